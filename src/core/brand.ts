@@ -1,0 +1,46 @@
+/** Nominal types: a branded string is made only by the functions that check or compute it. */
+export type Brand<Base, Name extends string> = Base & { readonly __brand: Name }
+
+/** 64 lower-case hex digits, a SHA-256. */
+export type Hash = Brand<string, 'Hash'>
+/** Hash that commits to a whole state, or to a state and a chain. */
+export type StateRoot = Hash
+/** 64 hex digits: the first Ed25519 public key of an identity (formats.md §2). */
+export type IdentityId = Brand<string, 'IdentityId'>
+/** 64 hex digits: an Ed25519 public key. */
+export type PublicKey = Brand<string, 'PublicKey'>
+/** 128 hex digits: an Ed25519 signature. */
+export type Signature = Brand<string, 'Signature'>
+/** Names one execution of a root block (L6). */
+export type RunId = Brand<string, 'RunId'>
+/** Ids from the root block to a block, joined by `/`; the root's is `root`. */
+export type ActorPath = Brand<string, 'ActorPath'>
+/** Names one unit of work (L6). */
+export type UnitId = Brand<string, 'UnitId'>
+/** Names one wait; a message that ends a wait carries it (B3). */
+export type WaitToken = Brand<string, 'WaitToken'>
+
+const hex64 = /^[0-9a-f]{64}$/
+const hex128 = /^[0-9a-f]{128}$/
+const name = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/
+
+export function isHash(text: unknown): text is Hash {
+  return typeof text === 'string' && hex64.test(text)
+}
+
+export function isPublicKey(text: unknown): text is PublicKey {
+  return typeof text === 'string' && hex64.test(text)
+}
+
+export function isIdentityId(text: unknown): text is IdentityId {
+  return typeof text === 'string' && hex64.test(text)
+}
+
+export function isSignature(text: unknown): text is Signature {
+  return typeof text === 'string' && hex128.test(text)
+}
+
+/** Run ids: letters, digits and `._:-`, at most 128, beginning with a letter or digit. */
+export function isRunId(text: unknown): text is RunId {
+  return typeof text === 'string' && name.test(text)
+}

@@ -1,0 +1,74 @@
+/**
+ * The only place that reads the clock or sets a timer (D1, D4). Everything else is handed a Clock.
+ * Times are milliseconds since 1970-01-01 UTC.
+ */
+export interface Clock {
+  now(): number
+  /** Calls `due` once, not before `at`; the returned function calls it off. */
+  schedule(at: number, due: () => void): () => void
+}
+
+// setTimeout fires at once for delays over 2^31-1 ms.
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  schedule(at, due) {
+    let timer: NodeJS.Timeout
+    const arm = () => {
+      const delay = at - Date.now()
+      timer = setTimeout(
+        () => (delay > TIMER_MS_MAX ? arm() : due()),
+        Math.min(Math.max(delay, 0), TIMER_MS_MAX)
+      )
+    }
+    arm()
+    return () => clearTimeout(timer)
+  }
+}
+
+/** Monotonic milliseconds for telemetry and time slices; never in a hash. */
+export function elapsedMs(): number {
+  return performance.now()
+}
+
+/** A clock that only moves when told to, for tests and simulations. */
+export class ManualClock implements Clock {
+  #now: number
+  #timers: { at: number; order: number; due: () => void }[] = []
+  #order = 0
+
+  constructor(now = 1_700_000_000_000) {
+    this.#now = now
+  }
+
+  now(): number {
+    return this.#now
+  }
+
+  schedule(at: number, due: () => void): () => void {
+    const timer = { at, order: this.#order, due }
+    this.#order += 1
+    this.#timers.push(timer)
+    this.#timers.sort((a, b) => a.at - b.at || a.order - b.order)
+    return () => {
+      this.#timers = this.#timers.filter((other) => other !== timer)
+    }
+  }
+
+  /** When the next timer is due, or undefined when none is set. */
+  get nextDue(): number | undefined {
+    return this.#timers[0]?.at
+  }
+
+  /** Moves the time forward, firing due timers in order. */
+  advance(ms: number): void {
+    const end = this.#now + ms
+    for (let next = this.#timers[0]; next !== undefined && next.at <= end; next = this.#timers[0]) {
+      this.#timers.shift()
+      this.#now = Math.max(this.#now, next.at)
+      next.due()
+    }
+    this.#now = end
+  }
+}

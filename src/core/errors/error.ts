@@ -1,0 +1,52 @@
+import { type ErrorCode, errorCatalogue } from './codes.js'
+
+/** The names inside `{braces}` of a catalogue message; they are the error's context. */
+type Placeholder<Text extends string> = Text extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | Placeholder<Rest>
+  : never
+
+type Catalogue = typeof errorCatalogue
+
+/** Context an error of this code carries: one printable value for each placeholder. */
+export type ErrorContext<Code extends ErrorCode> = Readonly<
+  Record<Placeholder<Catalogue[Code]['message'] | Catalogue[Code]['fix']>, string | number>
+>
+
+const footprint = Symbol.for('tallystick/TallyError')
+
+/**
+ * The one error class. Thrown for misuse and for corruption; expected failures are data.
+ * `code` is stable and never reused, `message` says what happened, `fix` says what to do.
+ * Recognise it with {@link isTallyError}, which also works across duplicate installs.
+ */
+export class TallyError<Code extends ErrorCode = ErrorCode> extends Error {
+  override readonly name = 'TallyError'
+  readonly code: Code
+  readonly context: ErrorContext<Code>
+  readonly fix: string
+
+  constructor(code: Code, context: ErrorContext<Code>, options: { readonly cause?: unknown } = {}) {
+    super(fill(errorCatalogue[code].message, context), options)
+    this.code = code
+    this.context = context
+    this.fix = fill(errorCatalogue[code].fix, context)
+    Object.defineProperty(this, footprint, { value: true })
+  }
+}
+
+/** Whether `error` is a TallyError, and of `code` when one is given (narrows `context`). */
+export function isTallyError<Code extends ErrorCode = ErrorCode>(
+  error: unknown,
+  code?: Code
+): error is TallyError<Code> {
+  return (
+    typeof error === 'object' &&
+    error !== null &&
+    footprint in error &&
+    (code === undefined || (error as { code?: unknown }).code === code)
+  )
+}
+
+function fill(template: string, context: Readonly<Record<string, string | number>>): string {
+  return template.replace(/\{(\w+)\}/g, (_, name: string) => String(context[name]))
+}

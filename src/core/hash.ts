@@ -1,0 +1,18 @@
+import { hash } from 'node:crypto'
+import type { Hash } from './brand.js'
+import { canonicalize } from './json/canonicalize.js'
+
+/** SHA-256 of UTF-8 text or bytes, as 64 lower-case hex digits. */
+export function sha256Hex(data: string | Uint8Array): Hash {
+  return hash('sha256', data, 'hex') as Hash
+}
+
+/** SHA-256 of UTF-8 text or bytes, as 32 bytes. */
+export function sha256(data: string | Uint8Array): Buffer {
+  return hash('sha256', data, 'buffer')
+}
+
+/** sha256(JCS(value)), the hash of every JSON value in every format. */
+export function hashJson(value: unknown): Hash {
+  return sha256Hex(canonicalize(value))
+}

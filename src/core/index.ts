@@ -1,0 +1,28 @@
+/**
+ * core: what every room stands on. Pure values, hashes, limits, errors, and the two seams
+ * (clock, random) through which nondeterminism may enter. Imports nothing of tallystick.
+ */
+export type {
+  ActorPath,
+  Brand,
+  Hash,
+  IdentityId,
+  PublicKey,
+  RunId,
+  Signature,
+  StateRoot,
+  UnitId,
+  WaitToken
+} from './brand.js'
+export { isHash, isIdentityId, isPublicKey, isRunId, isSignature } from './brand.js'
+export { type Clock, elapsedMs, ManualClock, systemClock } from './clock.js'
+export { assert, present, unreachable } from './errors/assert.js'
+export { type ErrorCode, errorCatalogue } from './errors/codes.js'
+export { type ErrorContext, isTallyError, TallyError } from './errors/error.js'
+export { hashJson, sha256, sha256Hex } from './hash.js'
+export { canonicalize, canonicalizeLedgerValue, canonicalString } from './json/canonicalize.js'
+export { parse } from './json/parse.js'
+export { isJsonObject, type Json, type JsonArray, type JsonObject } from './json/value.js'
+export * as limits from './limits.js'
+export { type Random, systemRandom } from './random.js'
+export { Xorshift128 } from './xorshift128.js'

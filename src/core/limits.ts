@@ -1,0 +1,60 @@
+/** Every limit of tallystick, with its unit in its name. Each is enforced where it is imported. */
+
+/** Levels of nesting in any JSON value or document. */
+export const JSON_DEPTH_MAX = 64
+/** Size of a document's text (formats.md §10). */
+export const DOCUMENT_BYTES_MAX = 1024 * 1024
+
+/** Child executions of one composite when the document does not say (seed 4, B6). */
+export const MAX_STEPS_DEFAULT = 128
+/** Highest `max_steps` a document may ask for. */
+export const MAX_STEPS_LIMIT = 1_000_000
+/** Child executions of one run, all its composites together (D7). */
+export const RUN_STEPS_MAX = 10_000_000
+/** Nodes of one graph. */
+export const GRAPH_NODES_MAX = 10_000
+/** Branches of one transition. */
+export const GRAPH_BRANCHES_MAX = 256
+/** Composites inside composites. */
+export const GRAPH_DEPTH_MAX = 16
+/** Microsteps of one XState macrostep (D7). */
+export const CHART_ITERATIONS_MAX = 1_000
+
+/** Canonical JSON above this many bytes is kept as a blob beside the receipt (formats.md §3). */
+export const INLINE_BYTES_MAX = 1024
+/** Canonical JSON of one request, response or state value. */
+export const VALUE_BYTES_MAX = 16 * 1024 * 1024
+/** Length of one state key in UTF-16 units. */
+export const STATE_KEY_LENGTH_MAX = 1_024
+/** Keys one unit of work may change. */
+export const WRITE_SET_KEYS_MAX = 100_000
+
+/** Effects one attempt of a leaf may ask for. */
+export const ATTEMPT_EFFECTS_MAX = 10_000
+/** Re-runs of a unit of work whose reads changed, before it runs alone (L10). */
+export const CONFLICT_RERUNS_MAX = 8
+/** Waiting actions, transitions in a document, and other short lists. */
+export const RETRY_ATTEMPTS_MAX = 1_000
+
+/** Items that actors may run ahead of the last fsync (D9). */
+export const RUN_AHEAD_ITEMS_MAX = 1_024
+/** Bytes that actors may run ahead of the last fsync (D9). */
+export const RUN_AHEAD_BYTES_MAX = 8 * 1024 * 1024
+/** Time the pump may hold the event loop before it yields (D9). */
+export const PUMP_SLICE_MS = 10
+
+/** Length of one CEL expression in characters (conformance.md §1.4). */
+export const EXPRESSION_LENGTH_MAX = 4_096
+/** Bracket depth of one CEL expression. */
+export const EXPRESSION_BRACKETS_MAX = 100
+/** Nodes of one CEL syntax tree. */
+export const EXPRESSION_NODES_MAX = 4_096
+/** Depth of one CEL syntax tree. */
+export const EXPRESSION_DEPTH_MAX = 128
+/** Comprehensions inside comprehensions. */
+export const EXPRESSION_LOOPS_MAX = 3
+/** Loop iterations of one evaluation. */
+export const EXPRESSION_TICKS_MAX = 100_000
+
+/** Prepared expressions, parsed documents and other caches that can be thrown away. */
+export const CACHE_ENTRIES_MAX = 1_024

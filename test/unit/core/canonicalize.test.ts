@@ -1,0 +1,97 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { canonicalize, canonicalizeLedgerValue, parse } from '../../../src/core/index.js'
+
+describe('canonicalize', () => {
+  it('writes keys in UTF-16 order, not insertion or integer order', () => {
+    expect(canonicalize({ b: 1, '10': 2, '9': 3 })).toBe('{"10":2,"9":3,"b":1}')
+    expect(canonicalize(JSON.parse('{"a":1,"__proto__":{"x":1}}'))).toBe(
+      '{"__proto__":{"x":1},"a":1}'
+    )
+  })
+
+  it('parse then canonicalize is the identity on canonical text', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
+        const text = canonicalize(value)
+        expect(canonicalize(parse(text))).toBe(text)
+      })
+    )
+  })
+
+  it('does not depend on the order in which keys were inserted', () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string({ unit: 'grapheme' }), fc.integer()), (object) => {
+        const reversed = Object.fromEntries(Object.entries(object).reverse())
+        expect(canonicalize(reversed)).toBe(canonicalize({ ...object }))
+      })
+    )
+  })
+
+  const cyclic: Record<string, unknown> = {}
+  cyclic['self'] = cyclic
+  it.each([
+    ['undefined', undefined],
+    ['NaN', Number.NaN],
+    ['infinity', Number.POSITIVE_INFINITY],
+    ['BigInt', 1n],
+    ['a function', () => 1],
+    ['a symbol', Symbol('s')],
+    ['a symbol key', { [Symbol('s')]: 1 }],
+    ['a member that is undefined', { a: undefined }],
+    ['an accessor', Object.defineProperty({}, 'a', { get: () => 1, enumerable: true })],
+    ['a hidden property', Object.defineProperty({}, 'a', { value: 1, enumerable: false })],
+    ['a hole', [1, , 3]],
+    ['a named property on an array', Object.assign([1], { x: 1 })],
+    ['a Date', new Date(0)],
+    ['a Map', new Map()],
+    ['a class instance', new (class A {})()],
+    ['a proxy', new Proxy({}, {})],
+    ['a cycle', cyclic],
+    ['a lone surrogate', '\ud800'],
+    ['a lone surrogate in a key', { '\ud800': 1 }],
+    ['a boxed number', Object(1)],
+    ['bytes', new Uint8Array(1)]
+  ])('refuses %s', (_, value) => {
+    expect(() => canonicalize(value)).toThrow(expect.objectContaining({ code: 'core.not_json' }))
+  })
+
+  it('refuses unsafe integers and reserved keys in ledger values only', () => {
+    expect(canonicalize({ $blob: 2 ** 60 })).toBe('{"$blob":1152921504606847000}')
+    expect(() => canonicalizeLedgerValue(2 ** 60)).toThrow(/safe range/)
+    expect(() => canonicalizeLedgerValue({ $blob: 1 })).toThrow(/reserved/)
+    expect(canonicalizeLedgerValue({ a: 0.5 })).toBe('{"a":0.5}')
+  })
+})
+
+describe('parse', () => {
+  it.each([
+    ['a duplicate key', '{"a":1,"a":2}'],
+    ['a byte-order mark', '\ufeff1'],
+    ['an inexact integer', '9007199254740993'],
+    ['overflow', '1e400'],
+    ['a lone surrogate', '"\\ud800"'],
+    ['trailing text', '1 2'],
+    ['a leading zero', '01'],
+    ['a trailing comma', '[1,]'],
+    ['a control character', '"\u0001"'],
+    ['too much depth', '['.repeat(1000) + ']'.repeat(1000)],
+    ['nothing', '']
+  ])('refuses %s', (_, text) => {
+    expect(() => parse(text)).toThrow(expect.objectContaining({ code: 'core.malformed_json' }))
+  })
+
+  it('reads __proto__ as an ordinary key', () => {
+    const value = parse('{"__proto__":{"polluted":true}}')
+    expect(Object.keys(value as object)).toEqual(['__proto__'])
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+  })
+
+  it('agrees with JSON.parse on what both accept', () => {
+    fc.assert(
+      fc.property(fc.json(), (text) => {
+        expect(parse(text)).toEqual(JSON.parse(text))
+      })
+    )
+  })
+})
