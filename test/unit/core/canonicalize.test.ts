@@ -41,7 +41,7 @@ describe('canonicalize', () => {
     ['a member that is undefined', { a: undefined }],
     ['an accessor', Object.defineProperty({}, 'a', { get: () => 1, enumerable: true })],
     ['a hidden property', Object.defineProperty({}, 'a', { value: 1, enumerable: false })],
-    ['a hole', [1, , 3]],
+    ['a hole', [1, undefined, 3]],
     ['a named property on an array', Object.assign([1], { x: 1 })],
     ['a Date', new Date(0)],
     ['a Map', new Map()],
