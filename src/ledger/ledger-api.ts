@@ -1,0 +1,154 @@
+import type { Hash, IdentityId, Json, JsonObject, RunId, UnitId } from '../core/index.js'
+import type { Signer } from '../identity/index.js'
+import type { Appended, JournalItem, Position } from './item.js'
+import type { Evidence, Receipt, WriteSet } from './receipt/receipt.js'
+import type { Store } from './stores/port.js'
+
+/** What the ledger is doing (machines/ledger.ts). */
+export type LedgerMode = 'ready' | 'committing' | 'safe' | 'poisoned' | 'closed'
+
+export interface LedgerState {
+  readonly mode: LedgerMode
+  /** Error code and message, in modes `safe` and `poisoned`. */
+  readonly cause?: { readonly code: string; readonly message: string }
+  readonly identity: IdentityId
+  /** Receipts appended, queued ones included. */
+  readonly receipts: number
+  readonly epoch: number
+}
+
+export interface CreateLedgerOptions {
+  readonly store: Store
+  readonly identity: IdentityId
+  /** Holder of the key in force. */
+  readonly signer: Signer
+  /** 32 bytes from which blob salts are derived (formats.md §3). */
+  readonly blobKey: Uint8Array
+}
+
+export interface OpenLedgerOptions extends CreateLedgerOptions {
+  /** Creates the identity's first head when it has none; otherwise `ledger.not_found` (L4). */
+  readonly create?: 'if-absent'
+  /** Reads only: no epoch is written and `append` is refused. */
+  readonly readOnly?: boolean
+}
+
+/** A record of one run, folded from its `run.*` journal entries. */
+export interface RunRecord {
+  readonly runId: RunId
+  readonly status: RunStatus
+  /** The `run.started` entry. */
+  readonly started: JsonObject
+  /** The last `run.*` entry. */
+  readonly last: JsonObject
+  /** Journal entries of the run. */
+  readonly entries: number
+  /** Milliseconds: `at` of the last `run.*` entry. */
+  readonly updatedAt: number
+}
+
+export type RunStatus = 'running' | 'waiting' | 'done' | 'failed' | 'cancelled'
+
+/** A receipt as it is stored, with what is kept beside it. */
+export interface StoredReceipt {
+  /** Place in the chain, from 0. */
+  readonly index: number
+  readonly receipt: Receipt
+  /** The stored canonical JSON. */
+  readonly text: string
+  readonly writeSet: WriteSet
+  /** Canonical JSON of the result; undefined when its body is withheld. */
+  readonly resultText: string | undefined
+  /** Canonical JSON of the payload; undefined when its body is withheld. */
+  readonly payloadText: string | undefined
+  readonly raw: string | undefined
+  /** Commit record that holds it. */
+  readonly commitSeq: number
+}
+
+/** One signed record of the log, in log order. */
+export type LogRecord =
+  | {
+      readonly kind: 'receipt'
+      readonly leaf: number
+      readonly text: string
+      readonly receipt: Receipt
+    }
+  | {
+      readonly kind: 'evidence'
+      readonly leaf: number
+      readonly text: string
+      readonly evidence: Evidence
+    }
+
+/** One entry of a run's journal. */
+export interface JournalEntry {
+  readonly n: number
+  readonly text: string
+  readonly value: Json
+}
+
+/** A run's persisted actors (formats.md §7). */
+export interface SavedCheckpoint {
+  readonly text: string
+  /** Journal entries of the run that it covers. */
+  readonly entries: number
+}
+
+/**
+ * One identity's chain, state and journal: the `Journal` port of the block room, and reading.
+ * Throws `ledger.poisoned`, `ledger.safe_mode`, `ledger.read_only` or `ledger.closed` when it
+ * cannot take an append; reading works in safe mode.
+ */
+export interface Ledger {
+  readonly identity: IdentityId
+  /** Hash of the last queued receipt. */
+  head(): Hash | null
+  /** Canonical JSON of a state entry, queued changes included. */
+  read(key: string): string | undefined
+  /** Keys that begin with `prefix`, by UTF-16 code units, queued changes included. */
+  list(prefix: string): Promise<readonly string[]>
+  append(item: JournalItem): Appended
+  durable(position: Position): Promise<void>
+  backlog(): { readonly items: number; readonly bytes: number }
+  seal(unitId: UnitId, seq: number, bodyText: string): { readonly salt: Hash; readonly hash: Hash }
+
+  /** Durable receipts `from` <= index < `to`, in order. */
+  receipts(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<StoredReceipt>
+  /** A durable receipt by its hash or by its place in the chain. */
+  receipt(which: Hash | number): Promise<StoredReceipt | undefined>
+  /** The durable receipt of a unit of work (L6). */
+  unit(unitId: UnitId): Promise<StoredReceipt | undefined>
+  /** Whether a unit has a receipt, queued ones included. */
+  hasUnit(unitId: UnitId): Promise<boolean>
+  /** Receipts and evidence from leaf `from`, in log order. */
+  log(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<LogRecord>
+  /** A run's record, queued entries included. */
+  run(runId: RunId): RunRecord | undefined
+  /** Records of all runs by id, queued entries included. */
+  runs(): AsyncIterable<RunRecord>
+  /** Durable journal entries of a run from number `from`. */
+  journal(runId: RunId, from?: number): AsyncIterable<JournalEntry>
+  /** Durable state entries by key: key and canonical JSON. */
+  stateEntries(): AsyncIterable<readonly [key: string, text: string]>
+  /** Keeps a checkpoint once `position` is durable; the newest of a run wins. Null removes it. */
+  saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: Position): void
+  checkpoint(runId: RunId): SavedCheckpoint | undefined
+
+  /** Execution root after the last queued receipt, and the head root over it (formats.md §4). */
+  roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash }
+  /** Waits for everything queued, then signs the log's current root (formats.md §5). */
+  note(): Promise<string>
+  /** Hands the identity over to a new key by a rotation receipt (formats.md §2). */
+  rotate(options: {
+    readonly signer: Signer
+    readonly unit: Omit<JournalItem, 'unit'> & {
+      readonly unit: Omit<NonNullable<JournalItem['unit']>, 'payloadText' | 'action'>
+    }
+  }): Promise<Hash>
+  state(): LedgerState
+  /** Calls `listener` on each change of mode; the returned function stops it. */
+  onMode(listener: (state: LedgerState) => void): () => void
+  /** Makes everything durable, writes derived records, and lets go of the store (not the signer). */
+  close(): Promise<void>
+}
