@@ -1,0 +1,259 @@
+/**
+ * The composite block (B4, B6): the template that the graph compiler fills. Data only.
+ *
+ * Each node is a compound state `n:<name>` with two substates: `gate` counts steps, `run` executes the
+ * child. The child is executed on the transition from gate to run, not on entry of run: coming back
+ * from `w:<name>` (the child waited) does not execute it again. Names are prefixed because XState
+ * reads `.` as a path and JavaScript sorts integer-like keys first.
+ *
+ * The step check stands after the choice of a target, so `no_transition` beats `max_steps_exceeded`.
+ */
+export interface CompositeNode {
+  readonly name: string
+  /** The node has an `input` that may fail to evaluate. */
+  readonly hasInput: boolean
+  /** Targets in order; empty: the node ends the composite. */
+  readonly targets: readonly string[]
+  /** The last branch always matches. */
+  readonly total: boolean
+}
+
+export interface CompositeTemplate {
+  readonly id: string
+  readonly entry: string
+  readonly nodes: readonly CompositeNode[]
+  readonly hasOutput: boolean
+  /** Runs on an overlay: commit and abort are asked of the pump (C4). */
+  readonly scoped: boolean
+}
+
+export const compositeChartVersion = '1'
+
+type Reference = string | { readonly type: string; readonly params: Readonly<Record<string, Data>> }
+type Data = string | number
+
+export interface ChartTransition {
+  readonly guard?: Reference
+  readonly target?: string
+  readonly reenter?: true
+  readonly actions?: readonly Reference[]
+}
+
+/** A chart as JSON: what `createMachine` accepts, with references by name only. */
+export interface ChartNode {
+  readonly id?: string
+  readonly version?: string
+  readonly initial?: string
+  readonly on?: Readonly<Record<string, readonly ChartTransition[]>>
+  readonly always?: readonly ChartTransition[]
+  readonly states?: Readonly<Record<string, ChartNode>>
+}
+
+const gate = (node: string): string => `#n:${node}.gate`
+const run = (node: string): string => `#n:${node}.run`
+
+/** Fills the template. The result is JSON: it draws in Stately's tools and hashes. */
+export function compositeChart(template: CompositeTemplate): ChartNode {
+  const entry = gate(template.entry)
+  const refuse = { actions: ['refuseBusy'] }
+  const open = template.scoped ? ['openScope'] : []
+  return {
+    id: template.id,
+    version: compositeChartVersion,
+    initial: 'READY',
+    states: {
+      READY: {
+        id: 'ready',
+        on: { 'block.execute': [{ target: entry, actions: ['begin', ...open] }] }
+      },
+      BUSY: {
+        initial: 'recover',
+        on: {
+          'block.execute': [refuse],
+          'block.cancel': [{ actions: ['cancelChild'] }]
+        },
+        states: {
+          ...Object.fromEntries(
+            template.nodes.map((node) => [`n:${node.name}`, nodeState(node, template)])
+          ),
+          ...(template.scoped ? scopeStates(entry) : {}),
+          recover: { id: 'recover', always: recovery(entry, open) }
+        }
+      },
+      WAITING: {
+        initial: 'decision',
+        on: { 'block.execute': [refuse] },
+        states: {
+          ...Object.fromEntries(template.nodes.map((node) => [`w:${node.name}`, waitState(node)])),
+          retry: {
+            id: 'retry',
+            on: {
+              'block.cancel': [
+                { target: '#ready', actions: ['reportResumed', 'askCancel', 'settleCancelled'] }
+              ],
+              'timer.fired': [
+                { target: entry, actions: ['reportResumed', 'countAttempt', ...open] }
+              ]
+            }
+          },
+          decision: { id: 'decision', on: decisionEvents(entry, open) }
+        }
+      }
+    }
+  }
+}
+
+function nodeState(node: CompositeNode, template: CompositeTemplate): ChartNode {
+  const params = { node: node.name }
+  const fails = { type: 'inputFails', params }
+  return {
+    id: `n:${node.name}`,
+    initial: 'gate',
+    states: {
+      gate: {
+        always: [
+          {
+            guard: 'exhausted',
+            target: afterFailure(template),
+            actions: [{ type: 'failExhausted', params }]
+          },
+          ...(node.hasInput
+            ? [
+                {
+                  guard: fails,
+                  target: afterFailure(template),
+                  actions: [{ type: 'failInput', params }]
+                }
+              ]
+            : []),
+          {
+            target: run(node.name),
+            actions: [
+              { type: 'spawnChild', params },
+              { type: 'executeChild', params }
+            ]
+          }
+        ]
+      },
+      run: {
+        on: {
+          'block.settled': afterChild(node, template),
+          'block.waiting': [{ target: `#w:${node.name}`, actions: ['reportWaiting'] }]
+        }
+      }
+    }
+  }
+}
+
+/** First match in document order, as the seed's `choose_next_node`. */
+function afterChild(node: CompositeNode, template: CompositeTemplate): readonly ChartTransition[] {
+  const params = { node: node.name }
+  const failed: ChartTransition = {
+    guard: 'childFails',
+    target: afterFailure(template),
+    actions: ['holdFailure']
+  }
+  const keep = { type: 'keepResponse', params }
+  if (node.targets.length === 0) {
+    const finish = template.scoped
+      ? { target: '#commit', actions: [keep, 'holdOutput', 'askCommit'] }
+      : { target: '#ready', actions: [keep, 'settleOutput'] }
+    const outputFails = { type: 'outputFails', params }
+    return [
+      failed,
+      ...(template.hasOutput
+        ? [{ guard: outputFails, target: afterFailure(template), actions: ['failOutput'] }]
+        : []),
+      finish
+    ]
+  }
+  const branches = node.targets.map((target, branch): ChartTransition => {
+    const actions = [keep]
+    const always = node.total && branch === node.targets.length - 1
+    if (always) return { target: gate(target), reenter: true, actions }
+    const guard = { type: 'takesBranch', params: { node: node.name, branch } }
+    return { guard, target: gate(target), reenter: true, actions }
+  })
+  return [
+    failed,
+    {
+      guard: { type: 'conditionFails', params },
+      target: afterFailure(template),
+      actions: [{ type: 'failCondition', params }]
+    },
+    ...branches,
+    ...(node.total
+      ? []
+      : [{ target: afterFailure(template), actions: [{ type: 'failNoTransition', params }] }])
+  ]
+}
+
+function afterFailure(template: CompositeTemplate): string {
+  return template.scoped ? '#aborting' : '#recover'
+}
+
+function waitState(node: CompositeNode): ChartNode {
+  return {
+    id: `w:${node.name}`,
+    on: {
+      'block.cancel': [{ actions: ['cancelChild'] }],
+      'block.waiting': [{ actions: ['reportWaiting'] }],
+      'block.resumed': [{ target: run(node.name), actions: ['reportResumed'] }]
+    }
+  }
+}
+
+function scopeStates(entry: string): Readonly<Record<string, ChartNode>> {
+  return {
+    commit: {
+      id: 'commit',
+      on: {
+        'scope.conflict': [{ target: entry, actions: ['restart', 'openScope'] }],
+        'scope.settled': [
+          { guard: 'scopeSucceeds', target: '#ready', actions: ['settleScope'] },
+          { target: '#recover', actions: ['holdFailure'] }
+        ]
+      }
+    },
+    aborting: { id: 'aborting', always: [{ target: '#abort', actions: ['askAbort'] }] },
+    abort: {
+      id: 'abort',
+      on: { 'scope.settled': [{ target: '#recover', actions: ['holdFailure'] }] }
+    }
+  }
+}
+
+function recovery(entry: string, open: readonly string[]): readonly ChartTransition[] {
+  return [
+    { guard: 'retriesAtOnce', target: entry, actions: ['countAttempt', ...open] },
+    {
+      guard: 'retriesLater',
+      target: '#retry',
+      actions: ['planRetry', 'askTimer', 'reportHeldWait']
+    },
+    { guard: 'repairs', target: entry, actions: ['repair', ...open] },
+    {
+      guard: 'asks',
+      target: '#decision',
+      actions: ['holdDecision', 'askDecision', 'reportHeldWait']
+    },
+    { target: '#ready', actions: ['settleFailure'] }
+  ]
+}
+
+function decisionEvents(
+  entry: string,
+  open: readonly string[]
+): Readonly<Record<string, readonly ChartTransition[]>> {
+  const resumed = 'reportResumed'
+  return {
+    'block.cancel': [{ target: '#ready', actions: [resumed, 'askCancel', 'settleCancelled'] }],
+    'decision.made': [
+      { guard: 'choosesRetry', target: entry, actions: [resumed, 'countAttempt', ...open] },
+      { guard: 'choosesPatch', target: entry, actions: [resumed, 'patchRequest', ...open] },
+      { guard: 'choosesSkip', target: '#ready', actions: [resumed, 'settleSkipped'] },
+      { target: '#ready', actions: [resumed, 'settleHeld'] }
+    ],
+    'timer.fired': [{ target: '#ready', actions: [resumed, 'settleTimedOut'] }]
+  }
+}
