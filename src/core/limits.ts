@@ -35,6 +35,8 @@ export const ATTEMPT_EFFECTS_MAX = 10_000
 export const CONFLICT_RERUNS_MAX = 8
 /** Waiting actions, transitions in a document, and other short lists. */
 export const RETRY_ATTEMPTS_MAX = 1_000
+/** Longest delay before a retry: exponential backoff is capped here at the latest. */
+export const RETRY_DELAY_MS_MAX = 366 * 24 * 60 * 60 * 1000
 
 /** Items that actors may run ahead of the last fsync (D9). */
 export const RUN_AHEAD_ITEMS_MAX = 1_024
@@ -58,3 +60,17 @@ export const EXPRESSION_TICKS_MAX = 100_000
 
 /** Prepared expressions, parsed documents and other caches that can be thrown away. */
 export const CACHE_ENTRIES_MAX = 1_024
+
+/** Signatures being checked at once in the thread pool (performance.md A1). */
+export const VERIFY_IN_FLIGHT_MAX = 64
+/** Size of a key file. */
+export const KEY_FILE_BYTES_MAX = 4_096
+
+/** Size of a signed note of the log (formats.md §5). */
+export const NOTE_BYTES_MAX = 64 * 1024
+/** Signature lines of one note: the log's own and those of witnesses. */
+export const NOTE_SIGNATURES_MAX = 100
+/** Length of a note key name or origin in UTF-16 units. */
+export const NOTE_NAME_LENGTH_MAX = 255
+/** Text of one state, inclusion or consistency proof; the longest possible takes 80 kB. */
+export const PROOF_BYTES_MAX = 128 * 1024
