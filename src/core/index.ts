@@ -15,7 +15,11 @@ export type {
   WaitToken
 } from './brand.js'
 export { isHash, isIdentityId, isPublicKey, isRunId, isSignature } from './brand.js'
-export { type Clock, elapsedMs, ManualClock, systemClock } from './clock.js'
+export { CompactRange, leafNode } from './compact-range.js'
+export { type Clock, elapsedMs, ManualClock, nextTurn, systemClock } from './clock.js'
+export { type Position, positionAt } from './document/position.js'
+export { locate, readDocument } from './document/read.js'
+export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
 export { type ErrorContext, isTallyError, TallyError } from './errors/error.js'
