@@ -13,14 +13,24 @@
  * - S5 After any failed write the driver makes no promise: the ledger poisons itself (L3).
  */
 export interface Store {
-  /** The value of a key, or undefined. Synchronous: a driver without a page cache keeps a copy. */
+  /**
+   * The value of a key, or undefined; the bytes are the caller's own. Synchronous: a driver without
+   * a page cache keeps a copy. Throws `ledger.corrupt`, `store.read_failed`, `store.closed`.
+   */
   get(key: string): Uint8Array | undefined
-  /** Entries in ascending order of UTF-8 key bytes (descending with `reverse`), from one snapshot. */
+  /**
+   * Entries in ascending order of UTF-8 key bytes (descending with `reverse`), from one snapshot
+   * that is taken when `entries` is called.
+   */
   entries(range: KeyRange): AsyncIterable<readonly [key: string, value: Uint8Array]>
-  /** Commits the items in one atomic synced batch; tells for each whether its condition held. */
+  /**
+   * Commits the items in one atomic synced batch; tells for each whether its condition held. A
+   * condition sees the items before its own. Rejects with `store.write_failed` or `store.closed`.
+   */
   commit(items: readonly StoreItem[]): Promise<readonly boolean[]>
   /** Asks the driver to give unused space back; may do nothing. */
   compact(): Promise<void>
+  /** Waits for commits under way. Afterwards every other method fails with `store.closed`. */
   close(): Promise<void>
 }
 
@@ -35,6 +45,7 @@ export interface KeyRange {
 export interface StoreItem {
   /** Applies only while `key` holds exactly `value` (undefined: while it is absent). */
   readonly condition?: { readonly key: string; readonly value: Uint8Array | undefined }
+  /** Applied before the deletes. The bytes must not change before the commit has settled. */
   readonly puts: readonly (readonly [key: string, value: Uint8Array])[]
   readonly deletes: readonly string[]
 }

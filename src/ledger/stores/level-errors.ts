@@ -1,0 +1,64 @@
+import { TallyError } from '../../core/index.js'
+
+/** Translates a refusal of LevelDB to open. */
+export function openError(path: string, error: unknown): TallyError {
+  const options = { cause: error }
+  const problem = problemOf(error)
+  switch (codeOf(error)) {
+    case 'LEVEL_LOCKED':
+      return new TallyError('ledger.locked', { path, problem: 'another process has it' }, options)
+    case 'LEVEL_CORRUPTION':
+      return new TallyError('ledger.corrupt', { key: path, problem }, options)
+    default:
+      return isDamage(problem)
+        ? new TallyError('ledger.corrupt', { key: path, problem }, options)
+        : new TallyError('store.open_failed', { path, problem }, options)
+  }
+}
+
+/** Translates a failed write or close. */
+export function writeError(path: string, error: unknown): TallyError {
+  return new TallyError('store.write_failed', { path, problem: problemOf(error) }, { cause: error })
+}
+
+/** Translates a failed read of `key`. */
+export function readError(path: string, key: string, error: unknown): TallyError {
+  const problem = problemOf(error)
+  const options = { cause: error }
+  switch (codeOf(error)) {
+    case 'LEVEL_DATABASE_NOT_OPEN':
+    case 'LEVEL_ITERATOR_NOT_OPEN':
+      return new TallyError('store.closed', { path }, options)
+    case 'LEVEL_CORRUPTION':
+      return new TallyError('ledger.corrupt', { key, problem }, options)
+    default:
+      return new TallyError('store.read_failed', { path, problem }, options)
+  }
+}
+
+/** LevelDB gives no error number: only its text tells a full disk from a broken one. */
+function problemOf(error: unknown): string {
+  const text = textOf(error)
+  if (/no space left|disk quota|file too large/i.test(text)) return 'the disk is full'
+  if (/read-only file system/i.test(text)) return 'the file system is read-only'
+  if (/permission denied|operation not permitted/i.test(text)) return 'permission denied'
+  return text
+}
+
+/** A table or manifest that CURRENT leads to and that is not there comes as an I/O error. */
+function isDamage(problem: string): boolean {
+  return /no such file|does not exist|missing files|not an sstable|checksum mismatch/i.test(problem)
+}
+
+function textOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? textOf(error.cause) : error.message
+}
+
+/** The innermost `code` that LevelDB or the file system gave. */
+function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const inner = codeOf(error.cause)
+  if (inner !== undefined) return inner
+  return 'code' in error && typeof error.code === 'string' ? error.code : undefined
+}

@@ -1,0 +1,190 @@
+/**
+ * The LevelDB driver.
+ *
+ * Owns one LevelDB directory, its lock and the order of commits. Does not own checksums (the
+ * envelope does), the registry of open directories (location does) or poisoning (the ledger does).
+ *
+ * - S1 One commit is one chained batch with `sync: true`.
+ * - S2 One commit is written at a time.
+ * - S5 LevelDB goes on after a failed append and loses what it acknowledges later; so after the
+ *   first failed write this driver refuses every other.
+ * - L4 Nothing is created unless `create` says so: LevelDB takes a missing CURRENT for a new
+ *   database and deletes the tables of the old one.
+ */
+import { mkdir, readdir } from 'node:fs/promises'
+import { Level } from 'level'
+import { TallyError } from '../../core/index.js'
+import { applicable } from './conditions.js'
+import { openError, readError, writeError } from './level-errors.js'
+import type { KeyRange, Store, StoreItem } from './port.js'
+
+/**
+ * Opens a LevelDB directory.
+ * With `create`, the directory must be absent or empty.
+ * Throws `ledger.not_found`, `ledger.exists`, `ledger.locked`, `ledger.corrupt`, `store.open_failed`.
+ */
+export async function openLevelStore({
+  path,
+  create
+}: {
+  readonly path: string
+  readonly create: boolean
+}): Promise<Store> {
+  const files = await filesOf(path)
+  if (create) {
+    if (files.length > 0) throw new TallyError('ledger.exists', { path })
+    await mkdir(path, { recursive: true, mode: 0o700 })
+  } else if (!files.includes('CURRENT')) {
+    if (!files.some((file) => file.startsWith('MANIFEST') || file.endsWith('.ldb'))) {
+      throw new TallyError('ledger.not_found', { path })
+    }
+    throw new TallyError('ledger.corrupt', { key: path, problem: 'the file CURRENT is missing' })
+  }
+  const database = new Level<string, Uint8Array>(path, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'buffer',
+    createIfMissing: create,
+    errorIfExists: create
+  }) as Database
+  try {
+    await database.open()
+  } catch (error) {
+    throw openError(path, error)
+  }
+  return new LevelStore(path, database)
+}
+
+/** What `level` is in Node; its own types describe what it shares with browsers. */
+type Database = Level<string, Uint8Array> & {
+  compactRange(start: string, end: string): Promise<void>
+}
+
+const SYNCED: object = { sync: true }
+
+/** Entries that cross from LevelDB in one call, and the bytes after which a call ends early. */
+const PAGE_ENTRIES = 1_000
+const PAGE_BYTES = 2 * 1024 * 1024
+
+class LevelStore implements Store {
+  readonly #path: string
+  readonly #database: Database
+  #turn: Promise<unknown> = Promise.resolve()
+  #failed = false
+  #open = true
+
+  constructor(path: string, database: Database) {
+    this.#path = path
+    this.#database = database
+  }
+
+  get(key: string): Uint8Array | undefined {
+    this.#check()
+    return this.#read(key)
+  }
+
+  #read(key: string): Uint8Array | undefined {
+    try {
+      return this.#database.getSync(key)
+    } catch (error) {
+      throw readError(this.#path, key, error)
+    }
+  }
+
+  entries(range: KeyRange): AsyncIterable<readonly [key: string, value: Uint8Array]> {
+    this.#check()
+    const { gte, lt, reverse = false, limit = -1 } = range
+    const iterator = this.#database.iterator({
+      gte,
+      lt,
+      reverse,
+      limit,
+      highWaterMarkBytes: PAGE_BYTES
+    })
+    return pages(iterator, (error) => readError(this.#path, gte, error))
+  }
+
+  commit(items: readonly StoreItem[]): Promise<readonly boolean[]> {
+    if (!this.#open) return Promise.reject(this.#closed())
+    const result = this.#turn.then(() => this.#write(items))
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
+  async compact(): Promise<void> {
+    this.#check()
+    await this.#database.compactRange('', '\u{10ffff}')
+  }
+
+  async close(): Promise<void> {
+    const turn = this.#turn
+    this.#open = false
+    await turn
+    try {
+      await this.#database.close()
+    } catch (error) {
+      throw writeError(this.#path, error)
+    }
+  }
+
+  async #write(items: readonly StoreItem[]): Promise<readonly boolean[]> {
+    if (this.#failed) {
+      throw new TallyError('store.write_failed', {
+        path: this.#path,
+        problem: 'an earlier write failed'
+      })
+    }
+    const applies = applicable(items, (key) => this.#read(key))
+    try {
+      const batch = this.#database.batch()
+      items.forEach((item, index) => {
+        if (!applies[index]) return
+        for (const [key, value] of item.puts) batch.put(key, value)
+        for (const key of item.deletes) batch.del(key)
+      })
+      await batch.write(SYNCED)
+    } catch (error) {
+      this.#failed = true
+      throw writeError(this.#path, error)
+    }
+    return applies
+  }
+
+  #check(): void {
+    if (!this.#open) throw this.#closed()
+  }
+
+  #closed(): TallyError {
+    return new TallyError('store.closed', { path: this.#path })
+  }
+}
+
+interface PagedIterator {
+  nextv(size: number): Promise<readonly (readonly [key: string, value: Uint8Array])[]>
+  close(): Promise<void>
+}
+
+async function* pages(
+  iterator: PagedIterator,
+  translate: (error: unknown) => Error
+): AsyncGenerator<readonly [key: string, value: Uint8Array]> {
+  try {
+    for (;;) {
+      const page = await iterator.nextv(PAGE_ENTRIES)
+      if (page.length === 0) return
+      yield* page
+    }
+  } catch (error) {
+    throw translate(error)
+  } finally {
+    await iterator.close()
+  }
+}
+
+async function filesOf(path: string): Promise<readonly string[]> {
+  try {
+    return await readdir(path)
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    throw openError(path, error)
+  }
+}
