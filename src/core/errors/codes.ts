@@ -99,9 +99,86 @@ export const errorCatalogue = {
     message: 'The owner of the ledger failed with {remoteCode}: {problem}',
     fix: 'See the log of the owner process.'
   },
+  'block.invalid_definition': {
+    message: 'Block {name} cannot be defined: {problem}.',
+    fix: 'Correct the definition passed to defineBlock.'
+  },
+  'block.invalid_state_key': {
+    message: 'The state key {key} cannot be used.',
+    fix: 'Use a non-empty string without NUL that does not begin with "local/".'
+  },
+  'ledger.malformed_state_page': {
+    message: 'A page of the state tree cannot be read: {problem}.',
+    fix: 'Pages are derived: let the ledger rebuild them from its state entries.'
+  },
+  'ledger.malformed_tile': {
+    message: 'Tile {index} of level {level} of the log is missing or too short.',
+    fix: 'Tiles are derived: let the ledger rebuild them from its records.'
+  },
+  'ledger.malformed_proof': {
+    message: 'The proof cannot be read: {problem}.',
+    fix: 'Use the proof exactly as it was written; it may have been cut off or altered.'
+  },
+  'ledger.malformed_note': {
+    message: 'The note cannot be read: {problem}.',
+    fix: 'Use the note exactly as it was written, with its last line break.'
+  },
+  'ledger.malformed_verifier_key': {
+    message: 'The verifier key cannot be read: {problem}.',
+    fix: 'Write it as <name>+<8 hex digits>+<base64 of type byte and key>.'
+  },
+  'ledger.proof_out_of_range': {
+    message: 'A proof about {part} in a log of {size} records cannot be made.',
+    fix: 'Ask for a record or an earlier size that the log has.'
+  },
+  'run.diverged': {
+    message:
+      'Run {runId} does not repeat what it did: {path} step {step}, call {seq} ({effect}) has request {actual}, recorded was {expected}.',
+    fix: 'The code of the block has changed since. Restore the version that the run was started with, or cancel the run.'
+  },
   'core.internal': {
     message: 'Internal assertion failed: {problem}.',
     fix: 'This is a defect in tallystick; please report it with the message above.'
+  },
+  'identity.malformed_seed': {
+    message: 'An Ed25519 seed has {actual} bytes instead of 32.',
+    fix: 'Pass the 32-byte seed of RFC 8032, not a 64-byte expanded key and not text.'
+  },
+  'identity.malformed_hashes': {
+    message: 'The hashes to sign have {actual} bytes, which is not a multiple of 32.',
+    fix: 'Concatenate whole 32-byte hashes.'
+  },
+  'identity.signer_closed': {
+    message: 'The signer of {publicKey} is closed.',
+    fix: 'Close the signer only after the ledger that signs with it.'
+  },
+  'identity.signer_failed': {
+    message: 'The signer of {publicKey} failed: {problem}.',
+    fix: 'Try again; if it persists, check the key service or the memory left for threads.'
+  },
+  'identity.key_file_missing': {
+    message: 'There is no key file at {path}.',
+    fix: 'Create the identity with "tally init", or name the right location.'
+  },
+  'identity.key_file_exists': {
+    message: 'There is a key file at {path} already, and a key is never overwritten.',
+    fix: 'Choose another path, or move the old file away and keep it safe.'
+  },
+  'identity.key_file_permissions': {
+    message: 'The key file {path} can be read by other users (mode {mode}).',
+    fix: 'Run: chmod 600 {path}'
+  },
+  'identity.malformed_key_file': {
+    message: 'The key file {path} cannot be read: {problem}.',
+    fix: 'Restore the file from its backup; it must be exactly as it was written.'
+  },
+  'identity.passphrase_missing': {
+    message: 'The key file {path} needs a passphrase and none was given.',
+    fix: 'Set TALLY_PASSPHRASE, or pass a passphrase that is not empty.'
+  },
+  'identity.wrong_passphrase': {
+    message: 'The passphrase does not open the key file {path}, or the file was altered.',
+    fix: 'Check TALLY_PASSPHRASE; if it is right, restore the file from its backup.'
   }
 } as const satisfies Readonly<Record<string, { readonly message: string; readonly fix: string }>>
 

@@ -1,0 +1,31 @@
+/**
+ * identity: Ed25519 keys, the one strict verification rule, the key store, rotation proofs.
+ * The only room that signs and the only one that checks signatures (formats.md §2).
+ *
+ * Keys, hashes and signatures are raw bytes here (32, 32 and 64); `PublicKey` and `IdentityId` are
+ * their hex. Nothing here signs bytes that a caller of tallystick supplies: the ledger signs hashes
+ * of records it built itself.
+ *
+ * @example
+ * const keys = generateIdentity()                       // or: await loadKeyFile({ path, passphrase })
+ * await createKeyFile({ path, keys, passphrase })
+ * const signer = keys.signer()                          // key decoded once
+ * signer.sign(hash)                                     // inline, about 45 µs
+ * await signer.signMany(hashes)                         // n * 32 bytes in, n * 64 out, in a worker
+ * verify(signature, hash, publicKeyBytes(keys.publicKey))
+ */
+export { generateIdentity, IdentityKeys, newKeyFor } from './identity-keys.js'
+export { type CreateKeyFile, createKeyFile, type LoadKeyFile, loadKeyFile } from './key-store.js'
+export { getPublicKey, sign } from './keys.js'
+export { type LocalSigner, localSigner } from './local-signer.js'
+export { isStrictPublicKey, publicKeyBytes } from './public-key.js'
+export {
+  checkRotationProof,
+  makeRotationProof,
+  type Rotation,
+  type RotationPlace,
+  rotationMessage
+} from './rotation.js'
+export type { Signer } from './signer.js'
+export { type SignedBytes, verify, verifyMany } from './verify.js'
+export { verifyWithPoints } from './verify-points.js'

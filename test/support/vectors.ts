@@ -1,0 +1,17 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+
+/**
+ * The committed vectors of a format. `UPDATE_VECTORS=1` writes them anew from `make`: only when a
+ * format changes on purpose, since old ledgers hold the old bytes.
+ */
+export function committedVectors<Vector>(
+  fileName: string,
+  make: () => readonly Vector[]
+): readonly Vector[] {
+  const file = new URL(`../vectors/${fileName}`, import.meta.url)
+  if (process.env['UPDATE_VECTORS'] === '1') {
+    const lines = make().map((vector) => JSON.stringify(vector))
+    writeFileSync(file, `[\n${lines.join(',\n')}\n]\n`)
+  }
+  return JSON.parse(readFileSync(file, 'utf8'))
+}
