@@ -72,3 +72,8 @@ export class ManualClock implements Clock {
     this.#now = end
   }
 }
+
+/** Resolves in the next turn of the event loop, after every microtask that is due now. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}

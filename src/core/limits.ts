@@ -74,3 +74,24 @@ export const NOTE_SIGNATURES_MAX = 100
 export const NOTE_NAME_LENGTH_MAX = 255
 /** Text of one state, inclusion or consistency proof; the longest possible takes 80 kB. */
 export const PROOF_BYTES_MAX = 128 * 1024
+
+/** Items that one flush writes at most (L1). */
+export const FLUSH_ITEMS_MAX = 1_024
+/** Bytes that one flush writes at most, unless a single item is larger (L1). */
+export const FLUSH_BYTES_MAX = 4 * 1024 * 1024
+/** Items that are flushed without anybody waiting for them (D2). */
+export const FLUSH_READY_ITEMS = 256
+/** Bytes that are flushed without anybody waiting for them (D2). */
+export const FLUSH_READY_BYTES = 1024 * 1024
+/** A blob above this many bytes is a value of its own, not a line of a commit record. */
+export const BLOB_IN_RECORD_BYTES_MAX = 64 * 1024
+/** Durable state values kept in memory, and their UTF-16 units. */
+export const STATE_CACHE_ENTRIES_MAX = 8_192
+export const STATE_CACHE_LENGTH_MAX = 4 * 1024 * 1024
+/** Receipts, commits, runs or checkpoint bytes after which derived records are written (L1). */
+export const DERIVE_RECEIPTS = 4_096
+export const DERIVE_COMMITS = 1_024
+export const DERIVE_RUNS = 1_024
+export const DERIVE_CHECKPOINT_BYTES = 4 * 1024 * 1024
+/** Changed state keys after which the pages of the state tree are written (L1). */
+export const DERIVE_PAGE_KEYS = 16_384
