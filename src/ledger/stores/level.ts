@@ -65,6 +65,16 @@ const SYNCED: object = { sync: true }
 const PAGE_ENTRIES = 1_000
 const PAGE_BYTES = 2 * 1024 * 1024
 
+/**
+ * `getSync` writes a text key into a buffer that it keeps, and takes a key that did not fit for a
+ * shorter one unless the cut falls between two characters. So the buffer is made large at once (it
+ * never shrinks), and a key that might not fit goes the other way, as bytes.
+ */
+const KEY_BUFFER_BYTES = 4_096
+/** Most bytes of UTF-8 that one UTF-16 unit takes. */
+const UTF8_BYTES_MAX = 3
+const BINARY_KEY = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
+
 class LevelStore implements Store {
   readonly #path: string
   readonly #database: Database
@@ -75,6 +85,7 @@ class LevelStore implements Store {
   constructor(path: string, database: Database) {
     this.#path = path
     this.#database = database
+    database.getSync('k'.repeat(KEY_BUFFER_BYTES))
   }
 
   get(key: string): Uint8Array | undefined {
@@ -84,7 +95,8 @@ class LevelStore implements Store {
 
   #read(key: string): Uint8Array | undefined {
     try {
-      return this.#database.getSync(key)
+      if (key.length <= KEY_BUFFER_BYTES / UTF8_BYTES_MAX) return this.#database.getSync(key)
+      return this.#database.getSync(Buffer.from(key), BINARY_KEY)
     } catch (error) {
       throw readError(this.#path, key, error)
     }

@@ -1,0 +1,320 @@
+import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict'
+import { isTallyError, Xorshift128 } from '../core/index.js'
+import type { Store, StoreItem } from '../ledger/index.js'
+
+/** One promise of the store port, as a check that rejects when a driver breaks it. */
+export interface StoreCheck {
+  /** Begins with the invariant of the port it stands for. */
+  readonly name: string
+  run(driver: StoreDriver): Promise<void>
+}
+
+/** What the suite needs of a driver under test. */
+export interface StoreDriver {
+  /** A new, empty store. */
+  create(): Promise<Store>
+  /** Opens a closed store again; leave it out for a driver that keeps nothing. */
+  reopen?(store: Store): Promise<Store>
+}
+
+/**
+ * The suite that every driver of the store port passes. Run each check under the test runner of
+ * your choice: `for (const check of storeConformance) it(check.name, () => check.run(driver))`.
+ */
+export const storeConformance: readonly StoreCheck[] = [
+  { name: 'reads what was committed, and undefined for what was not', run: readsBack },
+  { name: 'S1: an item is all or nothing: puts first, then deletes', run: appliesItems },
+  { name: 'S1: a committed value is there after closing and opening', run: survivesReopening },
+  { name: 'S2: commits apply in the order of the calls', run: keepsOrder },
+  { name: 'S3: an item whose condition fails is left out alone', run: checksConditions },
+  { name: 'S3: a condition sees the items before its own', run: checksWithinCommit },
+  { name: 'S3: two writers racing for one condition have one winner', run: letsOneWin },
+  { name: 'S4: a read sees what was acknowledged, bytes of its own', run: ownsBytes },
+  { name: 'ranges are half-open, ordered by UTF-8 bytes, limited and reversible', run: ranges },
+  { name: 'a range is a snapshot of the moment of the call', run: snapshots },
+  { name: 'a range of many pages is complete', run: pages },
+  { name: 'empty values, large values and unusual keys are kept', run: unusual },
+  { name: 'compact changes nothing that can be read', run: compacts },
+  { name: 'a closed store refuses everything with store.closed', run: closes },
+  { name: 'agrees with a plain map over a random history', run: (driver) => agrees(driver, 1) }
+]
+
+/** Runs `steps` random operations against the driver and a plain map; rejects where they differ. */
+export async function agrees(driver: StoreDriver, seed: number, steps = 60): Promise<void> {
+  const random = new Xorshift128(`store-conformance/${seed}`)
+  const model = new Map<string, string>()
+  let store = await driver.create()
+  const key = () => ['a', 'a/b', 'b', 'é', '\uffff', '\u{10000}'][random.uint32() % 6] ?? 'a'
+  for (let step = 0; step < steps; step += 1) {
+    const items = Array.from({ length: random.uint32() % 4 }, () => randomItem(random, key, model))
+    const expected = items.map((item) => applyToModel(model, item))
+    deepEqual(await store.commit(items), expected, `seed ${seed}, step ${step}`)
+    if (random.uint32() % 8 === 0) store = await reopened(driver, store)
+    const reverse = random.uint32() % 2 === 0
+    const [gte, lt] = [key(), key()]
+    deepEqual(
+      await texts(store, { gte, lt, reverse }),
+      modelRange(model, gte, lt, reverse),
+      `seed ${seed}, step ${step}`
+    )
+    for (const name of model.keys()) equal(text(store.get(name)), model.get(name))
+  }
+  await store.close()
+}
+
+function randomItem(
+  random: Xorshift128,
+  key: () => string,
+  model: ReadonlyMap<string, string>
+): StoreItem {
+  const puts = Array.from({ length: random.uint32() % 3 }, () =>
+    put(key(), String(random.uint32() % 4))
+  )
+  const deletes = random.uint32() % 3 === 0 ? [key()] : []
+  if (random.uint32() % 2 === 0) return { puts, deletes }
+  const name = key()
+  const held = random.uint32() % 3 > 0 ? model.get(name) : '0'
+  const value = held === undefined ? undefined : bytes(held)
+  return { condition: { key: name, value }, puts, deletes }
+}
+
+function applyToModel(model: Map<string, string>, item: StoreItem): boolean {
+  const { condition } = item
+  if (condition !== undefined && model.get(condition.key) !== text(condition.value)) return false
+  for (const [key, value] of item.puts) model.set(key, text(value) ?? '')
+  for (const key of item.deletes) model.delete(key)
+  return true
+}
+
+function modelRange(
+  model: ReadonlyMap<string, string>,
+  gte: string,
+  lt: string,
+  reverse: boolean
+): string[] {
+  const compare = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b))
+  const keys = [...model.keys()].filter((key) => compare(key, gte) >= 0 && compare(key, lt) < 0)
+  keys.sort(compare)
+  if (reverse) keys.reverse()
+  return keys.map((key) => `${key}=${model.get(key)}`)
+}
+
+async function readsBack(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  equal(store.get('a'), undefined)
+  deepEqual(await store.commit([{ puts: [put('a', '1')], deletes: [] }]), [true])
+  equal(text(store.get('a')), '1')
+  equal(store.get('b'), undefined)
+  deepEqual(await store.commit([]), [])
+  await store.close()
+}
+
+async function appliesItems(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  await store.commit([{ puts: [put('a', '1'), put('b', '1')], deletes: [] }])
+  await store.commit([{ puts: [put('a', '2'), put('a', '3'), put('b', '2')], deletes: ['b', 'c'] }])
+  equal(text(store.get('a')), '3')
+  equal(store.get('b'), undefined)
+  await store.close()
+}
+
+async function survivesReopening(driver: StoreDriver): Promise<void> {
+  const first = await driver.create()
+  await first.commit([{ puts: [put('a', '1'), put('b', '2')], deletes: [] }])
+  await first.commit([{ puts: [], deletes: ['a'] }])
+  const second = await reopened(driver, first)
+  if (second !== first) {
+    equal(second.get('a'), undefined)
+    equal(text(second.get('b')), '2')
+  }
+  await second.close()
+}
+
+async function keepsOrder(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  const writes = Array.from({ length: 50 }, (_, at) =>
+    store.commit([{ puts: [put('a', String(at)), put(`k${at}`, '')], deletes: [] }])
+  )
+  await writes[10]
+  for (let at = 0; at <= 10; at += 1) ok(store.get(`k${at}`) !== undefined)
+  await Promise.all(writes)
+  equal(text(store.get('a')), '49')
+  await store.close()
+}
+
+async function checksConditions(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  const absent = { key: 'head', value: undefined }
+  deepEqual(await store.commit([{ condition: absent, puts: [put('head', '1')], deletes: [] }]), [
+    true
+  ])
+  deepEqual(
+    await store.commit([
+      { condition: absent, puts: [put('head', 'x'), put('lost', 'x')], deletes: [] },
+      { condition: { key: 'head', value: bytes('2') }, puts: [], deletes: ['head'] },
+      { condition: { key: 'head', value: bytes('1') }, puts: [put('kept', 'x')], deletes: [] },
+      { puts: [put('free', 'x')], deletes: [] }
+    ]),
+    [false, false, true, true]
+  )
+  equal(text(store.get('head')), '1')
+  equal(store.get('lost'), undefined)
+  equal(text(store.get('kept')), 'x')
+  equal(text(store.get('free')), 'x')
+  await store.close()
+}
+
+async function checksWithinCommit(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  const applied = await store.commit([
+    { puts: [put('a', '1')], deletes: [] },
+    { condition: { key: 'a', value: bytes('1') }, puts: [put('a', '2')], deletes: [] },
+    { condition: { key: 'a', value: bytes('1') }, puts: [put('a', '3')], deletes: [] },
+    { condition: { key: 'a', value: bytes('2') }, puts: [], deletes: ['a'] },
+    { condition: { key: 'a', value: undefined }, puts: [put('b', '')], deletes: [] }
+  ])
+  deepEqual(applied, [true, true, false, true, true])
+  equal(store.get('a'), undefined)
+  equal(text(store.get('b')), '')
+  await store.close()
+}
+
+async function letsOneWin(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  const results = await Promise.all(
+    Array.from({ length: 8 }, (_, at) =>
+      store.commit([
+        { condition: { key: 'head', value: undefined }, puts: [put('head', `${at}`)], deletes: [] }
+      ])
+    )
+  )
+  deepEqual(results.flat(), [true, ...Array.from({ length: 7 }, () => false)])
+  equal(text(store.get('head')), '0')
+  await store.close()
+}
+
+async function ownsBytes(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  const value = bytes('abc')
+  await store.commit([{ puts: [['a', value]], deletes: [] }])
+  value.fill(0)
+  equal(text(store.get('a')), 'abc')
+  store.get('a')?.fill(0)
+  equal(text(store.get('a')), 'abc')
+  await store.close()
+}
+
+async function ranges(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  const keys = ['a', 'a!', 'aa', 'b', 'é', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}']
+  const puts = keys.toReversed().map((key) => put(key, ''))
+  await store.commit([{ puts, deletes: [] }])
+  const all = { gte: '', lt: '\u{10ffff}' }
+  const list = async (range: Parameters<Store['entries']>[0]) =>
+    (await texts(store, range)).map((entry) => entry.slice(0, -1))
+  deepEqual(await list(all), keys.slice(0, -1))
+  deepEqual(await list({ ...all, reverse: true }), keys.slice(0, -1).reverse())
+  deepEqual(await list({ ...all, limit: 2 }), ['a', 'a!'])
+  deepEqual(await list({ ...all, reverse: true, limit: 1 }), ['\u{10000}'])
+  deepEqual(await list({ ...all, limit: 0 }), [])
+  deepEqual(await list({ gte: 'a!', lt: 'b' }), ['a!', 'aa'])
+  deepEqual(await list({ gte: 'b', lt: 'a' }), [])
+  deepEqual(await list({ gte: 'aa', lt: 'aa' }), [])
+  await store.close()
+}
+
+async function snapshots(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  await store.commit([{ puts: [put('a', '1'), put('b', '1')], deletes: [] }])
+  const entries = store.entries({ gte: 'a', lt: 'z' })
+  await store.commit([{ puts: [put('b', '2'), put('c', '2')], deletes: ['a'] }])
+  deepEqual(await collect(entries), ['a=1', 'b=1'])
+  deepEqual(await texts(store, { gte: 'a', lt: 'z' }), ['b=2', 'c=2'])
+  await store.close()
+}
+
+async function pages(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  const names = Array.from({ length: 2_500 }, (_, at) => `k${String(at).padStart(5, '0')}`)
+  await store.commit(names.map((name) => ({ puts: [put(name, name)], deletes: [] })))
+  const expected = names.map((name) => `${name}=${name}`)
+  deepEqual(await texts(store, { gte: 'k', lt: 'l' }), expected)
+  for await (const [key] of store.entries({ gte: 'k', lt: 'l' })) {
+    equal(key, names[0])
+    break
+  }
+  await store.close()
+}
+
+async function unusual(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  const large = Buffer.alloc(300_000, 7)
+  const puts: StoreItem['puts'] = [
+    ['empty', Buffer.alloc(0)],
+    ['large', large],
+    ['nul\u0000key', bytes('nul')],
+    ['new\nline', bytes('line')],
+    ['\u{1f600}'.repeat(200), bytes('long')],
+    ['binary', Uint8Array.of(0, 255, 128, 10)]
+  ]
+  await store.commit([{ puts, deletes: [] }])
+  for (const [key, value] of puts) {
+    const found = store.get(key)
+    ok(found !== undefined && Buffer.compare(found, value) === 0, JSON.stringify(key))
+  }
+  await store.close()
+}
+
+async function compacts(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  await store.commit([{ puts: [put('a', '1'), put('b', '2')], deletes: [] }])
+  await store.commit([{ puts: [], deletes: ['a'] }])
+  await store.compact()
+  deepEqual(await texts(store, { gte: '', lt: 'z' }), ['b=2'])
+  await store.close()
+}
+
+async function closes(driver: StoreDriver): Promise<void> {
+  const store = await driver.create()
+  const pending = store.commit([{ puts: [put('a', '1')], deletes: [] }])
+  await store.close()
+  deepEqual(await pending, [true])
+  throws(() => store.get('a'), isClosed)
+  throws(() => store.entries({ gte: 'a', lt: 'b' }), isClosed)
+  await rejects(store.commit([{ puts: [put('a', '2')], deletes: [] }]), isClosed)
+  await rejects(store.compact(), isClosed)
+}
+
+function isClosed(error: unknown): boolean {
+  return isTallyError(error, 'store.closed')
+}
+
+async function reopened(driver: StoreDriver, store: Store): Promise<Store> {
+  if (driver.reopen === undefined) return store
+  await store.close()
+  return driver.reopen(store)
+}
+
+function texts(store: Store, range: Parameters<Store['entries']>[0]): Promise<string[]> {
+  return collect(store.entries(range))
+}
+
+async function collect(
+  entries: AsyncIterable<readonly [key: string, value: Uint8Array]>
+): Promise<string[]> {
+  const found: string[] = []
+  for await (const [key, value] of entries) found.push(`${key}=${text(value)}`)
+  return found
+}
+
+function put(key: string, value: string): readonly [key: string, value: Uint8Array] {
+  return [key, bytes(value)]
+}
+
+function bytes(value: string): Buffer {
+  return Buffer.from(value)
+}
+
+function text(value: Uint8Array | undefined): string | undefined {
+  return value === undefined ? undefined : Buffer.from(value).toString()
+}

@@ -1,0 +1,73 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openLevelStore } from '../../src/ledger/stores/level.js'
+import { openMemoryStore } from '../../src/ledger/stores/memory.js'
+import type { Store } from '../../src/ledger/stores/port.js'
+import { FaultyDisk } from '../../src/testing/faulty-store.js'
+import { agrees, type StoreDriver, storeConformance } from '../../src/testing/store-conformance.js'
+
+let directory: string
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tally-stores-'))
+})
+afterAll(() => rm(directory, { recursive: true, force: true }))
+
+const memory: StoreDriver = { create: async () => openMemoryStore() }
+
+function levelDriver(): StoreDriver {
+  const paths = new WeakMap<Store, string>()
+  let count = 0
+  const open = async (path: string, create: boolean) => {
+    const store = await openLevelStore({ path, create })
+    paths.set(store, path)
+    return store
+  }
+  return {
+    create: () => {
+      count += 1
+      return open(join(directory, `level-${count}-${Math.trunc(performance.now() * 1e3)}`), true)
+    },
+    reopen: (store) => open(paths.get(store) ?? '', false)
+  }
+}
+
+function faultyDriver(): StoreDriver {
+  const disks = new WeakMap<Store, FaultyDisk>()
+  const open = (disk: FaultyDisk) => {
+    const store = disk.open()
+    disks.set(store, disk)
+    return store
+  }
+  return {
+    create: async () => open(new FaultyDisk(7)),
+    reopen: async (store) => open(disks.get(store) ?? new FaultyDisk(7))
+  }
+}
+
+const drivers: readonly (readonly [name: string, driver: () => StoreDriver])[] = [
+  ['level', levelDriver],
+  ['memory', () => memory],
+  ['faulty without faults', faultyDriver]
+]
+
+for (const [name, driver] of drivers) {
+  describe(`store conformance: ${name}`, () => {
+    for (const check of storeConformance) {
+      it(check.name, async () => {
+        await expect(check.run(driver())).resolves.toBeUndefined()
+      })
+    }
+
+    it('agrees with a plain map over any history', async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.nat(), fc.integer({ min: 1, max: 25 }), async (seed, steps) => {
+          await agrees(driver(), seed, steps)
+        }),
+        { numRuns: name === 'level' ? 25 : 200 }
+      )
+    })
+  })
+}
