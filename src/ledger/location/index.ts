@@ -1,0 +1,11 @@
+/** location: where a ledger lies on disk, and which of its data directories is the live one. */
+export { initLocation, inspectLocation, type Location, openLocation } from './location.js'
+export {
+  type DataDirectory,
+  encodeMarker,
+  isDataDirectory,
+  LEDGER_FORMAT_VERSION,
+  MARKER_FORMAT,
+  type Marker,
+  parseMarker
+} from './marker.js'

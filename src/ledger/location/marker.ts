@@ -1,0 +1,85 @@
+/**
+ * `marker.json` of a location (formats.md §6), one line of canonical JSON and a newline:
+ *
+ *   {"format":"tally-ledger","formatVersion":1,"identities":["<64 hex>"],"live":"data-1"}
+ */
+import {
+  canonicalize,
+  type IdentityId,
+  isIdentityId,
+  isJsonObject,
+  isTallyError,
+  parse,
+  TallyError
+} from '../../core/index.js'
+
+export const MARKER_FORMAT = 'tally-ledger'
+/** Version of the layout of a location and of everything in its store. */
+export const LEDGER_FORMAT_VERSION = 1
+
+export interface Marker {
+  readonly format: typeof MARKER_FORMAT
+  readonly formatVersion: typeof LEDGER_FORMAT_VERSION
+  /** Name of the directory that holds the store. */
+  readonly live: DataDirectory
+  /** Identities that the store holds, sorted. */
+  readonly identities: readonly IdentityId[]
+}
+
+/** `data-` and a number from 1, without leading zeros. */
+export type DataDirectory = `data-${number}`
+
+const dataDirectory = /^data-[1-9][0-9]{0,8}$/
+
+export function isDataDirectory(name: unknown): name is DataDirectory {
+  return typeof name === 'string' && dataDirectory.test(name)
+}
+
+export function encodeMarker(marker: Marker): string {
+  return `${canonicalize(marker)}\n`
+}
+
+/**
+ * Reads the text of a marker; `path` is for the errors.
+ * Throws `ledger.malformed_marker`, or `ledger.newer_version` for a version that is not known yet.
+ */
+export function parseMarker(text: string, path: string): Marker {
+  const malformed = (problem: string) =>
+    new TallyError('ledger.malformed_marker', { path, problem })
+  const value = strictJson(text, malformed)
+  if (!isJsonObject(value) || value['format'] !== MARKER_FORMAT) {
+    throw malformed(`it is not of the format ${MARKER_FORMAT}`)
+  }
+  const version = value['formatVersion']
+  if (typeof version !== 'number' || !Number.isSafeInteger(version) || version < 1) {
+    throw malformed('formatVersion is not a positive integer')
+  }
+  if (version > LEDGER_FORMAT_VERSION) {
+    throw new TallyError('ledger.newer_version', {
+      path,
+      found: version,
+      known: LEDGER_FORMAT_VERSION
+    })
+  }
+  const { live, identities } = value
+  if (!isDataDirectory(live)) throw malformed('live does not name a data directory')
+  if (!Array.isArray(identities) || !identities.every(isIdentityId)) {
+    throw malformed('identities is not a list of identity ids')
+  }
+  const marker: Marker = { format: MARKER_FORMAT, formatVersion: 1, live, identities }
+  if (identities.some((id, at) => at > 0 && id <= (identities[at - 1] ?? ''))) {
+    throw malformed('identities are not sorted, or one is there twice')
+  }
+  if (encodeMarker(marker) !== text) throw malformed('it is not written as this program writes it')
+  return marker
+}
+
+function strictJson(text: string, malformed: (problem: string) => TallyError): unknown {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (isTallyError(error, 'core.malformed_json'))
+      throw malformed(error.context.problem.toString())
+    throw error
+  }
+}
