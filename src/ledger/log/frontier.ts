@@ -3,10 +3,10 @@ import { innerHash } from '../merkle.js'
 
 /** sha256(0x00 || record): a leaf of the log, of the canonical JSON text of a signed record. */
 export function leafHash(record: string | Uint8Array): Uint8Array {
-  const bytes = typeof record === 'string' ? Buffer.from(record) : record
-  const preimage = Buffer.allocUnsafe(bytes.length + 1)
-  preimage[0] = 0x00
-  preimage.set(bytes, 1)
+  // The character U+0000 is the byte 0x00 in UTF-8, so text needs no copy into bytes.
+  if (typeof record === 'string') return sha256(`\0${record}`)
+  const preimage = new Uint8Array(record.length + 1)
+  preimage.set(record, 1)
   return sha256(preimage)
 }
 
