@@ -45,7 +45,7 @@ const afterAttempt = [
 
 const afterWait = afterAttempt.map((branch) => ({
   ...branch,
-  actions: ['reportResumed', ...branch.actions]
+  actions: ['reportResumed', ...branch.actions] as const
 }))
 
 const refuse = { actions: ['refuseBusy'] } as const

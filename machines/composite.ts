@@ -223,9 +223,10 @@ function scopeStates(entry: string): Readonly<Record<string, ChartNode>> {
   }
 }
 
+// Every retry goes through a timer, even without delay: a graph that fails at its entry each time would
+// otherwise run all its attempts in one macrostep.
 function recovery(entry: string, open: readonly string[]): readonly ChartTransition[] {
   return [
-    { guard: 'retriesAtOnce', target: entry, actions: ['countAttempt', ...open] },
     {
       guard: 'retriesLater',
       target: '#retry',

@@ -1,0 +1,186 @@
+import type { Json } from '../../core/index.js'
+import type { Evaluated } from '../graph/expressions.js'
+import type { CompositeEvent, Response } from '../protocol.js'
+import { decideRecovery, type RecoveryDecision } from '../recovery.js'
+import {
+  asJson,
+  type Choice,
+  type CompositePlan,
+  choose,
+  type PlannedNode
+} from './composite-plan.js'
+import {
+  type BlockIdentity,
+  classOf,
+  type Execution,
+  heldFailure,
+  idleExecution
+} from './execution.js'
+
+/** What a composite's guards and actions ask of its graph, its context and the event at hand. */
+
+export interface CompositeContext extends Execution {
+  /** Child executions of this attempt, counted against `max_steps`. */
+  readonly steps: number
+  /**
+   * Child executions of the run at this path. It goes on through retries and later visits, so that a
+   * unit id is never given twice (L6); an actor taken from a pool starts anew with another run.
+   */
+  readonly childExecutions: number
+  readonly runId: string | null
+  /** The node that runs. */
+  readonly current: string | null
+  /** Responses that some value refers to, by node. */
+  readonly responses: Readonly<Record<string, Response>>
+  /** What a scope is to commit. */
+  readonly held: Response | null
+  /** When the scope's commit or abort was asked for: asked again alike after a restart. */
+  readonly scopeAt: number
+}
+
+export interface NodeParams {
+  readonly node?: string
+  readonly branch?: number
+}
+
+export const noResponses: Readonly<Record<string, Response>> = {}
+
+export function idleComposite(
+  identity: BlockIdentity,
+  counters: Pick<CompositeContext, 'childExecutions' | 'runId'> = {
+    childExecutions: 0,
+    runId: null
+  }
+): CompositeContext {
+  const { childExecutions, runId } = counters
+  return {
+    ...idleExecution(identity),
+    steps: 0,
+    childExecutions,
+    runId,
+    current: null,
+    responses: noResponses,
+    held: null,
+    scopeAt: 0
+  }
+}
+
+// Answers are computed once for each event or context: guards and actions must agree, and conditions
+// and repairs are the caller's code. Keyed by object, so they live as long as what they answer for.
+interface Memory {
+  readonly choices: WeakMap<object, Choice>
+  readonly inputs: WeakMap<CompositeContext, Map<string, Evaluated<Json>>>
+  readonly outputs: WeakMap<object, Evaluated<Json>>
+  readonly decisions: WeakMap<
+    object,
+    { readonly context: object; readonly decision: RecoveryDecision }
+  >
+}
+
+/** The questions that guards and actions of one compiled composite ask. */
+export class CompositeQuestions {
+  readonly plan: CompositePlan
+  readonly #memory: Memory = {
+    choices: new WeakMap(),
+    inputs: new WeakMap(),
+    outputs: new WeakMap(),
+    decisions: new WeakMap()
+  }
+
+  constructor(plan: CompositePlan) {
+    this.plan = plan
+  }
+
+  node(params: NodeParams): PlannedNode | undefined {
+    return params.node === undefined ? undefined : this.plan.nodes.get(params.node)
+  }
+
+  choice(context: CompositeContext, event: CompositeEvent, params: NodeParams): Choice {
+    const known = this.#memory.choices.get(event)
+    if (known !== undefined) return known
+    const node = this.node(params) ?? this.#current(context)
+    if (event.type !== 'block.settled' || node === undefined || context.request === null) {
+      return { kind: 'failed' }
+    }
+    const choice = choose(node, event.response, context.request)
+    this.#memory.choices.set(event, choice)
+    return choice
+  }
+
+  /** The payload of a node about to run. */
+  input(context: CompositeContext, node: PlannedNode): Evaluated<Json> {
+    if (node.input === null) return { ok: true, value: context.request?.payload ?? null }
+    let known = this.#memory.inputs.get(context)
+    if (known === undefined) {
+      known = new Map()
+      this.#memory.inputs.set(context, known)
+    }
+    let value = known.get(node.name)
+    if (value === undefined) {
+      value = node.input.evaluate(bindings(context))
+      known.set(node.name, value)
+    }
+    return value
+  }
+
+  output(context: CompositeContext, event: CompositeEvent): Evaluated<Json> | null {
+    if (this.plan.output === null || event.type !== 'block.settled') return null
+    const known = this.#memory.outputs.get(event)
+    if (known !== undefined) return known
+    const value = this.plan.output.evaluate(bindings(this.#keeping(context, event)))
+    this.#memory.outputs.set(event, value)
+    return value
+  }
+
+  /** The composite's response at its last node: that node's own, with `output` for its data. */
+  result(context: CompositeContext, event: CompositeEvent): Response {
+    if (event.type !== 'block.settled') return heldFailure(context)
+    const output = this.output(context, event)
+    if (output === null || !output.ok) return event.response
+    return { success: true, data: output.value, metadata: {} }
+  }
+
+  decision(context: CompositeContext, event: CompositeEvent): RecoveryDecision {
+    const known = this.#memory.decisions.get(event)
+    if (known !== undefined && known.context === context) return known.decision
+    const response = heldFailure(context)
+    const decision: RecoveryDecision =
+      context.request === null
+        ? { kind: 'fail', response }
+        : decideRecovery({
+            request: context.request,
+            response,
+            options: context.options,
+            attempt: context.attempt,
+            cursor: context.cursor,
+            sideEffects: classOf(context),
+            at: event.at,
+            sent: event.type === 'scope.settled' ? event.sent : undefined,
+            canFallBack: false,
+            repair: (name) => this.plan.repair(name)
+          })
+    this.#memory.decisions.set(event, { context, decision })
+    return decision
+  }
+
+  #current(context: CompositeContext): PlannedNode | undefined {
+    return context.current === null ? undefined : this.plan.nodes.get(context.current)
+  }
+
+  #keeping(context: CompositeContext, event: CompositeEvent): CompositeContext {
+    const node = this.#current(context)
+    if (event.type !== 'block.settled' || node?.isKept !== true) return context
+    return { ...context, responses: { ...context.responses, [node.name]: event.response } }
+  }
+}
+
+function bindings(context: CompositeContext): Readonly<Record<string, Json>> {
+  const nodes = Object.entries(context.responses).map(([name, response]): [string, Json] => [
+    name,
+    { response: asJson(response) }
+  ])
+  return {
+    request: context.request === null ? null : asJson(context.request),
+    nodes: Object.fromEntries(nodes)
+  }
+}
