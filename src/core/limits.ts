@@ -33,6 +33,12 @@ export const WRITE_SET_KEYS_MAX = 100_000
 export const ATTEMPT_EFFECTS_MAX = 10_000
 /** Re-runs of a unit of work whose reads changed, before it runs alone (L10). */
 export const CONFLICT_RERUNS_MAX = 8
+/** How long a unit waits for keys that another unit has reserved (L10). */
+export const RESERVATION_WAIT_MS = 30_000
+/** A run whose only timer is due sooner than this stays in memory instead of being parked. */
+export const PARK_AFTER_MS = 1_000
+/** How long a graceful close waits for effects that were already sent. */
+export const CLOSE_GRACE_MS = 5_000
 /** Waiting actions, transitions in a document, and other short lists. */
 export const RETRY_ATTEMPTS_MAX = 1_000
 /** Longest delay before a retry: exponential backoff is capped here at the latest. */
@@ -95,3 +101,20 @@ export const DERIVE_RUNS = 1_024
 export const DERIVE_CHECKPOINT_BYTES = 4 * 1024 * 1024
 /** Changed state keys after which the pages of the state tree are written (L1). */
 export const DERIVE_PAGE_KEYS = 16_384
+
+/** One request on the owner socket (L11). */
+export const OWNER_REQUEST_BYTES_MAX = 4 * 1024 * 1024
+/** One result or event on the owner socket. */
+export const OWNER_RESPONSE_BYTES_MAX = 32 * 1024 * 1024
+/** Clients that the owner serves at once. */
+export const OWNER_CONNECTIONS_MAX = 64
+/** Requests of one client that are under way at once. */
+export const OWNER_REQUESTS_MAX = 64
+/** Events of one stream that are sent before the client asks for more. */
+export const OWNER_EVENTS_AHEAD_MAX = 256
+/** Length of a method name on the owner socket. */
+export const OWNER_METHOD_LENGTH_MAX = 128
+/** Bytes of a Unix socket's path; the system cuts longer ones without an error. */
+export const SOCKET_PATH_BYTES_MAX = 107
+/** Time within which an owner that accepted a connection has to name its ledger. */
+export const OWNER_GREETING_MS = 5_000

@@ -1,0 +1,200 @@
+import { connect, type Socket } from 'node:net'
+import { type Clock, type Json, limits, systemClock, TallyError } from '../../core/index.js'
+import { errorNumber } from '../location/durable-file.js'
+import { Call } from './call.js'
+import { LineReader } from './line-reader.js'
+import {
+  type ClientMessage,
+  encodeMessage,
+  malformed,
+  type OwnedLedger,
+  parseGreeting,
+  parseOwnerMessage
+} from './protocol.js'
+import {
+  checkPrivate,
+  type RuntimeEnvironment,
+  socketPlaces,
+  systemEnvironment
+} from './socket-path.js'
+
+/** A connection to the process that holds a ledger. */
+export interface OwnerClient {
+  readonly ledger: OwnedLedger
+  /**
+   * Asks for one result. Throws what the owner's handler threw, or `owner.disconnected`, after which
+   * the outcome is unknown.
+   */
+  request(method: string, params: Json): Promise<Json>
+  /** Asks for a stream of events; leaving the loop ends it. Throws as `request` does. */
+  stream(method: string, params: Json): AsyncGenerator<Json, void>
+  close(): void
+}
+
+/**
+ * Connects to the owner of a location; undefined when nobody is there.
+ * Throws `owner.wrong_ledger`, `owner.malformed_message`, `owner.disconnected` (no greeting).
+ */
+export async function connectOwner(
+  realPath: string,
+  {
+    environment = systemEnvironment(),
+    clock = systemClock
+  }: { readonly environment?: RuntimeEnvironment; readonly clock?: Clock } = {}
+): Promise<OwnerClient | undefined> {
+  for (const { directory, path } of socketPlaces(realPath, environment)) {
+    if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
+    if (!(await isPrivate(directory))) continue
+    const socket = await open(path)
+    if (socket === undefined) continue
+    const connection = new Connection(socket)
+    const ledger = await connection.greeting(clock)
+    if (ledger.realPath === realPath) return connection.client(ledger)
+    connection.close()
+    throw new TallyError('owner.wrong_ledger', { expected: realPath, actual: ledger.realPath })
+  }
+  return undefined
+}
+
+class Connection {
+  readonly #socket: Socket
+  readonly #calls = new Map<number, Call>()
+  #lastId = 0
+  #end: TallyError | undefined
+  #greeted: ((line: string) => void) | undefined
+  #ended: ((error: TallyError) => void) | undefined
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+    const reader = new LineReader(limits.OWNER_RESPONSE_BYTES_MAX + 1)
+    socket.on('data', (chunk: Buffer) => {
+      try {
+        for (const line of reader.push(chunk)) this.#receive(line)
+      } catch (error) {
+        this.#finish(error instanceof TallyError ? error : malformed(String(error)))
+      }
+    })
+    socket.on('error', (error) => this.#finish(disconnected(errorNumber(error) ?? 'error')))
+    socket.on('close', () => this.#finish(disconnected('it closed')))
+  }
+
+  async greeting(clock: Clock): Promise<OwnedLedger> {
+    let stop: () => void = () => undefined
+    try {
+      const line = await new Promise<string>((resolve, reject) => {
+        this.#greeted = resolve
+        this.#ended = reject
+        if (this.#end !== undefined) reject(this.#end)
+        stop = clock.schedule(clock.now() + limits.OWNER_GREETING_MS, () =>
+          reject(disconnected('it did not greet in time'))
+        )
+      })
+      return parseGreeting(line)
+    } catch (error) {
+      this.close()
+      throw error
+    } finally {
+      stop()
+    }
+  }
+
+  client(ledger: OwnedLedger): OwnerClient {
+    return {
+      ledger,
+      request: (method, params) => this.#request(method, params),
+      stream: (method, params) => this.#stream(method, params),
+      close: () => this.close()
+    }
+  }
+
+  close(): void {
+    this.#finish(disconnected('this side closed it'))
+  }
+
+  async #request(method: string, params: Json): Promise<Json> {
+    const { id, call } = this.#call(method, params)
+    const step = await call.next()
+    if (step.kind === 'result') return step.value
+    this.#send({ id, cancel: true })
+    throw malformed(`${method} answers with a stream`)
+  }
+
+  async *#stream(method: string, params: Json): AsyncGenerator<Json, void> {
+    const { id, call } = this.#call(method, params)
+    const refill = limits.OWNER_EVENTS_AHEAD_MAX / 2
+    try {
+      for (let taken = 1; ; taken += 1) {
+        const step = await call.next()
+        if (step.kind === 'result') return
+        if (taken % refill === 0) this.#send({ id, more: refill })
+        yield step.value
+      }
+    } finally {
+      if (this.#calls.has(id)) this.#send({ id, cancel: true })
+    }
+  }
+
+  #call(method: string, params: Json): { readonly id: number; readonly call: Call } {
+    if (this.#end !== undefined) throw this.#end
+    this.#lastId += 1
+    const id = this.#lastId
+    const call = new Call()
+    this.#calls.set(id, call)
+    this.#send({ id, method, params })
+    return { id, call }
+  }
+
+  #send(message: ClientMessage): void {
+    if (this.#end === undefined) this.#socket.write(encodeMessage(message))
+  }
+
+  #receive(line: string): void {
+    if (this.#greeted !== undefined) {
+      this.#greeted(line)
+      this.#greeted = undefined
+      return
+    }
+    const message = parseOwnerMessage(line)
+    const call = this.#calls.get(message.id)
+    if (call === undefined) throw malformed('it answers no request')
+    if (!('event' in message)) this.#calls.delete(message.id)
+    call.receive(message)
+  }
+
+  #finish(error: TallyError): void {
+    if (this.#end !== undefined) return
+    this.#end = error
+    this.#ended?.(error)
+    for (const call of this.#calls.values()) call.fail(error)
+    this.#calls.clear()
+    this.#socket.destroy()
+  }
+}
+
+async function isPrivate(directory: string): Promise<boolean> {
+  try {
+    await checkPrivate(directory)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function open(path: string): Promise<Socket | undefined> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(path)
+    socket.once('connect', () => {
+      socket.removeAllListeners('error')
+      resolve(socket)
+    })
+    socket.once('error', (error) => {
+      const kind = errorNumber(error)
+      if (kind === 'ENOENT' || kind === 'ECONNREFUSED') resolve(undefined)
+      else reject(disconnected(kind ?? 'error'))
+    })
+  })
+}
+
+function disconnected(problem: string): TallyError {
+  return new TallyError('owner.disconnected', { problem })
+}
