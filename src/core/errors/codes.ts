@@ -107,6 +107,50 @@ export const errorCatalogue = {
     message: 'The state key {key} cannot be used.',
     fix: 'Use a non-empty string without NUL that does not begin with "local/".'
   },
+  'ledger.poisoned': {
+    message: 'The ledger takes nothing more after a failed write: {problem}',
+    fix: 'Close it, open it again, and ask for the outcome of open work by id.'
+  },
+  'ledger.safe_mode': {
+    message: 'The ledger is in safe mode: {problem}',
+    fix: 'Run `tally verify`; then restore a snapshot, or use `tally recover`.'
+  },
+  'ledger.closed': {
+    message: 'The ledger is closed.',
+    fix: 'Open it again before using it.'
+  },
+  'ledger.read_only': {
+    message: 'The ledger was opened for reading only.',
+    fix: 'Open it for writing in the process that owns it.'
+  },
+  'ledger.fenced': {
+    message: 'Another writer opened the ledger of {identity} after this one.',
+    fix: 'Stop one of the two; then open the ledger again.'
+  },
+  'ledger.identity_missing': {
+    message: 'The store holds no ledger of {identity}.',
+    fix: 'Create it with `tally init`, or pass create: "if-absent".'
+  },
+  'ledger.identity_exists': {
+    message: 'The store holds a ledger of {identity} already.',
+    fix: 'Open it instead of creating it.'
+  },
+  'ledger.wrong_signer': {
+    message: 'The key in force of {identity} is {expected}, and the signer holds {actual}.',
+    fix: 'Load the key file that belongs to the last key rotation.'
+  },
+  'ledger.unit_exists': {
+    message: 'The unit of work {unitId} has a receipt already.',
+    fix: 'Use a new id for new work; the stored receipt answers for the old one (L6).'
+  },
+  'ledger.invalid_item': {
+    message: 'The item cannot be appended: {problem}.',
+    fix: 'Correct what the block hands to the ledger.'
+  },
+  'ledger.not_recoverable': {
+    message: 'The ledger was not recovered: {problem}.',
+    fix: 'Run `tally verify` to see what is wrong, and allow recovery to cut the chain if you must.'
+  },
   'ledger.malformed_state_page': {
     message: 'A page of the state tree cannot be read: {problem}.',
     fix: 'Pages are derived: let the ledger rebuild them from its state entries.'
@@ -135,6 +179,14 @@ export const errorCatalogue = {
     message:
       'Run {runId} does not repeat what it did: {path} step {step}, call {seq} ({effect}) has request {actual}, recorded was {expected}.',
     fix: 'The code of the block has changed since. Restore the version that the run was started with, or cancel the run.'
+  },
+  'expression.invalid': {
+    message: 'The expression {expression} is invalid: {problem}.',
+    fix: 'Correct the expression; docs/spec/expressions.md lists what it may say.'
+  },
+  'expression.failed': {
+    message: 'The expression {expression} has no value ({failure}): {detail}.',
+    fix: 'Correct the expression or the values it reads.'
   },
   'core.internal': {
     message: 'Internal assertion failed: {problem}.',

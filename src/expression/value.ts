@@ -1,0 +1,183 @@
+import {
+  canonicalize,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  TallyError
+} from '../core/index.js'
+import type { CompiledExpression, ExpressionEngine, ExpressionOptions } from './engine.js'
+import { type EvaluationResult, failed } from './failure.js'
+import { invalidExpression } from './invalid.js'
+import { lookUp, parseReference, type Reference, referenceText } from './reference.js'
+
+/**
+ * A value of a document (semantics.md W3): an object with exactly one key. Bare JSON is not a value,
+ * so that a typing error in a key can never pass as data.
+ *
+ * @example { object: { to: { ref: 'inputs.recipient' }, retries: { lit: 3 } } }
+ */
+export type Value =
+  | { readonly lit: Json }
+  | { readonly ref: string }
+  | { readonly cel: string }
+  | { readonly object: { readonly [key: string]: Value } }
+  | { readonly array: readonly Value[] }
+
+/** What a {@link Value} compiles to. */
+export type CompiledValue = CompiledExpression
+
+type Part = CompiledExpression
+type Compile = (
+  value: Json | undefined,
+  options: ExpressionOptions,
+  engine: Engine,
+  at: string
+) => Part
+type Engine = ExpressionEngine | undefined
+
+const kinds: ReadonlyMap<string, Compile> = new Map<string, Compile>([
+  ['lit', compileLiteral],
+  ['ref', compileReference],
+  ['cel', compileCel],
+  ['object', compileObject],
+  ['array', compileArray]
+])
+
+/**
+ * Compiles a {@link Value}. `engine` is needed only where it has a `cel` part (see {@link usesCel});
+ * such a part without an engine throws `core.internal`. Throws `expression.invalid` for anything that
+ * is not a value, an unknown root, or CEL outside the profile.
+ */
+export function compileValue(
+  value: Json,
+  options: ExpressionOptions,
+  engine?: ExpressionEngine
+): CompiledValue {
+  const compiled = compilePart(value, options, engine, 'value')
+  return { ...compiled, references: distinct([compiled]) }
+}
+
+/** Whether a value has a `cel` part, so that an engine must be loaded before it is compiled. */
+export function usesCel(value: Json): boolean {
+  if (!isJsonObject(value)) return false
+  if (typeof value['cel'] === 'string') return true
+  const array = value['array']
+  if (Array.isArray(array)) return array.some(usesCel)
+  const object = value['object']
+  return isJsonObject(object) && Object.values(object).some(usesCel)
+}
+
+function compilePart(value: Json, options: ExpressionOptions, engine: Engine, at: string): Part {
+  if (!isJsonObject(value)) throw notValue(value, at, 'it is a bare JSON value; write {lit: ...}')
+  const keys = Object.keys(value)
+  const kind = keys[0] ?? ''
+  const compile = kinds.get(kind)
+  if (keys.length !== 1 || compile === undefined) {
+    throw notValue(value, at, `it needs exactly one key of ${[...kinds.keys()].join(', ')}`)
+  }
+  return compile(value[kind], options, engine, at)
+}
+
+function compileLiteral(value: Json | undefined): Part {
+  const result: EvaluationResult = { ok: true, value: value ?? null }
+  return { references: [], evaluate: () => result }
+}
+
+function compileReference(
+  value: Json | undefined,
+  options: ExpressionOptions,
+  _engine: Engine,
+  at: string
+): Part {
+  if (typeof value !== 'string') throw notValue(value ?? null, at, 'a ref must be text')
+  const reference = parseReference(value)
+  if (typeof reference === 'string') throw notValue(value, at, reference)
+  if (!options.roots.includes(reference.root)) {
+    const known = options.roots.join(', ')
+    throw notValue(value, at, `the name "${reference.root}" is unknown; known names: ${known}`)
+  }
+  const missing = failed('missing_reference', referenceText(reference))
+  return {
+    references: [reference],
+    evaluate: (bindings) => {
+      const found = lookUp(bindings, reference)
+      return found === undefined ? missing : { ok: true, value: found }
+    }
+  }
+}
+
+function compileCel(
+  value: Json | undefined,
+  options: ExpressionOptions,
+  engine: Engine,
+  at: string
+): Part {
+  if (typeof value !== 'string') throw notValue(value ?? null, at, 'a cel expression must be text')
+  if (engine === undefined) {
+    throw new TallyError('core.internal', { problem: 'a cel value was compiled without an engine' })
+  }
+  return engine.compile(value, options)
+}
+
+function compileObject(
+  value: Json | undefined,
+  options: ExpressionOptions,
+  engine: Engine,
+  at: string
+): Part {
+  if (!isJsonObject(value)) throw notValue(value ?? null, at, 'object must hold named values')
+  const members = Object.entries(value).map(
+    ([key, member]) => [key, compilePart(member, options, engine, `${at}.object.${key}`)] as const
+  )
+  return {
+    references: distinct(members.map(([, part]) => part)),
+    evaluate: (bindings) => {
+      const entries: [string, Json][] = []
+      for (const [key, part] of members) {
+        const result = part.evaluate(bindings)
+        if (!result.ok) return result
+        entries.push([key, result.value])
+      }
+      return { ok: true, value: Object.fromEntries(entries) }
+    }
+  }
+}
+
+function compileArray(
+  value: Json | undefined,
+  options: ExpressionOptions,
+  engine: Engine,
+  at: string
+): Part {
+  if (!Array.isArray(value)) throw notValue(value ?? null, at, 'array must hold a list of values')
+  const items = value.map((item: Json, index) =>
+    compilePart(item, options, engine, `${at}.array[${index}]`)
+  )
+  return {
+    references: distinct(items),
+    evaluate: (bindings: JsonObject) => {
+      const list: Json[] = []
+      for (const part of items) {
+        const result = part.evaluate(bindings)
+        if (!result.ok) return result
+        list.push(result.value)
+      }
+      return { ok: true, value: list }
+    }
+  }
+}
+
+function distinct(parts: readonly Part[]): readonly Reference[] {
+  const byText = new Map<string, Reference>()
+  for (const { references } of parts) {
+    for (const reference of references) {
+      const key = canonicalize([reference.root, [...reference.path], reference.tested])
+      if (!byText.has(key)) byText.set(key, reference)
+    }
+  }
+  return [...byText.values()]
+}
+
+function notValue(value: Json, at: string, problem: string): TallyError {
+  return invalidExpression(canonicalize(value), `at ${at}, ${problem}`)
+}
