@@ -16,16 +16,17 @@ function errorsPage() {
     const rows = ofRoom.map(
       ([code, { message, fix }]) => `| \`${code}\` | ${cell(message)} | ${cell(fix)} |`
     )
-    return `## ${room}\n\n| code | message | what to do |\n|---|---|---|\n${rows.join('\n')}\n`
+    const head = [`## ${room}`, '', '| code | message | what to do |', '|---|---|---|']
+    return [...head, ...rows, ''].join('\n')
   })
   return `# Errors
 
 Generated from \`src/core/errors/codes.ts\` by \`npm run docs\`; do not edit.
 
-Every error thrown on purpose is a \`TallyError\` with a stable \`code\`, the \`context\` that fills the
-\`{placeholders}\`, and a \`fix\`. Codes are never renamed and never reused. Recognise one with
-\`isTallyError(error, code)\`, which narrows \`context\`. Failures of a block are not thrown: they are
-responses with a \`reason\`.
+Every error thrown on purpose is a \`TallyError\` with a stable \`code\`, the \`context\` that fills
+the \`{placeholders}\`, and a \`fix\`. Codes are never renamed and never reused. Recognise one with
+\`isTallyError(error, code)\`, which narrows \`context\`. Failures of a block are not thrown: they
+are responses with a \`reason\`.
 
 ${sections.join('\n')}`
 }

@@ -38,6 +38,9 @@ const LINE_COLUMNS_MAX = 100
 // A table with one entry for each code: it grows with the product and is read by searching.
 const tables = ['src/core/errors/codes.ts']
 
+// Bytes of a format, shown in a comment: there is no place to break them.
+const unbreakable = /^\s*(\*|\/\/) +\S+$/
+
 const src = filesBelow('src', ['.ts']).map(readSource)
 const machines = filesBelow('machines', ['.ts']).map(readSource)
 const tests = filesBelow('test', ['.ts']).map(readSource)
@@ -119,7 +122,7 @@ describe('libraries', () => {
         return allowed ? [] : [`${file.path}:${line} ${specifier}`]
       })
     )
-    expect(offenders).toEqual([])
+    expect.soft(offenders).toEqual([])
   })
 
   it('are declared with exact versions', () => {
@@ -131,12 +134,12 @@ describe('libraries', () => {
     const loose = Object.entries(declared).filter(
       ([, version]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(String(version))
     )
-    expect(loose).toEqual([])
+    expect.soft(loose).toEqual([])
     const promised = { ...manifest.dependencies, ...manifest.peerDependencies }
     const needed = shipped
       .flatMap((file) => file.imports.map(({ specifier }) => packageOf(specifier)))
       .filter((name) => name !== undefined && !name.startsWith('node:'))
-    expect([...new Set(needed)].filter((name) => !(String(name) in promised))).toEqual([])
+    expect.soft([...new Set(needed)].filter((name) => !(String(name) in promised))).toEqual([])
   })
 
   it('leave time and chance to the seams', () => {
@@ -146,56 +149,58 @@ describe('libraries', () => {
         call
       )
     )
-    expect(offenders).toEqual([])
+    expect.soft(offenders).toEqual([])
   })
 
   it('are handed nothing by way of globals or evaluation', () => {
-    expect(matches(shipped, /(?<![.\w])eval\(|\bnew Function\b|\bglobalThis\.\w+\s*=[^=]/)).toEqual(
-      []
-    )
+    expect
+      .soft(matches(shipped, /(?<![.\w])eval\(|\bnew Function\b|\bglobalThis\.\w+\s*=[^=]/))
+      .toEqual([])
   })
 })
 
 describe('code', () => {
   it('exports by name only', () => {
-    expect(matches(shipped, /^export default\b/m)).toEqual([])
+    expect.soft(matches(shipped, /^export default\b/m)).toEqual([])
     const stars = matches(shipped, /^export (type )?\*.*$/m, 'text')
-    expect(
-      stars.filter((star) => !/ export \* as limits from '[./]+limits\.js'$/.test(star))
-    ).toEqual([])
+    expect
+      .soft(stars.filter((star) => !/ export \* as limits from '[./]+limits\.js'$/.test(star)))
+      .toEqual([])
   })
 
   it('has no escapes from the type checker or the linter', () => {
     const escapes =
       /@ts-(ignore|nocheck|expect-error)|eslint-disable|biome-ignore(?! lint\/[\w/]+: \w{3})/
-    expect(matches(shipped, escapes, 'text')).toEqual([])
-    expect(matches(shipped, /(:|<|\bas) any\b/)).toEqual([])
-    expect(matches(shipped, /[\w)\]]!(?=[.;,)\][\s])(?!=)/)).toEqual([])
+    expect.soft(matches(shipped, escapes, 'text')).toEqual([])
+    expect.soft(matches(shipped, /(:|<|\bas) any\b/)).toEqual([])
+    expect.soft(matches(shipped, /[\w)\]]!(?=[.;,)\][\s])(?!=)/)).toEqual([])
   })
 
   it('leaves no markers of unfinished work', () => {
-    expect(matches(everything, /\b(?:TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b/, 'text')).toEqual([])
+    expect.soft(matches(everything, /\b(?:TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b/, 'text')).toEqual([])
   })
 
   it('keeps files, functions and lines short', () => {
     const longFiles = shipped
       .filter((file) => !tables.includes(file.path) && file.lines.length - 1 > FILE_LINES_MAX)
       .map((file) => `${file.path} ${file.lines.length - 1} lines`)
-    expect(longFiles).toEqual([])
+    expect.soft(longFiles).toEqual([])
     const longFunctions = src.flatMap((file) =>
       functionBodies(file.code)
         .filter(({ length }) => length > FUNCTION_LINES_MAX)
         .map(({ line, length }) => `${file.path}:${line} ${length} lines`)
     )
-    expect(longFunctions).toEqual([])
+    expect.soft(longFunctions).toEqual([])
     const longLines = everything.flatMap((file) =>
       file.lines.flatMap((line, index) =>
-        [...line].length > LINE_COLUMNS_MAX && !tables.includes(file.path)
+        [...line].length > LINE_COLUMNS_MAX &&
+        !unbreakable.test(line) &&
+        !tables.includes(file.path)
           ? [`${file.path}:${index + 1}`]
           : []
       )
     )
-    expect(longLines).toEqual([])
+    expect.soft(longLines).toEqual([])
   })
 
   it('uses every error code and every limit', () => {
@@ -204,9 +209,9 @@ describe('code', () => {
       .map((file) => file.text)
       .join('\n')
     const codes = Object.keys(errorCatalogue).filter((code) => !text.includes(`'${code}'`))
-    expect(codes.filter((code) => !codesToCome.test(code))).toEqual([])
+    expect.soft(codes.filter((code) => !codesToCome.test(code))).toEqual([])
     const unused = Object.keys(limits).filter((name) => !new RegExp(`\\b${name}\\b`).test(text))
-    expect(unused.filter((name) => !limitsToCome.test(name))).toEqual([])
+    expect.soft(unused.filter((name) => !limitsToCome.test(name))).toEqual([])
   })
 })
 
@@ -214,21 +219,21 @@ describe('machines', () => {
   it.each(machines.map((file) => file.path))('%s is data, and survives JSON', async (path) => {
     const exported: Readonly<Record<string, unknown>> = await import(join(root, path))
     const values = Object.entries(exported)
-    expect(values.length).toBeGreaterThan(0)
+    expect.soft(values.length).toBeGreaterThan(0)
     // A template is a function from data to data; the tests of its room check what it gives.
     for (const [name, value] of values.filter(([, one]) => typeof one !== 'function')) {
-      expect(JSON.parse(JSON.stringify(value)), name).toEqual(value)
+      expect.soft(JSON.parse(JSON.stringify(value)), name).toStrictEqual(value)
     }
   })
 
   it('have no timers of their own', () => {
-    expect(matches(machines, /^\s*(after|delay)\b\s*:/m)).toEqual([])
+    expect.soft(matches(machines, /^\s*(after|delay)\b\s*:/m)).toEqual([])
   })
 })
 
 describe('tests and the repository', () => {
   it('skips no test', () => {
-    expect(matches(tests, /\.(skip|only|todo|skipIf|runIf)\b/)).toEqual([])
+    expect.soft(matches(tests, /\.(skip|only|todo|skipIf|runIf)\b/)).toEqual([])
   })
 
   it('names no path of a machine', () => {
@@ -238,7 +243,7 @@ describe('tests and the repository', () => {
       .split('\n')
       .filter((path) => path !== '' && existsSync(join(root, path)))
       .filter((path) => machinePath.test(readFileSync(join(root, path), 'latin1')))
-    expect(offenders).toEqual([])
+    expect.soft(offenders).toEqual([])
   })
 })
 

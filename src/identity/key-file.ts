@@ -60,7 +60,9 @@ export function encodeKeyFile(file: KeyFile): string {
   return `${canonicalize(file)}\n`
 }
 
-/** Reads a key file strictly; undefined for anything that `encodeKeyFile` would not have written. */
+/**
+ * Reads a key file strictly; undefined for anything that `encodeKeyFile` would not have written.
+ */
 export function parseKeyFile(text: string): KeyFile | undefined {
   let value: unknown
   try {

@@ -33,7 +33,8 @@ export function getPublicKey(seed: Uint8Array): PublicKey {
 
 /**
  * Signs once with a 32-byte seed and gives 64 bytes (RFC 8032 §5.1.6); throws
- * `identity.malformed_seed`. Decodes the key on each call: use {@link localSigner} for more than one.
+ * `identity.malformed_seed`. Decodes the key on each call: use {@link localSigner} for more than
+ * one.
  */
 export function sign(message: Uint8Array, seed: Uint8Array): Uint8Array {
   return crypto.sign(null, message, privateKeyObject(seed))

@@ -8,7 +8,9 @@ import { equal, isStrictEncoding } from './encoding.js'
 
 const { n: GROUP_ORDER } = Point.CURVE()
 
-/** Whether the signature is valid under the strict rule; never rejects for bad bytes. About 2 ms. */
+/**
+ * Whether the signature is valid under the strict rule; never rejects for bad bytes. About 2 ms.
+ */
 export async function verifyWithPoints(
   signature: Uint8Array,
   message: Uint8Array,

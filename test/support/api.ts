@@ -63,7 +63,7 @@ function statementsOf(file: string): readonly string[] {
 
 function declaredName(statement: string): string | undefined {
   const declaration =
-    /^(?:export )?(?:declare )?(?:abstract )?(?:class|function|const|let|interface|type|enum) ([\w$]+)/
+    /^(?:export )?(?:declare )?(?:abstract )?(?:class|function|const|interface|type|enum) ([\w$]+)/
   return declaration.exec(statement)?.[1]
 }
 

@@ -65,7 +65,9 @@ export interface FunctionBody {
   readonly length: number
 }
 
-/** Functions, methods and block-bodied arrows, with the lines from their `(` or name to their `}`. */
+/**
+ * Functions, methods and block-bodied arrows, with the lines from their `(` or name to their `}`.
+ */
 export function functionBodies(code: string): readonly FunctionBody[] {
   const bodies: FunctionBody[] = []
   const open: { readonly at: number; readonly head: number | undefined }[] = []
