@@ -1,6 +1,8 @@
 import { sha256 } from '../core/index.js'
 
-/** Hashing and hex that both Merkle trees of the ledger share; no Buffer, so verifiers can reuse it. */
+/**
+ * Hashing and hex that both Merkle trees of the ledger share; no Buffer, so verifiers can reuse it.
+ */
 
 /** sha256(0x01 || left || right): the inner node of RFC 6962 and of ICS-23 `tendermintSpec`. */
 export function innerHash(left: Uint8Array, right: Uint8Array): Uint8Array {

@@ -36,7 +36,9 @@ export function cosignatureMessage(text: string, time: number): Uint8Array {
   return new TextEncoder().encode(`cosignature/v1\ntime ${time}\n${text}`)
 }
 
-/** Checks what a witness's key says about a note. Key types other than 0x04 are `unsupported_key`. */
+/**
+ * Checks what a witness's key says about a note. Key types other than 0x04 are `unsupported_key`.
+ */
 export function verifyCosignature(options: {
   readonly note: SignedNote
   readonly witness: VerifierKey

@@ -53,7 +53,9 @@ export class LogFrontier {
     return this.#subtrees.reduceRight((right, left) => innerHash(left, right))
   }
 
-  /** The subtree roots, 32 bytes each, from left to right; {@link LogFrontier.decode} needs `size`. */
+  /**
+   * The subtree roots, 32 bytes each, from left to right; {@link LogFrontier.decode} needs `size`.
+   */
   encode(): Uint8Array {
     return Buffer.concat(this.#subtrees)
   }
@@ -84,7 +86,10 @@ export class LogFrontier {
  */
 export type ReadHash = (level: number, index: number) => Uint8Array
 
-/** The complete subtrees that make up leaves `from` <= leaf < `to`, where `from` is aligned (RFC 6962 §2.1). */
+/**
+ * The complete subtrees that make up leaves `from` <= leaf < `to`, where `from` is aligned (RFC
+ * 6962 §2.1).
+ */
 export function completeSubtrees(
   from: number,
   to: number

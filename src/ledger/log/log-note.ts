@@ -59,7 +59,9 @@ export function parseLogNote(text: string): LogNote {
   return { origin, size: Number(size), root: bytesToHex<Hash>(rootBytes), stateRoot }
 }
 
-/** Signs a note with the key in force; the key's name is the origin. Gives the whole signed note. */
+/**
+ * Signs a note with the key in force; the key's name is the origin. Gives the whole signed note.
+ */
 export async function signLogNote(options: {
   readonly note: LogNote
   /** 32 bytes: the key of `sign`. */

@@ -28,7 +28,9 @@ export function consistencyProof(
   )
 }
 
-/** Whether the proof shows that a leaf stands at `index` in the tree of `size` leaves and this root. */
+/**
+ * Whether the proof shows that a leaf stands at `index` in the tree of `size` leaves and this root.
+ */
 export function verifyInclusion(options: {
   readonly index: number
   readonly size: number

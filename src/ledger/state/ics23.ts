@@ -4,8 +4,8 @@ import type { LeafProof, Sibling, StateProof } from './proof.js'
 
 /**
  * State proofs in the shape of ICS-23, for verifiers that know its `tendermintSpec` and nothing of
- * us. ICS-23 hashes values itself and knows no value hashes, so the value texts are asked for, those
- * of the neighbours too. It has no proof for the empty tree.
+ * us. ICS-23 hashes values itself and knows no value hashes, so the value texts are asked for,
+ * those of the neighbours too. It has no proof for the empty tree.
  *
  * In its terms the key is the 32 bytes of sha256(key), the value the UTF-8 bytes of JCS(value).
  */

@@ -7,8 +7,9 @@ import type { StateTree } from './tree.js'
  * Pages: the state tree as bytes. A derived record (L1): written behind, and rebuilt from the state
  * entries when it is missing or does not give the storage root of the head.
  *
- * Page p holds the entries whose key hash begins with the 12 bits of p, in ascending order, 64 bytes
- * each: `keyHash || valueHash`. An empty page has no bytes; the ledger then keeps no record for it.
+ * Page p holds the entries whose key hash begins with the 12 bits of p, in ascending order, 64
+ * bytes each: `keyHash || valueHash`. An empty page has no bytes; the ledger then keeps no record
+ * for it.
  */
 export const STATE_PAGE_BITS = 12
 export const STATE_PAGE_COUNT = 2 ** STATE_PAGE_BITS
@@ -20,7 +21,9 @@ export function pageOf(keyHash: Uint8Array): number {
   return ((keyHash[0] ?? 0) << 4) | ((keyHash[1] ?? 0) >> 4)
 }
 
-/** Bytes of one page. Finds the page's subtree by its prefix; costs O(log n + entries of the page). */
+/**
+ * Bytes of one page. Finds the page's subtree by its prefix; costs O(log n + entries of the page).
+ */
 export function encodePage(tree: StateTree, page: number): Uint8Array {
   const leaves: [keyHash: string, valueHash: string][] = []
   const stack: TreeNode[] = []
@@ -68,8 +71,9 @@ export function addPage(builder: StateTreeBuilder, page: number, bytes: Uint8Arr
 }
 
 /**
- * Pages that may differ between two trees, ascending. Shared subtrees are skipped, so the cost grows
- * with the changes between the two, not with their size. May name a page that is the same after all.
+ * Pages that may differ between two trees, ascending. Shared subtrees are skipped, so the cost
+ * grows with the changes between the two, not with their size. May name a page that is the same
+ * after all.
  */
 export function changedPages(before: StateTree, after: StateTree): readonly number[] {
   const pages = new Set<number>()

@@ -18,7 +18,7 @@ const PATH_LENGTH_MAX = 256
  * A state proof as text: canonical JSON.
  *
  * @example
- * {"leaf":{"keyHash":"..","path":[{"left":".."},{"right":".."}],"valueHash":".."},"type":"membership","version":1}
+ * {"leaf":{"keyHash":"..","path":[{"left":".."}],"valueHash":".."},"type":"membership","version":1}
  * {"keyHash":"..","left":null,"right":{..},"type":"absence","version":1}
  */
 export function encodeStateProof(proof: StateProof): string {

@@ -30,8 +30,9 @@ export interface MembershipProof {
 }
 
 /**
- * Shows that a key is not in the tree: its neighbours `left` (greatest smaller key hash) and `right`
- * (least greater one) stand side by side. Null where there is none; both null for the empty tree.
+ * Shows that a key is not in the tree: its neighbours `left` (greatest smaller key hash) and
+ * `right` (least greater one) stand side by side. Null where there is none; both null for the empty
+ * tree.
  */
 export interface AbsenceProof {
   readonly version: 1

@@ -26,7 +26,8 @@ export interface StateRootParts {
  * The root of a whole state: head root or execution root, by its commitment (formats.md §4).
  *
  * @example sha256 of
- * {"capabilityVersion":1,"identityPublicKey":"..","installedDApps":"..","receiptChainCommitment":null,"storage":"..","version":1}
+ * {"capabilityVersion":1,"identityPublicKey":"..","installedDApps":"..",
+ *  "receiptChainCommitment":null,"storage":"..","version":1}   -- without the line break
  */
 export function stateRoot(parts: StateRootParts): StateRoot {
   const { capabilityVersion, stateRootVersion, receiptChainCommitment: commitment } = parts

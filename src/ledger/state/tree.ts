@@ -13,8 +13,8 @@ import {
 /**
  * The authenticated state of one identity (formats.md §4): a crit-bit Merkle tree over sha256(key).
  *
- * Owns: which key hashes are present, with which value hashes, and the storage root. Does not own the
- * keys and values themselves, nor persistence (`pages.ts` turns a tree into bytes and back).
+ * Owns: which key hashes are present, with which value hashes, and the storage root. Does not own
+ * the keys and values themselves, nor persistence (`pages.ts` turns a tree into bytes and back).
  *
  * Invariants:
  * 1. Persistent: `set` and `delete` return a new tree that shares all untouched nodes; an old tree
@@ -44,7 +44,9 @@ export class StateTree {
     return leaf.keyHash === key ? Buffer.from(leaf.valueHash, 'latin1') : undefined
   }
 
-  /** A tree in which the key hash has this value hash; the same tree when it already has. O(log n). */
+  /**
+   * A tree in which the key hash has this value hash; the same tree when it already has. O(log n).
+   */
   set(keyHash: Uint8Array, valueHash: Uint8Array): StateTree {
     const leaf = new LeafNode(toBytes32(keyHash), toBytes32(valueHash))
     if (this.top === undefined) return new StateTree(leaf, 1)
