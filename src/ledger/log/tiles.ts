@@ -4,7 +4,7 @@ import type { ReadHash } from './frontier.js'
 
 /**
  * Tiles of C2SP tlog-tiles: up to 256 hashes of one level, 32 bytes each, side by side. Level 0
- * holds leaf hashes, level L the roots of the full tiles of level L-1. They are derived records (L1):
+ * holds leaf hashes, level L the roots of the full tiles of level L-1. Derived records (L1):
  * the last tile of a level grows until it is full, then never changes.
  */
 export const TILE_WIDTH = 256
