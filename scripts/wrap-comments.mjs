@@ -33,9 +33,12 @@ function sources(folder) {
 function wrap(lines) {
   const open = [...lines]
   const done = []
+  let inExample = false
   for (let line = open.shift(); line !== undefined; line = open.shift()) {
+    // The lines of an example are code, and wrapping would change what they say.
+    inExample = /^\s*\* @example/.test(line) || (inExample && !line.includes('*/'))
     const comment = /^(\s*)(\/\/ |\* |\/\*\* )((?:[-\d.]+ )?)(.*)$/.exec(line)
-    if (comment === null || [...line].length <= COLUMNS_MAX) {
+    if (comment === null || inExample || [...line].length <= COLUMNS_MAX) {
       done.push(line)
       continue
     }
