@@ -12,10 +12,10 @@ export interface CompositeNode {
   readonly name: string
   /** The node has an `input` that may fail to evaluate. */
   readonly hasInput: boolean
-  /** Targets in order; empty: the node ends the composite. */
-  readonly targets: readonly string[]
-  /** The last branch always matches. */
-  readonly total: boolean
+  /** Some value refers to its response. */
+  readonly kept: boolean
+  /** In order; without a condition a branch always matches. None: the node ends the composite. */
+  readonly branches: readonly { readonly target: string; readonly condition?: string }[]
 }
 
 export interface CompositeTemplate {
@@ -153,38 +153,48 @@ function afterChild(node: CompositeNode, template: CompositeTemplate): readonly 
     target: afterFailure(template),
     actions: ['holdFailure']
   }
-  const keep = { type: 'keepResponse', params }
-  if (node.targets.length === 0) {
-    const finish = template.scoped
-      ? { target: '#commit', actions: [keep, 'holdOutput', 'askCommit'] }
-      : { target: '#ready', actions: [keep, 'settleOutput'] }
-    const outputFails = { type: 'outputFails', params }
+  const keep = node.kept ? [{ type: 'keepResponse', params }] : []
+  if (node.branches.length === 0) {
+    const outputFails: ChartTransition = {
+      guard: 'outputFails',
+      target: afterFailure(template),
+      actions: ['failOutput']
+    }
     return [
       failed,
-      ...(template.hasOutput
-        ? [{ guard: outputFails, target: afterFailure(template), actions: ['failOutput'] }]
-        : []),
-      finish
+      ...(template.hasOutput ? [outputFails] : []),
+      template.scoped
+        ? { target: '#commit', actions: ['holdOutput', 'askCommit'] }
+        : { target: '#ready', actions: ['settleOutput'] }
     ]
   }
-  const branches = node.targets.map((target, branch): ChartTransition => {
-    const actions = [keep]
-    const always = node.total && branch === node.targets.length - 1
-    if (always) return { target: gate(target), reenter: true, actions }
-    const guard = { type: 'takesBranch', params: { node: node.name, branch } }
-    return { guard, target: gate(target), reenter: true, actions }
+  const branches = node.branches.map(({ target, condition }, branch): ChartTransition => {
+    const edge = {
+      target: gate(target),
+      reenter: true,
+      ...(keep.length > 0 ? { actions: keep } : {})
+    } as const
+    if (condition === undefined) return edge
+    // The condition stands in the chart for those who read it; the guard goes by its place.
+    const branchParams = { node: node.name, branch, condition }
+    return { guard: { type: 'takesBranch', params: branchParams }, ...edge }
   })
+  const conditionFails: ChartTransition = {
+    guard: { type: 'conditionFails', params },
+    target: afterFailure(template),
+    actions: [{ type: 'failCondition', params }]
+  }
+  const noTransition: ChartTransition = {
+    target: afterFailure(template),
+    actions: [{ type: 'failNoTransition', params }]
+  }
+  const isConditional = node.branches.some(({ condition }) => condition !== undefined)
+  const isTotal = node.branches.some(({ condition }) => condition === undefined)
   return [
     failed,
-    {
-      guard: { type: 'conditionFails', params },
-      target: afterFailure(template),
-      actions: [{ type: 'failCondition', params }]
-    },
+    ...(isConditional ? [conditionFails] : []),
     ...branches,
-    ...(node.total
-      ? []
-      : [{ target: afterFailure(template), actions: [{ type: 'failNoTransition', params }] }])
+    ...(isTotal ? [] : [noTransition])
   ]
 }
 

@@ -1,4 +1,4 @@
-import type { NodeOptions, Request } from '../protocol.js'
+import type { NodeOptions, Request, Response } from '../protocol.js'
 import { type PlannedNode, prunedContext } from './composite-plan.js'
 import type { CompositeContext, CompositeQuestions } from './composite-questions.js'
 
@@ -64,7 +64,7 @@ export function childOptions(
   const { deadline } = context.options
   let { options } = node
   if (node.confirmWhen !== null) {
-    const answer = node.confirmWhen(null, request)
+    const answer = node.confirmWhen(before(request), request)
     // A condition that cannot be evaluated asks: silence must not be taken for consent.
     if (answer.ok && !answer.value) {
       const { confirm: _, ...rest } = options
@@ -72,4 +72,9 @@ export function childOptions(
     }
   }
   return deadline === undefined ? options : { ...options, deadline }
+}
+
+// A confirmation is asked before there is a response; its condition sees the payload in its place.
+function before(request: Request): Response {
+  return { success: true, data: request.payload, metadata: {} }
 }

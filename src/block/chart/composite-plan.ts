@@ -24,7 +24,7 @@ export interface PlannedNode {
   readonly options: NodeOptions
   readonly input: CompiledExpression<Json> | null
   readonly contextKeys: readonly string[]
-  /** Whether a confirmation is needed; null: `options.confirm` says it all. */
+  /** Whether a confirmation is needed, by the child's request; null: `options.confirm` says it all. */
   readonly confirmWhen: Predicate | null
   /** In order; a null condition always matches. */
   readonly branches: readonly PlannedBranch[]
@@ -40,7 +40,7 @@ export interface PlannedBranch {
 }
 
 /** A condition, named or CEL. Never throws. */
-export type Predicate = (response: Response | null, request: Request) => Evaluated<boolean>
+export type Predicate = (response: Response, request: Request) => Evaluated<boolean>
 
 /** What a node's end leads to. */
 export type Choice =

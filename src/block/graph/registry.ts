@@ -1,0 +1,21 @@
+import type { Request, Response, SideEffectClass } from '../protocol.js'
+import type { Repair } from '../recovery.js'
+import type { CompositeDefinition } from './definition.js'
+
+/** What the compiler needs to know of a leaf; running it is the pump's business. */
+export interface LeafDefinition {
+  readonly name: string
+  readonly version: string
+  readonly sideEffects: SideEffectClass
+}
+
+/** A named condition: pure and synchronous. One that throws or answers no boolean fails the composite. */
+export type ConditionPredicate = (response: Response, request: Request) => boolean
+
+/** Where names in a document lead; undefined: no such name. */
+export interface BlockRegistry {
+  block(name: string): LeafDefinition | undefined
+  composite(name: string): CompositeDefinition | undefined
+  condition(name: string): ConditionPredicate | undefined
+  repair(name: string): Repair | undefined
+}
