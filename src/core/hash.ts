@@ -9,7 +9,8 @@ export function sha256Hex(data: string | Uint8Array): Hash {
 
 /** SHA-256 of UTF-8 text or bytes, as 32 bytes. */
 export function sha256(data: string | Uint8Array): Buffer {
-  return hash('sha256', data, 'buffer')
+  // A third of the time of the 'buffer' encoding.
+  return Buffer.from(hash('sha256', data, 'binary'), 'latin1')
 }
 
 /** sha256(JCS(value)), the hash of every JSON value in every format. */

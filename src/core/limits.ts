@@ -51,6 +51,9 @@ export const RUN_AHEAD_BYTES_MAX = 8 * 1024 * 1024
 /** Time the pump may hold the event loop before it yields (D9). */
 export const PUMP_SLICE_MS = 10
 
+/** Microtasks for which the pump lets code that is about to end do so, before it lets the loop turn. */
+export const PUMP_PATIENCE_TICKS = 8
+
 /** Length of one CEL expression in characters (conformance.md §1.4). */
 export const EXPRESSION_LENGTH_MAX = 4_096
 /** Bracket depth of one CEL expression. */

@@ -175,6 +175,10 @@ export const errorCatalogue = {
     message: 'A proof about {part} in a log of {size} records cannot be made.',
     fix: 'Ask for a record or an earlier size that the log has.'
   },
+  'run.unknown_block': {
+    message: 'Run {runId} needs the block {block}, which is not registered.',
+    fix: 'Register the block with createRuntime or in tally.config, then resume the run.'
+  },
   'run.diverged': {
     message:
       'Run {runId} does not repeat what it did: {path} step {step}, call {seq} ({effect}) has request {actual}, recorded was {expected}.',

@@ -1,0 +1,101 @@
+import { unreachable } from '../../core/index.js'
+import type { DecisionAction, Wait } from '../protocol.js'
+import type { JournalEntry, Sealed, Settled, WaitBegun, Waiting } from './entries.js'
+import type { RunPump } from './run-pump.js'
+import { openWaitOf } from './waits.js'
+
+/**
+ * Changes what a journal entry says. Live and recovering pumps call this for the same entries in the
+ * same order, which is why a resumed run is the run that was interrupted (D6).
+ */
+export function applyEntry(pump: RunPump, entry: JournalEntry): void {
+  const { agenda, leaves } = pump
+  switch (entry.k) {
+    case 'run.started':
+      return pump.begin(entry)
+    case 'requested':
+      leaves.at(entry.path)?.past.requested.set(entry.seq, entry)
+      return
+    case 'sealed':
+      return applySealed(pump, entry)
+    case 'wait':
+      return applyWait(pump, entry)
+    case 'waiting':
+      return applyWaiting(pump, entry)
+    case 'answered':
+      return agenda.close(entry.token)
+    case 'settled':
+      return applySettled(pump, entry)
+    case 'scope':
+      return pump.scopes.apply(entry)
+    case 'timer':
+      agenda.disarm(entry.path)
+      return pump.deliver(entry.path, { type: 'timer.fired', at: entry.at })
+    case 'decision': {
+      agenda.close(entry.token)
+      agenda.decisions.delete(entry.path)
+      const action = entry.action as DecisionAction
+      const patch = entry.patch === null ? {} : { patch: entry.patch }
+      return pump.deliver(entry.path, { type: 'decision.made', action, ...patch, at: entry.at })
+    }
+    case 'cancel':
+      return pump.cancelled(entry)
+    case 'run.waiting':
+    case 'run.resumed':
+    case 'run.finished':
+      return
+    default:
+      unreachable(entry)
+  }
+}
+
+function applySealed(pump: RunPump, entry: Sealed): void {
+  const { path, seq, attempt, at } = entry
+  const current = pump.leaves.at(path)
+  const wait = current?.waits.get(seq)
+  if (wait !== undefined) pump.agenda.close(wait.token)
+  if (pump.agenda.waiting.delete(path)) pump.deliver(path, { type: 'attempt.resumed', at })
+  if (current?.ask.attempt === attempt) current.release(entry)
+}
+
+function applyWait(pump: RunPump, entry: WaitBegun): void {
+  pump.agenda.waits.add(entry)
+  if (entry.seq !== null) pump.leaves.at(entry.path)?.waits.set(entry.seq, entry)
+  if (!pump.isLive) return
+  pump.agenda.armWait(entry)
+  if (entry.actions.length === 0) return
+  pump.emit({ type: 'waiting', runId: pump.runId, at: entry.at, ...openWaitOf(entry) })
+}
+
+function applyWaiting(pump: RunPump, entry: Waiting): void {
+  const { path, token, at } = entry
+  const wait = pump.agenda.waits.get(token)
+  if (wait === undefined) return
+  pump.agenda.waiting.add(path)
+  const { reason, request, actions, due, digest } = wait
+  const shown = {
+    reason,
+    request,
+    actions,
+    token,
+    digest,
+    ...(due === null ? {} : { due })
+  }
+  // Journal entries keep these as text; what wrote them had the narrower types.
+  pump.deliver(path, { type: 'attempt.waiting', wait: shown as Wait, at })
+}
+
+function applySettled(pump: RunPump, entry: Settled): void {
+  const { path, response, sent, at } = entry
+  const attempt = pump.leaves.at(path)
+  const scope = pump.scopes.around(path)
+  if (scope !== undefined && attempt !== undefined && entry.overlay !== undefined) {
+    if (attempt.isStarted) scope.absorb(attempt.view)
+    else scope.restore(entry.overlay, (key) => pump.host.journal.read(key))
+    pump.scopes.collect(scope, attempt, response)
+  }
+  pump.agenda.waiting.delete(path)
+  pump.agenda.closeWaits(path)
+  if (attempt !== undefined) pump.leaves.close(attempt, response.success)
+  pump.deliver(path, { type: 'attempt.settled', response, at, sent })
+}

@@ -1,0 +1,224 @@
+import {
+  type ActorPath,
+  assert,
+  type Hash,
+  hashJson,
+  type Json,
+  nextTurn,
+  type RunId,
+  TallyError,
+  type UnitId
+} from '../../core/index.js'
+import type { Block } from '../define.js'
+import type { SealedReference } from '../journal.js'
+import type { AttemptAsk } from '../protocol.js'
+import { builtInEffects, type Call, requestHashOf } from './calls.js'
+import type { Sealed, WaitBegun } from './entries.js'
+import { Execution, type ExecutionInput, type Outcome } from './execution.js'
+import { Past } from './past.js'
+import { StateView } from './view.js'
+
+/** What an attempt hands to its pump. */
+export interface AttemptPort {
+  /** A call that no tape answers: the pump decides what becomes of it. */
+  called(attempt: Attempt, call: Call): void
+  settled(attempt: Attempt, outcome: Outcome): void
+  log(attempt: Attempt, message: string, data: Json): void
+}
+
+export interface AttemptOptions {
+  readonly runId: RunId
+  readonly ask: AttemptAsk
+  readonly block: Block
+  /** Frozen time, milliseconds. */
+  readonly at: number
+  readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
+  readonly unitId: UnitId
+  /** State below the attempt: the ledger's, or an atomic composite's overlay. */
+  readonly below: (key: string) => string | undefined
+  /** What earlier attempts of the same step have left behind. */
+  readonly earlier: Past | undefined
+}
+
+/**
+ * One attempt of a leaf: its execution, and the tape of what was sealed for it.
+ *
+ * Owns: the tape, the calls, the view of state. Does not own: the journal and the decisions of the
+ * pump. While the tape lasts it answers the code from it, in the recorded order, and reports nothing.
+ */
+export class Attempt {
+  readonly ask: AttemptAsk
+  readonly at: number
+  readonly block: Block
+  readonly unitId: UnitId
+  readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
+  readonly past: Past
+  readonly waits = new Map<number, WaitBegun>()
+  readonly #options: AttemptOptions
+  readonly #taped = new Set<number>()
+  #execution: Execution | undefined
+  #view: StateView
+  #aborts = new AbortController()
+  #isReplaying = false
+  reruns = 0
+
+  constructor(options: AttemptOptions) {
+    this.#options = options
+    this.ask = options.ask
+    this.at = options.at
+    this.block = options.block
+    this.unitId = options.unitId
+    this.seed = options.seed
+    this.past = new Past(options.ask, options.earlier)
+    this.#view = new StateView(options.below)
+  }
+
+  /** Sealed entries of this attempt in delivery order. */
+  get tape(): Sealed[] {
+    return this.past.tape
+  }
+
+  get view(): StateView {
+    return this.#view
+  }
+
+  get signal(): AbortSignal {
+    return this.#aborts.signal
+  }
+
+  get isStarted(): boolean {
+    return this.#execution !== undefined
+  }
+
+  /** Whether the code is still owed tape entries; nothing live may be delivered to it meanwhile. */
+  get isReplaying(): boolean {
+    return this.#isReplaying
+  }
+
+  get capabilitiesUsed(): readonly string[] {
+    return [...(this.#execution?.used ?? [])].sort()
+  }
+
+  outstanding(): IterableIterator<Call> {
+    return (this.#execution?.outstanding ?? new Map<number, Call>()).values()
+  }
+
+  outstandingCount(): number {
+    return this.#execution?.outstanding.size ?? 0
+  }
+
+  /** Runs the code from its first line, on the state as it is now. */
+  start(port: AttemptPort): void {
+    assert(
+      this.#execution === undefined || this.#execution.isOver,
+      'an attempt runs once at a time'
+    )
+    this.#view = new StateView(this.#options.below)
+    this.#isReplaying = this.tape.some((entry) => entry.seq > 0)
+    const { ask } = this
+    const input: ExecutionInput = {
+      runId: this.#options.runId,
+      unitId: this.unitId,
+      path: ask.path as ActorPath,
+      attempt: ask.attempt,
+      at: this.at,
+      seed: this.seed.value,
+      block: this.block,
+      payload: ask.request.payload,
+      view: this.#view,
+      signal: this.#aborts.signal
+    }
+    this.#execution = new Execution(input, {
+      called: (call) => {
+        if (!this.#taped.has(call.seq)) port.called(this, call)
+      },
+      settled: (outcome) => port.settled(this, outcome),
+      log: (message, data) => port.log(this, message, data)
+    })
+    this.#execution.start()
+  }
+
+  /** Answers the code from the tape, entry by entry, letting it run in between (formats.md §3). */
+  async replayTape(): Promise<void> {
+    for (const entry of this.tape) {
+      if (entry.seq === 0) continue
+      await nextTurn()
+      this.#answer(entry)
+    }
+    await nextTurn()
+    this.#isReplaying = false
+  }
+
+  /** Hands a newly sealed result to the code; before the code runs, it goes on the tape only. */
+  release(entry: Sealed): void {
+    // A unit that ran again listed keys anew: the later answer counts.
+    const stale = this.#taped.has(entry.seq)
+      ? this.tape.findIndex((sealed) => sealed.seq === entry.seq)
+      : -1
+    if (stale >= 0) this.tape.splice(stale, 1)
+    this.#taped.add(entry.seq)
+    this.tape.push(entry)
+    if (entry.seq > 0 && this.isStarted) this.#answer(entry)
+  }
+
+  #answer(entry: Sealed): void {
+    const call = this.#execution?.outstanding.get(entry.seq)
+    const actual = call === undefined ? 'no call' : call.requestHash
+    if (call === undefined || call.requestHash !== entry.requestHash) {
+      throw new TallyError('run.diverged', {
+        runId: this.#options.runId,
+        path: this.ask.path,
+        step: this.ask.step,
+        seq: entry.seq,
+        effect: entry.effect,
+        expected: entry.requestHash,
+        actual
+      })
+    }
+    call.answer(entry.ok, entry.body)
+  }
+
+  /** Stops listening to the code and aborts its effects. */
+  abandon(): void {
+    this.#execution?.abandon()
+    this.#aborts.abort()
+  }
+
+  /** Lets go of the code only: its sealed results stay, and `start` runs it again (L10). */
+  rewind(): void {
+    this.#execution?.abandon()
+    this.reruns += 1
+    const kept = this.tape.filter((entry) => entry.effect !== builtInEffects.list)
+    this.tape.splice(0, this.tape.length, ...kept)
+    this.#taped.clear()
+    for (const entry of kept) this.#taped.add(entry.seq)
+  }
+
+  sealedReferences(): readonly SealedReference[] {
+    return this.tape.map((entry) => ({
+      seq: entry.seq,
+      effect: entry.effect,
+      requestHash: entry.requestHash,
+      responseHash: entry.responseHash,
+      bytes: Buffer.byteLength(JSON.stringify(entry.body))
+    }))
+  }
+
+  /** The wait that the node itself asks for before the attempt: call number 0. */
+  confirmation(): { readonly request: Json; readonly requestHash: Hash } | undefined {
+    const { confirm } = this.ask.options
+    if (confirm === undefined) return undefined
+    const request = {
+      reason: 'confirmation',
+      message: confirm.message ?? null,
+      block: this.block.name,
+      payload: this.ask.request.payload
+    }
+    return { request, requestHash: requestHashOf(builtInEffects.wait, request) }
+  }
+}
+
+/** sha256(JCS([runId, path, step])): the id of a leaf's unit of work in a run (L6). */
+export function unitIdOf(runId: RunId, path: string, step: number): UnitId {
+  return hashJson([runId, path, step]) as unknown as UnitId
+}

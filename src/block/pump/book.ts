@@ -1,0 +1,106 @@
+import { CompactRange, type Hash, leafNode, type RunId } from '../../core/index.js'
+import type { Appended, EvidenceDraft, Position, UnitDraft } from '../journal.js'
+import { chainJournal, type EntryDraft, encodeEntry, type JournalEntry } from './entries.js'
+import type { PumpHost, RunCheckpoint } from './host.js'
+
+/** An entry as the journal gives it back, with the receipt that it completed. */
+export interface RecordedEntry {
+  readonly entry: JournalEntry
+  readonly text: string
+  readonly receiptHash: Hash | undefined
+}
+
+type Written =
+  | { readonly ok: true; readonly entry: JournalEntry; readonly receiptHash: Hash | undefined }
+  | { readonly ok: false; readonly conflict: string }
+
+/**
+ * The running totals of one run's journal: entry numbers, logical time, hash chain, node receipts.
+ *
+ * Invariants: entry numbers have no gaps; `at` never goes back (K7); the hash chain covers every entry.
+ */
+export class RunBook {
+  readonly runId: RunId
+  readonly #host: PumpHost
+  #entries = 0
+  #at = 0
+  #journalHash = ''
+  #receipts = new CompactRange()
+  #position: Position = 0
+
+  constructor(runId: RunId, host: PumpHost, saved?: RunCheckpoint) {
+    this.runId = runId
+    this.#host = host
+    if (saved === undefined) return
+    this.#entries = saved.entries
+    this.#at = saved.at
+    this.#journalHash = saved.journalHash
+    this.#receipts = new CompactRange(saved.receipts)
+  }
+
+  get entries(): number {
+    return this.#entries
+  }
+
+  /** Logical time of the last delivery. */
+  get at(): number {
+    return this.#at
+  }
+
+  get journalHash(): Hash {
+    return this.#journalHash as Hash
+  }
+
+  /** Up to where the ledger must be durable before anything decided here may leave the process. */
+  get position(): Position {
+    return this.#position
+  }
+
+  get receipts(): { readonly count: number; readonly root: Hash } {
+    return { count: this.#receipts.size, root: this.#receipts.root() }
+  }
+
+  /** The time that the next entry will carry. */
+  now(): number {
+    return Math.max(this.#at, this.#host.clock.now())
+  }
+
+  /** Appends one entry, with the receipt or the evidence that it completes, as one queue item. */
+  append(
+    draft: EntryDraft,
+    more: { readonly unit?: UnitDraft; readonly evidence?: EvidenceDraft } = {}
+  ): Written {
+    const entry = { ...draft, run: this.runId, n: this.#entries } as JournalEntry
+    const text = encodeEntry(entry)
+    const appended: Appended = this.#host.journal.append({
+      runId: this.runId,
+      entries: [text],
+      ...more
+    })
+    if (!appended.ok) return appended
+    this.#position = appended.position
+    this.#take(entry, text, appended.receiptHash)
+    return { ok: true, entry, receiptHash: appended.receiptHash }
+  }
+
+  /** Takes over an entry that the journal already has. */
+  recover(recorded: RecordedEntry): void {
+    this.#take(recorded.entry, recorded.text, recorded.receiptHash)
+  }
+
+  #take(entry: JournalEntry, text: string, receiptHash: Hash | undefined): void {
+    this.#entries = entry.n + 1
+    this.#at = entry.at
+    this.#journalHash = chainJournal(this.#journalHash, text)
+    if (receiptHash !== undefined) this.#receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
+  }
+
+  save(): Pick<RunCheckpoint, 'entries' | 'at' | 'journalHash' | 'receipts'> {
+    return {
+      entries: this.#entries,
+      at: this.#at,
+      journalHash: this.#journalHash,
+      receipts: this.#receipts.save()
+    }
+  }
+}

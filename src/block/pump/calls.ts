@@ -1,0 +1,58 @@
+import type { Hash, Json } from '../../core/index.js'
+import { hashJson } from '../../core/index.js'
+import type { EffectCall, Located } from '../context.js'
+import type { SideEffectClass } from '../protocol.js'
+
+/** What one attempt asked for and has not been given yet. `seq` counts its calls from 1. */
+export type Call = EffectRequest | SleepRequest | WaitRequest | ListRequest
+
+interface CallBase {
+  readonly seq: number
+  readonly effect: string
+  readonly request: Json
+  readonly requestHash: Hash
+  /** Hands the result to the code; `ok` false rejects. */
+  readonly answer: (ok: boolean, body: Json) => void
+}
+
+export interface EffectRequest extends CallBase {
+  readonly kind: 'effect'
+  readonly sideEffects: SideEffectClass
+  readonly perform: ((call: EffectCall) => unknown) | undefined
+  readonly locate: ((call: EffectCall) => Promise<Located<Json>> | Located<Json>) | undefined
+}
+
+export interface SleepRequest extends CallBase {
+  readonly kind: 'sleep'
+  readonly ms: number
+}
+
+export interface WaitRequest extends CallBase {
+  readonly kind: 'wait'
+  readonly reason: 'confirmation' | 'permission' | 'external'
+  readonly timeoutMs: number | undefined
+}
+
+export interface ListRequest extends CallBase {
+  readonly kind: 'list'
+  readonly prefix: string
+}
+
+/** Effect names of the calls that are not effects of a provider. */
+export const builtInEffects = { wait: 'wait', sleep: 'timer', list: 'state.list' } as const
+
+/** Covers the effect's name and its request, before secrets are resolved (formats.md §3). */
+export function requestHashOf(effect: string, request: Json): Hash {
+  return hashJson({ effect, request })
+}
+
+/** Idempotency key of an effect: the same for every try (L7). */
+export function effectKey(
+  runId: string,
+  path: string,
+  step: number,
+  seq: number,
+  requestHash: Hash
+): Hash {
+  return hashJson([runId, path, step, seq, requestHash])
+}

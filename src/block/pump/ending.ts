@@ -1,0 +1,77 @@
+import { assert, canonicalize } from '../../core/index.js'
+import type { EvidenceDraft, UnitDraft } from '../journal.js'
+import type { Response } from '../protocol.js'
+import { unitIdOf } from './attempt.js'
+import { seedOf } from './execution.js'
+import type { RunEnd, RunPump } from './run-pump.js'
+import { bare, runUnit } from './unit.js'
+
+/** Step number of the run itself; its blocks count from 1. */
+const RUN_STEP = 0
+
+/**
+ * Ends a run: a `run.completed` receipt that commits to the whole of it, or failure evidence with
+ * what landed outside all the same (formats.md §3). Resolves when that is durable (D2).
+ */
+export async function finishRun(pump: RunPump, settled: Response): Promise<RunEnd> {
+  const { book, host, runId } = pump
+  const response = bare(settled)
+  const status = response.success ? 'done' : pump.isCancelled ? 'cancelled' : 'failed'
+  const { journalHash } = book
+  const written = book.append(
+    { k: 'run.finished', at: book.now(), status, response, journalHash },
+    response.success ? { unit: completed(pump, response) } : { evidence: failed(pump, response) }
+  )
+  assert(written.ok, 'the end of a run reads nothing')
+  const { receiptHash } = written
+  pump.emit({
+    type: 'run.finished',
+    runId,
+    at: book.at,
+    status,
+    response,
+    ...(receiptHash === undefined ? {} : { receiptHash })
+  })
+  await host.journal.durable(book.position)
+  return { kind: 'finished', status, response, receiptHash }
+}
+
+function completed(pump: RunPump, response: Response): UnitDraft {
+  const { book, root, runId, started } = pump
+  const id = unitIdOf(runId, 'root', RUN_STEP)
+  const { name, version } = root
+  const { definitionHash, inputHash, base } = started
+  const { journalHash, receipts } = book
+  const payload = { name, version, definitionHash, inputHash, journalHash, receipts }
+  return runUnit(
+    {
+      id,
+      seed: { base, value: seedOf(base, id) },
+      at: book.at,
+      name,
+      version,
+      definitionHash,
+      inputHash,
+      journalHash,
+      receipts,
+      payloadText: canonicalize(payload),
+      resultText: canonicalize(response.data)
+    },
+    pump.unitContext()
+  )
+}
+
+function failed(pump: RunPump, response: Response): EvidenceDraft {
+  const { book, root, runId, started } = pump
+  return {
+    type: response.reason === 'denied' ? 'denial' : 'failure',
+    unitId: unitIdOf(runId, 'root', RUN_STEP),
+    action: root.name,
+    payloadText: canonicalize(started.input),
+    landed: pump.leaves.landed,
+    journalHash: book.journalHash,
+    code: response.reason ?? 'failed',
+    details: response.details ?? {},
+    at: book.now()
+  }
+}

@@ -1,0 +1,184 @@
+import { canonicalize, type Hash, type Json, type JsonObject, sha256Hex } from '../../core/index.js'
+import type { Response, SideEffectClass } from '../protocol.js'
+import type { OpenWait } from './host.js'
+
+/**
+ * Journal entries of a run. Every entry has its kind `k`, its run, its number `n` (from 0, without
+ * gaps) and the time `at` on the run's logical clock. Live and recovering pumps apply the same entries
+ * in the same way; a live one has decided them first.
+ *
+ * `step` counts the child executions of the parent; `seq` counts the calls of one attempt from 1, and
+ * 0 is the confirmation that the node itself asks for.
+ */
+export type JournalEntry =
+  | RunStarted
+  | RunStatus
+  | RunFinished
+  | Requested
+  | Sealed
+  | WaitBegun
+  | Waiting
+  | Answered
+  | Settled
+  | TimerFired
+  | DecisionMade
+  | ScopeEnded
+  | CancelAsked
+
+interface EntryBase {
+  readonly run: string
+  readonly n: number
+  readonly at: number
+}
+
+/** Where in the run something happened: which block, which visit, which try. */
+export interface Place {
+  readonly path: string
+  readonly step: number
+  readonly attempt: number
+}
+
+export interface RunStarted extends EntryBase {
+  readonly k: 'run.started'
+  readonly status: 'running'
+  readonly name: string
+  readonly definition: JsonObject
+  readonly definitionHash: Hash
+  readonly input: Json
+  readonly inputHash: Hash
+  /** Head receipt when the run started: base of its random seeds. */
+  readonly base: Hash | 'GENESIS'
+  readonly principal: Json
+}
+
+/** The run was parked, or taken up again. */
+export interface RunStatus extends EntryBase {
+  readonly k: 'run.waiting' | 'run.resumed'
+  readonly status: 'waiting' | 'running'
+  /** What it waits for; empty when resumed. */
+  readonly waits: readonly OpenWait[]
+  /** When the first of them ends by itself, milliseconds, or null. */
+  readonly due: number | null
+}
+
+export interface RunFinished extends EntryBase {
+  readonly k: 'run.finished'
+  readonly status: 'done' | 'failed' | 'cancelled'
+  readonly response: Response
+  readonly journalHash: Hash
+}
+
+/** An effect of class idempotent or non_idempotent is about to be performed (L7). */
+export interface Requested extends EntryBase, Place {
+  readonly k: 'requested'
+  readonly seq: number
+  readonly effect: string
+  readonly sideEffects: SideEffectClass
+  readonly requestHash: Hash
+  readonly key: Hash
+}
+
+/** The result of a call, as the code gets it. `ok` false: `body` says why it failed. */
+export interface Sealed extends EntryBase, Place {
+  readonly k: 'sealed'
+  readonly seq: number
+  readonly effect: string
+  readonly requestHash: Hash
+  readonly responseHash: Hash
+  readonly salt: Hash
+  readonly ok: boolean
+  readonly body: Json
+}
+
+export interface WaitBegun extends EntryBase, Place {
+  readonly k: 'wait'
+  /** Null: the chart asks for a decision about a failed attempt. */
+  readonly seq: number | null
+  readonly token: string
+  readonly reason: string
+  readonly request: Json
+  readonly requestHash: Hash
+  readonly actions: readonly string[]
+  readonly digest: Hash
+  readonly due: number | null
+}
+
+/** Nothing but waits is left for the attempt: it cannot go on by itself (B2). */
+export interface Waiting extends EntryBase, Place {
+  readonly k: 'waiting'
+  readonly token: string
+}
+
+/** A message that lets a call go on without giving its result: "send it again". */
+export interface Answered extends EntryBase, Place {
+  readonly k: 'answered'
+  readonly seq: number
+  readonly token: string
+  readonly action: string
+  readonly by: Json
+}
+
+export interface Settled extends EntryBase, Place {
+  readonly k: 'settled'
+  readonly response: Response
+  /** False: the attempt failed before anything could have happened outside (C3). */
+  readonly sent: boolean
+  /** Inside an atomic composite: what the attempt did to its overlay. */
+  readonly overlay?: Overlay
+}
+
+export interface Overlay {
+  readonly writes: readonly (readonly [key: string, text: string | null])[]
+  /** SHA-256 of each text read from below, null where the key was absent. */
+  readonly reads: readonly (readonly [key: string, hash: Hash | null])[]
+}
+
+/** An atomic composite committed, was rolled back, or has to run again (C4, L10). */
+export interface ScopeEnded extends EntryBase, Place {
+  readonly k: 'scope'
+  readonly outcome: 'committed' | 'aborted' | 'conflict'
+  readonly response: Response
+}
+
+export interface TimerFired extends EntryBase {
+  readonly k: 'timer'
+  readonly path: string
+  readonly step: number
+}
+
+export interface DecisionMade extends EntryBase {
+  readonly k: 'decision'
+  readonly path: string
+  readonly step: number
+  readonly token: string
+  readonly action: string
+  readonly patch: Json
+  readonly by: Json
+}
+
+/** Somebody asked to cancel the run. */
+export interface CancelAsked extends EntryBase {
+  readonly k: 'cancel'
+  readonly reason: string
+  readonly by: Json
+}
+
+/** Body of a sealed effect that failed. */
+export interface SealedFailure {
+  readonly reason: string
+  readonly definite: boolean
+  readonly details: Json
+}
+
+type Without<Entry> = Entry extends EntryBase ? Omit<Entry, 'run' | 'n'> : never
+/** An entry before the pump has numbered it. */
+export type EntryDraft = Without<JournalEntry>
+
+export function encodeEntry(entry: JournalEntry): string {
+  return canonicalize(entry)
+}
+
+/** Hash chain over a run's entries: each link covers the one before it and the entry's text. */
+export function chainJournal(previous: string, text: string): Hash {
+  return sha256Hex(previous + text)
+}

@@ -1,0 +1,308 @@
+import {
+  type ActorPath,
+  canonicalizeLedgerValue,
+  type Hash,
+  isTallyError,
+  type Json,
+  limits,
+  type RunId,
+  sha256Hex,
+  type UnitId,
+  Xorshift128
+} from '../../core/index.js'
+import {
+  type BlockContext,
+  BlockFailure,
+  type BlockState,
+  DeterminismViolation,
+  EffectFailure,
+  type EffectOptions,
+  type WaitAnswer
+} from '../context.js'
+import type { Block } from '../define.js'
+import { exceeds } from '../side-effects.js'
+import { builtInEffects, type Call, requestHashOf } from './calls.js'
+import type { SealedFailure } from './entries.js'
+import type { StateView } from './view.js'
+
+/** What an execution of a block's code is given; the same live, on resume and in verification. */
+export interface ExecutionInput {
+  readonly runId: RunId
+  readonly unitId: UnitId
+  readonly path: ActorPath
+  readonly attempt: number
+  /** Frozen time of the attempt, milliseconds. */
+  readonly at: number
+  readonly seed: Hash
+  readonly block: Block
+  readonly payload: Json
+  readonly view: StateView
+  readonly signal: AbortSignal
+}
+
+/** How an execution ended, as data. */
+export type Outcome =
+  | { readonly ok: true; readonly text: string }
+  | {
+      readonly ok: false
+      readonly reason: string
+      readonly errorType: string
+      readonly details: Json
+    }
+
+export interface ExecutionPort {
+  /** The code made a call; it is answered later, through `call.answer`. */
+  called(call: Call): void
+  settled(outcome: Outcome): void
+  log(message: string, data: Json): void
+}
+
+/** sha256("tallystick/prng" || base || unit id), formats.md §3. */
+export function seedOf(base: Hash | 'GENESIS', unitId: UnitId): Hash {
+  return sha256Hex(`tallystick/prng${base}${unitId}`)
+}
+
+/**
+ * One execution of a block's code, from its first line to its result.
+ *
+ * Owns: the calls the code has made and not been answered. Does not own: the tape, the journal, or
+ * any decision; it reports calls and the outcome to its port and waits to be answered (D1).
+ */
+export class Execution {
+  readonly outstanding = new Map<number, Call>()
+  readonly used = new Set<string>()
+  readonly #input: ExecutionInput
+  readonly #port: ExecutionPort
+  readonly #random: Xorshift128
+  #calls = 0
+  #isOver = false
+
+  constructor(input: ExecutionInput, port: ExecutionPort) {
+    this.#input = input
+    this.#port = port
+    this.#random = new Xorshift128(input.seed)
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Runs the code; the outcome arrives at the port, at once when the code is synchronous. */
+  start(): void {
+    const { block, payload } = this.#input
+    const parsed = block.parseInput(payload)
+    if (!parsed.ok) {
+      this.#settle(failure('invalid_input', 'InvalidInput', { problem: parsed.problem }))
+      return
+    }
+    try {
+      const returned = block.run(this.#context(), parsed.value)
+      if (isThenable(returned)) {
+        returned.then(
+          (value: unknown) => this.#settle(this.#outputOf(value)),
+          (error: unknown) => this.#settle(outcomeOf(error))
+        )
+      } else this.#settle(this.#outputOf(returned))
+    } catch (error) {
+      this.#settle(outcomeOf(error))
+    }
+  }
+
+  /** Lets go of the code: whatever it still does is not heard. */
+  abandon(): void {
+    this.#isOver = true
+    this.outstanding.clear()
+  }
+
+  #settle(outcome: Outcome): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const forgotten = [...this.outstanding.values()].find((call) => call.kind !== 'sleep')
+    this.outstanding.clear()
+    // A result that does not depend on a call it made would not be the same with another timing.
+    this.#port.settled(
+      outcome.ok && forgotten !== undefined
+        ? failure('effect_not_awaited', 'EffectNotAwaited', { effect: forgotten.effect })
+        : outcome
+    )
+  }
+
+  #outputOf(value: unknown): Outcome {
+    const parsed = this.#input.block.parseOutput(value === undefined ? null : value)
+    if (!parsed.ok) return failure('invalid_output', 'InvalidOutput', { problem: parsed.problem })
+    try {
+      const text = canonicalizeLedgerValue(parsed.value)
+      if (text.length > limits.VALUE_BYTES_MAX) {
+        return failure('output_too_large', 'InvalidOutput', { bytes: text.length })
+      }
+      return { ok: true, text }
+    } catch (error) {
+      if (!isTallyError(error)) throw error
+      return failure('invalid_output', 'InvalidOutput', { problem: error.message })
+    }
+  }
+
+  #context(): BlockContext {
+    const { runId, unitId, path, attempt, at, signal } = this.#input
+    return Object.freeze<BlockContext>({
+      runId,
+      unitId,
+      path,
+      attempt,
+      signal,
+      state: this.#state(),
+      now: () => at,
+      random: () => this.#random.random(),
+      uuid: () => this.#random.uuid(),
+      effect: (name, options) => this.#effect(name, options),
+      sleep: (ms) => this.#sleep(ms),
+      wait: ({ reason, request, timeoutMs }) =>
+        this.#call<WaitAnswer>(
+          builtInEffects.wait,
+          { reason, request: request ?? null },
+          (call) => ({
+            ...call,
+            kind: 'wait',
+            reason,
+            timeoutMs
+          })
+        ),
+      log: (message, data) => this.#port.log(message, data ?? null),
+      fail: (reason, details) => {
+        throw new BlockFailure(reason, details ?? null)
+      }
+    })
+  }
+
+  #state(): BlockState {
+    const { view } = this.#input
+    return Object.freeze<BlockState>({
+      get: <Value extends Json>(key: string) => {
+        const text = view.read(key)
+        return text === undefined ? undefined : (JSON.parse(text) as Value)
+      },
+      has: (key) => view.read(key) !== undefined,
+      set: (key, value) => view.write(key, value),
+      delete: (key) => view.write(key, undefined),
+      list: async (prefix) => {
+        const below = await this.#call<readonly string[]>(builtInEffects.list, prefix, (call) => ({
+          ...call,
+          kind: 'list',
+          prefix
+        }))
+        return view.list(prefix, below)
+      }
+    })
+  }
+
+  #effect<Result extends Json>(
+    name: string,
+    options: EffectOptions<Result> | NonNullable<EffectOptions<Result>['perform']>
+  ): Promise<Result> {
+    const { request, sideEffects, perform, locate } =
+      typeof options === 'function' ? { perform: options } : options
+    const { block } = this.#input
+    const effectClass = sideEffects ?? block.sideEffects
+    if (exceeds(effectClass, block.sideEffects)) {
+      throw new BlockFailure('side_effect_not_declared', {
+        effect: name,
+        declared: block.sideEffects
+      })
+    }
+    if (block.capabilities.length > 0) {
+      if (!block.capabilities.includes(name)) {
+        throw new BlockFailure('capability_not_declared', { effect: name })
+      }
+      this.used.add(name)
+    }
+    return this.#call<Result>(name, request ?? null, (call) => ({
+      ...call,
+      kind: 'effect',
+      sideEffects: effectClass,
+      perform,
+      locate
+    }))
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return this.#call<null>(builtInEffects.sleep, { ms }, (call) => ({
+      ...call,
+      kind: 'sleep',
+      ms
+    })).then(() => undefined)
+  }
+
+  #call<Result>(
+    effect: string,
+    request: Json,
+    build: (call: Omit<Call, 'kind'>) => Call
+  ): Promise<Result> {
+    this.#calls += 1
+    const seq = this.#calls
+    if (seq > limits.ATTEMPT_EFFECTS_MAX) throw new BlockFailure('too_many_effects', { seq })
+    // The copy also keeps later changes by the code out of what was hashed.
+    const copy = JSON.parse(canonicalizeLedgerValue(request)) as Json
+    return new Promise<Result>((resolve, reject) => {
+      const call = build({
+        seq,
+        effect,
+        request: copy,
+        requestHash: requestHashOf(effect, copy),
+        answer: (ok, body) => {
+          this.outstanding.delete(seq)
+          if (ok) resolve(body as Result)
+          else reject(effectFailure(body))
+        }
+      })
+      // Code that has been let go of waits for ever.
+      if (this.#isOver) return
+      this.outstanding.set(seq, call)
+      this.#port.called(call)
+    })
+  }
+}
+
+function failure(reason: string, errorType: string, details: Json): Outcome {
+  return { ok: false, reason, errorType, details }
+}
+
+function effectFailure(body: Json): EffectFailure {
+  const { reason, definite, details } = body as unknown as SealedFailure
+  return new EffectFailure(reason, { definite, details })
+}
+
+// Messages of engine errors differ between versions of V8 and must not reach a hash (D4).
+const engineErrors = new Set([
+  'TypeError',
+  'RangeError',
+  'ReferenceError',
+  'SyntaxError',
+  'EvalError'
+])
+
+function outcomeOf(error: unknown): Outcome {
+  if (error instanceof DeterminismViolation) {
+    return failure('determinism_violation', error.name, error.details)
+  }
+  if (error instanceof BlockFailure) return failure(error.reason, error.name, error.details)
+  if (error instanceof EffectFailure) return failure(error.reason, error.name, error.details)
+  if (isTallyError(error)) return failure('invalid_operation', error.name, { code: error.code })
+  if (error instanceof Error) {
+    const details = engineErrors.has(error.name) ? null : { message: wellFormed(error.message) }
+    return failure('block_threw', wellFormed(error.name), details)
+  }
+  return failure('block_threw', typeof error, null)
+}
+
+function wellFormed(text: string): string {
+  return String(text).toWellFormed().slice(0, 1_000)
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  )
+}

@@ -1,0 +1,302 @@
+import { assert, canonicalize, type Hash, type Json, limits } from '../../core/index.js'
+import { failedResponse, type Response, reasons } from '../protocol.js'
+import { applyEntry } from './apply.js'
+import type { Attempt } from './attempt.js'
+import { builtInEffects, type Call } from './calls.js'
+import type { WaitBegun } from './entries.js'
+import type { Outcome } from './execution.js'
+import { failureResponse, type LeafFact, placeOf, timeoutResponse } from './leaves.js'
+import type { Performed } from './performing.js'
+import type { RunPump } from './run-pump.js'
+import { overlayOf } from './scope.js'
+import { leafUnit } from './unit.js'
+import type { MessageOutcome, WaitMessage } from './waits.js'
+
+/** Something that has happened outside the charts; the pump turns each into journal entries. */
+export type Fact =
+  | LeafFact
+  | { readonly kind: 'timer'; readonly path: string; readonly step: number }
+  | { readonly kind: 'due'; readonly token: string }
+  | { readonly kind: 'cancel'; readonly reason: string; readonly by: Json }
+  | {
+      readonly kind: 'message'
+      readonly message: WaitMessage
+      readonly resolve: (outcome: MessageOutcome) => void
+    }
+
+/** An attempt's code has ended: its result becomes a receipt, or its failure goes to the chart. */
+export async function settleOutcome(
+  pump: RunPump,
+  attempt: Attempt,
+  outcome: Outcome
+): Promise<void> {
+  if (pump.leaves.at(attempt.ask.path) !== attempt) return
+  if (!outcome.ok) {
+    settleFailed(pump, attempt, failureResponse(outcome))
+    return
+  }
+  const data = JSON.parse(outcome.text) as Json
+  const response: Response = { success: true, data, metadata: {} }
+  if (pump.scopes.around(attempt.ask.path) !== undefined) {
+    settle(pump, attempt, response, {})
+    return
+  }
+  const { gate } = pump.host
+  const changed = attempt.view.writes.keys()
+  if (gate.blocks(attempt, changed) && !(await gate.enter(attempt, attempt.view.writes.keys()))) {
+    settleFailed(pump, attempt, failedResponse('intent_conflict', {}))
+    return
+  }
+  const settled = settle(pump, attempt, response, { resultText: outcome.text })
+  if (settled) {
+    if (pump.host.durability === 'step') await pump.host.journal.durable(pump.book.position)
+    return
+  }
+  await runAgain(pump, attempt)
+}
+
+/** Its reads changed before its turn came: again, on the state as it is now (L10). */
+async function runAgain(pump: RunPump, attempt: Attempt): Promise<void> {
+  attempt.rewind()
+  if (attempt.reruns > limits.CONFLICT_RERUNS_MAX && !pump.host.gate.runAlone(attempt)) {
+    await pump.host.gate.enter(attempt, [])
+  }
+  await pump.leaves.run(attempt)
+}
+
+function settle(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  options: { readonly resultText?: string }
+): boolean {
+  const inScope = pump.scopes.around(attempt.ask.path) !== undefined
+  const written = pump.book.append(
+    {
+      k: 'settled',
+      at: pump.book.now(),
+      ...placeOf(attempt),
+      response,
+      sent: attempt.past.hasSent(),
+      ...(inScope ? { overlay: overlayOf(attempt.view) } : {})
+    },
+    options.resultText === undefined
+      ? {}
+      : {
+          unit: leafUnit(
+            attempt,
+            pump.unitContext(),
+            canonicalize(attempt.ask.request.payload),
+            options.resultText
+          )
+        }
+  )
+  if (!written.ok) return false
+  report(pump, attempt, response, written.receiptHash)
+  applyEntry(pump, written.entry)
+  return true
+}
+
+function settleFailed(pump: RunPump, attempt: Attempt, response: Response): void {
+  const written = pump.book.append({
+    k: 'settled',
+    at: pump.book.now(),
+    ...placeOf(attempt),
+    response,
+    sent: attempt.past.hasSent()
+  })
+  assert(written.ok, 'an entry without reads cannot conflict')
+  report(pump, attempt, response, undefined)
+  applyEntry(pump, written.entry)
+}
+
+function report(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  receiptHash: Hash | undefined
+): void {
+  pump.emit({
+    type: 'block.settled',
+    runId: pump.runId,
+    at: pump.book.at,
+    ...placeOf(attempt),
+    block: attempt.block.name,
+    response,
+    ...(receiptHash === undefined ? {} : { receiptHash })
+  })
+}
+
+/** Every fact that is not the end of an attempt's code. */
+export async function answer(
+  pump: RunPump,
+  fact: Exclude<Fact, { readonly kind: 'outcome' }>
+): Promise<void> {
+  switch (fact.kind) {
+    case 'performed':
+      return performed(pump, fact.attempt, fact.call, fact.performed)
+    case 'deadline': {
+      const { attempt } = fact
+      if (pump.leaves.at(attempt.ask.path) !== attempt) return
+      return settleFailed(pump, attempt, timeoutResponse(attempt))
+    }
+    case 'timer':
+      return pump.record({ k: 'timer', at: pump.book.now(), path: fact.path, step: fact.step })
+    case 'due':
+      return dueWait(pump, fact.token)
+    case 'cancel':
+      return pump.record({ k: 'cancel', at: pump.book.now(), reason: fact.reason, by: fact.by })
+    case 'message':
+      return message(pump, fact.message, fact.resolve)
+  }
+}
+
+async function performed(
+  pump: RunPump,
+  attempt: Attempt,
+  call: Call,
+  result: Performed
+): Promise<void> {
+  switch (result.kind) {
+    case 'done':
+      return seal(pump, attempt, call, { ok: true, body: JSON.parse(result.text) as Json })
+    case 'failed':
+      return seal(pump, attempt, call, { ok: false, body: { ...result.failure } })
+    case 'unknown':
+      if (pump.leaves.at(attempt.ask.path) !== attempt) return
+      // Nobody can tell whether it happened, so a person has to (L7).
+      return pump.openWait({
+        place: placeOf(attempt),
+        seq: call.seq,
+        reason: 'decision',
+        request: {
+          unknown_outcome: call.effect,
+          request: call.request,
+          failure: { ...result.failure }
+        },
+        requestHash: call.requestHash,
+        actions: ['retry', 'resume', 'abort'],
+        due: null,
+        blockHash: attempt.block.codeHash
+      })
+  }
+}
+
+/** Records a call's result, then lets the code have it; the code runs before anything else does. */
+async function seal(
+  pump: RunPump,
+  attempt: Attempt,
+  call: { readonly seq: number; readonly effect: string; readonly requestHash: Hash },
+  result: { readonly ok: boolean; readonly body: Json }
+): Promise<void> {
+  const { salt, hash } = pump.host.journal.seal(attempt.unitId, call.seq, canonicalize(result.body))
+  pump.record({
+    k: 'sealed',
+    at: pump.book.now(),
+    ...placeOf(attempt),
+    seq: call.seq,
+    effect: call.effect,
+    requestHash: call.requestHash,
+    responseHash: hash,
+    salt,
+    ...result
+  })
+  const { path, step } = attempt.ask
+  pump.emit({
+    type: 'effect.sealed',
+    runId: pump.runId,
+    at: pump.book.at,
+    path,
+    step,
+    seq: call.seq,
+    effect: call.effect,
+    ok: result.ok
+  })
+  await pump.quiet(attempt)
+}
+
+async function dueWait(pump: RunPump, token: string): Promise<void> {
+  const wait = pump.agenda.waits.get(token)
+  if (wait === undefined) return
+  const attempt = pump.leaves.at(wait.path)
+  if (wait.seq === null) {
+    pump.agenda.close(token)
+    return pump.record({ k: 'timer', at: pump.book.now(), path: wait.path, step: wait.step })
+  }
+  if (attempt === undefined) return
+  if (wait.seq === 0) return settleFailed(pump, attempt, timeoutResponse(attempt))
+  const isSleep = wait.reason === 'poll'
+  const body = isSleep ? null : { action: 'timeout', value: null, by: null }
+  return seal(pump, attempt, callOf(wait, isSleep), { ok: true, body })
+}
+
+function callOf(
+  wait: WaitBegun,
+  isSleep: boolean
+): { readonly seq: number; readonly effect: string; readonly requestHash: Hash } {
+  const effect = isSleep ? builtInEffects.sleep : builtInEffects.wait
+  return { seq: wait.seq ?? 0, effect, requestHash: wait.requestHash }
+}
+
+async function message(
+  pump: RunPump,
+  { token, digest, action, value, by }: WaitMessage,
+  resolve: (outcome: MessageOutcome) => void
+): Promise<void> {
+  const refusal = pump.agenda.waits.refusal({ token, digest, action, by })
+  const wait = pump.agenda.waits.get(token)
+  if (refusal !== undefined || wait === undefined) {
+    resolve(refusal ?? { accepted: false, reason: 'unknown_token' })
+    return
+  }
+  const { path } = wait
+  await act(pump, wait, { action, value: value ?? null, by })
+  pump.emit({ type: 'answered', runId: pump.runId, at: pump.book.at, path, token, action })
+  await pump.host.journal.durable(pump.book.position)
+  resolve({ accepted: true })
+}
+
+async function act(
+  pump: RunPump,
+  wait: WaitBegun,
+  given: { readonly action: WaitMessage['action']; readonly value: Json; readonly by: Json }
+): Promise<void> {
+  const { action, value, by } = given
+  const at = pump.book.now()
+  const { path, step, token, seq } = wait
+  if (seq === null) {
+    return pump.record({ k: 'decision', at, path, step, token, action, patch: value, by })
+  }
+  const attempt = pump.leaves.at(path)
+  assert(attempt !== undefined, 'a wait of a call belongs to an attempt')
+  if (wait.reason === 'decision') return decideUnknown(pump, attempt, wait, given)
+  const body = { action, value, by, at, digest: wait.digest }
+  if (seq > 0) return seal(pump, attempt, callOf(wait, false), { ok: true, body })
+  if (action !== 'deny') return seal(pump, attempt, callOf(wait, false), { ok: true, body })
+  settleFailed(pump, attempt, failedResponse(reasons.denied, { by, at }))
+}
+
+/** A person says what became of an effect whose outcome is unknown. */
+async function decideUnknown(
+  pump: RunPump,
+  attempt: Attempt,
+  wait: WaitBegun,
+  given: { readonly action: WaitMessage['action']; readonly value: Json; readonly by: Json }
+): Promise<void> {
+  const seq = wait.seq ?? 0
+  const call = [...attempt.outstanding()].find((one) => one.seq === seq)
+  assert(call !== undefined && call.kind === 'effect', 'the effect in doubt is outstanding')
+  const named = { seq, effect: call.effect, requestHash: call.requestHash }
+  if (given.action === 'resume') {
+    return seal(pump, attempt, named, { ok: true, body: given.value })
+  }
+  if (given.action === 'abort') {
+    const body = { reason: 'unknown_outcome', definite: false, details: { decided_by: given.by } }
+    return seal(pump, attempt, named, { ok: false, body })
+  }
+  const { token } = wait
+  const { action, by } = given
+  pump.record({ k: 'answered', at: pump.book.now(), ...placeOf(attempt), seq, token, action, by })
+  attempt.waits.delete(seq)
+  pump.leaves.send(attempt, call, true)
+}

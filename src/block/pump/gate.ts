@@ -1,0 +1,71 @@
+import { type Clock, limits } from '../../core/index.js'
+
+/**
+ * Keeps units of work of concurrent runs serialisable where optimism is not enough (L10): a unit whose
+ * reads kept changing runs alone, and keys read before a write-class effect was sent are reserved.
+ *
+ * Owns: who runs alone and which keys are reserved, in memory. Does not own: the check of reads at the
+ * commit queue, which the ledger makes for every unit.
+ */
+export class UnitGate {
+  readonly #clock: Clock
+  #alone: object | undefined
+  readonly #reserved = new Map<string, object>()
+  readonly #keysOf = new Map<object, readonly string[]>()
+  #waiting: (() => void)[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** From now until `release`, only `unit` may commit. False when another unit runs alone already. */
+  runAlone(unit: object): boolean {
+    this.#alone ??= unit
+    return this.#alone === unit
+  }
+
+  /** Keeps other units from changing these keys until `release`. */
+  reserve(unit: object, keys: Iterable<string>): void {
+    const own = [...keys].filter((key) => (this.#reserved.get(key) ?? unit) === unit)
+    for (const key of own) this.#reserved.set(key, unit)
+    this.#keysOf.set(unit, own)
+  }
+
+  /** Lets go of what a unit holds; call it when the unit has ended, however it did. */
+  release(unit: object): void {
+    if (this.#alone === unit) this.#alone = undefined
+    for (const key of this.#keysOf.get(unit) ?? []) this.#reserved.delete(key)
+    this.#keysOf.delete(unit)
+    const woken = this.#waiting
+    this.#waiting = []
+    for (const wake of woken) wake()
+  }
+
+  /** Whether the unit has to wait before it commits these changes. */
+  blocks(unit: object, changed: Iterable<string>): boolean {
+    if (this.#alone !== undefined && this.#alone !== unit) return true
+    if (this.#reserved.size === 0) return false
+    for (const key of changed) {
+      const holder = this.#reserved.get(key)
+      if (holder !== undefined && holder !== unit) return true
+    }
+    return false
+  }
+
+  /** Waits until the unit may commit; false when it took too long (`intent_conflict`). */
+  async enter(unit: object, changed: Iterable<string>): Promise<boolean> {
+    const keys = [...changed]
+    const until = this.#clock.now() + limits.RESERVATION_WAIT_MS
+    while (this.blocks(unit, keys)) {
+      if (this.#clock.now() >= until) return false
+      await new Promise<void>((resolve) => {
+        const callOff = this.#clock.schedule(until, resolve)
+        this.#waiting.push(() => {
+          callOff()
+          resolve()
+        })
+      })
+    }
+    return true
+  }
+}

@@ -1,0 +1,96 @@
+import type { Clock, Hash, IdentityId, Json, RunId } from '../../core/index.js'
+import type { Block } from '../define.js'
+import type { Journal, Position } from '../journal.js'
+import type { Response } from '../protocol.js'
+import type { JournalEntry, Requested, Sealed } from './entries.js'
+import type { UnitGate } from './gate.js'
+import type { Provider } from './performing.js'
+import type { Turns } from './turns.js'
+
+/** What a run is handed by the runtime. */
+export interface PumpHost {
+  readonly journal: Journal
+  readonly clock: Clock
+  readonly turns: Turns
+  readonly gate: UnitGate
+  readonly identity: IdentityId
+  readonly profile: Json
+  /** `step`: every settled step is durable before the next begins (D2). */
+  readonly durability: 'output' | 'step'
+  block(name: string): Block | undefined
+  provider(name: string): Provider | undefined
+  /** Hands on an event once everything up to `position` is durable. */
+  emit(event: RunEvent, position: Position): void
+}
+
+/** What somebody who watches a run is told, in order. `at` is the run's logical time, milliseconds. */
+export type RunEvent = { readonly runId: RunId; readonly at: number } & (
+  | { readonly type: 'run.started'; readonly name: string; readonly definitionHash: Hash }
+  | { readonly type: 'run.resumed' }
+  | {
+      readonly type: 'block.started'
+      readonly path: string
+      readonly step: number
+      readonly attempt: number
+      readonly block: string
+    }
+  | {
+      readonly type: 'block.settled'
+      readonly path: string
+      readonly step: number
+      readonly attempt: number
+      readonly block: string
+      readonly response: Response
+      /** Hash of the receipt that the step left; failed steps and steps of atomic parents have none. */
+      readonly receiptHash?: Hash
+    }
+  | {
+      readonly type: 'effect.sealed'
+      readonly path: string
+      readonly step: number
+      readonly seq: number
+      readonly effect: string
+      readonly ok: boolean
+    }
+  | ({ readonly type: 'waiting' } & OpenWait)
+  | {
+      readonly type: 'answered'
+      readonly path: string
+      readonly token: string
+      readonly action: string
+    }
+  | { readonly type: 'log'; readonly path: string; readonly message: string; readonly data: Json }
+  | {
+      readonly type: 'run.finished'
+      readonly status: 'done' | 'failed' | 'cancelled'
+      readonly response: Response
+      readonly receiptHash?: Hash
+    }
+)
+
+/** A wait as it is shown: an answer must name `token` and `digest`. */
+export interface OpenWait {
+  readonly path: string
+  readonly step: number
+  readonly token: string
+  readonly digest: Hash
+  readonly reason: string
+  readonly request: Json
+  readonly actions: readonly string[]
+  /** Logical time at which it ends by itself, or null. */
+  readonly due: number | null
+}
+
+export interface RunCheckpoint {
+  readonly entries: number
+  readonly at: number
+  readonly journalHash: string
+  readonly receipts: { readonly size: number; readonly peaks: readonly string[] }
+  readonly snapshot: Json
+  /** Journal entries that attempts in progress still need: their tapes, requests and waits. */
+  readonly open: readonly JournalEntry[]
+  /** Paths of the leaves that are WAITING inside an attempt. */
+  readonly waiting: readonly string[]
+  /** Entries of failed attempts whose results the next attempt keeps (L7). */
+  readonly past: readonly (Sealed | Requested)[]
+}

@@ -1,0 +1,347 @@
+import { assert, type Hash, isJsonObject, type JsonObject, type RunId } from '../../core/index.js'
+import type { SealedReference } from '../journal.js'
+import { type AttemptAsk, failedResponse, type Response, reasons } from '../protocol.js'
+import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
+import type { RunBook } from './book.js'
+import { type Call, type EffectRequest, effectKey } from './calls.js'
+import type { EntryDraft, JournalEntry, Place, Requested, Sealed } from './entries.js'
+import { type Outcome, seedOf } from './execution.js'
+import type { PumpHost, RunEvent } from './host.js'
+import { type Past, restorePast } from './past.js'
+import { type Performed, perform } from './performing.js'
+import type { Scope } from './scope.js'
+import type { WaitTerms } from './waits.js'
+
+/** Something that happened outside the charts and is to become a journal entry. */
+export type LeafFact =
+  | { readonly kind: 'outcome'; readonly attempt: Attempt; readonly outcome: Outcome }
+  | {
+      readonly kind: 'performed'
+      readonly attempt: Attempt
+      readonly call: Call
+      readonly performed: Performed
+    }
+  | { readonly kind: 'deadline'; readonly attempt: Attempt }
+
+/** What the attempts of a run need of their pump. */
+export interface LeavesPort {
+  readonly host: PumpHost
+  readonly book: RunBook
+  readonly runId: RunId
+  readonly base: () => Hash | 'GENESIS'
+  scopeOf(path: string): Scope | undefined
+  post(fact: LeafFact): void
+  emit(event: RunEvent): void
+  openWait(terms: WaitTerms): void
+  schedule(due: number, fact: () => void): () => void
+  /** The pump stops with this error (a poisoned ledger). */
+  fail(error: unknown): void
+  /** Whether new effects may still be sent. */
+  isStopping(): boolean
+}
+
+/**
+ * The attempts of one run's leaves: what they ask for and what becomes of it.
+ *
+ * Owns: attempts in progress, and effects being performed. Does not own: the journal, delivery order
+ * and settling, which are the pump's. Everything that comes back from outside is posted as a fact.
+ */
+export class Leaves {
+  readonly #port: LeavesPort
+  readonly #current = new Map<string, Attempt>()
+  /** What the failed attempt before the next one of the same step left behind, by path. */
+  readonly #past = new Map<string, Past>()
+  readonly #deadlines = new Map<Attempt, () => void>()
+  /** Write-class results of attempts that did not succeed: they happened all the same. */
+  readonly landed: SealedReference[] = []
+  #performing = 0
+  readonly #attemptPort: AttemptPort
+
+  constructor(port: LeavesPort) {
+    this.#port = port
+    this.#attemptPort = {
+      called: (attempt, call) => this.#called(attempt, call),
+      settled: (attempt, outcome) => port.post({ kind: 'outcome', attempt, outcome }),
+      log: (attempt, message, data) => {
+        if (attempt.isReplaying) return
+        const { path } = attempt.ask
+        port.emit({ type: 'log', runId: port.runId, at: attempt.at, path, message, data })
+      }
+    }
+  }
+
+  /** Effects sent and not yet answered. */
+  get performing(): number {
+    return this.#performing
+  }
+
+  at(path: string): Attempt | undefined {
+    return this.#current.get(path)
+  }
+
+  all(): IterableIterator<Attempt> {
+    return this.#current.values()
+  }
+
+  /** Journal entries that attempts in progress, or the next ones, still need. */
+  openEntries(): {
+    readonly current: readonly JournalEntry[]
+    readonly past: readonly (Sealed | Requested)[]
+  } {
+    const attempts = [...this.#current.values()]
+    return {
+      current: attempts.flatMap(({ past, waits }) =>
+        [...past.requested.values(), ...past.tape, ...waits.values()].sort((a, b) => a.n - b.n)
+      ),
+      past: [
+        ...attempts.flatMap(({ past }) => past.earlier?.entries() ?? []),
+        ...[...this.#past.values()].flatMap((past) => past.entries())
+      ]
+    }
+  }
+
+  /** Takes over, from a checkpoint, what earlier attempts have left behind. */
+  restore(entries: readonly (Sealed | Requested)[]): void {
+    for (const path of new Set(entries.map((entry) => entry.path))) {
+      const past = restorePast(entries.filter((entry) => entry.path === path))
+      if (past !== undefined) this.#past.set(path, past)
+    }
+  }
+
+  /** Takes up an attempt without running it; false when no such block is registered. */
+  open(ask: AttemptAsk): boolean {
+    const { host, book, runId } = this.#port
+    const block = host.block(ask.block)
+    if (block === undefined) return false
+    const unitId = unitIdOf(runId, ask.path, ask.step)
+    const base = this.#port.base()
+    const scope = this.#port.scopeOf(ask.path)
+    const earlier = this.#past.get(ask.path)
+    this.#past.delete(ask.path)
+    const attempt = new Attempt({
+      runId,
+      ask,
+      block,
+      at: book.at,
+      unitId,
+      seed: { base, value: seedOf(base, unitId) },
+      below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),
+      earlier: earlier?.step === ask.step ? earlier : undefined
+    })
+    this.#current.set(ask.path, attempt)
+    return true
+  }
+
+  /** Runs the attempt's code, after its confirmation if the node asks for one. */
+  async start(attempt: Attempt): Promise<void> {
+    if (attempt.isStarted || this.#port.isStopping()) return
+    this.#armDeadline(attempt)
+    if (!this.#isConfirmed(attempt)) return
+    const { ask } = attempt
+    this.#port.emit({
+      type: 'block.started',
+      runId: this.#port.runId,
+      at: attempt.at,
+      path: ask.path,
+      step: ask.step,
+      attempt: ask.attempt,
+      block: ask.block
+    })
+    await this.run(attempt)
+  }
+
+  /** Runs the code from its first line; what it has been given before comes from its tape. */
+  async run(attempt: Attempt): Promise<void> {
+    attempt.start(this.#attemptPort)
+    if (attempt.isReplaying) await attempt.replayTape()
+  }
+
+  /** Ends an attempt: `settled` false when its response still has to be delivered by the caller. */
+  close(attempt: Attempt, succeeded: boolean): void {
+    const { path } = attempt.ask
+    if (this.#current.get(path) === attempt) this.#current.delete(path)
+    if (!succeeded) {
+      this.#past.set(path, attempt.past)
+      const wrote = attempt.past.requested
+      this.landed.push(...attempt.sealedReferences().filter(({ seq }) => wrote.has(seq)))
+    }
+    this.#deadlines.get(attempt)?.()
+    this.#deadlines.delete(attempt)
+    this.#port.host.gate.release(attempt)
+    attempt.abandon()
+  }
+
+  /** Drops everything at and below a path: it was cancelled. */
+  cancel(path: string): void {
+    for (const attempt of [...this.#current.values()]) {
+      const at = attempt.ask.path
+      if (at === path || at.startsWith(`${path}/`)) this.close(attempt, false)
+    }
+  }
+
+  #isConfirmed(attempt: Attempt): boolean {
+    const confirmation = attempt.confirmation()
+    if (confirmation === undefined) return true
+    if (attempt.tape.some((entry) => entry.seq === 0)) return true
+    if (attempt.waits.has(0)) return false
+    const kept = attempt.past.earlier?.kept({ seq: 0, requestHash: confirmation.requestHash })
+    if (kept !== undefined) {
+      this.#port.post(keptFact(attempt, kept))
+      return false
+    }
+    this.#port.openWait({
+      place: placeOf(attempt),
+      seq: 0,
+      reason: 'confirmation',
+      request: confirmation.request,
+      requestHash: confirmation.requestHash,
+      actions: ['approve', 'deny'],
+      due: attempt.ask.options.deadline ?? null,
+      blockHash: attempt.block.codeHash
+    })
+    return false
+  }
+
+  #armDeadline(attempt: Attempt): void {
+    const { deadline } = attempt.ask.options
+    if (deadline === undefined || this.#deadlines.has(attempt)) return
+    const callOff = this.#port.schedule(deadline, () =>
+      this.#port.post({ kind: 'deadline', attempt })
+    )
+    this.#deadlines.set(attempt, callOff)
+  }
+
+  #called(attempt: Attempt, call: Call): void {
+    if (this.#port.isStopping() || attempt.waits.has(call.seq)) return
+    const kept = attempt.past.earlier?.kept(call)
+    if (kept !== undefined) {
+      this.#port.post(keptFact(attempt, kept, call))
+      return
+    }
+    switch (call.kind) {
+      case 'effect':
+        return this.send(attempt, call)
+      case 'list':
+        return this.#list(attempt, call, call.prefix)
+      case 'sleep':
+        return this.#port.openWait({
+          place: placeOf(attempt),
+          seq: call.seq,
+          reason: 'poll',
+          request: call.request,
+          requestHash: call.requestHash,
+          actions: [],
+          due: this.#port.book.now() + Math.max(0, call.ms),
+          blockHash: attempt.block.codeHash
+        })
+      case 'wait':
+        return this.#port.openWait({
+          place: placeOf(attempt),
+          seq: call.seq,
+          reason: call.reason,
+          request: call.request,
+          requestHash: call.requestHash,
+          actions: call.reason === 'external' ? ['resume', 'deny'] : ['approve', 'deny'],
+          due: call.timeoutMs === undefined ? null : this.#port.book.now() + call.timeoutMs,
+          blockHash: attempt.block.codeHash
+        })
+    }
+  }
+
+  /** Sends an effect once all that led to it is durable; a write is journaled first (L7). */
+  send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
+    const { host, book, runId } = this.#port
+    const { path, step } = attempt.ask
+    const key = effectKey(runId, path, step, call.seq, call.requestHash)
+    const repeated = attempt.past.wasSent(call.seq, call.requestHash)
+    if (call.sideEffects !== 'none' && !attempt.past.requested.has(call.seq)) {
+      const draft: EntryDraft = {
+        k: 'requested',
+        at: book.now(),
+        ...placeOf(attempt),
+        seq: call.seq,
+        effect: call.effect,
+        sideEffects: call.sideEffects,
+        requestHash: call.requestHash,
+        key
+      }
+      const written = book.append(draft)
+      assert(written.ok, 'an entry without reads cannot conflict')
+      attempt.past.requested.set(call.seq, written.entry as Requested)
+      if (this.#port.scopeOf(path) === undefined)
+        host.gate.reserve(attempt, attempt.view.reads.keys())
+    }
+    this.#performing += 1
+    host.journal
+      .durable(book.position)
+      .then(() =>
+        perform(call, host.provider(call.effect), {
+          key,
+          signal: attempt.signal,
+          repeated: repeated && !isOrdered
+        })
+      )
+      .then((performed) => this.#port.post({ kind: 'performed', attempt, call, performed }))
+      .catch((error: unknown) => this.#port.fail(error))
+      .finally(() => {
+        this.#performing -= 1
+      })
+  }
+
+  #list(attempt: Attempt, call: Call, prefix: string): void {
+    const scope = this.#port.scopeOf(attempt.ask.path)
+    this.#performing += 1
+    this.#port.host.journal
+      .list(prefix)
+      .then((keys) => {
+        const below = scope === undefined ? keys : scope.view.list(prefix, keys)
+        const text = JSON.stringify(below)
+        this.#port.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
+      })
+      .catch((error: unknown) => this.#port.fail(error))
+      .finally(() => {
+        this.#performing -= 1
+      })
+  }
+}
+
+function keptFact(attempt: Attempt, kept: Sealed, call?: Call): LeafFact {
+  const text = JSON.stringify(kept.body)
+  const answered = call ?? {
+    kind: 'wait' as const,
+    seq: kept.seq,
+    effect: kept.effect,
+    request: null,
+    requestHash: kept.requestHash,
+    reason: 'confirmation' as const,
+    timeoutMs: undefined,
+    answer: () => undefined
+  }
+  return { kind: 'performed', attempt, call: answered, performed: { kind: 'done', text } }
+}
+
+export function placeOf(attempt: Attempt): Place {
+  const { path, step, attempt: number } = attempt.ask
+  return { path, step, attempt: number }
+}
+
+/** The response of an attempt that failed. */
+export function failureResponse(outcome: Outcome & { readonly ok: false }): Response {
+  const { details } = outcome
+  const asObject: JsonObject = isJsonObject(details) ? details : { value: details }
+  return {
+    success: false,
+    data: null,
+    reason: outcome.reason,
+    errorType: outcome.errorType,
+    details: details === null ? {} : asObject,
+    metadata: {}
+  }
+}
+
+/** The response of an attempt that ran out of time (W5). */
+export function timeoutResponse(attempt: Attempt): Response {
+  return attempt.past.hasSent()
+    ? failedResponse('unknown_outcome', { timed_out: true })
+    : failedResponse(reasons.timedOut, {})
+}

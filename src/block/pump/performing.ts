@@ -1,0 +1,107 @@
+import {
+  canonicalizeLedgerValue,
+  type Hash,
+  isTallyError,
+  type Json,
+  limits
+} from '../../core/index.js'
+import { type EffectCall, EffectFailure, type Located } from '../context.js'
+import type { EffectRequest } from './calls.js'
+import type { SealedFailure } from './entries.js'
+
+/** Answers effects under one name; may be registered with the runtime instead of given inline. */
+export interface Provider {
+  readonly name: string
+  perform(call: EffectCall): Promise<Json> | Json
+  locate?(call: EffectCall): Promise<Located<Json>> | Located<Json>
+}
+
+/** What became of an effect. `unknown`: it may or may not have happened, and nobody could tell. */
+export type Performed =
+  | { readonly kind: 'done'; readonly text: string }
+  | { readonly kind: 'failed'; readonly failure: SealedFailure }
+  | { readonly kind: 'unknown'; readonly failure: SealedFailure }
+
+/**
+ * Performs an effect once and says what became of it, never throwing (architecture.md L7).
+ * After an error that leaves the outcome of a write open, `locate` is asked before giving up.
+ */
+export async function perform(
+  call: EffectRequest,
+  provider: Provider | undefined,
+  options: { readonly key: Hash; readonly signal: AbortSignal; readonly repeated: boolean }
+): Promise<Performed> {
+  const run = call.perform ?? provider?.perform.bind(provider)
+  if (run === undefined) return failed('no_provider', { effect: call.effect }, true)
+  const input: EffectCall = { key: options.key, request: call.request, signal: options.signal }
+  const isWrite = call.sideEffects !== 'none'
+  if (options.repeated) {
+    const earlier = await located(call, provider, input)
+    if (earlier !== 'cannot_tell' && earlier !== 'absent') return earlier
+    if (earlier === 'cannot_tell' && call.sideEffects === 'non_idempotent') {
+      return unknown('unknown_outcome', { effect: call.effect })
+    }
+  }
+  try {
+    return done(await run(input))
+  } catch (error) {
+    const failure = failureOf(error)
+    if (failure.definite || !isWrite)
+      return { kind: 'failed', failure: { ...failure, definite: true } }
+    const after = await located(call, provider, input)
+    if (after === 'absent') return { kind: 'failed', failure: { ...failure, definite: true } }
+    if (after !== 'cannot_tell') return after
+    // The same provider may be sent the same key again, so an idempotent effect only failed.
+    return call.sideEffects === 'idempotent'
+      ? { kind: 'failed', failure }
+      : { kind: 'unknown', failure: { ...failure, reason: 'unknown_outcome' } }
+  }
+}
+
+async function located(
+  call: EffectRequest,
+  provider: Provider | undefined,
+  input: EffectCall
+): Promise<Performed | 'absent' | 'cannot_tell'> {
+  const locate = call.locate ?? provider?.locate?.bind(provider)
+  if (locate === undefined) return 'cannot_tell'
+  try {
+    const answer = await locate(input)
+    if (answer.found) return done(answer.result)
+    return answer.definite ? 'absent' : 'cannot_tell'
+  } catch {
+    return 'cannot_tell'
+  }
+}
+
+function done(value: unknown): Performed {
+  try {
+    const text = canonicalizeLedgerValue(value === undefined ? null : value)
+    if (text.length <= limits.VALUE_BYTES_MAX) return { kind: 'done', text }
+    return failed('response_too_large', { bytes: text.length }, false)
+  } catch (error) {
+    if (!isTallyError(error)) throw error
+    return failed('invalid_response', { problem: error.message }, false)
+  }
+}
+
+function failureOf(error: unknown): SealedFailure {
+  if (error instanceof EffectFailure) {
+    return { reason: error.reason, definite: error.definite, details: error.details }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  const name = error instanceof Error ? error.name : typeof error
+  return {
+    reason: 'effect_failed',
+    definite: false,
+    details: { error: name.toWellFormed(), message: message.toWellFormed().slice(0, 1_000) }
+  }
+}
+
+function failed(reason: string, details: Json, definite: boolean): Performed {
+  return { kind: 'failed', failure: { reason, definite, details } }
+}
+
+function unknown(reason: string, details: Json): Performed {
+  return { kind: 'unknown', failure: { reason, definite: false, details } }
+}

@@ -1,0 +1,471 @@
+import { type AnyActor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
+import {
+  assert,
+  type Hash,
+  type Json,
+  type JsonObject,
+  limits,
+  nextTurn,
+  type RunId,
+  TallyError,
+  unreachable
+} from '../../core/index.js'
+import {
+  type Ask,
+  type BlockCommand,
+  connectPump,
+  type DecisionAsk,
+  type Delivery,
+  type PumpPort,
+  type Request,
+  type Response,
+  ROOT_PATH
+} from '../protocol.js'
+import { Agenda } from './agenda.js'
+import { applyEntry } from './apply.js'
+import type { Attempt } from './attempt.js'
+import { type RecordedEntry, RunBook } from './book.js'
+import { finishRun } from './ending.js'
+import type { CancelAsked, EntryDraft, RunStarted, WaitBegun } from './entries.js'
+import { answer, type Fact, settleOutcome } from './facts.js'
+import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
+import { Leaves } from './leaves.js'
+import { Scopes } from './scopes.js'
+import type { UnitContext } from './unit.js'
+import {
+  beginWait,
+  type MessageOutcome,
+  openWaitOf,
+  type WaitMessage,
+  type WaitTerms
+} from './waits.js'
+
+/** The block at the root of a run, compiled. */
+export interface RootBlock {
+  readonly name: string
+  readonly version: string
+  readonly definition: JsonObject
+  readonly definitionHash: Hash
+  readonly logic: AnyActorLogic
+  /** Input of the root actor. */
+  readonly input: unknown
+  readonly request: (runId: RunId, input: Json) => Request
+}
+
+export interface RunPumpOptions {
+  readonly runId: RunId
+  readonly host: PumpHost
+  readonly root: RootBlock
+  readonly checkpoint?: RunCheckpoint | undefined
+}
+
+/** Why a pump stopped. A parked run goes on when a message or a due time takes it up again. */
+export type RunEnd =
+  | {
+      readonly kind: 'finished'
+      readonly status: 'done' | 'failed' | 'cancelled'
+      readonly response: Response
+      readonly receiptHash: Hash | undefined
+    }
+  | { readonly kind: 'parked'; readonly waits: readonly OpenWait[]; readonly due: number | null }
+  | { readonly kind: 'stopped' }
+
+/**
+ * The pump of one run: the only code between its charts and the outside that awaits (D1).
+ *
+ * Owns: the live actors, the inbox of facts, the order in which they become journal entries. Does not
+ * own: the journal (a port), attempts ({@link Leaves}), overlays ({@link Scopes}).
+ *
+ * Invariants: D2 nothing is emitted or sent before it is durable. D3 facts become entries one at a
+ * time, and each entry is applied at once, so the journal's order is the delivery order. D6 live and
+ * recovering pumps apply the same entries in the same way. D9 the inbox holds at most one fact for each
+ * outstanding call, and the pump yields after a slice.
+ */
+export class RunPump implements PumpPort {
+  readonly runId: RunId
+  readonly host: PumpHost
+  readonly root: RootBlock
+  readonly book: RunBook
+  readonly leaves: Leaves
+  readonly scopes: Scopes
+  readonly agenda: Agenda
+  readonly #actor: AnyActor
+  readonly #actors = new Map<string, AnyActorRef>()
+  readonly #saved: RunCheckpoint | undefined
+  #asks: Ask[] = []
+  #inbox: Fact[] = []
+  #wake: (() => void) | undefined
+  #started: RunStarted | undefined
+  #settled: Response | undefined
+  #isLive = false
+  #isStopping = false
+  #isCancelled = false
+  #failure: { readonly error: unknown } | undefined
+
+  constructor({ runId, host, root, checkpoint }: RunPumpOptions) {
+    this.runId = runId
+    this.host = host
+    this.root = root
+    this.#saved = checkpoint
+    this.book = new RunBook(runId, host, checkpoint)
+    const post = (fact: Fact) => this.post(fact)
+    this.agenda = new Agenda({ clock: host.clock, post, waiting: checkpoint?.waiting ?? [] })
+    this.leaves = new Leaves({
+      host,
+      book: this.book,
+      runId,
+      post,
+      base: () => this.started.base,
+      scopeOf: (path) => this.scopes.around(path),
+      emit: (event) => this.emit(event),
+      openWait: (terms) => this.openWait(terms),
+      schedule: (due, fact) => host.clock.schedule(due, fact),
+      fail: (error) => this.#fail(error),
+      isStopping: () => this.#isStopping
+    })
+    this.scopes = new Scopes(this)
+    this.#actor = createActor(root.logic, {
+      id: ROOT_PATH,
+      input: root.input,
+      // XState revives references inside the object it is given, so it gets its own copy.
+      ...(checkpoint === undefined
+        ? {}
+        : { snapshot: structuredClone(checkpoint.snapshot) as never })
+    })
+    connectPump(this.#actor.system, this)
+    this.#actor.subscribe({ error: (error) => this.#fail(error) })
+  }
+
+  get started(): RunStarted {
+    assert(this.#started !== undefined, 'a run begins with run.started')
+    return this.#started
+  }
+
+  get isCancelled(): boolean {
+    return this.#isCancelled
+  }
+
+  /** False while recorded entries are applied: nothing is decided, sent or told then. */
+  get isLive(): boolean {
+    return this.#isLive
+  }
+
+  /** Called by charts inside a transition; only records. */
+  ask(ask: Ask, actor: AnyActorRef): void {
+    this.#actors.set(ask.path, actor)
+    this.#asks.push(ask)
+  }
+
+  post(fact: Fact): void {
+    this.#inbox.push(fact)
+    this.#wake?.()
+  }
+
+  /** Takes a message from outside the run; resolves when it has been decided and is durable. */
+  message(message: WaitMessage): Promise<MessageOutcome> {
+    return new Promise((resolve) => this.post({ kind: 'message', message, resolve }))
+  }
+
+  cancel(reason: string, by: Json): void {
+    this.post({ kind: 'cancel', reason, by })
+  }
+
+  /** Lets what was sent finish, starts nothing new, and ends with `stopped`. */
+  stop(): void {
+    this.#isStopping = true
+    this.#wake?.()
+  }
+
+  /** Runs from a fresh start. Rejects with `ledger.poisoned` or `run.diverged`. */
+  async start(first: Omit<RunStarted, 'run' | 'n'>): Promise<RunEnd> {
+    return this.#drive(() => {
+      this.#actor.start()
+      this.#isLive = true
+      this.record(first)
+      const { name, definitionHash } = first
+      this.emit({ type: 'run.started', runId: this.runId, at: first.at, name, definitionHash })
+    })
+  }
+
+  /** Goes on after what the journal has beyond the checkpoint, or beyond the start without one. */
+  async resume(started: RunStarted, recorded: readonly RecordedEntry[]): Promise<RunEnd> {
+    return this.#drive(() => {
+      this.#recover(started, recorded)
+      this.#isLive = true
+      this.record({
+        k: 'run.resumed',
+        at: this.book.now(),
+        status: 'running',
+        waits: [],
+        due: null
+      })
+      this.emit({ type: 'run.resumed', runId: this.runId, at: this.book.at })
+    })
+  }
+
+  async #drive(begin: () => void): Promise<RunEnd> {
+    try {
+      begin()
+      return await this.#loop()
+    } finally {
+      this.#dispose()
+    }
+  }
+
+  #recover(started: RunStarted, recorded: readonly RecordedEntry[]): void {
+    this.#started = started
+    this.leaves.restore(this.#saved?.past ?? [])
+    this.#actor.start()
+    this.#takeAsks()
+    for (const entry of this.#saved?.open ?? []) applyEntry(this, entry)
+    for (const one of recorded) {
+      this.book.recover(one)
+      applyEntry(this, one.entry)
+      this.#takeAsks()
+    }
+  }
+
+  async #loop(): Promise<RunEnd> {
+    this.#takeAsks()
+    await this.#startAttempts()
+    for (const wait of this.agenda.waits.all()) this.agenda.armWait(wait)
+    for (const ask of this.agenda.decisions.values()) this.#openDecision(ask)
+    for (;;) {
+      this.#takeAsks()
+      if (this.#failure !== undefined) throw this.#failure.error
+      if (this.scopes.decide()) continue
+      if (this.#settled !== undefined) return finishRun(this, this.#settled)
+      await this.#startAttempts()
+      const fact = this.#inbox.shift()
+      if (fact === undefined) {
+        const end = await this.#rest()
+        if (end !== undefined) return end
+        continue
+      }
+      await this.#breathe()
+      if (fact.kind === 'outcome') await settleOutcome(this, fact.attempt, fact.outcome)
+      else await answer(this, fact)
+    }
+  }
+
+  /** Back pressure and fairness (D9). */
+  async #breathe(): Promise<void> {
+    const turn = this.host.turns.yield()
+    if (turn !== undefined) await turn
+    const { items, bytes } = this.host.journal.backlog()
+    if (items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX) {
+      await this.host.journal.durable(this.book.position)
+    }
+  }
+
+  async #startAttempts(): Promise<void> {
+    for (const attempt of this.leaves.all()) {
+      if (!attempt.isStarted) await this.leaves.start(attempt)
+    }
+  }
+
+  /** Nothing to do now: waits for a fact, or finds that the run cannot go on by itself. */
+  async #rest(): Promise<RunEnd | undefined> {
+    if (this.leaves.performing === 0) {
+      if (await this.#stirs()) return undefined
+      if (this.#isStopping) return { kind: 'stopped' }
+      if (this.#markWaiting()) return undefined
+      if (this.#mayPark()) return this.#park()
+    }
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve
+    })
+    this.#wake = undefined
+    return undefined
+  }
+
+  /** Whether code that is running in this turn has something to say. */
+  async #stirs(): Promise<boolean> {
+    for (let tick = 0; tick < limits.PUMP_PATIENCE_TICKS; tick += 1) {
+      await undefined
+      if (this.#inbox.length > 0) return true
+    }
+    await nextTurn()
+    const isBusy = this.leaves.performing > 0 || this.#asks.length > 0
+    return isBusy || this.#inbox.length > 0 || this.#failure !== undefined
+  }
+
+  /** Tells each leaf that has nothing but waits left that it is WAITING (B2). */
+  #markWaiting(): boolean {
+    let marked = false
+    for (const attempt of this.leaves.all()) {
+      const { path, step, attempt: number } = attempt.ask
+      if (this.agenda.waiting.has(path)) continue
+      const wait = firstWait(attempt)
+      if (wait === undefined) continue
+      const { token } = wait
+      this.record({ k: 'waiting', at: this.book.now(), path, step, attempt: number, token })
+      marked = true
+    }
+    return marked
+  }
+
+  #mayPark(): boolean {
+    for (const attempt of this.leaves.all()) {
+      if (!this.agenda.waiting.has(attempt.ask.path)) return false
+    }
+    assert(!this.agenda.isEmpty, `run ${this.runId} has nothing to do and nothing to wait for`)
+    const due = this.agenda.nextDue()
+    return due === null || due > this.host.clock.now() + limits.PARK_AFTER_MS
+  }
+
+  #park(): RunEnd {
+    const waits = this.agenda.waits.all().filter((wait) => wait.actions.length > 0)
+    const shown = waits.map(openWaitOf)
+    const due = this.agenda.nextDue()
+    this.record({ k: 'run.waiting', at: this.book.now(), status: 'waiting', waits: shown, due })
+    return { kind: 'parked', waits: shown, due }
+  }
+
+  #takeAsks(): void {
+    while (this.#asks.length > 0) {
+      const asks = this.#asks
+      this.#asks = []
+      for (const ask of asks) this.#take(ask)
+    }
+  }
+
+  #take(ask: Ask): void {
+    switch (ask.kind) {
+      case 'attempt':
+        if (this.leaves.open(ask)) return
+        throw new TallyError('run.unknown_block', { runId: this.runId, block: ask.block })
+      case 'timer':
+        return this.agenda.arm(ask.path, ask.due, { kind: 'timer', path: ask.path, step: ask.step })
+      case 'decision':
+        this.agenda.decisions.set(ask.path, ask)
+        if (this.#isLive) this.#openDecision(ask)
+        return
+      case 'cancel':
+        this.leaves.cancel(ask.path)
+        return this.agenda.forget(ask.path)
+      case 'scope.open':
+      case 'scope.commit':
+      case 'scope.abort':
+        return this.scopes.take(ask)
+      case 'settled':
+        this.#settled = ask.response
+        return
+      case 'waiting':
+      case 'resumed':
+        return
+      default:
+        unreachable(ask)
+    }
+  }
+
+  #openDecision(ask: DecisionAsk): void {
+    const isOpen = this.agenda.waits
+      .all()
+      .some((wait) => wait.seq === null && wait.path === ask.path)
+    if (isOpen) return
+    this.openWait({
+      place: ask,
+      seq: null,
+      reason: ask.wait.reason,
+      request: ask.wait.request,
+      requestHash: this.started.definitionHash,
+      actions: ask.wait.actions,
+      due: ask.wait.due ?? null,
+      blockHash: this.root.definitionHash
+    })
+  }
+
+  /** Journals a wait and makes it known; its answer will come as a message or by its due time. */
+  openWait(terms: WaitTerms): void {
+    const { identity } = this.host
+    this.record(beginWait(terms, { runId: this.runId, identity, at: this.book.now() }))
+  }
+
+  /** The first entry of a run: its root block executes. */
+  begin(entry: RunStarted): void {
+    this.#started = entry
+    this.#command({
+      type: 'block.execute',
+      request: this.root.request(this.runId, entry.input),
+      step: 1,
+      options: {},
+      at: entry.at
+    })
+  }
+
+  cancelled(entry: CancelAsked): void {
+    this.#isCancelled = true
+    this.#command({ type: 'block.cancel', reason: entry.reason, at: entry.at })
+  }
+
+  #command(command: BlockCommand): void {
+    this.#actor.send(command)
+  }
+
+  /** Appends an entry that completes nothing, and applies it. */
+  record(draft: EntryDraft): void {
+    const written = this.book.append(draft)
+    assert(written.ok, 'an entry without reads cannot conflict')
+    applyEntry(this, written.entry)
+  }
+
+  /** Lets code that was just answered run, when another answer could otherwise overtake it (D3). */
+  async quiet(attempt: Attempt): Promise<void> {
+    if (!attempt.isStarted) await this.leaves.start(attempt)
+    if (attempt.outstandingCount() > 0) await nextTurn()
+  }
+
+  unitContext(): UnitContext {
+    const { identity, profile } = this.host
+    const { base, principal } = this.started
+    return { runId: this.runId, identity, base, principal, profile }
+  }
+
+  deliver(path: string, event: Delivery): void {
+    this.#actors.get(path)?.send(event)
+  }
+
+  emit(event: RunEvent): void {
+    this.host.emit(event, this.book.position)
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    this.#wake?.()
+  }
+
+  /** The run at this entry boundary, to go on from elsewhere (formats.md §7). */
+  checkpoint(): RunCheckpoint {
+    const { current, past } = this.leaves.openEntries()
+    const decisions = this.agenda.waits.all().filter((wait) => wait.seq === null)
+    return {
+      ...this.book.save(),
+      // Text at once: XState hands out its live context.
+      snapshot: JSON.parse(JSON.stringify(this.#actor.getPersistedSnapshot())) as Json,
+      open: [...current, ...decisions],
+      waiting: [...this.agenda.waiting],
+      past
+    }
+  }
+
+  #dispose(): void {
+    this.agenda.dispose()
+    for (const attempt of [...this.leaves.all()]) this.leaves.close(attempt, true)
+    for (const fact of this.#inbox) {
+      if (fact.kind === 'message') fact.resolve({ accepted: false, reason: 'unknown_token' })
+    }
+    this.#inbox = []
+  }
+}
+
+function firstWait(attempt: Attempt): WaitBegun | undefined {
+  if (!attempt.isStarted) return attempt.waits.get(0)
+  let first: WaitBegun | undefined
+  for (const call of attempt.outstanding()) {
+    const wait = attempt.waits.get(call.seq)
+    if (wait === undefined) return undefined
+    first ??= wait
+  }
+  return first
+}

@@ -1,0 +1,68 @@
+import { type Json, type JsonObject, sha256Hex } from '../../core/index.js'
+import type { SealedReference } from '../journal.js'
+import type { ScopeAsk } from '../protocol.js'
+import type { Overlay } from './entries.js'
+import { StateView } from './view.js'
+
+type ScopeOpen = Extract<ScopeAsk, { kind: 'scope.open' }>
+
+/** Text that no state entry has: a read recorded before a crash whose key has changed since. */
+const CHANGED = '\u0000changed'
+
+/**
+ * The overlay of an atomic composite: its children read and write through it, and it is merged below
+ * as a whole or dropped as a whole (C4, L8).
+ */
+export class Scope {
+  readonly opened: ScopeOpen
+  readonly at: number
+  readonly view: StateView
+  readonly outer: Scope | undefined
+  readonly results: Record<string, Json> = {}
+  readonly sealed: SealedReference[] = []
+  readonly used = new Set<string>()
+  readonly declared = new Set<string>()
+
+  constructor(
+    opened: ScopeOpen,
+    options: {
+      readonly at: number
+      readonly outer: Scope | undefined
+      readonly below: (key: string) => string | undefined
+    }
+  ) {
+    this.opened = opened
+    this.at = options.at
+    this.outer = options.outer
+    this.view = new StateView(options.below)
+  }
+
+  /** Takes over what a child did. */
+  absorb(view: StateView): void {
+    for (const [key, text] of view.writes) this.view.writes.set(key, text)
+  }
+
+  /** Rebuilds, after a crash, what a child did before it. */
+  restore(overlay: Overlay, read: (key: string) => string | undefined): void {
+    for (const [key, hash] of overlay.reads) {
+      if (this.view.reads.has(key) || this.view.writes.has(key)) continue
+      const text = read(key)
+      const isSame = text === undefined ? hash === null : hash === sha256Hex(text)
+      this.view.reads.set(key, isSame ? text : CHANGED)
+    }
+    for (const [key, text] of overlay.writes) this.view.writes.set(key, text)
+  }
+
+  /** The receipt's result: the composite's own, and the bare results of its children. */
+  result(data: Json): JsonObject {
+    return { result: data, results: this.results }
+  }
+}
+
+/** What a child's journal entry keeps of its view, so that `restore` can rebuild the overlay. */
+export function overlayOf(view: StateView): Overlay {
+  return {
+    writes: [...view.writes],
+    reads: [...view.reads].map(([key, text]) => [key, text === undefined ? null : sha256Hex(text)])
+  }
+}

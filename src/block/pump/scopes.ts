@@ -1,0 +1,168 @@
+import { assert, canonicalize, type Hash } from '../../core/index.js'
+import { failedResponse, type Response, type ScopeAsk } from '../protocol.js'
+import { applyEntry } from './apply.js'
+import { type Attempt, unitIdOf } from './attempt.js'
+import type { ScopeEnded } from './entries.js'
+import { seedOf } from './execution.js'
+import type { RunPump } from './run-pump.js'
+import { Scope } from './scope.js'
+import { bare, scopeUnit } from './unit.js'
+
+type ScopeEnd = Exclude<ScopeAsk, { readonly kind: 'scope.open' }>
+
+/**
+ * The overlays of one run's atomic composites (C4). The outermost commits as one unit of work with one
+ * receipt; an inner one is merged into the one around it.
+ */
+export class Scopes {
+  readonly #pump: RunPump
+  readonly #open = new Map<string, Scope>()
+  /** Commits and aborts that a recovering pump leaves to the journal. */
+  #pending: ScopeEnd[] = []
+
+  constructor(pump: RunPump) {
+    this.#pump = pump
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0
+  }
+
+  /** The innermost overlay around a path (not the path's own). */
+  around(path: string): Scope | undefined {
+    if (this.#open.size === 0) return undefined
+    let end = path.lastIndexOf('/')
+    while (end > 0) {
+      const scope = this.#open.get(path.slice(0, end))
+      if (scope !== undefined) return scope
+      end = path.lastIndexOf('/', end - 1)
+    }
+    return undefined
+  }
+
+  take(ask: ScopeAsk): void {
+    if (ask.kind !== 'scope.open') {
+      this.#pending.push(ask)
+      return
+    }
+    const outer = this.around(ask.path)
+    const { journal } = this.#pump.host
+    const below =
+      outer === undefined ? journal.read.bind(journal) : outer.view.read.bind(outer.view)
+    this.#open.set(ask.path, new Scope(ask, { at: this.#pump.book.at, outer, below }))
+  }
+
+  /** Decides the commits and aborts that were asked for; true when there were any. */
+  decide(): boolean {
+    const asks = this.#pending
+    this.#pending = []
+    for (const ask of asks) {
+      if (ask.kind === 'scope.commit') this.#commit(ask)
+      else this.#abort(ask)
+    }
+    return asks.length > 0
+  }
+
+  /** Takes what a child of the overlay sealed and returned. */
+  collect(scope: Scope, attempt: Attempt, response: Response): void {
+    const prefix = `${scope.opened.path}/`
+    for (const sealed of attempt.sealedReferences()) scope.sealed.push(sealed)
+    for (const used of attempt.capabilitiesUsed) scope.used.add(used)
+    for (const declared of attempt.block.capabilities) scope.declared.add(declared)
+    if (response.success) scope.results[attempt.ask.path.slice(prefix.length)] = response.data
+  }
+
+  #commit(ask: ScopeEnd): void {
+    const pump = this.#pump
+    const scope = this.#open.get(ask.path)
+    assert(scope !== undefined, 'a commit ends an open overlay')
+    const { path, step, attempt } = ask
+    const at = pump.book.now()
+    const ended = { k: 'scope', at, path, step, attempt, outcome: 'committed' } as const
+    const response = bare(ask.response)
+    if (scope.outer !== undefined) return pump.record({ ...ended, response })
+    const id = unitIdOf(pump.runId, path, step)
+    const { base } = pump.started
+    const written = pump.book.append(
+      { ...ended, response },
+      {
+        unit: scopeUnit(scope, pump.unitContext(), {
+          id,
+          seed: { base, value: seedOf(base, id) },
+          payloadText: canonicalize(scope.opened.request.payload),
+          resultText: canonicalize(scope.result(response.data))
+        })
+      }
+    )
+    if (!written.ok) {
+      return pump.record({ ...ended, outcome: 'conflict', response: failedResponse('conflict') })
+    }
+    this.#report(scope, response, written.receiptHash)
+    applyEntry(pump, written.entry)
+  }
+
+  #abort(ask: ScopeEnd): void {
+    const pump = this.#pump
+    const scope = this.#open.get(ask.path)
+    assert(scope !== undefined, 'an abort ends an open overlay')
+    const { path, step, attempt } = ask
+    const at = pump.book.now()
+    const response = bare(ask.response)
+    const written = pump.book.append(
+      { k: 'scope', at, path, step, attempt, outcome: 'aborted', response },
+      scope.outer === undefined
+        ? {
+            evidence: {
+              type: 'abort',
+              unitId: unitIdOf(pump.runId, path, step),
+              action: scope.opened.block,
+              payloadText: canonicalize(scope.opened.request.payload),
+              landed: scope.sealed,
+              code: response.reason ?? 'failed',
+              details: response.details ?? {},
+              at
+            }
+          }
+        : {}
+    )
+    assert(written.ok, 'an abort reads nothing')
+    this.#report(scope, response, undefined)
+    applyEntry(pump, written.entry)
+  }
+
+  /** Ends the overlay as the journal says, live and in recovery alike. */
+  apply(entry: ScopeEnded): void {
+    const { path, response, at, outcome } = entry
+    this.#pending = this.#pending.filter((ask) => ask.path !== path)
+    const scope = this.#open.get(path)
+    this.#open.delete(path)
+    const outer = scope?.outer
+    if (outcome === 'committed' && scope !== undefined && outer !== undefined) {
+      outer.absorb(scope.view)
+      outer.sealed.push(...scope.sealed)
+      for (const used of scope.used) outer.used.add(used)
+      for (const declared of scope.declared) outer.declared.add(declared)
+      const name = path.slice(outer.opened.path.length + 1)
+      for (const [inner, result] of Object.entries(scope.results)) {
+        outer.results[`${name}/${inner}`] = result
+      }
+    }
+    if (outcome === 'conflict') this.#pump.deliver(path, { type: 'scope.conflict', at })
+    else this.#pump.deliver(path, { type: 'scope.settled', response, at, sent: false })
+  }
+
+  #report(scope: Scope, response: Response, receiptHash: Hash | undefined): void {
+    const { path, step, attempt, block } = scope.opened
+    this.#pump.emit({
+      type: 'block.settled',
+      runId: this.#pump.runId,
+      at: this.#pump.book.at,
+      path,
+      step,
+      attempt,
+      block,
+      response,
+      ...(receiptHash === undefined ? {} : { receiptHash })
+    })
+  }
+}

@@ -1,0 +1,22 @@
+import { elapsedMs, limits, nextTurn } from '../../core/index.js'
+
+/**
+ * Shares the event loop among all runs of a runtime (D9): a run that goes on after the slice is used
+ * up first lets the loop turn, so that timers, sockets and the disk are served.
+ */
+export class Turns {
+  #slice: { readonly end: number; readonly turn: Promise<void> } | undefined
+
+  /** Undefined while the slice lasts; otherwise what to await before going on. */
+  yield(): Promise<void> | undefined {
+    const now = elapsedMs()
+    if (this.#slice === undefined) {
+      const turn = nextTurn().then(() => {
+        this.#slice = undefined
+      })
+      this.#slice = { end: now + limits.PUMP_SLICE_MS, turn }
+      return undefined
+    }
+    return now < this.#slice.end ? undefined : this.#slice.turn
+  }
+}

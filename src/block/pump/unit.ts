@@ -1,0 +1,143 @@
+import { type Hash, hashJson, type IdentityId, type Json, type RunId } from '../../core/index.js'
+import type { UnitDraft } from '../journal.js'
+import type { Response } from '../protocol.js'
+import type { Attempt } from './attempt.js'
+import type { Scope } from './scope.js'
+
+/** What the receipts of one run have in common. */
+export interface UnitContext {
+  readonly runId: RunId
+  readonly identity: IdentityId
+  readonly base: Hash | 'GENESIS'
+  readonly principal: Json
+  /** Versions that results of trusted code may depend on (formats.md §3 `profile`). */
+  readonly profile: Json
+}
+
+const nothing: ReadonlyMap<never, never> = new Map<never, never>()
+
+/** The unit of work of a leaf's successful attempt. */
+export function leafUnit(
+  attempt: Attempt,
+  context: UnitContext,
+  payloadText: string,
+  resultText: string
+): UnitDraft {
+  const { block, ask, view } = attempt
+  return {
+    id: attempt.unitId,
+    action: block.name,
+    dappId: `block:${block.name}@${block.version}`,
+    payloadText,
+    payloadPrivate: block.isInputPrivate,
+    at: attempt.at,
+    seed: attempt.seed,
+    principal: context.principal,
+    run: {
+      runId: context.runId,
+      path: ask.path,
+      step: ask.step,
+      attempt: ask.attempt,
+      at: attempt.at
+    },
+    provider: {
+      kind: 'declared',
+      id: `${block.name}@${block.version}`,
+      codeHash: block.codeHash,
+      profile: context.profile
+    },
+    capabilitiesDeclared: block.capabilities,
+    capabilitiesUsed: attempt.capabilitiesUsed,
+    sealed: attempt.sealedReferences(),
+    resultText,
+    resultPrivate: block.isOutputPrivate,
+    reads: view.reads,
+    lists: view.lists,
+    writes: view.writes
+  }
+}
+
+/** The one unit of work of an outermost atomic composite (C4). */
+export function scopeUnit(
+  scope: Scope,
+  context: UnitContext,
+  options: {
+    readonly id: UnitDraft['id']
+    readonly seed: UnitDraft['seed']
+    readonly payloadText: string
+    readonly resultText: string
+  }
+): UnitDraft {
+  const { path, step, attempt, block } = scope.opened
+  return {
+    ...options,
+    action: block,
+    dappId: `composite:${block}`,
+    payloadPrivate: false,
+    at: scope.at,
+    principal: context.principal,
+    run: { runId: context.runId, path, step, attempt, at: scope.at },
+    provider: {
+      kind: 'composite',
+      id: block,
+      codeHash: hashJson({ composite: block }),
+      profile: context.profile
+    },
+    capabilitiesDeclared: [...scope.declared].sort(),
+    capabilitiesUsed: [...scope.used].sort(),
+    sealed: scope.sealed,
+    resultPrivate: false,
+    reads: scope.view.reads,
+    lists: scope.view.lists,
+    writes: scope.view.writes
+  }
+}
+
+export interface RunEnding {
+  readonly id: UnitDraft['id']
+  readonly seed: UnitDraft['seed']
+  readonly at: number
+  readonly name: string
+  readonly version: string
+  readonly definitionHash: Hash
+  readonly inputHash: Hash
+  readonly journalHash: Hash
+  readonly receipts: { readonly count: number; readonly root: Hash }
+  readonly payloadText: string
+  readonly resultText: string
+}
+
+/** `run.completed`: commits to the definition, the inputs, the journal and the node receipts. */
+export function runUnit(ending: RunEnding, context: UnitContext): UnitDraft {
+  const { id, seed, at, payloadText, resultText } = ending
+  return {
+    id,
+    action: 'run.completed',
+    dappId: `composite:${ending.name}@${ending.version}`,
+    payloadText,
+    payloadPrivate: false,
+    at,
+    seed,
+    principal: context.principal,
+    run: { runId: context.runId, path: 'root', step: 0, attempt: 1, at },
+    provider: {
+      kind: 'composite',
+      id: `${ending.name}@${ending.version}`,
+      codeHash: ending.definitionHash,
+      profile: context.profile
+    },
+    capabilitiesDeclared: [],
+    capabilitiesUsed: [],
+    sealed: [],
+    resultText,
+    resultPrivate: false,
+    reads: nothing,
+    lists: nothing,
+    writes: nothing
+  }
+}
+
+/** A response without the ids that can be derived again: what journals and receipts keep. */
+export function bare(response: Response): Response {
+  return { ...response, metadata: {} }
+}

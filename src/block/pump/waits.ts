@@ -1,0 +1,122 @@
+import { type Hash, hashJson, type IdentityId, type Json, type RunId } from '../../core/index.js'
+import type { WaitAction, WaitReason } from '../protocol.js'
+import type { EntryDraft, Place, WaitBegun } from './entries.js'
+import type { OpenWait } from './host.js'
+
+/** A message from outside the run that ends a wait (B3). `digest` binds it to what was shown (W7). */
+export interface WaitMessage {
+  readonly token: string
+  readonly digest: string
+  readonly action: WaitAction
+  readonly value?: Json
+  /** Who sends it; set by the entry point, never by the payload (K13). */
+  readonly by: Json
+}
+
+export type MessageOutcome =
+  | { readonly accepted: true }
+  | {
+      readonly accepted: false
+      readonly reason: 'unknown_token' | 'digest_mismatch' | 'action_not_allowed'
+    }
+
+export interface WaitTerms {
+  readonly place: Place
+  readonly seq: number | null
+  readonly reason: WaitReason
+  readonly request: Json
+  readonly requestHash: Hash
+  readonly actions: readonly WaitAction[]
+  readonly due: number | null
+  /** What an approval is bound to besides the place: the code and its arguments. */
+  readonly blockHash: Hash
+}
+
+/**
+ * The open waits of one run, by token. Tokens are derived, so that the same wait has the same token
+ * after a crash, and a message sent twice finds nothing the second time.
+ */
+export class OpenWaits {
+  readonly #byToken = new Map<string, WaitBegun>()
+
+  add(wait: WaitBegun): void {
+    this.#byToken.set(wait.token, wait)
+  }
+
+  remove(token: string): void {
+    this.#byToken.delete(token)
+  }
+
+  /** Forgets every wait of an actor path; returns them. */
+  removeAt(path: string): readonly WaitBegun[] {
+    const gone = [...this.#byToken.values()].filter(
+      (wait) => wait.path === path || wait.path.startsWith(`${path}/`)
+    )
+    for (const wait of gone) this.#byToken.delete(wait.token)
+    return gone
+  }
+
+  get(token: string): WaitBegun | undefined {
+    return this.#byToken.get(token)
+  }
+
+  all(): readonly WaitBegun[] {
+    return [...this.#byToken.values()]
+  }
+
+  /** Why a message is refused, or undefined when it may be taken. */
+  refusal(message: WaitMessage): (MessageOutcome & { readonly accepted: false }) | undefined {
+    const wait = this.#byToken.get(message.token)
+    if (wait === undefined) return { accepted: false, reason: 'unknown_token' }
+    if (wait.digest !== message.digest) return { accepted: false, reason: 'digest_mismatch' }
+    if (!wait.actions.includes(message.action)) {
+      return { accepted: false, reason: 'action_not_allowed' }
+    }
+    return undefined
+  }
+}
+
+/** The entry that opens a wait, with its derived token and the digest an answer must name. */
+export function beginWait(
+  terms: WaitTerms,
+  context: { readonly runId: RunId; readonly identity: IdentityId; readonly at: number }
+): EntryDraft & { readonly k: 'wait' } {
+  const { place, seq, reason, request, requestHash, actions, due, blockHash } = terms
+  const { path, step, attempt } = place
+  const digest = hashJson({
+    identity: context.identity,
+    runId: context.runId,
+    path,
+    step,
+    blockHash,
+    chain: null,
+    signer: null,
+    arguments: request,
+    policyHash: null
+  })
+  const token = hashJson(['wait', context.runId, path, step, attempt, seq, requestHash]).slice(
+    0,
+    32
+  )
+  return {
+    k: 'wait',
+    at: context.at,
+    path,
+    step,
+    attempt,
+    seq,
+    token,
+    reason,
+    request,
+    requestHash,
+    actions,
+    digest,
+    due
+  }
+}
+
+/** A wait as it is shown to whoever may answer it. */
+export function openWaitOf(wait: WaitBegun): OpenWait {
+  const { path, step, token, digest, reason, request, actions, due } = wait
+  return { path, step, token, digest, reason, request, actions, due }
+}
