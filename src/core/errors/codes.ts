@@ -99,6 +99,10 @@ export const errorCatalogue = {
     message: 'The owner of the ledger failed with {remoteCode}: {problem}',
     fix: 'See the log of the owner process.'
   },
+  'block.unknown_path': {
+    message: 'The run has no block at {path}.',
+    fix: 'The journal and the definition do not belong together; verify the ledger.'
+  },
   'block.invalid_definition': {
     message: 'Block {name} cannot be defined: {problem}.',
     fix: 'Correct the definition passed to defineBlock.'
