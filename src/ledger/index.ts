@@ -1,6 +1,7 @@
 /**
  * ledger: one identity's signed chain, its state, the journal of its runs, and their store.
  */
+export { ROTATION_ACTION } from './chain/tip.js'
 export type {
   Appended,
   EvidenceDraft,
@@ -22,6 +23,7 @@ export type {
   SavedCheckpoint,
   StoredReceipt
 } from './ledger-api.js'
+export { createLedger, openLedger } from './open/open.js'
 export type {
   BlobReference,
   Evidence,

@@ -1,6 +1,7 @@
 import type { Hash, IdentityId, Json, JsonObject, RunId, UnitId } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
 import type { Appended, JournalItem, Position } from './item.js'
+import type { ReadHash } from './log/index.js'
 import type { Evidence, Receipt, WriteSet } from './receipt/receipt.js'
 import type { Store } from './stores/port.js'
 
@@ -139,16 +140,19 @@ export interface Ledger {
   roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash }
   /** Waits for everything queued, then signs the log's current root (formats.md §5). */
   note(): Promise<string>
-  /** Hands the identity over to a new key by a rotation receipt (formats.md §2). */
+  /**
+   * Hands the identity over to a new key (formats.md §2). `item` makes the journal item of the
+   * rotation receipt from its payload; its unit's action must be {@link ROTATION_ACTION}.
+   */
   rotate(options: {
     readonly signer: Signer
-    readonly unit: Omit<JournalItem, 'unit'> & {
-      readonly unit: Omit<NonNullable<JournalItem['unit']>, 'payloadText' | 'action'>
-    }
-  }): Promise<Hash>
+    readonly item: (payloadText: string) => JournalItem
+  }): Promise<Appended>
+  /** Reads hashes of the log, for proofs, up to the size that it gives. */
+  logHashes(): Promise<{ readonly size: number; readonly readHash: ReadHash }>
   state(): LedgerState
   /** Calls `listener` on each change of mode; the returned function stops it. */
   onMode(listener: (state: LedgerState) => void): () => void
-  /** Makes everything durable, writes derived records, and lets go of the store (not the signer). */
+  /** Makes everything durable and writes derived records; whoever opened store and signer closes them. */
   close(): Promise<void>
 }

@@ -1,0 +1,62 @@
+import { canonicalize, type Hash, isHash, isJsonObject, type Json } from '../../core/index.js'
+import type { InstalledPackages } from '../receipt/packages.js'
+import { hashKey, hashValue, type StateTree } from '../state/index.js'
+
+/** A change as a stored write set tells it. */
+export interface StoredChange {
+  readonly key: string
+  /** Canonical JSON, null when deleted, undefined when only the hash stands in the write set. */
+  readonly text: string | null | undefined
+  /** Hash of the text; undefined when deleted. */
+  readonly valueHash: Uint8Array | undefined
+  /** Hash of the text before; undefined when the key was absent. */
+  readonly beforeHash: Uint8Array | undefined
+}
+
+/** Reads a write set; undefined when it is malformed. */
+export function parseWriteSet(text: string): readonly StoredChange[] | undefined {
+  if (text === '[]') return []
+  const value = JSON.parse(text) as Json
+  if (!Array.isArray(value) || canonicalize(value) !== text) return undefined
+  const changes: StoredChange[] = []
+  for (const entry of value as readonly Json[]) {
+    if (!isJsonObject(entry) || typeof entry['key'] !== 'string') return undefined
+    const { key, after, before } = entry
+    const reference = after === undefined ? undefined : blobHash(after)
+    const afterText =
+      after === undefined ? null : reference === undefined ? canonicalize(after) : undefined
+    changes.push({
+      key,
+      text: afterText,
+      valueHash: after === undefined ? undefined : valueHashOf(after),
+      beforeHash: before === undefined ? undefined : valueHashOf(before)
+    })
+  }
+  return changes
+}
+
+/** The state after a stored write set. */
+export function applyWriteSet(
+  state: { readonly tree: StateTree; readonly packages: InstalledPackages },
+  changes: readonly StoredChange[]
+): { readonly tree: StateTree; readonly packages: InstalledPackages } {
+  let { tree, packages } = state
+  for (const { key, text, valueHash } of changes) {
+    const keyHash = hashKey(key)
+    tree = valueHash === undefined ? tree.delete(keyHash) : tree.set(keyHash, valueHash)
+    if (text !== undefined) packages = packages.changed(key, text)
+  }
+  return { tree, packages }
+}
+
+function valueHashOf(value: Json): Uint8Array {
+  const hash = blobHash(value)
+  return hash === undefined ? hashValue(canonicalize(value)) : Buffer.from(hash, 'hex')
+}
+
+/** State values with keys that begin with "$" are refused, so this is always a reference. */
+function blobHash(value: Json): Hash | undefined {
+  if (!isJsonObject(value)) return undefined
+  const hash = value['$blob']
+  return isHash(hash) ? hash : undefined
+}

@@ -1,0 +1,21 @@
+import type { Hash, RunId, UnitId } from '../../core/index.js'
+import type { Tip } from '../chain/tip.js'
+import type { SignedRecord } from './signing.js'
+
+/** An appended item on its way to disk. */
+export interface QueuedItem {
+  readonly runId: RunId
+  readonly entries: readonly string[]
+  readonly receipt?: {
+    readonly record: SignedRecord
+    readonly unitId: UnitId
+    readonly hash: Hash
+    readonly writeSet: string
+    readonly result: string
+  }
+  readonly evidence?: SignedRecord
+  readonly blobs: readonly string[]
+  readonly changes: readonly (readonly [key: string, text: string | null])[]
+  /** Chain and state after it. */
+  readonly tip: Tip
+}

@@ -1,0 +1,182 @@
+import { type Hash, type IdentityId, limits, sha256Hex, TallyError } from '../../core/index.js'
+import { headRootOf } from '../chain/tip.js'
+import type { DerivableCommit } from '../derived/tail.js'
+import { wrapValue } from '../envelope.js'
+import type { StoreKeys } from '../keys.js'
+import { type LogFrontier, leafHash } from '../log/index.js'
+import { encodeHead, type Head } from '../record/head.js'
+import { headerLine, itemLines } from '../record/record.js'
+import type { Store } from '../stores/port.js'
+import type { QueuedItem } from './queued-item.js'
+import type { SigningQueue } from './signing.js'
+
+/**
+ * Writes batches of queued items as commits.
+ *
+ * Owns: the durable head, its exact bytes, and the log's frontier. Does not own: order and timing
+ * (the queue does), or what the items say.
+ *
+ * Invariants:
+ * - L1 One batch holds one commit record, the changed state entries and the head: at most 3 puts and
+ *   one for each changed key, beside blobs too large for the record.
+ * - L2 It applies only while the stored head is, byte for byte, the one this writer wrote last.
+ */
+export class CommitWriter {
+  readonly #store: Store
+  readonly #keys: StoreKeys
+  readonly #identity: IdentityId
+  readonly #signing: SigningQueue
+  #head: Head
+  #headBytes: Uint8Array
+  #frontier: LogFrontier
+
+  constructor(options: {
+    readonly store: Store
+    readonly keys: StoreKeys
+    readonly identity: IdentityId
+    readonly signing: SigningQueue
+    readonly head: Head
+    readonly headBytes: Uint8Array
+    readonly frontier: LogFrontier
+  }) {
+    this.#store = options.store
+    this.#keys = options.keys
+    this.#identity = options.identity
+    this.#signing = options.signing
+    this.#head = options.head
+    this.#headBytes = options.headBytes
+    this.#frontier = options.frontier
+  }
+
+  /** The durable head. */
+  get head(): Head {
+    return this.#head
+  }
+
+  /** Signs, writes and syncs a batch; throws `ledger.fenced` when the head is not ours any more. */
+  async write(items: readonly QueuedItem[]): Promise<DerivableCommit> {
+    await this.#signing.finish()
+    const last = items.at(-1)
+    if (last === undefined) throw new TallyError('core.internal', { problem: 'an empty batch' })
+    const record = this.#record(items)
+    const head: Head = {
+      epoch: this.#head.epoch,
+      headRoot: headRootOf(last.tip),
+      logRoot: record.frontier.root(),
+      logSize: record.frontier.size,
+      receiptHash: last.tip.receiptHash,
+      receipts: last.tip.receipts,
+      seq: this.#head.seq + 1,
+      storageRoot: last.tip.tree.root()
+    }
+    const headBytes = wrapValue(this.#keys.head, encodeHead(head))
+    const key = this.#keys.commit(this.#head.seq)
+    const { puts, deletes, changedKeys } = this.#changes(items)
+    const [applied] = await this.#store.commit([
+      {
+        condition: { key: this.#keys.head, value: this.#headBytes },
+        puts: [
+          [key, wrapValue(key, record.text)],
+          [this.#keys.head, headBytes],
+          ...puts,
+          ...record.largeBlobs
+        ],
+        deletes
+      }
+    ])
+    if (applied !== true) throw new TallyError('ledger.fenced', { identity: this.#identity })
+    const seq = this.#head.seq
+    this.#head = head
+    this.#headBytes = headBytes
+    this.#frontier = record.frontier
+    return {
+      seq,
+      items,
+      receipts: record.receipts,
+      leaves: record.leaves,
+      frontier: record.frontier,
+      tree: last.tip.tree,
+      changedKeys
+    }
+  }
+
+  #record(items: readonly QueuedItem[]): {
+    readonly text: string
+    readonly frontier: LogFrontier
+    readonly leaves: readonly Uint8Array[]
+    readonly receipts: DerivableCommit['receipts']
+    readonly largeBlobs: readonly (readonly [string, Uint8Array])[]
+  } {
+    const { epoch, receipts: receiptCount, seq } = this.#head
+    const leaves: Uint8Array[] = []
+    const receipts: { unitId: DerivableCommit['receipts'][number]['unitId']; receiptHash: Hash }[] =
+      []
+    const largeBlobs: (readonly [string, Uint8Array])[] = []
+    let frontier = this.#frontier
+    let text = headerLine({ epoch, leaves: frontier.size, receipts: receiptCount, seq })
+    const logged = (signed: string): string => {
+      const leaf = leafHash(signed)
+      leaves.push(leaf)
+      frontier = frontier.append(leaf)
+      return signed
+    }
+    for (const { runId, entries, receipt, evidence, blobs } of items) {
+      const { inRecord, large } = splitBlobs(blobs)
+      for (const { hash, blob } of large) {
+        const key = this.#keys.blob(hash)
+        largeBlobs.push([key, wrapValue(key, blob)])
+      }
+      if (receipt !== undefined) {
+        receipts.push({ unitId: receipt.unitId, receiptHash: receipt.hash })
+      }
+      text += itemLines({
+        runId,
+        entries,
+        ...(receipt === undefined
+          ? {}
+          : {
+              receipt: {
+                text: logged(receipt.record.text()),
+                writeSet: receipt.writeSet,
+                result: receipt.result
+              }
+            }),
+        ...(evidence === undefined ? {} : { evidence: logged(evidence.text()) }),
+        blobs: inRecord,
+        largeBlobs: large.map(({ hash }) => hash)
+      })
+    }
+    return { text, frontier, leaves, receipts, largeBlobs }
+  }
+
+  /** The last change of each key of a batch. */
+  #changes(items: readonly QueuedItem[]): {
+    readonly puts: readonly (readonly [string, Uint8Array])[]
+    readonly deletes: readonly string[]
+    readonly changedKeys: number
+  } {
+    const changes = new Map<string, string | null>()
+    for (const item of items) {
+      for (const [key, text] of item.changes) changes.set(key, text)
+    }
+    const puts: (readonly [string, Uint8Array])[] = []
+    const deletes: string[] = []
+    for (const [key, text] of changes) {
+      const storeKey = this.#keys.state(key)
+      if (text === null) deletes.push(storeKey)
+      else puts.push([storeKey, wrapValue(storeKey, text)])
+    }
+    return { puts, deletes, changedKeys: changes.size }
+  }
+}
+
+function splitBlobs(blobs: readonly string[]): {
+  readonly inRecord: readonly string[]
+  readonly large: readonly { readonly hash: Hash; readonly blob: string }[]
+} {
+  const isLarge = (blob: string) => blob.length > limits.BLOB_IN_RECORD_BYTES_MAX
+  return {
+    inRecord: blobs.filter((blob) => !isLarge(blob)),
+    large: blobs.filter(isLarge).map((blob) => ({ hash: sha256Hex(blob), blob }))
+  }
+}

@@ -1,0 +1,295 @@
+import { type Hash, limits, type RunId, type UnitId } from '../../core/index.js'
+import { unwrapText, unwrapValue, wrapValue } from '../envelope.js'
+import type { StoreKeys } from '../keys.js'
+import type { RunRecord, SavedCheckpoint } from '../ledger-api.js'
+import { growTiles, type ReadHash, tileHashReader } from '../log/index.js'
+import { changedPages, encodePage, type StateTree } from '../state/index.js'
+import type { Store } from '../stores/port.js'
+import { ChainBlocks } from './chain-blocks.js'
+import { hashIndexKey, IndexRuns, type ReceiptLocation, unitIndexKey } from './index-runs.js'
+import { foldRecord, newDelta, type RunDelta, RunRecords, type Visit } from './run-records.js'
+import { type Stamp, stampPut } from './stamp.js'
+import { type DerivableCommit, Tail } from './tail.js'
+
+type Put = readonly [key: string, value: Uint8Array]
+
+/**
+ * Records that can be derived from the commit records: index, chain blocks, run records, log tiles,
+ * state pages, and run checkpoints with them.
+ *
+ * Owns: what of the durable commits is not derived on disk yet (the tail), and writing it behind.
+ * Does not own: source records. Open feeds it the commits after its stamp.
+ *
+ * Invariants:
+ * - L1 Written in batches of their own, each stamped with the commits that it covers, and only after
+ *   those are durable. A crash leaves a stamp and everything it covers, or the one before.
+ * - L5 Memory holds the tail only, which is bounded by the thresholds of {@link due}.
+ */
+export class Derived {
+  readonly #store: Store
+  readonly #keys: StoreKeys
+  readonly #index: IndexRuns
+  readonly #chain: ChainBlocks
+  readonly #runs: RunRecords
+  #stamp: Stamp
+  #tail: Tail
+  /** The part of the tail that is being written, until its batch is durable. */
+  #writing: Tail | undefined
+  #written: Promise<void> | undefined
+  /** The tree whose pages are on disk, and how many keys were changed since. */
+  #pagedTree: StateTree
+  #unpagedKeys = 0
+  /** The tree at the stamp. */
+  #derivedTree: StateTree
+  readonly #checkpoints = new Map<RunId, PendingCheckpoint>()
+  #checkpointBytes = 0
+
+  constructor(options: {
+    readonly store: Store
+    readonly keys: StoreKeys
+    readonly stamp: Stamp
+    readonly pagedTree: StateTree
+  }) {
+    const { store, keys, stamp, pagedTree } = options
+    this.#store = store
+    this.#keys = keys
+    this.#stamp = stamp
+    this.#index = new IndexRuns(store, keys, stamp.index)
+    this.#chain = new ChainBlocks(store, keys)
+    this.#runs = new RunRecords(store, keys)
+    this.#tail = new Tail(stamp.seq, stamp.receipts)
+    this.#pagedTree = pagedTree
+    this.#derivedTree = pagedTree
+  }
+
+  get stamp(): Stamp {
+    return this.#stamp
+  }
+
+  /** Takes note of a durable commit; commits come in order, each once. */
+  absorb(commit: DerivableCommit): void {
+    this.#tail.absorb(commit, (runId) => this.#entriesBefore(runId))
+  }
+
+  /** Whether enough has come together to be written. */
+  due(): boolean {
+    const tail = this.#tail
+    return (
+      this.#writing === undefined &&
+      (tail.receipts >= limits.DERIVE_RECEIPTS ||
+        tail.toSeq - tail.fromSeq >= limits.DERIVE_COMMITS ||
+        tail.runs.size >= limits.DERIVE_RUNS ||
+        this.#checkpointBytes >= limits.DERIVE_CHECKPOINT_BYTES)
+    )
+  }
+
+  /** Whether writing falls behind so far that commits should wait for it. */
+  isOverdue(): boolean {
+    return this.#writing !== undefined && this.#tail.receipts >= limits.DERIVE_RECEIPTS * 4
+  }
+
+  /** Resolves when the batch that is being written is durable. */
+  async settled(): Promise<void> {
+    await this.#written
+  }
+
+  /** Whether a durable commit brought a receipt of this unit lately: without reading the store. */
+  isInTail(unitId: UnitId): boolean {
+    return this.#tail.units.has(unitId) || this.#writing?.units.has(unitId) === true
+  }
+
+  /**
+   * Writes everything absorbed so far. `durable` is the last durable queue position: checkpoints
+   * beyond it stay in memory. With `pages` the state pages are written whatever changed.
+   */
+  write(options: { readonly durable: number; readonly pages: boolean }): Promise<void> {
+    const before = this.#written ?? Promise.resolve()
+    const written = before.then(() => this.#write(options))
+    this.#written = written
+    return written
+  }
+
+  async #write({ durable, pages }: { durable: number; pages: boolean }): Promise<void> {
+    const tail = this.#tail
+    const checkpoints = [...this.#checkpoints].filter(([, { position }]) => position <= durable)
+    const hasNews = tail.toSeq > tail.fromSeq || checkpoints.length > 0
+    if (!hasNews && !(pages && this.#unpagedKeys > 0)) return
+    this.#writing = tail
+    this.#tail = new Tail(tail.toSeq, tail.firstReceipt + tail.receipts)
+    const index = await this.#index.add(tail.indexEntries())
+    const puts: Put[] = [
+      ...index.puts,
+      ...this.#chain.puts(tail.firstReceipt, tail.commitSeqs),
+      ...this.#tiles(tail)
+    ]
+    const deletes = [...index.deletes]
+    for (const [runId, delta] of tail.runs) puts.push(...this.#runs.puts(runId, delta, tail.toSeq))
+    for (const [runId, { checkpoint }] of checkpoints) {
+      const key = this.#keys.checkpoint(runId)
+      if (checkpoint === null) deletes.push(key)
+      else puts.push([key, wrapValue(key, encodeCheckpoint(checkpoint))])
+    }
+    const paged = this.#pages(tail, pages, puts, deletes)
+    const stamp: Stamp = {
+      seq: tail.toSeq,
+      receipts: tail.firstReceipt + tail.receipts,
+      receiptHash: tail.receiptHash ?? this.#stamp.receiptHash,
+      frontier: tail.frontier ?? this.#stamp.frontier,
+      index: index.runs,
+      pages: paged ?? this.#stamp.pages
+    }
+    puts.push(stampPut(this.#keys, stamp))
+    await this.#store.commit([{ puts, deletes }])
+    this.#index.adopt(index.runs)
+    this.#stamp = stamp
+    this.#derivedTree = tail.tree ?? this.#derivedTree
+    if (paged !== undefined) this.#pagedTree = this.#derivedTree
+    this.#writing = undefined
+    for (const [runId, written] of checkpoints) this.#dropCheckpoint(runId, written)
+  }
+
+  #tiles(tail: Tail): Put[] {
+    if (tail.leaves.length === 0) return []
+    const tiles = growTiles({
+      size: this.#stamp.frontier.size,
+      leaves: tail.leaves,
+      readTile: this.#readTile
+    })
+    return tiles.map(({ level, index, bytes }) => {
+      const key = this.#keys.tile(`${level}/${index}`)
+      return [key, wrapValue(key, bytes)]
+    })
+  }
+
+  readonly #readTile = (level: number, index: number): Uint8Array | undefined => {
+    const key = this.#keys.tile(`${level}/${index}`)
+    const value = this.#store.get(key)
+    return value === undefined ? undefined : unwrapValue(key, value)
+  }
+
+  #pages(tail: Tail, always: boolean, puts: Put[], deletes: string[]): Stamp['pages'] | undefined {
+    const tree = tail.tree ?? this.#derivedTree
+    this.#unpagedKeys += tail.changedKeys
+    if (!always && this.#unpagedKeys < limits.DERIVE_PAGE_KEYS) return undefined
+    this.#unpagedKeys = 0
+    for (const page of changedPages(this.#pagedTree, tree)) {
+      const key = this.#keys.statePage(page)
+      const bytes = encodePage(tree, page)
+      if (bytes.length === 0) deletes.push(key)
+      else puts.push([key, wrapValue(key, bytes)])
+    }
+    return { seq: tail.toSeq, storageRoot: tree.root() }
+  }
+
+  /** Reads hashes of the log that are derived on disk; call after {@link write}. */
+  hashReader(): { readonly size: number; readonly readHash: ReadHash } {
+    return { size: this.#stamp.frontier.size, readHash: tileHashReader(this.#readTile) }
+  }
+
+  /** Where a receipt with this hash, or of this unit, may stand, newest first. */
+  locations(
+    name: { readonly hash: Hash } | { readonly unitId: UnitId }
+  ): readonly ReceiptLocation[] {
+    const inMemory = [this.#tail, this.#writing].flatMap((tail) => {
+      const found = 'hash' in name ? tail?.hashes.get(name.hash) : tail?.units.get(name.unitId)
+      return found === undefined ? [] : [found]
+    })
+    if (inMemory.length > 0) return inMemory
+    return this.#index.find('hash' in name ? hashIndexKey(name.hash) : unitIndexKey(name.unitId))
+  }
+
+  /** Commit number of the n-th receipt, if it is durable. */
+  commitSeqOf(index: number): number | undefined {
+    for (const tail of [this.#tail, this.#writing]) {
+      if (tail !== undefined && index >= tail.firstReceipt) {
+        return tail.commitSeqs[index - tail.firstReceipt]
+      }
+    }
+    return this.#chain.commitSeq(index)
+  }
+
+  /** A run's record over all durable commits and the `queued` changes after them. */
+  run(runId: RunId, queued: RunDelta = newDelta()): RunRecord | undefined {
+    const stored = this.#runs.stored(runId)
+    let record = stored.record
+    let entries = stored.entries
+    for (const delta of [...this.#deltas(runId, stored.upTo), queued]) {
+      record = foldRecord(runId, record, entries, delta)
+      entries += delta.entries
+    }
+    return record
+  }
+
+  /** Ids of all runs, sorted; `queued` are those with entries that are not durable yet. */
+  async *runIds(queued: Iterable<RunId>): AsyncGenerator<RunId> {
+    const inMemory = [this.#writing, this.#tail].flatMap((tail) => [...(tail?.runs.keys() ?? [])])
+    const later = [...new Set([...inMemory, ...queued])].sort()
+    let next = 0
+    for await (const runId of this.#runs.ids()) {
+      for (; (later[next] ?? runId) < runId; next += 1) yield later[next] ?? runId
+      if (later[next] === runId) next += 1
+      yield runId
+    }
+    yield* later.slice(next)
+  }
+
+  /** Commits that hold entries of a run, in order, with the number of their first entry. */
+  *visits(runId: RunId): Generator<Visit> {
+    const stored = this.#runs.stored(runId)
+    const deltas = this.#deltas(runId, stored.upTo)
+    for (let block = 0; block < stored.blocks; block += 1) yield* this.#runs.block(runId, block)
+    yield* stored.visits
+    for (const delta of deltas) yield* delta.visits
+  }
+
+  saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: number): void {
+    const known = this.#checkpoints.get(runId)
+    if (known !== undefined) this.#dropCheckpoint(runId, known)
+    this.#checkpoints.set(runId, { checkpoint, position })
+    this.#checkpointBytes += checkpoint?.text.length ?? 0
+  }
+
+  checkpoint(runId: RunId): SavedCheckpoint | undefined {
+    const pending = this.#checkpoints.get(runId)
+    if (pending !== undefined) return pending.checkpoint ?? undefined
+    const key = this.#keys.checkpoint(runId)
+    const value = this.#store.get(key)
+    return value === undefined ? undefined : decodeCheckpoint(unwrapText(key, value))
+  }
+
+  #dropCheckpoint(runId: RunId, pending: PendingCheckpoint): void {
+    if (this.#checkpoints.get(runId) !== pending) return
+    this.#checkpoints.delete(runId)
+    this.#checkpointBytes -= pending.checkpoint?.text.length ?? 0
+  }
+
+  // A batch may be on disk before its promise says so: what a stored record covers is not added twice.
+  #deltas(runId: RunId, storedUpTo: number): RunDelta[] {
+    return [this.#writing, this.#tail].flatMap((tail) => {
+      const delta = tail?.runs.get(runId)
+      return tail === undefined || delta === undefined || storedUpTo >= tail.toSeq ? [] : [delta]
+    })
+  }
+
+  #entriesBefore(runId: RunId): number {
+    const stored = this.#runs.stored(runId)
+    const writing = this.#writing
+    const delta = writing?.runs.get(runId)
+    const isCounted = writing === undefined || stored.upTo >= writing.toSeq
+    return stored.entries + (isCounted ? 0 : (delta?.entries ?? 0))
+  }
+}
+
+interface PendingCheckpoint {
+  readonly checkpoint: SavedCheckpoint | null
+  readonly position: number
+}
+
+function encodeCheckpoint({ text, entries }: SavedCheckpoint): string {
+  return `${entries}\n${text}`
+}
+
+function decodeCheckpoint(stored: string): SavedCheckpoint {
+  const at = stored.indexOf('\n')
+  return { entries: Number(stored.slice(0, at)), text: stored.slice(at + 1) }
+}

@@ -1,0 +1,186 @@
+import { type Hash, nextTurn, sha256, type UnitId } from '../../core/index.js'
+import { unwrapValue, wrapValue } from '../envelope.js'
+import type { StoreKeys } from '../keys.js'
+import type { Store } from '../stores/port.js'
+
+/** Where a receipt stands: its commit record, and its number among the receipts of that record. */
+export interface ReceiptLocation {
+  readonly commitSeq: number
+  readonly ordinal: number
+}
+
+/** One sorted run of the index; its pages share it by the top `bits` bits of the key. */
+export interface IndexRun {
+  readonly id: number
+  readonly entries: number
+  readonly bits: number
+}
+
+/** A first 8 bytes of a hash with the place of what it names. */
+export interface IndexEntry extends ReceiptLocation {
+  readonly key: Buffer
+}
+
+const INDEX_KEY_BYTES = 8
+const ENTRY_BYTES = 16
+const PAGE_ENTRIES = 512
+
+/**
+ * Index from hashes to receipts: sorted runs, merged as they grow, so that there are O(log n) of them
+ * and no value grows with history (L5).
+ *
+ * A page holds entries of 16 bytes in ascending order: 8 bytes of the hash, 5 bytes commit number, 3
+ * bytes ordinal, big-endian. Two hashes may share 8 bytes: whoever looks up reads each candidate.
+ */
+export class IndexRuns {
+  readonly #store: Store
+  readonly #keys: StoreKeys
+  #runs: readonly IndexRun[]
+
+  constructor(store: Store, keys: StoreKeys, runs: readonly IndexRun[]) {
+    this.#store = store
+    this.#keys = keys
+    this.#runs = runs
+  }
+
+  get runs(): readonly IndexRun[] {
+    return this.#runs
+  }
+
+  /** Candidates for a key, newest run first. */
+  find(key: Buffer): readonly ReceiptLocation[] {
+    const found: ReceiptLocation[] = []
+    for (let index = this.#runs.length - 1; index >= 0; index -= 1) {
+      const run = this.#runs[index]
+      if (run === undefined) continue
+      const page = this.#page(run, pageOfKey(key, run.bits))
+      for (let at = lowerBound(page, key); at < page.length; at += ENTRY_BYTES) {
+        if (page.compare(key, 0, INDEX_KEY_BYTES, at, at + INDEX_KEY_BYTES) !== 0) break
+        found.push(location(page, at))
+      }
+    }
+    return found
+  }
+
+  /** What to write so that the index covers `entries` too; {@link adopt} the runs once durable. */
+  async add(entries: readonly IndexEntry[]): Promise<{
+    readonly runs: readonly IndexRun[]
+    readonly puts: readonly (readonly [string, Uint8Array])[]
+    readonly deletes: readonly string[]
+  }> {
+    if (entries.length === 0) return { runs: this.#runs, puts: [], deletes: [] }
+    const kept = [...this.#runs]
+    const merged: IndexRun[] = []
+    let total = entries.length
+    for (let last = kept.at(-1); last !== undefined && last.entries <= total * 2; ) {
+      merged.push(last)
+      total += last.entries
+      kept.pop()
+      last = kept.at(-1)
+    }
+    const id = Math.max(-1, ...this.#runs.map((run) => run.id)) + 1
+    const run = { id, entries: total, bits: bitsFor(total) }
+    const puts = await this.#merge(run, entries, merged)
+    const deletes = merged.flatMap((old) => this.#pageKeys(old))
+    return { runs: [...kept, run], puts, deletes }
+  }
+
+  adopt(runs: readonly IndexRun[]): void {
+    this.#runs = runs
+  }
+
+  /** Page by page, each from the same span of keys in all sources, so that no copy is large. */
+  async #merge(
+    run: IndexRun,
+    entries: readonly IndexEntry[],
+    merged: readonly IndexRun[]
+  ): Promise<(readonly [string, Uint8Array])[]> {
+    const fresh = new Map<number, Buffer[]>()
+    for (const entry of entries) push(fresh, pageOfKey(entry.key, run.bits), encode(entry))
+    const puts: (readonly [string, Uint8Array])[] = []
+    for (let page = 0; page < 2 ** run.bits; page += 1) {
+      const slots = fresh.get(page) ?? []
+      for (const old of merged) slots.push(...this.#slots(old, run.bits, page))
+      slots.sort(Buffer.compare)
+      const key = this.#keys.indexPage(run.id, page)
+      puts.push([key, wrapValue(key, Buffer.concat(slots))])
+      if (page % 16 === 15) await nextTurn()
+    }
+    return puts
+  }
+
+  /** The entries of an older run that belong into a page of a finer or equal partition. */
+  #slots(old: IndexRun, bits: number, page: number): Buffer[] {
+    const oldPage = Math.floor(page / 2 ** (bits - old.bits))
+    const bytes = this.#page(old, oldPage)
+    const slots: Buffer[] = []
+    for (let at = 0; at < bytes.length; at += ENTRY_BYTES) {
+      const slot = bytes.subarray(at, at + ENTRY_BYTES)
+      if (pageOfKey(slot, bits) === page) slots.push(slot)
+    }
+    return slots
+  }
+
+  #page(run: IndexRun, page: number): Buffer {
+    const key = this.#keys.indexPage(run.id, page)
+    const value = this.#store.get(key)
+    return value === undefined ? Buffer.alloc(0) : unwrapValue(key, value)
+  }
+
+  #pageKeys(run: IndexRun): string[] {
+    return Array.from({ length: 2 ** run.bits }, (_, page) => this.#keys.indexPage(run.id, page))
+  }
+}
+
+/** Where a unit stands in the index. */
+export function unitIndexKey(unitId: UnitId): Buffer {
+  return sha256(unitId).subarray(0, INDEX_KEY_BYTES)
+}
+
+/** Where a receipt hash stands in the index. */
+export function hashIndexKey(hash: Hash): Buffer {
+  return Buffer.from(hash.slice(0, INDEX_KEY_BYTES * 2), 'hex')
+}
+
+function bitsFor(entries: number): number {
+  let bits = 0
+  while (PAGE_ENTRIES * 2 ** bits < entries) bits += 1
+  return bits
+}
+
+function pageOfKey(key: Buffer, bits: number): number {
+  return bits === 0 ? 0 : key.readUInt32BE(0) >>> (32 - bits)
+}
+
+function encode({ key, commitSeq, ordinal }: IndexEntry): Buffer {
+  const slot = Buffer.allocUnsafe(ENTRY_BYTES)
+  key.copy(slot, 0, 0, INDEX_KEY_BYTES)
+  slot.writeUIntBE(commitSeq, INDEX_KEY_BYTES, 5)
+  slot.writeUIntBE(ordinal, INDEX_KEY_BYTES + 5, 3)
+  return slot
+}
+
+function location(page: Buffer, at: number): ReceiptLocation {
+  return {
+    commitSeq: page.readUIntBE(at + INDEX_KEY_BYTES, 5),
+    ordinal: page.readUIntBE(at + INDEX_KEY_BYTES + 5, 3)
+  }
+}
+
+function lowerBound(page: Buffer, key: Buffer): number {
+  let low = 0
+  let high = page.length / ENTRY_BYTES
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const at = middle * ENTRY_BYTES
+    if (page.compare(key, 0, INDEX_KEY_BYTES, at, at + INDEX_KEY_BYTES) < 0) low = middle + 1
+    else high = middle
+  }
+  return low * ENTRY_BYTES
+}
+
+function push(map: Map<number, Buffer[]>, page: number, slot: Buffer): void {
+  const slots = map.get(page)
+  if (slots === undefined) map.set(page, [slot])
+  else slots.push(slot)
+}

@@ -1,0 +1,167 @@
+import { type Json, type JsonObject, type RunId, TallyError } from '../../core/index.js'
+import { unwrapText, wrapValue } from '../envelope.js'
+import type { StoreKeys } from '../keys.js'
+import type { RunRecord, RunStatus } from '../ledger-api.js'
+import type { Store } from '../stores/port.js'
+
+/** A commit that holds entries of a run: its number, and the number of the first such entry. */
+export type Visit = readonly [commitSeq: number, firstEntry: number]
+
+/** What a stretch of commits adds to a run. */
+export interface RunDelta {
+  /** Entries of the run before them. */
+  readonly entriesBefore: number
+  entries: number
+  readonly visits: Visit[]
+  started: JsonObject | undefined
+  last: JsonObject | undefined
+}
+
+/** A run as it is stored: its record, and the commits to find its journal in (L5: in blocks). */
+export interface StoredRun {
+  readonly record: RunRecord | undefined
+  readonly entries: number
+  /** Full blocks, each a value of its own. */
+  readonly blocks: number
+  /** Visits that fill no block yet. */
+  readonly visits: readonly Visit[]
+  /** Commit records that the value covers. */
+  readonly upTo: number
+}
+
+export const VISITS_IN_BLOCK = 256
+const noRun: StoredRun = { record: undefined, entries: 0, blocks: 0, visits: [], upTo: 0 }
+const statuses: ReadonlySet<unknown> = new Set<RunStatus>([
+  'running',
+  'waiting',
+  'done',
+  'failed',
+  'cancelled'
+])
+
+export function newDelta(entriesBefore = 0): RunDelta {
+  return { entriesBefore, entries: 0, visits: [], started: undefined, last: undefined }
+}
+
+/** Adds the entries of one item; `seq` is the commit that holds them, or undefined while queued. */
+export function addEntries(delta: RunDelta, entries: readonly string[], seq?: number): void {
+  if (seq !== undefined && entries.length > 0 && delta.visits.at(-1)?.[0] !== seq) {
+    delta.visits.push([seq, delta.entriesBefore + delta.entries])
+  }
+  delta.entries += entries.length
+  for (const text of entries) {
+    // Most entries are no `run.` entries; the search is far cheaper than a parse.
+    if (!text.includes('"k":"run.')) continue
+    const value = JSON.parse(text) as JsonObject
+    if (typeof value['k'] !== 'string' || !value['k'].startsWith('run.')) continue
+    if (value['k'] === 'run.started') delta.started = value
+    delta.last = value
+  }
+}
+
+/** A record with later entries folded in. */
+export function foldRecord(
+  runId: RunId,
+  base: RunRecord | undefined,
+  entriesBefore: number,
+  delta: RunDelta
+): RunRecord | undefined {
+  const started = base?.started ?? delta.started
+  const last = delta.last ?? base?.last
+  if (started === undefined || last === undefined) return undefined
+  const status = last['status']
+  const at = last['at']
+  return {
+    runId,
+    status: statuses.has(status) ? (status as RunStatus) : (base?.status ?? 'running'),
+    started,
+    last,
+    entries: entriesBefore + delta.entries,
+    updatedAt: typeof at === 'number' ? at : (base?.updatedAt ?? 0)
+  }
+}
+
+/** Run records as derived values (L1). */
+export class RunRecords {
+  readonly #store: Store
+  readonly #keys: StoreKeys
+
+  constructor(store: Store, keys: StoreKeys) {
+    this.#store = store
+    this.#keys = keys
+  }
+
+  stored(runId: RunId): StoredRun {
+    const key = this.#keys.run(runId)
+    const value = this.#store.get(key)
+    return value === undefined ? noRun : decodeRun(key, runId, unwrapText(key, value))
+  }
+
+  /** Ids of all stored runs, sorted. */
+  async *ids(): AsyncGenerator<RunId> {
+    for await (const [key] of this.#store.entries(this.#keys.runs())) yield this.#keys.runId(key)
+  }
+
+  /** Visits of one full block. */
+  block(runId: RunId, block: number): readonly Visit[] {
+    const key = this.#keys.visits(runId, block)
+    const value = this.#store.get(key)
+    if (value === undefined) {
+      throw new TallyError('ledger.corrupt', { key, problem: 'the value is missing' })
+    }
+    return JSON.parse(unwrapText(key, value)) as Visit[]
+  }
+
+  /** What to write for a run after a stretch of commits. */
+  puts(runId: RunId, delta: RunDelta, upTo: number): (readonly [string, Uint8Array])[] {
+    const before = this.stored(runId)
+    const record = foldRecord(runId, before.record, before.entries, delta)
+    const visits = [...before.visits, ...delta.visits]
+    const puts: (readonly [string, Uint8Array])[] = []
+    let blocks = before.blocks
+    while (visits.length > VISITS_IN_BLOCK) {
+      const key = this.#keys.visits(runId, blocks)
+      puts.push([key, wrapValue(key, JSON.stringify(visits.splice(0, VISITS_IN_BLOCK)))])
+      blocks += 1
+    }
+    const key = this.#keys.run(runId)
+    const entries = before.entries + delta.entries
+    puts.push([key, wrapValue(key, encodeRun({ record, entries, blocks, visits, upTo }))])
+    return puts
+  }
+}
+
+function encodeRun({ record, entries, blocks, visits, upTo }: StoredRun): string {
+  return JSON.stringify({
+    blocks,
+    entries,
+    last: record?.last ?? null,
+    started: record?.started ?? null,
+    status: record?.status ?? null,
+    upTo,
+    updatedAt: record?.updatedAt ?? null,
+    visits
+  })
+}
+
+function decodeRun(key: string, runId: RunId, text: string): StoredRun {
+  const value = JSON.parse(text) as {
+    readonly blocks: number
+    readonly entries: number
+    readonly last: JsonObject | null
+    readonly started: JsonObject | null
+    readonly status: Json
+    readonly upTo: number
+    readonly updatedAt: number | null
+    readonly visits: readonly Visit[]
+  }
+  const { blocks, entries, visits, last, started, status, upTo, updatedAt } = value
+  if (!Array.isArray(visits)) {
+    throw new TallyError('ledger.corrupt', { key, problem: 'the run record is malformed' })
+  }
+  const record =
+    last === null || started === null
+      ? undefined
+      : { runId, status: status as RunStatus, started, last, entries, updatedAt: updatedAt ?? 0 }
+  return { record, entries, blocks, visits, upTo }
+}

@@ -1,0 +1,131 @@
+import type { Hash, IdentityId, RunId } from '../core/index.js'
+import type { KeyRange } from './stores/port.js'
+
+/**
+ * Where the values of one identity stand in the store: `<identity>/<kind>/<name>` (formats.md §6).
+ * Numbers are 12 hex digits, so that keys sort as numbers.
+ *
+ * Source: `head`, `commit/<seq>`, `state/<key>`, `blob/<hash>`.
+ * Derived: `derived`, `index/<run>/<page>`, `chain/<block>`, `run/<id>`, `visits/<id>/<block>`,
+ * `page/<page>`, `tile/<name>`, `checkpoint/<id>`.
+ */
+export class StoreKeys {
+  readonly head: string
+  readonly derived: string
+  readonly #prefix: string
+  readonly #state: string
+  readonly #commit: string
+
+  constructor(identity: IdentityId) {
+    this.#prefix = `${identity}/`
+    this.head = `${identity}/head`
+    this.derived = `${identity}/derived`
+    this.#state = `${identity}/state/`
+    this.#commit = `${identity}/commit/`
+  }
+
+  commit(seq: number): string {
+    return this.#commit + fixedWidth(seq)
+  }
+
+  /** Commit records `from` <= seq < `to`. */
+  commits(from: number, to: number): KeyRange {
+    return { gte: this.commit(from), lt: this.commit(to) }
+  }
+
+  allCommits(): KeyRange {
+    return prefixRange(this.#commit)
+  }
+
+  commitSeq(key: string): number {
+    return Number.parseInt(key.slice(this.#commit.length), 16)
+  }
+
+  state(key: string): string {
+    return this.#state + key
+  }
+
+  /** State entries whose key begins with `prefix`. */
+  states(prefix: string): KeyRange {
+    return prefixRange(this.#state + prefix)
+  }
+
+  stateKey(key: string): string {
+    return key.slice(this.#state.length)
+  }
+
+  blob(hash: Hash): string {
+    return `${this.#prefix}blob/${hash}`
+  }
+
+  indexPage(run: number, page: number): string {
+    return `${this.#prefix}index/${fixedWidth(run)}/${fixedWidth(page)}`
+  }
+
+  chainBlock(block: number): string {
+    return `${this.#prefix}chain/${fixedWidth(block)}`
+  }
+
+  run(runId: RunId): string {
+    return `${this.#prefix}run/${runId}`
+  }
+
+  runs(): KeyRange {
+    return prefixRange(`${this.#prefix}run/`)
+  }
+
+  runId(key: string): RunId {
+    return key.slice(this.#prefix.length + 'run/'.length) as RunId
+  }
+
+  visits(runId: RunId, block: number): string {
+    return `${this.#prefix}visits/${runId}/${fixedWidth(block)}`
+  }
+
+  statePage(page: number): string {
+    return `${this.#prefix}page/${fixedWidth(page)}`
+  }
+
+  statePages(): KeyRange {
+    return prefixRange(`${this.#prefix}page/`)
+  }
+
+  statePageNumber(key: string): number {
+    return Number.parseInt(key.slice(this.#prefix.length + 'page/'.length), 16)
+  }
+
+  tile(name: string): string {
+    return `${this.#prefix}tile/${name}`
+  }
+
+  checkpoint(runId: RunId): string {
+    return `${this.#prefix}checkpoint/${runId}`
+  }
+
+  /** Records that can be derived again; checkpoints, which cannot, are not among them. */
+  derivedRanges(): readonly KeyRange[] {
+    const kinds = ['index', 'chain', 'run', 'visits', 'page', 'tile']
+    return kinds.map((kind) => prefixRange(`${this.#prefix}${kind}/`))
+  }
+
+  /** Everything of the identity. */
+  all(): KeyRange {
+    return prefixRange(this.#prefix)
+  }
+}
+
+function fixedWidth(number: number): string {
+  return number.toString(16).padStart(12, '0')
+}
+
+/**
+ * Keys that begin with `prefix`. The upper bound is the prefix with its last character raised, which
+ * sorts above in UTF-8 too, except over a surrogate; then the highest code point closes the range.
+ */
+function prefixRange(prefix: string): KeyRange {
+  const last = prefix.charCodeAt(prefix.length - 1)
+  if (last < 0xd7ff) {
+    return { gte: prefix, lt: prefix.slice(0, -1) + String.fromCharCode(last + 1) }
+  }
+  return { gte: prefix, lt: `${prefix}\u{10ffff}` }
+}

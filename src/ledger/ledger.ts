@@ -1,0 +1,436 @@
+import {
+  canonicalize,
+  type Hash,
+  type IdentityId,
+  limits,
+  type PublicKey,
+  type RunId,
+  sha256Hex,
+  TallyError,
+  type UnitId
+} from '../core/index.js'
+import { makeRotationProof, publicKeyBytes, type Signer } from '../identity/index.js'
+import { invalid, unitChanges } from './chain/changes.js'
+import { advance, headRootOf, nextState, ROTATION_ACTION, type Tip } from './chain/tip.js'
+import { CommitQueue } from './commit/queue.js'
+import type { QueuedItem } from './commit/queued-item.js'
+import { SignedRecord, SigningQueue } from './commit/signing.js'
+import { CommitWriter } from './commit/writer.js'
+import { CurrentState } from './current/current-state.js'
+import type { Derived } from './derived/derived.js'
+import { addEntries, newDelta } from './derived/run-records.js'
+import { unwrapText } from './envelope.js'
+import type { Appended, JournalItem, Position } from './item.js'
+import type { StoreKeys } from './keys.js'
+import type {
+  JournalEntry,
+  Ledger,
+  LedgerState,
+  LogRecord,
+  RunRecord,
+  SavedCheckpoint,
+  StoredReceipt
+} from './ledger-api.js'
+import { type LogFrontier, noteOrigin, type ReadHash, signLogNote } from './log/index.js'
+import { type Cause, causeOf, ModeActor } from './mode.js'
+import { Reader } from './read/reader.js'
+import { ReceiptAssembler } from './receipt/assemble.js'
+import { BlobSalts, saltedBlob } from './receipt/blob.js'
+import { assembleEvidence } from './receipt/evidence.js'
+import type { Head } from './record/head.js'
+import type { Store } from './stores/port.js'
+
+/** Everything that opening found out. */
+export interface LedgerParts {
+  readonly store: Store
+  readonly keys: StoreKeys
+  readonly identity: IdentityId
+  readonly signer: Signer
+  readonly blobKey: Uint8Array
+  readonly head: Head
+  readonly headBytes: Uint8Array
+  readonly frontier: LogFrontier
+  readonly tip: Tip
+  readonly derived: Derived
+  readonly readOnly: boolean
+  /** Why the ledger is in safe mode. */
+  readonly unsafe?: Cause
+}
+
+/**
+ * One identity's ledger.
+ *
+ * Owns: the tip that the next receipt builds on, and the order of appends. Does not own: flushing
+ * (`commit/`), values of the state (`current/`), derived records (`derived/`), bytes (the store).
+ *
+ * Invariants:
+ * - L1 Everything appended enters one queue, in order; nothing is written beside it but derived
+ *   records, and those only for commits that are durable.
+ * - L3 After a failed write every pending and later call fails with `ledger.poisoned`.
+ * - L6 A unit id gets one receipt.
+ * - L10 A unit is appended only if what it read is still so.
+ */
+export class OpenLedger implements Ledger {
+  readonly identity: IdentityId
+  readonly #store: Store
+  readonly #keys: StoreKeys
+  readonly #mode = new ModeActor()
+  readonly #readOnly: boolean
+  readonly #salts: BlobSalts
+  readonly #assembler: ReceiptAssembler
+  readonly #signing: SigningQueue
+  readonly #queue: CommitQueue<QueuedItem>
+  readonly #writer: CommitWriter
+  readonly #state: CurrentState
+  readonly #derived: Derived
+  readonly #reader: Reader
+  readonly #queuedUnits = new Map<UnitId, Position>()
+  #tip: Tip
+  /** Execution tip of the last durable commit: what notes speak about. */
+  #durableTip: Tip
+  #durableFrontier: LogFrontier
+  #durablePosition: Position = 0
+
+  constructor(parts: LedgerParts) {
+    const { store, keys, identity, signer, head, headBytes, frontier } = parts
+    this.identity = identity
+    this.#store = store
+    this.#keys = keys
+    this.#readOnly = parts.readOnly
+    this.#salts = new BlobSalts(parts.blobKey)
+    this.#assembler = new ReceiptAssembler(this.#salts)
+    this.#signing = new SigningQueue(signer)
+    const signing = this.#signing
+    this.#writer = new CommitWriter({ store, keys, identity, signing, head, headBytes, frontier })
+    this.#queue = new CommitQueue<QueuedItem>({
+      write: (items, last) => this.#write(items, last),
+      flushItemsMax: limits.FLUSH_ITEMS_MAX,
+      flushBytesMax: limits.FLUSH_BYTES_MAX,
+      readyItems: limits.FLUSH_READY_ITEMS,
+      readyBytes: limits.FLUSH_READY_BYTES,
+      onChange: (change) =>
+        this.#mode.send({ type: change === 'flushing' ? 'flush.begun' : 'flush.ended' }),
+      onFail: (error) => this.#poison(error)
+    })
+    this.#state = new CurrentState(store, keys)
+    this.#derived = parts.derived
+    this.#reader = new Reader({
+      store,
+      keys,
+      derived: parts.derived,
+      commits: () => this.#writer.head.seq
+    })
+    this.#tip = parts.tip
+    this.#durableTip = parts.tip
+    this.#durableFrontier = frontier
+    if (parts.unsafe !== undefined) this.enterSafeMode(parts.unsafe)
+  }
+
+  head(): Hash | null {
+    return this.#tip.receiptHash
+  }
+
+  read(key: string): string | undefined {
+    return this.#guardRead(() => this.#state.read(key))
+  }
+
+  list(prefix: string): Promise<readonly string[]> {
+    return this.#state.list(prefix)
+  }
+
+  append(item: JournalItem): Appended {
+    return this.#append(item, undefined)
+  }
+
+  durable(position: Position): Promise<void> {
+    return this.#queue.durable(position)
+  }
+
+  backlog(): { readonly items: number; readonly bytes: number } {
+    return this.#queue.backlog()
+  }
+
+  seal(
+    unitId: UnitId,
+    seq: number,
+    bodyText: string
+  ): { readonly salt: Hash; readonly hash: Hash } {
+    const salt = this.#salts.salt(unitId, seq)
+    return { salt, hash: sha256Hex(saltedBlob(bodyText, salt)) }
+  }
+
+  receipts({ from = 0, to = this.#writer.head.receipts } = {}): AsyncIterable<StoredReceipt> {
+    return this.#reader.receipts(from, Math.min(to, this.#writer.head.receipts))
+  }
+
+  async receipt(which: Hash | number): Promise<StoredReceipt | undefined> {
+    return typeof which === 'number'
+      ? this.#reader.receiptAt(which)
+      : this.#reader.receiptByHash(which)
+  }
+
+  async unit(unitId: UnitId): Promise<StoredReceipt | undefined> {
+    return this.#reader.receiptOfUnit(unitId)
+  }
+
+  async hasUnit(unitId: UnitId): Promise<boolean> {
+    return this.#queuedUnits.has(unitId) || this.#reader.receiptOfUnit(unitId) !== undefined
+  }
+
+  log({ from = 0, to = this.#writer.head.logSize } = {}): AsyncIterable<LogRecord> {
+    return this.#reader.log(from, Math.min(to, this.#writer.head.logSize))
+  }
+
+  run(runId: RunId): RunRecord | undefined {
+    const queued = newDelta()
+    for (const [position, item] of this.#queue.pending()) {
+      // The end of a flush reaches the derived records a moment before the queue.
+      if (position <= this.#durablePosition) continue
+      if (item.runId === runId) addEntries(queued, item.entries)
+    }
+    return this.#derived.run(runId, queued)
+  }
+
+  async *runs(): AsyncGenerator<RunRecord> {
+    const queued = new Set<RunId>()
+    for (const [, { runId }] of this.#queue.pending()) queued.add(runId)
+    for await (const runId of this.#derived.runIds(queued)) {
+      const record = this.run(runId)
+      if (record !== undefined) yield record
+    }
+  }
+
+  journal(runId: RunId, from = 0): AsyncIterable<JournalEntry> {
+    return this.#reader.journal(runId, from)
+  }
+
+  async *stateEntries(): AsyncGenerator<readonly [key: string, text: string]> {
+    for await (const [key, value] of this.#store.entries(this.#keys.states(''))) {
+      yield [this.#keys.stateKey(key), unwrapText(key, value)]
+    }
+  }
+
+  saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: Position): void {
+    this.#derived.saveCheckpoint(runId, checkpoint, position)
+    this.#derive()
+  }
+
+  checkpoint(runId: RunId): SavedCheckpoint | undefined {
+    return this.#guardRead(() => this.#derived.checkpoint(runId))
+  }
+
+  roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash } {
+    const { executionRoot, tree } = this.#tip
+    return { execution: executionRoot, head: headRootOf(this.#tip), storage: tree.root() }
+  }
+
+  async note(): Promise<string> {
+    await this.#queue.durable(this.#queue.lastPosition)
+    const { signer } = this.#signing
+    const note = {
+      origin: noteOrigin(this.identity),
+      size: this.#durableFrontier.size,
+      root: this.#durableFrontier.root(),
+      stateRoot: headRootOf(this.#durableTip)
+    }
+    const publicKey = publicKeyBytes(signer.publicKey)
+    return signLogNote({ note, publicKey, sign: (message) => signer.sign(message) })
+  }
+
+  async rotate(options: {
+    readonly signer: Signer
+    readonly item: (payloadText: string) => JournalItem
+  }): Promise<Appended> {
+    const { signer, item } = options
+    for (;;) {
+      const previousReceiptHash = this.head()
+      const place = { identity: this.identity, previousReceiptHash }
+      const rotation = await makeRotationProof(place, signer)
+      // The proof names the head; another receipt may have come while it was signed.
+      if (this.head() !== previousReceiptHash) continue
+      const appended = this.#append(item(canonicalize(rotation)), signer.publicKey)
+      if (appended.ok) this.#signing.use(signer)
+      return appended
+    }
+  }
+
+  async logHashes(): Promise<{ readonly size: number; readonly readHash: ReadHash }> {
+    await this.#queue.durable(this.#queue.lastPosition)
+    await this.#writeDerived({ pages: false })
+    return this.#derived.hashReader()
+  }
+
+  state(): LedgerState {
+    const { mode, cause } = this.#mode
+    return {
+      mode,
+      ...(cause === undefined ? {} : { cause }),
+      identity: this.identity,
+      receipts: this.#tip.receipts,
+      epoch: this.#writer.head.epoch
+    }
+  }
+
+  onMode(listener: (state: LedgerState) => void): () => void {
+    return this.#mode.onMode(() => listener(this.state()))
+  }
+
+  /** Refuses appends from now on, because something was found wrong (L4). */
+  enterSafeMode(cause: Cause): void {
+    this.#mode.send({ type: 'ledger.unsafe', cause })
+  }
+
+  /** Ends safe mode; only for `recoverLedger`, after a clean full verification (K2). */
+  leaveSafeMode(): void {
+    this.#mode.send({ type: 'ledger.verified' })
+  }
+
+  async close(): Promise<void> {
+    const { mode } = this.#mode
+    if (mode === 'closed') return
+    try {
+      if (mode === 'ready' || mode === 'committing') {
+        await this.#queue.durable(this.#queue.lastPosition)
+        await this.#writeDerived({ pages: true })
+      }
+    } finally {
+      this.#mode.close()
+      this.#queue.fail(this.#mode.refusal())
+    }
+  }
+
+  #append(item: JournalItem, newKey: PublicKey | undefined): Appended {
+    this.#mode.check()
+    if (this.#readOnly) throw new TallyError('ledger.read_only', {})
+    const { runId, entries, unit, evidence } = item
+    const position = this.#queue.lastPosition + 1
+    let bytes = 0
+    for (const entry of entries) bytes += entry.length
+    if (unit === undefined) {
+      const signed = evidence === undefined ? undefined : this.#evidence(evidence)
+      const blobs = signed?.blobs ?? []
+      const tip = this.#tip
+      this.#queue.push(
+        {
+          runId,
+          entries,
+          ...(signed === undefined ? {} : { evidence: signed.record }),
+          blobs,
+          changes: [],
+          tip
+        },
+        bytes + (signed?.bytes ?? 0)
+      )
+      return { ok: true, position }
+    }
+    const conflict = this.#guardRead(() => this.#state.conflict(unit.reads, unit.lists))
+    if (conflict !== undefined) return { ok: false, conflict }
+    if ((unit.action === ROTATION_ACTION) !== (newKey !== undefined)) {
+      throw invalid('a key rotation is appended by rotate() only')
+    }
+    if (this.#queuedUnits.has(unit.id) || this.#derived.isInTail(unit.id)) {
+      throw new TallyError('ledger.unit_exists', { unitId: unit.id })
+    }
+    const changed = unitChanges(unit.writes, (key) => this.#state.read(key))
+    const next = nextState(this.#tip, changed.changes, newKey)
+    const assembled = this.#assembler.assemble(unit, {
+      identity: this.identity,
+      publicKey: this.#tip.publicKey,
+      previousReceiptHash: this.#tip.receiptHash,
+      previousStateRoot: this.#tip.executionRoot,
+      nextStateRoot: next.nextStateRoot
+    })
+    const record = new SignedRecord(assembled)
+    this.#tip = advance(this.#tip, next, assembled.hash)
+    this.#signing.add(record)
+    const signed = evidence === undefined ? undefined : this.#evidence(evidence)
+    for (const [key, text] of changed.changes) this.#state.change(key, text, position)
+    this.#queuedUnits.set(unit.id, position)
+    const blobs = [...assembled.blobs, ...changed.blobs, ...(signed?.blobs ?? [])]
+    for (const blob of blobs) bytes += blob.length
+    this.#queue.push(
+      {
+        runId,
+        entries,
+        receipt: {
+          record,
+          unitId: unit.id,
+          hash: assembled.hash,
+          writeSet: changed.writeSet,
+          result: assembled.result.text
+        },
+        ...(signed === undefined ? {} : { evidence: signed.record }),
+        blobs,
+        changes: changed.changes,
+        tip: this.#tip
+      },
+      bytes + assembled.before.length + changed.writeSet.length + (signed?.bytes ?? 0)
+    )
+    return {
+      ok: true,
+      position,
+      receiptHash: assembled.hash,
+      nextStateRoot: next.nextStateRoot
+    }
+  }
+
+  #evidence(draft: NonNullable<JournalItem['evidence']>): {
+    readonly record: SignedRecord
+    readonly blobs: readonly string[]
+    readonly bytes: number
+  } {
+    const { publicKey, receipts, receiptHash } = this.#tip
+    const assembled = assembleEvidence(draft, {
+      identity: this.identity,
+      publicKey,
+      head: { seq: receipts, receiptHash }
+    })
+    const record = new SignedRecord(assembled)
+    this.#signing.add(record)
+    return { record, blobs: assembled.blobs, bytes: assembled.before.length }
+  }
+
+  async #write(items: readonly QueuedItem[], last: Position): Promise<void> {
+    const commit = await this.#writer.write(items)
+    this.#durablePosition = last
+    this.#durableFrontier = commit.frontier
+    for (const { changes, receipt, tip } of items) {
+      this.#state.durable(
+        changes.map(([key]) => key),
+        last
+      )
+      if (receipt !== undefined) this.#queuedUnits.delete(receipt.unitId)
+      this.#durableTip = tip
+    }
+    this.#derived.absorb(commit)
+    this.#derive()
+    if (this.#derived.isOverdue()) await this.#derived.settled()
+  }
+
+  #derive(): void {
+    if (this.#readOnly || !this.#derived.due()) return
+    this.#writeDerived({ pages: false }).catch((error: unknown) => {
+      this.#queue.fail(this.#poison(error))
+    })
+  }
+
+  async #writeDerived({ pages }: { readonly pages: boolean }): Promise<void> {
+    if (this.#readOnly) return
+    await this.#derived.write({ durable: this.#durablePosition, pages })
+  }
+
+  #poison(error: unknown): TallyError {
+    this.#mode.send({ type: 'write.failed', cause: causeOf(error) })
+    return new TallyError('ledger.poisoned', { problem: causeOf(error).message }, { cause: error })
+  }
+
+  /** A damaged value ends in safe mode, whoever comes across it (L4). */
+  #guardRead<Value>(read: () => Value): Value {
+    try {
+      return read()
+    } catch (error) {
+      this.enterSafeMode(causeOf(error))
+      throw error
+    }
+  }
+}

@@ -1,0 +1,284 @@
+import {
+  type Hash,
+  type IdentityId,
+  isTallyError,
+  type StateRoot,
+  sha256Hex,
+  TallyError
+} from '../../core/index.js'
+import { publicKeyBytes, verify } from '../../identity/index.js'
+import { genesisTip, headRootOf, type Tip } from '../chain/tip.js'
+import { Derived } from '../derived/derived.js'
+import { firstStamp, readStamp, type Stamp } from '../derived/stamp.js'
+import { unwrapText, unwrapValue, wrapValue } from '../envelope.js'
+import { StoreKeys } from '../keys.js'
+import { OpenLedger } from '../ledger.js'
+import type { CreateLedgerOptions, OpenLedgerOptions } from '../ledger-api.js'
+import { LogFrontier } from '../log/index.js'
+import { causeOf } from '../mode.js'
+import { InstalledPackages, PACKAGE_KEY_PREFIX } from '../receipt/packages.js'
+import { rootOf } from '../receipt/root.js'
+import { encodeHead, type Head, parseHead } from '../record/head.js'
+import { corrupt, parseRecord } from '../record/record.js'
+import { emptyStorageRoot, StateTree } from '../state/index.js'
+import type { Store } from '../stores/port.js'
+import { Rebuild } from './rebuild.js'
+import { ChainScan, type ScannedChain } from './scan.js'
+import { readPagedTree } from './tree.js'
+
+/**
+ * Writes the first head of an identity: no receipts, an empty state, epoch 0.
+ * Throws `ledger.identity_exists` when the store has one.
+ */
+export async function createLedger(options: CreateLedgerOptions): Promise<OpenLedger> {
+  const { store, identity } = options
+  const keys = new StoreKeys(identity)
+  const head: Head = {
+    epoch: 0,
+    headRoot: headRootOf(genesisTip(identity)),
+    logRoot: LogFrontier.empty.root(),
+    logSize: 0,
+    receiptHash: null,
+    receipts: 0,
+    seq: 0,
+    storageRoot: emptyStorageRoot
+  }
+  const [created] = await store.commit([
+    {
+      condition: { key: keys.head, value: undefined },
+      puts: [[keys.head, wrapValue(keys.head, encodeHead(head))]],
+      deletes: []
+    }
+  ])
+  if (created !== true) throw new TallyError('ledger.identity_exists', { identity })
+  return openLedger(options)
+}
+
+/**
+ * Opens an identity's ledger (L4): checks checksums, contiguity, every receipt hash and link, the
+ * head and the signature that endorses it, and the stamps of derived records; then takes the next
+ * epoch, which fences off earlier writers (L2). Anything wrong gives a ledger in safe mode.
+ * Throws `ledger.identity_missing`, `ledger.newer_version`, `ledger.wrong_signer`, `ledger.fenced`.
+ */
+export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger> {
+  const { store, identity, create, readOnly = false } = options
+  const keys = new StoreKeys(identity)
+  const headBytes = store.get(keys.head)
+  if (headBytes === undefined) {
+    if (create === 'if-absent') return createLedger(options)
+    throw new TallyError('ledger.identity_missing', { identity })
+  }
+  const found = await check({ store, keys, identity, headBytes, readOnly })
+  const { publicKey } = found.tip
+  const { signer } = options
+  if (found.unsafe === undefined && !readOnly && signer.publicKey !== publicKey) {
+    throw new TallyError('ledger.wrong_signer', {
+      identity,
+      expected: publicKey,
+      actual: signer.publicKey
+    })
+  }
+  const canWrite = !readOnly && found.unsafe === undefined
+  const owned = canWrite ? await takeEpoch(store, keys, identity, found.head, headBytes) : found
+  return new OpenLedger({
+    store,
+    keys,
+    identity,
+    signer,
+    blobKey: options.blobKey,
+    head: owned.head,
+    headBytes: owned.headBytes,
+    frontier: found.frontier,
+    tip: found.tip,
+    derived: found.derived,
+    readOnly,
+    ...(found.unsafe === undefined ? {} : { unsafe: found.unsafe })
+  })
+}
+
+interface Found {
+  readonly head: Head
+  readonly headBytes: Uint8Array
+  readonly tip: Tip
+  readonly frontier: LogFrontier
+  readonly derived: Derived
+  readonly unsafe?: { readonly code: string; readonly message: string }
+}
+
+interface CheckOptions {
+  readonly store: Store
+  readonly keys: StoreKeys
+  readonly identity: IdentityId
+  readonly headBytes: Uint8Array
+  readonly readOnly: boolean
+}
+
+async function check(options: CheckOptions): Promise<Found> {
+  const { store, keys, identity, headBytes } = options
+  let head = emptyHead(identity)
+  try {
+    head = parseHead(keys.head, unwrapText(keys.head, headBytes))
+    return await checkChain(options, head)
+  } catch (error) {
+    if (isTallyError(error, 'ledger.newer_version')) throw error
+    // Reads go on as far as they can: the index and the values that are whole.
+    let stamp: Stamp = firstStamp
+    try {
+      stamp = readStamp(store, keys)
+    } catch {
+      // The cause that is told is the first one.
+    }
+    const derived = new Derived({ store, keys, stamp, pagedTree: StateTree.empty })
+    const frontier = stamp.frontier
+    const tip = { ...genesisTip(identity), receipts: head.receipts, receiptHash: head.receiptHash }
+    return { head, headBytes, tip, frontier, derived, unsafe: causeOf(error) }
+  }
+}
+
+async function checkChain(options: CheckOptions, head: Head): Promise<Found> {
+  const { store, keys, identity, headBytes } = options
+  const start = await startingPoint(options)
+  const { derived, rebuild, stamp } = start
+  const scan = new ChainScan(identity)
+  for await (const [key, value] of store.entries(keys.allCommits())) {
+    const body = unwrapValue(key, value)
+    const { seq } = scan.next(key, body)
+    if (seq + 1 === stamp.seq) checkStamp(keys, stamp, scan.chain)
+    if (rebuild.needs(seq)) {
+      rebuild.add(key, seq, parseRecord(key, body.toString()).items)
+      if (!options.readOnly && derived.due()) await derived.write({ durable: 0, pages: false })
+    }
+  }
+  const chain = scan.chain
+  if (stamp.seq > chain.seq) throw corrupt(keys.derived, 'it covers commits that are missing')
+  const tip = await tipAt(store, keys, chain, rebuild.tree)
+  checkHead(keys, head, { chain, tip, frontier: rebuild.frontier })
+  checkSignature(keys, chain)
+  return { head, headBytes, tip, frontier: rebuild.frontier, derived }
+}
+
+/** Derived records to go on from, or none: then whatever is left of them is removed. */
+async function startingPoint({ store, keys, readOnly }: CheckOptions): Promise<{
+  readonly stamp: Stamp
+  readonly derived: Derived
+  readonly rebuild: Rebuild
+}> {
+  const stamp = readStamp(store, keys)
+  if (stamp.seq === 0 && !readOnly) await removeDerived(store, keys)
+  const paged = await readPagedTree(store, keys, stamp.pages.storageRoot)
+  const tree = paged ?? StateTree.empty
+  if (paged === undefined && !readOnly) await removeRange(store, [keys.statePages()])
+  const pagesSeq = paged === undefined ? 0 : stamp.pages.seq
+  const derived = new Derived({ store, keys, stamp, pagedTree: tree })
+  return { stamp, derived, rebuild: new Rebuild({ derived, tree, pagesSeq }) }
+}
+
+async function tipAt(
+  store: Store,
+  keys: StoreKeys,
+  chain: ScannedChain,
+  tree: StateTree
+): Promise<Tip> {
+  let packages = InstalledPackages.none
+  for await (const [key, value] of store.entries(keys.states(PACKAGE_KEY_PREFIX))) {
+    packages = packages.changed(keys.stateKey(key), unwrapText(key, value))
+  }
+  const executionRoot: StateRoot = rootOf({
+    publicKey: chain.publicKey,
+    installedDApps: packages.hash,
+    storage: tree.root(),
+    commitment: chain.previousReceiptHash
+  })
+  const { publicKey, receipts, receiptHash } = chain
+  return { publicKey, receipts, receiptHash, executionRoot, tree, packages }
+}
+
+function checkStamp(keys: StoreKeys, stamp: Stamp, chain: ScannedChain): void {
+  if (stamp.receipts !== chain.receipts || stamp.receiptHash !== chain.receiptHash) {
+    throw corrupt(keys.derived, 'the derived records belong to another chain')
+  }
+}
+
+function checkHead(
+  keys: StoreKeys,
+  head: Head,
+  actual: {
+    readonly chain: ScannedChain
+    readonly tip: Tip
+    readonly frontier: LogFrontier
+  }
+): void {
+  const { chain, tip, frontier } = actual
+  const pairs: readonly (readonly [string, Hash | number | null, Hash | number | null])[] = [
+    ['seq', head.seq, chain.seq],
+    ['receipts', head.receipts, chain.receipts],
+    ['receiptHash', head.receiptHash, chain.receiptHash],
+    ['storageRoot', head.storageRoot, tip.tree.root()],
+    ['headRoot', head.headRoot, headRootOf(tip)],
+    ['logSize', head.logSize, frontier.size],
+    ['logRoot', head.logRoot, frontier.root()]
+  ]
+  for (const [field, stored, computed] of pairs) {
+    if (stored !== computed) {
+      throw corrupt(keys.head, `${field} is ${stored}, and the records give ${computed}`)
+    }
+  }
+}
+
+function checkSignature(keys: StoreKeys, { receiptHash, lastSigned }: ScannedChain): void {
+  if (receiptHash === null || lastSigned === undefined) return
+  const valid = verify(
+    Buffer.from(lastSigned.signature, 'hex'),
+    Buffer.from(receiptHash, 'hex'),
+    publicKeyBytes(lastSigned.publicKey)
+  )
+  if (!valid) throw corrupt(keys.head, 'the signature of the last receipt does not hold')
+}
+
+async function takeEpoch(
+  store: Store,
+  keys: StoreKeys,
+  identity: IdentityId,
+  found: Head,
+  foundBytes: Uint8Array
+): Promise<{ readonly head: Head; readonly headBytes: Uint8Array }> {
+  const head = { ...found, epoch: found.epoch + 1 }
+  const headBytes = wrapValue(keys.head, encodeHead(head))
+  const [taken] = await store.commit([
+    {
+      condition: { key: keys.head, value: foundBytes },
+      puts: [[keys.head, headBytes]],
+      deletes: []
+    }
+  ])
+  if (taken !== true) throw new TallyError('ledger.fenced', { identity })
+  return { head, headBytes }
+}
+
+async function removeDerived(store: Store, keys: StoreKeys): Promise<void> {
+  await removeRange(store, keys.derivedRanges())
+}
+
+async function removeRange(
+  store: Store,
+  ranges: readonly ReturnType<StoreKeys['all']>[]
+): Promise<void> {
+  const deletes: string[] = []
+  for (const range of ranges) {
+    for await (const [key] of store.entries(range)) deletes.push(key)
+  }
+  if (deletes.length > 0) await store.commit([{ puts: [], deletes }])
+}
+
+function emptyHead(identity: IdentityId): Head {
+  return {
+    epoch: 0,
+    headRoot: sha256Hex(identity),
+    logRoot: LogFrontier.empty.root(),
+    logSize: 0,
+    receiptHash: null,
+    receipts: 0,
+    seq: 0,
+    storageRoot: emptyStorageRoot
+  }
+}

@@ -1,0 +1,25 @@
+import { type Hash, isTallyError } from '../../core/index.js'
+import { unwrapValue } from '../envelope.js'
+import type { StoreKeys } from '../keys.js'
+import { addPage, type StateTree, StateTreeBuilder } from '../state/index.js'
+import type { Store } from '../stores/port.js'
+
+/** The state tree that the stored pages give, or undefined when they do not give this root. */
+export async function readPagedTree(
+  store: Store,
+  keys: StoreKeys,
+  storageRoot: Hash
+): Promise<StateTree | undefined> {
+  const builder = new StateTreeBuilder()
+  try {
+    for await (const [key, value] of store.entries(keys.statePages())) {
+      addPage(builder, keys.statePageNumber(key), unwrapValue(key, value))
+    }
+  } catch (error) {
+    // Pages are derived: damaged ones are left aside and the tree is built from the write sets.
+    if (isTallyError(error)) return undefined
+    throw error
+  }
+  const tree = builder.finish()
+  return tree.root() === storageRoot ? tree : undefined
+}

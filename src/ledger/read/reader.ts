@@ -1,0 +1,208 @@
+import { canonicalize, type Hash, type Json, type RunId, type UnitId } from '../../core/index.js'
+import type { Derived } from '../derived/derived.js'
+import type { ReceiptLocation } from '../derived/index-runs.js'
+import { unwrapText } from '../envelope.js'
+import type { StoreKeys } from '../keys.js'
+import type { JournalEntry, LogRecord, StoredReceipt } from '../ledger-api.js'
+import type { Evidence, Receipt, WriteSet } from '../receipt/receipt.js'
+import {
+  corrupt,
+  hasEntryFields,
+  parseRecord,
+  type RecordHeader,
+  type RecordItem
+} from '../record/record.js'
+import type { Store } from '../stores/port.js'
+import { ItemBodies } from './bodies.js'
+
+export interface CommitRecord {
+  readonly header: RecordHeader
+  readonly items: readonly RecordItem[]
+}
+
+const RECORDS_KEPT = 4
+
+/**
+ * Reads durable receipts, log records and journals out of the commit records, through the derived
+ * index. Owns a few parsed records, so that neighbours are not parsed again.
+ */
+export class Reader {
+  readonly #store: Store
+  readonly #keys: StoreKeys
+  readonly #derived: Derived
+  /** Durable commit records so far. */
+  readonly #commits: () => number
+  readonly #records = new Map<number, CommitRecord>()
+
+  constructor(options: {
+    readonly store: Store
+    readonly keys: StoreKeys
+    readonly derived: Derived
+    readonly commits: () => number
+  }) {
+    this.#store = options.store
+    this.#keys = options.keys
+    this.#derived = options.derived
+    this.#commits = options.commits
+  }
+
+  record(seq: number): CommitRecord {
+    const known = this.#records.get(seq)
+    if (known !== undefined) return known
+    const key = this.#keys.commit(seq)
+    const value = this.#store.get(key)
+    if (value === undefined) throw corrupt(key, 'the commit record is missing')
+    const record = parseRecord(key, unwrapText(key, value))
+    this.#records.set(seq, record)
+    for (const oldest of this.#records.keys()) {
+      if (this.#records.size <= RECORDS_KEPT) break
+      this.#records.delete(oldest)
+    }
+    return record
+  }
+
+  /** Commit records `from` <= seq < `to`, in order. */
+  async *records(from: number, to: number): AsyncGenerator<CommitRecord> {
+    for await (const [key, value] of this.#store.entries(this.#keys.commits(from, to))) {
+      yield parseRecord(key, unwrapText(key, value))
+    }
+  }
+
+  async *receipts(from: number, to: number): AsyncGenerator<StoredReceipt> {
+    if (from >= to) return
+    const firstSeq = this.#derived.commitSeqOf(from)
+    if (firstSeq === undefined) return
+    for await (const record of this.records(firstSeq, this.#commits())) {
+      for (const stored of this.#receiptsOf(record)) {
+        if (stored.index >= to) return
+        if (stored.index >= from) yield stored
+      }
+    }
+  }
+
+  receiptAt(index: number): StoredReceipt | undefined {
+    const seq = this.#derived.commitSeqOf(index)
+    if (seq === undefined) return undefined
+    const record = this.record(seq)
+    return this.#receiptAt(record, index - record.header.receipts)
+  }
+
+  receiptByHash(hash: Hash): StoredReceipt | undefined {
+    return this.#find(
+      this.#derived.locations({ hash }),
+      ({ receipt }) => receipt.receiptHash === hash
+    )
+  }
+
+  receiptOfUnit(unitId: UnitId): StoredReceipt | undefined {
+    return this.#find(
+      this.#derived.locations({ unitId }),
+      ({ receipt }) => receipt.inputPayload.id === unitId
+    )
+  }
+
+  async *log(from: number, to: number): AsyncGenerator<LogRecord> {
+    // Commit numbers grow with leaves: halve the range to the record that holds leaf `from`.
+    let low = 0
+    let high = this.#commits()
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      if (this.record(middle).header.leaves <= from) low = middle
+      else high = middle
+    }
+    for await (const { header, items } of this.records(low, this.#commits())) {
+      let leaf = header.leaves
+      for (const item of items) {
+        for (const record of logRecords(item, leaf)) {
+          if (record.leaf >= to) return
+          if (record.leaf >= from) yield record
+          leaf += 1
+        }
+      }
+    }
+  }
+
+  async *journal(runId: RunId, from: number): AsyncGenerator<JournalEntry> {
+    const visits = [...this.#derived.visits(runId)]
+    for (let index = 0; index < visits.length; index += 1) {
+      const [seq = 0] = visits[index] ?? []
+      const nextFirst = visits[index + 1]?.[1]
+      if (nextFirst !== undefined && nextFirst <= from) continue
+      for (const item of this.record(seq).items) {
+        if (item.runId !== runId) continue
+        for (const text of item.entries) {
+          const value = JSON.parse(text) as Json
+          if (!hasEntryFields(value)) {
+            throw corrupt(this.#keys.commit(seq), 'a journal entry is malformed')
+          }
+          if (value.n >= from) yield { n: value.n, text, value }
+        }
+      }
+    }
+  }
+
+  #find(
+    locations: readonly ReceiptLocation[],
+    matches: (stored: StoredReceipt) => boolean
+  ): StoredReceipt | undefined {
+    for (const { commitSeq, ordinal } of locations) {
+      const stored = this.#receiptAt(this.record(commitSeq), ordinal)
+      if (stored !== undefined && matches(stored)) return stored
+    }
+    return undefined
+  }
+
+  #receiptAt(record: CommitRecord, ordinal: number): StoredReceipt | undefined {
+    let at = 0
+    for (const item of record.items) {
+      if (item.receipt === undefined) continue
+      if (at === ordinal) return this.#stored(record, item, ordinal)
+      at += 1
+    }
+    return undefined
+  }
+
+  *#receiptsOf(record: CommitRecord): Generator<StoredReceipt> {
+    let ordinal = 0
+    for (const item of record.items) {
+      const stored = this.#stored(record, item, ordinal)
+      if (stored === undefined) continue
+      ordinal += 1
+      yield stored
+    }
+  }
+
+  #stored(record: CommitRecord, item: RecordItem, ordinal: number): StoredReceipt | undefined {
+    if (item.receipt === undefined) return undefined
+    const { text, writeSet, result } = item.receipt
+    const receipt = JSON.parse(text) as Receipt
+    const bodies = new ItemBodies(this.#store, this.#keys, item)
+    const { payload, raw } = receipt.inputPayload
+    const rawText = raw === undefined ? undefined : bodies.resolve(canonicalize(raw))
+    return {
+      index: record.header.receipts + ordinal,
+      receipt,
+      text,
+      writeSet: JSON.parse(writeSet) as WriteSet,
+      resultText: bodies.resolve(result),
+      payloadText: bodies.resolve(canonicalize(payload)),
+      raw: rawText === undefined ? undefined : (JSON.parse(rawText) as string),
+      commitSeq: record.header.seq
+    }
+  }
+}
+
+/** The signed records of an item as leaves of the log, beginning at `leaf`. */
+export function logRecords(item: RecordItem, leaf: number): readonly LogRecord[] {
+  const records: LogRecord[] = []
+  if (item.receipt !== undefined) {
+    const { text } = item.receipt
+    records.push({ kind: 'receipt', leaf, text, receipt: JSON.parse(text) as Receipt })
+  }
+  if (item.evidence !== undefined) {
+    const text = item.evidence
+    const evidence = JSON.parse(text) as Evidence
+    records.push({ kind: 'evidence', leaf: leaf + records.length, text, evidence })
+  }
+  return records
+}

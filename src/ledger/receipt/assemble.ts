@@ -1,0 +1,127 @@
+import {
+  canonicalize,
+  canonicalString,
+  type Hash,
+  type IdentityId,
+  type Json,
+  type PublicKey,
+  type StateRoot,
+  sha256Hex
+} from '../../core/index.js'
+import type { SealedReference, UnitDraft } from '../item.js'
+import { type BlobSalts, type EmbeddedText, embed } from './blob.js'
+
+/** A signed record whose signature is still to come: the texts before and after it. */
+export interface UnsignedRecord {
+  readonly hash: Hash
+  readonly before: string
+  readonly after: string
+}
+
+/** Where a receipt stands in its chain. */
+export interface ReceiptPlace {
+  readonly identity: IdentityId
+  readonly publicKey: PublicKey
+  readonly previousReceiptHash: Hash | null
+  readonly previousStateRoot: StateRoot
+  readonly nextStateRoot: StateRoot
+}
+
+export interface AssembledReceipt extends UnsignedRecord {
+  readonly result: EmbeddedText
+  /** Bodies that the receipt names by hash. */
+  readonly blobs: readonly string[]
+}
+
+/**
+ * Builds receipts by joining texts that are canonical already: every fragment is canonicalised once
+ * in its life, and the fields are written in the order of formats.md §3.
+ */
+export class ReceiptAssembler {
+  readonly #salts: BlobSalts
+  // Providers, principals and capability lists are the same objects for every run of a block.
+  readonly #texts = new WeakMap<object, string>()
+
+  constructor(salts: BlobSalts) {
+    this.#salts = salts
+  }
+
+  assemble(draft: UnitDraft, place: ReceiptPlace): AssembledReceipt {
+    const isPrivate = draft.payloadPrivate
+    const payload = embed(
+      draft.payloadText,
+      isPrivate ? this.#salts.salt(draft.id, 'payload') : undefined
+    )
+    const raw =
+      draft.raw === undefined
+        ? undefined
+        : embed(
+            canonicalString(draft.raw),
+            isPrivate ? this.#salts.salt(draft.id, 'raw') : undefined
+          )
+    const result = embed(
+      draft.resultText,
+      draft.resultPrivate ? this.#salts.salt(draft.id, 'result') : undefined
+    )
+    const input = this.#inputText(draft, payload.text, raw?.text)
+    const start =
+      `{"capabilitiesDeclared":${this.#cached(draft.capabilitiesDeclared)},` +
+      `"capabilitiesUsed":${this.#cached(draft.capabilitiesUsed)},` +
+      `"dappId":${canonicalString(draft.dappId)},"identity":"${place.identity}",` +
+      `"inputHash":"${sha256Hex(input)}","inputPayload":${input},` +
+      `"intent":${canonicalString(draft.action)},"nextStateRoot":"${place.nextStateRoot}",` +
+      `"previousReceiptHash":${quoted(place.previousReceiptHash)},` +
+      `"previousStateRoot":"${place.previousStateRoot}","publicKey":"${place.publicKey}",`
+    const middle = `"resultHash":"${sha256Hex(result.text)}",`
+    const end = `"timestamp":${Math.floor(draft.at / 1000)},"version":1}`
+    const hash = sha256Hex(start + middle + end)
+    return {
+      hash,
+      before: `${start}"receiptHash":"${hash}",${middle}"signature":"`,
+      after: `",${end}`,
+      result,
+      blobs: [payload.blob, raw?.blob, result.blob].filter((blob) => blob !== undefined)
+    }
+  }
+
+  #inputText(draft: UnitDraft, payload: string, raw: string | undefined): string {
+    const { run, seed } = draft
+    return (
+      `{"action":${canonicalString(draft.action)},"id":${canonicalString(draft.id)},` +
+      `"payload":${payload},"principal":${this.#cached(draft.principal)},` +
+      `"provider":${this.#cached(draft.provider)},` +
+      (raw === undefined ? '' : `"raw":${raw},`) +
+      (run === undefined
+        ? ''
+        : `"run":{"at":${run.at},"attempt":${run.attempt},"path":${canonicalString(run.path)},` +
+          `"runId":${canonicalString(run.runId)},"step":${run.step}},`) +
+      `"sealed":${sealedText(draft.sealed)},` +
+      `"seed":{"base":"${seed.base}","value":"${seed.value}"},` +
+      `"timestamp":${Math.floor(draft.at / 1000)}}`
+    )
+  }
+
+  #cached(value: Json | UnitDraft['provider'] | readonly string[]): string {
+    if (typeof value !== 'object' || value === null) return canonicalize(value)
+    const known = this.#texts.get(value)
+    if (known !== undefined) return known
+    const text = canonicalize(value)
+    this.#texts.set(value, text)
+    return text
+  }
+}
+
+/** Canonical JSON of sealed references, in their order. */
+export function sealedText(sealed: readonly SealedReference[]): string {
+  if (sealed.length === 0) return '[]'
+  const texts = sealed.map(
+    ({ bytes, effect, requestHash, responseHash, seq }) =>
+      `{"bytes":${bytes},"effect":${canonicalString(effect)},"requestHash":"${requestHash}",` +
+      `"responseHash":"${responseHash}","seq":${seq}}`
+  )
+  return `[${texts.join(',')}]`
+}
+
+function quoted(hash: Hash | null): string {
+  return hash === null ? 'null' : `"${hash}"`
+}

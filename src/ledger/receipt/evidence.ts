@@ -1,0 +1,38 @@
+import { canonicalize, canonicalString, type Hash, sha256Hex } from '../../core/index.js'
+import type { EvidenceDraft } from '../item.js'
+import type { ReceiptPlace } from './assemble.js'
+import { sealedText, type UnsignedRecord } from './assemble.js'
+import { embed } from './blob.js'
+
+export interface AssembledEvidence extends UnsignedRecord {
+  readonly blobs: readonly string[]
+}
+
+/**
+ * Builds an evidence record (formats.md §3): the fields of `Evidence` in alphabetical order;
+ * `evidenceHash` covers the record without itself and the signature.
+ */
+export function assembleEvidence(
+  draft: EvidenceDraft,
+  place: Pick<ReceiptPlace, 'identity' | 'publicKey'> & {
+    readonly head: { readonly seq: number; readonly receiptHash: Hash | null }
+  }
+): AssembledEvidence {
+  const payload = embed(draft.payloadText, undefined)
+  const input =
+    `{"action":${canonicalString(draft.action)},"id":${canonicalString(draft.unitId)},` +
+    `"payload":${payload.text}}`
+  const start = `{"code":${canonicalString(draft.code)},"details":${canonicalize(draft.details)},`
+  const middle =
+    `"head":${canonicalize(place.head)},"identity":"${place.identity}","inputPayload":${input},` +
+    (draft.journalHash === undefined ? '' : `"journalHash":"${draft.journalHash}",`) +
+    `"landed":${sealedText(draft.landed)},"publicKey":"${place.publicKey}",`
+  const end = `"timestamp":${Math.floor(draft.at / 1000)},"type":"${draft.type}","version":1}`
+  const hash = sha256Hex(start + middle + end)
+  return {
+    hash,
+    before: `${start}"evidenceHash":"${hash}",${middle}"signature":"`,
+    after: `",${end}`,
+    blobs: payload.blob === undefined ? [] : [payload.blob]
+  }
+}
