@@ -267,18 +267,20 @@ class FaultyStore implements Store {
   async #write(items: readonly StoreItem[]): Promise<readonly boolean[]> {
     const { applies, changes } = decide(this.#values, items)
     const record: LogRecord = { changes, state: 'cached' }
-    await this.#step()
+    await this.#disk.slow()
+    this.#checkAlive()
     this.#disk.append(record)
-    await this.#step()
+    await this.#disk.slow()
+    this.#checkAlive()
     this.#disk.sync()
     applyChanges(this.#values, changes)
-    await this.#step()
+    await this.#disk.slow()
+    this.#checkAlive()
     return applies
   }
 
-  /** Takes its time; a crash may come meanwhile. */
-  async #step(): Promise<void> {
-    await this.#disk.slow()
+  /** Stands right before each touch of the disk: a crash may come during any await. */
+  #checkAlive(): void {
     if (this.#dead) throw failed('the process died')
   }
 
