@@ -36,7 +36,7 @@ describe('the installed package', () => {
   })
 
   it('has a checksum for every package of the lock file', () => {
-    // Some registries do not serve the linter's binaries for other platforms; they have no checksum.
+    // Some registries lack the linter's binaries for other platforms, so they have no checksum.
     const unchecked = Object.entries(lock.packages).filter(
       ([path, { integrity }]) =>
         path !== '' && integrity === undefined && !path.startsWith('node_modules/@biomejs/cli-')

@@ -8,7 +8,7 @@
  *
  * @example
  * const keys = generateIdentity()
- * await createKeyFile({ path, keys, passphrase })  // later: await loadKeyFile({ path, passphrase })
+ * await createKeyFile({ path, keys, passphrase })       // later: loadKeyFile({ path, passphrase })
  * const signer = keys.signer()                          // key decoded once
  * signer.sign(hash)                                     // inline, about 45 µs
  * await signer.signMany(hashes)                         // n * 32 bytes in, n * 64 out, in a worker

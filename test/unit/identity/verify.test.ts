@@ -10,6 +10,7 @@ import {
   verifyWithPoints
 } from '../../../src/identity/index.js'
 import { smallOrderEncodings } from '../../support/hostile-signatures.js'
+import { readSource, resolveImport } from '../../support/source.js'
 
 const seeds = fc.uint8Array({ minLength: 32, maxLength: 32 })
 const messages = fc.uint8Array({ maxLength: 200 })
@@ -94,6 +95,19 @@ describe('verify', () => {
     for (const { signature, publicKey } of [...signers, ...signers.slice(0, 3)]) {
       expect(verify(signature, message, publicKey)).toBe(true)
     }
+  })
+
+  it('on points needs no Node built-in, so that it runs in a browser', () => {
+    const open = ['src/identity/verify-points.ts']
+    const packages: string[] = []
+    for (let path = open.pop(); path !== undefined; path = open.pop()) {
+      for (const { specifier, typeOnly } of readSource(path).imports) {
+        const target = resolveImport(path, specifier)
+        if (target === undefined) packages.push(specifier)
+        else if (!typeOnly) open.push(target)
+      }
+    }
+    expect([...new Set(packages)]).toEqual(['@noble/ed25519'])
   })
 
   it('verifies nothing when asked about nothing', async () => {
