@@ -90,7 +90,7 @@ export function compileComposite(
     depth: 0,
     isInScope: false
   })
-  return found.length === 0 ? { ok: true, compiled } : { ok: false, diagnostics: found }
+  return compiled === undefined ? { ok: false, diagnostics: found } : { ok: true, compiled }
 }
 
 interface Place {
@@ -111,10 +111,12 @@ class Compiler {
     this.#found = found
   }
 
-  composite(definition: CompositeDefinition, place: Place): CompiledComposite {
+  /** Undefined when something was found wrong, here or before: then nothing is built. */
+  composite(definition: CompositeDefinition, place: Place): CompiledComposite | undefined {
     const isScoped = place.isInScope || definition.atomic
     const nodes = this.#children(definition, { ...place, isInScope: isScoped })
     const plan = this.#plan(definition, nodes, place)
+    if (this.#found.length > 0) return undefined
     const children: Record<string, AnyActorLogic> = { leaf: leafTable(plan) }
     for (const [name, node] of nodes) {
       if (node.kind === 'composite') children[compositeSrc(name)] = node.logic

@@ -6,7 +6,8 @@ export type Mentions =
   | { readonly all: false; readonly names: ReadonlySet<string> }
 
 const anyUse = /\bnodes\b/g
-const directUse = /\bnodes\s*(?:\.\s*[A-Za-z]|\[\s*["'])/g
+// A call, as in nodes.all(...), is about every node.
+const directUse = /\bnodes\s*(?:\.\s*[A-Za-z]\w*(?!\w|\s*\()|\[\s*["'])/g
 const words = /[A-Za-z][A-Za-z0-9_]*/g
 const wordsWithDashes = /[A-Za-z][A-Za-z0-9_-]*/g
 
