@@ -9,7 +9,9 @@ export class CompactRange {
   #size: number
   readonly #peaks: Uint8Array[]
 
-  constructor(saved: { readonly size: number; readonly peaks: readonly string[] } = { size: 0, peaks: [] }) {
+  constructor(
+    saved: { readonly size: number; readonly peaks: readonly string[] } = { size: 0, peaks: [] }
+  ) {
     this.#size = saved.size
     this.#peaks = saved.peaks.map((peak) => Buffer.from(peak, 'hex'))
   }

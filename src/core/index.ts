@@ -15,8 +15,8 @@ export type {
   WaitToken
 } from './brand.js'
 export { isHash, isIdentityId, isPublicKey, isRunId, isSignature } from './brand.js'
-export { CompactRange, leafNode } from './compact-range.js'
 export { type Clock, elapsedMs, ManualClock, nextTurn, systemClock } from './clock.js'
+export { CompactRange, leafNode } from './compact-range.js'
 export { type Position, positionAt } from './document/position.js'
 export { locate, readDocument } from './document/read.js'
 export type { DocumentPath } from './document/yaml.js'
@@ -28,5 +28,6 @@ export { canonicalize, canonicalizeLedgerValue, canonicalString } from './json/c
 export { parse } from './json/parse.js'
 export { isJsonObject, type Json, type JsonArray, type JsonObject } from './json/value.js'
 export * as limits from './limits.js'
+export { runtimeProfile } from './profile.js'
 export { type Random, systemRandom } from './random.js'
 export { Xorshift128 } from './xorshift128.js'

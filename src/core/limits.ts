@@ -33,6 +33,12 @@ export const WRITE_SET_KEYS_MAX = 100_000
 export const ATTEMPT_EFFECTS_MAX = 10_000
 /** Re-runs of a unit of work whose reads changed, before it runs alone (L10). */
 export const CONFLICT_RERUNS_MAX = 8
+/** Events kept for one slow reader of a run. */
+export const EVENTS_BUFFERED_MAX = 10_000
+/** Runs in memory at once; parked runs do not count. */
+export const RUNS_LIVE_MAX = 10_000
+/** How often a message follows a run that parks or resumes under its hands. */
+export const MESSAGE_FOLLOWS_MAX = 8
 /** How long a unit waits for keys that another unit has reserved (L10). */
 export const RESERVATION_WAIT_MS = 30_000
 /** A run whose only timer is due sooner than this stays in memory instead of being parked. */

@@ -23,7 +23,18 @@ export type {
   SavedCheckpoint,
   StoredReceipt
 } from './ledger-api.js'
+export { inspectLocation, type Marker } from './location/index.js'
 export { createLedger, openLedger } from './open/open.js'
+export {
+  connectOwner,
+  type HeldStore,
+  holdStore,
+  listenOwner,
+  type OwnerClient,
+  type OwnerHandler,
+  type OwnerRequest,
+  type OwnerSocket
+} from './owner/index.js'
 export type {
   BlobReference,
   Evidence,
@@ -32,4 +43,18 @@ export type {
   WriteSet,
   WriteSetEntry
 } from './receipt/receipt.js'
+export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'
+export { parseEvidence, parseReceipt } from './receipt/parse.js'
+export type {
+  AnchorReport,
+  GivenNote,
+  HookVerdict,
+  ReceiptHook,
+  SealedBody,
+  StateView,
+  VerificationFailure,
+  VerificationReport,
+  VerifiedReceipt
+} from './verify/report.js'
+export { type VerifyOptions, verifyLedger } from './verify/verify.js'

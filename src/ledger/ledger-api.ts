@@ -87,6 +87,8 @@ export interface JournalEntry {
   readonly n: number
   readonly text: string
   readonly value: Json
+  /** Receipt of the unit that this entry completed. */
+  readonly receiptHash?: Hash
 }
 
 /** A run's persisted actors (formats.md §7). */

@@ -17,7 +17,12 @@ export type Fact =
   | LeafFact
   | { readonly kind: 'timer'; readonly path: string; readonly step: number }
   | { readonly kind: 'due'; readonly token: string }
-  | { readonly kind: 'cancel'; readonly reason: string; readonly by: Json }
+  | {
+      readonly kind: 'cancel'
+      readonly reason: string
+      readonly by: Json
+      readonly resolve: (heard: boolean) => void
+    }
   | {
       readonly kind: 'message'
       readonly message: WaitMessage
@@ -145,7 +150,8 @@ export async function answer(
     case 'due':
       return dueWait(pump, fact.token)
     case 'cancel':
-      return pump.record({ k: 'cancel', at: pump.book.now(), reason: fact.reason, by: fact.by })
+      pump.record({ k: 'cancel', at: pump.book.now(), reason: fact.reason, by: fact.by })
+      return fact.resolve(true)
     case 'message':
       return message(pump, fact.message, fact.resolve)
   }

@@ -67,8 +67,13 @@ export type RunEnd =
       readonly response: Response
       readonly receiptHash: Hash | undefined
     }
-  | { readonly kind: 'parked'; readonly waits: readonly OpenWait[]; readonly due: number | null }
-  | { readonly kind: 'stopped' }
+  | {
+      readonly kind: 'parked'
+      readonly waits: readonly OpenWait[]
+      readonly due: number | null
+      readonly checkpoint: RunCheckpoint
+    }
+  | { readonly kind: 'stopped'; readonly checkpoint: RunCheckpoint }
 
 /**
  * The pump of one run: the only code between its charts and the outside that awaits (D1).
@@ -99,6 +104,7 @@ export class RunPump implements PumpPort {
   #settled: Response | undefined
   #isLive = false
   #isStopping = false
+  #isOver = false
   #isCancelled = false
   #failure: { readonly error: unknown } | undefined
 
@@ -163,11 +169,20 @@ export class RunPump implements PumpPort {
 
   /** Takes a message from outside the run; resolves when it has been decided and is durable. */
   message(message: WaitMessage): Promise<MessageOutcome> {
+    if (this.#isOver) return Promise.resolve({ accepted: false, reason: 'run_moved' })
     return new Promise((resolve) => this.post({ kind: 'message', message, resolve }))
   }
 
-  cancel(reason: string, by: Json): void {
-    this.post({ kind: 'cancel', reason, by })
+  /** Asks for the end of the run; false when it has ended or moved before it heard. */
+  cancel(reason: string, by: Json): Promise<boolean> {
+    if (this.#isOver) return Promise.resolve(false)
+    return new Promise((resolve) => this.post({ kind: 'cancel', reason, by, resolve }))
+  }
+
+  /** What a message can end now. */
+  openWaits(): readonly OpenWait[] {
+    const waits = this.agenda.waits.all().filter((wait) => wait.actions.length > 0)
+    return waits.map(openWaitOf)
   }
 
   /** Lets what was sent finish, starts nothing new, and ends with `stopped`. */
@@ -268,7 +283,7 @@ export class RunPump implements PumpPort {
   async #rest(): Promise<RunEnd | undefined> {
     if (this.leaves.performing === 0) {
       if (await this.#stirs()) return undefined
-      if (this.#isStopping) return { kind: 'stopped' }
+      if (this.#isStopping) return { kind: 'stopped', checkpoint: this.#checkpoint() }
       if (this.#markWaiting()) return undefined
       if (this.#mayPark()) return this.#park()
     }
@@ -315,11 +330,10 @@ export class RunPump implements PumpPort {
   }
 
   #park(): RunEnd {
-    const waits = this.agenda.waits.all().filter((wait) => wait.actions.length > 0)
-    const shown = waits.map(openWaitOf)
+    const waits = this.openWaits()
     const due = this.agenda.nextDue()
-    this.record({ k: 'run.waiting', at: this.book.now(), status: 'waiting', waits: shown, due })
-    return { kind: 'parked', waits: shown, due }
+    this.record({ k: 'run.waiting', at: this.book.now(), status: 'waiting', waits, due })
+    return { kind: 'parked', waits, due, checkpoint: this.#checkpoint() }
   }
 
   #takeAsks(): void {
@@ -436,7 +450,7 @@ export class RunPump implements PumpPort {
   }
 
   /** The run at this entry boundary, to go on from elsewhere (formats.md §7). */
-  checkpoint(): RunCheckpoint {
+  #checkpoint(): RunCheckpoint {
     const { current, past } = this.leaves.openEntries()
     const decisions = this.agenda.waits.all().filter((wait) => wait.seq === null)
     return {
@@ -450,10 +464,12 @@ export class RunPump implements PumpPort {
   }
 
   #dispose(): void {
+    this.#isOver = true
     this.agenda.dispose()
     for (const attempt of [...this.leaves.all()]) this.leaves.close(attempt, true)
     for (const fact of this.#inbox) {
-      if (fact.kind === 'message') fact.resolve({ accepted: false, reason: 'unknown_token' })
+      if (fact.kind === 'message') fact.resolve({ accepted: false, reason: 'run_moved' })
+      if (fact.kind === 'cancel') fact.resolve(false)
     }
     this.#inbox = []
   }

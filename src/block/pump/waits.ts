@@ -17,7 +17,8 @@ export type MessageOutcome =
   | { readonly accepted: true }
   | {
       readonly accepted: false
-      readonly reason: 'unknown_token' | 'digest_mismatch' | 'action_not_allowed'
+      /** `run_moved`: the run parked or resumed meanwhile; whoever asked looks for it again. */
+      readonly reason: 'unknown_token' | 'digest_mismatch' | 'action_not_allowed' | 'run_moved'
     }
 
 export interface WaitTerms {

@@ -179,6 +179,42 @@ export const errorCatalogue = {
     message: 'A proof about {part} in a log of {size} records cannot be made.',
     fix: 'Ask for a record or an earlier size that the log has.'
   },
+  'run.not_found': {
+    message: 'There is no run {runId} in this ledger.',
+    fix: 'List the runs with "tally runs".'
+  },
+  'run.id_reused': {
+    message: 'Run {runId} exists with another {what}.',
+    fix: 'Use a new id for other work; the same id stands for the same work.'
+  },
+  'run.invalid_id': {
+    message: 'The run id {runId} cannot be used.',
+    fix: 'Use letters, digits and "._:-", at most 128, beginning with a letter or digit.'
+  },
+  'run.definition_changed': {
+    message: 'Run {runId} was started with other versions of its blocks: {difference}.',
+    fix: 'Register the versions that the run was started with, or cancel the run.'
+  },
+  'run.interrupted': {
+    message: 'Run {runId} is parked because the runtime closed; nothing is lost.',
+    fix: 'Resume it by its id after opening the ledger again: tally resume {runId}.'
+  },
+  'runtime.closed': {
+    message: 'The runtime is closed.',
+    fix: 'Open a new one with createRuntime.'
+  },
+  'runtime.too_many_runs': {
+    message: '{limit} runs are live already.',
+    fix: 'Start more when some have ended or wait for a message.'
+  },
+  'runtime.invalid_composite': {
+    message: 'A registered composite is not valid: {problem}.',
+    fix: 'Check it with "tally lint".'
+  },
+  'runtime.duplicate_name': {
+    message: 'Two {what} are registered as {name}.',
+    fix: 'Give each its own name.'
+  },
   'run.unknown_block': {
     message: 'Run {runId} needs the block {block}, which is not registered.',
     fix: 'Register the block with createRuntime or in tally.config, then resume the run.'

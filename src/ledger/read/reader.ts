@@ -130,12 +130,20 @@ export class Reader {
       if (nextFirst !== undefined && nextFirst <= from) continue
       for (const item of this.record(seq).items) {
         if (item.runId !== runId) continue
-        for (const text of item.entries) {
+        const receiptHash = item.receipt && hashOfReceipt(item.receipt.text)
+        for (const [place, text] of item.entries.entries()) {
           const value = JSON.parse(text) as Json
           if (!hasEntryFields(value)) {
             throw corrupt(this.#keys.commit(seq), 'a journal entry is malformed')
           }
-          if (value.n >= from) yield { n: value.n, text, value }
+          if (value.n < from) continue
+          const isLast = place === item.entries.length - 1
+          yield {
+            n: value.n,
+            text,
+            value,
+            ...(isLast && receiptHash !== undefined ? { receiptHash } : {})
+          }
         }
       }
     }
@@ -205,4 +213,12 @@ export function logRecords(item: RecordItem, leaf: number): readonly LogRecord[]
     records.push({ kind: 'evidence', leaf: leaf + records.length, text, evidence })
   }
   return records
+}
+
+const hashMark = '"receiptHash":"'
+
+/** The hash that a stored receipt names; only fields of fixed form stand behind it. */
+function hashOfReceipt(text: string): Hash {
+  const start = text.lastIndexOf(hashMark) + hashMark.length
+  return text.slice(start, start + 64) as Hash
 }

@@ -1,0 +1,47 @@
+/**
+ * block: the determinism boundary. Charts say what they want, the pump gets it, the journal keeps it.
+ */
+export {
+  type BlockContext,
+  BlockFailure,
+  type BlockState,
+  DeterminismViolation,
+  type EffectCall,
+  EffectFailure,
+  type EffectOptions,
+  type Located,
+  type WaitAnswer,
+  type WaitOptions
+} from './context.js'
+export { type Block, type BlockDefinition, defineBlock, type Parsed } from './define.js'
+export {
+  type CompiledComposite,
+  type CompiledLeaf,
+  type CompiledNode,
+  type CompileResult,
+  compileComposite
+} from './graph/compile.js'
+export type { CompositeDefinition } from './graph/definition.js'
+export type { Diagnostic, DocumentPath } from './graph/diagnostic.js'
+export { lintGraph } from './graph/lint.js'
+export { type ParsedComposite, parseComposite } from './graph/parse.js'
+export type { BlockRegistry, ConditionPredicate } from './graph/registry.js'
+export type {
+  Appended,
+  EvidenceDraft,
+  Journal,
+  JournalItem,
+  Position,
+  SealedReference,
+  UnitDraft
+} from './journal.js'
+export type { Request, Response, SideEffectClass, WaitAction } from './protocol.js'
+export type { RecordedEntry } from './pump/book.js'
+export type { JournalEntry, RunFinished, RunStarted } from './pump/entries.js'
+export { UnitGate } from './pump/gate.js'
+export type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './pump/host.js'
+export type { Provider } from './pump/performing.js'
+export { rootOf } from './pump/root.js'
+export { type RootBlock, type RunEnd, RunPump } from './pump/run-pump.js'
+export { Turns } from './pump/turns.js'
+export type { MessageOutcome, WaitMessage } from './pump/waits.js'

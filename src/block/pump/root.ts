@@ -1,0 +1,38 @@
+import { hashJson, type Json, type JsonObject, type RunId } from '../../core/index.js'
+import type { CompiledComposite } from '../graph/compile.js'
+import type { CompositeDefinition } from '../graph/definition.js'
+import { type Request, ROOT_PATH } from '../protocol.js'
+import type { RootBlock } from './run-pump.js'
+
+/** A compiled composite as the root of a run. */
+export function rootOf(definition: CompositeDefinition, compiled: CompiledComposite): RootBlock {
+  const { name, version, sideEffects, definitionHash, logic } = compiled
+  return {
+    name,
+    version,
+    // A definition is plain JSON by construction; its type only names the members.
+    definition: definition as unknown as JsonObject,
+    definitionHash,
+    logic,
+    input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },
+    request: (runId, input) => rootRequest(runId, input, compiled)
+  }
+}
+
+function rootRequest(runId: RunId, payload: Json, compiled: CompiledComposite): Request {
+  const id = hashJson(['request', runId, ROOT_PATH]).slice(0, 32)
+  return {
+    payload,
+    context: {},
+    metadata: {
+      id,
+      traceId: hashJson(['trace', runId]).slice(0, 32),
+      spanId: id.slice(0, 16),
+      runId,
+      blockName: compiled.name,
+      nodeName: ROOT_PATH,
+      attempt: 1,
+      sideEffectClass: compiled.sideEffects
+    }
+  }
+}

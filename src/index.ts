@@ -1,0 +1,53 @@
+/**
+ * tallystick: run multi-step work as statechart blocks that leave signed, hash-chained receipts, resume
+ * after any crash, and prove what happened by doing it again.
+ *
+ * @packageDocumentation
+ */
+export {
+  type Block,
+  type BlockContext,
+  type BlockDefinition,
+  BlockFailure,
+  type BlockState,
+  type ConditionPredicate,
+  DeterminismViolation,
+  type Diagnostic,
+  defineBlock,
+  type EffectCall,
+  EffectFailure,
+  type EffectOptions,
+  type Located,
+  type MessageOutcome,
+  type OpenWait,
+  type Provider,
+  type Request,
+  type Response,
+  type RunEvent,
+  type SideEffectClass,
+  type WaitAnswer,
+  type WaitOptions
+} from './block/index.js'
+export {
+  type Clock,
+  type ErrorCode,
+  type Hash,
+  type IdentityId,
+  isTallyError,
+  type Json,
+  type Random,
+  type RunId,
+  TallyError
+} from './core/index.js'
+export type { LedgerState, Receipt, RunRecord, StoredReceipt } from './ledger/index.js'
+export {
+  type Answer,
+  createRuntime,
+  type DeliveredEvent,
+  type Registrations,
+  type RunHandle,
+  type RunResult,
+  type Runtime,
+  type RuntimeOptions,
+  type StartOptions
+} from './runtime/index.js'

@@ -1,0 +1,110 @@
+import type { Position, RunEvent } from '../block/index.js'
+import { limits, type RunId } from '../core/index.js'
+
+/** An event as it is handed out, or the news that a reader was too slow for some. */
+export type DeliveredEvent =
+  | RunEvent
+  | { readonly type: 'events.dropped'; readonly runId: RunId; readonly count: number }
+
+interface Reader {
+  readonly queue: DeliveredEvent[]
+  dropped: number
+  wake: (() => void) | undefined
+}
+
+/**
+ * Hands the events of one run to its readers, each only once what it tells is durable (D2).
+ *
+ * Owns: the events on their way. Does not own: the run. Without readers nothing is kept and nobody
+ * waits for the disk.
+ */
+export class EventChannel {
+  readonly #durable: (position: Position) => Promise<void>
+  readonly #readers = new Set<Reader>()
+  readonly #listener: ((event: DeliveredEvent) => void) | undefined
+  #pending: { readonly event: RunEvent; readonly position: Position }[] = []
+  #isDraining = false
+  #isClosed = false
+
+  constructor(options: {
+    readonly durable: (position: Position) => Promise<void>
+    /** Called for every event besides the readers; undefined when nobody listens. */
+    readonly listener: ((event: DeliveredEvent) => void) | undefined
+  }) {
+    this.#durable = options.durable
+    this.#listener = options.listener
+  }
+
+  emit(event: RunEvent, position: Position): void {
+    if (this.#readers.size === 0 && this.#listener === undefined) return
+    this.#pending.push({ event, position })
+    if (!this.#isDraining) void this.#drain()
+  }
+
+  /** Ends every reader after what is on its way. */
+  close(): void {
+    this.#isClosed = true
+    if (!this.#isDraining) this.#wakeAll()
+  }
+
+  /** Reads from now on; `first` comes before everything else. Ends when the channel is closed. */
+  async *read(first: readonly RunEvent[]): AsyncGenerator<DeliveredEvent> {
+    const reader: Reader = { queue: [...first], dropped: 0, wake: undefined }
+    this.#readers.add(reader)
+    try {
+      for (;;) {
+        const event = reader.queue.shift()
+        if (event !== undefined) {
+          yield event
+          continue
+        }
+        if (this.#isClosed && !this.#isDraining) return
+        await new Promise<void>((resolve) => {
+          reader.wake = resolve
+        })
+        reader.wake = undefined
+      }
+    } finally {
+      this.#readers.delete(reader)
+    }
+  }
+
+  async #drain(): Promise<void> {
+    this.#isDraining = true
+    try {
+      while (this.#pending.length > 0) {
+        const batch = this.#pending
+        this.#pending = []
+        const last = batch.at(-1)
+        if (last !== undefined) await this.#durable(last.position)
+        for (const { event } of batch) this.#hand(event)
+      }
+    } catch {
+      // The ledger is poisoned: nothing that was on its way may be told; the run's promises reject.
+      this.#pending = []
+    } finally {
+      this.#isDraining = false
+      this.#wakeAll()
+    }
+  }
+
+  #hand(event: RunEvent): void {
+    this.#listener?.(event)
+    for (const reader of this.#readers) {
+      if (reader.queue.length >= limits.EVENTS_BUFFERED_MAX) {
+        reader.dropped += 1
+        continue
+      }
+      if (reader.dropped > 0) {
+        reader.queue.push({ type: 'events.dropped', runId: event.runId, count: reader.dropped })
+        reader.dropped = 0
+      }
+      reader.queue.push(event)
+      reader.wake?.()
+    }
+  }
+
+  #wakeAll(): void {
+    for (const reader of this.#readers) reader.wake?.()
+  }
+}

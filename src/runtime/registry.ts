@@ -1,0 +1,158 @@
+import {
+  type Block,
+  type BlockRegistry,
+  type CompiledComposite,
+  type CompositeDefinition,
+  type ConditionPredicate,
+  compileComposite,
+  type Diagnostic,
+  type Provider,
+  parseComposite,
+  type Request,
+  type Response,
+  type RootBlock,
+  rootOf
+} from '../block/index.js'
+import {
+  canonicalize,
+  isJsonObject,
+  isTallyError,
+  type Json,
+  limits,
+  locate,
+  readDocument,
+  TallyError
+} from '../core/index.js'
+import { compileValue, type Expressions, loadExpressions } from '../expression/index.js'
+
+/** What a runtime can run: everything that documents may name. */
+export interface Registrations {
+  readonly blocks?: readonly Block[]
+  /** Documents that other documents may `use`: text or parsed. */
+  readonly composites?: readonly (string | Json)[]
+  readonly conditions?: Readonly<Record<string, ConditionPredicate>>
+  /** Pure functions that correct a request after a failure (B8). */
+  readonly repairs?: Readonly<Record<string, (request: Request, failure: Response) => Request>>
+  /** Answer effects that give no `perform` of their own. */
+  readonly providers?: readonly Provider[]
+}
+
+export type Prepared =
+  | {
+      readonly ok: true
+      readonly root: RootBlock
+      readonly compiled: CompiledComposite
+      readonly definition: CompositeDefinition
+    }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+/**
+ * Names to blocks, and documents to compiled charts.
+ *
+ * Owns: a bounded cache of compiled documents by text, which can be thrown away at any time.
+ */
+export class Registry implements BlockRegistry {
+  readonly #blocks = new Map<string, Block>()
+  readonly #composites = new Map<string, CompositeDefinition>()
+  readonly #conditions: Readonly<Record<string, ConditionPredicate>>
+  readonly #repairs: NonNullable<Registrations['repairs']>
+  readonly #providers = new Map<string, Provider>()
+  readonly #prepared = new Map<string, Prepared>()
+  #expressions: Promise<Expressions> | undefined
+
+  constructor(registrations: Registrations) {
+    for (const block of registrations.blocks ?? []) add(this.#blocks, block.name, block, 'blocks')
+    for (const provider of registrations.providers ?? []) {
+      add(this.#providers, provider.name, provider, 'providers')
+    }
+    this.#conditions = registrations.conditions ?? {}
+    this.#repairs = registrations.repairs ?? {}
+    for (const source of registrations.composites ?? []) {
+      const parsed = parseSource(source)
+      if (!parsed.ok) {
+        const problem = parsed.diagnostics[0]?.message ?? 'invalid'
+        throw new TallyError('runtime.invalid_composite', { problem })
+      }
+      add(this.#composites, parsed.definition.name, parsed.definition, 'composites')
+    }
+  }
+
+  block(name: string): Block | undefined {
+    return this.#blocks.get(name)
+  }
+
+  composite(name: string): CompositeDefinition | undefined {
+    return this.#composites.get(name)
+  }
+
+  condition(name: string): ConditionPredicate | undefined {
+    return Object.hasOwn(this.#conditions, name) ? this.#conditions[name] : undefined
+  }
+
+  repair(name: string): ((request: Request, failure: Response) => Request) | undefined {
+    return Object.hasOwn(this.#repairs, name) ? this.#repairs[name] : undefined
+  }
+
+  provider(name: string): Provider | undefined {
+    return this.#providers.get(name)
+  }
+
+  /** A document, as text or parsed, compiled. The problems of a bad one are data. */
+  async prepare(source: string | Json): Promise<Prepared> {
+    const key = typeof source === 'string' ? source : canonicalize(source)
+    const known = this.#prepared.get(key)
+    if (known !== undefined) return known
+    const parsed = parseSource(source)
+    const prepared = parsed.ok ? await this.compile(parsed.definition) : parsed
+    if (this.#prepared.size >= limits.CACHE_ENTRIES_MAX) this.#prepared.clear()
+    this.#prepared.set(key, prepared)
+    return prepared
+  }
+
+  /** A checked definition, compiled. */
+  async compile(definition: CompositeDefinition): Promise<Prepared> {
+    const used = [definition as unknown as Json, [...this.#composites.values()] as unknown as Json]
+    const expressions = mentionsCel(used) ? await this.#loadExpressions() : plainExpressions
+    const result = compileComposite(definition, { registry: this, expressions })
+    if (!result.ok) return result
+    const { compiled } = result
+    return { ok: true, root: rootOf(definition, compiled), compiled, definition }
+  }
+
+  #loadExpressions(): Promise<Expressions> {
+    this.#expressions ??= loadExpressions()
+    return this.#expressions
+  }
+}
+
+const plainExpressions: Pick<Expressions, 'compileValue' | 'compileCondition'> = {
+  compileValue: (value, options) => compileValue(value, options),
+  compileCondition: (expression) => {
+    throw new TallyError('core.internal', { problem: `no engine was loaded for ${expression}` })
+  }
+}
+
+/** Loading the CEL engine takes a tenth of a second, so documents without CEL do without it. */
+function mentionsCel(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(mentionsCel)
+  if (!isJsonObject(value)) return false
+  return 'cel' in value || Object.values(value).some(mentionsCel)
+}
+
+function parseSource(source: string | Json): ReturnType<typeof parseComposite> {
+  if (typeof source !== 'string') return parseComposite(source)
+  try {
+    return parseComposite(readDocument(source), { locate: (path) => locate(source, path) })
+  } catch (error) {
+    if (!isTallyError(error)) throw error
+    return {
+      ok: false,
+      diagnostics: [{ reason: 'invalid_graph', path: [], message: error.message }]
+    }
+  }
+}
+
+function add<Value>(map: Map<string, Value>, name: string, value: Value, what: string): void {
+  if (map.has(name)) throw new TallyError('runtime.duplicate_name', { what, name })
+  map.set(name, value)
+}

@@ -1,0 +1,444 @@
+import type { EventEmitter } from 'eventemitter3'
+import {
+  type CompositeDefinition,
+  type MessageOutcome,
+  type OpenWait,
+  type PumpHost,
+  type RecordedEntry,
+  type RunEnd,
+  type RunEvent,
+  RunPump,
+  type RunStarted,
+  type WaitMessage
+} from '../block/index.js'
+import {
+  type Hash,
+  hashJson,
+  isRunId,
+  type Json,
+  limits,
+  type RunId,
+  TallyError
+} from '../core/index.js'
+import type { Ledger, RunRecord } from '../ledger/index.js'
+import { type DeliveredEvent, EventChannel } from './channel.js'
+import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
+import type { RunResult } from './handle.js'
+import type { Prepared, Registry } from './registry.js'
+
+type Compiled = Prepared & { readonly ok: true }
+
+/** A run that this process knows: its events and its result, whether it is live or parked. */
+interface Known {
+  readonly channel: EventChannel
+  readonly result: PromiseWithResolvers
+  live: { readonly pump: RunPump; readonly over: Promise<void> } | undefined
+  /** Taking it up again is under way. */
+  resuming: Promise<void> | undefined
+  callOffDue: (() => void) | undefined
+}
+
+interface PromiseWithResolvers {
+  readonly promise: Promise<RunResult>
+  resolve(result: RunResult): void
+  reject(error: unknown): void
+}
+
+export interface RunsOptions {
+  readonly ledger: Ledger
+  readonly registry: Registry
+  readonly host: Omit<PumpHost, 'emit'>
+  readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
+}
+
+/**
+ * The runs of one ledger in this process: starting them, parking them, taking them up again.
+ *
+ * Owns: live pumps, their events and results. Does not own: what happened, which is in the ledger; a
+ * parked run is only a record there, a small entry here, and a timer if it has a due time.
+ *
+ * L6 the same id is the same run: with the same document and inputs it is attached to, otherwise refused.
+ */
+export class Runs {
+  readonly #options: RunsOptions
+  readonly #known = new Map<RunId, Known>()
+  #isClosing = false
+
+  constructor(options: RunsOptions) {
+    this.#options = options
+  }
+
+  get liveCount(): number {
+    let count = 0
+    for (const known of this.#known.values()) if (known.live !== undefined) count += 1
+    return count
+  }
+
+  /** Starts a run, or attaches to the one that has this id. */
+  start(
+    runId: RunId,
+    source: Promise<Prepared>,
+    options: { readonly inputs: Json; readonly principal: Json }
+  ): Known {
+    this.#checkOpen()
+    if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: String(runId) })
+    const earlier = this.#known.get(runId)
+    const known = earlier ?? this.#know(runId)
+    const begin = async () => {
+      const prepared = await source
+      if (!prepared.ok) {
+        if (earlier === undefined) this.#refuse(runId, known, prepared)
+        return
+      }
+      const { ledger } = this.#options
+      const record = ledger.run(runId)
+      if (record !== undefined) {
+        this.#checkSame(record, prepared, options.inputs)
+        if (earlier === undefined) await this.attach(runId)
+        return
+      }
+      await this.#launch(runId, known, prepared, options)
+    }
+    const begun = begin()
+    if (earlier === undefined)
+      begun.catch((error: unknown) => this.#settle(runId, known, { error }))
+    // A second caller with other work must hear of it; the first one's run goes on.
+    else return { ...known, result: refusing(begun, known.result) }
+    return known
+  }
+
+  #refuse(runId: RunId, known: Known, prepared: Prepared & { readonly ok: false }): void {
+    const diagnostics = prepared.diagnostics.map(({ reason, path, message, ...at }) => ({
+      reason,
+      path: path.map(String),
+      message,
+      ...at
+    }))
+    const reason = prepared.diagnostics[0]?.reason ?? 'invalid_graph'
+    this.#settle(runId, known, {
+      result: {
+        id: runId,
+        status: 'failed',
+        response: {
+          success: false,
+          data: null,
+          reason: reason === 'condition_resolution_error' ? reason : 'invalid_graph',
+          errorType: 'InvalidDocument',
+          details: { diagnostics: diagnostics as unknown as Json },
+          metadata: {}
+        }
+      }
+    })
+  }
+
+  #checkSame(record: RunRecord, prepared: Compiled, inputs: Json): void {
+    const started = record.started as unknown as RunStarted
+    const { runId } = record
+    if (started.inputHash !== hashJson(inputs)) {
+      throw new TallyError('run.id_reused', { runId, what: 'input' })
+    }
+    if (started.definitionHash !== prepared.root.definitionHash) {
+      throw new TallyError('run.id_reused', { runId, what: 'document' })
+    }
+  }
+
+  async #launch(
+    runId: RunId,
+    known: Known,
+    { root, compiled }: Compiled,
+    options: { readonly inputs: Json; readonly principal: Json }
+  ): Promise<void> {
+    this.#checkOpen()
+    if (this.liveCount >= limits.RUNS_LIVE_MAX) {
+      throw new TallyError('runtime.too_many_runs', { limit: limits.RUNS_LIVE_MAX })
+    }
+    const { host } = this.#options
+    const pump = new RunPump({ runId, root, host: this.#hostOf(known) })
+    const at = host.clock.now()
+    const first = {
+      k: 'run.started',
+      at,
+      status: 'running',
+      name: root.name,
+      definition: root.definition,
+      definitionHash: root.definitionHash,
+      input: options.inputs,
+      inputHash: hashJson(options.inputs),
+      base: host.journal.head() ?? 'GENESIS',
+      principal: options.principal
+    } as const
+    this.#drive(runId, known, pump, compiled, () => pump.start(first))
+  }
+
+  /** Knows a run of the ledger again: its result if it has ended, its waits otherwise. */
+  async attach(runId: RunId): Promise<Known> {
+    const record = this.#options.ledger.run(runId)
+    if (record === undefined) throw new TallyError('run.not_found', { runId })
+    const known = this.#known.get(runId) ?? this.#know(runId)
+    if (known.live !== undefined) return known
+    if (isEnded(record)) {
+      this.#settle(runId, known, { result: resultOf(runId, record) })
+    } else if (record.status === 'waiting') this.#armDue(runId, known, record)
+    return known
+  }
+
+  /** Takes up every run that was interrupted, and arms the due times of those that wait. */
+  async resumeAll(): Promise<readonly RunId[]> {
+    const resumed: RunId[] = []
+    for await (const record of this.#options.ledger.runs()) {
+      if (isEnded(record)) continue
+      const known = await this.attach(record.runId)
+      if (record.status === 'running') {
+        await this.#takeUp(record.runId, known)
+        resumed.push(record.runId)
+      }
+    }
+    return resumed
+  }
+
+  /** Takes up one run; a run that waits only looks whether something has fallen due. */
+  async resume(runId: RunId): Promise<Known> {
+    this.#checkOpen()
+    const known = await this.attach(runId)
+    const record = this.#options.ledger.run(runId)
+    if (record !== undefined && !isEnded(record)) await this.#takeUp(runId, known)
+    return known
+  }
+
+  async #takeUp(runId: RunId, known: Known): Promise<void> {
+    if (known.live !== undefined) return
+    known.resuming ??= this.#rebuild(runId, known).finally(() => {
+      known.resuming = undefined
+    })
+    await known.resuming
+  }
+
+  async #rebuild(runId: RunId, known: Known): Promise<void> {
+    const { ledger, registry } = this.#options
+    known.callOffDue?.()
+    known.callOffDue = undefined
+    const record = ledger.run(runId)
+    if (record === undefined) throw new TallyError('run.not_found', { runId })
+    const started = record.started as unknown as RunStarted
+    const prepared = await registry.compile(started.definition as unknown as CompositeDefinition)
+    if (!prepared.ok || prepared.root.definitionHash !== started.definitionHash) {
+      const difference = prepared.ok
+        ? `definition ${prepared.root.definitionHash.slice(0, 12)}, recorded was ${started.definitionHash.slice(0, 12)}`
+        : (prepared.diagnostics[0]?.message ?? 'it does not compile')
+      throw new TallyError('run.definition_changed', { runId, difference })
+    }
+    const { root, compiled } = prepared
+    const checkpoint = parseCheckpoint(ledger.checkpoint(runId), { runId, compiled })
+    const recorded: RecordedEntry[] = []
+    for await (const { text, value, receiptHash } of ledger.journal(
+      runId,
+      checkpoint?.entries ?? 0
+    )) {
+      // The journal gives back what the pump has written.
+      const entry = value as unknown as RecordedEntry['entry']
+      recorded.push({ entry, text, receiptHash })
+    }
+    const pump = new RunPump({ runId, root, host: this.#hostOf(known), checkpoint })
+    this.#drive(runId, known, pump, compiled, () => pump.resume(started, recorded))
+  }
+
+  #drive(
+    runId: RunId,
+    known: Known,
+    pump: RunPump,
+    compiled: Compiled['compiled'],
+    run: () => Promise<RunEnd>
+  ): void {
+    const over = (async () => {
+      try {
+        await this.#ended(runId, known, pump, compiled, await run())
+      } catch (error) {
+        known.live = undefined
+        this.#settle(runId, known, { error })
+      }
+    })()
+    known.live = { pump, over }
+  }
+
+  async #ended(
+    runId: RunId,
+    known: Known,
+    pump: RunPump,
+    compiled: Compiled['compiled'],
+    end: RunEnd
+  ): Promise<void> {
+    const { ledger } = this.#options
+    const { position } = pump.book
+    if (end.kind === 'finished') {
+      ledger.saveCheckpoint(runId, null, position)
+      known.live = undefined
+      const { status, response, receiptHash } = end
+      const hash = receiptHash === undefined ? {} : { receiptHash }
+      this.#settle(runId, known, { result: { id: runId, status, response, ...hash } })
+      return
+    }
+    const stateRoot = ledger.roots().execution
+    const saved = encodeCheckpoint(end.checkpoint, { runId, compiled, stateRoot })
+    ledger.saveCheckpoint(runId, saved, position)
+    // Whoever takes it up again reads the journal, so the journal must have it all.
+    await ledger.durable(position)
+    known.live = undefined
+    if (end.kind === 'parked') this.#setDue(runId, known, end.due)
+    else this.#settle(runId, known, { error: new TallyError('run.interrupted', { runId }) })
+  }
+
+  #armDue(runId: RunId, known: Known, record: RunRecord): void {
+    const { due } = record.last as { readonly due?: number | null }
+    if (known.callOffDue === undefined) this.#setDue(runId, known, due ?? null)
+  }
+
+  #setDue(runId: RunId, known: Known, due: number | null): void {
+    known.callOffDue?.()
+    known.callOffDue = undefined
+    if (due === null || this.#isClosing) return
+    known.callOffDue = this.#options.host.clock.schedule(due, () => {
+      this.#takeUp(runId, known).catch((error: unknown) => this.#settle(runId, known, { error }))
+    })
+  }
+
+  /** Gives a message to a run wherever it is; a run that parks meanwhile is followed. */
+  async message(runId: RunId, message: WaitMessage): Promise<MessageOutcome> {
+    for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
+      const pump = await this.#pumpOf(runId)
+      if (pump === undefined) return { accepted: false, reason: 'unknown_token' }
+      const outcome = await pump.message(message)
+      if (outcome.accepted || outcome.reason !== 'run_moved') return outcome
+      await this.#known.get(runId)?.live?.over
+    }
+    return { accepted: false, reason: 'run_moved' }
+  }
+
+  async cancel(runId: RunId, reason: string, by: Json): Promise<void> {
+    for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
+      const pump = await this.#pumpOf(runId)
+      if (pump === undefined || (await pump.cancel(reason, by))) return
+      await this.#known.get(runId)?.live?.over
+    }
+  }
+
+  /** The run's pump, taken up if it is parked; undefined once it has ended. */
+  async #pumpOf(runId: RunId): Promise<RunPump | undefined> {
+    this.#checkOpen()
+    const known = await this.attach(runId)
+    const record = this.#options.ledger.run(runId)
+    if (record === undefined || isEnded(record)) return undefined
+    if (known.live === undefined) await this.#takeUp(runId, known)
+    return known.live?.pump
+  }
+
+  /** What a message can end now. */
+  waits(runId: RunId): readonly OpenWait[] {
+    const live = this.#known.get(runId)?.live
+    if (live !== undefined) return live.pump.openWaits()
+    const record = this.#options.ledger.run(runId)
+    if (record === undefined || record.status !== 'waiting') return []
+    return (record.last as unknown as { readonly waits: readonly OpenWait[] }).waits
+  }
+
+  /** Reads the events of a run from now on; begins with what it waits for, or with its end. */
+  read(runId: RunId, known: Known): AsyncIterable<DeliveredEvent> {
+    return known.channel.read(this.#present(runId))
+  }
+
+  #present(runId: RunId): readonly RunEvent[] {
+    const record = this.#options.ledger.run(runId)
+    if (record === undefined) return []
+    const at = record.updatedAt
+    if (isEnded(record)) {
+      const { status, response, receiptHash } = resultOf(runId, record)
+      const hash = receiptHash === undefined ? {} : { receiptHash }
+      return [{ type: 'run.finished', runId, at, status, response, ...hash }]
+    }
+    return this.waits(runId).map((wait) => ({ type: 'waiting', runId, at, ...wait }))
+  }
+
+  /** Parks what is running; resolves when everything is durable. */
+  async close(): Promise<void> {
+    this.#isClosing = true
+    const over: Promise<void>[] = []
+    for (const known of this.#known.values()) {
+      known.callOffDue?.()
+      if (known.resuming !== undefined) await known.resuming.catch(() => undefined)
+      if (known.live === undefined) continue
+      known.live.pump.stop()
+      over.push(known.live.over)
+    }
+    await Promise.all(over)
+    for (const [runId, known] of this.#known) {
+      this.#settle(runId, known, { error: new TallyError('run.interrupted', { runId }) })
+    }
+  }
+
+  #hostOf(known: Known): PumpHost {
+    const emit: PumpHost['emit'] = (event, position) => known.channel.emit(event, position)
+    return { ...this.#options.host, emit }
+  }
+
+  #know(runId: RunId): Known {
+    const { events, ledger } = this.#options
+    const channel = new EventChannel({
+      durable: (position) => ledger.durable(position),
+      listener:
+        events.listenerCount('event') === 0 ? undefined : (event) => events.emit('event', event)
+    })
+    const known: Known = {
+      channel,
+      result: resolvers(),
+      live: undefined,
+      resuming: undefined,
+      callOffDue: undefined
+    }
+    this.#known.set(runId, known)
+    return known
+  }
+
+  #settle(
+    runId: RunId,
+    known: Known,
+    how: { readonly result: RunResult } | { readonly error: unknown }
+  ): void {
+    if ('result' in how) known.result.resolve(how.result)
+    else known.result.reject(how.error)
+    known.channel.close()
+    if (this.#known.get(runId) === known) this.#known.delete(runId)
+  }
+
+  #checkOpen(): void {
+    if (this.#isClosing) throw new TallyError('runtime.closed', {})
+  }
+}
+
+function isEnded(record: RunRecord): boolean {
+  return record.status !== 'running' && record.status !== 'waiting'
+}
+
+function resultOf(runId: RunId, record: RunRecord): RunResult {
+  const { status, response } = record.last as unknown as RunResult
+  const { receiptHash } = record as { readonly receiptHash?: Hash }
+  return { id: runId, status, response, ...(receiptHash === undefined ? {} : { receiptHash }) }
+}
+
+function resolvers(): PromiseWithResolvers {
+  let resolve: (result: RunResult) => void = () => undefined
+  let reject: (error: unknown) => void = () => undefined
+  const promise = new Promise<RunResult>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  // Whoever does not ask for the result must not be stopped by it.
+  promise.catch(() => undefined)
+  return { promise, resolve, reject }
+}
+
+function refusing(begun: Promise<void>, first: PromiseWithResolvers): PromiseWithResolvers {
+  const promise = begun.then(() => first.promise)
+  promise.catch(() => undefined)
+  return { ...first, promise }
+}
+
+export type { Known }

@@ -1,0 +1,245 @@
+import { EventEmitter } from 'eventemitter3'
+import { type Diagnostic, lintGraph, Turns, UnitGate } from '../block/index.js'
+import {
+  type Clock,
+  type Hash,
+  type IdentityId,
+  type Json,
+  type Random,
+  type RunId,
+  runtimeProfile,
+  systemClock,
+  systemRandom
+} from '../core/index.js'
+import type {
+  JournalEntry,
+  Ledger,
+  LedgerState,
+  RunRecord,
+  StoredReceipt
+} from '../ledger/index.js'
+import type { DeliveredEvent } from './channel.js'
+import type { Answer, RunHandle } from './handle.js'
+import { type OpenedLedger, type OpenOptions, openForRuntime } from './open.js'
+import { type Registrations, Registry } from './registry.js'
+import { type Known, Runs } from './runs.js'
+
+export interface RuntimeOptions extends Registrations, OpenOptions {
+  /**
+   * `output` (default): steps run ahead of the disk, and nothing leaves the process before it is
+   * durable. `step`: every step is durable before the next one begins (D2).
+   */
+  readonly durability?: 'output' | 'step'
+  /** Takes up every run that was interrupted. Default false: `resume` does it one by one. */
+  readonly resume?: boolean
+  readonly clock?: Clock
+  readonly random?: Random
+}
+
+export interface StartOptions {
+  /** Names the run: the same id with the same document and inputs is the same run (L6). */
+  readonly id?: string
+  /** Payload of the root block's request. */
+  readonly inputs?: Json
+}
+
+/**
+ * Runs documents against one ledger.
+ *
+ * @example
+ * await using tally = await createRuntime({ location: './ledger', create: 'if-absent', blocks })
+ * const run = tally.start(await readFile('pay.yaml', 'utf8'), { id: 'june', inputs: { limit: '500' } })
+ * const { status, response } = await run.result
+ */
+export interface Runtime extends AsyncDisposable {
+  readonly identity: IdentityId
+  /** Every event of every run started after the first listener was added; as `--json` prints them. */
+  readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
+  /** Starts a run of a document: YAML or JSON text, or the parsed document. */
+  start(document: string | Json, options?: StartOptions): RunHandle
+  /** A run of this ledger by its id, without taking it up. Rejects with `run.not_found`. */
+  attach(id: string): Promise<RunHandle>
+  /** Takes up an interrupted run. */
+  resume(id: string): Promise<RunHandle>
+  runs(): AsyncIterable<RunRecord>
+  run(id: string): RunRecord | undefined
+  journal(id: string): AsyncIterable<JournalEntry>
+  receipts(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<StoredReceipt>
+  receipt(which: Hash | number): Promise<StoredReceipt | undefined>
+  /** What is wrong or doubtful in a document; empty when it is fine. */
+  lint(document: string | Json): Promise<readonly Diagnostic[]>
+  /** A signed note over everything committed so far: keep it elsewhere, it anchors the history. */
+  note(): Promise<string>
+  status(): LedgerState
+  /** Parks what is running and lets go of the ledger. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a ledger and everything that runs on it: the only place where the rooms are wired together.
+ * Rejects with the codes of opening: `ledger.not_found`, `ledger.locked`, `identity.wrong_passphrase`…
+ */
+export async function createRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
+  const clock = options.clock ?? systemClock
+  const random = options.random ?? systemRandom
+  const registry = new Registry(options)
+  const opened = await openForRuntime(options, { random })
+  const runtime = new WiredRuntime(opened, registry, {
+    clock,
+    random,
+    durability: options.durability ?? 'output'
+  })
+  if (options.resume === true) await runtime.resumeAll()
+  return runtime
+}
+
+/** The runtime as its own package sees it; users see {@link Runtime}. */
+export class WiredRuntime implements Runtime {
+  readonly events = new EventEmitter<{ event: (event: DeliveredEvent) => void }>()
+  readonly ledger: Ledger
+  readonly registry: Registry
+  readonly runsOf: Runs
+  readonly #opened: OpenedLedger
+  readonly #random: Random
+  #closed: Promise<void> | undefined
+
+  constructor(
+    opened: OpenedLedger,
+    registry: Registry,
+    options: {
+      readonly clock: Clock
+      readonly random: Random
+      readonly durability: 'output' | 'step'
+    }
+  ) {
+    const { clock, random, durability } = options
+    this.#opened = opened
+    this.#random = random
+    this.ledger = opened.ledger
+    this.registry = registry
+    this.runsOf = new Runs({
+      ledger: this.ledger,
+      registry,
+      events: this.events,
+      host: {
+        journal: this.ledger,
+        clock,
+        turns: new Turns(),
+        gate: new UnitGate(clock),
+        identity: this.ledger.identity,
+        profile: runtimeProfile(),
+        durability,
+        block: (name) => registry.block(name),
+        provider: (name) => registry.provider(name)
+      }
+    })
+  }
+
+  get identity(): IdentityId {
+    return this.ledger.identity
+  }
+
+  start(document: string | Json, options: StartOptions = {}): RunHandle {
+    const runId = (options.id ?? this.#random.uuid()) as RunId
+    const inputs = options.inputs ?? {}
+    const known = this.runsOf.start(runId, this.registry.prepare(document), {
+      inputs,
+      principal: { kind: 'owner', id: 'local' }
+    })
+    return this.#handle(runId, known)
+  }
+
+  async attach(id: string): Promise<RunHandle> {
+    const runId = id as RunId
+    return this.#handle(runId, await this.runsOf.attach(runId))
+  }
+
+  async resume(id: string): Promise<RunHandle> {
+    const runId = id as RunId
+    return this.#handle(runId, await this.runsOf.resume(runId))
+  }
+
+  resumeAll(): Promise<readonly RunId[]> {
+    return this.runsOf.resumeAll()
+  }
+
+  runs(): AsyncIterable<RunRecord> {
+    return this.ledger.runs()
+  }
+
+  run(id: string): RunRecord | undefined {
+    return this.ledger.run(id as RunId)
+  }
+
+  journal(id: string): AsyncIterable<JournalEntry> {
+    return this.ledger.journal(id as RunId)
+  }
+
+  receipts(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<StoredReceipt> {
+    return this.ledger.receipts(range)
+  }
+
+  receipt(which: Hash | number): Promise<StoredReceipt | undefined> {
+    return this.ledger.receipt(which)
+  }
+
+  async lint(document: string | Json): Promise<readonly Diagnostic[]> {
+    const prepared = await this.registry.prepare(document)
+    return prepared.ok ? lintGraph(prepared.definition) : prepared.diagnostics
+  }
+
+  note(): Promise<string> {
+    return this.ledger.note()
+  }
+
+  status(): LedgerState {
+    return this.ledger.state()
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close()
+    return this.#closed
+  }
+
+  async #close(): Promise<void> {
+    await this.runsOf.close()
+    await this.#opened.close()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close()
+  }
+
+  #handle(runId: RunId, known: Known): RunHandle {
+    const runs = this.runsOf
+    const answer = (token: string, given: Answer, action: 'approve' | 'deny') =>
+      runs.message(runId, messageOf(token, given, action))
+    return {
+      id: runId,
+      result: known.result.promise,
+      waits: async () => runs.waits(runId),
+      approve: (token, given) => answer(token, given, 'approve'),
+      deny: (token, given) => answer(token, given, 'deny'),
+      resume: (token, { action = 'resume', ...given }) =>
+        runs.message(runId, messageOf(token, given, action)),
+      cancel: (reason = 'cancelled by the owner') =>
+        runs.cancel(runId, reason, ownerNamed(undefined)),
+      [Symbol.asyncIterator]: () => runs.read(runId, known)[Symbol.asyncIterator](),
+      // Leaving the scope lets go of the handle only; the run goes on.
+      [Symbol.asyncDispose]: async () => undefined
+    }
+  }
+}
+
+function messageOf(
+  token: string,
+  { digest, by, value }: Answer,
+  action: 'approve' | 'deny' | NonNullable<Parameters<RunHandle['resume']>[1]['action']>
+): Parameters<Runs['message']>[1] {
+  return { token, digest, action, by: ownerNamed(by), ...(value === undefined ? {} : { value }) }
+}
+
+/** The owner's principal; the name that a person gives is a claim (K13). */
+function ownerNamed(by: string | undefined): Json {
+  return { kind: 'owner', id: 'local', ...(by === undefined ? {} : { claimed: by }) }
+}
