@@ -62,6 +62,7 @@ export class FaultyDisk {
     }
     this.#recover()
     this.#syncBroken = false
+    this.#armed = undefined
     this.#life = new FaultyStore(this.#hold(), this.#replay())
     return this.#life
   }

@@ -77,6 +77,8 @@ interface LifePlan {
   readonly faultTimes: number
   readonly end: 'close' | 'process' | 'power'
   readonly turnsToEnd: number
+  /** What happens while the ledger opens: recovery writes too. */
+  readonly opening: 'calm' | 'fault' | 'crash'
 }
 
 class Simulation {
@@ -116,20 +118,23 @@ class Simulation {
   #lifePlan(): LifePlan {
     const faults = [undefined, undefined, 'disk_full', 'sync_failed'] as const
     const ends = ['close', 'process', 'power', 'power'] as const
-    const plan = {
-      units: this.#below(12),
+    const openings = ['calm', 'calm', 'calm', 'calm', 'fault', 'crash'] as const
+    const plan: LifePlan = {
+      units: 1 + this.#below(20),
       fault: faults[this.#below(faults.length)],
       faultAfter: this.#below(6),
       faultTimes: 1 + this.#below(3),
       end: ends[this.#below(ends.length)] ?? 'power',
-      turnsToEnd: this.#below(40)
+      turnsToEnd: this.#below(80),
+      opening: openings[this.#below(openings.length)] ?? 'calm'
     }
     this.#plan = JSON.stringify(plan)
     return plan
   }
 
   async #live(plan: LifePlan, life: number): Promise<void> {
-    const ledger = await this.#openChecked()
+    const ledger = await this.#openUnder(plan)
+    if (ledger === undefined) return
     const { fault, faultAfter: after, faultTimes: times, end } = plan
     if (fault !== undefined) this.#disk.failCommits({ after, times, fault })
     const work = this.#work(ledger, plan.units, life)
@@ -181,6 +186,31 @@ class Simulation {
     const known = [...this.#asked]
     if (known.length > 0 && this.#below(4) === 0) return known[this.#below(known.length)] ?? ''
     return `unit-${life}-${number}`
+  }
+
+  /** Opens as the plan says; undefined when the ledger did not come up, which it may then. */
+  async #openUnder(plan: LifePlan): Promise<SimulatedLedger | undefined> {
+    if (plan.opening === 'calm') return this.#openChecked()
+    const store = this.#disk.open()
+    const fault = plan.fault ?? 'disk_full'
+    if (plan.opening === 'fault') this.#disk.failCommits({ after: 0, times: 1, fault })
+    const crash = plan.opening === 'crash' ? this.#crashLater(plan) : undefined
+    try {
+      const ledger = await this.#open(store)
+      await crash
+      if (crash === undefined) return ledger
+      await ledger.close().catch(() => undefined)
+    } catch (error) {
+      if (!isTallyError(error)) this.#fail(`opening is met with ${String(error)}`, error)
+      await crash
+      this.#disk.crash('power')
+    }
+    return undefined
+  }
+
+  async #crashLater({ turnsToEnd }: LifePlan): Promise<void> {
+    for (let turn = 0; turn < turnsToEnd / 4; turn += 1) await this.#turn()
+    this.#disk.crash('power')
   }
 
   async #openChecked(): Promise<SimulatedLedger> {
