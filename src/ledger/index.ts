@@ -35,6 +35,7 @@ export {
   type OwnerRequest,
   type OwnerSocket
 } from './owner/index.js'
+export { parseEvidence, parseReceipt } from './receipt/parse.js'
 export type {
   BlobReference,
   Evidence,
@@ -45,7 +46,6 @@ export type {
 } from './receipt/receipt.js'
 export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'
-export { parseEvidence, parseReceipt } from './receipt/parse.js'
 export type {
   AnchorReport,
   GivenNote,

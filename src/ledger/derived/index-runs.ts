@@ -62,6 +62,18 @@ export class IndexRuns {
     return found
   }
 
+  /** Every entry as stored, for comparison with the commit records. */
+  *slots(): Generator<Buffer> {
+    for (const run of this.#runs) {
+      for (let page = 0; page < 2 ** run.bits; page += 1) {
+        const bytes = this.#page(run, page)
+        for (let at = 0; at < bytes.length; at += ENTRY_BYTES) {
+          yield bytes.subarray(at, at + ENTRY_BYTES)
+        }
+      }
+    }
+  }
+
   /** What to write so that the index covers `entries` too; {@link adopt} the runs once durable. */
   async add(entries: readonly IndexEntry[]): Promise<{
     readonly runs: readonly IndexRun[]
@@ -96,7 +108,7 @@ export class IndexRuns {
     merged: readonly IndexRun[]
   ): Promise<(readonly [string, Uint8Array])[]> {
     const fresh = new Map<number, Buffer[]>()
-    for (const entry of entries) push(fresh, pageOfKey(entry.key, run.bits), encode(entry))
+    for (const entry of entries) push(fresh, pageOfKey(entry.key, run.bits), indexSlot(entry))
     const puts: (readonly [string, Uint8Array])[] = []
     for (let page = 0; page < 2 ** run.bits; page += 1) {
       const slots = fresh.get(page) ?? []
@@ -152,7 +164,8 @@ function pageOfKey(key: Buffer, bits: number): number {
   return bits === 0 ? 0 : key.readUInt32BE(0) >>> (32 - bits)
 }
 
-function encode({ key, commitSeq, ordinal }: IndexEntry): Buffer {
+/** The 16 bytes of an entry. */
+export function indexSlot({ key, commitSeq, ordinal }: IndexEntry): Buffer {
   const slot = Buffer.allocUnsafe(ENTRY_BYTES)
   key.copy(slot, 0, 0, INDEX_KEY_BYTES)
   slot.writeUIntBE(commitSeq, INDEX_KEY_BYTES, 5)

@@ -1,0 +1,190 @@
+import {
+  canonicalize,
+  type Hash,
+  isHash,
+  isJsonObject,
+  isPublicKey,
+  isSignature,
+  type Json,
+  type JsonObject,
+  sha256Hex
+} from '../../core/index.js'
+import { type Evidence, RECEIPT_VERSION, type Receipt } from './receipt.js'
+
+/** A check that failed: which field, what it should be, what it is. */
+export interface FieldProblem {
+  readonly field: string
+  readonly expected: string
+  readonly actual: string
+}
+
+export type ParsedRecord<Record> =
+  | { readonly ok: true; readonly record: Record; readonly computedHash: Hash }
+  | { readonly ok: false; readonly problem: FieldProblem }
+
+type FieldCheck = (value: Json) => boolean
+
+const isText: FieldCheck = (value) => typeof value === 'string'
+const isCount: FieldCheck = (value) => Number.isSafeInteger(value) && Number(value) >= 0
+const isInteger: FieldCheck = (value) => Number.isSafeInteger(value)
+const isSortedTexts: FieldCheck = (value) =>
+  Array.isArray(value) &&
+  value.every((item, at) => isText(item) && (at === 0 || String(value[at - 1]) < String(item)))
+const isHashOrNull: FieldCheck = (value) => value === null || isHash(value)
+const isAny: FieldCheck = () => true
+
+const receiptFields: Readonly<Record<keyof Receipt, FieldCheck>> = {
+  capabilitiesDeclared: isSortedTexts,
+  capabilitiesUsed: isSortedTexts,
+  dappId: isText,
+  identity: isHash,
+  inputHash: isHash,
+  inputPayload: (value) => fieldProblem(value, inputFields, optionalInput) === undefined,
+  intent: isText,
+  nextStateRoot: isHash,
+  previousReceiptHash: isHashOrNull,
+  previousStateRoot: isHash,
+  publicKey: isPublicKey,
+  receiptHash: isHash,
+  resultHash: isHash,
+  signature: isSignature,
+  timestamp: isInteger,
+  version: (value) => value === RECEIPT_VERSION
+}
+
+const sealedFields: Readonly<Record<string, FieldCheck>> = {
+  bytes: isCount,
+  effect: isText,
+  requestHash: isHash,
+  responseHash: isHash,
+  seq: isCount
+}
+
+const inputFields: Readonly<Record<string, FieldCheck>> = {
+  action: isText,
+  id: isText,
+  payload: isAny,
+  principal: isAny,
+  provider: fields({ codeHash: isHash, id: isText, kind: isText, profile: isAny }),
+  raw: (value) => isText(value) || isJsonObject(value),
+  run: fields({ at: isInteger, attempt: isCount, path: isText, runId: isText, step: isCount }),
+  sealed: (value) => Array.isArray(value) && value.every(fields(sealedFields)),
+  seed: fields({ base: (value) => value === 'GENESIS' || isHash(value), value: isHash }),
+  timestamp: isInteger
+}
+const optionalInput: ReadonlySet<string> = new Set(['raw', 'run'])
+
+const evidenceFields: Readonly<Record<keyof Evidence, FieldCheck>> = {
+  code: isText,
+  details: isAny,
+  evidenceHash: isHash,
+  head: fields({ receiptHash: isHashOrNull, seq: isCount }),
+  identity: isHash,
+  inputPayload: fields({ action: isText, id: isText, payload: isAny }),
+  journalHash: isHash,
+  landed: (value) => Array.isArray(value) && value.every(fields(sealedFields)),
+  publicKey: isPublicKey,
+  signature: isSignature,
+  timestamp: isInteger,
+  type: (value) => value === 'abort' || value === 'denial' || value === 'failure',
+  version: (value) => value === 1
+}
+
+/**
+ * Reads a receipt strictly: canonical JSON, exactly the 16 fields, each of its type. Encoding is the
+ * text itself, so parse then encode gives the same bytes. Does not check hashes or signatures, but
+ * gives the hash that the text has.
+ *
+ * @example
+ * {"capabilitiesDeclared":[],"capabilitiesUsed":[],"dappId":"block:a@1","identity":"ab..",
+ *  "inputHash":"..","inputPayload":{..},"intent":"a.b","nextStateRoot":"..",
+ *  "previousReceiptHash":null,"previousStateRoot":"..","publicKey":"..","receiptHash":"..",
+ *  "resultHash":"..","signature":"..","timestamp":1700000000,"version":1}
+ */
+export function parseReceipt(text: string): ParsedRecord<Receipt> {
+  return parseSigned<Receipt>(text, receiptFields, new Set(), 'receiptHash')
+}
+
+/** Reads an evidence record as strictly as a receipt. */
+export function parseEvidence(text: string): ParsedRecord<Evidence> {
+  return parseSigned<Evidence>(text, evidenceFields, new Set(['journalHash']), 'evidenceHash')
+}
+
+function parseSigned<Signed>(
+  text: string,
+  checks: Readonly<Record<string, FieldCheck>>,
+  optional: ReadonlySet<string>,
+  hashField: string
+): ParsedRecord<Signed> {
+  const value = parseCanonical(text)
+  if (value === undefined) {
+    return {
+      ok: false,
+      problem: { field: 'text', expected: 'canonical JSON', actual: shorten(text) }
+    }
+  }
+  const problem = fieldProblem(value, checks, optional)
+  if (problem !== undefined) return { ok: false, problem }
+  const computedHash = sha256Hex(without(without(text, hashField), 'signature'))
+  return { ok: true, record: value as unknown as Signed, computedHash }
+}
+
+/** The value of a canonical text; text that is not what its value is written as is refused. */
+export function parseCanonical(text: string): Json | undefined {
+  try {
+    const value = JSON.parse(text) as Json
+    return canonicalize(value) === text ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `inputPayload` as it stands in a receipt's text: quotes inside strings are always escaped. */
+export function inputTextOf(text: string): string {
+  const start = text.indexOf('"inputPayload":') + '"inputPayload":'.length
+  return text.slice(start, text.lastIndexOf(',"intent":"'))
+}
+
+// The field is the last of its name: only signed records' own fields follow their payload.
+function without(text: string, field: string): string {
+  const start = text.lastIndexOf(`"${field}":"`)
+  const end = text.indexOf('",', start) + 2
+  return text.slice(0, start) + text.slice(end)
+}
+
+function fields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
+  return (value) => fieldProblem(value, checks, none) === undefined
+}
+
+const none: ReadonlySet<string> = new Set()
+
+function fieldProblem(
+  value: Json,
+  checks: Readonly<Record<string, FieldCheck>>,
+  optional: ReadonlySet<string>
+): FieldProblem | undefined {
+  if (!isJsonObject(value)) return { field: 'text', expected: 'an object', actual: brief(value) }
+  for (const field of Object.keys(checks)) {
+    const member = value[field]
+    if (member === undefined) {
+      if (optional.has(field)) continue
+      return { field, expected: 'present', actual: 'absent' }
+    }
+    if (checks[field]?.(member) !== true) return malformed(value, field)
+  }
+  const unknown = Object.keys(value).find((field) => !Object.hasOwn(checks, field))
+  if (unknown === undefined) return undefined
+  return { field: unknown, expected: 'absent', actual: brief(value[unknown] ?? null) }
+}
+
+function malformed(value: JsonObject, field: string): FieldProblem {
+  return { field, expected: 'a well-formed value', actual: brief(value[field] ?? null) }
+}
+
+function brief(value: Json): string {
+  return shorten(JSON.stringify(value))
+}
+
+function shorten(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 200)}...` : text
+}

@@ -1,0 +1,65 @@
+import { headRootOf, type Tip } from '../chain/tip.js'
+import { unwrapText } from '../envelope.js'
+import type { StoreKeys } from '../keys.js'
+import type { LogFrontier } from '../log/index.js'
+import type { FieldProblem } from '../receipt/parse.js'
+import type { Head } from '../record/head.js'
+import { hashKey, hashValue } from '../state/index.js'
+import type { Store } from '../stores/port.js'
+import { different } from './receipt-check.js'
+import type { StateFold } from './state-fold.js'
+
+/** Compares a stored head with what the records give. */
+export function checkHead(
+  head: Head,
+  actual: { readonly tip: Tip; readonly frontier: LogFrontier; readonly commits: number }
+): FieldProblem | undefined {
+  const { tip, frontier, commits } = actual
+  return (
+    different('head.seq', commits, head.seq) ??
+    different('head.receipts', tip.receipts, head.receipts) ??
+    different('head.receiptHash', tip.receiptHash, head.receiptHash) ??
+    different('head.storageRoot', tip.tree.root(), head.storageRoot) ??
+    different('head.headRoot', headRootOf(tip), head.headRoot) ??
+    different('head.logSize', frontier.size, head.logSize) ??
+    different('head.logRoot', frontier.root(), head.logRoot)
+  )
+}
+
+/** Compares the stored state entries with the folded state: the first key that differs. */
+export async function checkStateEntries(
+  store: Store,
+  keys: StoreKeys,
+  fold: StateFold
+): Promise<{
+  readonly entries: number
+  readonly problem?: FieldProblem & { readonly key: string }
+}> {
+  let entries = 0
+  const { tree } = fold.tip
+  for await (const [storeKey, value] of store.entries(keys.states(''))) {
+    const key = keys.stateKey(storeKey)
+    const text = unwrapText(storeKey, value)
+    entries += 1
+    const expected = tree.get(hashKey(key))
+    if (expected === undefined || Buffer.compare(expected, hashValue(text)) !== 0) {
+      const folded = expected === undefined ? 'absent' : (fold.read(key) ?? 'withheld')
+      return { entries, problem: { field: 'state', expected: folded, actual: text, key } }
+    }
+  }
+  if (entries === tree.size) return { entries }
+  for (const key of fold.keys()) {
+    if (store.get(keys.state(key)) !== undefined) continue
+    const expected = fold.read(key) ?? 'withheld'
+    return { entries, problem: { field: 'state', expected, actual: 'absent', key } }
+  }
+  return {
+    entries,
+    problem: {
+      field: 'state',
+      expected: `${tree.size} entries`,
+      actual: `${entries} entries`,
+      key: ''
+    }
+  }
+}

@@ -1,0 +1,64 @@
+import { canonicalize, type Hash, isJsonObject, type Json, sha256Hex } from '../../core/index.js'
+import { unwrapText } from '../envelope.js'
+import type { StoreKeys } from '../keys.js'
+import { bodyOfBlob, referenceOf } from '../receipt/blob.js'
+import type { FieldProblem } from '../receipt/parse.js'
+import type { RecordItem } from '../record/record.js'
+import type { Store } from '../stores/port.js'
+
+/**
+ * Bodies of one item during a verification: each must hash to a name that a record of the item
+ * gives, and names without a body are counted as withheld.
+ */
+export class CheckedBodies {
+  readonly #blobs = new Map<Hash, string>()
+  readonly #named = new Set<Hash>()
+  readonly #large: readonly Hash[]
+  readonly #store: Store
+  readonly #keys: StoreKeys
+  withheld = 0
+
+  constructor(store: Store, keys: StoreKeys, item: RecordItem) {
+    this.#store = store
+    this.#keys = keys
+    for (const blob of item.blobs) this.#blobs.set(sha256Hex(blob), blob)
+    this.#large = item.largeBlobs as readonly Hash[]
+    for (const hash of this.#large) this.#addLarge(hash)
+  }
+
+  /** The body that a stored text stands for; undefined when it is withheld. */
+  resolve(text: string): string | undefined {
+    const reference = referenceOf(text)
+    if (reference === undefined) return text
+    this.#named.add(reference.$blob)
+    const blob = this.#blobs.get(reference.$blob)
+    if (blob === undefined) {
+      this.withheld += 1
+      return undefined
+    }
+    return bodyOfBlob(blob, reference.bytes)
+  }
+
+  /** The body of a value inside a record. */
+  resolveValue(value: Json): string | undefined {
+    return isJsonObject(value) ? this.resolve(canonicalize(value)) : canonicalize(value)
+  }
+
+  /** A body that no record of the item names: it was altered, or does not belong here. */
+  stray(): FieldProblem | undefined {
+    for (const hash of [...this.#blobs.keys(), ...this.#large]) {
+      if (!this.#named.has(hash)) {
+        return { field: 'blob', expected: 'the hash that a record names', actual: hash }
+      }
+    }
+    return undefined
+  }
+
+  #addLarge(hash: Hash): void {
+    const key = this.#keys.blob(hash)
+    const value = this.#store.get(key)
+    if (value === undefined) return
+    const blob = unwrapText(key, value)
+    this.#blobs.set(sha256Hex(blob), blob)
+  }
+}

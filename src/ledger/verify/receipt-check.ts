@@ -1,0 +1,118 @@
+import {
+  canonicalString,
+  type Hash,
+  type IdentityId,
+  type PublicKey,
+  sha256Hex
+} from '../../core/index.js'
+import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
+import { parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
+import { advance, type Tip } from '../chain/tip.js'
+import { type FieldProblem, inputTextOf, parseReceipt } from '../receipt/parse.js'
+import type { Receipt } from '../receipt/receipt.js'
+import type { StoredReceiptText } from '../record/record.js'
+import type { StateFold } from './state-fold.js'
+
+export type CheckedReceipt =
+  | {
+      readonly ok: true
+      readonly receipt: Receipt
+      readonly changes: readonly StoredChange[]
+      readonly tip: Tip
+    }
+  | { readonly ok: false; readonly problem: FieldProblem & { readonly key?: string } }
+
+/** What earlier receipts established. */
+export class ChainMemory {
+  readonly unitIds = new Set<string>()
+  readonly receiptHashes = new Set<string>()
+}
+
+/**
+ * Checks one receipt against everything before it, except its signature (P1): form, pinned key,
+ * link, hash, input, seed, roots, write set, result, capabilities, unit id.
+ */
+export function checkReceipt(options: {
+  readonly stored: StoredReceiptText
+  readonly identity: IdentityId
+  readonly fold: StateFold
+  readonly memory: ChainMemory
+}): CheckedReceipt {
+  const { stored, identity, fold, memory } = options
+  const parsed = parseReceipt(stored.text)
+  if (!parsed.ok) return parsed
+  const receipt = parsed.record
+  const { tip } = fold
+  const problem =
+    different('identity', identity, receipt.identity) ??
+    different('publicKey', tip.publicKey, receipt.publicKey) ??
+    different('previousReceiptHash', tip.receiptHash, receipt.previousReceiptHash) ??
+    different('receiptHash', parsed.computedHash, receipt.receiptHash) ??
+    different('inputHash', sha256Hex(inputTextOf(stored.text)), receipt.inputHash) ??
+    different('resultHash', sha256Hex(stored.result), receipt.resultHash) ??
+    different('previousStateRoot', tip.executionRoot, receipt.previousStateRoot) ??
+    inputProblem(receipt, memory)
+  if (problem !== undefined) return { ok: false, problem }
+  const changes = parseWriteSet(stored.writeSet)
+  if (changes === undefined) {
+    return failed('writeSet', 'a canonical write set', stored.writeSet.slice(0, 200))
+  }
+  const wrong = fold.wrongBefore(changes)
+  if (wrong !== undefined) {
+    const before = fold.read(wrong.key) ?? 'absent'
+    return { ok: false, problem: { ...fieldOf('writeSet.before', before, '?'), key: wrong.key } }
+  }
+  const newKey = keyAfter(receipt, identity, tip.publicKey)
+  if (newKey === undefined) return failed('inputPayload.payload.proof', 'a valid proof', 'invalid')
+  const next = fold.next(changes, newKey)
+  const rootProblem = different('nextStateRoot', next.nextStateRoot, receipt.nextStateRoot)
+  if (rootProblem !== undefined) return { ok: false, problem: rootProblem }
+  return { ok: true, receipt, changes, tip: advance(tip, next, receipt.receiptHash) }
+}
+
+function inputProblem(receipt: Receipt, memory: ChainMemory): FieldProblem | undefined {
+  const { inputPayload: input } = receipt
+  const { base, value } = input.seed
+  const undeclared = receipt.capabilitiesUsed.find(
+    (capability) => !receipt.capabilitiesDeclared.includes(capability)
+  )
+  if (base !== 'GENESIS' && !memory.receiptHashes.has(base)) {
+    return fieldOf('inputPayload.seed.base', 'the hash of an earlier receipt', base)
+  }
+  if (memory.unitIds.has(input.id)) {
+    return fieldOf('inputPayload.id', 'an id of its own', canonicalString(input.id))
+  }
+  if (undeclared !== undefined) {
+    return fieldOf('capabilitiesUsed', 'only declared capabilities', undeclared)
+  }
+  return (
+    different('inputPayload.action', receipt.intent, input.action) ??
+    different('timestamp', input.timestamp, receipt.timestamp) ??
+    different('inputPayload.seed.value', sha256Hex(`tallystick/prng${base}${input.id}`), value)
+  )
+}
+
+function keyAfter(
+  receipt: Receipt,
+  identity: IdentityId,
+  current: PublicKey
+): PublicKey | undefined {
+  return isRotation(receipt) ? rotatedKey(identity, receipt) : current
+}
+
+function failed(field: string, expected: string, actual: string): CheckedReceipt {
+  return { ok: false, problem: fieldOf(field, expected, actual) }
+}
+
+function fieldOf(field: string, expected: string, actual: string): FieldProblem {
+  return { field, expected, actual }
+}
+
+/** A problem when two values that must agree do not. */
+export function different(
+  field: string,
+  expected: Hash | string | number | null,
+  actual: Hash | string | number | null
+): FieldProblem | undefined {
+  return expected === actual ? undefined : fieldOf(field, String(expected), String(actual))
+}

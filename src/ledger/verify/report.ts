@@ -1,0 +1,95 @@
+import type { Hash, IdentityId, RunId } from '../../core/index.js'
+import type { SealedReference } from '../item.js'
+import type { FieldProblem } from '../receipt/parse.js'
+import type { Receipt } from '../receipt/receipt.js'
+import type { Head } from '../record/head.js'
+
+/** The first thing found wrong. */
+export interface VerificationFailure extends FieldProblem {
+  /** Receipt at which it stands; the number of receipts when it stands behind the last. */
+  readonly index: number
+  /** State key, run or store key that it is about. */
+  readonly key?: string
+}
+
+/** A note from outside the ledger's own directory (P5). */
+export interface GivenNote {
+  /** Where it comes from, for the report. */
+  readonly source: string
+  readonly text: string
+}
+
+export interface AnchorReport {
+  readonly source: string
+  /** Log records that the note covers. */
+  readonly size: number
+  readonly ok: boolean
+  readonly problem?: string
+}
+
+/** What was checked, and what was not. */
+export interface VerificationReport {
+  readonly ok: boolean
+  readonly identity: IdentityId
+  readonly commits: number
+  readonly receipts: number
+  readonly evidence: number
+  readonly signatures: number
+  readonly runs: number
+  readonly journalEntries: number
+  readonly stateEntries: number
+  readonly head: Head | undefined
+  readonly failure?: VerificationFailure
+  /** Log records that notes from outside prove to have been there, of `logSize` (P5). */
+  readonly anchored: {
+    readonly upTo: number
+    readonly logSize: number
+    readonly notes: readonly AnchorReport[]
+  }
+  /** In words: bodies withheld, no notes given, no re-execution. */
+  readonly notChecked: readonly string[]
+}
+
+/** State as it was before a receipt; good until the next receipt is handed out. */
+export interface StateView {
+  /** Canonical JSON, or undefined when absent or withheld. */
+  read(key: string): string | undefined
+  /** Keys that begin with `prefix`, by UTF-16 code units. */
+  list(prefix: string): readonly string[]
+}
+
+export interface SealedBody {
+  readonly reference: SealedReference
+  readonly salt: Hash
+  readonly bodyText: string
+  /** The journal entry that brought it. */
+  readonly entry: string
+}
+
+/** A receipt that passed every check, with what re-executing it needs (P1). */
+export interface VerifiedReceipt {
+  readonly index: number
+  readonly commitSeq: number
+  readonly receipt: Receipt
+  readonly text: string
+  /** Run whose item brought it, and the journal entries of that item. */
+  readonly runId: RunId
+  readonly entries: readonly string[]
+  /** Canonical JSON; undefined when withheld. */
+  readonly payloadText: string | undefined
+  readonly raw: string | undefined
+  readonly resultText: string | undefined
+  /** Stored canonical JSON, and each change with its text (null: deleted, undefined: withheld). */
+  readonly writeSetText: string
+  readonly changes: readonly { readonly key: string; readonly text: string | null | undefined }[]
+  /** In the order of `inputPayload.sealed`; undefined where a body is withheld. */
+  readonly sealed: readonly (SealedBody | undefined)[]
+  readonly stateBefore: StateView
+}
+
+/** Looks at a verified receipt; a problem that it returns ends the verification. */
+export type ReceiptHook = (
+  receipt: VerifiedReceipt
+) => HookVerdict | undefined | Promise<HookVerdict | undefined>
+
+export type HookVerdict = FieldProblem & { readonly key?: string }

@@ -1,0 +1,98 @@
+import { canonicalize, type Hash, type Json, type RunId, sha256Hex } from '../../core/index.js'
+import { foldRecord, newDelta } from '../derived/run-records.js'
+import type { RunRecord } from '../ledger-api.js'
+import { saltedBlob } from '../receipt/blob.js'
+import type { FieldProblem } from '../receipt/parse.js'
+import { hasEntryFields } from '../record/record.js'
+
+interface SeenRun {
+  next: number
+  /** Entries, and hash of the record, at the stamp of the derived records. */
+  derived: { readonly entries: number; readonly record: RunRecord | undefined }
+  record: RunRecord | undefined
+}
+
+export interface KeptBody {
+  readonly salt: Hash
+  readonly bodyText: string
+  readonly entry: string
+}
+
+/** Units of sealed bodies that wait for the receipt that names them. */
+const SEALED_LENGTH_MAX = 64 * 1024 * 1024
+
+/**
+ * Checks the journals of all runs: entries are canonical, of their run, numbered without gaps, and
+ * sealed bodies hash to their names. Keeps sealed bodies, oldest dropped first, until a receipt
+ * asks for them.
+ */
+export class RunCheck {
+  readonly #runs = new Map<RunId, SeenRun>()
+  readonly #sealed = new Map<Hash, KeptBody>()
+  #sealedLength = 0
+  entries = 0
+
+  get runs(): ReadonlyMap<RunId, Readonly<SeenRun>> {
+    return this.#runs
+  }
+
+  /** Checks one entry; `derived` says that derived records cover it. */
+  add(runId: RunId, text: string, derived: boolean): FieldProblem | undefined {
+    const value = JSON.parse(text) as Json
+    if (!hasEntryFields(value) || canonicalize(value) !== text) {
+      return { field: 'journal', expected: 'a canonical journal entry', actual: text.slice(0, 200) }
+    }
+    if (value.run !== runId) return { field: 'journal.run', expected: runId, actual: value.run }
+    const run = this.#run(runId)
+    if (value.n !== run.next) {
+      return { field: 'journal.n', expected: String(run.next), actual: String(value.n) }
+    }
+    run.next += 1
+    this.entries += 1
+    if (value.k.startsWith('run.')) {
+      const delta = newDelta(value.n)
+      delta.entries = 1
+      delta.last = value as never
+      if (value.k === 'run.started') delta.started = value as never
+      run.record = foldRecord(runId, run.record, value.n, delta)
+    }
+    if (derived) run.derived = { entries: run.next, record: run.record }
+    return value.k === 'sealed' ? this.#keep(value, text) : undefined
+  }
+
+  sealed(hash: Hash): KeptBody | undefined {
+    return this.#sealed.get(hash)
+  }
+
+  #run(runId: RunId): SeenRun {
+    let run = this.#runs.get(runId)
+    if (run === undefined) {
+      run = { next: 0, derived: { entries: 0, record: undefined }, record: undefined }
+      this.#runs.set(runId, run)
+    }
+    return run
+  }
+
+  #keep(value: Json, entry: string): FieldProblem | undefined {
+    const { responseHash, salt, body } = value as unknown as {
+      readonly responseHash?: Hash
+      readonly salt?: Hash
+      readonly body?: Json
+    }
+    // A body that was erased leaves its hash.
+    if (responseHash === undefined || salt === undefined || body === undefined) return undefined
+    const bodyText = canonicalize(body)
+    const actual = sha256Hex(saltedBlob(bodyText, salt))
+    if (actual !== responseHash) {
+      return { field: 'journal.responseHash', expected: actual, actual: responseHash }
+    }
+    this.#sealed.set(responseHash, { salt, bodyText, entry })
+    this.#sealedLength += entry.length
+    for (const [oldest, kept] of this.#sealed) {
+      if (this.#sealedLength <= SEALED_LENGTH_MAX) break
+      this.#sealed.delete(oldest)
+      this.#sealedLength -= kept.entry.length
+    }
+    return undefined
+  }
+}

@@ -1,0 +1,78 @@
+import type { IdentityId, PublicKey } from '../../core/index.js'
+import { applyWriteSet, type StoredChange } from '../chain/stored-write-set.js'
+import { genesisTip, type NextState, type Tip } from '../chain/tip.js'
+import { rootOf } from '../receipt/root.js'
+import { hashKey, hashValue } from '../state/index.js'
+import type { StateView } from './report.js'
+
+/**
+ * State folded out of write sets, receipt by receipt: tree and roots as the writer computed them, and
+ * the values themselves for whoever re-executes. Memory grows with the state, not with history.
+ */
+export class StateFold implements StateView {
+  readonly #values = new Map<string, string | undefined>()
+  tip: Tip
+
+  constructor(identity: IdentityId) {
+    this.tip = genesisTip(identity)
+  }
+
+  read(key: string): string | undefined {
+    return this.#values.get(key)
+  }
+
+  list(prefix: string): readonly string[] {
+    return [...this.#values.keys()].filter((key) => key.startsWith(prefix)).sort()
+  }
+
+  get size(): number {
+    return this.#values.size
+  }
+
+  keys(): IterableIterator<string> {
+    return this.#values.keys()
+  }
+
+  has(key: string): boolean {
+    return this.#values.has(key)
+  }
+
+  /** The first change whose `before` is not the value that the fold has. */
+  wrongBefore(changes: readonly StoredChange[]): StoredChange | undefined {
+    return changes.find(({ key, beforeHash }) => !sameBytes(this.#hashOf(key), beforeHash))
+  }
+
+  /** The state after a write set; nothing changes before {@link commit}. */
+  next(changes: readonly StoredChange[], publicKey: PublicKey): NextState {
+    const { tree, packages } = applyWriteSet(this.tip, changes)
+    const nextStateRoot = rootOf({
+      publicKey,
+      installedDApps: packages.hash,
+      storage: tree.root(),
+      commitment: this.tip.receiptHash
+    })
+    return { publicKey, nextStateRoot, tree, packages }
+  }
+
+  commit(
+    tip: Tip,
+    changes: readonly { readonly key: string; readonly text: string | null | undefined }[]
+  ): void {
+    this.tip = tip
+    for (const { key, text } of changes) {
+      if (text === null) this.#values.delete(key)
+      else this.#values.set(key, text)
+    }
+  }
+
+  #hashOf(key: string): Uint8Array | undefined {
+    if (!this.#values.has(key)) return undefined
+    const text = this.#values.get(key)
+    return text === undefined ? this.tip.tree.get(hashKey(key)) : hashValue(text)
+  }
+}
+
+function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return Buffer.compare(one, other) === 0
+}

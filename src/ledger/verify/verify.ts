@@ -1,0 +1,330 @@
+import { type IdentityId, isTallyError, type RunId } from '../../core/index.js'
+import { readStamp, type Stamp } from '../derived/stamp.js'
+import { unwrapText } from '../envelope.js'
+import { StoreKeys } from '../keys.js'
+import { LogFrontier, leafHash } from '../log/index.js'
+import { type FieldProblem, parseEvidence } from '../receipt/parse.js'
+import type { Receipt } from '../receipt/receipt.js'
+import { type Head, parseHead } from '../record/head.js'
+import { parseRecord, type RecordHeader, type RecordItem } from '../record/record.js'
+import type { Store } from '../stores/port.js'
+import { DerivedCheck } from './derived-check.js'
+import { checkHead, checkStateEntries } from './end-checks.js'
+import { CheckedBodies } from './item-bodies.js'
+import { NoteCheck } from './notes.js'
+import { ChainMemory, checkReceipt, different } from './receipt-check.js'
+import type {
+  GivenNote,
+  ReceiptHook,
+  VerificationFailure,
+  VerificationReport,
+  VerifiedReceipt
+} from './report.js'
+import { RunCheck } from './run-check.js'
+import { SignatureWindow } from './signature-window.js'
+import { StateFold } from './state-fold.js'
+
+export interface VerifyOptions {
+  readonly store: Store
+  readonly identity: IdentityId
+  /** Notes from outside the ledger's own directory (P5). */
+  readonly notes?: readonly GivenNote[]
+  /** Sees each receipt that passed, in order, before its signature is known to be good. */
+  readonly onReceipt?: ReceiptHook
+}
+
+/**
+ * Verifies a whole ledger without re-executing it (P1): every record of the chain, the log, the
+ * journals, the state, the head, the derived records, and given notes. Never throws for bad data:
+ * the report names the first thing that is wrong, and what was not checked.
+ */
+export async function verifyLedger(options: VerifyOptions): Promise<VerificationReport> {
+  return new Verification(options).run()
+}
+
+class Stop extends Error {
+  constructor(readonly failure: VerificationFailure) {
+    super(failure.field)
+  }
+}
+
+/** One pass over a store. Owns everything that the fold needs; writes nothing. */
+class Verification {
+  readonly #options: VerifyOptions
+  readonly #keys: StoreKeys
+  readonly #fold: StateFold
+  readonly #memory = new ChainMemory()
+  readonly #runs = new RunCheck()
+  readonly #notes: NoteCheck
+  readonly #signatures = new SignatureWindow<VerificationFailure>()
+  #derived: DerivedCheck | undefined
+  #stamp: Stamp | undefined
+  #head: Head | undefined
+  #frontier = LogFrontier.empty
+  #commits = 0
+  #evidence = 0
+  #stateEntries = 0
+  #withheld = 0
+
+  constructor(options: VerifyOptions) {
+    this.#options = options
+    this.#keys = new StoreKeys(options.identity)
+    this.#fold = new StateFold(options.identity)
+    this.#notes = new NoteCheck(options.identity, options.notes ?? [])
+  }
+
+  async run(): Promise<VerificationReport> {
+    let failure = await this.#guarded(() => this.#chain())
+    // A signature that was still being checked stands before whatever was found after it.
+    failure = earlier(await this.#signatures.finish(), failure)
+    failure ??= await this.#guarded(() => this.#end())
+    return this.#report(failure)
+  }
+
+  /** Turns a damaged value into a finding at the place that was reached. */
+  async #guarded(step: () => Promise<void>): Promise<VerificationFailure | undefined> {
+    try {
+      await step()
+      return undefined
+    } catch (error) {
+      if (error instanceof Stop) return error.failure
+      if (isTallyError(error, 'ledger.corrupt')) {
+        const { key, problem } = error.context
+        return {
+          ...this.#here({ field: 'store', expected: 'an undamaged value', actual: `${problem}` }),
+          key: String(key)
+        }
+      }
+      if (isTallyError(error) || error instanceof SyntaxError) {
+        return this.#here({ field: 'store', expected: 'a readable value', actual: error.message })
+      }
+      throw error
+    }
+  }
+
+  async #chain(): Promise<void> {
+    const { store } = this.#options
+    const headBytes = store.get(this.#keys.head)
+    if (headBytes === undefined) this.#stop('head', 'present', 'absent')
+    this.#head = parseHead(this.#keys.head, unwrapText(this.#keys.head, headBytes))
+    this.#stamp = readStamp(store, this.#keys)
+    this.#derived = new DerivedCheck(store, this.#keys, this.#stamp)
+    this.#checkNotes()
+    for await (const [key, value] of store.entries(this.#keys.allCommits())) {
+      const { header, items } = parseRecord(key, unwrapText(key, value))
+      this.#header(key, header)
+      let ordinal = 0
+      for (const item of items) {
+        const bodies = new CheckedBodies(store, this.#keys, item)
+        this.#journal(item)
+        if (item.receipt !== undefined) {
+          await this.#receipt(item, bodies, header.seq, ordinal)
+          ordinal += 1
+        }
+        if (item.evidence !== undefined) await this.#evidenceRecord(item.evidence, bodies)
+        this.#require(bodies.stray())
+        this.#withheld += bodies.withheld
+      }
+      this.#commits += 1
+      this.#require(this.#derived.endOfCommit(header.seq, this.#fold.tip, this.#frontier))
+    }
+  }
+
+  #header(key: string, header: RecordHeader): void {
+    const expected = this.#keys.commit(this.#commits)
+    this.#require(
+      different('commit.key', expected, key) ??
+        different('commit.seq', this.#commits, header.seq) ??
+        different('commit.receipts', this.#fold.tip.receipts, header.receipts) ??
+        different('commit.leaves', this.#frontier.size, header.leaves)
+    )
+  }
+
+  #journal({ runId, entries }: RecordItem): void {
+    const isDerived = this.#commits < (this.#stamp?.seq ?? 0)
+    for (const text of entries) {
+      const problem = this.#runs.add(runId, text, isDerived)
+      if (problem !== undefined) this.#fail({ ...problem, key: runId })
+    }
+  }
+
+  async #receipt(
+    item: RecordItem,
+    bodies: CheckedBodies,
+    commitSeq: number,
+    ordinal: number
+  ): Promise<void> {
+    const stored = item.receipt
+    if (stored === undefined) return
+    const { identity, onReceipt } = this.#options
+    const checked = checkReceipt({ stored, identity, fold: this.#fold, memory: this.#memory })
+    if (!checked.ok) this.#fail(checked.problem)
+    const { receipt, changes, tip } = checked
+    const changed = changes.map(({ key, text, valueHash }) => ({
+      key,
+      text:
+        text !== undefined || valueHash === undefined
+          ? text
+          : bodies.resolve(referenceText(stored.writeSet, valueHash))
+    }))
+    const seen = this.#seen(item, receipt, bodies)
+    if (onReceipt !== undefined) {
+      const problem = await onReceipt({ ...seen, commitSeq, changes: changed })
+      if (problem !== undefined) this.#fail(problem)
+    }
+    this.#memory.unitIds.add(receipt.inputPayload.id)
+    this.#memory.receiptHashes.add(receipt.receiptHash)
+    this.#derived?.receipt(receipt, { commitSeq, ordinal })
+    await this.#signed(receipt.receiptHash, receipt)
+    this.#fold.commit(tip, changed)
+    this.#grow(stored.text)
+  }
+
+  #seen(
+    item: RecordItem,
+    receipt: Receipt,
+    bodies: CheckedBodies
+  ): Omit<VerifiedReceipt, 'commitSeq' | 'changes'> {
+    const { payload, raw, sealed } = receipt.inputPayload
+    const { text = '', writeSet = '', result = '' } = item.receipt ?? {}
+    const rawText = raw === undefined ? undefined : bodies.resolveValue(raw as never)
+    return {
+      index: this.#fold.tip.receipts,
+      receipt,
+      text,
+      runId: item.runId as RunId,
+      entries: item.entries,
+      payloadText: bodies.resolveValue(payload),
+      raw: rawText === undefined ? undefined : (JSON.parse(rawText) as string),
+      resultText: bodies.resolve(result),
+      writeSetText: writeSet,
+      sealed: sealed.map((reference) => {
+        const body = this.#runs.sealed(reference.responseHash)
+        if (body === undefined) this.#withheld += 1
+        return body === undefined ? undefined : { reference, ...body }
+      }),
+      stateBefore: this.#fold
+    }
+  }
+
+  async #evidenceRecord(text: string, bodies: CheckedBodies): Promise<void> {
+    const parsed = parseEvidence(text)
+    if (!parsed.ok) this.#fail({ ...parsed.problem, field: `evidence.${parsed.problem.field}` })
+    const evidence = parsed.record
+    const { tip } = this.#fold
+    this.#require(
+      different('evidence.identity', this.#options.identity, evidence.identity) ??
+        different('evidence.publicKey', tip.publicKey, evidence.publicKey) ??
+        different('evidence.evidenceHash', parsed.computedHash, evidence.evidenceHash) ??
+        different('evidence.head.seq', tip.receipts, evidence.head.seq) ??
+        different('evidence.head.receiptHash', tip.receiptHash, evidence.head.receiptHash)
+    )
+    bodies.resolveValue(evidence.inputPayload.payload)
+    await this.#signed(evidence.evidenceHash, evidence)
+    this.#evidence += 1
+    this.#grow(text)
+  }
+
+  async #signed(
+    hash: string,
+    { signature, publicKey }: Pick<Receipt, 'signature' | 'publicKey'>
+  ): Promise<void> {
+    const place = this.#here({
+      field: 'signature',
+      expected: 'a valid signature over the record hash',
+      actual: signature
+    })
+    const waiting = this.#signatures.add(place, { signature, hash, publicKey })
+    const bad = waiting === undefined ? undefined : await waiting
+    if (bad !== undefined) throw new Stop(bad)
+  }
+
+  #grow(text: string): void {
+    const leaf = leafHash(text)
+    this.#frontier = this.#frontier.append(leaf)
+    this.#checkNotes()
+  }
+
+  #checkNotes(): void {
+    const problem = this.#notes.at(this.#frontier, this.#fold.tip)
+    if (problem === undefined) return
+    const { expected, actual, source } = problem
+    this.#fail({ field: 'note', expected, actual, key: source })
+  }
+
+  async #end(): Promise<void> {
+    const { store } = this.#options
+    const { tip } = this.#fold
+    const beyond = this.#notes.beyond()
+    if (beyond !== undefined) {
+      const { size, source } = beyond
+      const actual = String(this.#frontier.size)
+      this.#fail({ field: 'note.size', expected: String(size), actual, key: source })
+    }
+    if (this.#head !== undefined) {
+      const commits = this.#commits
+      this.#require(checkHead(this.#head, { tip, frontier: this.#frontier, commits }))
+    }
+    const state = await checkStateEntries(store, this.#keys, this.#fold)
+    this.#stateEntries = state.entries
+    if (state.problem !== undefined) this.#fail(state.problem)
+    const problem = await this.#derived?.finish(this.#runs.runs)
+    if (problem !== undefined) this.#fail(problem)
+  }
+
+  #require(problem: FieldProblem | undefined): void {
+    if (problem !== undefined) this.#fail(problem)
+  }
+
+  #stop(field: string, expected: string, actual: string): never {
+    this.#fail({ field, expected, actual })
+  }
+
+  #fail(problem: FieldProblem & { readonly key?: string }): never {
+    throw new Stop(this.#here(problem))
+  }
+
+  #here(problem: FieldProblem & { readonly key?: string }): VerificationFailure {
+    return { index: this.#fold.tip.receipts, ...problem }
+  }
+
+  #report(failure: VerificationFailure | undefined): VerificationReport {
+    const { upTo, reports } = this.#notes
+    const notChecked = ['outputs: nothing was re-executed']
+    if (this.#options.onReceipt !== undefined) notChecked.pop()
+    if (this.#withheld > 0) notChecked.push(`${this.#withheld} bodies withheld`)
+    if (upTo < this.#frontier.size) {
+      notChecked.push(`${this.#frontier.size - upTo} log records after the last note from outside`)
+    }
+    if (failure !== undefined) notChecked.push('everything after the failure')
+    return {
+      ok: failure === undefined,
+      identity: this.#options.identity,
+      commits: this.#commits,
+      receipts: this.#fold.tip.receipts,
+      evidence: this.#evidence,
+      signatures: this.#signatures.checked,
+      runs: this.#runs.runs.size,
+      journalEntries: this.#runs.entries,
+      stateEntries: this.#stateEntries,
+      head: this.#head,
+      ...(failure === undefined ? {} : { failure }),
+      anchored: { upTo, logSize: this.#frontier.size, notes: reports },
+      notChecked
+    }
+  }
+}
+
+function earlier(
+  one: VerificationFailure | undefined,
+  other: VerificationFailure | undefined
+): VerificationFailure | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return one.index <= other.index ? one : other
+}
+
+// The write set names the value by its hash; its length stands beside it.
+function referenceText(writeSet: string, valueHash: Uint8Array): string {
+  const start = writeSet.indexOf(`{"$blob":"${Buffer.from(valueHash).toString('hex')}"`)
+  return writeSet.slice(start, writeSet.indexOf('}', start) + 1)
+}
