@@ -6,15 +6,12 @@ import {
   type JsonObject,
   limits,
   nextTurn,
-  type RunId,
-  TallyError,
-  unreachable
+  type RunId
 } from '../../core/index.js'
 import {
   type Ask,
   type BlockCommand,
   connectPump,
-  type DecisionAsk,
   type Delivery,
   type PumpPort,
   type Request,
@@ -23,13 +20,15 @@ import {
 } from '../protocol.js'
 import { Agenda } from './agenda.js'
 import { applyEntry } from './apply.js'
+import { openDecision, takeAsk } from './asks.js'
 import type { Attempt } from './attempt.js'
 import { type RecordedEntry, RunBook } from './book.js'
 import { finishRun } from './ending.js'
-import type { CancelAsked, EntryDraft, RunStarted, WaitBegun } from './entries.js'
+import type { CancelAsked, EntryDraft, RunStarted } from './entries.js'
 import { answer, type Fact, settleOutcome } from './facts.js'
 import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
 import { Leaves } from './leaves.js'
+import { markWaiting, mayPark } from './resting.js'
 import { Scopes } from './scopes.js'
 import type { UnitContext } from './unit.js'
 import {
@@ -244,7 +243,7 @@ export class RunPump implements PumpPort {
     this.#takeAsks()
     await this.#startAttempts()
     for (const wait of this.agenda.waits.all()) this.agenda.armWait(wait)
-    for (const ask of this.agenda.decisions.values()) this.#openDecision(ask)
+    for (const ask of this.agenda.decisions.values()) openDecision(this, ask)
     for (;;) {
       this.#takeAsks()
       if (this.#failure !== undefined) throw this.#failure.error
@@ -284,8 +283,8 @@ export class RunPump implements PumpPort {
     if (this.leaves.performing === 0) {
       if (await this.#stirs()) return undefined
       if (this.#isStopping) return { kind: 'stopped', checkpoint: this.#checkpoint() }
-      if (this.#markWaiting()) return undefined
-      if (this.#mayPark()) return this.#park()
+      if (markWaiting(this)) return undefined
+      if (mayPark(this)) return this.#park()
     }
     await new Promise<void>((resolve) => {
       this.#wake = resolve
@@ -305,30 +304,6 @@ export class RunPump implements PumpPort {
     return isBusy || this.#inbox.length > 0 || this.#failure !== undefined
   }
 
-  /** Tells each leaf that has nothing but waits left that it is WAITING (B2). */
-  #markWaiting(): boolean {
-    let marked = false
-    for (const attempt of this.leaves.all()) {
-      const { path, step, attempt: number } = attempt.ask
-      if (this.agenda.waiting.has(path)) continue
-      const wait = firstWait(attempt)
-      if (wait === undefined) continue
-      const { token } = wait
-      this.record({ k: 'waiting', at: this.book.now(), path, step, attempt: number, token })
-      marked = true
-    }
-    return marked
-  }
-
-  #mayPark(): boolean {
-    for (const attempt of this.leaves.all()) {
-      if (!this.agenda.waiting.has(attempt.ask.path)) return false
-    }
-    assert(!this.agenda.isEmpty, `run ${this.runId} has nothing to do and nothing to wait for`)
-    const due = this.agenda.nextDue()
-    return due === null || due > this.host.clock.now() + limits.PARK_AFTER_MS
-  }
-
   #park(): RunEnd {
     const waits = this.openWaits()
     const due = this.agenda.nextDue()
@@ -340,54 +315,13 @@ export class RunPump implements PumpPort {
     while (this.#asks.length > 0) {
       const asks = this.#asks
       this.#asks = []
-      for (const ask of asks) this.#take(ask)
+      for (const ask of asks) takeAsk(this, ask)
     }
   }
 
-  #take(ask: Ask): void {
-    switch (ask.kind) {
-      case 'attempt':
-        if (this.leaves.open(ask)) return
-        throw new TallyError('run.unknown_block', { runId: this.runId, block: ask.block })
-      case 'timer':
-        return this.agenda.arm(ask.path, ask.due, { kind: 'timer', path: ask.path, step: ask.step })
-      case 'decision':
-        this.agenda.decisions.set(ask.path, ask)
-        if (this.#isLive) this.#openDecision(ask)
-        return
-      case 'cancel':
-        this.leaves.cancel(ask.path)
-        return this.agenda.forget(ask.path)
-      case 'scope.open':
-      case 'scope.commit':
-      case 'scope.abort':
-        return this.scopes.take(ask)
-      case 'settled':
-        this.#settled = ask.response
-        return
-      case 'waiting':
-      case 'resumed':
-        return
-      default:
-        unreachable(ask)
-    }
-  }
-
-  #openDecision(ask: DecisionAsk): void {
-    const isOpen = this.agenda.waits
-      .all()
-      .some((wait) => wait.seq === null && wait.path === ask.path)
-    if (isOpen) return
-    this.openWait({
-      place: ask,
-      seq: null,
-      reason: ask.wait.reason,
-      request: ask.wait.request,
-      requestHash: this.started.definitionHash,
-      actions: ask.wait.actions,
-      due: ask.wait.due ?? null,
-      blockHash: this.root.definitionHash
-    })
+  /** The root block has ended. */
+  settle(response: Response): void {
+    this.#settled = response
   }
 
   /** Journals a wait and makes it known; its answer will come as a message or by its due time. */
@@ -473,15 +407,4 @@ export class RunPump implements PumpPort {
     }
     this.#inbox = []
   }
-}
-
-function firstWait(attempt: Attempt): WaitBegun | undefined {
-  if (!attempt.isStarted) return attempt.waits.get(0)
-  let first: WaitBegun | undefined
-  for (const call of attempt.outstanding()) {
-    const wait = attempt.waits.get(call.seq)
-    if (wait === undefined) return undefined
-    first ??= wait
-  }
-  return first
 }

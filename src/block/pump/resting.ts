@@ -1,0 +1,40 @@
+import { assert, limits } from '../../core/index.js'
+import type { Attempt } from './attempt.js'
+import type { WaitBegun } from './entries.js'
+import type { RunPump } from './run-pump.js'
+
+/** Tells each leaf that has nothing but waits left that it is WAITING (B2); true when there was one. */
+export function markWaiting(pump: RunPump): boolean {
+  let marked = false
+  for (const attempt of pump.leaves.all()) {
+    const { path, step, attempt: number } = attempt.ask
+    if (pump.agenda.waiting.has(path)) continue
+    const wait = firstWait(attempt)
+    if (wait === undefined) continue
+    const { token } = wait
+    pump.record({ k: 'waiting', at: pump.book.now(), path, step, attempt: number, token })
+    marked = true
+  }
+  return marked
+}
+
+/** Whether the run can only go on by a message or by a time that is not near. */
+export function mayPark(pump: RunPump): boolean {
+  for (const attempt of pump.leaves.all()) {
+    if (!pump.agenda.waiting.has(attempt.ask.path)) return false
+  }
+  assert(!pump.agenda.isEmpty, `run ${pump.runId} has nothing to do and nothing to wait for`)
+  const due = pump.agenda.nextDue()
+  return due === null || due > pump.host.clock.now() + limits.PARK_AFTER_MS
+}
+
+function firstWait(attempt: Attempt): WaitBegun | undefined {
+  if (!attempt.isStarted) return attempt.waits.get(0)
+  let first: WaitBegun | undefined
+  for (const call of attempt.outstanding()) {
+    const wait = attempt.waits.get(call.seq)
+    if (wait === undefined) return undefined
+    first ??= wait
+  }
+  return first
+}
