@@ -3,9 +3,10 @@
  *
  *   01 | crc32(key || body), 4 bytes big-endian | body
  *
- * LevelDB returns wrong bytes without an error after one flipped bit, and the bytes of one key under
- * another after a damaged index block; the checksum over key and body finds both. It guards against
- * decay only: whoever can write the store can also write a checksum, and is found by the chain.
+ * LevelDB returns wrong bytes without an error after one flipped bit, and the bytes of one key
+ * under another after a damaged index block; the checksum over key and body finds both. It guards
+ * against decay only: whoever can write the store can also write a checksum, and is found by the
+ * chain.
  */
 import { crc32 } from 'node:zlib'
 import { TallyError } from '../core/index.js'

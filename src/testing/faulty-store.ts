@@ -6,8 +6,8 @@
  *
  * - F1 What a commit acknowledged survives every crash, unless `syncs` is false (a planted bug).
  * - F2 A commit under way at a crash is there wholly or not at all.
- * - F3 After `disk_full` the log holds a torn record: LevelDB goes on, acknowledges and serves later
- *   commits, and loses every one of them when it is opened again.
+ * - F3 After `disk_full` the log holds a torn record: LevelDB goes on, acknowledges and serves
+ *   later commits, and loses every one of them when it is opened again.
  * - F4 After `sync_failed` every later commit of that life fails, and the failed one may be there.
  * - F5 The same seed and the same calls give the same faults.
  */
@@ -30,7 +30,9 @@ export interface FaultyDiskOptions {
   readonly slowTurnsMax?: number
 }
 
-/** `disk_full`: the append fails half-way. `sync_failed`: the append succeeds, the fsync does not. */
+/**
+ * `disk_full`: the append fails half-way. `sync_failed`: the append succeeds, the fsync does not.
+ */
 export type WriteFault = 'disk_full' | 'sync_failed'
 
 interface LogRecord {
@@ -55,7 +57,9 @@ export class FaultyDisk {
     this.#slowTurnsMax = slowTurnsMax
   }
 
-  /** Recovers the log as LevelDB does and begins a life. Throws `ledger.locked` while one is open. */
+  /**
+   * Recovers the log as LevelDB does and begins a life. Throws `ledger.locked` while one is open.
+   */
   open(): Store {
     if (this.#life?.alive) {
       throw new TallyError('ledger.locked', { path: 'faulty disk', problem: 'it is open' })

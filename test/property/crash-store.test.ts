@@ -62,7 +62,7 @@ describe('a killed writer', () => {
     }
   })
 
-  it('L4: a second process is refused while the first writes, and let in after its death', async () => {
+  it('L4: a second process is refused while the first writes', async () => {
     const path = join(directory, 'ledger')
     await (await holdStore(path, { create: { identities: [identity] } })).close()
     let refusal: unknown

@@ -4,10 +4,10 @@
  * Owns the plan of a seed, what was acknowledged, and the checks. Does not own the ledger: it is
  * handed a way to open one, real or toy, so that the same faults and checks meet both.
  *
- * After every reopening: the chain is contiguous and verified; its head is the last receipt; no unit
- * is there twice; every acknowledged receipt is there with the same hash; nothing is there that was
- * not asked for. After a failed write nothing more is acknowledged (L3). After damage at rest the
- * ledger refuses, or its history is what it was.
+ * After every reopening: the chain is contiguous and verified; its head is the last receipt; no
+ * unit is there twice; every acknowledged receipt is there with the same hash; nothing is there
+ * that was not asked for. After a failed write nothing more is acknowledged (L3). After damage at
+ * rest the ledger refuses, or its history is what it was.
  */
 import { isTallyError, Xorshift128 } from '../../src/core/index.js'
 import type { Store } from '../../src/ledger/index.js'

@@ -96,8 +96,8 @@ class RealLedger implements SimulatedLedger {
   }
 
   /**
-   * A unit that is there must be found, or it would be done again (L6). Opening believes the stamp of
-   * the indexes, and `verify` builds them anew and compares; this stands for it.
+   * A unit that is there must be found, or it would be done again (L6). Opening believes the stamp
+   * of the indexes, and `verify` builds them anew and compares; this stands for it.
    */
   async #checkIndexes(unit: string, hash: string): Promise<void> {
     const byUnit = await this.#ledger.unit(unit as UnitId)

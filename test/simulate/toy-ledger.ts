@@ -3,7 +3,9 @@ import { unwrapText, wrapValue } from '../../src/ledger/envelope.js'
 import type { Store, StoreItem } from '../../src/ledger/index.js'
 import type { HistoryEntry, OpenLedger, SimulatedLedger } from './harness.js'
 
-/** Mistakes that can be planted; the simulator must find each (a simulator that finds none is one). */
+/**
+ * Mistakes that can be planted; the simulator must find each (a simulator that finds none is one).
+ */
 export interface ToyMistakes {
   /** The receipt and the head are written one after the other. */
   readonly separateWrites?: boolean
@@ -17,7 +19,9 @@ export interface ToyMistakes {
   readonly forgetsUnits?: boolean
 }
 
-/** The smallest ledger that keeps every promise the simulator checks: the measure of the simulator. */
+/**
+ * The smallest ledger that keeps every promise the simulator checks: the measure of the simulator.
+ */
 export function toyLedger(mistakes: ToyMistakes = {}): OpenLedger {
   return async (store) => {
     const history = await readHistory(store, mistakes)

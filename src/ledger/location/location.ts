@@ -5,8 +5,8 @@
  * process. Does not own the store in the live directory, its lock, the socket or the keys.
  *
  * - L4 Opening creates nothing; only `initLocation` does. The claim comes before LevelDB's lock.
- * - L9 The marker names the live directory and changes in one rename. A data directory is deleted by
- *   nobody but the failed `initLocation` that has made it.
+ * - L9 The marker names the live directory and changes in one rename. A data directory is deleted
+ *   by nobody but the failed `initLocation` that has made it.
  */
 import { mkdir, readdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -60,8 +60,9 @@ export interface Location {
 }
 
 /**
- * Creates a location and claims it. `build` makes the store in the empty directory that it is given;
- * the ledger exists only once `build` has succeeded. Of two processes that create at once, one wins.
+ * Creates a location and claims it. `build` makes the store in the empty directory that it is
+ * given; the ledger exists only once `build` has succeeded. Of two processes that create at once,
+ * one wins.
  * Throws `ledger.exists`, `ledger.locked`, `ledger.marker_missing` (data without a marker).
  */
 export async function initLocation(

@@ -22,8 +22,8 @@ import {
 export interface OwnerClient {
   readonly ledger: OwnedLedger
   /**
-   * Asks for one result. Throws what the owner's handler threw, or `owner.disconnected`, after which
-   * the outcome is unknown.
+   * Asks for one result. Throws what the owner's handler threw, or `owner.disconnected`, after
+   * which the outcome is unknown.
    */
   request(method: string, params: Json): Promise<Json>
   /** Asks for a stream of events; leaving the loop ends it. Throws as `request` does. */

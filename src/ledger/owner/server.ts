@@ -4,8 +4,8 @@
  * Owns the socket file, the connections and their bounds. Does not own the ledger: what a request
  * means, and that its principal is the owner, is the handler's matter.
  *
- * - L11 Only the holder of LevelDB's lock listens. A stale socket is replaced; a live one means that
- *   the lock did not hold, so listening is refused and the caller closes the ledger.
+ * - L11 Only the holder of LevelDB's lock listens. A stale socket is replaced; a live one means
+ *   that the lock did not hold, so listening is refused and the caller closes the ledger.
  * - Every connection, request, line and stream is bounded; one over a bound is refused, and the
  *   others go on.
  */

@@ -21,7 +21,8 @@ import type { KeyRange, Store, StoreItem } from './port.js'
 /**
  * Opens a LevelDB directory.
  * With `create`, the directory must be absent or empty.
- * Throws `ledger.not_found`, `ledger.exists`, `ledger.locked`, `ledger.corrupt`, `store.open_failed`.
+ * Throws `ledger.not_found`, `ledger.exists`, `ledger.locked`, `ledger.corrupt`,
+ * `store.open_failed`.
  */
 export async function openLevelStore({
   path,

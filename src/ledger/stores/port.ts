@@ -2,11 +2,12 @@
  * The store port: an ordered key-value store with atomic, durable, conditional commits.
  *
  * A driver owns bytes and nothing else: it knows no receipt, no identity, no checksum. The ledger
- * wraps every value in a checksummed envelope and checks it on every read. Drivers pass the exported
- * suite `storeConformance` (`tallystick/testing`).
+ * wraps every value in a checksummed envelope and checks it on every read. Drivers pass the
+ * exported suite `storeConformance` (`tallystick/testing`).
  *
  * Invariants of a driver:
- * - S1 A commit is all or nothing, also across a crash, and durable (fsync) once its promise resolves.
+ * - S1 A commit is all or nothing, also across a crash, and durable (fsync) once its promise
+ *   resolves.
  * - S2 Commits apply in the order in which `commit` was called.
  * - S3 An item whose condition does not hold is left out alone; the other items of the call apply.
  * - S4 A read sees every commit whose promise has resolved.

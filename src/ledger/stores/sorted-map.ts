@@ -1,6 +1,6 @@
 /**
- * A map that keeps its keys in the order of their UTF-8 bytes. Keys lie in blocks of bounded length,
- * so that an insertion moves at most one block.
+ * A map that keeps its keys in the order of their UTF-8 bytes. Keys lie in blocks of bounded
+ * length, so that an insertion moves at most one block.
  */
 export class SortedMap<Value> {
   readonly #values = new Map<string, Value>()

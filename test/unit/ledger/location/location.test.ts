@@ -194,7 +194,8 @@ describe('parseMarker', () => {
 
   it('parse then encode gives the same bytes', () => {
     expect(text).toBe(
-      `{"format":"tally-ledger","formatVersion":1,"identities":["${alice}","${bob}"],"live":"data-7"}\n`
+      `{"format":"tally-ledger","formatVersion":1,` +
+        `"identities":["${alice}","${bob}"],"live":"data-7"}\n`
     )
     expect(parseMarker(text, 'm')).toEqual(marker)
   })

@@ -266,7 +266,8 @@ describe('hostile peers', () => {
   }
 
   const greeting = (path: string) =>
-    `{"format":"tally-owner","identity":"${identity}","ledgerVersion":1,"realPath":"${path}","version":1}\n`
+    `{"format":"tally-owner","identity":"${identity}","ledgerVersion":1,` +
+    `"realPath":"${path}","version":1}\n`
 
   it.each([
     ['another ledger', () => greeting('/elsewhere'), 'owner.wrong_ledger'],
