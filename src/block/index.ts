@@ -37,6 +37,7 @@ export type {
 } from './journal.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './protocol.js'
 export type { RecordedEntry } from './pump/book.js'
+export { runUnitId } from './pump/ending.js'
 export type { JournalEntry, RunFinished, RunStarted } from './pump/entries.js'
 export { UnitGate } from './pump/gate.js'
 export type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './pump/host.js'

@@ -9,40 +9,24 @@ import {
   type RunEvent,
   RunPump,
   type RunStarted,
+  runUnitId,
   type WaitMessage
 } from '../block/index.js'
-import {
-  type Hash,
-  hashJson,
-  isRunId,
-  type Json,
-  limits,
-  type RunId,
-  TallyError
-} from '../core/index.js'
+import { hashJson, isRunId, type Json, limits, type RunId, TallyError } from '../core/index.js'
 import type { Ledger, RunRecord } from '../ledger/index.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
 import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
 import type { RunResult } from './handle.js'
+import {
+  type Compiled,
+  isEnded,
+  type Known,
+  refusedResult,
+  refusing,
+  resolvers,
+  resultOf
+} from './known.js'
 import type { Prepared, Registry } from './registry.js'
-
-type Compiled = Prepared & { readonly ok: true }
-
-/** A run that this process knows: its events and its result, whether it is live or parked. */
-interface Known {
-  readonly channel: EventChannel
-  readonly result: PromiseWithResolvers
-  live: { readonly pump: RunPump; readonly over: Promise<void> } | undefined
-  /** Taking it up again is under way. */
-  resuming: Promise<void> | undefined
-  callOffDue: (() => void) | undefined
-}
-
-interface PromiseWithResolvers {
-  readonly promise: Promise<RunResult>
-  resolve(result: RunResult): void
-  reject(error: unknown): void
-}
 
 export interface RunsOptions {
   readonly ledger: Ledger
@@ -87,7 +71,9 @@ export class Runs {
     const begin = async () => {
       const prepared = await source
       if (!prepared.ok) {
-        if (earlier === undefined) this.#refuse(runId, known, prepared)
+        if (earlier === undefined) {
+          this.#settle(runId, known, { result: refusedResult(runId, prepared) })
+        }
         return
       }
       const { ledger } = this.#options
@@ -105,30 +91,6 @@ export class Runs {
     // A second caller with other work must hear of it; the first one's run goes on.
     else return { ...known, result: refusing(begun, known.result) }
     return known
-  }
-
-  #refuse(runId: RunId, known: Known, prepared: Prepared & { readonly ok: false }): void {
-    const diagnostics = prepared.diagnostics.map(({ reason, path, message, ...at }) => ({
-      reason,
-      path: path.map(String),
-      message,
-      ...at
-    }))
-    const reason = prepared.diagnostics[0]?.reason ?? 'invalid_graph'
-    this.#settle(runId, known, {
-      result: {
-        id: runId,
-        status: 'failed',
-        response: {
-          success: false,
-          data: null,
-          reason: reason === 'condition_resolution_error' ? reason : 'invalid_graph',
-          errorType: 'InvalidDocument',
-          details: { diagnostics: diagnostics as unknown as Json },
-          metadata: {}
-        }
-      }
-    })
   }
 
   #checkSame(record: RunRecord, prepared: Compiled, inputs: Json): void {
@@ -177,7 +139,9 @@ export class Runs {
     const known = this.#known.get(runId) ?? this.#know(runId)
     if (known.live !== undefined) return known
     if (isEnded(record)) {
-      this.#settle(runId, known, { result: resultOf(runId, record) })
+      const completed = await this.#options.ledger.unit(runUnitId(runId))
+      const result = resultOf(runId, record, completed?.receipt.receiptHash)
+      this.#settle(runId, known, { result })
     } else if (record.status === 'waiting') this.#armDue(runId, known, record)
     return known
   }
@@ -413,32 +377,4 @@ export class Runs {
   }
 }
 
-function isEnded(record: RunRecord): boolean {
-  return record.status !== 'running' && record.status !== 'waiting'
-}
-
-function resultOf(runId: RunId, record: RunRecord): RunResult {
-  const { status, response } = record.last as unknown as RunResult
-  const { receiptHash } = record as { readonly receiptHash?: Hash }
-  return { id: runId, status, response, ...(receiptHash === undefined ? {} : { receiptHash }) }
-}
-
-function resolvers(): PromiseWithResolvers {
-  let resolve: (result: RunResult) => void = () => undefined
-  let reject: (error: unknown) => void = () => undefined
-  const promise = new Promise<RunResult>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  // Whoever does not ask for the result must not be stopped by it.
-  promise.catch(() => undefined)
-  return { promise, resolve, reject }
-}
-
-function refusing(begun: Promise<void>, first: PromiseWithResolvers): PromiseWithResolvers {
-  const promise = begun.then(() => first.promise)
-  promise.catch(() => undefined)
-  return { ...first, promise }
-}
-
-export type { Known }
+export type { Known } from './known.js'

@@ -1,4 +1,4 @@
-import { assert, canonicalize } from '../../core/index.js'
+import { assert, canonicalize, type RunId, type UnitId } from '../../core/index.js'
 import type { EvidenceDraft, UnitDraft } from '../journal.js'
 import type { Response } from '../protocol.js'
 import { unitIdOf } from './attempt.js'
@@ -8,6 +8,11 @@ import { bare, runUnit } from './unit.js'
 
 /** Step number of the run itself; its blocks count from 1. */
 const RUN_STEP = 0
+
+/** Id of the unit of work that is the run itself: its receipt is `run.completed`. */
+export function runUnitId(runId: RunId): UnitId {
+  return unitIdOf(runId, 'root', RUN_STEP)
+}
 
 /**
  * Ends a run: a `run.completed` receipt that commits to the whole of it, or failure evidence with
@@ -38,7 +43,7 @@ export async function finishRun(pump: RunPump, settled: Response): Promise<RunEn
 
 function completed(pump: RunPump, response: Response): UnitDraft {
   const { book, root, runId, started } = pump
-  const id = unitIdOf(runId, 'root', RUN_STEP)
+  const id = runUnitId(runId)
   const { name, version } = root
   const { definitionHash, inputHash, base } = started
   const { journalHash, receipts } = book
@@ -65,7 +70,7 @@ function failed(pump: RunPump, response: Response): EvidenceDraft {
   const { book, root, runId, started } = pump
   return {
     type: response.reason === 'denied' ? 'denial' : 'failure',
-    unitId: unitIdOf(runId, 'root', RUN_STEP),
+    unitId: runUnitId(runId),
     action: root.name,
     payloadText: canonicalize(started.input),
     landed: pump.leaves.landed,

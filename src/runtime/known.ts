@@ -1,0 +1,78 @@
+import type { RunPump } from '../block/index.js'
+import type { Hash, Json, RunId } from '../core/index.js'
+import type { RunRecord } from '../ledger/index.js'
+import type { EventChannel } from './channel.js'
+import type { RunResult } from './handle.js'
+import type { Prepared } from './registry.js'
+
+export type Compiled = Prepared & { readonly ok: true }
+
+/** A run that this process knows: its events and its result, whether it is live or parked. */
+export interface Known {
+  readonly channel: EventChannel
+  readonly result: PromiseWithResolvers
+  live: { readonly pump: RunPump; readonly over: Promise<void> } | undefined
+  /** Taking it up again is under way. */
+  resuming: Promise<void> | undefined
+  callOffDue: (() => void) | undefined
+}
+
+export interface PromiseWithResolvers {
+  readonly promise: Promise<RunResult>
+  resolve(result: RunResult): void
+  reject(error: unknown): void
+}
+
+export function isEnded(record: RunRecord): boolean {
+  return record.status !== 'running' && record.status !== 'waiting'
+}
+
+/** The result of a run that has ended, as its last entry tells it. */
+export function resultOf(runId: RunId, record: RunRecord, receiptHash?: Hash): RunResult {
+  const { status, response } = record.last as unknown as RunResult
+  return { id: runId, status, response, ...(receiptHash === undefined ? {} : { receiptHash }) }
+}
+
+export function resolvers(): PromiseWithResolvers {
+  let resolve: (result: RunResult) => void = () => undefined
+  let reject: (error: unknown) => void = () => undefined
+  const promise = new Promise<RunResult>((yes, no) => {
+    resolve = yes
+    reject = no
+  })
+  // Whoever does not ask for the result must not be stopped by it.
+  promise.catch(() => undefined)
+  return { promise, resolve, reject }
+}
+
+export function refusing(begun: Promise<void>, first: PromiseWithResolvers): PromiseWithResolvers {
+  const promise = begun.then(() => first.promise)
+  promise.catch(() => undefined)
+  return { ...first, promise }
+}
+
+/** The result of a document that cannot run: a failure like any other, and nothing is recorded (B4). */
+export function refusedResult(
+  runId: RunId,
+  prepared: Prepared & { readonly ok: false }
+): RunResult {
+  const diagnostics = prepared.diagnostics.map(({ path, ...rest }) => ({
+    ...rest,
+    path: path.map(String)
+  }))
+  const first = prepared.diagnostics[0]?.reason
+  const reason = first === 'condition_resolution_error' ? first : 'invalid_graph'
+  return {
+    id: runId,
+    status: 'failed',
+    response: {
+      success: false,
+      data: null,
+      reason,
+      errorType: 'InvalidDocument',
+      // Diagnostics are plain data; their type only has optional members besides.
+      details: { diagnostics: diagnostics as unknown as Json },
+      metadata: {}
+    }
+  }
+}
