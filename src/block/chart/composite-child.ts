@@ -1,4 +1,4 @@
-import type { NodeOptions, Request, Response } from '../protocol.js'
+import type { ExecuteEvent, NodeOptions, Request, Response } from '../protocol.js'
 import { type PlannedNode, prunedContext } from './composite-plan.js'
 import type { CompositeContext, CompositeQuestions } from './composite-questions.js'
 
@@ -13,8 +13,20 @@ export function countedStep(context: CompositeContext, node: string): Partial<Co
   }
 }
 
+/** The message that executes a child, after the step was counted. */
+export function executeEvent(
+  questions: CompositeQuestions,
+  context: CompositeContext,
+  node: PlannedNode,
+  at: number
+): ExecuteEvent {
+  const request = childRequest(questions, context, node)
+  const options = childOptions(context, node, request)
+  return { type: 'block.execute', request, step: context.childExecutions, options, at }
+}
+
 /** The request of a child (B1): same run and trace, context pruned to what the node declares. */
-export function childRequest(
+function childRequest(
   questions: CompositeQuestions,
   context: CompositeContext,
   node: PlannedNode
@@ -56,11 +68,7 @@ const emptyRequest: Request = {
 }
 
 /** A node's options with what only the run knows: the parent's deadline, and whether to confirm. */
-export function childOptions(
-  context: CompositeContext,
-  node: PlannedNode,
-  request: Request
-): NodeOptions {
+function childOptions(context: CompositeContext, node: PlannedNode, request: Request): NodeOptions {
   const { deadline } = context.options
   let { options } = node
   if (node.confirmWhen !== null) {

@@ -1,18 +1,9 @@
-import {
-  type ActorLogic,
-  type ActorScope,
-  type AnyActorLogic,
-  type AnyActorRef,
-  assign,
-  enqueueActions,
-  sendTo,
-  setup
-} from 'xstate'
+import { type AnyActorLogic, type AnyActorRef, assign, enqueueActions, sendTo, setup } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
 import { limits } from '../../core/index.js'
-import { type CompositeEvent, type ExecuteEvent, pumpOf } from '../protocol.js'
-import { askScope, type CompositeAction, compositeActions } from './composite-actions.js'
-import { childOptions, childRequest, countedStep } from './composite-child.js'
+import type { CompositeEvent, ExecuteEvent } from '../protocol.js'
+import { type CompositeAction, compositeActions } from './composite-actions.js'
+import { countedStep, executeEvent } from './composite-child.js'
 import { compositeGuards } from './composite-guards.js'
 import type { CompositePlan } from './composite-plan.js'
 import {
@@ -21,10 +12,13 @@ import {
   idleComposite,
   type NodeParams
 } from './composite-questions.js'
-import { askDecision, askTimer, type BlockIdentity, type Sink } from './execution.js'
+import type { BlockIdentity } from './execution.js'
 import { type ChartAction, type ChartGuard, type ChartParams, chartAction, tell } from './glue.js'
 
-/** A composite's compiled chart as an XState machine, and as the actor logic that runs. */
+/**
+ * A composite's compiled chart as an XState machine: what is drawn and inspected, and what the pure
+ * fold interprets. Runs use the table made of the same chart.
+ */
 
 export interface CompositeParts {
   readonly config: ChartNode
@@ -125,10 +119,7 @@ function childActions(questions: CompositeQuestions): Record<string, Action> {
     ({ context, event }: Args, params: ChartParams): ExecuteEvent => {
       const node = questions.node(nodeParams(params))
       if (node === undefined) throw new Error('executeChild without a node')
-      const request = childRequest(questions, context, node)
-      const options = childOptions(context, node, request)
-      const step = context.childExecutions
-      return { type: 'block.execute', request, step, options, at: event.at }
+      return executeEvent(questions, context, node, event.at)
     }
   )
   const cancelChild: Action = enqueueActions(({ context, event, enqueue }) => {
@@ -137,80 +128,4 @@ function childActions(questions: CompositeQuestions): Record<string, Action> {
     }
   })
   return { spawnChild, executeChild, cancelChild }
-}
-
-/** State value of a composite, two or three levels deep. */
-export type CompositeValue = string | { readonly [state: string]: CompositeValue }
-
-/** Persisted form of a composite's snapshot. */
-interface Persisted {
-  readonly value: CompositeValue
-  readonly context: CompositeContext
-}
-
-type MachineSnapshot = ReturnType<CompositeMachine['getInitialSnapshot']>
-export type CompositeLogic = ActorLogic<MachineSnapshot, CompositeEvent, BlockIdentity>
-
-/**
- * The machine as it runs. XState looks for actor references in a context when it persists and
- * restores, and would take payloads with certain keys for one, so contexts go around it; and a restored
- * block asks again for what it waited for, since entry actions do not run again.
- */
-export function compositeLogic(machine: CompositeMachine): CompositeLogic {
-  return {
-    config: machine.config,
-    getInitialSnapshot: (scope, identity) => machine.getInitialSnapshot(scope, identity),
-    transition: (snapshot, event, scope) => machine.transition(snapshot, event, scope),
-    getPersistedSnapshot: (snapshot, options) => {
-      const bare = { ...snapshot, context: withoutContext }
-      const persisted = machine.getPersistedSnapshot(bare, options)
-      return Object.assign(persisted, { context: snapshot.context })
-    },
-    restoreSnapshot: (persisted, scope) => {
-      const { context } = persisted as unknown as Persisted
-      const bare = Object.assign({ ...persisted }, { context: withoutContext })
-      const restored = machine.restoreSnapshot(bare, scope)
-      restored.context = context
-      return restored
-    },
-    start: (snapshot, scope) => {
-      machine.start(snapshot)
-      askCompositeAgain(snapshot.value as CompositeValue, snapshot.context, scopeSink(scope))
-    }
-  }
-}
-
-const withoutContext = {} as CompositeContext
-
-/** What a restored composite itself waits for; its children ask for themselves. */
-export function askCompositeAgain(
-  value: CompositeValue,
-  context: CompositeContext,
-  sink: Sink
-): void {
-  if (typeof value === 'string') return
-  switch (value['WAITING']) {
-    case 'retry':
-      askTimer(context, sink)
-      return
-    case 'decision':
-      askDecision(context, sink)
-      return
-  }
-  switch (value['BUSY']) {
-    case 'commit':
-      askScope(context, 'scope.commit', sink)
-      return
-    case 'abort':
-      askScope(context, 'scope.abort', sink)
-      return
-  }
-}
-
-function scopeSink(scope: ActorScope<MachineSnapshot, CompositeEvent>): Sink {
-  return {
-    ask: (ask) => pumpOf(scope.system)?.ask(ask, scope.self),
-    // Nothing is reported on a restart.
-    report: () => undefined
-  }
 }

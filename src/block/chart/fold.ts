@@ -10,7 +10,7 @@ import {
   type LeafEvent,
   ROOT_PATH
 } from '../protocol.js'
-import type { CompositeLogic } from './composite-machine.js'
+import type { CompositeMachine } from './composite-machine.js'
 import { type BlockIdentity, rootAsk } from './execution.js'
 import type { LeafLibrary } from './leaf-actions.js'
 import { initialLeaf, type LeafSnapshot, stepLeaf } from './leaf-table.js'
@@ -41,7 +41,7 @@ export class RunFold {
     block.stepper =
       root.kind === 'leaf'
         ? new LeafStepper(block, options.library, identity)
-        : new CompositeStepper(block, root, rootActor(root, identity))
+        : new CompositeStepper(block, root, rootActor(root, identity), identity)
     this.#blocks.set(ROOT_PATH, block)
   }
 
@@ -163,20 +163,26 @@ class LeafStepper implements Stepper {
   }
 }
 
-type MachineSnapshot = ReturnType<CompositeLogic['getInitialSnapshot']>
+type MachineSnapshot = ReturnType<CompositeMachine['getInitialSnapshot']>
 type Scope = ActorScope<MachineSnapshot, CompositeEvent>
 type ExecutableAction = Parameters<Scope['actionExecutor']>[0]
 
 class CompositeStepper implements Stepper {
   readonly #block: FoldedBlock
   readonly #compiled: CompiledComposite
+  readonly #machine: CompositeMachine
   readonly #scope: Scope
   #snapshot: MachineSnapshot
 
-  constructor(block: FoldedBlock, compiled: CompiledComposite, actor: AnyActorRef) {
+  constructor(
+    block: FoldedBlock,
+    compiled: CompiledComposite,
+    actor: AnyActorRef,
+    identity: BlockIdentity
+  ) {
     this.#block = block
     this.#compiled = compiled
-    this.#snapshot = actor.getSnapshot()
+    this.#machine = compiled.machine()
     // The actor is never started; only its place in a system and its parent are used.
     const self: AnyActorRef = Object.create(actor, {
       getSnapshot: { value: () => this.#snapshot }
@@ -192,14 +198,11 @@ class CompositeStepper implements Stepper {
       stopChild: () => undefined,
       actionExecutor: (action) => this.#execute(action)
     }
+    this.#snapshot = this.#machine.getInitialSnapshot(this.#scope, identity)
   }
 
   step(event: BlockEvent): void {
-    this.#snapshot = this.#compiled.logic.transition(
-      this.#snapshot,
-      event as CompositeEvent,
-      this.#scope
-    )
+    this.#snapshot = this.#machine.transition(this.#snapshot, event as CompositeEvent, this.#scope)
     if (this.#snapshot.status === 'error') {
       throw new TallyError('core.internal', { problem: 'a composite chart failed in the fold' })
     }
@@ -220,8 +223,10 @@ class CompositeStepper implements Stepper {
 
   #child(block: FoldedBlock, actor: AnyActorRef): Stepper {
     const compiled = this.#compiled.nodes.get(actor.id)
-    if (compiled?.kind === 'composite') return new CompositeStepper(block, compiled, actor)
     const { identity } = actor.getSnapshot().context
+    if (compiled?.kind === 'composite') {
+      return new CompositeStepper(block, compiled, actor, identity)
+    }
     return new LeafStepper(block, this.#compiled.plan, identity)
   }
 }

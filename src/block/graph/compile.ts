@@ -6,18 +6,14 @@ import {
   compositeChartVersion
 } from '../../../machines/composite.js'
 import { type Hash, hashJson, type Json, limits } from '../../core/index.js'
-import {
-  type CompositeLogic,
-  type CompositeMachine,
-  compositeLogic,
-  compositeMachine
-} from '../chart/composite-machine.js'
+import { type CompositeMachine, compositeMachine } from '../chart/composite-machine.js'
 import type {
   CompositePlan,
   PlannedBranch,
   PlannedNode,
   Predicate
 } from '../chart/composite-plan.js'
+import { type CompositeLogic, compositeLogic } from '../chart/composite-table.js'
 import { leafTable } from '../chart/leaf-table.js'
 import type { NodeOptions, SideEffectClass } from '../protocol.js'
 import { highest } from '../side-effects.js'
@@ -50,7 +46,8 @@ export interface CompiledComposite {
   /** Covers definition, chart versions and the versions of all blocks; not the source code. */
   readonly definitionHash: Hash
   readonly plan: CompositePlan
-  readonly machine: CompositeMachine
+  /** The chart in XState's own interpreter, made when first asked for: the fold and inspectors use it. */
+  machine(): CompositeMachine
   /** What `createActor` takes; input is a `BlockIdentity`. */
   readonly logic: CompositeLogic
   readonly nodes: ReadonlyMap<string, CompiledNode>
@@ -122,7 +119,7 @@ class Compiler {
       if (node.kind === 'composite') children[compositeSrc(name)] = node.logic
     }
     const config = chartOf(definition, plan)
-    const machine = compositeMachine({ config, plan, children })
+    const parts = { config, plan, children }
     return {
       kind: 'composite',
       name: definition.name,
@@ -133,8 +130,8 @@ class Compiler {
       configHash: hashJson(config),
       definitionHash: definitionHashOf(definition, nodes),
       plan,
-      machine,
-      logic: compositeLogic(machine),
+      machine: once(() => compositeMachine(parts)),
+      logic: compositeLogic(parts),
       nodes
     }
   }
@@ -276,6 +273,14 @@ class Compiler {
 
   #refuse(reason: Diagnostic['reason'], path: DocumentPath, message: string): void {
     this.#found.push({ reason, path, message })
+  }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
   }
 }
 
