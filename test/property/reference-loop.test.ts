@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { foldRun } from '../../src/block/chart/fold.js'
+import { foldRun, RunFold } from '../../src/block/chart/fold.js'
 import { type CompiledComposite, compileComposite } from '../../src/block/graph/compile.js'
 import { parseComposite } from '../../src/block/graph/parse.js'
 import type { BlockRegistry } from '../../src/block/graph/registry.js'
@@ -114,6 +114,7 @@ interface Schedule {
 function run(compiled: CompiledComposite, answers: readonly number[], schedule: Schedule) {
   // Keyed by step, as a journal is: an attempt asked again after a crash gets the same answer.
   const pump = new FakePump(compiled.logic, {
+    block: compiled.name,
     attempt: ({ step }) => ({
       response: answerOf(answers[(step - 1) % answers.length] ?? 0),
       waitsFirst: schedule.waits[step % schedule.waits.length] ?? false
@@ -199,6 +200,22 @@ describe('reference loop', () => {
         }
       ),
       { numRuns: 300 }
+    )
+  })
+
+  it('D6: table and XState interpreter are in the same state after every delivery', () => {
+    fc.assert(
+      fc.property(arbitraryGraph, arbitraryAnswers, (graph, answers) => {
+        const compiled = compiledOf(graph)
+        const live = run(compiled, answers, { waits: [true, false, false], crashEvery: undefined })
+        const fold = new RunFold(compiled, { library: registry })
+        const folded = live.deliveries.map((delivery) => {
+          fold.deliver(delivery)
+          return fold.stateOf('root')
+        })
+        expect(live.states).toEqual(folded)
+      }),
+      { numRuns: 150 }
     )
   })
 })

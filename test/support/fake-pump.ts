@@ -34,6 +34,8 @@ export interface FakePumpOptions {
 export class FakePump implements PumpPort {
   readonly asks: Ask[] = []
   readonly deliveries: FoldDelivery[] = []
+  /** State of the root after each delivery. */
+  readonly states: { readonly value: unknown; readonly context: unknown }[] = []
   readonly #options: FakePumpOptions
   readonly #logic: AnyActorLogic
   readonly #input: unknown
@@ -87,6 +89,8 @@ export class FakePump implements PumpPort {
   deliver(path: string, actor: AnyActorRef, event: FoldDelivery['event']): void {
     this.deliveries.push({ path, event })
     actor.send(event)
+    const { value, context } = this.#root.getSnapshot()
+    this.states.push({ value, context })
   }
 
   execute(payload: Json, options: NodeOptions = {}, runId = 'run-1'): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { foldRun } from '../../../../src/block/chart/fold.js'
 import type { CompiledComposite } from '../../../../src/block/graph/compile.js'
-import type { Response } from '../../../../src/block/protocol.js'
+import { connectPump, type Response } from '../../../../src/block/protocol.js'
 import type { Json } from '../../../../src/core/index.js'
 import { compiledFrom, none, testRegistry } from '../../../support/composites.js'
 import {
@@ -200,6 +200,36 @@ describe('composite', () => {
     pump.execute(null)
     pump.drain()
     expect(pump.response).toEqual(succeeded(1))
+  })
+
+  it('cancel ends a retry delay and a decision of a nested composite', () => {
+    for (const node of [
+      { recovery: [{ retry: { max_attempts: 2, interval_ms: 9 } }] },
+      { on_error: 'ask' }
+    ]) {
+      const composite = { entry_point: 'x', nodes: { x: none('x') } }
+      const compiled = compiledFrom({ nodes: { inner: { composite, ...node } } })
+      const pump = pumpOf(compiled, () => ({ response: failed('boom') }))
+      pump.execute(null)
+      pump.step()
+      expect(pump.root.getSnapshot().value).toEqual({ WAITING: 'w:inner' })
+      pump.cancel()
+      expect(pump.response).toMatchObject({ reason: 'cancelled' })
+      expect(pump.asks.slice(-3).map(({ kind }) => kind)).toEqual(['cancel', 'resumed', 'settled'])
+      expect(pump.root.getSnapshot().value).toBe('READY')
+    }
+  })
+
+  it('a defect in a child stops the run with an error instead of leaving it hanging', () => {
+    const defect = new Error('defect')
+    const pump = pumpOf(compiledFrom({ nodes: { a: none('a') } }))
+    connectPump(pump.root.system, {
+      ask: () => {
+        throw defect
+      }
+    })
+    pump.execute(null)
+    expect(pump.errors).toEqual([defect])
   })
 
   it('D8: children never outnumber nodes, and every visit has its own step', () => {
