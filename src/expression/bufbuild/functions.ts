@@ -139,7 +139,10 @@ function comparisonFunctions(budget: Budget): readonly CelFunc[] {
     celFunc('_==_', [DYN, DYN], BOOL, (left, right) => equalValues(left, right, budget)),
     celFunc('_!=_', [DYN, DYN], BOOL, (left, right) => !equalValues(left, right, budget)),
     celFunc('@in', [DYN, LIST], BOOL, (value, list) => {
-      for (const item of list) if (equalValues(value, item, budget)) return true
+      for (const item of list) {
+        budget.spend(1)
+        if (equalValues(value, item, budget)) return true
+      }
       return false
     }),
     ...[STRING, INT, UINT, DOUBLE, BOOL].map(inMap),
@@ -173,16 +176,31 @@ function textFunctions(budget: Budget): readonly CelFunc[] {
       budget.spendText(this.length + part.length)
       return this.includes(part)
     }),
+    celFunc('size', [STRING], INT, (text) => codePoints(text, budget)),
+    celMethod('size', STRING, [], INT, function () {
+      return codePoints(this, budget)
+    }),
+    celFunc('bytes', [STRING], BYTES, (text) => {
+      budget.spendText(text.length)
+      return new TextEncoder().encode(text)
+    }),
     celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
       if (pattern.length > patternLengthMax) {
         throw new FailureSignal('invalid_argument', 'the pattern is too long')
       }
-      budget.spend(1 + (this.length >> 4) + (pattern.length >> 4))
+      budget.spend(1 + (this.length >> 4) * (1 + (pattern.length >> 4)))
       const result = engineMatches.call(0, this, [pattern])
       if (typeof result === 'boolean') return result
       throw new FailureSignal('invalid_argument', 'the pattern is not a valid expression')
     })
   ]
+}
+
+function codePoints(text: string, budget: Budget): bigint {
+  budget.spendText(text.length)
+  let count = 0
+  for (const _ of text) count += 1
+  return BigInt(count)
 }
 
 function conversionFunctions(): readonly CelFunc[] {
