@@ -82,6 +82,22 @@ describe('a killed writer', () => {
     expect((await readChain(held.store)).length).toBeGreaterThan(0)
     await held.close()
   })
+
+  it('L4: a refused second open in the process does not give the lock away', async () => {
+    const path = join(directory, 'ledger')
+    const held = await holdStore(path, { create: { identities: [identity] } })
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await expect(holdStore(path)).rejects.toMatchObject({ code: 'ledger.locked' })
+    }
+    const lines: string[] = []
+    await startWriter(path, (line) => lines.push(line))
+    expect(lines).toEqual(['ledger.locked'])
+    const head = await append(held.store, emptyChain, 3)
+    await held.close()
+    const again = await holdStore(path)
+    expect(await readChain(again.store)).toEqual(head)
+    await again.close()
+  })
 })
 
 describe('damaged files', () => {

@@ -1,12 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { unwrapText, unwrapValue, wrapValue } from '../../../../src/ledger/envelope.js'
+import vectors from '../../../vectors/value-envelope.json' with { type: 'json' }
 
 describe('value envelope', () => {
-  it('has the published bytes', () => {
-    expect(wrapValue('key', 'body').toString('hex')).toBe('0142ca0f98626f6479')
-    expect(unwrapText('key', wrapValue('key', 'body'))).toBe('body')
-    expect(unwrapValue('key', wrapValue('key', new Uint8Array())).length).toBe(0)
+  it.each(vectors.values)('has the published bytes under key "$key"', ({ key, body, value }) => {
+    expect(wrapValue(key, Buffer.from(body, 'hex')).toString('hex')).toBe(value)
+    expect(unwrapValue(key, Buffer.from(value, 'hex')).toString('hex')).toBe(body)
+  })
+
+  it.each(vectors.refused)('refuses $value under key "$key"', ({ key, value, problem }) => {
+    expect(() => unwrapValue(key, Buffer.from(value, 'hex'))).toThrow(problem)
   })
 
   it('gives back what was wrapped, text and bytes alike', () => {
