@@ -1,8 +1,7 @@
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type IdentityId, isTallyError, Xorshift128 } from '../../src/core/index.js'
 import { createEmptyStore, holdStore } from '../../src/ledger/owner/index.js'
@@ -10,25 +9,15 @@ import { openLevelStore } from '../../src/ledger/stores/level.js'
 import type { Store } from '../../src/ledger/stores/port.js'
 import { FaultyDisk } from '../../src/testing/index.js'
 import { appendLink, type ChainHead, emptyChain, readChain } from './crash-store/chain.js'
+import { startWriter } from './crash-store/process.js'
 
 const KILLS = 15
 const identity = 'd'.repeat(64) as IdentityId
-const writer = join(import.meta.dirname, 'crash-store', 'writer.ts')
 let directory: string
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'tally-crash-'))
 })
 afterEach(() => rm(directory, { recursive: true, force: true }))
-
-/** Starts a writer; `onLine` is told each line that it prints. Resolves when it has ended. */
-function startWriter(path: string, onLine: (line: string, kill: () => void) => void) {
-  const child = spawn(process.execPath, ['--import', 'jiti/register', writer, path], {
-    stdio: ['ignore', 'pipe', 'inherit']
-  })
-  const kill = () => void child.kill('SIGKILL')
-  createInterface(child.stdout).on('line', (line) => onLine(line, kill))
-  return new Promise<void>((resolve) => child.on('close', () => resolve()))
-}
 
 async function append(store: Store, from: ChainHead, count: number): Promise<ChainHead> {
   let head = from
@@ -49,7 +38,7 @@ describe('a killed writer', () => {
     for (let life = 1; life <= KILLS; life += 1) {
       let acknowledged = before
       const target = before + 1 + (random.uint32() % 150)
-      await startWriter(path, (line, kill) => {
+      await startWriter('writer.ts', [path], (line, kill) => {
         acknowledged = Number(line)
         if (acknowledged >= target) kill()
       })
@@ -68,10 +57,10 @@ describe('a killed writer', () => {
     let refusal: unknown
     let second: Promise<void> | undefined
     const lines: string[] = []
-    await startWriter(path, (_, kill) => {
+    await startWriter('writer.ts', [path], (_, kill) => {
       second ??= (async () => {
         refusal = await holdStore(path).catch((error: unknown) => error)
-        await startWriter(path, (line) => lines.push(line))
+        await startWriter('writer.ts', [path], (line) => lines.push(line))
         kill()
       })()
     })
@@ -90,7 +79,7 @@ describe('a killed writer', () => {
       await expect(holdStore(path)).rejects.toMatchObject({ code: 'ledger.locked' })
     }
     const lines: string[] = []
-    await startWriter(path, (line) => lines.push(line))
+    await startWriter('writer.ts', [path], (line) => lines.push(line))
     expect(lines).toEqual(['ledger.locked'])
     const head = await append(held.store, emptyChain, 3)
     await held.close()
