@@ -1,6 +1,6 @@
 /**
- * A process that appends units to a real ledger, eight at a time, until it is killed. Prints unit and
- * receipt hash of each acknowledged one, or the error that ended it.
+ * A process that appends units to a real ledger, eight at a time, until it is killed. Prints unit
+ * and receipt hash of each acknowledged one, or the error that ended it.
  */
 import { writeSync } from 'node:fs'
 import { holdStore } from '../../../src/ledger/owner/index.js'
