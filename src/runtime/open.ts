@@ -71,7 +71,7 @@ export async function openForRuntime(
       close: async () => {
         await ledger.close()
         await signer.close()
-        held.location.release()
+        await held.close()
       }
     }
   } catch (error) {
@@ -84,8 +84,9 @@ export async function openForRuntime(
 async function openInMemory(options: OpenOptions, random: Random): Promise<OpenedLedger> {
   const keys = options.keys ?? generateIdentity(random)
   const signer = keys.signer()
+  const store = openMemoryStore()
   const ledger = await openLedger({
-    store: openMemoryStore(),
+    store,
     identity: keys.identity,
     signer,
     blobKey: keys.blobKey,
@@ -97,6 +98,7 @@ async function openInMemory(options: OpenOptions, random: Random): Promise<Opene
     close: async () => {
       await ledger.close()
       await signer.close()
+      await store.close()
     }
   }
 }

@@ -14,7 +14,7 @@ import type {
   Predicate
 } from '../chart/composite-plan.js'
 import { type CompositeLogic, compositeLogic } from '../chart/composite-table.js'
-import { leafTable } from '../chart/leaf-table.js'
+import { leafLogic } from '../chart/leaf-table.js'
 import type { NodeOptions, SideEffectClass } from '../protocol.js'
 import { highest } from '../side-effects.js'
 import {
@@ -114,7 +114,7 @@ class Compiler {
     const nodes = this.#children(definition, { ...place, isInScope: isScoped })
     const plan = this.#plan(definition, nodes, place)
     if (this.#found.length > 0) return undefined
-    const children: Record<string, AnyActorLogic> = { leaf: leafTable(plan) }
+    const children: Record<string, AnyActorLogic> = { leaf: leafLogic(plan) }
     for (const [name, node] of nodes) {
       if (node.kind === 'composite') children[compositeSrc(name)] = node.logic
     }
@@ -337,7 +337,9 @@ function definitionHashOf(
   definition: CompositeDefinition,
   nodes: ReadonlyMap<string, CompiledNode>
 ): Hash {
-  const blocks = [...nodes].map(([node, child]) =>
+  // By name: a definition that comes back from the ledger has its keys sorted.
+  const sorted = [...nodes].sort(([a], [b]) => (a < b ? -1 : 1))
+  const blocks = sorted.map(([node, child]) =>
     child.kind === 'leaf'
       ? { node, name: child.name, version: child.version }
       : { node, name: child.name, definitionHash: child.definitionHash }
