@@ -13,7 +13,13 @@ import {
 import type { CompositeMachine } from './composite-machine.js'
 import { type BlockIdentity, rootAsk } from './execution.js'
 import type { LeafLibrary } from './leaf-actions.js'
-import { initialLeaf, type LeafSnapshot, stepLeaf } from './leaf-table.js'
+import {
+  initialLeaf,
+  type LeafSnapshot,
+  type LeafTable,
+  leafTable,
+  stepLeaf
+} from './leaf-table.js'
 
 /**
  * The pure fold: what the charts of a run ask for when the recorded deliveries are given to them again
@@ -40,7 +46,7 @@ export class RunFold {
     const block = new FoldedBlock(this.#blocks, this.#asks, undefined, ROOT_PATH)
     block.stepper =
       root.kind === 'leaf'
-        ? new LeafStepper(block, options.library, identity)
+        ? new LeafStepper(block, leafTable(options.library), identity)
         : new CompositeStepper(block, root, rootActor(root, identity), identity)
     this.#blocks.set(ROOT_PATH, block)
   }
@@ -145,17 +151,17 @@ class FoldedBlock {
 
 class LeafStepper implements Stepper {
   readonly #block: FoldedBlock
-  readonly #library: LeafLibrary
+  readonly #table: LeafTable
   #snapshot: LeafSnapshot
 
-  constructor(block: FoldedBlock, library: LeafLibrary, identity: BlockIdentity) {
+  constructor(block: FoldedBlock, table: LeafTable, identity: BlockIdentity) {
     this.#block = block
-    this.#library = library
+    this.#table = table
     this.#snapshot = initialLeaf(identity)
   }
 
   step(event: BlockEvent): void {
-    this.#snapshot = stepLeaf(this.#snapshot, event as LeafEvent, this.#block, this.#library)
+    this.#snapshot = stepLeaf(this.#table, this.#snapshot, event as LeafEvent, this.#block)
   }
 
   state() {
@@ -171,6 +177,7 @@ class CompositeStepper implements Stepper {
   readonly #block: FoldedBlock
   readonly #compiled: CompiledComposite
   readonly #machine: CompositeMachine
+  readonly #leaves: LeafTable
   readonly #scope: Scope
   #snapshot: MachineSnapshot
 
@@ -183,6 +190,7 @@ class CompositeStepper implements Stepper {
     this.#block = block
     this.#compiled = compiled
     this.#machine = compiled.machine()
+    this.#leaves = leafTable(compiled.plan)
     // The actor is never started; only its place in a system and its parent are used.
     const self: AnyActorRef = Object.create(actor, {
       getSnapshot: { value: () => this.#snapshot }
@@ -227,7 +235,7 @@ class CompositeStepper implements Stepper {
     if (compiled?.kind === 'composite') {
       return new CompositeStepper(block, compiled, actor, identity)
     }
-    return new LeafStepper(block, this.#compiled.plan, identity)
+    return new LeafStepper(block, this.#leaves, identity)
   }
 }
 

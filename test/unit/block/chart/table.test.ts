@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type AnyActorLogic, createActor } from 'xstate'
 import { getShortestPaths } from 'xstate/graph'
 import { leafMachine } from '../../../../src/block/chart/leaf-machine.js'
-import { leafTable } from '../../../../src/block/chart/leaf-table.js'
+import { leafLogic } from '../../../../src/block/chart/leaf-table.js'
 import {
   type Ask,
   connectPump,
@@ -68,7 +68,7 @@ type Kind = 'chart' | 'table'
 function play(kind: Kind, sequence: readonly LeafEvent[]) {
   const asks: Ask[] = []
   const options = { id: 'root', input: identity }
-  const logic: AnyActorLogic = kind === 'chart' ? leafMachine(library) : leafTable(library)
+  const logic: AnyActorLogic = kind === 'chart' ? leafMachine(library) : leafLogic(library)
   const actor = createActor(logic, options)
   const problems: unknown[] = []
   actor.subscribe({ error: (error) => problems.push(error) })
@@ -125,13 +125,13 @@ describe('leaf table', () => {
     const asked: unknown[] = []
     for (const { steps, state } of paths) {
       const reached = steps.map(({ event }) => event).filter(isLeafEvent)
-      const first = createActor(leafTable(library), { input: identity })
+      const first = createActor(leafLogic(library), { input: identity })
       const asks: Ask[] = []
       connectPump(first.system, { ask: (ask) => asks.push(ask) })
       first.start()
       for (const event of reached) first.send(event)
       const text = JSON.stringify(first.getPersistedSnapshot())
-      const restored = createActor(leafTable(library), {
+      const restored = createActor(leafLogic(library), {
         snapshot: JSON.parse(text),
         input: identity
       })
