@@ -72,6 +72,12 @@ export const EXPRESSION_DEPTH_MAX = 128
 export const EXPRESSION_LOOPS_MAX = 3
 /** Loop iterations of one evaluation. */
 export const EXPRESSION_TICKS_MAX = 100_000
+/** Length of a text or byte string that one operation of an expression builds. */
+export const EXPRESSION_TEXT_LENGTH_MAX = 1_048_576
+/** Length of a list that one operation of an expression builds. */
+export const EXPRESSION_LIST_LENGTH_MAX = 100_000
+/** Length of the pattern of `matches`. */
+export const EXPRESSION_PATTERN_LENGTH_MAX = 1_024
 
 /** Prepared expressions, parsed documents and other caches that can be thrown away. */
 export const CACHE_ENTRIES_MAX = 1_024

@@ -1,4 +1,12 @@
-import { type CelError, type CelValue, celEnv, isCelError, parse, plan } from '@bufbuild/cel'
+import {
+  type CelError,
+  type CelValue,
+  celEnv,
+  celError,
+  isCelError,
+  parse,
+  plan
+} from '@bufbuild/cel'
 import { type Json, type JsonObject, limits, present } from '../../core/index.js'
 import {
   type CompiledExpression,
@@ -126,11 +134,21 @@ function variables(bindings: readonly Binding[], data: JsonObject): Record<strin
   for (const { variable, reference, parent, amounts } of bindings) {
     const value = lookUp(data, reference)
     if (parent === undefined) {
-      if (value !== undefined)
-        bound[variable] = toCelValue(value, amounts, referenceText(reference))
+      if (value !== undefined) bound[variable] = bindable(value, amounts, reference)
     } else if (isTestable(lookUp(data, parent))) bound[variable] = value !== undefined
   }
   return bound
+}
+
+// A value of the wrong type is an error where it is used, not in a branch that is not taken.
+function bindable(value: Json, amounts: AmountPatterns, reference: Reference): CelValue {
+  try {
+    return toCelValue(value, amounts, referenceText(reference))
+  } catch (error) {
+    // The engine takes errors as values of variables, though its types do not say so.
+    if (error instanceof FailureSignal) return celError(error) as unknown as CelValue
+    throw error
+  }
 }
 
 function isTestable(value: Json | undefined): boolean {

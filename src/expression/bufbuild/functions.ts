@@ -18,7 +18,7 @@ import {
   listType,
   mapType
 } from '@bufbuild/cel'
-import { present } from '../../core/index.js'
+import { limits, present } from '../../core/index.js'
 import { FailureSignal } from '../failure.js'
 import { compareCodePoints, parseDouble, parseInt64, parseUint64 } from '../text.js'
 import type { Budget } from './budget.js'
@@ -28,12 +28,6 @@ import { typeName } from './values.js'
 const { BOOL, BYTES, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
 const LIST = listType(DYN)
 const MAP = mapType(DYN, DYN)
-/** Longest text or byte string that one operation may build. */
-const textLengthMax = 1 << 20
-/** Longest list that one operation may build. */
-const listLengthMax = 100_000
-const patternLengthMax = 1_024
-
 /**
  * The functions in which the profile differs from the engine (docs/decisions/0002-cel-engine.md):
  * stricter, or bounded, where the engine's own are lenient or depend on the host.
@@ -121,7 +115,8 @@ function loopFunctions(budget: Budget): readonly CelFunc[] {
     }),
     celFunc('_+_', [LIST, LIST], LIST, (left, right) => {
       const size = left.size + right.size
-      if (size > listLengthMax) throw new FailureSignal('budget_exceeded', 'a list is too long')
+      if (size > limits.EXPRESSION_LIST_LENGTH_MAX)
+        throw new FailureSignal('budget_exceeded', 'a list is too long')
       budget.spend(size)
       return celList([...left, ...right])
     })
@@ -157,7 +152,8 @@ function textFunctions(budget: Budget): readonly CelFunc[] {
   const engineMatches = present(celEnv().funcs.find('matches'), 'the function matches')
   const sized = (left: { length: number }, right: { length: number }) => {
     const length = left.length + right.length
-    if (length > textLengthMax) throw new FailureSignal('budget_exceeded', 'a text is too long')
+    if (length > limits.EXPRESSION_TEXT_LENGTH_MAX)
+      throw new FailureSignal('budget_exceeded', 'a text is too long')
     budget.spendText(length)
   }
   return [
@@ -185,7 +181,7 @@ function textFunctions(budget: Budget): readonly CelFunc[] {
       return new TextEncoder().encode(text)
     }),
     celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
-      if (pattern.length > patternLengthMax) {
+      if (pattern.length > limits.EXPRESSION_PATTERN_LENGTH_MAX) {
         throw new FailureSignal('invalid_argument', 'the pattern is too long')
       }
       budget.spend(1 + (this.length >> 4) * (1 + (pattern.length >> 4)))

@@ -58,6 +58,8 @@ describe('W4: amounts', () => {
     expect(untyped.evaluate(bindings)).toMatchObject({ ok: false, code: 'type_error' })
     const wrong = { ...bindings, nodes: { a: { outputs: { allowance: 'max' } } } }
     expect(typed.evaluate(wrong)).toMatchObject({ ok: false, code: 'type_error' })
+    const guarded = expressions.compileCondition(`usdc.decimals == 6 || ${cel}`, { roots, amounts })
+    expect(guarded.evaluate(wrong)).toEqual({ ok: true, value: true })
   })
 
   it('types amounts inside lists and whole objects', () => {
