@@ -1,0 +1,87 @@
+/**
+ * The benchmark suite: `npm run bench`, `npm run bench -- steps.64` for the rows whose names contain
+ * that, `--json` for one object per row, `--full` for the sizes of docs/performance.md.
+ */
+import { parseArgs } from 'node:util'
+import { groups } from './groups/index.js'
+import { type Group, type Row, reaches } from './row.js'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    json: { type: 'boolean', default: false },
+    full: { type: 'boolean', default: false },
+    list: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '5' }
+  }
+})
+
+const isWanted = (name: string) =>
+  positionals.length === 0 || positionals.some((part) => name.includes(part))
+
+const wanted = groups.filter((group: Group) => group.rows.some(isWanted))
+if (wanted.length === 0) {
+  process.stderr.write(`no row's name contains ${positionals.join(' or ')}; see --list\n`)
+  process.exit(2)
+}
+
+if (values.list) {
+  const names = wanted.flatMap(({ rows }) => rows.filter(isWanted))
+  process.stdout.write(`${names.join('\n')}\n`)
+  process.exit(0)
+}
+
+if (!values.json) process.stdout.write(`${header()}\n`)
+for (const group of wanted) {
+  const rows = await group.measure({ full: values.full, rounds: Number(values.rounds) })
+  for (const row of rows.filter(({ name }) => isWanted(name))) {
+    process.stdout.write(`${values.json ? JSON.stringify(rounded(row)) : line(row)}\n`)
+  }
+}
+
+function header(): string {
+  return columns(['row', 'value', 'unit', 'floor', 'ratio', 'target', ''])
+}
+
+function line(row: Row): string {
+  const { name, value, unit, floor, ratio, target, better } = row
+  const reached = reaches(row)
+  const sign = better === 'higher' ? '>=' : '<='
+  return columns([
+    name,
+    number(value),
+    unit,
+    floor === null ? '' : number(floor),
+    ratio === null ? '' : ratio.toFixed(2),
+    target === null ? '' : `${sign} ${target}`,
+    reached === undefined ? '' : reached ? 'yes' : 'NO'
+  ])
+}
+
+function columns([name = '', value = '', unit = '', ...rest]: readonly string[]): string {
+  const [floor = '', ratio = '', target = '', reached = ''] = rest
+  const cells = [
+    name.padEnd(40),
+    value.padStart(10),
+    ` ${unit}`.padEnd(14),
+    floor.padStart(10),
+    ratio.padStart(7),
+    target.padStart(11),
+    ` ${reached}`
+  ]
+  return cells.join('').trimEnd()
+}
+
+function number(value: number): string {
+  return value >= 100 ? Math.round(value).toLocaleString('en-GB') : value.toFixed(2)
+}
+
+function rounded(row: Row): Row {
+  const round = (value: number) => Number(value.toPrecision(6))
+  return {
+    ...row,
+    value: round(row.value),
+    floor: row.floor === null ? null : round(row.floor),
+    ratio: row.ratio === null ? null : round(row.ratio)
+  }
+}
