@@ -77,11 +77,12 @@ export function compositeLogic(parts: CompositeParts): CompositeLogic {
       return step === from ? snapshot : snapshotOf(step.state.value, step.context, children)
     },
     getPersistedSnapshot: ({ children, ...snapshot }) => {
-      const persisted = Object.entries(children).map(([id, child]): [string, PersistedChild] => [
-        id,
-        { src: String(child.src), snapshot: child.getPersistedSnapshot() }
-      ])
-      return Object.assign({ ...snapshot }, { children: Object.fromEntries(persisted) })
+      const persisted: Record<string, PersistedChild> = {}
+      for (const [id, child] of Object.entries(children)) {
+        if (isIdleLeaf(child)) continue
+        persisted[id] = { src: String(child.src), snapshot: child.getPersistedSnapshot() }
+      }
+      return Object.assign({ ...snapshot }, { children: persisted })
     },
     restoreSnapshot: (persisted, scope) => {
       // The checkpoint's envelope was checked before (formats.md §7).
@@ -110,6 +111,12 @@ interface Persisted {
   readonly value: TableValue
   readonly context: CompositeContext
   readonly children: Readonly<Record<string, PersistedChild>>
+}
+
+// An idle leaf knows nothing: it is made again when it is needed, and checkpoints stay small however
+// many nodes were visited. An idle composite counts its child executions.
+function isIdleLeaf(child: AnyActorRef): boolean {
+  return child.src === 'leaf' && child.getSnapshot().value === 'READY'
 }
 
 function snapshotOf(

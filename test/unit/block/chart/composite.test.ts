@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import type { AnyActorRef } from 'xstate'
 import { foldRun } from '../../../../src/block/chart/fold.js'
 import type { CompiledComposite } from '../../../../src/block/graph/compile.js'
 import { connectPump, type Response } from '../../../../src/block/protocol.js'
@@ -35,6 +36,10 @@ function runOf(compiled: CompiledComposite, attempt?: FakePumpOptions['attempt']
 
 function attemptsOf(pump: FakePump) {
   return pump.asks.flatMap((ask) => (ask.kind === 'attempt' ? [ask] : []))
+}
+
+function childOf(actor: AnyActorRef, id: string): AnyActorRef {
+  return actor.getSnapshot().children[id]
 }
 
 const selfLoop = (maxSteps: number) =>
@@ -230,6 +235,34 @@ describe('composite', () => {
     })
     pump.execute(null)
     expect(pump.errors).toEqual([defect])
+  })
+
+  it('a checkpoint does not grow with the nodes visited', () => {
+    const names = Array.from({ length: 50 }, (_, index) => `n${index}`)
+    const compiled = compiledFrom({
+      nodes: Object.fromEntries(names.map((name) => [name, none(name)])),
+      transitions: Object.fromEntries(names.slice(1).map((name, index) => [`n${index}`, name]))
+    })
+    const pump = pumpOf(compiled)
+    pump.execute(null)
+    const sizes = names.slice(1).map(() => {
+      pump.step()
+      return JSON.stringify(pump.root.getPersistedSnapshot()).length
+    })
+    expect(Math.max(...sizes) - Math.min(...sizes)).toBeLessThan(100)
+  })
+
+  it('D8: stopping the root stops every level', () => {
+    const composite = { entry_point: 'x', nodes: { x: none('x') } }
+    const pump = pumpOf(compiledFrom({ nodes: { inner: { composite } } }))
+    pump.execute(null)
+    const ended: string[] = []
+    const inner = childOf(pump.root, 'inner')
+    for (const actor of [inner, childOf(inner, 'x')]) {
+      actor.subscribe({ complete: () => ended.push(actor.id) })
+    }
+    pump.root.stop()
+    expect(ended).toEqual(['x', 'inner'])
   })
 
   it('D8: children never outnumber nodes, and every visit has its own step', () => {

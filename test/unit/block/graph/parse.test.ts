@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createMachine } from 'xstate'
+import { blockChart } from '../../../../machines/block.js'
 import { compileComposite } from '../../../../src/block/graph/compile.js'
 import { type Diagnostic, invalidGraphResponse } from '../../../../src/block/graph/diagnostic.js'
 import { drawChart, drawMermaid, drawSource } from '../../../../src/block/graph/draw.js'
@@ -212,6 +213,9 @@ describe('compile', () => {
       ].join('\n')
     )
     expect(drawChart(config)).toContain('always [exhausted]')
+    expect(drawChart(blockChart)).toContain(
+      's_block_2e_BUSY --> s_block_2e_WAITING_2e_retry : attempt.settled [retriesLater]'
+    )
     expect(drawSource(config)).toMatch(/^import .*\n\nexport const m = createMachine\(\{/)
   })
 
