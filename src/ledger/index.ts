@@ -1,6 +1,7 @@
 /**
  * ledger: one identity's signed chain, its state, the journal of its runs, and their store.
  */
+export { alterRecords } from './alter.js'
 export { ROTATION_ACTION } from './chain/tip.js'
 export type {
   Appended,
