@@ -1,6 +1,6 @@
 import { type AnyActorLogic, type AnyActorRef, assign, enqueueActions, sendTo, setup } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
-import { limits } from '../../core/index.js'
+import { limits, present } from '../../core/index.js'
 import type { CompositeEvent, ExecuteEvent } from '../protocol.js'
 import { type CompositeAction, compositeActions } from './composite-actions.js'
 import { countedStep, executeEvent } from './composite-child.js'
@@ -117,8 +117,7 @@ function childActions(questions: CompositeQuestions): Record<string, Action> {
   >(
     (_, params) => nodeParams(params).node ?? '',
     ({ context, event }: Args, params: ChartParams): ExecuteEvent => {
-      const node = questions.node(nodeParams(params))
-      if (node === undefined) throw new Error('executeChild without a node')
+      const node = present(questions.node(nodeParams(params)), 'node to execute')
       return executeEvent(questions, context, node, event.at)
     }
   )

@@ -46,7 +46,7 @@ export interface CompiledComposite {
   /** Covers definition, chart versions and the versions of all blocks; not the source code. */
   readonly definitionHash: Hash
   readonly plan: CompositePlan
-  /** The chart in XState's own interpreter, made when first asked for: the fold and inspectors use it. */
+  /** The chart in XState's own interpreter, made when first asked for, by fold and inspectors. */
   machine(): CompositeMachine
   /** What `createActor` takes; input is a `BlockIdentity`. */
   readonly logic: CompositeLogic

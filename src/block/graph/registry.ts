@@ -9,7 +9,7 @@ export interface LeafDefinition {
   readonly sideEffects: SideEffectClass
 }
 
-/** A named condition: pure and synchronous. One that throws or answers no boolean fails the composite. */
+/** A named condition: pure, synchronous; throwing or answering no boolean fails the composite. */
 export type ConditionPredicate = (response: Response, request: Request) => boolean
 
 /** Where names in a document lead; undefined: no such name. */
