@@ -1,8 +1,9 @@
 /**
- * The leaf block (B2, B3, B8): READY, BUSY, WAITING. Data only; `src/block/chart` has the functions.
+ * The leaf block (B2, B3, B8): READY, BUSY, WAITING. Data only; `src/block/chart` has the
+ * functions.
  *
- * Asks to the pump stand on transitions, not on entry, so that a resumed attempt is not asked again.
- * A block never ends: it reports to its parent and returns to READY.
+ * Asks to the pump stand on transitions, not on entry, so that a resumed attempt is not asked
+ * again. A block never ends: it reports to its parent and returns to READY.
  */
 const settled = {
   onSuccess: 'settle',

@@ -1,12 +1,13 @@
 /**
  * The composite block (B4, B6): the template that the graph compiler fills. Data only.
  *
- * Each node is a compound state `n:<name>` with two substates: `gate` counts steps, `run` executes the
- * child. The child is executed on the transition from gate to run, not on entry of run: coming back
- * from `w:<name>` (the child waited) does not execute it again. Names are prefixed because XState
- * reads `.` as a path and JavaScript sorts integer-like keys first.
+ * Each node is a compound state `n:<name>` with two substates: `gate` counts steps, `run` executes
+ * the child. The child is executed on the transition from gate to run, not on entry of run: coming
+ * back from `w:<name>` (the child waited) does not execute it again. Names are prefixed because
+ * XState reads `.` as a path and JavaScript sorts integer-like keys first.
  *
- * The step check stands after the choice of a target, so `no_transition` beats `max_steps_exceeded`.
+ * The step check stands after the choice of a target, so `no_transition` beats
+ * `max_steps_exceeded`.
  */
 export interface CompositeNode {
   readonly name: string
@@ -233,8 +234,8 @@ function scopeStates(entry: string): Readonly<Record<string, ChartNode>> {
   }
 }
 
-// Every retry goes through a timer, even without delay: a graph that fails at its entry each time would
-// otherwise run all its attempts in one macrostep.
+// Every retry goes through a timer, even without delay: a graph that fails at its entry each time
+// would otherwise run all its attempts in one macrostep.
 function recovery(entry: string, open: readonly string[]): readonly ChartTransition[] {
   return [
     {

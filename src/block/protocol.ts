@@ -4,15 +4,20 @@ import type { Hash, Json, JsonObject, WaitToken } from '../core/index.js'
 /**
  * The messages between a parent block, its child blocks and the pump (B1-B3). All plain JSON.
  *
- * A chart never awaits (D1). It says what it wants with an {@link Ask} to the {@link PumpPort} of its
- * actor system, and goes on when the pump delivers the answer as an event. `at` is milliseconds on the
- * run's logical clock (K7); every delivery carries it, and nothing in a chart reads another clock.
+ * A chart never awaits (D1). It says what it wants with an {@link Ask} to the {@link PumpPort} of
+ * its actor system, and goes on when the pump delivers the answer as an event. `at` is milliseconds
+ * on the run's logical clock (K7); every delivery carries it, and nothing in a chart reads another
+ * clock.
  */
 
-/** Highest class of effects a block may ask for; unset in a document means `non_idempotent` (B9). */
+/**
+ * Highest class of effects a block may ask for; unset in a document means `non_idempotent` (B9).
+ */
 export type SideEffectClass = 'none' | 'idempotent' | 'non_idempotent'
 
-/** What a block receives (B1). `metadata` holds derived ids only, nothing that varies between runs. */
+/**
+ * What a block receives (B1). `metadata` holds derived ids only, nothing that varies between runs.
+ */
 export interface Request {
   readonly payload: Json
   readonly context: JsonObject
@@ -32,7 +37,9 @@ export interface RequestMetadata {
   readonly sideEffectClass: SideEffectClass
 }
 
-/** What a block returns (B1). Failures are data: `reason` is a stable label, `errorType` a class. */
+/**
+ * What a block returns (B1). Failures are data: `reason` is a stable label, `errorType` a class.
+ */
 export interface Response {
   readonly success: boolean
   readonly data: Json
@@ -42,7 +49,9 @@ export interface Response {
   readonly metadata: JsonObject
 }
 
-/** One entry of a recovery list (B8); `errors` narrows it to first failures of these error types. */
+/**
+ * One entry of a recovery list (B8); `errors` narrows it to first failures of these error types.
+ */
 export type RecoveryStep =
   | {
       readonly kind: 'retry'
@@ -68,7 +77,9 @@ export interface NodeOptions {
   readonly onError?: 'stop' | 'ask'
   /** Bounds the whole node, retries and waits included (W5). */
   readonly timeoutMs?: number
-  /** Logical time after which the pump settles the attempt `timed_out`; the earliest of all parents. */
+  /**
+   * Logical time after which the pump settles the attempt `timed_out`; the earliest of all parents.
+   */
   readonly deadline?: number
   /** The pump raises a wait `confirmation` before the attempt; `when` was already evaluated. */
   readonly confirm?: { readonly message?: string }
@@ -91,7 +102,10 @@ export type WaitAction = 'resume' | 'approve' | 'deny' | 'cancel' | DecisionActi
 
 export type DecisionAction = 'retry' | 'patch' | 'skip' | 'abort'
 
-/** A wait as a block reports it (B3). The pump adds `token` and `digest`: charts do not know run ids. */
+/**
+ * A wait as a block reports it (B3). The pump adds `token` and `digest`: charts do not know run
+ * ids.
+ */
 export interface Wait {
   readonly reason: WaitReason
   readonly request: Json
@@ -152,14 +166,17 @@ export interface DecisionMadeEvent {
 }
 
 /**
- * Answer to `scope.commit` and `scope.abort`. To a commit: `success` true settles the composite with
- * this response, false is its failure. To an abort: the failure to go on with.
+ * Answer to `scope.commit` and `scope.abort`. To a commit: `success` true settles the composite
+ * with this response, false is its failure. To an abort: the failure to go on with.
  */
 export interface ScopeSettledEvent {
   readonly type: 'scope.settled'
   readonly response: Response
   readonly at: number
-  /** False after an abort that left nothing behind: then the composite may be retried whatever its class. */
+  /**
+   * False after an abort that left nothing behind: then the composite may be retried whatever its
+   * class.
+   */
   readonly sent?: boolean
 }
 
@@ -189,11 +206,13 @@ export type CompositeEvent = BlockCommand | Delivery | BlockReport
  * - `attempt`: run the leaf once; answered by attempt.waiting / attempt.resumed / attempt.settled.
  *   Asked again with the same `(path, step, attempt)` after a restore.
  * - `timer`: answered by `timer.fired` at logical time `due`.
- * - `decision`: raise a wait; answered by `decision.made`, or `timer.fired` when `due` passes first.
+ * - `decision`: raise a wait; answered by `decision.made`, or `timer.fired` when `due` passes
+ *   first.
  * - `cancel`: forget what this path asked for; no answer. The block is already READY.
- * - `scope.open` / `scope.commit` / `scope.abort`: overlay of an atomic composite, or of a composite
- *   inside one (C4). Open has no answer; commit and abort are answered by `scope.settled`, and a commit
- *   whose reads changed (L10) by `scope.conflict`, on which the composite opens again and runs anew.
+ * - `scope.open` / `scope.commit` / `scope.abort`: overlay of an atomic composite, or of a
+ *   composite inside one (C4). Open has no answer; commit and abort are answered by
+ *   `scope.settled`, and a commit whose reads changed (L10) by `scope.conflict`, on which the
+ *   composite opens again and runs anew.
  * - `settled` / `waiting` / `resumed`: the root's report, since it has no parent.
  */
 export type Ask = AttemptAsk | TimerAsk | DecisionAsk | CancelAsk | ScopeAsk | RootAsk

@@ -9,11 +9,13 @@ import {
 } from './protocol.js'
 
 /**
- * What follows a failure (B8, B9, C3, W5). Pure: the charts' guards and actions, the pure fold and the
- * pump's view of a run all get the same answer from here.
+ * What follows a failure (B8, B9, C3, W5). Pure: the charts' guards and actions, the pure fold and
+ * the pump's view of a run all get the same answer from here.
  */
 
-/** A registered pure function; null: it cannot repair this request. Only payload and context count. */
+/**
+ * A registered pure function; null: it cannot repair this request. Only payload and context count.
+ */
 export type Repair = (
   request: Request,
   failure: Response
@@ -145,8 +147,9 @@ function applies(entry: RecoveryStep, errorType: string): boolean {
   return entry.errors?.includes(errorType) ?? true
 }
 
-// B9: only these classes are repeated by themselves. An attempt that left nothing behind counts as none
-// for repairs and composites' rolled-back scopes, not for a plain retry of a non-idempotent leaf.
+// B9: only these classes are repeated by themselves. An attempt that left nothing behind counts as
+// none for repairs and composites' rolled-back scopes, not for a plain retry of a non-idempotent
+// leaf.
 function mayRunAgain(failed: FailedAttempt): boolean {
   if (failed.sideEffects !== 'non_idempotent') return true
   return failed.sent === false && !failed.canFallBack

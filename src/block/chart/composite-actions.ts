@@ -27,7 +27,9 @@ import {
   timedOutResponse
 } from './execution.js'
 
-/** The functions that `machines/composite.ts` names, over one compiled graph. Pure, never throwing. */
+/**
+ * The functions that `machines/composite.ts` names, over one compiled graph. Pure, never throwing.
+ */
 
 export type CompositeAction = (
   context: CompositeContext,

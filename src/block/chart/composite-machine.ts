@@ -84,7 +84,9 @@ function nodeParams(params: ChartParams): NodeParams {
   return (params as NodeParams | undefined) ?? noParams
 }
 
-/** Actions that need the actor's children. One fixed child per node, made when first needed (D8). */
+/**
+ * Actions that need the actor's children. One fixed child per node, made when first needed (D8).
+ */
 function childActions(questions: CompositeQuestions): Record<string, Action> {
   const spawnChild = assign<
     CompositeContext,

@@ -3,7 +3,10 @@ import type { CompiledExpression, Evaluated } from '../graph/expressions.js'
 import type { NodeOptions, Request, Response, SideEffectClass } from '../protocol.js'
 import type { Repair } from '../recovery.js'
 
-/** What a composite chart's functions look up: the compiled graph, beside the chart that is its data. */
+/**
+ * What a composite chart's functions look up: the compiled graph, beside the chart that is its
+ * data.
+ */
 export interface CompositePlan {
   readonly entry: string
   readonly maxSteps: number
@@ -24,7 +27,9 @@ export interface PlannedNode {
   readonly options: NodeOptions
   readonly input: CompiledExpression<Json> | null
   readonly contextKeys: readonly string[]
-  /** Whether a confirmation is needed, by the child's request; null: `options.confirm` says it all. */
+  /**
+   * Whether a confirmation is needed, by the child's request; null: `options.confirm` says it all.
+   */
   readonly confirmWhen: Predicate | null
   /** In order; a null condition always matches. */
   readonly branches: readonly PlannedBranch[]
@@ -63,7 +68,10 @@ export function choose(node: PlannedNode, response: Response, request: Request):
   return { kind: 'none' }
 }
 
-/** Requests and responses are plain JSON by contract; their interfaces only lack the index signature. */
+/**
+ * Requests and responses are plain JSON by contract; their interfaces only lack the index
+ * signature.
+ */
 export function asJson(value: Request | Response): Json {
   return value as unknown as Json
 }

@@ -23,8 +23,8 @@ export interface CompositeContext extends Execution {
   /** Child executions of this attempt, counted against `max_steps`. */
   readonly steps: number
   /**
-   * Child executions of the run at this path. It goes on through retries and later visits, so that a
-   * unit id is never given twice (L6); an actor taken from a pool starts anew with another run.
+   * Child executions of the run at this path. It goes on through retries and later visits, so that
+   * a unit id is never given twice (L6); an actor taken from a pool starts anew with another run.
    */
   readonly childExecutions: number
   readonly runId: string | null
@@ -65,8 +65,9 @@ export function idleComposite(
   }
 }
 
-// Answers are computed once for each event or context: guards and actions must agree, and conditions
-// and repairs are the caller's code. Keyed by object, so they live as long as what they answer for.
+// Answers are computed once for each event or context: guards and actions must agree, and
+// conditions and repairs are the caller's code. Keyed by object, so they live as long as what they
+// answer for.
 interface Memory {
   readonly choices: WeakMap<object, Choice>
   readonly inputs: WeakMap<CompositeContext, Map<string, Evaluated<Json>>>

@@ -21,8 +21,8 @@ import { askDecision, askTimer, type BlockIdentity, rootAsk, type Sink } from '.
 import { keyOfValue, stepTable, type Table, type TableValue, tableOf } from './table.js'
 
 /**
- * A composite's compiled chart as a table: what runs. The same chart goes through XState's interpreter
- * in the pure fold, so every verified run compares the two.
+ * A composite's compiled chart as a table: what runs. The same chart goes through XState's
+ * interpreter in the pure fold, so every verified run compares the two.
  *
  * Owns: its children, one per node, made when first needed and kept until it stops (D8).
  * - D6: contexts are kept as they are; XState would look for actor references inside payloads.
@@ -113,8 +113,8 @@ interface Persisted {
   readonly children: Readonly<Record<string, PersistedChild>>
 }
 
-// An idle leaf knows nothing: it is made again when it is needed, and checkpoints stay small however
-// many nodes were visited. An idle composite counts its child executions.
+// An idle leaf knows nothing: it is made again when it is needed, and checkpoints stay small
+// however many nodes were visited. An idle composite counts its child executions.
 function isIdleLeaf(child: AnyActorRef): boolean {
   return child.src === 'leaf' && child.getSnapshot().value === 'READY'
 }

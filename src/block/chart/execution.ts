@@ -18,9 +18,9 @@ import { initialCursor, type RecoveryCursor, type RecoveryDecision, timedOut } f
 import { mergePatch } from './merge-patch.js'
 
 /**
- * What leaf and composite have in common: one execution of a block with its attempts, and the actions
- * that the two charts name alike. Pure: an action returns the next context and tells a {@link Sink}
- * what to send, so the chart, the table and the pure fold run the same code (D1).
+ * What leaf and composite have in common: one execution of a block with its attempts, and the
+ * actions that the two charts name alike. Pure: an action returns the next context and tells a
+ * {@link Sink} what to send, so the chart, the table and the pure fold run the same code (D1).
  */
 
 /** Who a block is; given once, as its actor's input. */
@@ -207,7 +207,9 @@ export function reportResumed(context: Execution, at: number, sink: Sink): void 
   sink.report({ type: 'block.resumed', node: context.identity.node, at })
 }
 
-/** Executing a BUSY or WAITING block answers for the new execution and leaves the old alone (B2). */
+/**
+ * Executing a BUSY or WAITING block answers for the new execution and leaves the old alone (B2).
+ */
 export function refuseBusy(context: Execution, event: ExecuteEvent, sink: Sink): void {
   const { path, node } = context.identity
   sink.report({

@@ -22,9 +22,9 @@ import {
 } from './leaf-table.js'
 
 /**
- * The pure fold: what the charts of a run ask for when the recorded deliveries are given to them again
- * (architecture.md §4). No actor is started and nothing leaves; verification compares the asks with
- * what the journal says was attempted.
+ * The pure fold: what the charts of a run ask for when the recorded deliveries are given to them
+ * again (architecture.md §4). No actor is started and nothing leaves; verification compares the
+ * asks with what the journal says was attempted.
  *
  * Owns: one snapshot per block of the run. Does not own: the journal, or what an attempt gave.
  *
@@ -72,7 +72,10 @@ export interface FoldDelivery {
   readonly event: BlockCommand | Delivery
 }
 
-/** All asks of a run, in order. Throws `block.unknown_path` for a delivery to a block that never ran. */
+/**
+ * All asks of a run, in order. Throws `block.unknown_path` for a delivery to a block that never
+ * ran.
+ */
 export function foldRun(
   root: CompiledNode,
   deliveries: Iterable<FoldDelivery>,

@@ -43,7 +43,9 @@ export type ChartGuard<Context, Event> = (
   params: ChartParams
 ) => boolean
 
-/** Wraps a pure action: its context is assigned, its asks go to the pump, its reports to the parent. */
+/**
+ * Wraps a pure action: its context is assigned, its asks go to the pump, its reports to the parent.
+ */
 export function chartAction<
   Context extends Execution,
   Event extends EventObject,

@@ -23,8 +23,8 @@ import { keyOfValue, stepTable, type Table, type TableValue, tableOf } from './t
 
 /**
  * The leaf chart as a table: one look-up for each event instead of a statechart interpreter.
- * It is computed from `machines/block.ts`, which stays the source; a test compares the two for every
- * reachable state and event.
+ * It is computed from `machines/block.ts`, which stays the source; a test compares the two for
+ * every reachable state and event.
  */
 
 export interface LeafSnapshot {
@@ -77,7 +77,9 @@ export function initialLeaf(identity: BlockIdentity): LeafSnapshot {
   return leafSnapshot('READY', idleExecution(identity))
 }
 
-/** After a restore, asks again for what the block was waiting for: entry actions do not run again. */
+/**
+ * After a restore, asks again for what the block was waiting for: entry actions do not run again.
+ */
 export function askAgain(snapshot: LeafSnapshot, sink: Sink): void {
   const { context } = snapshot
   switch (keyOfValue(snapshot.value)) {

@@ -2,9 +2,9 @@ import type { ChartNode, ChartTransition } from '../../../machines/composite.js'
 import { limits, present, TallyError } from '../../core/index.js'
 
 /**
- * A chart as a table: for each state that has no states inside, its transitions with their functions
- * looked up. Charts here have no entry and exit actions and no parallel states, so one look-up for an
- * event, and then `always` until nothing matches, is all that a macrostep is.
+ * A chart as a table: for each state that has no states inside, its transitions with their
+ * functions looked up. Charts here have no entry and exit actions and no parallel states, so one
+ * look-up for an event, and then `always` until nothing matches, is all that a macrostep is.
  */
 export interface TableState<Context, Event, Target> {
   /** Keys from the root joined by `.`. */
@@ -35,7 +35,9 @@ export interface TableFunctions<Context, Event, Params, Target> {
 
 export type Table<Context, Event, Target> = ReadonlyMap<string, TableState<Context, Event, Target>>
 
-/** Computes the table of a chart. Throws `core.internal` for a name or target that does not exist. */
+/**
+ * Computes the table of a chart. Throws `core.internal` for a name or target that does not exist.
+ */
 export function tableOf<Context, Event, Params extends object, Target>(
   chart: ChartNode,
   functions: TableFunctions<Context, Event, Params, Target>

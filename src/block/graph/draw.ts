@@ -3,8 +3,8 @@ import type { ChartNode, ChartTransition } from '../../../machines/composite.js'
 /** Chart text for people and for Stately's tools, made from the chart's JSON alone. */
 
 /**
- * A Mermaid `stateDiagram-v2` of a composite's graph: one state per node, edges with their conditions.
- * READY, BUSY and WAITING are left out; {@link drawChart} draws them all.
+ * A Mermaid `stateDiagram-v2` of a composite's graph: one state per node, edges with their
+ * conditions. READY, BUSY and WAITING are left out; {@link drawChart} draws them all.
  */
 export function drawMermaid(config: ChartNode): string {
   const nodes = config.states?.['BUSY']?.states ?? {}

@@ -1,8 +1,8 @@
 import type { Json } from '../../core/index.js'
 
 /**
- * What the block room needs of the expression room (B4, B7). `compile...` throws for text that cannot
- * be compiled; `evaluate` never throws. Roots are the names an expression may begin with.
+ * What the block room needs of the expression room (B4, B7). `compile...` throws for text that
+ * cannot be compiled; `evaluate` never throws. Roots are the names an expression may begin with.
  */
 export interface CompileExpressions {
   /** CEL text; `evaluate` gives a boolean, or `ok: false` when it is not exactly one. */

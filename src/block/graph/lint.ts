@@ -2,9 +2,9 @@ import { entryOf, type GraphDefinition } from './definition.js'
 import type { Diagnostic, DocumentPath } from './diagnostic.js'
 
 /**
- * Doubtful things in a valid graph (B4): a branch list without a default, branches behind a default,
- * nodes that nothing leads to, fallback where there are no providers. Cycles are fine: `max_steps`
- * bounds them.
+ * Doubtful things in a valid graph (B4): a branch list without a default, branches behind a
+ * default, nodes that nothing leads to, fallback where there are no providers. Cycles are fine:
+ * `max_steps` bounds them.
  */
 export function lintGraph(graph: GraphDefinition, path: DocumentPath = []): readonly Diagnostic[] {
   const found: Diagnostic[] = []

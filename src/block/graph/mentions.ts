@@ -1,6 +1,8 @@
 import { isJsonObject, type Json } from '../../core/index.js'
 
-/** Which responses some values of a graph refer to; `all` when that cannot be told from the text. */
+/**
+ * Which responses some values of a graph refer to; `all` when that cannot be told from the text.
+ */
 export type Mentions =
   | { readonly all: true }
   | { readonly all: false; readonly names: ReadonlySet<string> }
@@ -12,8 +14,8 @@ const words = /[A-Za-z][A-Za-z0-9_]*/g
 const wordsWithDashes = /[A-Za-z][A-Za-z0-9_-]*/g
 
 /**
- * Node names that stand in values beside `nodes`. It may name too many, never too few: a response that
- * is kept without need costs memory, one that is missing a wrong result.
+ * Node names that stand in values beside `nodes`. It may name too many, never too few: a response
+ * that is kept without need costs memory, one that is missing a wrong result.
  */
 export function mentionedNodes(values: readonly Json[]): Mentions {
   const names = new Set<string>()

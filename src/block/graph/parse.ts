@@ -18,7 +18,8 @@ export type ParsedComposite =
 
 /**
  * Reads a `tally-composite/1` document (already plain JSON) and checks its graph (B4). Diagnostics
- * carry line and column when `locate` finds paths in the document's text. Never throws for bad data.
+ * carry line and column when `locate` finds paths in the document's text. Never throws for bad
+ * data.
  */
 export function parseComposite(
   document: Json,

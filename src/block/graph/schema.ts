@@ -7,8 +7,8 @@ import { limits } from '../../core/index.js'
  */
 export const compositeSchemaName = 'tally-composite/1'
 
-// Begins with a letter and has no dot: XState reads dots as paths, and JavaScript sorts keys that look
-// like integers before all others.
+// Begins with a letter and has no dot: XState reads dots as paths, and JavaScript sorts keys that
+// look like integers before all others.
 const nodeName = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
