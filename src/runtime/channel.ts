@@ -1,9 +1,18 @@
-import type { Position, RunEvent } from '../block/index.js'
+import type { OpenWait, Position, RunEvent } from '../block/index.js'
 import { limits, type RunId } from '../core/index.js'
 
-/** An event as it is handed out, or the news that a reader was too slow for some. */
+/** An event as it is handed out, or news about the run's being told of. */
 export type DeliveredEvent =
   | RunEvent
+  /** Nothing can move before a message comes or `due`, milliseconds on the run's clock, passes. */
+  | {
+      readonly type: 'run.parked'
+      readonly runId: RunId
+      readonly at: number
+      readonly waits: readonly OpenWait[]
+      readonly due: number | null
+    }
+  /** The reader was too slow for some. */
   | { readonly type: 'events.dropped'; readonly runId: RunId; readonly count: number }
 
 interface Reader {
@@ -22,7 +31,7 @@ export class EventChannel {
   readonly #durable: (position: Position) => Promise<void>
   readonly #readers = new Set<Reader>()
   readonly #listener: ((event: DeliveredEvent) => void) | undefined
-  #pending: { readonly event: RunEvent; readonly position: Position }[] = []
+  #pending: { readonly event: DeliveredEvent; readonly position: Position }[] = []
   #isDraining = false
   #isClosed = false
 
@@ -35,7 +44,7 @@ export class EventChannel {
     this.#listener = options.listener
   }
 
-  emit(event: RunEvent, position: Position): void {
+  emit(event: DeliveredEvent, position: Position): void {
     if (this.#readers.size === 0 && this.#listener === undefined) return
     this.#pending.push({ event, position })
     if (!this.#isDraining) void this.#drain()
@@ -48,7 +57,7 @@ export class EventChannel {
   }
 
   /** Reads from now on; `first` comes before everything else. Ends when the channel is closed. */
-  async *read(first: readonly RunEvent[]): AsyncGenerator<DeliveredEvent> {
+  async *read(first: readonly DeliveredEvent[]): AsyncGenerator<DeliveredEvent> {
     const reader: Reader = { queue: [...first], dropped: 0, wake: undefined }
     this.#readers.add(reader)
     try {
@@ -88,7 +97,7 @@ export class EventChannel {
     }
   }
 
-  #hand(event: RunEvent): void {
+  #hand(event: DeliveredEvent): void {
     this.#listener?.(event)
     for (const reader of this.#readers) {
       if (reader.queue.length >= limits.EVENTS_BUFFERED_MAX) {

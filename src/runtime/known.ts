@@ -9,6 +9,8 @@ export type Compiled = Prepared & { readonly ok: true }
 
 /** A run that this process knows: its events and its result, whether it is live or parked. */
 export interface Known {
+  /** Settles once it is known whether the run began, or is the one that has this id. */
+  begun: Promise<void>
   readonly channel: EventChannel
   readonly result: PromiseWithResolvers
   live: { readonly pump: RunPump; readonly over: Promise<void> } | undefined

@@ -6,7 +6,6 @@ import {
   type PumpHost,
   type RecordedEntry,
   type RunEnd,
-  type RunEvent,
   RunPump,
   type RunStarted,
   runUnitId,
@@ -86,10 +85,11 @@ export class Runs {
       await this.#launch(runId, known, prepared, options)
     }
     const begun = begin()
-    if (earlier === undefined)
-      begun.catch((error: unknown) => this.#settle(runId, known, { error }))
+    begun.catch(() => undefined)
     // A second caller with other work must hear of it; the first one's run goes on.
-    else return { ...known, result: refusing(begun, known.result) }
+    if (earlier !== undefined) return { ...known, begun, result: refusing(begun, known.result) }
+    begun.catch((error: unknown) => this.#settle(runId, known, { error }))
+    known.begun = begun
     return known
   }
 
@@ -247,8 +247,11 @@ export class Runs {
     // Whoever takes it up again reads the journal, so the journal must have it all.
     await ledger.durable(position)
     known.live = undefined
-    if (end.kind === 'parked') this.#setDue(runId, known, end.due)
-    else this.#settle(runId, known, { error: new TallyError('run.interrupted', { runId }) })
+    if (end.kind === 'parked') {
+      const { waits, due } = end
+      known.channel.emit({ type: 'run.parked', runId, at: pump.book.at, waits, due }, position)
+      this.#setDue(runId, known, due)
+    } else this.#settle(runId, known, { error: new TallyError('run.interrupted', { runId }) })
   }
 
   #armDue(runId: RunId, known: Known, record: RunRecord): void {
@@ -309,7 +312,13 @@ export class Runs {
     return known.channel.read(this.#present(runId))
   }
 
-  #present(runId: RunId): readonly RunEvent[] {
+  /** Whether the run is in memory, and goes on without being taken up. */
+  isLive(runId: RunId): boolean {
+    const known = this.#known.get(runId)
+    return known?.live !== undefined || known?.resuming !== undefined
+  }
+
+  #present(runId: RunId): readonly DeliveredEvent[] {
     const record = this.#options.ledger.run(runId)
     if (record === undefined) return []
     const at = record.updatedAt
@@ -318,7 +327,11 @@ export class Runs {
       const hash = receiptHash === undefined ? {} : { receiptHash }
       return [{ type: 'run.finished', runId, at, status, response, ...hash }]
     }
-    return this.waits(runId).map((wait) => ({ type: 'waiting', runId, at, ...wait }))
+    const waits = this.waits(runId)
+    const waiting: DeliveredEvent[] = waits.map((wait) => ({ type: 'waiting', runId, at, ...wait }))
+    if (record.status !== 'waiting' || this.isLive(runId)) return waiting
+    const { due = null } = record.last as { readonly due?: number | null }
+    return [...waiting, { type: 'run.parked', runId, at, waits, due }]
   }
 
   /** Parks what is running; resolves when everything is durable. */
@@ -351,6 +364,7 @@ export class Runs {
         events.listenerCount('event') === 0 ? undefined : (event) => events.emit('event', event)
     })
     const known: Known = {
+      begun: Promise.resolve(),
       channel,
       result: resolvers(),
       live: undefined,
