@@ -16,7 +16,7 @@ import type {
 import { type CompositeLogic, compositeLogic } from '../chart/composite-table.js'
 import { leafLogic } from '../chart/leaf-table.js'
 import type { NodeOptions, SideEffectClass } from '../protocol.js'
-import { highest } from '../side-effects.js'
+import { exceeds, highest } from '../side-effects.js'
 import {
   type CompositeDefinition,
   entryOf,
@@ -204,7 +204,7 @@ class Compiler {
         branches: this.#branches(definition, name, place.path),
         isKept: isMentioned(mentions, name)
       })
-      this.#checkRepairs(node, path)
+      this.#checkRecovery(node, child, path)
     }
     const repairs = this.#registry
     return {
@@ -263,11 +263,25 @@ class Compiler {
     }
   }
 
-  #checkRepairs(node: NodeDefinition, path: DocumentPath): void {
+  #checkRecovery(node: NodeDefinition, child: CompiledNode, path: DocumentPath): void {
     for (const [index, entry] of node.recovery.entries()) {
-      if (entry.kind !== 'repair' || this.#registry.repair(entry.repair) !== undefined) continue
-      const message = `no repair is registered as ${entry.repair}`
-      this.#refuse('invalid_graph', [...path, 'recovery', index], message)
+      const at = [...path, 'recovery', index]
+      if (entry.kind === 'repair' && this.#registry.repair(entry.repair) === undefined) {
+        this.#refuse('invalid_graph', at, `no repair is registered as ${entry.repair}`)
+      }
+      if (entry.kind !== 'fallback') continue
+      for (const provider of entry.providers) this.#checkProvider(provider, child, at)
+    }
+  }
+
+  /** A provider of a fallback is another block that answers the same request (C3). */
+  #checkProvider(name: string, child: CompiledNode, path: DocumentPath): void {
+    const leaf = this.#registry.block(name)
+    if (leaf === undefined) {
+      this.#refuse('unknown_block', path, `no block is registered as ${name}`)
+    } else if (exceeds(leaf.sideEffects, child.sideEffects)) {
+      const message = `${name} may do more outside than ${child.name}: ${leaf.sideEffects}`
+      this.#refuse('invalid_graph', path, message)
     }
   }
 

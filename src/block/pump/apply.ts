@@ -29,7 +29,7 @@ export function applyEntry(pump: RunPump, entry: JournalEntry): void {
     case 'scope':
       return pump.scopes.apply(entry)
     case 'timer':
-      agenda.disarm(entry.path)
+      agenda.forget(entry.path)
       return pump.deliver(entry.path, { type: 'timer.fired', at: entry.at })
     case 'decision': {
       agenda.close(entry.token)

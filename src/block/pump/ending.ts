@@ -76,7 +76,7 @@ function failed(pump: RunPump, response: Response): EvidenceDraft {
     landed: pump.leaves.landed,
     journalHash: book.journalHash,
     code: response.reason ?? 'failed',
-    details: response.details ?? {},
+    details: { ...response.details, in_doubt: pump.leaves.inDoubt },
     at: book.now()
   }
 }

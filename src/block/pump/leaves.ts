@@ -54,6 +54,8 @@ export class Leaves {
   readonly #deadlines = new Map<Attempt, () => void>()
   /** Write-class results of attempts that did not succeed: they happened all the same. */
   readonly landed: SealedReference[] = []
+  /** Write-class effects that were sent and never answered: nobody knows whether they happened. */
+  readonly inDoubt: JsonObject[] = []
   #performing = 0
   readonly #attemptPort: AttemptPort
 
@@ -111,7 +113,7 @@ export class Leaves {
   /** Takes up an attempt without running it; false when no such block is registered. */
   open(ask: AttemptAsk): boolean {
     const { host, book, runId } = this.#port
-    const block = host.block(ask.block)
+    const block = host.block(ask.provider ?? ask.block)
     if (block === undefined) return false
     const unitId = unitIdOf(runId, ask.path, ask.step)
     const base = this.#port.base()
@@ -145,7 +147,7 @@ export class Leaves {
       path: ask.path,
       step: ask.step,
       attempt: ask.attempt,
-      block: ask.block
+      block: attempt.block.name
     })
     await this.run(attempt)
   }
@@ -164,6 +166,10 @@ export class Leaves {
       this.#past.set(path, attempt.past)
       const wrote = attempt.past.requested
       this.landed.push(...attempt.sealedReferences().filter(({ seq }) => wrote.has(seq)))
+      for (const { seq, effect, key } of wrote.values()) {
+        if (attempt.tape.some((entry) => entry.seq === seq)) continue
+        this.inDoubt.push({ path, effect, key })
+      }
     }
     this.#deadlines.get(attempt)?.()
     this.#deadlines.delete(attempt)
