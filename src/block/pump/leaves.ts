@@ -162,7 +162,8 @@ export class Leaves {
   close(attempt: Attempt, succeeded: boolean): void {
     const { path } = attempt.ask
     if (this.#current.get(path) === attempt) this.#current.delete(path)
-    if (!succeeded) {
+    if (succeeded) this.#resolveDoubts(attempt)
+    else {
       this.#past.set(path, attempt.past)
       const wrote = attempt.past.requested
       this.landed.push(...attempt.sealedReferences().filter(({ seq }) => wrote.has(seq)))
@@ -175,6 +176,14 @@ export class Leaves {
     this.#deadlines.delete(attempt)
     this.#port.host.gate.release(attempt)
     attempt.abandon()
+  }
+
+  // A later attempt of the step found out what had become of its effects.
+  #resolveDoubts(attempt: Attempt): void {
+    if (this.inDoubt.length === 0) return
+    const keys = new Set([...attempt.past.requested.values()].map(({ key }) => key as Json))
+    const open = this.inDoubt.filter(({ key }) => key !== undefined && !keys.has(key))
+    this.inDoubt.splice(0, this.inDoubt.length, ...open)
   }
 
   /** Drops everything at and below a path: it was cancelled. */
