@@ -1,4 +1,11 @@
-import { assert, type Hash, isJsonObject, type JsonObject, type RunId } from '../../core/index.js'
+import {
+  assert,
+  type Hash,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type RunId
+} from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
 import { type AttemptAsk, failedResponse, type Response, reasons } from '../protocol.js'
 import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
