@@ -51,11 +51,13 @@ export type {
   AnchorReport,
   GivenNote,
   HookVerdict,
+  ItemHook,
   ReceiptHook,
   SealedBody,
   StateView,
   VerificationFailure,
   VerificationReport,
+  VerifiedItem,
   VerifiedReceipt
 } from './verify/report.js'
 export { type VerifyOptions, verifyLedger } from './verify/verify.js'

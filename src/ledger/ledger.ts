@@ -32,7 +32,7 @@ import type {
   StoredReceipt
 } from './ledger-api.js'
 import { type LogFrontier, noteOrigin, type ReadHash, signLogNote } from './log/index.js'
-import { type Cause, causeOf, ModeActor } from './mode.js'
+import { type Cause, causeOf, LedgerModes } from './mode.js'
 import { Reader } from './read/reader.js'
 import { ReceiptAssembler } from './receipt/assemble.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
@@ -74,7 +74,7 @@ export class OpenLedger implements Ledger {
   readonly identity: IdentityId
   readonly #store: Store
   readonly #keys: StoreKeys
-  readonly #mode = new ModeActor()
+  readonly #mode = new LedgerModes()
   readonly #readOnly: boolean
   readonly #salts: BlobSalts
   readonly #assembler: ReceiptAssembler
@@ -409,14 +409,19 @@ export class OpenLedger implements Ledger {
 
   #derive(): void {
     if (this.#readOnly || !this.#derived.due()) return
-    this.#writeDerived({ pages: false }).catch((error: unknown) => {
-      this.#queue.fail(this.#poison(error))
-    })
+    // A failure poisons the ledger; whoever appends next is told.
+    this.#writeDerived({ pages: false }).catch(() => undefined)
   }
 
   async #writeDerived({ pages }: { readonly pages: boolean }): Promise<void> {
     if (this.#readOnly) return
-    await this.#derived.write({ durable: this.#durablePosition, pages })
+    try {
+      await this.#derived.write({ durable: this.#durablePosition, pages })
+    } catch (error) {
+      const poisoned = this.#poison(error)
+      this.#queue.fail(poisoned)
+      throw poisoned
+    }
   }
 
   #poison(error: unknown): TallyError {

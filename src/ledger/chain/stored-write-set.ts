@@ -9,8 +9,11 @@ export interface StoredChange {
   readonly text: string | null | undefined
   /** Hash of the text; undefined when deleted. */
   readonly valueHash: Uint8Array | undefined
-  /** Hash of the text before; undefined when the key was absent. */
+  /** What stands for the text before: itself, or a reference; undefined when the key was absent. */
+  readonly before: string | undefined
   readonly beforeHash: Uint8Array | undefined
+  /** What stands for the text: itself, or a reference; undefined when deleted. */
+  readonly after: string | undefined
 }
 
 /** Reads a write set; undefined when it is malformed. */
@@ -29,7 +32,9 @@ export function parseWriteSet(text: string): readonly StoredChange[] | undefined
       key,
       text: afterText,
       valueHash: after === undefined ? undefined : valueHashOf(after),
-      beforeHash: before === undefined ? undefined : valueHashOf(before)
+      before: before === undefined ? undefined : canonicalize(before),
+      beforeHash: before === undefined ? undefined : valueHashOf(before),
+      after: after === undefined ? undefined : canonicalize(after)
     })
   }
   return changes

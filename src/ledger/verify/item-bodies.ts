@@ -17,6 +17,7 @@ export class CheckedBodies {
   readonly #store: Store
   readonly #keys: StoreKeys
   withheld = 0
+  #problem: FieldProblem | undefined
 
   constructor(store: Store, keys: StoreKeys, item: RecordItem) {
     this.#store = store
@@ -36,7 +37,12 @@ export class CheckedBodies {
       this.withheld += 1
       return undefined
     }
-    return bodyOfBlob(blob, reference.bytes)
+    const body = bodyOfBlob(blob, reference.bytes)
+    const actual = Buffer.byteLength(body)
+    if (actual !== reference.bytes) {
+      this.#problem ??= { field: 'bytes', expected: `${actual}`, actual: `${reference.bytes}` }
+    }
+    return body
   }
 
   /** The body of a value inside a record. */
@@ -44,8 +50,9 @@ export class CheckedBodies {
     return isJsonObject(value) ? this.resolve(canonicalize(value)) : canonicalize(value)
   }
 
-  /** A body that no record of the item names: it was altered, or does not belong here. */
-  stray(): FieldProblem | undefined {
+  /** A body of another length than named, or that no record of the item names: it was altered. */
+  problem(): FieldProblem | undefined {
+    if (this.#problem !== undefined) return this.#problem
     for (const hash of [...this.#blobs.keys(), ...this.#large]) {
       if (!this.#named.has(hash)) {
         return { field: 'blob', expected: 'the hash that a record names', actual: hash }

@@ -87,6 +87,24 @@ export interface VerifiedReceipt {
   readonly stateBefore: StateView
 }
 
+/** The journal entries of one item, checked as far as their form goes, before its signed records. */
+export interface VerifiedItem {
+  /** Receipts before it. */
+  readonly index: number
+  readonly runId: RunId
+  readonly entries: readonly string[]
+  readonly hasReceipt: boolean
+  /** Stored evidence that the item brought, checked after this. */
+  readonly evidence: string | undefined
+  /** Hash of the receipt before it. */
+  readonly previousReceiptHash: Hash | null
+}
+
+/** Looks at an item; a problem that it returns ends the verification. */
+export type ItemHook = (
+  item: VerifiedItem
+) => HookVerdict | undefined | Promise<HookVerdict | undefined>
+
 /** Looks at a verified receipt; a problem that it returns ends the verification. */
 export type ReceiptHook = (
   receipt: VerifiedReceipt

@@ -1,8 +1,9 @@
 import type { IdentityId, PublicKey } from '../../core/index.js'
 import { applyWriteSet, type StoredChange } from '../chain/stored-write-set.js'
 import { genesisTip, type NextState, type Tip } from '../chain/tip.js'
+import { embed } from '../receipt/blob.js'
 import { rootOf } from '../receipt/root.js'
-import { hashKey, hashValue } from '../state/index.js'
+import { hashKey } from '../state/index.js'
 import type { StateView } from './report.js'
 
 /**
@@ -39,7 +40,12 @@ export class StateFold implements StateView {
 
   /** The first change whose `before` is not the value that the fold has. */
   wrongBefore(changes: readonly StoredChange[]): StoredChange | undefined {
-    return changes.find(({ key, beforeHash }) => !sameBytes(this.#hashOf(key), beforeHash))
+    return changes.find(({ key, before, beforeHash }) => {
+      const text = this.#values.get(key)
+      if (text !== undefined) return embed(text, undefined).text !== before
+      const hash = this.#values.has(key) ? this.tip.tree.get(hashKey(key)) : undefined
+      return !sameBytes(hash, beforeHash)
+    })
   }
 
   /** The state after a write set; nothing changes before {@link commit}. */
@@ -63,12 +69,6 @@ export class StateFold implements StateView {
       if (text === null) this.#values.delete(key)
       else this.#values.set(key, text)
     }
-  }
-
-  #hashOf(key: string): Uint8Array | undefined {
-    if (!this.#values.has(key)) return undefined
-    const text = this.#values.get(key)
-    return text === undefined ? this.tip.tree.get(hashKey(key)) : hashValue(text)
   }
 }
 

@@ -15,6 +15,7 @@ import { NoteCheck } from './notes.js'
 import { ChainMemory, checkReceipt, different } from './receipt-check.js'
 import type {
   GivenNote,
+  ItemHook,
   ReceiptHook,
   VerificationFailure,
   VerificationReport,
@@ -29,6 +30,8 @@ export interface VerifyOptions {
   readonly identity: IdentityId
   /** Notes from outside the ledger's own directory (P5). */
   readonly notes?: readonly GivenNote[]
+  /** Sees the journal entries of each item, in order, before the item's receipt. */
+  readonly onItem?: ItemHook
   /** Sees each receipt that passed, in order, before its signature is known to be good. */
   readonly onReceipt?: ReceiptHook
 }
@@ -116,13 +119,16 @@ class Verification {
       let ordinal = 0
       for (const item of items) {
         const bodies = new CheckedBodies(store, this.#keys, item)
+        const index = this.#fold.tip.receipts
         this.#journal(item)
+        if (this.#options.onItem !== undefined) await this.#item(item)
         if (item.receipt !== undefined) {
           await this.#receipt(item, bodies, header.seq, ordinal)
           ordinal += 1
         }
         if (item.evidence !== undefined) await this.#evidenceRecord(item.evidence, bodies)
-        this.#require(bodies.stray())
+        const problem = bodies.problem()
+        if (problem !== undefined) throw new Stop({ index, ...problem })
         this.#withheld += bodies.withheld
       }
       this.#commits += 1
@@ -148,6 +154,19 @@ class Verification {
     }
   }
 
+  async #item({ runId, entries, receipt, evidence }: RecordItem): Promise<void> {
+    const { tip } = this.#fold
+    const problem = await this.#options.onItem?.({
+      index: tip.receipts,
+      runId,
+      entries,
+      hasReceipt: receipt !== undefined,
+      evidence,
+      previousReceiptHash: tip.receiptHash
+    })
+    if (problem !== undefined) this.#fail(problem)
+  }
+
   async #receipt(
     item: RecordItem,
     bodies: CheckedBodies,
@@ -160,12 +179,9 @@ class Verification {
     const checked = checkReceipt({ stored, identity, fold: this.#fold, memory: this.#memory })
     if (!checked.ok) this.#fail(checked.problem)
     const { receipt, changes, tip } = checked
-    const changed = changes.map(({ key, text, valueHash }) => ({
+    const changed = changes.map(({ key, text, after }) => ({
       key,
-      text:
-        text !== undefined || valueHash === undefined
-          ? text
-          : bodies.resolve(referenceText(stored.writeSet, valueHash))
+      text: text === undefined && after !== undefined ? bodies.resolve(after) : text
     }))
     const seen = this.#seen(item, receipt, bodies)
     if (onReceipt !== undefined) {
@@ -321,10 +337,4 @@ function earlier(
 ): VerificationFailure | undefined {
   if (one === undefined || other === undefined) return one ?? other
   return one.index <= other.index ? one : other
-}
-
-// The write set names the value by its hash; its length stands beside it.
-function referenceText(writeSet: string, valueHash: Uint8Array): string {
-  const start = writeSet.indexOf(`{"$blob":"${Buffer.from(valueHash).toString('hex')}"`)
-  return writeSet.slice(start, writeSet.indexOf('}', start) + 1)
 }
