@@ -92,7 +92,7 @@ function applySettled(pump: RunPump, entry: Settled): void {
   if (scope !== undefined && attempt !== undefined && entry.overlay !== undefined) {
     if (attempt.isStarted) scope.absorb(attempt.view)
     else scope.restore(entry.overlay, (key) => pump.host.journal.read(key))
-    pump.scopes.collect(scope, attempt, response)
+    scope.collect(attempt, response)
   }
   pump.agenda.waiting.delete(path)
   pump.agenda.closeWaits(path)

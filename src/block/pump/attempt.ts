@@ -205,17 +205,27 @@ export class Attempt {
   }
 
   /** The wait that the node itself asks for before the attempt: call number 0. */
-  confirmation(): { readonly request: Json; readonly requestHash: Hash } | undefined {
-    const { confirm } = this.ask.options
-    if (confirm === undefined) return undefined
-    const request = {
-      reason: 'confirmation',
-      message: confirm.message ?? null,
-      block: this.block.name,
-      payload: this.ask.request.payload
-    }
-    return { request, requestHash: requestHashOf(builtInEffects.wait, request) }
+  confirmation(): Confirmation | undefined {
+    return confirmationOf(this.ask, this.block)
   }
+}
+
+export interface Confirmation {
+  readonly request: Json
+  readonly requestHash: Hash
+}
+
+/** What a person is asked before an attempt, when its node wants a confirmation. */
+export function confirmationOf(ask: AttemptAsk, block: Block): Confirmation | undefined {
+  const { confirm } = ask.options
+  if (confirm === undefined) return undefined
+  const request = {
+    reason: 'confirmation',
+    message: confirm.message ?? null,
+    block: block.name,
+    payload: ask.request.payload
+  }
+  return { request, requestHash: requestHashOf(builtInEffects.wait, request) }
 }
 
 /** sha256(JCS([runId, path, step])): the id of a leaf's unit of work in a run (L6). */

@@ -27,6 +27,7 @@ export class RunBook {
   #journalHash = ''
   #receipts = new CompactRange()
   #position: Position = 0
+  #steps = 0
 
   constructor(runId: RunId, host: PumpHost, saved?: RunCheckpoint) {
     this.runId = runId
@@ -36,6 +37,7 @@ export class RunBook {
     this.#at = saved.at
     this.#journalHash = saved.journalHash
     this.#receipts = new CompactRange(saved.receipts)
+    this.#steps = saved.steps
   }
 
   get entries(): number {
@@ -54,6 +56,11 @@ export class RunBook {
   /** Up to where the ledger must be durable before anything decided here may leave the process. */
   get position(): Position {
     return this.#position
+  }
+
+  /** Attempts that have ended, retries included (D7). */
+  get steps(): number {
+    return this.#steps
   }
 
   get receipts(): { readonly count: number; readonly root: Hash } {
@@ -90,17 +97,19 @@ export class RunBook {
 
   #take(entry: JournalEntry, text: string, receiptHash: Hash | undefined): void {
     this.#entries = entry.n + 1
+    if (entry.k === 'settled') this.#steps += 1
     this.#at = entry.at
     this.#journalHash = chainJournal(this.#journalHash, text)
     if (receiptHash !== undefined) this.#receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
   }
 
-  save(): Pick<RunCheckpoint, 'entries' | 'at' | 'journalHash' | 'receipts'> {
+  save(): Pick<RunCheckpoint, 'entries' | 'at' | 'journalHash' | 'receipts' | 'steps'> {
     return {
       entries: this.#entries,
       at: this.#at,
       journalHash: this.#journalHash,
-      receipts: this.#receipts.save()
+      receipts: this.#receipts.save(),
+      steps: this.#steps
     }
   }
 }

@@ -40,6 +40,11 @@ export async function settleOutcome(
     settleFailed(pump, attempt, failureResponse(outcome))
     return
   }
+  if (pump.book.steps >= limits.RUN_STEPS_MAX) {
+    const details = { max_steps: limits.RUN_STEPS_MAX, node: attempt.ask.path }
+    settleFailed(pump, attempt, failedResponse(reasons.maxStepsExceeded, details))
+    return
+  }
   const data = JSON.parse(outcome.text) as Json
   const response: Response = { success: true, data, metadata: {} }
   if (pump.scopes.around(attempt.ask.path) !== undefined) {

@@ -86,6 +86,7 @@ export interface RunCheckpoint {
   readonly at: number
   readonly journalHash: string
   readonly receipts: { readonly size: number; readonly peaks: readonly string[] }
+  readonly steps: number
   readonly snapshot: Json
   /** Journal entries that attempts in progress still need: their tapes, requests and waits. */
   readonly open: readonly JournalEntry[]

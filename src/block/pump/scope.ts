@@ -1,7 +1,8 @@
 import { type Json, type JsonObject, sha256Hex } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
-import type { ScopeAsk } from '../protocol.js'
+import type { Response, ScopeAsk } from '../protocol.js'
 import type { Overlay } from './entries.js'
+import type { LeafWork } from './unit.js'
 import { StateView } from './view.js'
 
 type ScopeOpen = Extract<ScopeAsk, { kind: 'scope.open' }>
@@ -35,6 +36,30 @@ export class Scope {
     this.at = options.at
     this.outer = options.outer
     this.view = new StateView(options.below)
+  }
+
+  /** Takes what a child of the overlay sealed and returned. */
+  collect(work: LeafWork, response: Response): void {
+    for (const sealed of work.sealedReferences()) this.sealed.push(sealed)
+    for (const used of work.capabilitiesUsed) this.used.add(used)
+    for (const declared of work.block.capabilities) this.declared.add(declared)
+    if (response.success) this.results[this.#nameOf(work.ask.path)] = response.data
+  }
+
+  /** Takes over all of an overlay inside this one, at its commit. */
+  join(inner: Scope): void {
+    this.absorb(inner.view)
+    this.sealed.push(...inner.sealed)
+    for (const used of inner.used) this.used.add(used)
+    for (const declared of inner.declared) this.declared.add(declared)
+    const name = this.#nameOf(inner.opened.path)
+    for (const [below, result] of Object.entries(inner.results)) {
+      this.results[`${name}/${below}`] = result
+    }
+  }
+
+  #nameOf(path: string): string {
+    return path.slice(this.opened.path.length + 1)
   }
 
   /** Takes over what a child did. */

@@ -1,7 +1,7 @@
 import { assert, canonicalize, type Hash } from '../../core/index.js'
 import { failedResponse, type Response, type ScopeAsk } from '../protocol.js'
 import { applyEntry } from './apply.js'
-import { type Attempt, unitIdOf } from './attempt.js'
+import { unitIdOf } from './attempt.js'
 import type { ScopeEnded } from './entries.js'
 import { seedOf } from './execution.js'
 import type { RunPump } from './run-pump.js'
@@ -61,15 +61,6 @@ export class Scopes {
       else this.#abort(ask)
     }
     return asks.length > 0
-  }
-
-  /** Takes what a child of the overlay sealed and returned. */
-  collect(scope: Scope, attempt: Attempt, response: Response): void {
-    const prefix = `${scope.opened.path}/`
-    for (const sealed of attempt.sealedReferences()) scope.sealed.push(sealed)
-    for (const used of attempt.capabilitiesUsed) scope.used.add(used)
-    for (const declared of attempt.block.capabilities) scope.declared.add(declared)
-    if (response.success) scope.results[attempt.ask.path.slice(prefix.length)] = response.data
   }
 
   #commit(ask: ScopeEnd): void {
@@ -137,16 +128,7 @@ export class Scopes {
     const scope = this.#open.get(path)
     this.#open.delete(path)
     const outer = scope?.outer
-    if (outcome === 'committed' && scope !== undefined && outer !== undefined) {
-      outer.absorb(scope.view)
-      outer.sealed.push(...scope.sealed)
-      for (const used of scope.used) outer.used.add(used)
-      for (const declared of scope.declared) outer.declared.add(declared)
-      const name = path.slice(outer.opened.path.length + 1)
-      for (const [inner, result] of Object.entries(scope.results)) {
-        outer.results[`${name}/${inner}`] = result
-      }
-    }
+    if (outcome === 'committed' && scope !== undefined) outer?.join(scope)
     if (outcome === 'conflict') this.#pump.deliver(path, { type: 'scope.conflict', at })
     else this.#pump.deliver(path, { type: 'scope.settled', response, at, sent: false })
   }

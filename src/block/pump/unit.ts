@@ -16,9 +16,15 @@ export interface UnitContext {
 
 const nothing: ReadonlyMap<never, never> = new Map<never, never>()
 
+/** What a unit of work is made of: a live attempt has it, and so has one that was done again. */
+export type LeafWork = Pick<
+  Attempt,
+  'unitId' | 'block' | 'ask' | 'at' | 'seed' | 'view' | 'capabilitiesUsed' | 'sealedReferences'
+>
+
 /** The unit of work of a leaf's successful attempt. */
 export function leafUnit(
-  attempt: Attempt,
+  attempt: LeafWork,
   context: UnitContext,
   payloadText: string,
   resultText: string
