@@ -10,11 +10,11 @@ import {
   type UnitId
 } from '../core/index.js'
 import { makeRotationProof, publicKeyBytes, type Signer } from '../identity/index.js'
-import { invalid, unitChanges } from './chain/changes.js'
-import { advance, headRootOf, nextState, ROTATION_ACTION, type Tip } from './chain/tip.js'
+import { Appender } from './chain/appender.js'
+import { headRootOf, type Tip } from './chain/tip.js'
 import { CommitQueue } from './commit/queue.js'
 import type { QueuedItem } from './commit/queued-item.js'
-import { SignedRecord, SigningQueue } from './commit/signing.js'
+import { SigningQueue } from './commit/signing.js'
 import { CommitWriter } from './commit/writer.js'
 import { CurrentState } from './current/current-state.js'
 import type { Derived } from './derived/derived.js'
@@ -34,9 +34,7 @@ import type {
 import { type LogFrontier, noteOrigin, type ReadHash, signLogNote } from './log/index.js'
 import { type Cause, causeOf, LedgerModes } from './mode.js'
 import { Reader } from './read/reader.js'
-import { ReceiptAssembler } from './receipt/assemble.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
-import { assembleEvidence } from './receipt/evidence.js'
 import type { Head } from './record/head.js'
 import type { Store } from './stores/port.js'
 
@@ -74,18 +72,17 @@ export class OpenLedger implements Ledger {
   readonly identity: IdentityId
   readonly #store: Store
   readonly #keys: StoreKeys
-  readonly #mode = new LedgerModes()
+  readonly #modes = new LedgerModes()
   readonly #readOnly: boolean
   readonly #salts: BlobSalts
-  readonly #assembler: ReceiptAssembler
+  readonly #appender: Appender
   readonly #signing: SigningQueue
   readonly #queue: CommitQueue<QueuedItem>
   readonly #writer: CommitWriter
   readonly #state: CurrentState
   readonly #derived: Derived
   readonly #reader: Reader
-  readonly #queuedUnits = new Map<UnitId, Position>()
-  #tip: Tip
+  readonly #queuedUnits = new Set<UnitId>()
   /** Execution tip of the last durable commit: what notes speak about. */
   #durableTip: Tip
   #durableFrontier: LogFrontier
@@ -98,7 +95,6 @@ export class OpenLedger implements Ledger {
     this.#keys = keys
     this.#readOnly = parts.readOnly
     this.#salts = new BlobSalts(parts.blobKey)
-    this.#assembler = new ReceiptAssembler(this.#salts)
     this.#signing = new SigningQueue(signer)
     const signing = this.#signing
     this.#writer = new CommitWriter({ store, keys, identity, signing, head, headBytes, frontier })
@@ -109,10 +105,17 @@ export class OpenLedger implements Ledger {
       readyItems: limits.FLUSH_READY_ITEMS,
       readyBytes: limits.FLUSH_READY_BYTES,
       onChange: (change) =>
-        this.#mode.send({ type: change === 'flushing' ? 'flush.begun' : 'flush.ended' }),
+        this.#modes.send({ type: change === 'flushing' ? 'flush.begun' : 'flush.ended' }),
       onFail: (error) => this.#poison(error)
     })
     this.#state = new CurrentState(store, keys)
+    this.#appender = new Appender({
+      identity,
+      tip: parts.tip,
+      state: this.#state,
+      signing,
+      salts: this.#salts
+    })
     this.#derived = parts.derived
     this.#reader = new Reader({
       store,
@@ -120,14 +123,13 @@ export class OpenLedger implements Ledger {
       derived: parts.derived,
       commits: () => this.#writer.head.seq
     })
-    this.#tip = parts.tip
     this.#durableTip = parts.tip
     this.#durableFrontier = frontier
     if (parts.unsafe !== undefined) this.enterSafeMode(parts.unsafe)
   }
 
   head(): Hash | null {
-    return this.#tip.receiptHash
+    return this.#appender.tip.receiptHash
   }
 
   read(key: string): string | undefined {
@@ -220,8 +222,8 @@ export class OpenLedger implements Ledger {
   }
 
   roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash } {
-    const { executionRoot, tree } = this.#tip
-    return { execution: executionRoot, head: headRootOf(this.#tip), storage: tree.root() }
+    const { executionRoot, tree } = this.#appender.tip
+    return { execution: executionRoot, head: headRootOf(this.#appender.tip), storage: tree.root() }
   }
 
   async note(): Promise<string> {
@@ -261,32 +263,32 @@ export class OpenLedger implements Ledger {
   }
 
   state(): LedgerState {
-    const { mode, cause } = this.#mode
+    const { mode, cause } = this.#modes
     return {
       mode,
       ...(cause === undefined ? {} : { cause }),
       identity: this.identity,
-      receipts: this.#tip.receipts,
+      receipts: this.#appender.tip.receipts,
       epoch: this.#writer.head.epoch
     }
   }
 
   onMode(listener: (state: LedgerState) => void): () => void {
-    return this.#mode.onMode(() => listener(this.state()))
+    return this.#modes.onMode(() => listener(this.state()))
   }
 
   /** Refuses appends from now on, because something was found wrong (L4). */
   enterSafeMode(cause: Cause): void {
-    this.#mode.send({ type: 'ledger.unsafe', cause })
+    this.#modes.send({ type: 'ledger.unsafe', cause })
   }
 
   /** Ends safe mode; only for `recoverLedger`, after a clean full verification (K2). */
   leaveSafeMode(): void {
-    this.#mode.send({ type: 'ledger.verified' })
+    this.#modes.send({ type: 'ledger.verified' })
   }
 
   async close(): Promise<void> {
-    const { mode } = this.#mode
+    const { mode } = this.#modes
     if (mode === 'closed') return
     try {
       if (mode === 'ready' || mode === 'committing') {
@@ -294,100 +296,29 @@ export class OpenLedger implements Ledger {
         await this.#writeDerived({ pages: true })
       }
     } finally {
-      this.#mode.close()
-      this.#queue.fail(this.#mode.refusal())
+      this.#modes.close()
+      this.#queue.fail(this.#modes.refusal())
     }
   }
 
   #append(item: JournalItem, newKey: PublicKey | undefined): Appended {
-    this.#mode.check()
+    this.#modes.check()
     if (this.#readOnly) throw new TallyError('ledger.read_only', {})
-    const { runId, entries, unit, evidence } = item
-    const position = this.#queue.lastPosition + 1
-    let bytes = 0
-    for (const entry of entries) bytes += entry.length
-    if (unit === undefined) {
-      const signed = evidence === undefined ? undefined : this.#evidence(evidence)
-      const blobs = signed?.blobs ?? []
-      const tip = this.#tip
-      this.#queue.push(
-        {
-          runId,
-          entries,
-          ...(signed === undefined ? {} : { evidence: signed.record }),
-          blobs,
-          changes: [],
-          tip
-        },
-        bytes + (signed?.bytes ?? 0)
-      )
-      return { ok: true, position }
+    const { unit } = item
+    if (unit !== undefined) {
+      const conflict = this.#guardRead(() => this.#state.conflict(unit.reads, unit.lists))
+      if (conflict !== undefined) return { ok: false, conflict }
+      if (this.#queuedUnits.has(unit.id) || this.#derived.isInTail(unit.id)) {
+        throw new TallyError('ledger.unit_exists', { unitId: unit.id })
+      }
     }
-    const conflict = this.#guardRead(() => this.#state.conflict(unit.reads, unit.lists))
-    if (conflict !== undefined) return { ok: false, conflict }
-    if ((unit.action === ROTATION_ACTION) !== (newKey !== undefined)) {
-      throw invalid('a key rotation is appended by rotate() only')
-    }
-    if (this.#queuedUnits.has(unit.id) || this.#derived.isInTail(unit.id)) {
-      throw new TallyError('ledger.unit_exists', { unitId: unit.id })
-    }
-    const changed = unitChanges(unit.writes, (key) => this.#state.read(key))
-    const next = nextState(this.#tip, changed.changes, newKey)
-    const assembled = this.#assembler.assemble(unit, {
-      identity: this.identity,
-      publicKey: this.#tip.publicKey,
-      previousReceiptHash: this.#tip.receiptHash,
-      previousStateRoot: this.#tip.executionRoot,
-      nextStateRoot: next.nextStateRoot
-    })
-    const record = new SignedRecord(assembled)
-    this.#tip = advance(this.#tip, next, assembled.hash)
-    this.#signing.add(record)
-    const signed = evidence === undefined ? undefined : this.#evidence(evidence)
-    for (const [key, text] of changed.changes) this.#state.change(key, text, position)
-    this.#queuedUnits.set(unit.id, position)
-    const blobs = [...assembled.blobs, ...changed.blobs, ...(signed?.blobs ?? [])]
-    for (const blob of blobs) bytes += blob.length
-    this.#queue.push(
-      {
-        runId,
-        entries,
-        receipt: {
-          record,
-          unitId: unit.id,
-          hash: assembled.hash,
-          writeSet: changed.writeSet,
-          result: assembled.result.text
-        },
-        ...(signed === undefined ? {} : { evidence: signed.record }),
-        blobs,
-        changes: changed.changes,
-        tip: this.#tip
-      },
-      bytes + assembled.before.length + changed.writeSet.length + (signed?.bytes ?? 0)
-    )
-    return {
-      ok: true,
-      position,
-      receiptHash: assembled.hash,
-      nextStateRoot: next.nextStateRoot
-    }
-  }
-
-  #evidence(draft: NonNullable<JournalItem['evidence']>): {
-    readonly record: SignedRecord
-    readonly blobs: readonly string[]
-    readonly bytes: number
-  } {
-    const { publicKey, receipts, receiptHash } = this.#tip
-    const assembled = assembleEvidence(draft, {
-      identity: this.identity,
-      publicKey,
-      head: { seq: receipts, receiptHash }
-    })
-    const record = new SignedRecord(assembled)
-    this.#signing.add(record)
-    return { record, blobs: assembled.blobs, bytes: assembled.before.length }
+    const next = this.#queue.lastPosition + 1
+    const prepared = this.#appender.prepare(item, next, newKey)
+    const position = this.#queue.push(prepared.item, prepared.length)
+    const { receipt, tip } = prepared.item
+    if (receipt === undefined) return { ok: true, position }
+    this.#queuedUnits.add(receipt.unitId)
+    return { ok: true, position, receiptHash: receipt.hash, nextStateRoot: tip.executionRoot }
   }
 
   async #write(items: readonly QueuedItem[], last: Position): Promise<void> {
@@ -425,7 +356,7 @@ export class OpenLedger implements Ledger {
   }
 
   #poison(error: unknown): TallyError {
-    this.#mode.send({ type: 'write.failed', cause: causeOf(error) })
+    this.#modes.send({ type: 'write.failed', cause: causeOf(error) })
     return new TallyError('ledger.poisoned', { problem: causeOf(error).message }, { cause: error })
   }
 

@@ -1,4 +1,12 @@
-import { isJsonObject, type Json, type RunId, TallyError } from '../../core/index.js'
+import {
+  type Hash,
+  isHash,
+  isJsonObject,
+  isRunId,
+  type Json,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
 
 /**
  * Commit record: everything that one flush adds for an identity, as lines of canonical JSON, each
@@ -46,7 +54,7 @@ export interface RecordItem {
   /** Texts of blobs kept in the record. */
   readonly blobs: readonly string[]
   /** Hashes of blobs kept in values of their own. */
-  readonly largeBlobs: readonly string[]
+  readonly largeBlobs: readonly Hash[]
 }
 
 export interface StoredReceiptText {
@@ -99,13 +107,14 @@ function parseItem(key: string, lines: readonly string[]): RecordItem {
   const [result = '', ...moreResults] = many('O')
   const [evidence, ...moreEvidence] = many('E')
   const blobs = many('B')
-  const largeBlobs = many('L').map((hash) => hash.slice(1, -1))
+  const largeBlobs = many('L').map((hash) => hashText.exec(hash)?.[1])
   const extra = [moreReceipts, moreSets, moreResults, moreEvidence].some((more) => more.length > 0)
-  if (runText === undefined || extra || at !== lines.length) {
-    throw corrupt(key, 'its lines are out of order')
-  }
+  if (extra || at !== lines.length) throw corrupt(key, 'its lines are out of order')
+  const runId = runText?.slice(1, -1)
+  if (!isRunId(runId) || runText !== `"${runId}"`) throw corrupt(key, 'a run id is malformed')
+  if (!largeBlobs.every(isHash)) throw corrupt(key, 'the hash of a blob is malformed')
   return {
-    runId: JSON.parse(runText) as RunId,
+    runId,
     entries,
     ...(text === undefined ? {} : { receipt: { text, writeSet, result } }),
     ...(evidence === undefined ? {} : { evidence }),
@@ -113,6 +122,8 @@ function parseItem(key: string, lines: readonly string[]): RecordItem {
     largeBlobs
   }
 }
+
+const hashText = /^"([0-9a-f]{64})"$/
 
 /** The lines of an item. */
 export function itemLines(item: RecordItem): string {

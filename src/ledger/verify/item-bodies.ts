@@ -23,7 +23,7 @@ export class CheckedBodies {
     this.#store = store
     this.#keys = keys
     for (const blob of item.blobs) this.#blobs.set(sha256Hex(blob), blob)
-    this.#large = item.largeBlobs as readonly Hash[]
+    this.#large = item.largeBlobs
     for (const hash of this.#large) this.#addLarge(hash)
   }
 

@@ -1,0 +1,123 @@
+import { canonicalize, type IdentityId, isRunId, type PublicKey } from '../../core/index.js'
+import type { QueuedItem } from '../commit/queued-item.js'
+import { SignedRecord, type SigningQueue } from '../commit/signing.js'
+import type { CurrentState } from '../current/current-state.js'
+import type { EvidenceDraft, JournalItem, Position, UnitDraft } from '../item.js'
+import { ReceiptAssembler } from '../receipt/assemble.js'
+import type { BlobSalts } from '../receipt/blob.js'
+import { assembleEvidence } from '../receipt/evidence.js'
+import { invalid, unitChanges } from './changes.js'
+import { advance, nextState, ROTATION_ACTION, type Tip } from './tip.js'
+
+/** An item ready for the queue, with the UTF-16 units of its texts. */
+export interface PreparedItem {
+  readonly item: QueuedItem
+  readonly length: number
+}
+
+/**
+ * Turns items of the journal into queued items, synchronously.
+ *
+ * Owns: the tip that the next receipt builds on. Does not own: checks of reads (L10), the queue, or
+ * when signatures are made.
+ *
+ * Invariants: each receipt links to the one before it, and its roots follow from the tip; a failed
+ * call leaves tip, state and signing queue as they were.
+ */
+export class Appender {
+  readonly #identity: IdentityId
+  readonly #state: CurrentState
+  readonly #signing: SigningQueue
+  readonly #assembler: ReceiptAssembler
+  #tip: Tip
+
+  constructor(options: {
+    readonly identity: IdentityId
+    readonly tip: Tip
+    readonly state: CurrentState
+    readonly signing: SigningQueue
+    readonly salts: BlobSalts
+  }) {
+    this.#identity = options.identity
+    this.#tip = options.tip
+    this.#state = options.state
+    this.#signing = options.signing
+    this.#assembler = new ReceiptAssembler(options.salts)
+  }
+
+  get tip(): Tip {
+    return this.#tip
+  }
+
+  /**
+   * The queued form of an item, whose place will be `position`. `newKey` is the key that a rotation
+   * hands over to. Throws `ledger.invalid_item`.
+   */
+  prepare(
+    { runId, entries, unit, evidence }: JournalItem,
+    position: Position,
+    newKey: PublicKey | undefined
+  ): PreparedItem {
+    if (!isRunId(runId)) throw invalid('its run id is malformed')
+    // What can still be refused is, before the unit moves the tip.
+    if (evidence !== undefined) canonicalize(evidence.details)
+    const done = unit === undefined ? undefined : this.#unit(unit, position, newKey)
+    const signed = evidence === undefined ? undefined : this.#evidence(evidence)
+    let length = (done?.length ?? 0) + (signed?.length ?? 0)
+    for (const entry of entries) length += entry.length
+    const item: QueuedItem = {
+      runId,
+      entries,
+      ...(done === undefined ? {} : { receipt: done.receipt }),
+      ...(signed === undefined ? {} : { evidence: signed.record }),
+      blobs: [...(done?.blobs ?? []), ...(signed?.blobs ?? [])],
+      changes: done?.changes ?? [],
+      tip: this.#tip
+    }
+    return { item, length }
+  }
+
+  #unit(unit: UnitDraft, position: Position, newKey: PublicKey | undefined) {
+    if ((unit.action === ROTATION_ACTION) !== (newKey !== undefined)) {
+      throw invalid('a key rotation is appended by rotate() only')
+    }
+    const { changes, writeSet, blobs } = unitChanges(unit.writes, (key) => this.#state.read(key))
+    const next = nextState(this.#tip, changes, newKey)
+    const assembled = this.#assembler.assemble(unit, {
+      identity: this.#identity,
+      publicKey: this.#tip.publicKey,
+      previousReceiptHash: this.#tip.receiptHash,
+      previousStateRoot: this.#tip.executionRoot,
+      nextStateRoot: next.nextStateRoot
+    })
+    const record = new SignedRecord(assembled)
+    this.#tip = advance(this.#tip, next, assembled.hash)
+    this.#signing.add(record)
+    for (const [key, text] of changes) this.#state.change(key, text, position)
+    const result = assembled.result.text
+    const kept = [...assembled.blobs, ...blobs]
+    return {
+      receipt: { record, unitId: unit.id, hash: assembled.hash, writeSet, result },
+      blobs: kept,
+      changes,
+      length: assembled.before.length + writeSet.length + result.length + lengthOf(kept)
+    }
+  }
+
+  #evidence(draft: EvidenceDraft) {
+    const { publicKey, receipts, receiptHash } = this.#tip
+    const assembled = assembleEvidence(draft, {
+      identity: this.#identity,
+      publicKey,
+      head: { seq: receipts, receiptHash }
+    })
+    const record = new SignedRecord(assembled)
+    this.#signing.add(record)
+    const { blobs } = assembled
+    return { record, blobs, length: assembled.before.length + lengthOf(blobs) }
+  }
+}
+
+function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((length, text) => length + text.length, 0)
+}
