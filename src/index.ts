@@ -44,10 +44,12 @@ export {
   type Answer,
   createRuntime,
   type DeliveredEvent,
+  defineConfig,
   type Registrations,
   type RunHandle,
   type RunResult,
   type Runtime,
   type RuntimeOptions,
-  type StartOptions
+  type StartOptions,
+  type TallyConfig
 } from './runtime/index.js'

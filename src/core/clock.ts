@@ -32,6 +32,12 @@ export function elapsedMs(): number {
   return performance.now()
 }
 
+/** A time as people read it, in UTC: `2025-01-31 12:00:00`. */
+export function timeText(at: number): string {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? '-' : date.toISOString().slice(0, 19).replace('T', ' ')
+}
+
 /** A clock that only moves when told to, for tests and simulations. */
 export class ManualClock implements Clock {
   #now: number

@@ -15,7 +15,7 @@ export type {
   WaitToken
 } from './brand.js'
 export { isHash, isIdentityId, isPublicKey, isRunId, isSignature } from './brand.js'
-export { type Clock, elapsedMs, ManualClock, nextTurn, systemClock } from './clock.js'
+export { type Clock, elapsedMs, ManualClock, nextTurn, systemClock, timeText } from './clock.js'
 export { CompactRange, leafNode } from './compact-range.js'
 export { type Position, positionAt } from './document/position.js'
 export { locate, readDocument } from './document/read.js'

@@ -84,6 +84,19 @@ export const CACHE_ENTRIES_MAX = 1_024
 
 /** Signatures being checked at once in the thread pool (performance.md A1). */
 export const VERIFY_IN_FLIGHT_MAX = 64
+/** How often a ledger that goes on meanwhile is verified until two findings agree. */
+export const VERIFY_ATTEMPTS_MAX = 5
+/** Time between two of these verifications. */
+export const VERIFY_PAUSE_MS = 20
+/** How long the command line waits for another command to let go of the ledger. */
+export const LOCK_WAIT_MS = 3_000
+/** How often it looks. */
+export const LOCK_POLL_MS = 50
+/** Bytes of a passphrase, a document's inputs, or another file that the command line reads. */
+export const INPUT_BYTES_MAX = 4 * 1024 * 1024
+/** Directories that are looked through for tally.config, from the working directory upwards. */
+export const CONFIG_LEVELS_MAX = 64
+
 /** Size of a key file. */
 export const KEY_FILE_BYTES_MAX = 4_096
 

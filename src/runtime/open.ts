@@ -12,7 +12,8 @@ import {
   inspectLocation,
   type Ledger,
   openLedger,
-  openMemoryStore
+  openMemoryStore,
+  type Store
 } from '../ledger/index.js'
 
 export interface OpenOptions {
@@ -32,6 +33,8 @@ export interface OpenOptions {
 
 export interface OpenedLedger {
   readonly ledger: Ledger
+  /** For verification, which looks at bytes. */
+  readonly store: Store
   /** Where it lies, without symbolic links; undefined in memory. */
   readonly realPath: string | undefined
   close(): Promise<void>
@@ -67,6 +70,7 @@ export async function openForRuntime(
     })
     return {
       ledger,
+      store: held.store,
       realPath: held.location.realPath,
       close: async () => {
         await ledger.close()
@@ -94,6 +98,7 @@ async function openInMemory(options: OpenOptions, random: Random): Promise<Opene
   })
   return {
     ledger,
+    store,
     realPath: undefined,
     close: async () => {
       await ledger.close()

@@ -241,9 +241,11 @@ export class Runs {
       this.#settle(runId, known, { result: { id: runId, status, response, ...hash } })
       return
     }
-    const stateRoot = ledger.roots().execution
-    const saved = encodeCheckpoint(end.checkpoint, { runId, compiled, stateRoot })
-    ledger.saveCheckpoint(runId, saved, position)
+    if (end.checkpoint !== undefined) {
+      const stateRoot = ledger.roots().execution
+      const saved = encodeCheckpoint(end.checkpoint, { runId, compiled, stateRoot })
+      ledger.saveCheckpoint(runId, saved, position)
+    }
     // Whoever takes it up again reads the journal, so the journal must have it all.
     await ledger.durable(position)
     known.live = undefined
@@ -310,6 +312,11 @@ export class Runs {
   /** Reads the events of a run from now on; begins with what it waits for, or with its end. */
   read(runId: RunId, known: Known): AsyncIterable<DeliveredEvent> {
     return known.channel.read(this.#present(runId))
+  }
+
+  /** Reads the events of a run from now on, and nothing of how it stands. */
+  readOn(known: Known): AsyncIterable<DeliveredEvent> {
+    return known.channel.read([])
   }
 
   /** Whether the run is in memory, and goes on without being taken up. */

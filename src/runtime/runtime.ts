@@ -11,18 +11,24 @@ import {
   systemClock,
   systemRandom
 } from '../core/index.js'
-import type {
-  JournalEntry,
-  Ledger,
-  LedgerState,
-  RunRecord,
-  StoredReceipt
+import {
+  type JournalEntry,
+  type Ledger,
+  type LedgerState,
+  listenOwner,
+  type OwnerHandler,
+  type OwnerSocket,
+  type RunRecord,
+  type StoredReceipt,
+  verifyLedger
 } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { Answer, RunHandle } from './handle.js'
-import { type OpenedLedger, type OpenOptions, openForRuntime } from './open.js'
+import { messageOf, ownerNamed } from './messages.js'
+import { MEMORY_LOCATION, type OpenedLedger, type OpenOptions, openForRuntime } from './open.js'
 import { type Registrations, Registry } from './registry.js'
 import { type Known, Runs } from './runs.js'
+import { serve, verifySteadily } from './service.js'
 
 export interface RuntimeOptions extends Registrations, OpenOptions {
   /**
@@ -32,6 +38,11 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
   readonly durability?: 'output' | 'step'
   /** Takes up every run that was interrupted. Default false: `resume` does it one by one. */
   readonly resume?: boolean
+  /**
+   * Listens on the owner socket, so that the command line and other processes of this user can see and
+   * answer the runs (L11). Default true for ledgers on disk.
+   */
+  readonly serve?: boolean
   readonly clock?: Clock
   readonly random?: Random
 }
@@ -89,8 +100,14 @@ export async function createRuntime(options: RuntimeOptions): Promise<WiredRunti
     random,
     durability: options.durability ?? 'output'
   })
-  if (options.resume === true) await runtime.resumeAll()
-  return runtime
+  try {
+    if (options.serve !== false) await runtime.listen()
+    if (options.resume === true) await runtime.resumeAll()
+    return runtime
+  } catch (error) {
+    await runtime.close()
+    throw error
+  }
 }
 
 /** The runtime as its own package sees it; users see {@link Runtime}. */
@@ -99,8 +116,11 @@ export class WiredRuntime implements Runtime {
   readonly ledger: Ledger
   readonly registry: Registry
   readonly runsOf: Runs
+  /** What other processes may ask, answered in this one. */
+  readonly service: OwnerHandler
   readonly #opened: OpenedLedger
   readonly #random: Random
+  #socket: OwnerSocket | undefined
   #closed: Promise<void> | undefined
 
   constructor(
@@ -133,6 +153,22 @@ export class WiredRuntime implements Runtime {
         provider: (name) => registry.provider(name)
       }
     })
+    this.service = serve({
+      ledger: this.ledger,
+      location: opened.realPath ?? MEMORY_LOCATION,
+      running: { runs: this.runsOf, registry },
+      verify: ({ notes }) =>
+        verifySteadily(() => verifyLedger({ store: opened.store, identity: this.identity, notes })),
+      lint: (document) => this.lint(document)
+    })
+  }
+
+  /** Listens on the owner socket (L11); in memory there is nobody to listen to. */
+  async listen(): Promise<void> {
+    const { realPath } = this.#opened
+    if (realPath === undefined) return
+    const { identity, service: handle } = this
+    this.#socket = await listenOwner({ realPath, identity, handle })
   }
 
   get identity(): IdentityId {
@@ -201,7 +237,9 @@ export class WiredRuntime implements Runtime {
     return this.#closed
   }
 
+  // Nobody may ask while the runs end, and the socket goes before the lock does (L11).
   async #close(): Promise<void> {
+    await this.#socket?.close()
     await this.runsOf.close()
     await this.#opened.close()
   }
@@ -229,17 +267,4 @@ export class WiredRuntime implements Runtime {
       [Symbol.asyncDispose]: async () => undefined
     }
   }
-}
-
-function messageOf(
-  token: string,
-  { digest, by, value }: Answer,
-  action: 'approve' | 'deny' | NonNullable<Parameters<RunHandle['resume']>[1]['action']>
-): Parameters<Runs['message']>[1] {
-  return { token, digest, action, by: ownerNamed(by), ...(value === undefined ? {} : { value }) }
-}
-
-/** The owner's principal; the name that a person gives is a claim (K13). */
-function ownerNamed(by: string | undefined): Json {
-  return { kind: 'owner', id: 'local', ...(by === undefined ? {} : { claimed: by }) }
 }

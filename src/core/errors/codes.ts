@@ -215,6 +215,22 @@ export const errorCatalogue = {
     message: 'Two {what} are registered as {name}.',
     fix: 'Give each its own name.'
   },
+  'run.answer_refused': {
+    message: 'The answer to run {runId} was refused: {problem}.',
+    fix: 'See what it waits for with "tally show {runId}", and answer that.'
+  },
+  'receipt.not_found': {
+    message: 'There is no receipt {which} in this ledger.',
+    fix: 'List the receipts with "tally log".'
+  },
+  'service.unknown_method': {
+    message: 'The service has no method {method}.',
+    fix: 'Use the same version of tallystick on both sides.'
+  },
+  'service.invalid_params': {
+    message: 'The parameters of {method} are not valid: {problem}.',
+    fix: 'Use the same version of tallystick on both sides.'
+  },
   'run.unknown_block': {
     message: 'Run {runId} needs the block {block}, which is not registered.',
     fix: 'Register the block with createRuntime or in tally.config, then resume the run.'

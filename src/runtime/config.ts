@@ -1,0 +1,17 @@
+import type { Registrations } from './registry.js'
+
+/** What `tally.config.ts` says: everything that documents may name, and how durable steps are. */
+export interface TallyConfig extends Registrations {
+  /** As in `createRuntime`; default `output`. */
+  readonly durability?: 'output' | 'step'
+}
+
+/**
+ * Gives `tally.config.ts` its type.
+ *
+ * @example
+ * export default defineConfig({ blocks: [greet], providers: [bank] })
+ */
+export function defineConfig(config: TallyConfig): TallyConfig {
+  return config
+}

@@ -1,0 +1,144 @@
+import { type Json, type RunId, TallyError } from '../core/index.js'
+import type { Ledger } from '../ledger/index.js'
+import type { DeliveredEvent } from './channel.js'
+import type { Answer, RunResult } from './handle.js'
+import { isEnded, type Known } from './known.js'
+import { messageOf, ownerNamed } from './messages.js'
+import type { Registry } from './registry.js'
+import type { Runs } from './runs.js'
+import type { AnswerAction } from './service-types.js'
+
+/** What the service needs to run anything. */
+export interface Running {
+  readonly ledger: Ledger
+  readonly runs: Runs
+  readonly registry: Registry
+}
+
+/**
+ * Starts a run, or attaches to the one that has this id and takes it up if it was interrupted; then
+ * follows it. Throws `run.id_reused`, `run.invalid_id` before the first event.
+ */
+export async function* startAndFollow(
+  { ledger, runs, registry }: Running,
+  options: {
+    readonly id: RunId
+    readonly document: string
+    readonly inputs: Json
+    readonly follow: boolean
+  }
+): AsyncGenerator<DeliveredEvent> {
+  const { id, document, inputs, follow } = options
+  const wasInterrupted = ledger.run(id)?.status === 'running' && !runs.isLive(id)
+  const known = runs.start(id, registry.prepare(document), { inputs, principal: ownerNamed() })
+  const events = listen(runs.read(id, known))
+  await known.begun
+  if (wasInterrupted) await runs.resume(id)
+  yield* until(events, { id, known, follow })
+}
+
+/** Takes up an interrupted run and follows it. */
+export async function* resumeAndFollow(
+  { ledger, runs }: Running,
+  { id, follow }: { readonly id: RunId; readonly follow: boolean }
+): AsyncGenerator<DeliveredEvent> {
+  const known = await runs.attach(id)
+  const record = ledger.run(id)
+  const isUp = runs.isLive(id) || (record !== undefined && isEnded(record))
+  const events = listen(isUp ? runs.read(id, known) : runs.readOn(known))
+  if (!isUp) await runs.resume(id)
+  yield* until(events, { id, known, follow })
+}
+
+/** Answers a wait and follows what comes of it. Throws `run.answer_refused`. */
+export async function* answerAndFollow(
+  { runs }: Running,
+  options: {
+    readonly id: RunId
+    readonly token: string
+    readonly answer: Answer
+    readonly action: AnswerAction
+    readonly follow: boolean
+  }
+): AsyncGenerator<DeliveredEvent> {
+  const { id, token, answer, action, follow } = options
+  const known = await runs.attach(id)
+  const events = listen(runs.readOn(known))
+  const outcome = await runs.message(id, messageOf(token, answer, action))
+  if (!outcome.accepted) throw refused(id, outcome.reason)
+  yield* until(events, { id, known, follow })
+}
+
+/** Follows a run that goes on by itself, or tells how it stands. Throws `run.interrupted`. */
+export async function* followOnly(
+  { ledger, runs }: Running,
+  { id, follow }: { readonly id: RunId; readonly follow: boolean }
+): AsyncGenerator<DeliveredEvent> {
+  const known = await runs.attach(id)
+  const record = ledger.run(id)
+  if (record !== undefined && record.status === 'running' && !runs.isLive(id)) {
+    throw new TallyError('run.interrupted', { runId: id })
+  }
+  yield* until(listen(runs.read(id, known)), { id, known, follow })
+}
+
+const refusals = {
+  unknown_token: 'no open wait has this token; it may have been answered already',
+  digest_mismatch: 'what is waited for is not what the digest names',
+  action_not_allowed: 'this wait cannot end in this way',
+  run_moved: 'the run moved meanwhile'
+} as const
+
+function refused(id: RunId, reason: keyof typeof refusals): TallyError {
+  return new TallyError('run.answer_refused', { runId: id, problem: refusals[reason] })
+}
+
+interface Listening {
+  readonly iterator: AsyncIterator<DeliveredEvent>
+  readonly first: Promise<IteratorResult<DeliveredEvent>>
+}
+
+/** Begins to read at once, so that nothing is missed while the caller awaits something else. */
+function listen(events: AsyncIterable<DeliveredEvent>): Listening {
+  const iterator = events[Symbol.asyncIterator]()
+  const first = iterator.next()
+  first.catch(() => undefined)
+  return { iterator, first }
+}
+
+async function* until(
+  { iterator, first }: Listening,
+  { id, known, follow }: { readonly id: RunId; readonly known: Known; readonly follow: boolean }
+): AsyncGenerator<DeliveredEvent> {
+  try {
+    for (let next = await first; !next.done; next = await iterator.next()) {
+      yield next.value
+      if (isEndOf(next.value, follow)) return
+    }
+  } finally {
+    void iterator.return?.()
+  }
+  yield finished(id, await known.result.promise)
+}
+
+// Without a wait that a message can end, the due time takes the run up again by itself.
+function isEndOf(event: DeliveredEvent, follow: boolean): boolean {
+  if (event.type === 'run.finished') return true
+  return event.type === 'run.parked' && !follow && (event.waits.length > 0 || event.due === null)
+}
+
+/** The end of a run that told nothing: its document was refused. */
+function finished(runId: RunId, result: RunResult): DeliveredEvent {
+  const { status, response, receiptHash } = result
+  const hash = receiptHash === undefined ? {} : { receiptHash }
+  return { type: 'run.finished', runId, at: 0, status, response, ...hash }
+}
+
+/** Ends a run; resolves when it has ended. */
+export async function cancelRun({ ledger, runs }: Running, id: RunId, reason: string) {
+  const known = await runs.attach(id)
+  const record = ledger.run(id)
+  if (record === undefined || isEnded(record)) return
+  await runs.cancel(id, reason, ownerNamed())
+  await known.result.promise
+}

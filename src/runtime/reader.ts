@@ -1,0 +1,89 @@
+import type { IdentityId, PublicKey } from '../core/index.js'
+import { TallyError } from '../core/index.js'
+import type { Signer } from '../identity/index.js'
+import {
+  type GivenNote,
+  type HeldStore,
+  holdStore,
+  type OwnerHandler,
+  openLedger,
+  type VerificationReport,
+  verifyLedger
+} from '../ledger/index.js'
+import { serve } from './service.js'
+
+/** A ledger that is read without its key. */
+export interface LedgerReader {
+  /** The methods that only read; the others throw `ledger.read_only`. */
+  readonly service: OwnerHandler
+  close(): Promise<void>
+}
+
+/**
+ * Opens a ledger of this machine for reading: no key, no passphrase, no blocks, nothing written.
+ * Throws `ledger.not_found`, `ledger.locked`, and the other codes of opening.
+ */
+export async function openReader(location: string): Promise<LedgerReader> {
+  const held = await holdStore(location)
+  const { store } = held
+  try {
+    const identity = identityOf(held, location)
+    const ledger = await openLedger({
+      store,
+      identity,
+      signer: noSigner,
+      blobKey: new Uint8Array(32),
+      readOnly: true
+    })
+    const service = serve({
+      ledger,
+      location: held.location.realPath,
+      verify: ({ notes }) => verifyLedger({ store, identity, notes })
+    })
+    return {
+      service,
+      close: async () => {
+        await ledger.close()
+        await held.close()
+      }
+    }
+  } catch (error) {
+    await held.close()
+    throw error
+  }
+}
+
+/**
+ * Verifies the ledger of a location by its bytes alone, also one that does not open.
+ * Throws only for what keeps the bytes from being read: `ledger.not_found`, `ledger.locked`,
+ * `ledger.corrupt` (the store itself), `store.open_failed`.
+ */
+export async function verifyLocation(
+  location: string,
+  options: { readonly notes: readonly GivenNote[] }
+): Promise<VerificationReport> {
+  const held = await holdStore(location)
+  try {
+    const { notes } = options
+    return await verifyLedger({ store: held.store, identity: identityOf(held, location), notes })
+  } finally {
+    await held.close()
+  }
+}
+
+function identityOf(held: HeldStore, path: string): IdentityId {
+  const [identity] = held.location.marker.identities
+  if (identity === undefined) throw new TallyError('ledger.not_found', { path })
+  return identity
+}
+
+/** A ledger that is only read signs nothing. */
+const noSigner: Signer = {
+  publicKey: '0'.repeat(64) as PublicKey,
+  sign() {
+    throw new TallyError('ledger.read_only', {})
+  },
+  signMany() {
+    throw new TallyError('ledger.read_only', {})
+  }
+}

@@ -1,0 +1,146 @@
+import type { Diagnostic, MessageOutcome, OpenWait, Response } from '../block/index.js'
+import type { Hash, IdentityId, Json, RunId } from '../core/index.js'
+import type {
+  GivenNote,
+  LedgerMode,
+  Receipt,
+  RunStatus,
+  VerificationReport,
+  WriteSet
+} from '../ledger/index.js'
+import type { DeliveredEvent } from './channel.js'
+
+/** The ledger and who holds it. */
+export interface ServiceStatus {
+  readonly identity: IdentityId
+  readonly mode: LedgerMode
+  readonly cause: { readonly code: string; readonly message: string } | null
+  readonly receipts: number
+  readonly epoch: number
+  readonly location: string
+  readonly process: number
+  /** Opened without a key: it answers questions and takes no messages. */
+  readonly readOnly: boolean
+}
+
+export interface RunSummary {
+  readonly id: RunId
+  readonly name: string
+  readonly status: RunStatus
+  /** Milliseconds on the run's clock. */
+  readonly startedAt: number
+  readonly updatedAt: number
+  readonly entries: number
+  /** Open waits that a message can end. */
+  readonly waits: readonly OpenWait[]
+  /** When it goes on by itself, or null. */
+  readonly due: number | null
+}
+
+export interface RunView extends RunSummary {
+  readonly definitionHash: Hash
+  readonly input: Json
+  /** Null until it has ended. */
+  readonly response: Response | null
+  /** The `run.completed` receipt. */
+  readonly receiptHash: Hash | null
+  /** In memory now, and going on. */
+  readonly live: boolean
+}
+
+export interface ReceiptView {
+  /** Place in the chain, from 0. */
+  readonly index: number
+  readonly commitSeq: number
+  readonly receipt: Receipt
+  readonly writeSet: WriteSet
+  /** Null when withheld. */
+  readonly payload: Json
+  readonly result: Json
+  /** Bodies that are not there: `payload`, `result`. */
+  readonly withheld: readonly string[]
+}
+
+export interface JournalLine {
+  readonly entry: Json
+  readonly receiptHash: Hash | null
+}
+
+/** An answer to a wait. `resume` gives a value; the last four decide about a failure (B3, B9). */
+export type AnswerAction = 'approve' | 'deny' | 'resume' | 'retry' | 'patch' | 'skip' | 'abort'
+
+/** What follows a run ends with these, unless it fails: the run has ended, or waits. */
+export type ServiceEvent = DeliveredEvent
+
+type Following = {
+  /** Goes on when the run waits for a message, until it has ended. */
+  readonly follow?: boolean
+}
+
+/** Methods with one result. */
+export interface ServiceRequests {
+  readonly status: { readonly params: object; readonly result: ServiceStatus }
+  readonly show: { readonly params: { readonly id: string }; readonly result: RunView }
+  readonly receipt: {
+    /** Hash, or place in the chain. */
+    readonly params: { readonly hash?: string; readonly index?: number }
+    readonly result: ReceiptView
+  }
+  readonly cancel: {
+    readonly params: { readonly id: string; readonly reason?: string }
+    readonly result: RunView
+  }
+  /** Answers without following the run; `answer` as a stream does both. */
+  readonly message: {
+    readonly params: AnswerParams
+    readonly result: MessageOutcome
+  }
+  readonly verify: {
+    readonly params: { readonly notes?: readonly GivenNote[]; readonly replay?: boolean }
+    readonly result: VerificationReport
+  }
+  readonly note: { readonly params: object; readonly result: { readonly note: string } }
+  readonly lint: {
+    readonly params: { readonly document: string }
+    readonly result: { readonly diagnostics: readonly Diagnostic[] }
+  }
+}
+
+export interface AnswerParams {
+  readonly id: string
+  readonly token: string
+  readonly digest: string
+  readonly action: AnswerAction
+  readonly by?: string
+  readonly value?: Json
+}
+
+/** Methods with a stream of results. */
+export interface ServiceStreams {
+  readonly runs: { readonly params: object; readonly event: RunSummary }
+  readonly receipts: {
+    readonly params: { readonly from?: number; readonly to?: number; readonly last?: number }
+    readonly event: ReceiptView
+  }
+  readonly journal: { readonly params: { readonly id: string }; readonly event: JournalLine }
+  /** Starts a run, or attaches to the one that has this id (L6). */
+  readonly run: {
+    readonly params: Following & {
+      readonly document: string
+      readonly id: string
+      readonly inputs?: Json
+    }
+    readonly event: ServiceEvent
+  }
+  /** Takes up an interrupted run. */
+  readonly resume: {
+    readonly params: Following & { readonly id: string }
+    readonly event: ServiceEvent
+  }
+  readonly answer: { readonly params: Following & AnswerParams; readonly event: ServiceEvent }
+  /** Follows a run without taking it up. */
+  readonly events: {
+    readonly params: Following & { readonly id: string }
+    readonly event: ServiceEvent
+  }
+}

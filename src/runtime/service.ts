@@ -1,0 +1,242 @@
+/**
+ * What may be asked of a ledger and its runs: one table of methods, JSON in and JSON out.
+ *
+ * Owns nothing. The same table answers in this process and behind the owner socket (L11), so that
+ * whoever asks need not know who holds the ledger. Callers are the owner: the socket is theirs alone.
+ *
+ * - K13 The principal of every message is set here, never by its parameters.
+ * - Every parameter is checked; unknown ones are refused.
+ */
+import { isHash, type Json, limits, type RunId, systemClock, TallyError } from '../core/index.js'
+import type {
+  GivenNote,
+  Ledger,
+  OwnerHandler,
+  OwnerRequest,
+  VerificationReport
+} from '../ledger/index.js'
+import {
+  answerAndFollow,
+  cancelRun,
+  followOnly,
+  type Running,
+  resumeAndFollow,
+  startAndFollow
+} from './following.js'
+import { messageOf } from './messages.js'
+import { Params } from './params.js'
+import type { Registry } from './registry.js'
+import type { Runs } from './runs.js'
+import type {
+  AnswerAction,
+  AnswerParams,
+  ServiceRequests,
+  ServiceStatus,
+  ServiceStreams
+} from './service-types.js'
+import { journalLines, receiptView, runSummary, runView } from './views.js'
+
+export interface ServiceParts {
+  readonly ledger: Ledger
+  /** Real path of the ledger, or `memory:`. */
+  readonly location: string
+  /** Absent where the ledger was opened for reading only. */
+  readonly running?: { readonly runs: Runs; readonly registry: Registry }
+  verify(options: {
+    readonly notes: readonly GivenNote[]
+    readonly replay: boolean
+  }): Promise<VerificationReport>
+  lint?(document: string): Promise<ServiceRequests['lint']['result']['diagnostics']>
+}
+
+type Requests = {
+  readonly [Method in keyof ServiceRequests]: (
+    params: Params
+  ) => Promise<ServiceRequests[Method]['result']>
+}
+type Streams = {
+  readonly [Method in keyof ServiceStreams]: (
+    params: Params
+  ) => AsyncIterable<ServiceStreams[Method]['event']>
+}
+
+const answers = [
+  'approve',
+  'deny',
+  'resume',
+  'retry',
+  'patch',
+  'skip',
+  'abort'
+] as const satisfies readonly AnswerAction[]
+
+/**
+ * The methods over one ledger, as the owner socket calls them.
+ * Throws `service.unknown_method`, `service.invalid_params`, and what the methods throw.
+ */
+export function serve(parts: ServiceParts): OwnerHandler {
+  const requests: Requests = requestsOf(parts)
+  const streams: Streams = streamsOf(parts)
+  return ({ method, params }: OwnerRequest) => {
+    // Results are plain JSON; their types only name the members.
+    if (isMethod(requests, method)) {
+      return requests[method](new Params(method, params)) as Promise<unknown> as Promise<Json>
+    }
+    if (isMethod(streams, method)) {
+      return streams[method](new Params(method, params)) as AsyncIterable<unknown> as never
+    }
+    throw new TallyError('service.unknown_method', { method })
+  }
+}
+
+function isMethod<Table extends object>(table: Table, name: string): name is keyof Table & string {
+  return Object.hasOwn(table, name)
+}
+
+function requestsOf(parts: ServiceParts): Requests {
+  const { ledger } = parts
+  return {
+    status: async (params) => {
+      params.end()
+      return statusOf(parts)
+    },
+    show: async (params) => {
+      const id = lastOf(params, params.text('id'))
+      return runView(ledger, parts.running?.runs, id)
+    },
+    receipt: async (params) => {
+      const hash = params.optionalText('hash')
+      const index = params.optionalCount('index')
+      params.end()
+      const which = hash ?? index ?? 0
+      const isSound = typeof which === 'number' || isHash(which)
+      const stored = isSound ? await ledger.receipt(which) : undefined
+      if (stored === undefined) throw new TallyError('receipt.not_found', { which })
+      return receiptView(stored)
+    },
+    cancel: async (params) => {
+      const reason = params.optionalText('reason') ?? 'cancelled by the owner'
+      const id = lastOf(params, params.text('id'))
+      const running = runningOf(parts)
+      await cancelRun(running, id, reason)
+      return runView(ledger, running.runs, id)
+    },
+    message: async (params) => {
+      const { id, token, action, ...answer } = answerOf(params)
+      params.end()
+      return runningOf(parts).runs.message(id as RunId, messageOf(token, answer, action))
+    },
+    verify: async (params) => {
+      const notes = params.texts('notes', ['source', 'text'])
+      const replay = params.flag('replay')
+      params.end()
+      return parts.verify({ notes, replay })
+    },
+    note: async (params) => {
+      params.end()
+      runningOf(parts)
+      return { note: await ledger.note() }
+    },
+    lint: async (params) => {
+      const document = params.text('document')
+      params.end()
+      if (parts.lint === undefined) throw new TallyError('ledger.read_only', {})
+      return { diagnostics: await parts.lint(document) }
+    }
+  }
+}
+
+function streamsOf(parts: ServiceParts): Streams {
+  const { ledger } = parts
+  return {
+    runs: async function* (params) {
+      params.end()
+      for await (const record of ledger.runs()) yield runSummary(record, parts.running?.runs)
+    },
+    receipts: async function* (params) {
+      const last = params.optionalCount('last')
+      const { receipts } = ledger.state()
+      const from = params.optionalCount('from') ?? Math.max(0, receipts - (last ?? receipts))
+      const to = params.optionalCount('to') ?? receipts
+      params.end()
+      for await (const stored of ledger.receipts({ from, to })) yield receiptView(stored)
+    },
+    journal: async function* (params) {
+      const id = lastOf(params, params.text('id'))
+      if (ledger.run(id) === undefined) throw new TallyError('run.not_found', { runId: id })
+      yield* journalLines(ledger, id)
+    },
+    run: (params) => {
+      const document = params.text('document')
+      const inputs = params.value('inputs') ?? {}
+      const follow = params.flag('follow')
+      const id = lastOf(params, params.text('id'))
+      return startAndFollow(runningOf(parts), { id, document, inputs, follow })
+    },
+    resume: (params) => {
+      const follow = params.flag('follow')
+      return resumeAndFollow(runningOf(parts), { id: lastOf(params, params.text('id')), follow })
+    },
+    answer: (params) => {
+      const { id, token, action, ...answer } = answerOf(params)
+      const follow = params.flag('follow')
+      params.end()
+      const options = { id: id as RunId, token, answer, action, follow }
+      return answerAndFollow(runningOf(parts), options)
+    },
+    events: (params) => {
+      const follow = params.flag('follow')
+      return followOnly(runningOf(parts), { id: lastOf(params, params.text('id')), follow })
+    }
+  }
+}
+
+function answerOf(params: Params): AnswerParams {
+  const by = params.optionalText('by')
+  const value = params.value('value')
+  return {
+    id: params.text('id'),
+    token: params.text('token'),
+    digest: params.text('digest'),
+    action: params.word('action', answers),
+    ...(by === undefined ? {} : { by }),
+    ...(value === undefined ? {} : { value })
+  }
+}
+
+/** The id, once every other parameter was read. Ids that no run can have are not found. */
+function lastOf(params: Params, id: string): RunId {
+  params.end()
+  return id as RunId
+}
+
+function runningOf({ ledger, running }: ServiceParts): Running {
+  if (running === undefined) throw new TallyError('ledger.read_only', {})
+  return { ledger, ...running }
+}
+
+function statusOf({ ledger, location, running }: ServiceParts): ServiceStatus {
+  const { identity, mode, cause = null, receipts, epoch } = ledger.state()
+  const readOnly = running === undefined
+  const { pid } = process
+  return { identity, mode, cause, receipts, epoch, location, process: pid, readOnly }
+}
+
+/**
+ * Verifies a ledger that goes on meanwhile: what a commit under way makes look wrong is not found
+ * twice in the same place.
+ */
+export async function verifySteadily(
+  verify: () => Promise<VerificationReport>
+): Promise<VerificationReport> {
+  let report = await verify()
+  for (let attempt = 1; attempt < limits.VERIFY_ATTEMPTS_MAX && !report.ok; attempt += 1) {
+    const seen = JSON.stringify(report.failure)
+    await new Promise<void>((resolve) => {
+      systemClock.schedule(systemClock.now() + limits.VERIFY_PAUSE_MS, resolve)
+    })
+    report = await verify()
+    if (JSON.stringify(report.failure) === seen) return report
+  }
+  return report
+}

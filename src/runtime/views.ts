@@ -1,0 +1,74 @@
+import { type OpenWait, type Response, runUnitId } from '../block/index.js'
+import { type Hash, type Json, type RunId, TallyError } from '../core/index.js'
+import type { Ledger, RunRecord, StoredReceipt } from '../ledger/index.js'
+import { isEnded } from './known.js'
+import type { Runs } from './runs.js'
+import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
+
+/** Stored records as plain JSON for those who ask: what the service's methods return. */
+
+export function runSummary(record: RunRecord, runs: Runs | undefined): RunSummary {
+  const { runId, status, started, last, entries, updatedAt } = record
+  const { name, at } = started as unknown as { readonly name: string; readonly at: number }
+  const parked = last as { readonly due?: number | null; readonly waits?: unknown }
+  return {
+    id: runId,
+    name,
+    status,
+    startedAt: at,
+    updatedAt,
+    entries,
+    waits: runs?.waits(runId) ?? waitsOf(record),
+    due: status === 'waiting' ? (parked.due ?? null) : null
+  }
+}
+
+function waitsOf({ status, last }: RunRecord): readonly OpenWait[] {
+  if (status !== 'waiting') return []
+  return (last as unknown as { readonly waits: readonly OpenWait[] }).waits
+}
+
+/** Throws `run.not_found`. */
+export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId): Promise<RunView> {
+  const record = ledger.run(id)
+  if (record === undefined) throw new TallyError('run.not_found', { runId: id })
+  const { definitionHash, input } = record.started as unknown as {
+    readonly definitionHash: Hash
+    readonly input: Json
+  }
+  const completed = await ledger.unit(runUnitId(id))
+  const { response } = record.last as unknown as { readonly response: Response }
+  return {
+    ...runSummary(record, runs),
+    definitionHash,
+    input,
+    response: isEnded(record) ? response : null,
+    receiptHash: completed?.receipt.receiptHash ?? null,
+    live: runs?.isLive(id) ?? false
+  }
+}
+
+export function receiptView(stored: StoredReceipt): ReceiptView {
+  const { index, commitSeq, receipt, writeSet, payloadText, resultText } = stored
+  const bodies = { payload: payloadText, result: resultText }
+  const withheld = Object.entries(bodies).filter(([, text]) => text === undefined)
+  return {
+    index,
+    commitSeq,
+    receipt,
+    writeSet,
+    payload: bodyOf(payloadText),
+    result: bodyOf(resultText),
+    withheld: withheld.map(([name]) => name)
+  }
+}
+
+function bodyOf(text: string | undefined): Json {
+  return text === undefined ? null : (JSON.parse(text) as Json)
+}
+
+export async function* journalLines(ledger: Ledger, id: RunId): AsyncGenerator<JournalLine> {
+  for await (const { value, receiptHash = null } of ledger.journal(id)) {
+    yield { entry: value, receiptHash }
+  }
+}
