@@ -23,7 +23,10 @@ export function applyEntry(pump: RunPump, entry: JournalEntry): void {
     case 'waiting':
       return applyWaiting(pump, entry)
     case 'answered':
+      leaves.at(entry.path)?.waits.delete(entry.seq)
       return agenda.close(entry.token)
+    case 'rewound':
+      return leaves.rewound(entry)
     case 'settled':
       return applySettled(pump, entry)
     case 'scope':
@@ -50,12 +53,14 @@ export function applyEntry(pump: RunPump, entry: JournalEntry): void {
 }
 
 function applySealed(pump: RunPump, entry: Sealed): void {
-  const { path, seq, attempt, at } = entry
+  const { path, seq, step, attempt, at } = entry
   const current = pump.leaves.at(path)
-  const wait = current?.waits.get(seq)
+  // The answer to an effect of an attempt that is over is kept, and changes nothing any more.
+  if (current?.ask.attempt !== attempt || current.ask.step !== step) return
+  const wait = current.waits.get(seq)
   if (wait !== undefined) pump.agenda.close(wait.token)
   if (pump.agenda.waiting.delete(path)) pump.deliver(path, { type: 'attempt.resumed', at })
-  if (current?.ask.attempt === attempt) current.release(entry)
+  current.release(entry)
 }
 
 function applyWait(pump: RunPump, entry: WaitBegun): void {

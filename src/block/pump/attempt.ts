@@ -52,10 +52,14 @@ export class Attempt {
   readonly block: Block
   readonly unitId: UnitId
   readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
-  readonly past: Past
+  #past: Past
   readonly waits = new Map<number, WaitBegun>()
   readonly #options: AttemptOptions
   readonly #taped = new Set<number>()
+  /** Listings on the tape that have to be asked for again, because keys may have changed. */
+  readonly #stale = new Set<number>()
+  /** Tape entries that this execution has been given. */
+  #given = 0
   #execution: Execution | undefined
   #view: StateView
   #aborts = new AbortController()
@@ -69,8 +73,12 @@ export class Attempt {
     this.block = options.block
     this.unitId = options.unitId
     this.seed = options.seed
-    this.past = new Past(options.ask, options.earlier)
+    this.#past = new Past(options.ask, options.earlier)
     this.#view = new StateView(options.below)
+  }
+
+  get past(): Past {
+    return this.#past
   }
 
   /** Sealed entries of this attempt in delivery order. */
@@ -115,6 +123,7 @@ export class Attempt {
     )
     this.#view = new StateView(this.#options.below)
     this.#isReplaying = this.tape.some((entry) => entry.seq > 0)
+    this.#given = 0
     const { ask } = this
     const input: ExecutionInput = {
       runId: this.#options.runId,
@@ -130,7 +139,7 @@ export class Attempt {
     }
     this.#execution = new Execution(input, {
       called: (call) => {
-        if (!this.#taped.has(call.seq)) port.called(this, call)
+        if (!this.#taped.has(call.seq) || this.#stale.has(call.seq)) port.called(this, call)
       },
       settled: (outcome) => port.settled(this, outcome),
       log: (message, data) => port.log(this, message, data)
@@ -138,44 +147,85 @@ export class Attempt {
     this.#execution.start()
   }
 
-  /** Answers the code from the tape, entry by entry, letting it run in between (formats.md §3). */
-  async replayTape(): Promise<void> {
-    for (const entry of this.tape) {
-      if (entry.seq === 0) continue
+  /**
+   * Answers the code from the tape, entry by entry, letting it run in between (formats.md §3). Stops
+   * early at a listing that was asked for again. Returns the seqs of what the tape has and the code,
+   * which reads another state now, does not ask for (L10); throws `run.diverged` when it read none.
+   */
+  async replayTape(): Promise<readonly number[]> {
+    for (; this.#given < this.tape.length; this.#given += 1) {
+      const entry = this.tape[this.#given]
+      if (entry === undefined || entry.seq === 0) continue
       await nextTurn()
+      if (this.#execution?.isOver === true || !this.#asksFor(entry)) return this.#left(entry)
+      if (this.#stale.has(entry.seq)) return []
       this.#answer(entry)
     }
     await nextTurn()
     this.#isReplaying = false
+    return []
+  }
+
+  #left(entry: Sealed): readonly number[] {
+    if (!this.hasReadState) this.#diverged(entry)
+    return this.tape.slice(this.#given).map(({ seq }) => seq)
+  }
+
+  /** Whether another state could have led the code elsewhere. */
+  get hasReadState(): boolean {
+    return this.#view.reads.size > 0 || this.#view.lists.size > 0
+  }
+
+  /**
+   * Forgets sealed results that the code does not ask for any more, and returns the calls that are
+   * open: what was done outside stays known, as that of an earlier attempt (L7).
+   */
+  drop(seqs: readonly number[]): readonly Call[] {
+    this.#past = this.#past.without(seqs)
+    for (const seq of seqs) {
+      this.#taped.delete(seq)
+      this.#stale.delete(seq)
+    }
+    this.#isReplaying = false
+    return [...this.outstanding()].filter(({ seq }) => seqs.includes(seq))
   }
 
   /** Hands a newly sealed result to the code; before the code runs, it goes on the tape only. */
   release(entry: Sealed): void {
-    // A unit that ran again listed keys anew: the later answer counts.
-    const stale = this.#taped.has(entry.seq)
+    const known = this.#taped.has(entry.seq)
       ? this.tape.findIndex((sealed) => sealed.seq === entry.seq)
       : -1
-    if (stale >= 0) this.tape.splice(stale, 1)
+    // A unit that ran again listed keys anew: the later answer counts, in the place of the earlier.
+    if (known >= 0) this.tape[known] = entry
+    else this.tape.push(entry)
+    this.#stale.delete(entry.seq)
     this.#taped.add(entry.seq)
-    this.tape.push(entry)
-    if (entry.seq > 0 && this.isStarted) this.#answer(entry)
+    if (this.#isReplaying || entry.seq === 0 || !this.isStarted) return
+    this.#given = this.tape.length
+    this.#answer(entry)
+  }
+
+  #asksFor(entry: Sealed): boolean {
+    return this.#execution?.outstanding.get(entry.seq)?.requestHash === entry.requestHash
   }
 
   #answer(entry: Sealed): void {
-    const call = this.#execution?.outstanding.get(entry.seq)
-    const actual = call === undefined ? 'no call' : call.requestHash
-    if (call === undefined || call.requestHash !== entry.requestHash) {
-      throw new TallyError('run.diverged', {
-        runId: this.#options.runId,
-        path: this.ask.path,
-        step: this.ask.step,
-        seq: entry.seq,
-        effect: entry.effect,
-        expected: entry.requestHash,
-        actual
-      })
-    }
-    call.answer(entry.ok, entry.body)
+    if (!this.#asksFor(entry)) this.#diverged(entry)
+    // A copy: what the code does to it must not change the tape.
+    const body = typeof entry.body === 'object' ? structuredClone(entry.body) : entry.body
+    this.#execution?.outstanding.get(entry.seq)?.answer(entry.ok, body)
+  }
+
+  #diverged(entry: Sealed): never {
+    throw new TallyError('run.diverged', {
+      runId: this.#options.runId,
+      path: this.ask.path,
+      step: this.ask.step,
+      seq: entry.seq,
+      effect: entry.effect,
+      expected: entry.requestHash,
+      actual: this.#execution?.outstanding.get(entry.seq)?.requestHash ?? 'no call'
+    })
   }
 
   /** Stops listening to the code and aborts its effects. */
@@ -188,10 +238,8 @@ export class Attempt {
   rewind(): void {
     this.#execution?.abandon()
     this.reruns += 1
-    const kept = this.tape.filter((entry) => entry.effect !== builtInEffects.list)
-    this.tape.splice(0, this.tape.length, ...kept)
-    this.#taped.clear()
-    for (const entry of kept) this.#taped.add(entry.seq)
+    for (const { effect, seq } of this.tape)
+      if (effect === builtInEffects.list) this.#stale.add(seq)
   }
 
   sealedReferences(): readonly SealedReference[] {

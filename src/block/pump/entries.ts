@@ -19,6 +19,7 @@ export type JournalEntry =
   | WaitBegun
   | Waiting
   | Answered
+  | Rewound
   | Settled
   | TimerFired
   | DecisionMade
@@ -116,6 +117,15 @@ export interface Answered extends EntryBase, Place {
   readonly token: string
   readonly action: string
   readonly by: Json
+}
+
+/**
+ * The attempt's code ran again on another state and did not ask for these results any more: they are
+ * not on its tape from here on (L10).
+ */
+export interface Rewound extends EntryBase, Place {
+  readonly k: 'rewound'
+  readonly dropped: readonly number[]
 }
 
 export interface Settled extends EntryBase, Place {

@@ -3,9 +3,9 @@ import { failedResponse, type Response, reasons } from '../protocol.js'
 import { applyEntry } from './apply.js'
 import type { Attempt } from './attempt.js'
 import { builtInEffects, type Call } from './calls.js'
-import type { WaitBegun } from './entries.js'
+import type { Requested, WaitBegun } from './entries.js'
 import type { Outcome } from './execution.js'
-import { failureResponse, type LeafFact, placeOf, timeoutResponse } from './leaves.js'
+import { contradicted, failureResponse, type LeafFact, placeOf, timeoutResponse } from './leaves.js'
 import type { Performed } from './performing.js'
 import type { RunPump } from './run-pump.js'
 import { overlayOf } from './scope.js'
@@ -45,6 +45,11 @@ export async function settleOutcome(
     settleFailed(pump, attempt, failedResponse(reasons.maxStepsExceeded, details))
     return
   }
+  const contradiction = unfulfilled(attempt)
+  if (contradiction !== undefined) {
+    settleFailed(pump, attempt, failureResponse(contradicted(contradiction)))
+    return
+  }
   const data = JSON.parse(outcome.text) as Json
   const response: Response = { success: true, data, metadata: {} }
   if (pump.scopes.around(attempt.ask.path) !== undefined) {
@@ -63,6 +68,16 @@ export async function settleOutcome(
     return
   }
   await runAgain(pump, attempt)
+}
+
+/** Something that the attempt has sent and that its result does not rest on (L10). */
+function unfulfilled(attempt: Attempt): Requested | undefined {
+  for (const request of attempt.past.sent()) {
+    const sealed = attempt.tape.find(({ seq }) => seq === request.seq)
+    const contradiction = attempt.past.contradiction(request.seq, sealed?.requestHash)
+    if (contradiction !== undefined) return contradiction
+  }
+  return undefined
 }
 
 /** Its reads changed before its turn came: again, on the state as it is now (L10). */
@@ -298,6 +313,9 @@ async function decideUnknown(
   const call = [...attempt.outstanding()].find((one) => one.seq === seq)
   assert(call !== undefined && call.kind === 'effect', 'the effect in doubt is outstanding')
   const named = { seq, effect: call.effect, requestHash: call.requestHash }
+  const { token } = wait
+  const { action, by } = given
+  pump.record({ k: 'answered', at: pump.book.now(), ...placeOf(attempt), seq, token, action, by })
   if (given.action === 'resume') {
     return seal(pump, attempt, named, { ok: true, body: given.value })
   }
@@ -305,9 +323,5 @@ async function decideUnknown(
     const body = { reason: 'unknown_outcome', definite: false, details: { decided_by: given.by } }
     return seal(pump, attempt, named, { ok: false, body })
   }
-  const { token } = wait
-  const { action, by } = given
-  pump.record({ k: 'answered', at: pump.book.now(), ...placeOf(attempt), seq, token, action, by })
-  attempt.waits.delete(seq)
   pump.leaves.send(attempt, call, true)
 }

@@ -11,7 +11,7 @@ import { type AttemptAsk, failedResponse, type Response, reasons } from '../prot
 import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
 import type { RunBook } from './book.js'
 import { type Call, type EffectRequest, effectKey } from './calls.js'
-import type { EntryDraft, JournalEntry, Place, Requested, Sealed } from './entries.js'
+import type { EntryDraft, JournalEntry, Place, Requested, Rewound, Sealed } from './entries.js'
 import { type Outcome, seedOf } from './execution.js'
 import type { PumpHost, RunEvent } from './host.js'
 import { type Past, restorePast } from './past.js'
@@ -40,6 +40,7 @@ export interface LeavesPort {
   post(fact: LeafFact): void
   emit(event: RunEvent): void
   openWait(terms: WaitTerms): void
+  record(draft: EntryDraft): void
   schedule(due: number, fact: () => void): () => void
   /** The pump stops with this error (a poisoned ledger). */
   fail(error: unknown): void
@@ -162,7 +163,21 @@ export class Leaves {
   /** Runs the code from its first line; what it has been given before comes from its tape. */
   async run(attempt: Attempt): Promise<void> {
     attempt.start(this.#attemptPort)
-    if (attempt.isReplaying) await attempt.replayTape()
+    await this.replay(attempt)
+  }
+
+  /** Goes on with the tape of an attempt that is still owed some of it. */
+  async replay(attempt: Attempt): Promise<void> {
+    if (!attempt.isReplaying) return
+    const dropped = await attempt.replayTape()
+    if (dropped.length > 0)
+      this.#port.record({ k: 'rewound', at: this.#port.book.now(), ...placeOf(attempt), dropped })
+  }
+
+  rewound({ path, dropped }: Rewound): void {
+    const attempt = this.#current.get(path)
+    if (attempt === undefined) return
+    for (const call of attempt.drop(dropped)) this.#called(attempt, call)
   }
 
   /** Ends an attempt: `settled` false when its response still has to be delivered by the caller. */
@@ -274,6 +289,11 @@ export class Leaves {
   send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
     const { host, book, runId } = this.#port
     const { path, step } = attempt.ask
+    const contradiction = attempt.past.contradiction(call.seq, call.requestHash)
+    if (contradiction !== undefined) {
+      const outcome = contradicted(contradiction)
+      return this.#port.post({ kind: 'outcome', attempt, outcome })
+    }
     const key = effectKey(runId, path, step, call.seq, call.requestHash)
     const repeated = attempt.past.wasSent(call.seq, call.requestHash)
     if (call.sideEffects !== 'none' && !attempt.past.requested.has(call.seq)) {
@@ -340,6 +360,12 @@ function keptFact(attempt: Attempt, kept: Sealed, call?: Call): LeafFact {
     answer: () => undefined
   }
   return { kind: 'performed', attempt, call: answered, performed: { kind: 'done', text } }
+}
+
+/** What was sent outside does not fit the state as it is now: nobody but a person can tell (L10). */
+export function contradicted({ effect, seq }: Requested): Outcome & { readonly ok: false } {
+  const details = { effect, seq }
+  return { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict', details }
 }
 
 export function placeOf(attempt: Attempt): Place {

@@ -19,6 +19,37 @@ export class Past {
     this.earlier = earlier
   }
 
+  /**
+   * The same without some results: those become an earlier part of the attempt, where they can still
+   * be found by what asks for the same, and where what was sent stays sent.
+   */
+  without(seqs: readonly number[]): Past {
+    const dropped = new Past(this, this.earlier)
+    const rest = new Past(this, dropped)
+    for (const entry of this.tape) (seqs.includes(entry.seq) ? dropped : rest).tape.push(entry)
+    for (const [seq, entry] of this.requested) {
+      ;(seqs.includes(seq) ? dropped : rest).requested.set(seq, entry)
+    }
+    return rest
+  }
+
+  /**
+   * What this attempt has sent and the code now asks otherwise: `requestHash` is that of the call that
+   * stands in its place, undefined when there is none.
+   */
+  contradiction(seq: number, requestHash: Hash | undefined): Requested | undefined {
+    const own = this.requested.get(seq)
+    if (own !== undefined && own.requestHash !== requestHash && !this.#didNotHappen(seq)) return own
+    if (this.earlier?.attempt !== this.attempt) return undefined
+    return this.earlier.contradiction(seq, requestHash)
+  }
+
+  /** Write-class requests of this attempt, those of dropped parts included. */
+  *sent(): Generator<Requested> {
+    yield* this.requested.values()
+    if (this.earlier?.attempt === this.attempt) yield* this.earlier.sent()
+  }
+
   /** A result that the next attempt keeps: sealed before the first failure, or sent outside. */
   kept(call: { readonly seq: number; readonly requestHash: Hash }): Sealed | undefined {
     const failedAt = this.tape.find((entry) => !entry.ok)?.seq ?? Number.POSITIVE_INFINITY

@@ -70,9 +70,10 @@ export type RunEnd =
       readonly kind: 'parked'
       readonly waits: readonly OpenWait[]
       readonly due: number | null
-      readonly checkpoint: RunCheckpoint
+      readonly checkpoint: RunCheckpoint | undefined
     }
-  | { readonly kind: 'stopped'; readonly checkpoint: RunCheckpoint }
+  /** Without a checkpoint: an overlay is open, and only the journal has what is in it. */
+  | { readonly kind: 'stopped'; readonly checkpoint: RunCheckpoint | undefined }
 
 /**
  * The pump of one run: the only code between its charts and the outside that awaits (D1).
@@ -124,6 +125,7 @@ export class RunPump implements PumpPort {
       scopeOf: (path) => this.scopes.around(path),
       emit: (event) => this.emit(event),
       openWait: (terms) => this.openWait(terms),
+      record: (draft) => this.record(draft),
       schedule: (due, fact) => host.clock.schedule(due, fact),
       fail: (error) => this.#fail(error),
       isStopping: () => this.#isStopping
@@ -231,7 +233,11 @@ export class RunPump implements PumpPort {
     this.leaves.restore(this.#saved?.past ?? [])
     this.#actor.start()
     this.#takeAsks()
+    // The restored charts know already who is WAITING; only the bookkeeping is told again.
+    const waiting = [...this.agenda.waiting]
+    this.agenda.waiting.clear()
     for (const entry of this.#saved?.open ?? []) applyEntry(this, entry)
+    for (const path of waiting) this.agenda.waiting.add(path)
     for (const one of recorded) {
       this.book.recover(one)
       applyEntry(this, one.entry)
@@ -328,6 +334,8 @@ export class RunPump implements PumpPort {
   openWait(terms: WaitTerms): void {
     const { identity } = this.host
     this.record(beginWait(terms, { runId: this.runId, identity, at: this.book.now() }))
+    // The code may have asked while nothing else was going on.
+    this.#wake?.()
   }
 
   /** The first entry of a run: its root block executes. */
@@ -361,7 +369,8 @@ export class RunPump implements PumpPort {
   /** Lets code that was just answered run, when another answer could otherwise overtake it (D3). */
   async quiet(attempt: Attempt): Promise<void> {
     if (!attempt.isStarted) await this.leaves.start(attempt)
-    if (attempt.outstandingCount() > 0) await nextTurn()
+    if (attempt.isReplaying) await this.leaves.replay(attempt)
+    else if (attempt.outstandingCount() > 0) await nextTurn()
   }
 
   unitContext(): UnitContext {
@@ -384,7 +393,8 @@ export class RunPump implements PumpPort {
   }
 
   /** The run at this entry boundary, to go on from elsewhere (formats.md §7). */
-  #checkpoint(): RunCheckpoint {
+  #checkpoint(): RunCheckpoint | undefined {
+    if (!this.scopes.isEmpty) return undefined
     const { current, past } = this.leaves.openEntries()
     const decisions = this.agenda.waits.all().filter((wait) => wait.seq === null)
     return {

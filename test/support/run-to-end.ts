@@ -1,0 +1,242 @@
+import type { OpenWait } from '../../src/block/index.js'
+import { canonicalize, type Json, type RunId } from '../../src/core/index.js'
+import { type Receipt, verifyLedger } from '../../src/ledger/index.js'
+import type {
+  Answer,
+  DeliveredEvent,
+  Registrations,
+  RunHandle,
+  RunResult,
+  WiredRuntime
+} from '../../src/runtime/index.js'
+import { type Life, Machine, openOn, settleDown, testKeys, type World } from './lives.js'
+
+/** How somebody answers a wait: by what it asks, so that asking again gets the same answer. */
+export type Decide = (wait: OpenWait, world: World) => Reply
+
+export type Reply = { readonly value?: Json } & {
+  readonly action: 'approve' | 'deny' | 'resume' | 'retry' | 'patch' | 'skip' | 'abort'
+}
+
+/** Approves, gives a value, tells what became of an effect, skips what failed. */
+export const agreeable: Decide = (wait, world) => {
+  if (wait.reason === 'external') return { action: 'resume', value: { given: wait.path } }
+  if (wait.reason !== 'decision') return { action: 'approve', value: null }
+  if (!wait.actions.includes('resume')) return { action: 'skip' }
+  const { request } = wait.request as { readonly request: Json }
+  const landed = world.resultOf(request)
+  return landed === undefined ? { action: 'retry' } : { action: 'resume', value: landed }
+}
+
+export async function reply(run: RunHandle, wait: OpenWait, given: Reply) {
+  const answer: Answer = { digest: wait.digest, by: 'tester', value: given.value ?? null }
+  if (given.action === 'approve') return run.approve(wait.token, answer)
+  if (given.action === 'deny') return run.deny(wait.token, answer)
+  return run.resume(wait.token, { ...answer, action: given.action })
+}
+
+/** What a process has told somebody outside before it ended. */
+export interface Told {
+  readonly events: DeliveredEvent[]
+  readonly accepted: string[]
+}
+
+/** Drives one run until it ends or its process dies; undefined: it died. */
+export async function driveRun(
+  run: RunHandle,
+  options: {
+    readonly machine: Machine
+    readonly life: Life
+    readonly runtime: WiredRuntime
+    readonly decide: Decide
+    readonly told: Told
+  }
+): Promise<RunResult | undefined> {
+  const { machine, life, runtime, told } = options
+  let end: { readonly result: RunResult } | { readonly error: unknown } | undefined
+  run.result.then(
+    (result) => {
+      end = { result }
+    },
+    (error: unknown) => {
+      end = { error }
+    }
+  )
+  listen(run, life, told)
+  for (let round = 0; round < 10_000; round += 1) {
+    const isKnown = () => life.isDead || end !== undefined || runtime.run(run.id) !== undefined
+    await settleDown(() => (isKnown() ? `${life.boundaries} ${told.events.length}` : {}))
+    if (life.isDead) return undefined
+    if (end !== undefined) {
+      if ('error' in end) throw end.error
+      return end.result
+    }
+    const [wait] = await run.waits()
+    if (wait !== undefined) await answerWait(run, wait, options)
+    else {
+      const due = machine.clock.nextDue
+      if (due === undefined) throw new Error(`run ${run.id} is stuck`)
+      machine.clock.advance(Math.max(0, due - machine.clock.now()))
+    }
+  }
+  throw new Error(`run ${run.id} does not end`)
+}
+
+async function answerWait(
+  run: RunHandle,
+  wait: OpenWait,
+  options: {
+    readonly machine: Machine
+    readonly life: Life
+    readonly decide: Decide
+    readonly told: Told
+  }
+): Promise<void> {
+  const { machine, life, decide, told } = options
+  let settled = false
+  const outcome = reply(run, wait, decide(wait, machine.world)).then(
+    (given) => {
+      if (given.accepted && !life.isDead) told.accepted.push(wait.token)
+      settled = true
+    },
+    (error: unknown) => {
+      settled = true
+      if (!life.isDead) throw error
+    }
+  )
+  outcome.catch(() => undefined)
+  await settleDown(() => (settled || life.isDead ? 'over' : `${life.boundaries}`))
+  if (!life.isDead) await outcome
+}
+
+function listen(run: RunHandle, life: Life, told: Told): void {
+  const read = async () => {
+    for await (const event of run) if (!life.isDead) told.events.push(event)
+  }
+  read().catch(() => undefined)
+}
+
+/** What is left of a run in the end. */
+export interface Outcome {
+  readonly result: RunResult
+  readonly receipts: readonly Receipt[]
+  readonly state: string
+  readonly boundaries: number
+  readonly lives: number
+  readonly machine: Machine
+}
+
+/** A document as the property tests run it. */
+export interface Scenario {
+  readonly document: Json
+  readonly inputs: Json
+  readonly registrations: (world: World) => Registrations
+  readonly decide?: Decide
+  readonly durability?: 'output' | 'step'
+}
+
+export const SCENARIO_RUN = 'scenario' as RunId
+
+/** Runs a scenario; life n ends at boundary `deaths[n]`, the one after the last goes to the end. */
+export async function runScenario(
+  scenario: Scenario,
+  deaths: readonly number[] = []
+): Promise<Outcome> {
+  const machine = new Machine(1 + (deaths[0] ?? 0))
+  const told: Told = { events: [], accepted: [] }
+  let boundaries = 0
+  for (let lives = 1; ; lives += 1) {
+    const { life, store } = machine.begin(deaths[lives - 1])
+    const result = await oneLife(scenario, { machine, life, store, told })
+    boundaries += life.boundaries
+    if (result === undefined) continue
+    return { ...result, boundaries, lives, machine }
+  }
+}
+
+async function oneLife(
+  scenario: Scenario,
+  options: {
+    readonly machine: Machine
+    readonly life: Life
+    readonly store: Parameters<typeof openOn>[0]
+    readonly told: Told
+  }
+): Promise<Pick<Outcome, 'result' | 'receipts' | 'state'> | undefined> {
+  const { machine, life, store, told } = options
+  const { document, inputs, registrations, decide = agreeable, durability } = scenario
+  let runtime: WiredRuntime
+  try {
+    runtime = await openOn(store, {
+      ...registrations(machine.world),
+      clock: life.clock(machine.clock),
+      ...(durability === undefined ? {} : { durability })
+    })
+  } catch (error) {
+    if (life.isDead) return undefined
+    throw error
+  }
+  const { mode, cause } = runtime.status()
+  if (mode !== 'ready') throw new Error(`the ledger is ${mode}: ${cause?.message}`)
+  await checkTold(runtime, told)
+  const known = runtime.run(SCENARIO_RUN)
+  const run =
+    known === undefined
+      ? runtime.start(document, { id: SCENARIO_RUN, inputs })
+      : await runtime.resume(SCENARIO_RUN)
+  const result = await driveRun(run, { machine, life, runtime, decide, told })
+  if (result === undefined) return undefined
+  await checkTold(runtime, told)
+  const receipts: Receipt[] = []
+  for await (const { receipt } of runtime.receipts()) receipts.push(receipt)
+  const state: (readonly [string, string])[] = []
+  for await (const entry of runtime.ledger.stateEntries()) state.push(entry)
+  const report = await verifyLedger({ store, identity: testKeys.identity })
+  if (!report.ok) throw new Error(`verify: ${JSON.stringify(report.failure)}`)
+  try {
+    await runtime.close()
+  } catch (error) {
+    if (!life.isDead) throw error
+  }
+  return { result, receipts, state: canonicalize(state) }
+}
+
+/** Everything that was told is there (D2). */
+async function checkTold(runtime: WiredRuntime, told: Told): Promise<void> {
+  if (told.events.length === 0) return
+  const entries: string[] = []
+  for await (const { text } of runtime.journal(SCENARIO_RUN)) entries.push(text)
+  for (const event of told.events) {
+    if (event.type === 'block.settled' && event.receiptHash !== undefined) {
+      const stored = await runtime.receipt(event.receiptHash)
+      if (stored === undefined) throw new Error(`receipt of ${event.path} was told and is gone`)
+    }
+    const mark = markOf(event)
+    if (mark !== undefined && !entries.some((text) => mark.every((part) => text.includes(part)))) {
+      throw new Error(`${event.type} was told and is gone: ${mark.join(' ')}`)
+    }
+  }
+  for (const token of told.accepted) {
+    const isThere = entries.some(
+      (text) => !text.includes('"k":"wait') && text.includes('"claimed":"tester"')
+    )
+    if (!isThere) throw new Error(`the answer to ${token} was accepted and is gone`)
+  }
+}
+
+function markOf(event: DeliveredEvent): readonly string[] | undefined {
+  switch (event.type) {
+    case 'waiting':
+      return ['"k":"wait"', event.token]
+    case 'effect.sealed':
+      return ['"k":"sealed"', `"path":"${event.path}"`, `"seq":${event.seq}`]
+    case 'block.settled':
+      return event.block.includes('composite') ? undefined : [`"path":"${event.path}"`]
+    case 'run.started':
+      return ['"k":"run.started"']
+    case 'run.finished':
+      return ['"k":"run.finished"']
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,138 @@
+import type { Json } from '../../src/core/index.js'
+
+function composite(fields: Readonly<Record<string, Json>>): Json {
+  return { schema: 'tally-composite/1', name: 'scenario', version: '1.0.0', ...fields }
+}
+
+/** Documents that between them use everything a run can do, by name. */
+export const scenarioDocuments: Readonly<Record<string, Json>> = {
+  'a loop with a branch': composite({
+    entry_point: 'count',
+    nodes: { count: { block: 'count' }, pay: { block: 'pay' } },
+    transitions: {
+      count: [
+        { condition: { cel: 'response.data.n >= 3' }, target: 'pay' },
+        { condition: 'default', target: 'count' }
+      ]
+    }
+  }),
+  'confirmations, a wait and a sleep': composite({
+    entry_point: 'a',
+    nodes: {
+      a: { block: 'pay', confirm: true },
+      b: { block: 'ask' },
+      c: { block: 'nap' },
+      d: { block: 'post', confirm: { message: 'really?' } }
+    },
+    transitions: { a: 'b', b: 'c', c: 'd' }
+  }),
+  'effects, a listing and waits in one block': composite({
+    entry_point: 'n',
+    nodes: { n: { block: 'note' }, m: { block: 'mixed' }, o: { block: 'note' } },
+    transitions: { n: 'm', m: 'o' }
+  }),
+  'retries now and later': composite({
+    entry_point: 'a',
+    nodes: {
+      a: { block: 'flaky', recovery: [{ retry: { max_attempts: 3 } }] },
+      b: {
+        block: 'flaky',
+        recovery: [{ retry: { max_attempts: 3, interval_ms: 4_000, backoff: 'linear' } }]
+      }
+    },
+    transitions: { a: 'b' }
+  }),
+  'an effect whose outcome nobody knows': composite({
+    entry_point: 'a',
+    nodes: { a: { block: 'blind' }, b: { block: 'count' } },
+    transitions: { a: 'b' }
+  }),
+  'a failure that somebody decides about': composite({
+    entry_point: 'a',
+    nodes: {
+      a: { block: 'look' },
+      b: { block: 'boom', on_error: 'ask', recovery: [{ retry: { max_attempts: 2 } }] },
+      c: { block: 'post' }
+    },
+    transitions: { a: 'b', b: 'c' }
+  }),
+  'a failure that ends the run': composite({
+    entry_point: 'a',
+    nodes: { a: { block: 'pay' }, b: { block: 'boom' } },
+    transitions: { a: 'b' }
+  }),
+  'three levels with waits': composite({
+    entry_point: 'a',
+    nodes: {
+      a: {
+        composite: {
+          entry_point: 'b',
+          nodes: {
+            b: {
+              composite: {
+                entry_point: 'c',
+                nodes: { c: { block: 'ask' }, d: { block: 'count', confirm: true } },
+                transitions: { c: 'd' }
+              }
+            },
+            e: { block: 'mixed' }
+          },
+          transitions: { b: 'e' }
+        }
+      },
+      f: { block: 'pay' }
+    },
+    transitions: { a: 'f' }
+  }),
+  'an atomic composite in an atomic composite': composite({
+    entry_point: 'a',
+    nodes: {
+      a: {
+        composite: {
+          atomic: true,
+          entry_point: 'b',
+          nodes: {
+            b: { block: 'count' },
+            c: {
+              composite: {
+                atomic: true,
+                entry_point: 'd',
+                nodes: { d: { block: 'count' }, e: { block: 'look' } },
+                transitions: { d: 'e' }
+              }
+            },
+            f: { block: 'ask' },
+            g: { block: 'note' }
+          },
+          transitions: { b: 'c', c: 'f', f: 'g' }
+        }
+      },
+      h: { block: 'count' }
+    },
+    transitions: { a: 'h' }
+  }),
+  'an atomic composite that fails and is tried again': composite({
+    entry_point: 'a',
+    nodes: {
+      a: {
+        recovery: [{ retry: { max_attempts: 2, interval_ms: 3_000 } }],
+        on_error: 'ask',
+        composite: {
+          atomic: true,
+          entry_point: 'b',
+          nodes: { b: { block: 'count' }, c: { block: 'look' }, d: { block: 'boom' } },
+          transitions: { b: 'c', c: 'd' }
+        }
+      },
+      e: { block: 'count' }
+    },
+    transitions: { a: 'e' }
+  })
+}
+
+/** Effects of one block that run beside each other: which answers first is not promised. */
+export const fanDocument: Json = composite({
+  entry_point: 'a',
+  nodes: { a: { block: 'fan' }, b: { block: 'fan', confirm: true }, c: { block: 'count' } },
+  transitions: { a: 'b', b: 'c' }
+})
