@@ -24,7 +24,12 @@ export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
 export { type ErrorContext, isTallyError, TallyError } from './errors/error.js'
 export { hashJson, sha256, sha256Hex } from './hash.js'
-export { canonicalize, canonicalizeLedgerValue, canonicalString } from './json/canonicalize.js'
+export {
+  canonicalize,
+  canonicalizeLedgerValue,
+  canonicalString,
+  type KnownTexts
+} from './json/canonicalize.js'
 export { parse } from './json/parse.js'
 export { isJsonObject, type Json, type JsonArray, type JsonObject } from './json/value.js'
 export * as limits from './limits.js'

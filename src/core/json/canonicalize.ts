@@ -9,10 +9,17 @@ import { JSON_DEPTH_MAX } from '../limits.js'
  * Throws `core.not_json` on anything JSON cannot carry: other prototypes, accessors, holes, symbols,
  * functions, `undefined`, NaN, infinities, BigInt, cycles, proxies, lone surrogates, too much depth.
  *
+ * `known` gives texts that were made here before, by object: such an object is not looked at again.
+ *
  * @example canonicalize({ b: 1, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
-export function canonicalize(value: unknown): string {
-  return write(value, '$', 0, false)
+export function canonicalize(value: unknown, known?: KnownTexts): string {
+  return attempt(value, 0, false, known) ?? write(value, '$', 0, false)
+}
+
+/** Canonical texts by the objects that they are of; a Map or a WeakMap will do. */
+export interface KnownTexts {
+  get(value: object): string | undefined
 }
 
 /**
@@ -20,7 +27,7 @@ export function canonicalize(value: unknown): string {
  * integers must be safe and keys must not begin with `$`. Throws `core.not_ledger_value` otherwise.
  */
 export function canonicalizeLedgerValue(value: unknown): string {
-  return write(value, '$', 0, true)
+  return attempt(value, 0, true, undefined) ?? write(value, '$', 0, true)
 }
 
 // Strings of printable ASCII without quote and backslash need no escaping.
@@ -31,6 +38,105 @@ export function canonicalString(text: string): string {
   if (plainText.test(text)) return `"${text}"`
   if (!text.isWellFormed()) throw notJson('$', 'a string has a lone surrogate')
   return JSON.stringify(text)
+}
+
+/**
+ * The same text as `write`, or undefined when there is anything to refuse: `write` then says what and
+ * where. Keeping track of the place costs more than all the rest.
+ */
+function attempt(
+  value: unknown,
+  depth: number,
+  ledger: boolean,
+  known: KnownTexts | undefined
+): string | undefined {
+  switch (typeof value) {
+    case 'string':
+      if (plainText.test(value)) return `"${value}"`
+      return value.isWellFormed() ? JSON.stringify(value) : undefined
+    case 'number':
+      if (Number.isSafeInteger(value)) return `${value}`
+      if (!Number.isFinite(value) || (ledger && Number.isInteger(value))) return undefined
+      return `${value}`
+    case 'boolean':
+      return value ? 'true' : 'false'
+    case 'object':
+      if (value === null) return 'null'
+      if (depth >= JSON_DEPTH_MAX || types.isProxy(value)) return undefined
+      return (
+        known?.get(value) ??
+        (Array.isArray(value)
+          ? attemptArray(value, depth, ledger, known)
+          : attemptObject(value, depth, ledger, known))
+      )
+    default:
+      return undefined
+  }
+}
+
+function attemptArray(
+  value: readonly unknown[],
+  depth: number,
+  ledger: boolean,
+  known: KnownTexts | undefined
+): string | undefined {
+  if (Object.getPrototypeOf(value) !== Array.prototype) return undefined
+  if (Reflect.ownKeys(value).length !== value.length + 1) return undefined
+  let text = '['
+  for (let index = 0; index < value.length; index += 1) {
+    const descriptor = Object.getOwnPropertyDescriptor(value, index)
+    if (descriptor === undefined || !isPlain(descriptor)) return undefined
+    const item = attempt(descriptor.value, depth + 1, ledger, known)
+    if (item === undefined) return undefined
+    text += index === 0 ? item : `,${item}`
+  }
+  return `${text}]`
+}
+
+function attemptObject(
+  value: object,
+  depth: number,
+  ledger: boolean,
+  known: KnownTexts | undefined
+): string | undefined {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return undefined
+  const keys = sortedKeys(value)
+  if (keys === undefined) return undefined
+  let text = '{'
+  for (const key of keys) {
+    if (ledger && key.charCodeAt(0) === 36) return undefined
+    const descriptor = Object.getOwnPropertyDescriptor(value, key)
+    if (descriptor === undefined || !isPlain(descriptor)) return undefined
+    const member = attempt(descriptor.value, depth + 1, ledger, known)
+    if (member === undefined) return undefined
+    if (text.length > 1) text += ','
+    if (plainText.test(key)) text += `"${key}":${member}`
+    else if (key.isWellFormed()) text += `${JSON.stringify(key)}:${member}`
+    else return undefined
+  }
+  return `${text}}`
+}
+
+function isPlain(descriptor: PropertyDescriptor): boolean {
+  return descriptor.enumerable === true && descriptor.get === undefined && !descriptor.set
+}
+
+/** Lists up to this long are sorted in place: `sort` copies them first. */
+const SHORT_KEYS = 16
+
+/** Own keys in the order of their UTF-16 code units; undefined when one is a symbol. */
+function sortedKeys(value: object): readonly string[] | undefined {
+  const keys = Reflect.ownKeys(value)
+  if (!keys.every((key) => typeof key === 'string')) return undefined
+  if (keys.length > SHORT_KEYS) return keys.sort()
+  for (let end = 1; end < keys.length; end += 1) {
+    const key = keys[end] ?? ''
+    let at = end
+    for (; at > 0 && (keys[at - 1] ?? '') > key; at -= 1) keys[at] = keys[at - 1] ?? ''
+    keys[at] = key
+  }
+  return keys
 }
 
 function write(value: unknown, path: string, depth: number, ledger: boolean): string {
@@ -89,12 +195,10 @@ function writeObject(value: object, path: string, depth: number, ledger: boolean
   if (prototype !== Object.prototype && prototype !== null) {
     throw notJson(path, 'it is not a plain object')
   }
-  const keys = Reflect.ownKeys(value)
-  if (keys.length > 1) keys.sort()
+  const keys = sortedKeys(value)
+  if (keys === undefined) throw notJson(path, 'it has a symbol key')
   let text = '{'
-  for (let index = 0; index < keys.length; index += 1) {
-    const key = keys[index]
-    if (typeof key !== 'string') throw notJson(path, 'it has a symbol key')
+  for (const [index, key] of keys.entries()) {
     if (ledger && key.charCodeAt(0) === 36)
       throw notLedgerValue(path, `the key "${key}" is reserved`)
     const member = dataProperty(value, key, path)
