@@ -1,0 +1,209 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type BlockRegistry, compileComposite, parseComposite } from '../src/block/index.js'
+import { isJsonObject, type Json, readDocument } from '../src/core/index.js'
+import { loadExpressions } from '../src/expression/index.js'
+import { builtFile } from './support/built.js'
+import {
+  fileOf,
+  pages,
+  readPage,
+  reasonNotRun,
+  repository,
+  type Snippet,
+  snippetsOf
+} from './support/snippets.js'
+
+/**
+ * The code of the documentation is run as a reader would run it: TypeScript is checked and compiled
+ * against the built package, then run in a directory of its own; shell lines run the built command.
+ */
+
+// Below the package, so that `tallystick` resolves to what is built.
+const sources = join(repository, 'dist', 'docs')
+const compiled = join(repository, 'dist', 'docs-compiled')
+const SECONDS = 1_000
+const all = pages().flatMap(snippetsOf)
+
+/** A program of a page: one block and those that go on with it. */
+interface Program {
+  readonly first: Snippet
+  readonly text: string
+  readonly prints: string | undefined
+}
+
+function folderOf(page: string): string {
+  return page.replace(/\.md$/, '').replaceAll('/', '-')
+}
+
+function programsOf(page: string): readonly Program[] {
+  const programs: Program[] = []
+  for (const snippet of snippetsOf(page)) {
+    const last = programs.at(-1)
+    if (snippet.directive === 'prints' && last !== undefined) {
+      programs[programs.length - 1] = { ...last, prints: snippet.text }
+    }
+    if (snippet.language !== 'ts' || reasonNotRun(snippet) !== undefined) continue
+    if (snippet.directive === 'more' && last !== undefined) {
+      programs[programs.length - 1] = { ...last, text: last.text + snippet.text }
+    } else if (fileOf(snippet) === undefined) {
+      programs.push({ first: snippet, text: snippet.text, prints: undefined })
+    }
+  }
+  return programs
+}
+
+function nameOf({ first }: Program): string {
+  return `line-${first.line}`
+}
+
+const runPages = pages().filter((page) =>
+  snippetsOf(page).some(({ language, directive }) => language === 'ts' || directive === 'run')
+)
+
+describe('snippets', () => {
+  beforeAll(() => {
+    builtFile('index.js')
+    rmSync(sources, { recursive: true, force: true })
+    rmSync(compiled, { recursive: true, force: true })
+    for (const page of runPages) writePage(page)
+    writeFileSync(join(sources, 'tsconfig.json'), JSON.stringify(compilerOptions))
+    const tsc = join(repository, 'node_modules', 'typescript', 'bin', 'tsc')
+    const { stdout, status } = run(process.execPath, [tsc, '-p', sources], repository)
+    expect({ stdout, status }).toEqual({ stdout: '', status: 0 })
+  })
+
+  for (const page of runPages) {
+    for (const program of programsOf(page)) {
+      it(`${page}:${program.first.line} runs`, () => {
+        const script = join(compiled, folderOf(page), `${nameOf(program)}.js`)
+        const { stdout, stderr, status } = run(process.execPath, [script], folder(page))
+        expect({ stderr, status }).toEqual({ stderr: '', status: 0 })
+        if (program.prints !== undefined) expect(stdout).toBe(program.prints)
+      })
+    }
+    for (const snippet of snippetsOf(page).filter(({ directive }) => directive === 'run')) {
+      it(`${page}:${snippet.line} runs in a shell`, () => {
+        const { stdout, stderr, status } = shell(snippet.text, folder(page))
+        expect({ stdout, stderr, status }).toMatchObject({ status: 0 })
+        const next = snippetsOf(page).find(({ line }) => line > snippet.line)
+        if (next?.directive === 'prints') expect(stdout).toBe(next.text)
+      })
+    }
+  }
+})
+
+describe('documents', async () => {
+  const expressions = await loadExpressions()
+  for (const snippet of all.filter(({ language }) => language === 'yaml')) {
+    it(`${snippet.page}:${snippet.line} compiles`, () => {
+      const parsed = parseComposite(whole(readDocument(snippet.text)))
+      if (!parsed.ok) expect(parsed.diagnostics).toEqual([])
+      else {
+        const result = compileComposite(parsed.definition, { registry: anyName, expressions })
+        expect(result.ok ? [] : result.diagnostics).toEqual([])
+      }
+    })
+  }
+})
+
+describe('the pages', () => {
+  it('say why a block is not run', () => {
+    const silent = all.filter((snippet) => reasonNotRun(snippet)?.trim() === '')
+    expect(silent).toEqual([])
+  })
+
+  it('have only blocks of known languages', () => {
+    const known = ['ts', 'yaml', 'sh', 'text', 'json', 'mermaid', '']
+    expect(all.filter(({ language }) => !known.includes(language))).toEqual([])
+  })
+
+  it('link to pages and files that exist', () => {
+    const missing = pages().flatMap((page) =>
+      linksOf(page)
+        .filter((target) => !existsSync(join(repository, dirname(page), target)))
+        .map((target) => `${page}: ${target}`)
+    )
+    expect(missing).toEqual([])
+  })
+})
+
+function folder(page: string): string {
+  return join(sources, folderOf(page))
+}
+
+function writePage(page: string): void {
+  mkdirSync(folder(page), { recursive: true })
+  for (const snippet of snippetsOf(page)) {
+    const file = fileOf(snippet)
+    if (file !== undefined) writeFileSync(join(folder(page), file), snippet.text)
+  }
+  for (const program of programsOf(page)) {
+    writeFileSync(join(folder(page), `${nameOf(program)}.ts`), program.text)
+  }
+}
+
+const compilerOptions = {
+  compilerOptions: {
+    target: 'es2023',
+    lib: ['es2023', 'es2024.string', 'esnext.disposable'],
+    types: ['node'],
+    module: 'nodenext',
+    moduleResolution: 'nodenext',
+    strict: true,
+    skipLibCheck: true,
+    rootDir: '.',
+    outDir: '../docs-compiled'
+  },
+  include: ['.']
+}
+
+function run(program: string, args: readonly string[], cwd: string) {
+  return spawnSync(program, args, {
+    cwd,
+    encoding: 'utf8',
+    timeout: 60 * SECONDS,
+    env: { ...process.env, NO_COLOR: '1', TALLY_PASSPHRASE: 'correct horse', NODE_OPTIONS: '' }
+  })
+}
+
+function shell(text: string, cwd: string) {
+  const tally = `tally() { "${process.execPath}" "${builtFile('cli/main.js')}" "$@"; }`
+  return run('bash', ['-euo', 'pipefail', '-c', `${tally}\n${text}`], cwd)
+}
+
+const link = /\]\(([^)#\s]+)(#[^)]*)?\)/g
+
+function linksOf(page: string): readonly string[] {
+  const prose = readPage(page).replace(/```[\s\S]*?```/g, '')
+  const targets = [...prose.matchAll(link)].map((match) => match[1] ?? '')
+  return targets.filter((target) => !/^[a-z]+:/.test(target))
+}
+
+/** Part of a document stands for the whole: what it leaves out is filled in. */
+function whole(part: Json): Json {
+  if (!isJsonObject(part) || 'schema' in part) return part
+  const nodes = isJsonObject(part['nodes']) ? part['nodes'] : {}
+  const frame = { schema: 'tally-composite/1', name: 'part', version: '1' }
+  return { ...frame, entry_point: Object.keys(nodes)[0] ?? '', ...part, nodes }
+}
+
+/** Every name leads somewhere: the pages show documents, not what is registered. */
+const anyName: BlockRegistry = {
+  block: (name) => ({ name, version: '1', sideEffects: 'none' }),
+  composite: (name) => ({
+    name,
+    version: '1',
+    maxSteps: 1,
+    atomic: false,
+    entryPoint: 'a',
+    nodes: {
+      a: { work: { kind: 'block', block: 'a' }, context: [], recovery: [], onError: 'stop' }
+    },
+    transitions: {}
+  }),
+  condition: () => () => true,
+  repair: () => (request) => request
+}
