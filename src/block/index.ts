@@ -14,6 +14,7 @@ export {
   type WaitOptions
 } from './context.js'
 export { type Block, type BlockDefinition, defineBlock, type Parsed } from './define.js'
+export { differing, type Finding, firstOf } from './finding.js'
 export {
   type CompiledComposite,
   type CompiledLeaf,
@@ -42,7 +43,10 @@ export type { JournalEntry, RunFinished, RunStarted } from './pump/entries.js'
 export { UnitGate } from './pump/gate.js'
 export type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './pump/host.js'
 export type { Provider } from './pump/performing.js'
+export { executeOnTape, type Reexecuted, type TapeEntry } from './pump/reexecute.js'
 export { rootOf } from './pump/root.js'
 export { type RootBlock, type RunEnd, RunPump } from './pump/run-pump.js'
 export { Turns } from './pump/turns.js'
 export type { MessageOutcome, WaitMessage } from './pump/waits.js'
+export type { Below, Skipped } from './replay/leaf-work.js'
+export { type RecordedUnit, RunReplay, type UnitAgain } from './replay/run-replay.js'

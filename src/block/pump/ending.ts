@@ -1,10 +1,11 @@
-import { assert, canonicalize, type RunId, type UnitId } from '../../core/index.js'
+import { assert, canonicalize, type Hash, type RunId, type UnitId } from '../../core/index.js'
 import type { EvidenceDraft, UnitDraft } from '../journal.js'
 import type { Response } from '../protocol.js'
 import { unitIdOf } from './attempt.js'
+import type { RunStarted } from './entries.js'
 import { seedOf } from './execution.js'
-import type { RunEnd, RunPump } from './run-pump.js'
-import { bare, runUnit } from './unit.js'
+import type { RootBlock, RunEnd, RunPump } from './run-pump.js'
+import { bare, runUnit, type UnitContext } from './unit.js'
 
 /** Step number of the run itself; its blocks count from 1. */
 const RUN_STEP = 0
@@ -43,16 +44,36 @@ export async function finishRun(pump: RunPump, settled: Response): Promise<RunEn
 
 function completed(pump: RunPump, response: Response): UnitDraft {
   const { book, root, runId, started } = pump
+  const { at, journalHash, receipts } = book
+  const ended = { runId, root, started, journalHash, receipts, at, response }
+  return completedUnit(ended, pump.unitContext())
+}
+
+/** What a run that succeeded comes to; live and in verification the same. */
+export interface EndedRun {
+  readonly runId: RunId
+  readonly root: RootBlock
+  readonly started: RunStarted
+  /** Over all entries before `run.finished`. */
+  readonly journalHash: Hash
+  readonly receipts: { readonly count: number; readonly root: Hash }
+  /** Logical time of the last entry before `run.finished`. */
+  readonly at: number
+  readonly response: Response
+}
+
+/** The unit of work of `run.completed`. */
+export function completedUnit(ended: EndedRun, context: UnitContext): UnitDraft {
+  const { runId, root, started, journalHash, receipts, at, response } = ended
   const id = runUnitId(runId)
-  const { name, version } = root
-  const { definitionHash, inputHash, base } = started
-  const { journalHash, receipts } = book
+  const { name, version, definitionHash } = root
+  const { inputHash, base } = started
   const payload = { name, version, definitionHash, inputHash, journalHash, receipts }
   return runUnit(
     {
       id,
       seed: { base, value: seedOf(base, id) },
-      at: book.at,
+      at,
       name,
       version,
       definitionHash,
@@ -62,7 +83,7 @@ function completed(pump: RunPump, response: Response): UnitDraft {
       payloadText: canonicalize(payload),
       resultText: canonicalize(response.data)
     },
-    pump.unitContext()
+    context
   )
 }
 

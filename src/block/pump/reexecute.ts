@@ -1,0 +1,99 @@
+import { type Hash, type Json, limits, nextTurn } from '../../core/index.js'
+import type { Finding } from '../finding.js'
+import { Execution, type ExecutionInput, type Outcome } from './execution.js'
+
+/** A sealed answer, as re-execution gives it; without `requestHash` the request is not compared. */
+export interface TapeEntry {
+  readonly seq: number
+  readonly effect: string
+  readonly requestHash?: Hash
+  readonly ok: boolean
+  readonly body: Json
+}
+
+export type Reexecuted =
+  | {
+      readonly kind: 'settled'
+      readonly outcome: Outcome
+      /** Capabilities that the code asked for, sorted. */
+      readonly used: readonly string[]
+    }
+  | { readonly kind: 'diverged'; readonly finding: Finding }
+
+/**
+ * Runs a block's code again with the answers that it got (architecture.md §1): one sealed entry at a
+ * time in the recorded order, microtasks drained between, no clock and no IO. A call that the tape
+ * does not answer, an entry that no call asks for, and code that waits for something outside `ctx`
+ * are findings.
+ */
+export async function executeOnTape(
+  input: ExecutionInput,
+  tape: readonly TapeEntry[]
+): Promise<Reexecuted> {
+  let outcome: Outcome | undefined
+  const execution = new Execution(input, {
+    called: () => undefined,
+    settled: (settled) => {
+      outcome = settled
+    },
+    log: () => undefined
+  })
+  execution.start()
+  for (const entry of tape) {
+    // Number 0 is the node's own confirmation, which the code does not see.
+    if (entry.seq === 0) continue
+    await nextTurn()
+    const finding = answer(execution, entry)
+    if (finding !== undefined) return diverged(execution, finding)
+  }
+  if (!execution.isOver) await patience(execution)
+  if (outcome === undefined) return diverged(execution, stalled(execution))
+  return { kind: 'settled', outcome, used: [...execution.used].sort() }
+}
+
+function answer(execution: Execution, entry: TapeEntry): Finding | undefined {
+  const call = execution.outstanding.get(entry.seq)
+  const field = `sealed.${entry.seq}`
+  if (call === undefined) {
+    return { field, expected: 'no such call', actual: `a response to ${entry.effect}` }
+  }
+  if (call.effect !== entry.effect) {
+    return { field, expected: call.effect, actual: entry.effect }
+  }
+  const { requestHash } = entry
+  if (requestHash !== undefined && requestHash !== call.requestHash) {
+    return { field: `${field}.requestHash`, expected: call.requestHash, actual: requestHash }
+  }
+  call.answer(entry.ok, entry.body)
+  return undefined
+}
+
+/** Lets the code run as far as it gets by itself; most code needs no turn of the event loop. */
+async function patience(execution: Execution): Promise<void> {
+  for (let tick = 0; tick < limits.PUMP_PATIENCE_TICKS; tick += 1) {
+    await undefined
+    if (execution.isOver) return
+  }
+  await nextTurn()
+}
+
+function stalled(execution: Execution): Finding {
+  const [call] = execution.outstanding.values()
+  if (call === undefined) {
+    return {
+      field: 'execution',
+      expected: 'an end without anything but ctx',
+      actual: 'it waits for something outside ctx'
+    }
+  }
+  return {
+    field: `sealed.${call.seq}`,
+    expected: `a response to ${call.effect}`,
+    actual: 'none'
+  }
+}
+
+function diverged(execution: Execution, finding: Finding): Reexecuted {
+  execution.abandon()
+  return { kind: 'diverged', finding }
+}

@@ -1,0 +1,247 @@
+import { type IdentityId, isJsonObject, type Json } from '../../core/index.js'
+import { differing, type Finding, firstOf } from '../finding.js'
+import { confirmationOf } from '../pump/attempt.js'
+import { builtInEffects, effectKey, requestHashOf } from '../pump/calls.js'
+import type {
+  DecisionMade,
+  JournalEntry,
+  Requested,
+  ScopeEnded,
+  Sealed,
+  Settled,
+  TimerFired,
+  WaitBegun
+} from '../pump/entries.js'
+import type { RootBlock } from '../pump/run-pump.js'
+import { bare } from '../pump/unit.js'
+import { beginWait } from '../pump/waits.js'
+import { placeKey, type RunState } from './run-state.js'
+
+/** What an entry is checked against: the run so far, and who and what runs. */
+export interface CheckContext {
+  readonly state: RunState
+  readonly root: RootBlock
+  readonly identity: IdentityId
+}
+
+/** Whether the run so far can have led to this entry; nothing is changed. */
+export function checkEntry(entry: JournalEntry, context: CheckContext): Finding | undefined {
+  const { state } = context
+  if (state.isFinished) return unexpected('journal.k', 'nothing after run.finished', entry.k)
+  if (entry.n !== state.entries) return differing('journal.n', state.entries, entry.n)
+  if (!(entry.at >= state.at)) {
+    return unexpected('journal.at', `${state.at} or later`, String(entry.at))
+  }
+  switch (entry.k) {
+    case 'requested':
+      return requested(entry, state)
+    case 'sealed':
+      return sealed(entry, state)
+    case 'wait':
+      return wait(entry, context)
+    case 'waiting':
+      return state.waits.get(entry.token) === undefined
+        ? unexpected('journal.token', 'the token of an open wait', entry.token)
+        : undefined
+    case 'answered':
+      return state.waits.get(entry.token)?.reason === 'decision'
+        ? undefined
+        : unexpected('journal.token', 'the token of an open decision', entry.token)
+    case 'settled':
+      return settled(entry, state)
+    case 'scope':
+      return scope(entry, state)
+    case 'timer':
+      return timer(entry, state)
+    case 'decision':
+      return decision(entry, state)
+    case 'run.finished':
+      return finished(entry, state)
+    default:
+      return undefined
+  }
+}
+
+function requested(entry: Requested, state: RunState): Finding | undefined {
+  const { path, step, seq, requestHash } = entry
+  return firstOf(
+    asked(entry, state),
+    differing('journal.key', effectKey(state.runId, path, step, seq, requestHash), entry.key)
+  )
+}
+
+function sealed(entry: Sealed, state: RunState): Finding | undefined {
+  // An answer may come after its attempt has timed out or was cancelled.
+  if (!state.asked.has(placeKey(entry))) return asked(entry, state)
+  const attempt = state.attemptAt(entry)
+  if (attempt === undefined) return undefined
+  const open = attempt.waits.get(entry.seq)
+  if (open !== undefined) {
+    return firstOf(
+      differing('journal.requestHash', open.requestHash, entry.requestHash),
+      open.reason === 'decision' ? undefined : answerFinding(open, entry)
+    )
+  }
+  const { effect, seq, requestHash, body } = entry
+  if (effect !== builtInEffects.wait && effect !== builtInEffects.sleep) return undefined
+  const kept = attempt.past.earlier?.kept({ seq, requestHash })
+  if (kept === undefined) return unexpected('journal.wait', 'a wait that was begun', 'none')
+  return differing('journal.body', kept.body, body)
+}
+
+/** An answer to a wait names what was shown, and comes by a message or when the wait is due (W7). */
+function answerFinding(open: WaitBegun, entry: Sealed): Finding | undefined {
+  const isDue = open.due !== null && entry.at >= open.due
+  if (open.reason === 'poll') {
+    return firstOf(
+      differing('journal.effect', builtInEffects.sleep, entry.effect),
+      differing('journal.body', null, entry.body),
+      isDue ? undefined : unexpected('journal.at', `${open.due} or later`, String(entry.at))
+    )
+  }
+  const body = isJsonObject(entry.body) ? entry.body : {}
+  const action = String(body['action'])
+  const effect = differing('journal.effect', builtInEffects.wait, entry.effect)
+  if (action === 'timeout') {
+    return effect ?? (isDue ? undefined : unexpected('journal.body', 'an answer', 'a timeout'))
+  }
+  return firstOf(
+    effect,
+    differing('journal.body.digest', open.digest, body['digest']),
+    open.actions.includes(action)
+      ? undefined
+      : unexpected('journal.body.action', open.actions.join(' or '), action)
+  )
+}
+
+function wait(entry: WaitBegun, { state, root, identity }: CheckContext): Finding | undefined {
+  const decision = state.decisions.get(entry.path)
+  const attempt = state.attemptAt(entry)
+  if (entry.seq !== null && attempt === undefined) return asked(entry, state)
+  if (entry.seq === null && decision === undefined) {
+    return unexpected('journal.wait', 'a decision that was asked for', 'none')
+  }
+  const blockHash = entry.seq === null ? root.definitionHash : attempt?.block.codeHash
+  const { seq, reason, request, requestHash, actions, due } = entry
+  // The types are those of the pump that wrote it; what does not fit gives another digest.
+  const terms = { place: entry, seq, reason, request, requestHash, actions, due, blockHash }
+  const again = beginWait(terms as Parameters<typeof beginWait>[0], {
+    runId: state.runId,
+    identity,
+    at: entry.at
+  })
+  return firstOf(
+    differing('journal.digest', again.digest, entry.digest),
+    differing('journal.token', again.token, entry.token),
+    entry.seq === null && decision !== undefined
+      ? firstOf(
+          differing('journal.request', decision.wait.request, request),
+          differing('journal.actions', decision.wait.actions, actions),
+          differing('journal.due', decision.wait.due ?? null, due),
+          differing('journal.requestHash', root.definitionHash, requestHash)
+        )
+      : differing('journal.requestHash', requestHashAgain(entry, state), requestHash)
+  )
+}
+
+/** Hash of the request of a call that waits, from what is shown to whoever answers it. */
+function requestHashAgain(entry: WaitBegun, state: RunState): string | undefined {
+  const { request, reason, seq } = entry
+  if (seq === 0) {
+    const attempt = state.attemptAt(entry)
+    return attempt && confirmationOf(attempt.ask, attempt.block)?.requestHash
+  }
+  if (reason === 'poll') return requestHashOf(builtInEffects.sleep, request)
+  if (reason !== 'decision') return requestHashOf(builtInEffects.wait, request)
+  const { unknown_outcome: effect, request: asked = null } = request as {
+    readonly unknown_outcome?: Json
+    readonly request?: Json
+  }
+  return requestHashOf(String(effect), asked)
+}
+
+function settled(entry: Settled, state: RunState): Finding | undefined {
+  const attempt = state.attemptAt(entry)
+  if (attempt === undefined) return asked(entry, state)
+  const isInScope = state.scopeAround(entry.path) !== undefined
+  const hasOverlay = entry.overlay !== undefined
+  return firstOf(
+    differing('journal.sent', attempt.past.hasSent(), entry.sent),
+    differing('journal.response', bare(entry.response), entry.response),
+    hasOverlay === (isInScope && entry.response.success)
+      ? undefined
+      : unexpected('journal.overlay', isInScope ? 'an overlay' : 'no overlay', String(hasOverlay))
+  )
+}
+
+function scope(entry: ScopeEnded, state: RunState): Finding | undefined {
+  const end = state.scopeEnds.get(entry.path)
+  const { path, step, attempt, outcome, response } = entry
+  if (end === undefined) return unexpected('journal.scope', 'an end that was asked for', path)
+  const kind = outcome === 'aborted' ? 'scope.abort' : 'scope.commit'
+  return firstOf(
+    differing('journal.scope', end.kind, kind),
+    differing('journal.step', end.step, step),
+    differing('journal.attempt', end.attempt, attempt),
+    outcome === 'conflict' ? undefined : differing('journal.response', bare(end.response), response)
+  )
+}
+
+function timer(entry: TimerFired, state: RunState): Finding | undefined {
+  const { path, step, at } = entry
+  const ask = state.timers.get(path) ?? state.decisions.get(path)
+  const due = ask?.kind === 'timer' ? ask.due : ask?.wait.due
+  if (ask?.step === step && due !== undefined && at >= due) return undefined
+  return unexpected('journal.timer', 'a timer that is due', `${path} ${step} at ${at}`)
+}
+
+function decision(entry: DecisionMade, state: RunState): Finding | undefined {
+  const open = state.waits.get(entry.token)
+  if (open === undefined || open.seq !== null || open.path !== entry.path) {
+    return unexpected('journal.token', 'the token of an open decision', entry.token)
+  }
+  return firstOf(
+    differing('journal.step', open.step, entry.step),
+    open.actions.includes(entry.action)
+      ? undefined
+      : unexpected('journal.action', open.actions.join(' or '), entry.action)
+  )
+}
+
+function finished(
+  entry: JournalEntry & { readonly k: 'run.finished' },
+  state: RunState
+): Finding | undefined {
+  if (state.settled === undefined) {
+    return unexpected('journal.k', 'a run whose blocks have ended', 'run.finished')
+  }
+  const response = bare(state.settled)
+  const status = response.success ? 'done' : state.isCancelled ? 'cancelled' : 'failed'
+  return firstOf(
+    differing('journal.response', response, entry.response),
+    differing('journal.status', status, entry.status),
+    differing('journal.journalHash', state.journalHash, entry.journalHash)
+  )
+}
+
+/** Names what was asked for, against a place that was not. */
+function asked(
+  {
+    path,
+    step,
+    attempt
+  }: { readonly path: string; readonly step: number; readonly attempt: number },
+  state: RunState
+): Finding | undefined {
+  if (state.attemptAt({ path, step, attempt }) !== undefined) return undefined
+  const open = [...state.attempts.values()].map(({ ask }) => placeKey(ask))
+  return unexpected(
+    'journal.place',
+    open.length === 0 ? 'no attempt' : open.join(', '),
+    placeKey({ path, step, attempt })
+  )
+}
+
+export function unexpected(field: string, expected: string, actual: string): Finding {
+  return { field, expected, actual }
+}

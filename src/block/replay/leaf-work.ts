@@ -1,0 +1,135 @@
+import { type ActorPath, canonicalize, type Hash, type RunId } from '../../core/index.js'
+import { differing, type Finding } from '../finding.js'
+import type { SealedReference } from '../journal.js'
+import { confirmationOf } from '../pump/attempt.js'
+import type { Sealed } from '../pump/entries.js'
+import { type Outcome, seedOf } from '../pump/execution.js'
+import { executeOnTape } from '../pump/reexecute.js'
+import type { LeafWork } from '../pump/unit.js'
+import { StateView } from '../pump/view.js'
+import type { AskedAttempt } from './run-state.js'
+
+/** State below a unit of work, as it was when the unit committed. */
+export interface Below {
+  /** Canonical JSON; undefined when absent. */
+  read(key: string): string | undefined
+  list(prefix: string): readonly string[]
+}
+
+/** How to do something again. */
+export interface RedoOptions {
+  readonly runId: RunId
+  readonly base: Hash | 'GENESIS'
+  /** How often to execute; the results must be the same each time (P2). */
+  readonly executions: number
+}
+
+/** Could not be done again, which is no finding: a body is withheld, or other code is registered. */
+export interface Skipped {
+  readonly kind: 'skipped'
+  readonly why: 'withheld' | 'code'
+  readonly what: string
+}
+
+export type LeafAgain =
+  | { readonly kind: 'done'; readonly work: LeafWork; readonly resultText: string }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  | Skipped
+
+interface LeafOptions extends RedoOptions {
+  readonly below: Below
+  /** The attempt's frozen time. */
+  readonly at: number
+  readonly tape: readonly Sealed[]
+}
+
+/** Runs one attempt of a leaf again on its tape, as often as asked, and compares the runs. */
+export async function leafAgain(attempt: AskedAttempt, options: LeafOptions): Promise<LeafAgain> {
+  const withheld = options.tape.find((entry) => entry.body === undefined)
+  if (withheld !== undefined) return { kind: 'skipped', why: 'withheld', what: withheld.effect }
+  const unconfirmed = confirmationFinding(attempt, options.tape)
+  if (unconfirmed !== undefined) return { kind: 'finding', finding: unconfirmed }
+  const first = await execute(attempt, options)
+  for (let time = 1; time < options.executions && first.kind === 'done'; time += 1) {
+    const again = await execute(attempt, options)
+    const finding = differing('determinism', fingerprint(first), fingerprint(again))
+    if (finding !== undefined) return { kind: 'finding', finding }
+  }
+  return first
+}
+
+async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<LeafAgain> {
+  const { ask, block, unitId } = attempt
+  const { below, at, base, tape } = options
+  const view = new StateView((key) => below.read(key))
+  const seed = { base, value: seedOf(base, unitId) }
+  const input = {
+    runId: options.runId,
+    unitId,
+    path: ask.path as ActorPath,
+    attempt: ask.attempt,
+    at,
+    seed: seed.value,
+    block,
+    payload: ask.request.payload,
+    view,
+    signal: new AbortController().signal
+  }
+  const executed = await executeOnTape(input, tape)
+  if (executed.kind === 'diverged') return { kind: 'finding', finding: executed.finding }
+  const { outcome, used } = executed
+  if (!outcome.ok) return { kind: 'finding', finding: failedAgain(outcome) }
+  const finding = listFinding(view, below)
+  if (finding !== undefined) return { kind: 'finding', finding }
+  const sealedReferences = () => tape.map(referenceTo)
+  const work = { unitId, block, ask, at, seed, view, capabilitiesUsed: used, sealedReferences }
+  return { kind: 'done', work, resultText: outcome.text }
+}
+
+export function referenceTo(entry: Sealed): SealedReference {
+  const { seq, effect, requestHash, responseHash, body } = entry
+  const bytes = Buffer.byteLength(canonicalize(body))
+  return { seq, effect, requestHash, responseHash, bytes }
+}
+
+/** An attempt whose node wants a confirmation runs only with an answer to it on its tape. */
+function confirmationFinding(attempt: AskedAttempt, tape: readonly Sealed[]): Finding | undefined {
+  const confirmation = confirmationOf(attempt.ask, attempt.block)
+  const entry = tape.find(({ seq }) => seq === 0)
+  const { body } = entry ?? {}
+  const isApproved =
+    entry?.ok === true &&
+    typeof body === 'object' &&
+    body !== null &&
+    'action' in body &&
+    body.action === 'approve'
+  if (confirmation === undefined) {
+    return entry === undefined
+      ? undefined
+      : { field: 'sealed.0', expected: 'no confirmation', actual: entry.effect }
+  }
+  if (!isApproved) {
+    return { field: 'sealed.0', expected: 'an approved confirmation', actual: 'none' }
+  }
+  return differing('sealed.0.requestHash', confirmation.requestHash, entry.requestHash)
+}
+
+/** Lists of keys are sealed, but they are state: they must be what the state says. */
+function listFinding(view: StateView, below: Below): Finding | undefined {
+  for (const [prefix, keys] of view.lists) {
+    const finding = differing('state.list', below.list(prefix), keys)
+    if (finding !== undefined) return { ...finding, key: prefix }
+  }
+  return undefined
+}
+
+function failedAgain(outcome: Outcome & { readonly ok: false }): Finding {
+  const { reason, details } = outcome
+  return { field: 'result', expected: canonicalize({ reason, details }), actual: 'a success' }
+}
+
+function fingerprint(again: LeafAgain): unknown {
+  if (again.kind !== 'done') return again.kind === 'finding' ? { ...again.finding } : again.what
+  const { work, resultText } = again
+  return { resultText, writes: [...work.view.writes], used: work.capabilitiesUsed }
+}

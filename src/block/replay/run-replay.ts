@@ -1,0 +1,427 @@
+import {
+  canonicalize,
+  type Hash,
+  hashJson,
+  type IdentityId,
+  type Json,
+  leafNode,
+  type RunId,
+  TallyError,
+  unreachable
+} from '../../core/index.js'
+import { RunFold } from '../chart/fold.js'
+import type { Block } from '../define.js'
+import { differing, type Finding, firstOf } from '../finding.js'
+import type { CompiledComposite } from '../graph/compile.js'
+import type { UnitDraft } from '../journal.js'
+import { type Ask, type BlockCommand, type Delivery, ROOT_PATH, type Wait } from '../protocol.js'
+import { unitIdOf } from '../pump/attempt.js'
+import { completedUnit, runUnitId } from '../pump/ending.js'
+import {
+  chainJournal,
+  type JournalEntry,
+  type RunStarted,
+  type ScopeEnded,
+  type Sealed,
+  type Settled
+} from '../pump/entries.js'
+import { seedOf } from '../pump/execution.js'
+import type { RootBlock } from '../pump/run-pump.js'
+import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
+import { checkEntry, unexpected } from './entry-checks.js'
+import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
+import { type AskedAttempt, RunState } from './run-state.js'
+import { blocksIn, scopeAgain, succeeded } from './scope-work.js'
+
+export interface RunReplayOptions {
+  readonly runId: RunId
+  readonly identity: IdentityId
+  /** The run's definition, compiled again. */
+  readonly root: RootBlock
+  readonly compiled: CompiledComposite
+  readonly block: (name: string) => Block | undefined
+}
+
+/** What is known of the unit that an entry completes. */
+export interface RecordedUnit {
+  /** `run.at` of its receipt. */
+  readonly at: number
+  readonly profile: Json
+}
+
+export type UnitAgain =
+  | { readonly kind: 'unit'; readonly draft: UnitDraft }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  | Skipped
+
+/**
+ * One run done again from its journal: the recorded deliveries go through the pure charts, which must
+ * ask for exactly what was attempted, in order; units of work are executed again on their tapes.
+ *
+ * Owns: the run's fold and what it has led to. Does not own: the ledger, or what a receipt says; it
+ * gives the unit that should be there, and whoever reads the ledger compares.
+ *
+ * - D3: entries are taken one at a time in recorded order.
+ * - D5: the same entries give the same units, byte for byte.
+ */
+export class RunReplay {
+  readonly #options: RunReplayOptions
+  readonly #fold: RunFold
+  readonly #state: RunState
+
+  constructor(options: RunReplayOptions) {
+    this.#options = options
+    this.#fold = new RunFold(options.compiled, { library: options.compiled.plan })
+    this.#state = new RunState(options.runId)
+  }
+
+  get isFinished(): boolean {
+    return this.#state.isFinished
+  }
+
+  /** Whether the run so far can have led to this entry. */
+  check(entry: JournalEntry): Finding | undefined {
+    const { root, identity } = this.#options
+    if (entry.k === 'run.started') return this.#checkStart(entry)
+    if (this.#state.started === undefined) {
+      return unexpected('journal.k', 'run.started', entry.k)
+    }
+    return checkEntry(entry, { state: this.#state, root, identity })
+  }
+
+  /** What has to stand beside an entry: a receipt for what succeeded, evidence for what did not. */
+  completes(entry: JournalEntry): 'unit' | 'evidence' | undefined {
+    switch (entry.k) {
+      case 'settled':
+        if (!entry.response.success) return undefined
+        return this.#state.scopeAround(entry.path) === undefined ? 'unit' : undefined
+      case 'scope':
+        if (this.#state.scopes.get(entry.path)?.outer !== undefined) return undefined
+        if (entry.outcome === 'conflict') return undefined
+        return entry.outcome === 'committed' ? 'unit' : 'evidence'
+      case 'run.finished':
+        return entry.status === 'done' ? 'unit' : 'evidence'
+      default:
+        return undefined
+    }
+  }
+
+  /** Does the unit that a checked entry completes again, on the state before it. */
+  async unit(
+    entry: JournalEntry,
+    recorded: RecordedUnit,
+    { below, executions }: { readonly below: Below; readonly executions: number }
+  ): Promise<UnitAgain> {
+    const options = { runId: this.#state.runId, base: this.#state.base, executions, below }
+    switch (entry.k) {
+      case 'settled':
+        return this.#leaf(entry, recorded, options)
+      case 'scope':
+        return this.#scope(entry, recorded, options)
+      case 'run.finished':
+        return { kind: 'unit', draft: this.#ending(entry, recorded) }
+      default:
+        return { kind: 'finding', finding: unexpected('receipt', 'no receipt', entry.k) }
+    }
+  }
+
+  /** Unit id and journal hash that the evidence beside an entry must name. */
+  evidenceOf(entry: JournalEntry): { readonly unitId: string; readonly journalHash?: Hash } {
+    const { runId, journalHash } = this.#state
+    if (entry.k === 'scope') return { unitId: unitIdOf(runId, entry.path, entry.step) }
+    return { unitId: runUnitId(runId), journalHash: journalHash as Hash }
+  }
+
+  /** Blocks whose code a unit runs: of the attempt, or of all inside the overlay. */
+  blocksOf(entry: JournalEntry): readonly Block[] {
+    if (entry.k === 'scope') return blocksIn(this.#state.scopes.get(entry.path))
+    const block = entry.k === 'settled' ? this.#state.attemptAt(entry)?.block : undefined
+    return block === undefined ? [] : [block]
+  }
+
+  /** Takes a checked entry, with the receipt that it completed. */
+  take(entry: JournalEntry, text: string, receiptHash: Hash | undefined): Finding | undefined {
+    const state = this.#state
+    if (entry.k === 'run.resumed') this.#takenUp()
+    state.entries += 1
+    state.at = entry.at
+    state.journalHash = chainJournal(state.journalHash, text)
+    if (receiptHash !== undefined) state.receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
+    return this.#apply(entry)
+  }
+
+  #checkStart(entry: RunStarted): Finding | undefined {
+    if (this.#state.started !== undefined) {
+      return unexpected('journal.k', 'one run.started', 'another')
+    }
+    const { root } = this.#options
+    return firstOf(
+      differing('journal.n', 0, entry.n),
+      differing('journal.name', root.name, entry.name),
+      differing('journal.inputHash', hashJson(entry.input), entry.inputHash)
+    )
+  }
+
+  async #leaf(
+    entry: Settled,
+    recorded: RecordedUnit,
+    options: RedoOptions & { readonly below: Below }
+  ): Promise<UnitAgain> {
+    const attempt = this.#state.attemptAt(entry)
+    if (attempt === undefined) throw impossible('a checked entry has its attempt')
+    if (!attempt.times.includes(recorded.at)) {
+      return found(differing('inputPayload.run.at', attempt.times.at(-1), recorded.at))
+    }
+    const { tape } = attempt.past
+    const again = await leafAgain(attempt, { ...options, at: recorded.at, tape })
+    if (again.kind !== 'done') return again
+    const response = differing('journal.response', succeeded(again.resultText), entry.response)
+    if (response !== undefined) return found(response)
+    const payloadText = canonicalize(attempt.ask.request.payload)
+    const context = this.#context(recorded.profile)
+    return { kind: 'unit', draft: leafUnit(again.work, context, payloadText, again.resultText) }
+  }
+
+  async #scope(
+    entry: ScopeEnded,
+    recorded: RecordedUnit,
+    options: RedoOptions & { readonly below: Below }
+  ): Promise<UnitAgain> {
+    const opened = this.#state.scopes.get(entry.path)
+    if (opened === undefined) throw impossible('a checked entry has its overlay')
+    if (!opened.times.includes(recorded.at)) {
+      return found(differing('inputPayload.run.at', opened.times.at(-1), recorded.at))
+    }
+    const again = await scopeAgain(opened, { ...options, at: recorded.at })
+    if (again.kind !== 'done') return again
+    const id = unitIdOf(options.runId, entry.path, entry.step)
+    const draft = scopeUnit(again.scope, this.#context(recorded.profile), {
+      id,
+      seed: { base: options.base, value: seedOf(options.base, id) },
+      payloadText: canonicalize(opened.ask.request.payload),
+      resultText: canonicalize(again.scope.result(entry.response.data))
+    })
+    return { kind: 'unit', draft }
+  }
+
+  #ending(
+    entry: JournalEntry & { readonly k: 'run.finished' },
+    { profile }: RecordedUnit
+  ): UnitDraft {
+    const { at, journalHash, receipts } = this.#state
+    const { root } = this.#options
+    return completedUnit(
+      {
+        runId: this.#state.runId,
+        root,
+        started: this.#started,
+        journalHash: journalHash as Hash,
+        receipts: { count: receipts.size, root: receipts.root() },
+        at,
+        response: entry.response
+      },
+      this.#context(profile)
+    )
+  }
+
+  get #started(): RunStarted {
+    const { started } = this.#state
+    if (started === undefined) throw impossible('a run begins with run.started')
+    return started
+  }
+
+  #context(profile: Json): UnitContext {
+    const { base, principal } = this.#started
+    return { runId: this.#state.runId, identity: this.#options.identity, base, principal, profile }
+  }
+
+  /** Whoever takes a run up from a checkpoint asks again, and sees the checkpoint's time. */
+  #takenUp(): void {
+    const { attempts, scopes, at } = this.#state
+    for (const { times } of [...attempts.values(), ...scopes.values()]) {
+      if (times.at(-1) !== at) times.push(at)
+    }
+  }
+
+  #apply(entry: JournalEntry): Finding | undefined {
+    const state = this.#state
+    switch (entry.k) {
+      case 'run.started':
+        return this.#begin(entry)
+      case 'requested':
+        state.attemptAt(entry)?.past.requested.set(entry.seq, entry)
+        return undefined
+      case 'sealed':
+        return this.#sealed(entry)
+      case 'wait':
+        state.waits.add(entry)
+        if (entry.seq !== null) state.attemptAt(entry)?.waits.set(entry.seq, entry)
+        return undefined
+      case 'waiting':
+        return this.#waiting(entry)
+      case 'answered':
+        state.waits.remove(entry.token)
+        state.attemptAt(entry)?.waits.delete(entry.seq)
+        return undefined
+      case 'rewound': {
+        const attempt = state.attemptAt(entry)
+        if (attempt !== undefined) attempt.past = attempt.past.without(entry.dropped)
+        return undefined
+      }
+      case 'settled':
+        return this.#settled(entry)
+      case 'scope':
+        return this.#scopeEnded(entry)
+      case 'timer':
+        state.timers.delete(entry.path)
+        return this.#deliver(entry.path, { type: 'timer.fired', at: entry.at })
+      case 'decision': {
+        state.waits.remove(entry.token)
+        state.decisions.delete(entry.path)
+        const patch = entry.patch === null ? {} : { patch: entry.patch }
+        const action = entry.action as (Delivery & { type: 'decision.made' })['action']
+        return this.#deliver(entry.path, { type: 'decision.made', action, ...patch, at: entry.at })
+      }
+      case 'cancel':
+        state.isCancelled = true
+        return this.#deliver(ROOT_PATH, {
+          type: 'block.cancel',
+          reason: entry.reason,
+          at: entry.at
+        })
+      case 'run.finished':
+        state.isFinished = true
+        return undefined
+      case 'run.waiting':
+      case 'run.resumed':
+        return undefined
+      default:
+        return unknownKind(entry)
+    }
+  }
+
+  #begin(entry: RunStarted): Finding | undefined {
+    this.#state.started = entry
+    return this.#deliver(ROOT_PATH, {
+      type: 'block.execute',
+      request: this.#options.root.request(this.#state.runId, entry.input),
+      step: 1,
+      options: {},
+      at: entry.at
+    })
+  }
+
+  #sealed(entry: Sealed): Finding | undefined {
+    const { path, seq, at } = entry
+    const state = this.#state
+    const attempt = state.attemptAt(entry)
+    if (attempt === undefined) return undefined
+    const wait = attempt.waits.get(seq)
+    if (wait !== undefined) state.waits.remove(wait.token)
+    release(attempt, entry)
+    if (!state.waiting.delete(path)) return undefined
+    return this.#deliver(path, { type: 'attempt.resumed', at })
+  }
+
+  #waiting(entry: JournalEntry & { readonly k: 'waiting' }): Finding | undefined {
+    const wait = this.#state.waits.get(entry.token)
+    if (wait === undefined) return undefined
+    this.#state.waiting.add(entry.path)
+    const { reason, request, actions, due, token, digest } = wait
+    const dueAt = due === null ? {} : { due }
+    const shown = { reason, request, actions, token, digest, ...dueAt } as Wait
+    return this.#deliver(entry.path, { type: 'attempt.waiting', wait: shown, at: entry.at })
+  }
+
+  #settled(entry: Settled): Finding | undefined {
+    const { path, response, sent, at } = entry
+    const state = this.#state
+    const attempt = state.attemptAt(entry)
+    if (attempt === undefined) throw impossible('a checked entry has its attempt')
+    const scope = state.scopeAround(path)
+    if (entry.overlay !== undefined) scope?.steps.push({ kind: 'leaf', attempt, settled: entry })
+    state.waiting.delete(path)
+    state.waits.removeAt(path)
+    state.close(attempt, response.success)
+    return this.#deliver(path, { type: 'attempt.settled', response, at, sent })
+  }
+
+  #scopeEnded(entry: ScopeEnded): Finding | undefined {
+    const { path, outcome, response, at } = entry
+    const state = this.#state
+    const scope = state.scopes.get(path)
+    state.scopeEnds.delete(path)
+    state.scopes.delete(path)
+    if (outcome === 'committed' && scope !== undefined) {
+      scope.outer?.steps.push({ kind: 'scope', scope })
+    }
+    return outcome === 'conflict'
+      ? this.#deliver(path, { type: 'scope.conflict', at })
+      : this.#deliver(path, { type: 'scope.settled', response, at, sent: false })
+  }
+
+  #deliver(path: string, event: BlockCommand | Delivery): Finding | undefined {
+    let finding: Finding | undefined
+    for (const ask of this.#fold.deliver({ path, event })) finding ??= this.#asked(ask)
+    return finding
+  }
+
+  #asked(ask: Ask): Finding | undefined {
+    const state = this.#state
+    switch (ask.kind) {
+      case 'attempt': {
+        const block = this.#options.block(ask.provider ?? ask.block)
+        if (block === undefined)
+          return unexpected('block', 'a registered block', ask.provider ?? ask.block)
+        state.open(ask, block)
+        return undefined
+      }
+      case 'timer':
+        state.timers.set(ask.path, ask)
+        return undefined
+      case 'decision':
+        state.decisions.set(ask.path, ask)
+        return undefined
+      case 'cancel':
+        state.cancel(ask.path)
+        return undefined
+      case 'scope.open': {
+        const outer = state.scopeAround(ask.path)
+        state.scopes.set(ask.path, { ask, times: [state.at], outer, steps: [] })
+        return undefined
+      }
+      case 'scope.commit':
+      case 'scope.abort':
+        state.scopeEnds.set(ask.path, ask)
+        return undefined
+      case 'settled':
+        state.settled = ask.response
+        return undefined
+      case 'waiting':
+      case 'resumed':
+        return undefined
+      default:
+        return unreachable(ask)
+    }
+  }
+}
+
+/** Puts an answer on the tape as live: a listing that was asked for again stays in its place. */
+function release({ past: { tape } }: AskedAttempt, entry: Sealed): void {
+  const known = tape.findIndex((sealed) => sealed.seq === entry.seq)
+  if (known >= 0) tape[known] = entry
+  else tape.push(entry)
+}
+
+function found(finding: Finding | undefined): UnitAgain {
+  return { kind: 'finding', finding: finding ?? unexpected('receipt', 'another', 'this one') }
+}
+
+function unknownKind(entry: never): Finding {
+  const { k } = entry as { readonly k: string }
+  return unexpected('journal.k', 'a known kind of entry', String(k))
+}
+
+function impossible(problem: string): TallyError {
+  return new TallyError('core.internal', { problem })
+}

@@ -1,0 +1,111 @@
+import { CompactRange, type Hash, type RunId, type UnitId } from '../../core/index.js'
+import type { Block } from '../define.js'
+import type { AttemptAsk, DecisionAsk, Response, ScopeAsk, TimerAsk } from '../protocol.js'
+import { unitIdOf } from '../pump/attempt.js'
+import type { Place, RunStarted, WaitBegun } from '../pump/entries.js'
+import { Past } from '../pump/past.js'
+import { OpenWaits } from '../pump/waits.js'
+import type { OpenedScope } from './scope-work.js'
+
+/** An attempt that a chart has asked for and that has not settled yet. */
+export interface AskedAttempt {
+  readonly ask: AttemptAsk
+  readonly block: Block
+  readonly unitId: UnitId
+  /** Times that it may have seen as its own: when it was asked for, and where it was taken up. */
+  readonly times: number[]
+  past: Past
+  readonly waits: Map<number, WaitBegun>
+}
+
+/** A commit or abort that a composite has asked for. */
+export type ScopeEndAsk = Exclude<ScopeAsk, { readonly kind: 'scope.open' }>
+
+/**
+ * What a run's journal has led to so far, as the pump keeps it live: what was asked for and not
+ * answered, what is waited for, and the totals that `run.completed` commits to.
+ */
+export class RunState {
+  readonly runId: RunId
+  started: RunStarted | undefined
+  entries = 0
+  /** Logical time of the last entry (K7). */
+  at = 0
+  journalHash = ''
+  readonly receipts = new CompactRange()
+  readonly attempts = new Map<string, AskedAttempt>()
+  /** Every `path step attempt` that was ever asked for: late answers may still arrive. */
+  readonly asked = new Set<string>()
+  readonly timers = new Map<string, TimerAsk>()
+  readonly decisions = new Map<string, DecisionAsk>()
+  readonly waits = new OpenWaits()
+  readonly waiting = new Set<string>()
+  readonly scopes = new Map<string, OpenedScope>()
+  readonly scopeEnds = new Map<string, ScopeEndAsk>()
+  readonly #pasts = new Map<string, Past>()
+  settled: Response | undefined
+  isCancelled = false
+  isFinished = false
+
+  constructor(runId: RunId) {
+    this.runId = runId
+  }
+
+  get base(): Hash | 'GENESIS' {
+    return this.started?.base ?? 'GENESIS'
+  }
+
+  open(ask: AttemptAsk, block: Block): void {
+    const earlier = this.#pasts.get(ask.path)
+    this.#pasts.delete(ask.path)
+    this.asked.add(placeKey(ask))
+    this.attempts.set(ask.path, {
+      ask,
+      block,
+      unitId: unitIdOf(this.runId, ask.path, ask.step),
+      times: [this.at],
+      past: new Past(ask, earlier?.step === ask.step ? earlier : undefined),
+      waits: new Map()
+    })
+  }
+
+  /** The attempt at a place, unless another one is open there or none. */
+  attemptAt({ path, step, attempt }: Place): AskedAttempt | undefined {
+    const open = this.attempts.get(path)
+    return open?.ask.step === step && open.ask.attempt === attempt ? open : undefined
+  }
+
+  close(attempt: AskedAttempt, succeeded: boolean): void {
+    const { path } = attempt.ask
+    this.attempts.delete(path)
+    if (!succeeded) this.#pasts.set(path, attempt.past)
+  }
+
+  /** Drops everything at and below a path: it was cancelled. */
+  cancel(path: string): void {
+    for (const attempt of [...this.attempts.values()]) {
+      const at = attempt.ask.path
+      if (at === path || at.startsWith(`${path}/`)) this.close(attempt, false)
+    }
+    this.decisions.delete(path)
+    this.timers.delete(path)
+    this.waiting.delete(path)
+    this.waits.removeAt(path)
+  }
+
+  /** The innermost overlay around a path (not the path's own). */
+  scopeAround(path: string): OpenedScope | undefined {
+    if (this.scopes.size === 0) return undefined
+    let end = path.lastIndexOf('/')
+    while (end > 0) {
+      const scope = this.scopes.get(path.slice(0, end))
+      if (scope !== undefined) return scope
+      end = path.lastIndexOf('/', end - 1)
+    }
+    return undefined
+  }
+}
+
+export function placeKey({ path, step, attempt }: Place): string {
+  return `${path} ${step} ${attempt}`
+}

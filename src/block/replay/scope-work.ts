@@ -1,0 +1,114 @@
+import type { Json } from '../../core/index.js'
+import type { Block } from '../define.js'
+import { differing, type Finding } from '../finding.js'
+import type { ScopeAsk } from '../protocol.js'
+import type { Settled } from '../pump/entries.js'
+import { Scope } from '../pump/scope.js'
+import {
+  type Below,
+  type LeafAgain,
+  leafAgain,
+  type RedoOptions,
+  type Skipped
+} from './leaf-work.js'
+import type { AskedAttempt } from './run-state.js'
+
+type ScopeOpenAsk = Extract<ScopeAsk, { readonly kind: 'scope.open' }>
+
+/** One step inside an overlay that was not rolled back. */
+export type ScopeStep =
+  | { readonly kind: 'leaf'; readonly attempt: AskedAttempt; readonly settled: Settled }
+  | { readonly kind: 'scope'; readonly scope: OpenedScope }
+
+/** An overlay of the run, with what has happened in it so far (C4). */
+export interface OpenedScope {
+  readonly ask: ScopeOpenAsk
+  readonly times: number[]
+  readonly outer: OpenedScope | undefined
+  readonly steps: ScopeStep[]
+}
+
+export type ScopeAgain =
+  | { readonly kind: 'done'; readonly scope: Scope }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  | Skipped
+
+/**
+ * Does the leaves of an atomic composite again, in order, on a new overlay over `below`, and compares
+ * what each returned and wrote with its journal entry.
+ */
+export async function scopeAgain(
+  opened: OpenedScope,
+  options: RedoOptions & { readonly below: Below; readonly at: number; readonly outer?: Scope }
+): Promise<ScopeAgain> {
+  const { outer, below } = options
+  const scope = new Scope(opened.ask, {
+    at: options.at,
+    outer,
+    below: outer === undefined ? below.read : (key) => outer.view.read(key)
+  })
+  for (const step of opened.steps) {
+    if (step.kind === 'scope') {
+      const at = step.scope.times.at(-1) ?? options.at
+      const inner = await scopeAgain(step.scope, { ...options, at, outer: scope })
+      if (inner.kind !== 'done') return inner
+      scope.join(inner.scope)
+      continue
+    }
+    const again = await stepAgain(scope, step.attempt, step.settled, options)
+    if (again.kind !== 'done') return again
+    scope.absorb(again.work.view)
+    scope.collect(again.work, step.settled.response)
+  }
+  return { kind: 'done', scope }
+}
+
+async function stepAgain(
+  scope: Scope,
+  attempt: AskedAttempt,
+  settled: Settled,
+  options: RedoOptions & { readonly below: Below }
+): Promise<LeafAgain> {
+  const below: Below = {
+    read: (key) => scope.view.read(key),
+    list: (prefix) => scope.view.list(prefix, options.below.list(prefix))
+  }
+  let first: LeafAgain | undefined
+  // A receipt covers the whole composite, so the time that each leaf saw is one of a few.
+  for (const at of [...attempt.times].reverse()) {
+    const again = await leafAgain(attempt, { ...options, below, at, tape: attempt.past.tape })
+    if (again.kind === 'skipped') return again
+    const finding = again.kind === 'finding' ? again.finding : stepFinding(again, settled)
+    if (finding === undefined) return again
+    first ??= { kind: 'finding', finding: { ...finding, key: finding.key ?? attempt.ask.path } }
+  }
+  return first ?? { kind: 'skipped', why: 'code', what: attempt.ask.block }
+}
+
+function stepFinding(
+  { work, resultText }: LeafAgain & { readonly kind: 'done' },
+  { response, overlay }: Settled
+): Finding | undefined {
+  const writes = [...work.view.writes].sort(byKey)
+  const recorded = [...(overlay?.writes ?? [])].sort(byKey)
+  return (
+    differing('journal.response', succeeded(resultText), response) ??
+    differing('journal.overlay.writes', writes, recorded)
+  )
+}
+
+function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
+  return one < other ? -1 : one > other ? 1 : 0
+}
+
+/** Blocks whose code runs inside an overlay, one for each step. */
+export function blocksIn(scope: OpenedScope | undefined): readonly Block[] {
+  return (scope?.steps ?? []).flatMap((step) =>
+    step.kind === 'leaf' ? [step.attempt.block] : blocksIn(step.scope)
+  )
+}
+
+/** The response of a leaf that succeeded. */
+export function succeeded(resultText: string): Json {
+  return { success: true, data: JSON.parse(resultText) as Json, metadata: {} }
+}
