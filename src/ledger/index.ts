@@ -45,6 +45,7 @@ export type {
   WriteSet,
   WriteSetEntry
 } from './receipt/receipt.js'
+export { type RecoverOptions, type Recovery, recoverLedger } from './recover.js'
 export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'
 export type {

@@ -22,6 +22,7 @@ import { encodeHead, type Head, parseHead } from '../record/head.js'
 import { corrupt, parseRecord } from '../record/record.js'
 import { emptyStorageRoot, StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
+import { removeDerived, removeRanges } from './derived-records.js'
 import { Rebuild } from './rebuild.js'
 import { ChainScan, type ScannedChain } from './scan.js'
 import { readPagedTree } from './tree.js'
@@ -167,7 +168,7 @@ async function startingPoint({ store, keys, readOnly }: CheckOptions): Promise<{
   if (stamp.seq === 0 && !readOnly) await removeDerived(store, keys)
   const paged = await readPagedTree(store, keys, stamp.pages.storageRoot)
   const tree = paged ?? StateTree.empty
-  if (paged === undefined && !readOnly) await removeRange(store, [keys.statePages()])
+  if (paged === undefined && !readOnly) await removeRanges(store, [keys.statePages()])
   const pagesSeq = paged === undefined ? 0 : stamp.pages.seq
   const derived = new Derived({ store, keys, stamp, pagedTree: tree })
   return { stamp, derived, rebuild: new Rebuild({ derived, tree, pagesSeq }) }
@@ -253,21 +254,6 @@ async function takeEpoch(
   ])
   if (taken !== true) throw new TallyError('ledger.fenced', { identity })
   return { head, headBytes }
-}
-
-async function removeDerived(store: Store, keys: StoreKeys): Promise<void> {
-  await removeRange(store, keys.derivedRanges())
-}
-
-async function removeRange(
-  store: Store,
-  ranges: readonly ReturnType<StoreKeys['all']>[]
-): Promise<void> {
-  const deletes: string[] = []
-  for (const range of ranges) {
-    for await (const [key] of store.entries(range)) deletes.push(key)
-  }
-  if (deletes.length > 0) await store.commit([{ puts: [], deletes }])
 }
 
 function emptyHead(identity: IdentityId): Head {

@@ -8,6 +8,8 @@ import type { Head } from '../record/head.js'
 export interface VerificationFailure extends FieldProblem {
   /** Receipt at which it stands; the number of receipts when it stands behind the last. */
   readonly index: number
+  /** Commit record at which it stands; the number of commits when it stands behind the last. */
+  readonly commit: number
   /** State key, run or store key that it is about. */
   readonly key?: string
 }

@@ -128,7 +128,7 @@ class Verification {
         }
         if (item.evidence !== undefined) await this.#evidenceRecord(item.evidence, bodies)
         const problem = bodies.problem()
-        if (problem !== undefined) throw new Stop({ index, ...problem })
+        if (problem !== undefined) throw new Stop({ index, commit: this.#commits, ...problem })
         this.#withheld += bodies.withheld
       }
       this.#commits += 1
@@ -301,7 +301,7 @@ class Verification {
   }
 
   #here(problem: FieldProblem & { readonly key?: string }): VerificationFailure {
-    return { index: this.#fold.tip.receipts, ...problem }
+    return { index: this.#fold.tip.receipts, commit: this.#commits, ...problem }
   }
 
   #report(failure: VerificationFailure | undefined): VerificationReport {

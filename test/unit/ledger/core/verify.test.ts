@@ -128,6 +128,7 @@ describe('verify without re-execution (P1)', () => {
     })
     expect(report.failure).toEqual({
       index: 2,
+      commit: 2,
       field: 'resultHash',
       expected: 'x',
       actual: 'y',

@@ -1,0 +1,90 @@
+import { describe, expect, it } from 'vitest'
+import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
+import { recoverLedger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
+import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import { collect, commit, fixedIdentity, loneItem, newLedger, reopen } from './support.js'
+
+const { identity } = fixedIdentity()
+
+async function filled() {
+  const opened = await newLedger()
+  const neighbour = await newLedger({ store: opened.store, keys: fixedIdentity(8) })
+  await commit(neighbour.ledger, loneItem({ id: 'theirs', writes: { n: 1 } }))
+  for (let n = 0; n < 6; n += 1) {
+    const id = `u${n}`
+    await commit(opened.ledger, loneItem({ id, writes: { [`k${n % 3}`]: 'v'.repeat(n * 400) } }))
+  }
+  await opened.ledger.close()
+  return opened
+}
+
+async function damage(store: Store, seq: number) {
+  const key = `${identity}/commit/${seq.toString(16).padStart(12, '0')}`
+  const text = unwrapText(key, store.get(key) ?? Buffer.alloc(0)).replace('"10"', '"99"')
+  await store.commit([{ puts: [[key, wrapValue(key, text)]], deletes: [] }])
+}
+
+describe('recovery (K2)', () => {
+  it('says that a clean ledger needs no more than to be opened again', async () => {
+    const { store } = await filled()
+    expect(await recoverLedger({ store, identity })).toMatchObject({ kind: 'clean' })
+  })
+
+  it('removes wrong derived records, which the next open makes again', async () => {
+    const opened = await filled()
+    const { store } = opened
+    const key = `${identity}/run/run-u1`
+    const text = unwrapText(key, store.get(key) ?? Buffer.alloc(0)).replace('"done"', '"failed"')
+    await store.commit([{ puts: [[key, wrapValue(key, text)]], deletes: [] }])
+    expect(await recoverLedger({ store, identity })).toMatchObject({
+      kind: 'derived',
+      report: { failure: { field: 'derived.run' } }
+    })
+    const ledger = await reopen(opened)
+    expect(ledger.run('run-u1' as never)?.status).toBe('done')
+    expect((await verifyLedger({ store, identity })).ok).toBe(true)
+  })
+
+  it('L9: cuts only into a new store, keeps the old one, and carries others over', async () => {
+    const opened = await filled()
+    const { store, keys } = opened
+    await damage(store, 4)
+    await expect(recoverLedger({ store, identity })).rejects.toMatchObject({
+      code: 'ledger.not_recoverable'
+    })
+    const before = await collect(store.entries({ gte: '', lt: '\u{10ffff}' }))
+    const target = openMemoryStore()
+    expect(await recoverLedger({ store, identity, target })).toMatchObject({
+      kind: 'cut',
+      commits: 4,
+      receipts: 4,
+      lostCommits: 2
+    })
+    expect(await collect(store.entries({ gte: '', lt: '\u{10ffff}' }))).toEqual(before)
+    const ledger = await reopen({ store: target, keys })
+    expect(ledger.state()).toMatchObject({ mode: 'ready', receipts: 4 })
+    expect(ledger.read('k2')?.length).toBe(802)
+    await commit(ledger, loneItem({ id: 'again', writes: { k0: 1 } }))
+    await ledger.close()
+    expect((await verifyLedger({ store: target, identity })).failure).toBeUndefined()
+    const theirs = await verifyLedger({ store: target, identity: fixedIdentity(8).identity })
+    expect(theirs).toMatchObject({ ok: true, receipts: 1 })
+  })
+
+  it('refuses to cut below a note unless that is acknowledged', async () => {
+    const opened = await filled()
+    const ledger = await reopen(opened)
+    const notes = [{ source: 'peer', text: await ledger.note() }]
+    await damage(opened.store, 4)
+    const options = { store: opened.store, identity, notes }
+    await expect(recoverLedger({ ...options, target: openMemoryStore() })).rejects.toMatchObject({
+      code: 'ledger.not_recoverable'
+    })
+    const cut = await recoverLedger({
+      ...options,
+      target: openMemoryStore(),
+      acknowledgeNotes: true
+    })
+    expect(cut.kind).toBe('cut')
+  })
+})
