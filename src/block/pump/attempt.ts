@@ -36,6 +36,8 @@ export interface AttemptOptions {
   readonly unitId: UnitId
   /** State below the attempt: the ledger's, or an atomic composite's overlay. */
   readonly below: (key: string) => string | undefined
+  /** Canonical JSON of a payload. */
+  readonly textOf: (payload: Json) => string
   /** What earlier attempts of the same step have left behind. */
   readonly earlier: Past | undefined
 }
@@ -62,7 +64,10 @@ export class Attempt {
   #given = 0
   #execution: Execution | undefined
   #view: StateView
-  #aborts = new AbortController()
+  /** Made when somebody asks for the signal: most code never does. */
+  #aborts: AbortController | undefined
+  #isAbandoned = false
+  #payloadText: string | undefined
   #isReplaying = false
   reruns = 0
 
@@ -91,7 +96,17 @@ export class Attempt {
   }
 
   get signal(): AbortSignal {
+    if (this.#aborts === undefined) {
+      this.#aborts = new AbortController()
+      if (this.#isAbandoned) this.#aborts.abort()
+    }
     return this.#aborts.signal
+  }
+
+  /** Canonical JSON of what the code was given, whatever the code does to its copy. */
+  payloadText(): string {
+    this.#payloadText ??= this.#options.textOf(this.ask.request.payload)
+    return this.#payloadText
   }
 
   get isStarted(): boolean {
@@ -125,6 +140,7 @@ export class Attempt {
     this.#isReplaying = this.tape.some((entry) => entry.seq > 0)
     this.#given = 0
     const { ask } = this
+    const signal = () => this.signal
     const input: ExecutionInput = {
       runId: this.#options.runId,
       unitId: this.unitId,
@@ -133,9 +149,12 @@ export class Attempt {
       at: this.at,
       seed: this.seed.value,
       block: this.block,
-      payload: ask.request.payload,
+      // A copy: code that changes what it was given changes neither the receipt nor the next step.
+      payload: JSON.parse(this.payloadText()) as Json,
       view: this.#view,
-      signal: this.#aborts.signal
+      get signal() {
+        return signal()
+      }
     }
     this.#execution = new Execution(input, {
       called: (call) => {
@@ -231,7 +250,8 @@ export class Attempt {
   /** Stops listening to the code and aborts its effects. */
   abandon(): void {
     this.#execution?.abandon()
-    this.#aborts.abort()
+    this.#isAbandoned = true
+    this.#aborts?.abort()
   }
 
   /** Lets go of the code only: its sealed results stay, and `start` runs it again (L10). */

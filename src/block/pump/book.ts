@@ -1,6 +1,12 @@
-import { CompactRange, type Hash, leafNode, type RunId } from '../../core/index.js'
+import { CompactRange, type Hash, type KnownTexts, leafNode, type RunId } from '../../core/index.js'
 import type { Appended, EvidenceDraft, Position, UnitDraft } from '../journal.js'
-import { chainJournal, type EntryDraft, encodeEntry, type JournalEntry } from './entries.js'
+import {
+  chainJournal,
+  type EntryDraft,
+  encodeEntry,
+  encodeSuccess,
+  type JournalEntry
+} from './entries.js'
 import type { PumpHost, RunCheckpoint } from './host.js'
 
 /** An entry as the journal gives it back, with the receipt that it completed. */
@@ -13,6 +19,15 @@ export interface RecordedEntry {
 type Written =
   | { readonly ok: true; readonly entry: JournalEntry; readonly receiptHash: Hash | undefined }
   | { readonly ok: false; readonly conflict: string }
+
+/** What an entry completes, and what of its text is known. */
+interface Completed {
+  readonly unit?: UnitDraft
+  readonly evidence?: EvidenceDraft
+  /** Canonical text of the data of a step that succeeded, without an overlay. */
+  readonly dataText?: string
+  readonly known?: KnownTexts
+}
 
 /**
  * The running totals of one run's journal: entry numbers, logical time, hash chain, node receipts.
@@ -73,16 +88,18 @@ export class RunBook {
   }
 
   /** Appends one entry, with the receipt or the evidence that it completes, as one queue item. */
-  append(
-    draft: EntryDraft,
-    more: { readonly unit?: UnitDraft; readonly evidence?: EvidenceDraft } = {}
-  ): Written {
+  append(draft: EntryDraft, more: Completed = {}): Written {
     const entry = { ...draft, run: this.runId, n: this.#entries } as JournalEntry
-    const text = encodeEntry(entry)
+    const { unit, evidence, dataText, known } = more
+    const text =
+      entry.k === 'settled' && dataText !== undefined
+        ? encodeSuccess(entry, dataText)
+        : encodeEntry(entry, known)
     const appended: Appended = this.#host.journal.append({
       runId: this.runId,
       entries: [text],
-      ...more
+      ...(unit === undefined ? {} : { unit }),
+      ...(evidence === undefined ? {} : { evidence })
     })
     if (!appended.ok) return appended
     this.#position = appended.position

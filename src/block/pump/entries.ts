@@ -1,4 +1,12 @@
-import { canonicalize, type Hash, type Json, type JsonObject, sha256Hex } from '../../core/index.js'
+import {
+  canonicalize,
+  canonicalString,
+  type Hash,
+  type Json,
+  type JsonObject,
+  type KnownTexts,
+  sha256Hex
+} from '../../core/index.js'
 import type { Response, SideEffectClass } from '../protocol.js'
 import type { OpenWait } from './host.js'
 
@@ -184,8 +192,21 @@ type Without<Entry> = Entry extends EntryBase ? Omit<Entry, 'run' | 'n'> : never
 /** An entry before the pump has numbered it. */
 export type EntryDraft = Without<JournalEntry>
 
-export function encodeEntry(entry: JournalEntry): string {
-  return canonicalize(entry)
+export function encodeEntry(entry: JournalEntry, known?: KnownTexts): string {
+  return canonicalize(entry, known)
+}
+
+/**
+ * {@link encodeEntry} of a step that succeeded, from the canonical text of its data: the one entry
+ * that every step writes, and its result has been written already.
+ */
+export function encodeSuccess(entry: Settled, dataText: string): string {
+  const { at, attempt, n, path, run, sent, step } = entry
+  return (
+    `{"at":${at},"attempt":${attempt},"k":"settled","n":${n},"path":${canonicalString(path)},` +
+    `"response":{"data":${dataText},"metadata":{},"success":true},` +
+    `"run":${canonicalString(run)},"sent":${sent},"step":${step}}`
+  )
 }
 
 /** Hash chain over a run's entries: each link covers the one before it and the entry's text. */

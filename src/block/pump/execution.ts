@@ -37,6 +37,7 @@ export interface ExecutionInput {
   readonly block: Block
   readonly payload: Json
   readonly view: StateView
+  /** Read when the code asks for it: making one is dear. */
   readonly signal: AbortSignal
 }
 
@@ -143,13 +144,16 @@ export class Execution {
   }
 
   #context(): BlockContext {
-    const { runId, unitId, path, attempt, at, signal } = this.#input
+    const input = this.#input
+    const { runId, unitId, path, attempt, at } = input
     return Object.freeze<BlockContext>({
       runId,
       unitId,
       path,
       attempt,
-      signal,
+      get signal() {
+        return input.signal
+      },
       state: this.#state(),
       now: () => at,
       random: () => this.#random.random(),

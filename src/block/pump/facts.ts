@@ -108,12 +108,8 @@ function settle(
     options.resultText === undefined
       ? {}
       : {
-          unit: leafUnit(
-            attempt,
-            pump.unitContext(),
-            canonicalize(attempt.ask.request.payload),
-            options.resultText
-          )
+          unit: leafUnit(attempt, pump.unitContext(), attempt.payloadText(), options.resultText),
+          dataText: options.resultText
         }
   )
   if (!written.ok) return false
