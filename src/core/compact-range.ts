@@ -49,12 +49,17 @@ export class CompactRange {
 
 /** sha256(0x00 || data), RFC 6962 §2.1. */
 export function leafNode(data: string | Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([zero, typeof data === 'string' ? Buffer.from(data) : data]))
+  // The character U+0000 is the byte 0x00 in UTF-8.
+  if (typeof data === 'string') return sha256(`\0${data}`)
+  const preimage = new Uint8Array(data.length + 1)
+  preimage.set(data, 1)
+  return sha256(preimage)
 }
 
-const zero = Uint8Array.of(0x00)
-const one = Uint8Array.of(0x01)
-
 function innerNode(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([one, left, right]))
+  const preimage = new Uint8Array(left.length + right.length + 1)
+  preimage[0] = 0x01
+  preimage.set(left, 1)
+  preimage.set(right, left.length + 1)
+  return sha256(preimage)
 }

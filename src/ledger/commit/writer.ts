@@ -112,12 +112,9 @@ export class CommitWriter {
     const receipts: { unitId: DerivableCommit['receipts'][number]['unitId']; receiptHash: Hash }[] =
       []
     const largeBlobs: (readonly [string, Uint8Array])[] = []
-    let frontier = this.#frontier
-    let text = headerLine({ epoch, leaves: frontier.size, receipts: receiptCount, seq })
+    let text = headerLine({ epoch, leaves: this.#frontier.size, receipts: receiptCount, seq })
     const logged = (signed: string): string => {
-      const leaf = leafHash(signed)
-      leaves.push(leaf)
-      frontier = frontier.append(leaf)
+      leaves.push(leafHash(signed))
       return signed
     }
     for (const { runId, entries, receipt, evidence, blobs } of items) {
@@ -146,6 +143,7 @@ export class CommitWriter {
         largeBlobs: large.map(({ hash }) => hash)
       })
     }
+    const frontier = this.#frontier.appendAll(leaves)
     return { text, frontier, leaves, receipts, largeBlobs }
   }
 

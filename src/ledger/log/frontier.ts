@@ -32,14 +32,23 @@ export class LogFrontier {
 
   /** The frontier with one more leaf, given its {@link leafHash}. */
   append(leaf: Uint8Array): LogFrontier {
-    assert(leaf.length === 32, 'a leaf hash is not 32 bytes long')
+    return this.appendAll([leaf])
+  }
+
+  /** The frontier with more leaves, in order. */
+  appendAll(leaves: readonly Uint8Array[]): LogFrontier {
     const subtrees = this.#subtrees.slice()
-    let hash = leaf
-    for (let size = this.size; size % 2 === 1; size = Math.floor(size / 2)) {
-      hash = innerHash(subtrees.pop() ?? hash, hash)
+    let { size } = this
+    for (const leaf of leaves) {
+      assert(leaf.length === 32, 'a leaf hash is not 32 bytes long')
+      let hash = leaf
+      for (let full = size; full % 2 === 1; full = Math.floor(full / 2)) {
+        hash = innerHash(subtrees.pop() ?? hash, hash)
+      }
+      subtrees.push(hash)
+      size += 1
     }
-    subtrees.push(hash)
-    return new LogFrontier(this.size + 1, subtrees)
+    return new LogFrontier(size, subtrees)
   }
 
   /** RFC 6962 tree hash as hex; sha256("") of an empty log. */

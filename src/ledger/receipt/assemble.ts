@@ -39,7 +39,7 @@ export interface AssembledReceipt extends UnsignedRecord {
  */
 export class ReceiptAssembler {
   readonly #salts: BlobSalts
-  // Providers, principals and capability lists are the same objects for every run of a block.
+  // Profiles, principals and lists of declared capabilities are the same objects many times.
   readonly #texts = new WeakMap<object, string>()
 
   constructor(salts: BlobSalts) {
@@ -66,7 +66,7 @@ export class ReceiptAssembler {
     const input = this.#inputText(draft, payload.text, raw?.text)
     const start =
       `{"capabilitiesDeclared":${this.#cached(draft.capabilitiesDeclared)},` +
-      `"capabilitiesUsed":${this.#cached(draft.capabilitiesUsed)},` +
+      `"capabilitiesUsed":${listText(draft.capabilitiesUsed)},` +
       `"dappId":${canonicalString(draft.dappId)},"identity":"${place.identity}",` +
       `"inputHash":"${sha256Hex(input)}","inputPayload":${input},` +
       `"intent":${canonicalString(draft.action)},"nextStateRoot":"${place.nextStateRoot}",` +
@@ -89,7 +89,7 @@ export class ReceiptAssembler {
     return (
       `{"action":${canonicalString(draft.action)},"id":${canonicalString(draft.id)},` +
       `"payload":${payload},"principal":${this.#cached(draft.principal)},` +
-      `"provider":${this.#cached(draft.provider)},` +
+      `"provider":${this.#providerText(draft.provider)},` +
       (raw === undefined ? '' : `"raw":${raw},`) +
       (run === undefined
         ? ''
@@ -101,7 +101,14 @@ export class ReceiptAssembler {
     )
   }
 
-  #cached(value: Json | UnitDraft['provider'] | readonly string[]): string {
+  #providerText({ codeHash, id, kind, profile }: UnitDraft['provider']): string {
+    return (
+      `{"codeHash":${canonicalString(codeHash)},"id":${canonicalString(id)},` +
+      `"kind":${canonicalString(kind)},"profile":${this.#cached(profile)}}`
+    )
+  }
+
+  #cached(value: Json | readonly string[]): string {
     if (typeof value !== 'object' || value === null) return canonicalize(value)
     const known = this.#texts.get(value)
     if (known !== undefined) return known
@@ -109,6 +116,10 @@ export class ReceiptAssembler {
     this.#texts.set(value, text)
     return text
   }
+}
+
+function listText(texts: readonly string[]): string {
+  return texts.length === 0 ? '[]' : canonicalize(texts)
 }
 
 /** Canonical JSON of sealed references, in their order. */
