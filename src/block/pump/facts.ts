@@ -30,44 +30,53 @@ export type Fact =
     }
 
 /** An attempt's code has ended: its result becomes a receipt, or its failure goes to the chart. */
-export async function settleOutcome(
+export function settleOutcome(
   pump: RunPump,
   attempt: Attempt,
   outcome: Outcome
-): Promise<void> {
-  if (pump.leaves.at(attempt.ask.path) !== attempt) return
-  if (!outcome.ok) {
-    settleFailed(pump, attempt, failureResponse(outcome))
-    return
-  }
+): Promise<void> | undefined {
+  if (pump.leaves.at(attempt.ask.path) !== attempt) return undefined
+  if (!outcome.ok) return settleFailed(pump, attempt, failureResponse(outcome))
   if (pump.book.steps >= limits.RUN_STEPS_MAX) {
     const details = { max_steps: limits.RUN_STEPS_MAX, node: attempt.ask.path }
-    settleFailed(pump, attempt, failedResponse(reasons.maxStepsExceeded, details))
-    return
+    return settleFailed(pump, attempt, failedResponse(reasons.maxStepsExceeded, details))
   }
   const contradiction = unfulfilled(attempt)
   if (contradiction !== undefined) {
-    settleFailed(pump, attempt, failureResponse(contradicted(contradiction)))
-    return
+    return settleFailed(pump, attempt, failureResponse(contradicted(contradiction)))
   }
   const data = JSON.parse(outcome.text) as Json
   const response: Response = { success: true, data, metadata: {} }
   if (pump.scopes.around(attempt.ask.path) !== undefined) {
     settle(pump, attempt, response, {})
-    return
+    return undefined
   }
-  const { gate } = pump.host
-  const changed = attempt.view.writes.keys()
-  if (gate.blocks(attempt, changed) && !(await gate.enter(attempt, attempt.view.writes.keys()))) {
-    settleFailed(pump, attempt, failedResponse('intent_conflict', {}))
-    return
-  }
-  const settled = settle(pump, attempt, response, { resultText: outcome.text })
-  if (settled) {
-    if (pump.host.durability === 'step') await pump.host.journal.durable(pump.book.position)
-    return
-  }
-  await runAgain(pump, attempt)
+  return pump.host.gate.blocks(attempt, attempt.view.writes.keys())
+    ? settleInTurn(pump, attempt, response, outcome.text)
+    : commit(pump, attempt, response, outcome.text)
+}
+
+/** Another unit of work has reserved what this one changes, or runs alone (L10). */
+async function settleInTurn(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  resultText: string
+): Promise<void> {
+  if (await pump.host.gate.enter(attempt, attempt.view.writes.keys())) {
+    await commit(pump, attempt, response, resultText)
+  } else settleFailed(pump, attempt, failedResponse('intent_conflict', {}))
+}
+
+function commit(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  resultText: string
+): Promise<void> | undefined {
+  const { durability, journal } = pump.host
+  if (!settle(pump, attempt, response, { resultText })) return runAgain(pump, attempt)
+  return durability === 'step' ? journal.durable(pump.book.position) : undefined
 }
 
 /** Something that the attempt has sent and that its result does not rest on (L10). */
@@ -118,7 +127,7 @@ function settle(
   return true
 }
 
-function settleFailed(pump: RunPump, attempt: Attempt, response: Response): void {
+function settleFailed(pump: RunPump, attempt: Attempt, response: Response): undefined {
   const written = pump.book.append({
     k: 'settled',
     at: pump.book.now(),

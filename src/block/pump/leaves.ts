@@ -154,11 +154,14 @@ export class Leaves {
     return true
   }
 
-  /** Runs the attempt's code, after its confirmation if the node asks for one. */
-  async start(attempt: Attempt): Promise<void> {
-    if (attempt.isStarted || this.#port.isStopping()) return
+  /**
+   * Runs the attempt's code, after its confirmation if the node asks for one. Gives a promise only
+   * when there is a tape to go through first: most steps have none, and promises are not free.
+   */
+  start(attempt: Attempt): Promise<void> | undefined {
+    if (attempt.isStarted || this.#port.isStopping()) return undefined
     this.#armDeadline(attempt)
-    if (!this.#isConfirmed(attempt)) return
+    if (!this.#isConfirmed(attempt)) return undefined
     const { ask } = attempt
     this.#port.emit({
       type: 'block.started',
@@ -169,13 +172,13 @@ export class Leaves {
       attempt: ask.attempt,
       block: attempt.block.name
     })
-    await this.run(attempt)
+    return this.run(attempt)
   }
 
   /** Runs the code from its first line; what it has been given before comes from its tape. */
-  async run(attempt: Attempt): Promise<void> {
+  run(attempt: Attempt): Promise<void> | undefined {
     attempt.start(this.#attemptPort)
-    await this.replay(attempt)
+    return attempt.isReplaying ? this.replay(attempt) : undefined
   }
 
   /** Goes on with the tape of an attempt that is still owed some of it. */

@@ -101,6 +101,7 @@ export class RunPump implements PumpPort {
   #inbox: Fact[] = []
   #wake: (() => void) | undefined
   #started: RunStarted | undefined
+  #unitContext: UnitContext | undefined
   #settled: Response | undefined
   #isLive = false
   #isStopping = false
@@ -255,33 +256,45 @@ export class RunPump implements PumpPort {
       if (this.#failure !== undefined) throw this.#failure.error
       if (this.scopes.decide()) continue
       if (this.#settled !== undefined) return finishRun(this, this.#settled)
-      await this.#startAttempts()
+      const starting = this.#startAttempts()
+      if (starting !== undefined) await starting
       const fact = this.#inbox.shift()
       if (fact === undefined) {
         const end = await this.#rest()
         if (end !== undefined) return end
         continue
       }
-      await this.#breathe()
-      if (fact.kind === 'outcome') await settleOutcome(this, fact.attempt, fact.outcome)
-      else await answer(this, fact)
+      const turn = this.host.turns.yield()
+      if (turn !== undefined) await turn
+      if (this.#isFarAhead()) await this.host.journal.durable(this.book.position)
+      // Awaited only when there is something to await: a pure step takes no promise.
+      const answering =
+        fact.kind === 'outcome'
+          ? settleOutcome(this, fact.attempt, fact.outcome)
+          : answer(this, fact)
+      if (answering !== undefined) await answering
     }
   }
 
-  /** Back pressure and fairness (D9). */
-  async #breathe(): Promise<void> {
-    const turn = this.host.turns.yield()
-    if (turn !== undefined) await turn
+  /** Back pressure (D9). */
+  #isFarAhead(): boolean {
     const { items, bytes } = this.host.journal.backlog()
-    if (items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX) {
-      await this.host.journal.durable(this.book.position)
-    }
+    return items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX
   }
 
-  async #startAttempts(): Promise<void> {
-    for (const attempt of this.leaves.all()) {
-      if (!attempt.isStarted) await this.leaves.start(attempt)
+  /** Starts what is not running yet; a promise when something has to be awaited. */
+  #startAttempts(): Promise<void> | undefined {
+    const all = this.leaves.all()
+    for (const attempt of all) {
+      const starting = attempt.isStarted ? undefined : this.leaves.start(attempt)
+      if (starting !== undefined) return this.#startRest(starting, all)
     }
+    return undefined
+  }
+
+  async #startRest(first: Promise<void>, rest: Iterable<Attempt>): Promise<void> {
+    await first
+    for (const attempt of rest) if (!attempt.isStarted) await this.leaves.start(attempt)
   }
 
   /** Nothing to do now: waits for a fact, or finds that the run cannot go on by itself. */
@@ -374,9 +387,12 @@ export class RunPump implements PumpPort {
   }
 
   unitContext(): UnitContext {
-    const { identity, profile } = this.host
-    const { base, principal } = this.started
-    return { runId: this.runId, identity, base, principal, profile }
+    if (this.#unitContext === undefined) {
+      const { identity, profile } = this.host
+      const { base, principal } = this.started
+      this.#unitContext = { runId: this.runId, identity, base, principal, profile }
+    }
+    return this.#unitContext
   }
 
   deliver(path: string, event: Delivery): void {
