@@ -24,6 +24,7 @@ export {
 } from './graph/compile.js'
 export type { CompositeDefinition } from './graph/definition.js'
 export type { Diagnostic, DocumentPath } from './graph/diagnostic.js'
+export { drawChart, drawMermaid, drawSource } from './graph/draw.js'
 export { lintGraph } from './graph/lint.js'
 export { type ParsedComposite, parseComposite } from './graph/parse.js'
 export type { BlockRegistry, ConditionPredicate } from './graph/registry.js'

@@ -94,6 +94,8 @@ export const LOCK_WAIT_MS = 3_000
 export const LOCK_POLL_MS = 50
 /** Bytes of a passphrase, a document's inputs, or another file that the command line reads. */
 export const INPUT_BYTES_MAX = 4 * 1024 * 1024
+/** Lines of a run's live progress on a terminal. */
+export const CLI_LIVE_LINES_MAX = 12
 /** Directories that are looked through for tally.config, from the working directory upwards. */
 export const CONFIG_LEVELS_MAX = 64
 

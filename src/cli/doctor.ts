@@ -1,0 +1,183 @@
+import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type IdentityId, isTallyError } from '../core/index.js'
+import { connectOwner, inspectLocation } from '../ledger/index.js'
+import { findConfig } from './frame/config.js'
+import { DEFAULT_DIRECTORY, type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { errorDocument } from './frame/output.js'
+import { table } from './frame/render.js'
+import { openSession } from './frame/session.js'
+import { text } from './frame/text.js'
+
+interface Check {
+  readonly name: string
+  readonly state: 'ok' | 'warning' | 'problem'
+  readonly found: string
+  readonly fix?: string
+}
+
+const NODE_MAJOR_MIN = 20
+const NODE_MINOR_MIN = 19
+const FREE_BYTES_MIN = 256 * 1024 * 1024
+const MEBIBYTE = 1024 * 1024
+
+/** Which of several places a setting is taken from, the first one that has it. */
+const precedence = [
+  ['ledger', '--dir', DEFAULT_DIRECTORY],
+  ['configuration', '--config', "tally.config.{ts,js,mjs,json} of the working directory's package"],
+  ['passphrase', 'TALLY_PASSPHRASE', 'asked for on a terminal'],
+  ['colour', 'NO_COLOR, TERM=dumb', 'on when the output is a terminal'],
+  ['socket', 'XDG_RUNTIME_DIR', 'the temporary directory']
+] as const
+
+/** `tally doctor`: whether everything is in place, and where settings come from. */
+export async function doctor(
+  frame: Frame,
+  options: { readonly config?: string }
+): Promise<ExitCode> {
+  const { output } = frame
+  const checks = [
+    checkNode(),
+    await checkConfig(frame, options.config),
+    ...(await checkLedger(frame)),
+    await checkDisk(frame),
+    checkPassphrase(frame)
+  ]
+  const isSound = checks.every(({ state }) => state !== 'problem')
+  const settings = precedence.map(([setting, first, otherwise]) => ({ setting, first, otherwise }))
+  output.document('doctor', { ok: isSound, checks, settings })
+  const styles = { ok: 'green', warning: 'yellow', problem: 'red' } as const
+  const rows = checks.map(({ name, state, found }) => [
+    output.paint(styles[state], state),
+    name,
+    found
+  ])
+  for (const line of table(rows)) output.line(line)
+  for (const { name, fix } of checks) if (fix !== undefined) output.line(text`fix ${name}: ${fix}`)
+  output.line(text`settings, first match:`)
+  for (const line of table(settings.map((one) => ['', one.setting, one.first, one.otherwise]))) {
+    output.line(line)
+  }
+  return isSound ? exitCodes.done : exitCodes.failed
+}
+
+function checkNode(): Check {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const fits = major > NODE_MAJOR_MIN || (major === NODE_MAJOR_MIN && minor >= NODE_MINOR_MIN)
+  const found = `Node ${process.version} on ${process.platform} ${process.arch}`
+  if (fits) return { name: 'node', state: 'ok', found }
+  const fix = `Install Node ${NODE_MAJOR_MIN}.${NODE_MINOR_MIN} or newer.`
+  return { name: 'node', state: 'problem', found, fix }
+}
+
+// Found, not loaded: it is code, and nothing here runs blocks.
+async function checkConfig(frame: Frame, given: string | undefined): Promise<Check> {
+  const config = await findConfig(frame, given)
+  if (config.path === undefined) {
+    const fix = 'Write a tally.config.ts beside package.json, or use --config.'
+    return { name: 'config', state: 'warning', found: config.reason, fix }
+  }
+  const isThere = await access(config.path).then(
+    () => true,
+    () => false
+  )
+  if (isThere) return { name: 'config', state: 'ok', found: config.path }
+  return { name: 'config', state: 'problem', found: `${config.path} is missing`, fix: 'Check it.' }
+}
+
+async function checkLedger(frame: Frame): Promise<readonly Check[]> {
+  try {
+    const found = await inspectLocation(frame.directory)
+    if (found === undefined) {
+      const fix = 'Create one with "tally init", or name one with --dir.'
+      return [{ name: 'ledger', state: 'warning', found: `none at ${frame.directory}`, fix }]
+    }
+    const { realPath, marker } = found
+    const keys = marker.identities.map((identity) => checkKey(realPath, identity))
+    return [await checkHolder(realPath), await checkHealth(frame), ...(await Promise.all(keys))]
+  } catch (error) {
+    return [problemOf('ledger', error)]
+  }
+}
+
+async function checkHolder(realPath: string): Promise<Check> {
+  try {
+    const owner = await connectOwner(realPath)
+    if (owner === undefined) return { name: 'holder', state: 'ok', found: 'nobody holds it' }
+    owner.close()
+    return { name: 'holder', state: 'ok', found: 'a service answers at the owner socket' }
+  } catch (error) {
+    return problemOf('holder', error)
+  }
+}
+
+async function checkHealth(frame: Frame): Promise<Check> {
+  try {
+    const session = await openSession(frame, 'read')
+    try {
+      const { mode, cause, receipts, process: pid } = await session.client.request('status', {})
+      const holder = session.holder === 'owner' ? `, held by process ${pid}` : ''
+      const found = `${mode}, ${receipts} receipts${holder}`
+      const isSound = mode === 'ready' || mode === 'committing'
+      if (isSound) return { name: 'ledger', state: 'ok', found }
+      const why = cause === null ? found : `${found}: ${cause.message}`
+      return { name: 'ledger', state: 'problem', found: why, fix: 'Run "tally verify".' }
+    } finally {
+      await session.close()
+    }
+  } catch (error) {
+    return problemOf('ledger', error)
+  }
+}
+
+async function checkKey(realPath: string, identity: IdentityId): Promise<Check> {
+  const name = 'key'
+  const path = join(realPath, 'keys', `${identity}.json`)
+  try {
+    const { mode } = await stat(path)
+    const shown = (mode & 0o777).toString(8).padStart(4, '0')
+    if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+      const fix = `Run: chmod 600 ${path}`
+      return { name, state: 'problem', found: `others can read it (mode ${shown})`, fix }
+    }
+    const isPlain = (await readFile(path, 'utf8')).includes('"protection":"none"')
+    if (!isPlain) return { name, state: 'ok', found: `sealed, mode ${shown}` }
+    const fix = 'Use a ledger made without --insecure-plaintext-key for anything real.'
+    return { name, state: 'warning', found: `plain text, mode ${shown}`, fix }
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      const fix = 'Reading and verifying work without it; signing needs it back from a backup.'
+      return { name, state: 'warning', found: `there is no key at ${path}`, fix }
+    }
+    return problemOf(name, error)
+  }
+}
+
+async function checkDisk(frame: Frame): Promise<Check> {
+  const name = 'disk'
+  try {
+    const directory = await access(frame.directory, constants.F_OK).then(
+      () => frame.directory,
+      () => frame.cwd
+    )
+    const { bavail, bsize } = await statfs(directory)
+    const free = bavail * bsize
+    const found = `${Math.floor(free / MEBIBYTE)} MiB free`
+    if (free >= FREE_BYTES_MIN) return { name, state: 'ok', found }
+    return { name, state: 'warning', found, fix: 'Make room: a full disk poisons the ledger.' }
+  } catch (error) {
+    return problemOf(name, error)
+  }
+}
+
+function checkPassphrase(frame: Frame): Check {
+  const isSet = frame.environment['TALLY_PASSPHRASE'] !== undefined
+  const found = isSet ? 'TALLY_PASSPHRASE is set' : 'asked for when a sealed key is needed'
+  return { name: 'passphrase', state: 'ok', found }
+}
+
+function problemOf(name: string, error: unknown): Check {
+  const { message, fix } = errorDocument(error)
+  const state = isTallyError(error, 'ledger.locked') ? 'warning' : 'problem'
+  return { name, state, found: message, fix }
+}

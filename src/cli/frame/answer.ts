@@ -1,0 +1,89 @@
+import { type Json, TallyError } from '../../core/index.js'
+import type { AnswerAction } from '../../runtime/index.js'
+import { followRun } from './follow.js'
+import type { ExitCode, Frame } from './frame.js'
+import { nodeName, type Wait } from './render.js'
+import type { Session } from './session.js'
+import { text } from './text.js'
+
+export interface AnswerOptions {
+  readonly by?: string
+  /** What the caller was shown; the one of the wait when it is not given. */
+  readonly digest?: string
+  readonly wait?: boolean
+  readonly config?: string
+}
+
+/**
+ * Shows a wait, ends it, and follows what comes of that. The digest of what is shown goes along, so
+ * that nothing else is approved (W7). Closes the session.
+ */
+export async function answer(
+  frame: Frame,
+  session: Session,
+  options: AnswerOptions & {
+    readonly runId: string
+    readonly token: string | undefined
+    readonly action: AnswerAction
+    readonly value?: Json | undefined
+    /** Whether a wait can be the one meant when no token was given. */
+    readonly isMeant: (wait: Wait) => boolean
+  }
+): Promise<ExitCode> {
+  const { runId, action, by, value } = options
+  const isPatient = options.wait === true
+  let wait: Wait
+  try {
+    wait = await waitOf(session, options)
+    showAnswer(frame, wait, action)
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+  const events = session.client.stream('answer', {
+    id: runId,
+    token: wait.token,
+    digest: options.digest ?? wait.digest,
+    action,
+    follow: isPatient,
+    ...(by === undefined ? {} : { by }),
+    ...(value === undefined ? {} : { value })
+  })
+  return followRun(frame, session, { runId, isPatient, events })
+}
+
+async function waitOf(
+  { client }: Session,
+  options: {
+    readonly runId: string
+    readonly token: string | undefined
+    readonly action: AnswerAction
+    readonly isMeant: (wait: Wait) => boolean
+  }
+): Promise<Wait> {
+  const { runId, token, action, isMeant } = options
+  const { waits, status } = await client.request('show', { id: runId })
+  if (token !== undefined) {
+    const named = waits.find((wait) => wait.token === token)
+    if (named !== undefined) return named
+    const isNode = waits.some(({ path }) => path === token || nodeName(path) === token)
+    const problem = isNode
+      ? `${token} is the name of a node, and an answer names a token`
+      : `no open wait has the token ${token}; it may have been answered already`
+    throw new TallyError('cli.no_wait', { runId, problem })
+  }
+  const meant = waits.filter(isMeant)
+  const [only] = meant
+  if (only !== undefined && meant.length === 1) return only
+  if (meant.length > 1) throw new TallyError('cli.ambiguous_wait', { runId, count: meant.length })
+  throw new TallyError('cli.no_wait', { runId, problem: `nothing to ${action}; it is ${status}` })
+}
+
+function showAnswer(frame: Frame, wait: Wait, action: AnswerAction): void {
+  const { output } = frame
+  output.document('answer', { action, wait })
+  output.line(text`${output.paint('bold', action)} ${nodeName(wait.path)}: ${wait.reason}`)
+  // Whole, however long: this is what the answer is bound to.
+  output.line(text`  ${JSON.stringify(wait.request)}`)
+  output.line(text`  digest ${wait.digest}`)
+}

@@ -1,0 +1,41 @@
+import type { Json } from '../../core/index.js'
+import type { OwnerClient, OwnerHandler } from '../../ledger/index.js'
+import type { ServiceRequests, ServiceStreams } from '../../runtime/index.js'
+
+type Request = keyof ServiceRequests
+type Stream = keyof ServiceStreams
+
+/** Whoever holds the ledger, in this process or behind its socket. */
+export interface ServiceClient {
+  request<Method extends Request>(
+    method: Method,
+    params: ServiceRequests[Method]['params']
+  ): Promise<ServiceRequests[Method]['result']>
+  /** Leaving the loop ends the stream. */
+  stream<Method extends Stream>(
+    method: Method,
+    params: ServiceStreams[Method]['params']
+  ): AsyncIterable<ServiceStreams[Method]['event']>
+}
+
+// The types of parameters and results name members of plain JSON.
+const asJson = (params: object) => params as Json
+
+/** A service of this process. */
+export function localClient(handle: OwnerHandler): ServiceClient {
+  const call = (method: string, params: object) =>
+    handle({ method, params: asJson(params), signal: new AbortController().signal })
+  return {
+    request: (method, params) => call(method, params) as Promise<unknown> as never,
+    stream: (method, params) => call(method, params) as AsyncIterable<unknown> as never
+  }
+}
+
+/** The service of the process that holds the ledger. */
+export function ownerClient(owner: OwnerClient): ServiceClient {
+  return {
+    request: (method, params) => owner.request(method, asJson(params)) as Promise<unknown> as never,
+    stream: (method, params) =>
+      owner.stream(method, asJson(params)) as AsyncIterable<unknown> as never
+  }
+}

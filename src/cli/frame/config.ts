@@ -1,0 +1,100 @@
+import { access, realpath } from 'node:fs/promises'
+import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { isJsonObject, limits, readDocument, TallyError } from '../../core/index.js'
+import type { TallyConfig } from '../../runtime/index.js'
+import { readInput } from './files.js'
+import type { Frame } from './frame.js'
+
+/**
+ * Configuration is code, so it comes from the package of the working directory or from `--config`,
+ * never from or above a ledger's directory, which may have been received from somebody. A document
+ * only names blocks.
+ */
+
+const names = ['tally.config.ts', 'tally.config.js', 'tally.config.mjs', 'tally.config.json']
+
+const keys: ReadonlySet<string> = new Set<keyof TallyConfig>([
+  'blocks',
+  'composites',
+  'conditions',
+  'durability',
+  'providers',
+  'repairs'
+])
+
+/** Path of the configuration that a command would load, or why it loads none. */
+export async function findConfig(
+  frame: Frame,
+  given: string | undefined
+): Promise<{ readonly path: string } | { readonly path: undefined; readonly reason: string }> {
+  if (given !== undefined) return { path: resolve(frame.cwd, given) }
+  if (await isInside(frame.cwd, frame.directory)) {
+    const reason = 'the working directory lies in the directory of the ledger'
+    return { path: undefined, reason }
+  }
+  for (const directory of await packageDirectories(frame.cwd)) {
+    for (const name of names) {
+      const path = join(directory, name)
+      if (await exists(path)) return { path }
+    }
+  }
+  return { path: undefined, reason: 'there is no tally.config in the package' }
+}
+
+/** Directories from the working directory up to its package; only itself outside of packages. */
+async function packageDirectories(cwd: string): Promise<readonly string[]> {
+  const passed: string[] = []
+  for (let directory = cwd; passed.length < limits.CONFIG_LEVELS_MAX; ) {
+    passed.push(directory)
+    if (await exists(join(directory, 'package.json'))) return passed
+    const parent = dirname(directory)
+    if (parent === directory) break
+    directory = parent
+  }
+  return [cwd]
+}
+
+async function isInside(path: string, directory: string): Promise<boolean> {
+  const real = async (one: string) => realpath(one).catch(() => resolve(one))
+  const way = relative(await real(directory), await real(path))
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way)
+}
+
+async function exists(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false
+  )
+}
+
+/**
+ * Loads the configuration: TypeScript and JavaScript by jiti, which hands them this very copy of
+ * tallystick. Throws `cli.invalid_config`.
+ */
+export async function loadConfig(frame: Frame, path: string): Promise<TallyConfig> {
+  const invalid = (problem: string, cause?: unknown) =>
+    new TallyError('cli.invalid_config', { path, problem }, { cause })
+  const loaded = await load(frame, path).catch((cause: unknown) => {
+    if (cause instanceof TallyError && cause.code === 'cli.unreadable_file') throw cause
+    throw invalid('it does not load', cause)
+  })
+  if (typeof loaded !== 'object' || loaded === null) throw invalid('it exports no configuration')
+  const unknown = Object.keys(loaded).find((key) => !keys.has(key))
+  if (unknown !== undefined) throw invalid(`${unknown} is not known`)
+  return loaded
+}
+
+async function load(frame: Frame, path: string): Promise<unknown> {
+  if (extname(path) === '.json') {
+    const value = readDocument(await readInput(frame, path))
+    return isJsonObject(value) ? value : undefined
+  }
+  const { createJiti } = await import('jiti')
+  const tallystick = await import('../../index.js')
+  const jiti = createJiti(import.meta.url, {
+    // A cache in a shared temporary directory could be written to by somebody else.
+    fsCache: false,
+    virtualModules: { tallystick }
+  })
+  return jiti.import(path, { default: true })
+}

@@ -1,0 +1,47 @@
+import { locate, readDocument } from '../../core/index.js'
+import { diagnosticText } from './follow.js'
+import { type ExitCode, exitCodes, type Frame } from './frame.js'
+import { text } from './text.js'
+
+export type Problem = {
+  readonly reason: string
+  readonly path: readonly (string | number)[]
+  readonly message: string
+  readonly line?: number
+  readonly column?: number
+}
+
+/**
+ * What is wrong with a document by itself, whatever its names lead to; and what is doubtful, as
+ * problems with the reason `lint`. Throws `document.malformed` with line and column.
+ */
+export async function checkDocument(document: string): Promise<readonly Problem[]> {
+  const value = readDocument(document)
+  const { lintGraph, parseComposite } = await import('../../block/index.js')
+  const place = (path: Problem['path']) => locate(document, path)
+  const parsed = parseComposite(value, { locate: place })
+  if (!parsed.ok) return parsed.diagnostics
+  return lintGraph(parsed.definition).map((found) => ({ ...found, ...place(found.path) }))
+}
+
+/** Prints the errors of a document that cannot run; undefined when it has none. */
+export async function refuseInvalid(
+  frame: Frame,
+  file: string,
+  document: string
+): Promise<ExitCode | undefined> {
+  const errors = (await checkDocument(document)).filter(({ reason }) => reason !== 'lint')
+  if (errors.length === 0) return undefined
+  showProblems(frame, file, errors)
+  frame.output.document('invalid', { file, problems: errors })
+  return exitCodes.usage
+}
+
+export function showProblems(frame: Frame, file: string, problems: readonly Problem[]): void {
+  const { output } = frame
+  for (const problem of problems) {
+    const mark =
+      problem.reason === 'lint' ? output.paint('yellow', 'warning') : output.paint('red', 'error')
+    output.line(text`${mark} ${file}:${diagnosticText(problem)}`)
+  }
+}

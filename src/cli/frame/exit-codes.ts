@@ -1,0 +1,48 @@
+import { type ErrorCode, isTallyError } from '../../core/index.js'
+
+/** How a command ends, as its exit code tells. */
+export const exitCodes = {
+  done: 0,
+  /** A run failed or was cancelled, or something that nobody expected happened. */
+  failed: 1,
+  /** Wrong usage, a document that is not valid, something that does not exist. */
+  usage: 2,
+  unverified: 3,
+  /** The run waits for a message. */
+  waiting: 4,
+  /** The ledger is locked, poisoned or in safe mode, or its owner went away. */
+  unavailable: 5,
+  interrupted: 130,
+  terminated: 143
+} as const
+
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
+
+const unavailable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'ledger.locked',
+  'ledger.poisoned',
+  'ledger.safe_mode',
+  'ledger.closed',
+  'ledger.fenced',
+  'run.interrupted',
+  'runtime.closed',
+  'runtime.too_many_runs'
+])
+
+const unverified: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'ledger.corrupt',
+  'ledger.malformed_marker',
+  'ledger.marker_missing'
+])
+
+const failed: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['core.internal', 'run.diverged'])
+
+/** The exit code of a command that ended with this error. */
+export function exitCodeOf(error: unknown): ExitCode {
+  if (!isTallyError(error)) return exitCodes.failed
+  const { code } = error
+  if (unavailable.has(code) || /^(store|owner)\./.test(code)) return exitCodes.unavailable
+  if (unverified.has(code)) return exitCodes.unverified
+  if (failed.has(code)) return exitCodes.failed
+  return exitCodes.usage
+}

@@ -1,0 +1,36 @@
+import { open } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { type Json, limits, parse, TallyError } from '../../core/index.js'
+import type { Frame } from './frame.js'
+
+/** Reads a text file that a command was given. Throws `cli.unreadable_file`, `core.limit_exceeded`. */
+export async function readInput(frame: Frame, path: string): Promise<string> {
+  try {
+    const file = await open(resolve(frame.cwd, path), 'r')
+    try {
+      const { size } = await file.stat()
+      const limit = limits.INPUT_BYTES_MAX
+      if (size > limit) {
+        throw new TallyError('core.limit_exceeded', { what: `File ${path}`, actual: size, limit })
+      }
+      return await file.readFile('utf8')
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    if (cause instanceof TallyError) throw cause
+    const problem = cause instanceof Error ? cause.message : String(cause)
+    throw new TallyError('cli.unreadable_file', { path, problem })
+  }
+}
+
+/** JSON given as text, or as `@file`. Throws `cli.usage` with the option's name. */
+export async function readJson(frame: Frame, given: string, option: string): Promise<Json> {
+  const content = given.startsWith('@') ? await readInput(frame, given.slice(1)) : given
+  try {
+    return parse(content)
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause)
+    throw new TallyError('cli.usage', { problem: `${option} is not JSON: ${problem}` })
+  }
+}

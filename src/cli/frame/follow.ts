@@ -1,0 +1,155 @@
+import { isTallyError, limits, systemClock } from '../../core/index.js'
+import type { ServiceEvent } from '../../runtime/index.js'
+import { commandLine, type ExitCode, exitCodes, type Frame } from './frame.js'
+import { onInterrupt } from './interrupt.js'
+import { answerCommands, eventLine, nodeName, shortValue, waitLines } from './render.js'
+import type { Session } from './session.js'
+import { text } from './text.js'
+
+type Finished = Extract<ServiceEvent, { readonly type: 'run.finished' }>
+type Parked = Extract<ServiceEvent, { readonly type: 'run.parked' }>
+
+/**
+ * Shows a run as it goes, until it has ended or waits, and closes the session. Ctrl-C parks a run of
+ * this process; a run of a service goes on.
+ */
+export async function followRun(
+  frame: Frame,
+  session: Session,
+  options: {
+    readonly runId: string
+    /** Goes on when the run waits for a message. */
+    readonly isPatient: boolean
+    readonly events: AsyncIterable<ServiceEvent>
+  }
+): Promise<ExitCode> {
+  const { runId, isPatient, events } = options
+  const interruption = onInterrupt(() => session.close())
+  // Waiting for a message alone would not keep the process alive.
+  const stopWaiting = systemClock.schedule(Number.MAX_SAFE_INTEGER, () => undefined)
+  const view = new RunView(frame, runId)
+  try {
+    for await (const event of events) {
+      await view.show(event, isPatient)
+      if (interruption.exitCode !== undefined && session.holder === 'owner') break
+    }
+  } catch (error) {
+    view.end()
+    if (interruption.exitCode === undefined || !isGone(error)) throw error
+  } finally {
+    stopWaiting()
+    await session.close()
+    interruption.release()
+  }
+  view.end()
+  if (view.finished !== undefined) return showEnd(frame, view.finished)
+  if (interruption.exitCode === undefined) return showWaits(frame, runId, view.parked)
+  showParked(frame, runId, session)
+  return interruption.exitCode
+}
+
+function isGone(error: unknown): boolean {
+  const codes = ['run.interrupted', 'owner.disconnected', 'runtime.closed'] as const
+  return codes.some((code) => isTallyError(error, code))
+}
+
+/** Prints events; on a terminal it also keeps what is going on below them. */
+class RunView {
+  finished: Finished | undefined
+  parked: Parked | undefined
+  readonly #frame: Frame
+  readonly #runId: string
+  readonly #busy = new Map<string, string>()
+
+  constructor(frame: Frame, runId: string) {
+    this.#frame = frame
+    this.#runId = runId
+  }
+
+  async show(event: ServiceEvent, isPatient: boolean): Promise<void> {
+    const { output } = this.#frame
+    if (event.type === 'run.finished') this.finished = event
+    else output.document('event', event)
+    if (event.type === 'run.parked') {
+      this.parked = event
+      if (isPatient) {
+        for (const line of waitLines(this.#frame, this.#runId, event.waits)) output.line(line)
+      }
+    }
+    if (event.type === 'log') {
+      output.log(text`log    ${nodeName(event.path)} ${event.message} ${shortValue(event.data)}`)
+    }
+    const line = eventLine(output.paint, event)
+    if (line !== undefined) output.line(line)
+    this.#track(event)
+    await output.ready()
+  }
+
+  end(): void {
+    this.#frame.output.live([])
+  }
+
+  #track(event: ServiceEvent): void {
+    if (!('path' in event)) return
+    if (event.type === 'block.started') {
+      const tries = event.attempt > 1 ? `, attempt ${event.attempt}` : ''
+      this.#busy.set(event.path, `${event.block}${tries}`)
+    } else if (event.type === 'block.settled') this.#busy.delete(event.path)
+    else if (event.type === 'waiting') this.#busy.set(event.path, `waits for ${event.reason}`)
+    else if (event.type === 'answered') this.#busy.set(event.path, event.action)
+    const lines = [...this.#busy].slice(-limits.CLI_LIVE_LINES_MAX)
+    this.#frame.output.live(lines.map(([path, what]) => text`  … ${nodeName(path)} ${what}`))
+  }
+}
+
+function showEnd(frame: Frame, { runId, status, response, receiptHash }: Finished): ExitCode {
+  const { output } = frame
+  const { paint } = output
+  const receipt = receiptHash ?? null
+  output.document('result', { id: runId, status, response, receiptHash: receipt })
+  const problems = response.details?.['diagnostics']
+  if (status === 'done') {
+    output.line(text`${paint('green', 'done')} ${runId} ${shortValue(response.data)}`)
+    if (receiptHash !== undefined) output.line(text`receipt ${receiptHash}`)
+    return exitCodes.done
+  }
+  output.line(text`${paint('red', status)} ${runId} ${response.reason ?? ''}`)
+  for (const problem of Array.isArray(problems) ? problems : []) {
+    output.line(text`  ${diagnosticText(problem)}`)
+  }
+  if (problems === undefined && response.details !== undefined) {
+    output.line(text`  ${shortValue(response.details)}`)
+  }
+  return response.errorType === 'InvalidDocument' ? exitCodes.usage : exitCodes.failed
+}
+
+/** `line:column message`, as far as they are known. */
+export function diagnosticText(problem: unknown): string {
+  const { line, column, message, path, reason } = problem as {
+    readonly line?: number
+    readonly column?: number
+    readonly message?: string
+    readonly path?: readonly (string | number)[]
+    readonly reason?: string
+  }
+  const place = line === undefined ? (path ?? []).join('.') : `${line}:${column}`
+  return `${place === '' ? '' : `${place} `}${message} [${reason}]`
+}
+
+function showWaits(frame: Frame, id: string, parked: Parked | undefined): ExitCode {
+  const { output } = frame
+  const waits = parked?.waits ?? []
+  const documents = waits.map((wait) => ({ ...wait, commands: answerCommands(frame, id, wait) }))
+  output.document('waiting', { id, due: parked?.due ?? null, waits: documents })
+  output.line(text`${output.paint('yellow', 'waiting')} ${id}: answer with one of these`)
+  for (const line of waitLines(frame, id, waits)) output.line(line)
+  return exitCodes.waiting
+}
+
+function showParked(frame: Frame, id: string, session: Session): void {
+  const { output } = frame
+  const command = commandLine(frame, ['resume', id])
+  output.document('interrupted', { id, holder: session.holder, command })
+  if (session.holder === 'owner') output.log(text`run ${id} goes on in the service`)
+  else output.log(text`run ${id} is parked; nothing is lost. Go on with: ${command}`)
+}

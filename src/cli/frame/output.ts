@@ -1,0 +1,162 @@
+import { isTallyError } from '../../core/index.js'
+import { escapedJson, type Paint, painter, Text, text } from './text.js'
+
+/** A stream that a command writes to. */
+export interface Sink {
+  readonly isTTY?: boolean | undefined
+  readonly columns?: number | undefined
+  write(chunk: string, done?: () => void): boolean
+}
+
+/** An error as every command tells it. */
+export interface ErrorDocument {
+  readonly code: string
+  readonly message: string
+  readonly cause: string | null
+  readonly fix: string
+}
+
+/**
+ * Where a command writes: results to stdout, everything about the command itself to stderr. With
+ * `--json` stdout has one document a line, each with a `$type`, and nothing else.
+ */
+export class Output {
+  readonly isJson: boolean
+  /** Whether somebody watches stdout. */
+  readonly isLive: boolean
+  readonly paint: Paint
+  readonly #stdout: Sink
+  readonly #stderr: Sink
+  readonly #paintError: Paint
+  #full = false
+  #live: readonly Text[] = []
+
+  constructor(options: {
+    readonly stdout: Sink
+    readonly stderr: Sink
+    readonly isJson: boolean
+    readonly environment: Readonly<Record<string, string | undefined>>
+  }) {
+    const { stdout, stderr, isJson, environment } = options
+    this.isJson = isJson
+    this.#stdout = stdout
+    this.#stderr = stderr
+    const mayPaint = !environment['NO_COLOR'] && environment['TERM'] !== 'dumb'
+    this.isLive = stdout.isTTY === true && !isJson && environment['TERM'] !== 'dumb'
+    this.paint = painter(mayPaint && stdout.isTTY === true)
+    this.#paintError = painter(mayPaint && stderr.isTTY === true)
+  }
+
+  /** A line of the result, for people. */
+  line(content: Text): void {
+    if (this.isJson) return
+    this.#clear()
+    this.#write(`${content.value}\n`)
+    this.#draw()
+  }
+
+  /** Text that was made for a file, such as a note or a drawing; escaped line by line. */
+  file(content: string): void {
+    if (this.isJson) return
+    for (const one of content.replace(/\n$/, '').split('\n')) this.line(text`${one}`)
+  }
+
+  /** A document of the result, for programs. */
+  document(type: string, fields: object): void {
+    if (this.isJson) this.#write(`${escapedJson({ $type: type, ...fields })}\n`)
+  }
+
+  /** News about the command itself. */
+  log(content: Text): void {
+    this.#clear()
+    this.#stderr.write(`${this.#paintError('dim', content).value}\n`)
+    this.#draw()
+  }
+
+  /** What is going on, shown below the last line and replaced by the next call; terminals only. */
+  live(lines: readonly Text[]): void {
+    if (!this.isLive) return
+    this.#clear()
+    this.#live = lines
+    this.#draw()
+  }
+
+  error(error: unknown): void {
+    const document = errorDocument(error)
+    this.live([])
+    if (this.isJson) {
+      this.document('error', document)
+      return
+    }
+    const { code, message, cause, fix } = document
+    const paint = this.#paintError
+    const lines = [
+      text`${paint('red', 'error')} ${message} ${paint('dim', `[${code}]`)}`,
+      ...(cause === null ? [] : [text`${paint('bold', '  why')} ${cause}`]),
+      text`${paint('bold', '  fix')} ${fix}`
+    ]
+    for (const one of lines) this.#stderr.write(`${one.value}\n`)
+  }
+
+  /** Resolves when what was written has left the process. */
+  async flushed(): Promise<void> {
+    const empty = (sink: Sink) => new Promise<void>((resolve) => sink.write('', () => resolve()))
+    await Promise.all([empty(this.#stdout), empty(this.#stderr)])
+  }
+
+  /** Waits for a reader that is slower than we are; call it in loops. */
+  async ready(): Promise<void> {
+    if (!this.#full) return
+    this.#full = false
+    await new Promise<void>((resolve) => this.#stdout.write('', () => resolve()))
+  }
+
+  #write(chunk: string): void {
+    if (!this.#stdout.write(chunk)) this.#full = true
+  }
+
+  #draw(): void {
+    if (this.#live.length === 0) return
+    const width = this.#stdout.columns ?? 80
+    for (const one of this.#live) this.#write(`${shortened(one, width).value}\n`)
+  }
+
+  #clear(): void {
+    if (this.#live.length > 0) this.#write(`\u001b[${this.#live.length}A\u001b[0J`)
+  }
+}
+
+// A line that wraps would take more rows than are cleared. Live lines carry no colours.
+function shortened(content: Text, width: number): Text {
+  return content.value.length < width ? content : new Text(`${content.value.slice(0, width - 2)}…`)
+}
+
+/** What happened, why, and what to do, of anything that was thrown. */
+export function errorDocument(error: unknown): ErrorDocument {
+  if (isTallyError(error)) {
+    const { code, message, fix, cause } = error
+    return { code, message, cause: reasonOf(cause), fix }
+  }
+  const message = error instanceof Error ? error.message : String(error)
+  const kind = error instanceof Error && 'code' in error ? String(error.code) : 'unexpected'
+  const cause = error instanceof Error ? reasonOf(error.cause) : null
+  return { code: `system.${kind}`, message, cause, fix: fixes.get(kind) ?? unknownFix }
+}
+
+const unknownFix = 'If this is not explained by the message, please report it.'
+
+const fixes: ReadonlyMap<string, string> = new Map([
+  ['EACCES', 'Choose a path that you may read and write, or correct its permissions.'],
+  ['EPERM', 'Choose a path that you may read and write, or correct its permissions.'],
+  ['EROFS', 'The file system is read-only: choose a directory on another one with --dir.'],
+  ['ENOSPC', 'Make room on the disk, and try again.'],
+  ['ENOENT', 'Check the path.'],
+  ['ENOTDIR', 'A part of the path is a file: choose another directory with --dir.']
+])
+
+function reasonOf(cause: unknown): string | null {
+  if (cause === undefined || cause === null) return null
+  const first = cause instanceof Error ? cause.message : String(cause)
+  const deeper = cause instanceof Error ? reasonOf(cause.cause) : null
+  return deeper === null || first.includes(deeper) ? first : `${first}: ${deeper}`
+}

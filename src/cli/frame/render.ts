@@ -1,0 +1,116 @@
+import { canonicalize, type Json } from '../../core/index.js'
+import type { RunSummary, ServiceEvent } from '../../runtime/index.js'
+import { commandLine, type Frame } from './frame.js'
+import { escapeText, joined, type Paint, Text, text } from './text.js'
+
+/** How runs look to people. */
+
+const VALUE_LENGTH_MAX = 200
+
+export type Wait = RunSummary['waits'][number]
+
+/** A value on one line, cut when it is long. */
+export function shortValue(value: Json | undefined): string {
+  if (value === undefined) return ''
+  const written = canonicalize(value)
+  return written.length <= VALUE_LENGTH_MAX ? written : `${written.slice(0, VALUE_LENGTH_MAX)}…`
+}
+
+export function shortHash(hash: string | null | undefined): string {
+  return hash === null || hash === undefined ? '-' : hash.slice(0, 12)
+}
+
+const statusStyles = {
+  running: 'cyan',
+  waiting: 'yellow',
+  done: 'green',
+  failed: 'red',
+  cancelled: 'red'
+} as const
+
+export function statusText(paint: Paint, status: RunSummary['status']): Text {
+  return paint(statusStyles[status], status)
+}
+
+/** Name of a node without the root that all have in common. */
+export function nodeName(path: string): string {
+  return path.replace(/^root\//, '')
+}
+
+/** One event as a line, or undefined when it says nothing to people. */
+export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
+  switch (event.type) {
+    case 'run.started':
+      return text`${paint('bold', 'run')} ${event.runId} ${event.name} ${shortHash(event.definitionHash)}`
+    case 'run.resumed':
+      return text`${paint('bold', 'run')} ${event.runId} resumed`
+    case 'block.settled': {
+      const { response, path, block, attempt } = event
+      const mark = response.success ? paint('green', 'done  ') : paint('red', 'failed')
+      const tries = attempt > 1 ? ` attempt ${attempt}` : ''
+      const why = response.success ? '' : ` ${response.reason ?? ''}`
+      const receipt = event.receiptHash === undefined ? '' : ` ${shortHash(event.receiptHash)}`
+      return text`${mark} ${nodeName(path)} ${paint('dim', `${block}${tries}${receipt}`)}${why}`
+    }
+    case 'waiting':
+      return text`${paint('yellow', 'waits ')} ${nodeName(event.path)} ${event.reason} ${shortValue(event.request)}`
+    case 'answered':
+      return text`${paint('cyan', 'answer')} ${nodeName(event.path)} ${event.action}`
+    case 'events.dropped':
+      return text`${paint('dim', `${event.count} events were too many to show`)}`
+    case 'block.started':
+    case 'effect.sealed':
+    case 'log':
+    case 'run.parked':
+    case 'run.finished':
+      return undefined
+  }
+}
+
+/** What a run waits for, and the command that answers each. */
+export function waitLines(frame: Frame, runId: string, waits: readonly Wait[]): readonly Text[] {
+  const { paint } = frame.output
+  return waits.flatMap((wait) => [
+    text`${paint('yellow', 'waiting')} ${nodeName(wait.path)}: ${wait.reason} ${shortValue(wait.request)}`,
+    text`  digest ${wait.digest}`,
+    ...answerCommands(frame, runId, wait).map((command) => text`  ${new Text(command)}`)
+  ])
+}
+
+/** Commands that end a wait, as they would be typed. */
+export function answerCommands(frame: Frame, runId: string, wait: Wait): readonly string[] {
+  const { token, actions } = wait
+  return actions.flatMap((action) => {
+    if (action === 'cancel') return []
+    if (action === 'approve' || action === 'deny') {
+      return [commandLine(frame, [action, runId, token])]
+    }
+    const words = ['resume', runId, token]
+    if (action === 'resume') return [`${commandLine(frame, words)} --value JSON`]
+    const value = action === 'patch' ? ' --value JSON' : ''
+    return [commandLine(frame, [...words, '--action', action]) + value]
+  })
+}
+
+/** A table whose columns line up; the last one may be of any length. */
+export function table(rows: readonly (readonly (string | Text)[])[]): readonly Text[] {
+  const widths: number[] = []
+  for (const row of rows) {
+    for (const [at, cell] of row.entries()) {
+      widths[at] = Math.max(widths[at] ?? 0, lengthOf(cell))
+    }
+  }
+  return rows.map((row) => joined(row.map((cell, at) => padded(cell, at, row.length, widths))))
+}
+
+function padded(cell: string | Text, at: number, count: number, widths: readonly number[]): Text {
+  const fill = at === count - 1 ? 0 : (widths[at] ?? 0) - lengthOf(cell)
+  return text`${cell}${' '.repeat(Math.max(0, fill))}`
+}
+
+const colour = new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g')
+
+function lengthOf(cell: string | Text): number {
+  const shown = cell instanceof Text ? cell.value.replace(colour, '') : escapeText(cell)
+  return [...shown].length
+}

@@ -1,0 +1,109 @@
+import { isTallyError, limits, systemClock, TallyError } from '../../core/index.js'
+import { connectOwner, inspectLocation } from '../../ledger/index.js'
+import type { RuntimeOptions, TallyConfig } from '../../runtime/index.js'
+import { localClient, ownerClient, type ServiceClient } from './client.js'
+import { findConfig, loadConfig } from './config.js'
+import type { Frame } from './frame.js'
+import { askPassphrase, canAsk, givenPassphrase } from './passphrase.js'
+import { text } from './text.js'
+
+/** A ledger to ask: held by this command, or by a service that it talks to. */
+export interface Session {
+  readonly client: ServiceClient
+  /** `owner`: another process holds the ledger, and its runs go on without us. */
+  readonly holder: 'owner' | 'us'
+  close(): Promise<void>
+}
+
+/** `read`: no key. `sign`: the key. `run`: the key, and the configuration with its blocks. */
+export type Need = 'read' | 'sign' | 'run'
+
+/**
+ * Reaches a ledger: through the socket of whoever holds it, or by opening it. Two commands that open it
+ * at once take turns. Throws the codes of opening.
+ */
+export async function openSession(
+  frame: Frame,
+  need: Need,
+  options: { readonly config?: string | undefined } = {}
+): Promise<Session> {
+  const { directory } = frame
+  const open = opener(frame, need, options.config)
+  for (const end = systemClock.now() + limits.LOCK_WAIT_MS; ; ) {
+    const found = await inspectLocation(directory)
+    if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
+    const owner = await connectOwner(found.realPath)
+    if (owner !== undefined) {
+      return { client: ownerClient(owner), holder: 'owner', close: async () => owner.close() }
+    }
+    try {
+      return await open()
+    } catch (error) {
+      if (!isTallyError(error, 'ledger.locked') || systemClock.now() >= end) throw error
+      await pause(limits.LOCK_POLL_MS)
+    }
+  }
+}
+
+export async function pause(durationMs: number): Promise<void> {
+  await new Promise<void>((resolve) => {
+    systemClock.schedule(systemClock.now() + durationMs, resolve)
+  })
+}
+
+/** Opens the ledger; configuration and passphrase are asked for once, however often it is tried. */
+function opener(frame: Frame, need: Need, given: string | undefined): () => Promise<Session> {
+  if (need === 'read') return () => openForReading(frame)
+  let config: TallyConfig | undefined
+  let passphrase = givenPassphrase(frame)
+  const attempt = async () => {
+    config ??= need === 'run' ? await configOf(frame, given) : {}
+    const asked = passphrase === undefined ? {} : { passphrase }
+    return openForRunning({ location: frame.directory, ...config, ...asked })
+  }
+  return async () => {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!isTallyError(error, 'identity.passphrase_missing') || !canAsk()) throw error
+      passphrase = await askPassphrase('Passphrase: ')
+      return attempt()
+    }
+  }
+}
+
+async function openForReading(frame: Frame): Promise<Session> {
+  const { openReader } = await import('../../runtime/index.js')
+  const reader = await openReader(frame.directory)
+  return { client: localClient(reader.service), holder: 'us', close: () => reader.close() }
+}
+
+async function openForRunning(options: RuntimeOptions): Promise<Session> {
+  const { createRuntime } = await import('../../runtime/index.js')
+  const runtime = await createRuntime(options)
+  return { client: localClient(runtime.service), holder: 'us', close: () => runtime.close() }
+}
+
+async function configOf(frame: Frame, given: string | undefined): Promise<TallyConfig> {
+  const found = await findConfig(frame, given)
+  if (found.path === undefined) {
+    frame.output.log(text`no configuration: ${found.reason}`)
+    return {}
+  }
+  frame.output.log(text`configuration ${found.path}`)
+  return loadConfig(frame, found.path)
+}
+
+/** Opens a session, uses it, and closes it whatever happens. */
+export async function withSession<Result>(
+  frame: Frame,
+  need: Need,
+  use: (session: Session) => Promise<Result>
+): Promise<Result> {
+  const session = await openSession(frame, need)
+  try {
+    return await use(session)
+  } finally {
+    await session.close()
+  }
+}

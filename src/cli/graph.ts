@@ -1,0 +1,87 @@
+import {
+  type BlockRegistry,
+  type CompositeDefinition,
+  compileComposite,
+  drawChart,
+  drawMermaid,
+  drawSource,
+  parseComposite
+} from '../block/index.js'
+import { type Json, readDocument, TallyError } from '../core/index.js'
+import { loadExpressions } from '../expression/index.js'
+import { refuseInvalid, showProblems } from './frame/document.js'
+import { readInput } from './frame/files.js'
+import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+
+const formats = ['mermaid', 'chart', 'json', 'xstate'] as const
+type Format = (typeof formats)[number]
+
+/**
+ * `tally graph FILE`: the graph as Mermaid text, the whole chart (`chart`), its JSON, or source that
+ * Stately's editor imports. Needs no configuration: what names lead to is not part of the picture.
+ */
+export async function graph(
+  frame: Frame,
+  file: string,
+  options: { readonly format: string }
+): Promise<ExitCode> {
+  const format = formatOf(options.format)
+  const { output } = frame
+  const document = await readInput(frame, file)
+  const refused = await refuseInvalid(frame, file, document)
+  const parsed = parseComposite(readDocument(document))
+  if (refused !== undefined || !parsed.ok) return refused ?? exitCodes.usage
+  const { definition } = parsed
+  const result = compileComposite(definition, {
+    registry: anyNames,
+    expressions: await loadExpressions()
+  })
+  if (!result.ok) {
+    showProblems(frame, file, result.diagnostics)
+    output.document('invalid', { file, problems: result.diagnostics })
+    return exitCodes.usage
+  }
+  const { config } = result.compiled
+  const drawing = format === 'json' ? JSON.stringify(config, null, 2) : draw(format, config)
+  const content: Json | typeof config = format === 'json' ? config : drawing
+  output.document('graph', { file, name: definition.name, format, content })
+  output.file(drawing)
+  return exitCodes.done
+}
+
+function draw(format: Exclude<Format, 'json'>, config: Parameters<typeof drawMermaid>[0]): string {
+  if (format === 'mermaid') return drawMermaid(config)
+  return format === 'chart' ? drawChart(config) : drawSource(config)
+}
+
+function formatOf(given: string): Format {
+  const format = formats.find((one) => one === given)
+  if (format !== undefined) return format
+  throw new TallyError('cli.usage', { problem: `--format is one of ${formats.join(', ')}` })
+}
+
+/** Every name leads somewhere: a picture shows the name only. */
+const anyNames: BlockRegistry = {
+  block: (name) => ({ name, version: 'any', sideEffects: 'non_idempotent' }),
+  composite: (name) => placeholder(name),
+  condition: () => () => false,
+  repair: () => (request) => request
+}
+
+function placeholder(name: string): CompositeDefinition {
+  const node = {
+    work: { kind: 'block', block: name },
+    context: [],
+    recovery: [],
+    onError: 'stop'
+  } as const
+  return {
+    name,
+    version: 'any',
+    maxSteps: 1,
+    atomic: false,
+    entryPoint: 'composite',
+    nodes: { composite: node },
+    transitions: {}
+  }
+}

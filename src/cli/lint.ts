@@ -1,0 +1,57 @@
+import { connectOwner, inspectLocation } from '../ledger/index.js'
+import { ownerClient } from './frame/client.js'
+import { loadConfig } from './frame/config.js'
+import { checkDocument, type Problem, showProblems } from './frame/document.js'
+import { readInput } from './frame/files.js'
+import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { text } from './frame/text.js'
+
+/**
+ * `tally lint FILE`: what is wrong or doubtful in a document. What its names lead to is looked up in
+ * `--config`, or in the service that holds the ledger; without either it is not checked, and said so.
+ */
+export async function lint(
+  frame: Frame,
+  file: string,
+  options: { readonly config?: string }
+): Promise<ExitCode> {
+  const { output } = frame
+  const document = await readInput(frame, file)
+  const problems = [...(await checkDocument(document))]
+  const isSound = problems.every(({ reason }) => reason === 'lint')
+  const named = isSound ? await checkNames(frame, document, options.config) : undefined
+  if (named !== undefined) {
+    problems.push(...named.filter(({ reason }) => reason !== 'lint'))
+  }
+  const errors = problems.filter(({ reason }) => reason !== 'lint').length
+  const notChecked = named === undefined ? ['names of blocks, conditions and repairs'] : []
+  output.document('lint', { file, ok: errors === 0, problems, notChecked })
+  showProblems(frame, file, problems)
+  const warnings = problems.length - errors
+  output.line(text`${file}: ${errors} errors, ${warnings} warnings`)
+  for (const one of notChecked) {
+    output.line(text`${output.paint('yellow', 'not checked')} ${one}: give --config`)
+  }
+  return errors === 0 ? exitCodes.done : exitCodes.usage
+}
+
+async function checkNames(
+  frame: Frame,
+  document: string,
+  config: string | undefined
+): Promise<readonly Problem[] | undefined> {
+  if (config !== undefined) {
+    const registrations = await loadConfig(frame, config)
+    const { createRuntime, MEMORY_LOCATION } = await import('../runtime/index.js')
+    await using tally = await createRuntime({ location: MEMORY_LOCATION, ...registrations })
+    return await tally.lint(document)
+  }
+  const found = await inspectLocation(frame.directory).catch(() => undefined)
+  const owner = found === undefined ? undefined : await connectOwner(found.realPath)
+  if (owner === undefined) return undefined
+  try {
+    return (await ownerClient(owner).request('lint', { document })).diagnostics
+  } finally {
+    owner.close()
+  }
+}

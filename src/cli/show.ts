@@ -1,0 +1,95 @@
+import { isHash, isTallyError, type Json, timeText } from '../core/index.js'
+import type { ReceiptView, RunView } from '../runtime/index.js'
+import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { shortHash, shortValue, statusText, waitLines } from './frame/render.js'
+import { type Session, withSession } from './frame/session.js'
+import { text } from './frame/text.js'
+
+const MILLISECONDS = 1_000
+
+/** `tally show WHAT`: a run by its id, or a receipt by its hash or its place in the chain. */
+export async function show(
+  frame: Frame,
+  what: string,
+  options: { readonly journal?: boolean }
+): Promise<ExitCode> {
+  return withSession(frame, 'read', async ({ client }) => {
+    const view = await runOrNothing(client, what)
+    if (view === undefined) {
+      const which = isHash(what) ? { hash: what } : { index: Number(what.replace(/^#/, '')) }
+      showReceipt(frame, await client.request('receipt', which))
+      return exitCodes.done
+    }
+    showRun(frame, view)
+    if (options.journal === true) await showJournal(frame, client, view.id)
+    return exitCodes.done
+  })
+}
+
+/** Undefined when there is no such run and the name may be a receipt's. */
+async function runOrNothing(client: Session['client'], what: string): Promise<RunView | undefined> {
+  if (what.startsWith('#')) return undefined
+  try {
+    return await client.request('show', { id: what })
+  } catch (error) {
+    const mayBeReceipt = isHash(what) || /^\d{1,15}$/.test(what)
+    if (isTallyError(error, 'run.not_found') && mayBeReceipt) return undefined
+    throw error
+  }
+}
+
+function showRun(frame: Frame, view: RunView): void {
+  const { output } = frame
+  const { paint } = output
+  const { id, name, status, startedAt, updatedAt, definitionHash, input, response } = view
+  output.document('run', view)
+  output.line(text`${paint('bold', id)} ${statusText(paint, status)}`)
+  output.line(text`document   ${name} ${definitionHash}`)
+  output.line(text`started    ${timeText(startedAt)}`)
+  output.line(text`changed    ${timeText(updatedAt)}, ${view.entries} journal entries`)
+  output.line(text`input      ${shortValue(input)}`)
+  if (response !== null) {
+    output.line(text`result     ${response.reason ?? ''} ${shortValue(response.data)}`)
+  }
+  if (view.receiptHash !== null) output.line(text`receipt    ${view.receiptHash}`)
+  if (view.due !== null) output.line(text`goes on    ${timeText(view.due)}`)
+  for (const line of waitLines(frame, id, view.waits)) output.line(line)
+}
+
+async function showJournal(frame: Frame, client: Session['client'], id: string): Promise<void> {
+  const { output } = frame
+  for await (const line of client.stream('journal', { id })) {
+    output.document('journal-entry', line)
+    const { n, k, ...rest } = line.entry as { readonly n: number; readonly k: string } & Json
+    output.line(text`${String(n).padStart(5)} ${output.paint('bold', k)} ${shortValue(rest)}`)
+    await output.ready()
+  }
+}
+
+function showReceipt(frame: Frame, view: ReceiptView): void {
+  const { output } = frame
+  const { receipt, index, writeSet, payload, result, withheld } = view
+  const { inputPayload } = receipt
+  output.document('receipt', view)
+  output.line(text`${output.paint('bold', `receipt ${index}`)} ${receipt.receiptHash}`)
+  output.line(text`previous   ${receipt.previousReceiptHash ?? 'none'}`)
+  output.line(text`signed by  ${receipt.publicKey}`)
+  output.line(text`at         ${timeText(receipt.timestamp * MILLISECONDS)}`)
+  output.line(text`action     ${receipt.intent} (${receipt.dappId})`)
+  if (inputPayload.run !== undefined) {
+    const { runId, path, step, attempt } = inputPayload.run
+    output.line(text`run        ${runId} ${path}, step ${step}, attempt ${attempt}`)
+  }
+  output.line(text`payload    ${shortValue(payload)}`)
+  output.line(text`result     ${shortValue(result)}`)
+  for (const body of withheld) output.line(text`withheld   ${body}`)
+  output.line(text`state      ${shortHash(receipt.previousStateRoot)} -> ${receipt.nextStateRoot}`)
+  for (const { key, before, after } of writeSet) {
+    const from = before === undefined ? 'absent' : shortValue(before)
+    const to = after === undefined ? 'absent' : shortValue(after)
+    output.line(text`  ${key}: ${from} -> ${to}`)
+  }
+  for (const { effect, responseHash } of inputPayload.sealed) {
+    output.line(text`sealed     ${effect} ${shortHash(responseHash)}`)
+  }
+}
