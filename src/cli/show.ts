@@ -1,4 +1,4 @@
-import { isHash, isTallyError, type Json, timeText } from '../core/index.js'
+import { isHash, isTallyError, type JsonObject, timeText } from '../core/index.js'
 import type { ReceiptView, RunView } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { shortHash, shortValue, statusText, waitLines } from './frame/render.js'
@@ -60,7 +60,7 @@ async function showJournal(frame: Frame, client: Session['client'], id: string):
   const { output } = frame
   for await (const line of client.stream('journal', { id })) {
     output.document('journal-entry', line)
-    const { n, k, ...rest } = line.entry as { readonly n: number; readonly k: string } & Json
+    const { n, k, ...rest } = line.entry as JsonObject & { readonly n: number; readonly k: string }
     output.line(text`${String(n).padStart(5)} ${output.paint('bold', k)} ${shortValue(rest)}`)
     await output.ready()
   }

@@ -84,7 +84,7 @@ async function openForRunning(options: RuntimeOptions): Promise<Session> {
   return { client: localClient(runtime.service), holder: 'us', close: () => runtime.close() }
 }
 
-async function configOf(frame: Frame, given: string | undefined): Promise<TallyConfig> {
+export async function configOf(frame: Frame, given: string | undefined): Promise<TallyConfig> {
   const found = await findConfig(frame, given)
   if (found.path === undefined) {
     frame.output.log(text`no configuration: ${found.reason}`)
