@@ -4,6 +4,11 @@
  *
  * @packageDocumentation
  */
+export type {
+  AuditFailure,
+  ReceiptReplay,
+  VerificationReport
+} from './audit/index.js'
 export {
   type Block,
   type BlockContext,
@@ -51,5 +56,6 @@ export {
   type Runtime,
   type RuntimeOptions,
   type StartOptions,
-  type TallyConfig
+  type TallyConfig,
+  type VerifyOptions
 } from './runtime/index.js'

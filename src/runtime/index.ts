@@ -24,3 +24,4 @@ export type {
   ServiceStatus,
   ServiceStreams
 } from './service-types.js'
+export type { VerifyOptions } from './verifying.js'

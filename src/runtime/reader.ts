@@ -1,3 +1,4 @@
+import { type VerificationReport, verifyLedgerDeep } from '../audit/index.js'
 import type { IdentityId, PublicKey } from '../core/index.js'
 import { TallyError } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
@@ -6,10 +7,9 @@ import {
   type HeldStore,
   holdStore,
   type OwnerHandler,
-  openLedger,
-  type VerificationReport,
-  verifyLedger
+  openLedger
 } from '../ledger/index.js'
+import { type Registrations, Registry } from './registry.js'
 import { serve } from './service.js'
 
 /** A ledger that is read without its key. */
@@ -38,7 +38,7 @@ export async function openReader(location: string): Promise<LedgerReader> {
     const service = serve({
       ledger,
       location: held.location.realPath,
-      verify: ({ notes }) => verifyLedger({ store, identity, notes })
+      verify: ({ notes }) => verifyLedgerDeep({ store, identity, notes })
     })
     return {
       service,
@@ -54,18 +54,21 @@ export async function openReader(location: string): Promise<LedgerReader> {
 }
 
 /**
- * Verifies the ledger of a location by its bytes alone, also one that does not open.
+ * Verifies the ledger of a location by its bytes alone, also one that does not open; with the code
+ * that is registered, every step is executed again.
  * Throws only for what keeps the bytes from being read: `ledger.not_found`, `ledger.locked`,
  * `ledger.corrupt` (the store itself), `store.open_failed`.
  */
 export async function verifyLocation(
   location: string,
-  options: { readonly notes: readonly GivenNote[] }
+  options: { readonly notes: readonly GivenNote[]; readonly code?: Registrations | undefined }
 ): Promise<VerificationReport> {
   const held = await holdStore(location)
   try {
     const { notes } = options
-    return await verifyLedger({ store: held.store, identity: identityOf(held, location), notes })
+    const identity = identityOf(held, location)
+    const code = options.code === undefined ? {} : { code: new Registry(options.code) }
+    return await verifyLedgerDeep({ store: held.store, identity, notes, ...code })
   } finally {
     await held.close()
   }

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'eventemitter3'
+import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import { type Diagnostic, lintGraph, Turns, UnitGate } from '../block/index.js'
 import {
   type Clock,
@@ -19,8 +20,7 @@ import {
   type OwnerHandler,
   type OwnerSocket,
   type RunRecord,
-  type StoredReceipt,
-  verifyLedger
+  type StoredReceipt
 } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { Answer, RunHandle } from './handle.js'
@@ -29,6 +29,7 @@ import { MEMORY_LOCATION, type OpenedLedger, type OpenOptions, openForRuntime } 
 import { type Registrations, Registry } from './registry.js'
 import { type Known, Runs } from './runs.js'
 import { serve, verifySteadily } from './service.js'
+import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
 
 export interface RuntimeOptions extends Registrations, OpenOptions {
   /**
@@ -79,6 +80,17 @@ export interface Runtime extends AsyncDisposable {
   receipt(which: Hash | number): Promise<StoredReceipt | undefined>
   /** What is wrong or doubtful in a document; empty when it is fine. */
   lint(document: string | Json): Promise<readonly Diagnostic[]>
+  /**
+   * Checks everything: hashes, links, signatures, state, journals; and, unless `reexecute` is false,
+   * does every run again with the registered code. Never throws for bad data (semantics.md P1).
+   */
+  verify(options?: VerifyOptions): Promise<VerificationReport>
+  /** {@link verify} with every unit executed twice and the executions compared (P2). */
+  replay(options?: Omit<VerifyOptions, 'reexecute'>): Promise<VerificationReport>
+  /** Does one receipt again, twice. Undefined when there is none. */
+  replayReceipt(which: Hash | number): Promise<ReceiptReplay | undefined>
+  /** State after receipt `upTo` (from 0): key to canonical JSON. */
+  reconstructState(upTo: number): ReturnType<RuntimeAudit['reconstructState']>
   /** A signed note over everything committed so far: keep it elsewhere, it anchors the history. */
   note(): Promise<string>
   status(): LedgerState
@@ -115,6 +127,7 @@ export class WiredRuntime implements Runtime {
   readonly events = new EventEmitter<{ event: (event: DeliveredEvent) => void }>()
   readonly ledger: Ledger
   readonly registry: Registry
+  readonly audit: RuntimeAudit
   readonly runsOf: Runs
   /** What other processes may ask, answered in this one. */
   readonly service: OwnerHandler
@@ -153,12 +166,14 @@ export class WiredRuntime implements Runtime {
         provider: (name) => registry.provider(name)
       }
     })
+    const { store } = opened
+    this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
     this.service = serve({
       ledger: this.ledger,
       location: opened.realPath ?? MEMORY_LOCATION,
       running: { runs: this.runsOf, registry },
-      verify: ({ notes }) =>
-        verifySteadily(() => verifyLedger({ store: opened.store, identity: this.identity, notes })),
+      verify: ({ notes, replay }) =>
+        verifySteadily(() => this.audit.verify({ notes, reexecute: replay })),
       lint: (document) => this.lint(document)
     })
   }
@@ -224,6 +239,22 @@ export class WiredRuntime implements Runtime {
     return prepared.ok ? lintGraph(prepared.definition) : prepared.diagnostics
   }
 
+  verify(options: VerifyOptions = {}): Promise<VerificationReport> {
+    return this.audit.verify(options)
+  }
+
+  replay(options: Omit<VerifyOptions, 'reexecute'> = {}): Promise<VerificationReport> {
+    return this.audit.verify({ ...options, executions: 2 })
+  }
+
+  replayReceipt(which: Hash | number): Promise<ReceiptReplay | undefined> {
+    return this.audit.replayReceipt(which)
+  }
+
+  reconstructState(upTo: number): ReturnType<RuntimeAudit['reconstructState']> {
+    return this.audit.reconstructState(upTo)
+  }
+
   note(): Promise<string> {
     return this.ledger.note()
   }
@@ -255,7 +286,7 @@ export class WiredRuntime implements Runtime {
     return {
       id: runId,
       result: known.result.promise,
-      waits: async () => runs.waits(runId),
+      waits: () => runs.durableWaits(runId),
       approve: (token, given) => answer(token, given, 'approve'),
       deny: (token, given) => answer(token, given, 'deny'),
       resume: (token, { action = 'resume', ...given }) =>

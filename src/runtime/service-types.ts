@@ -1,13 +1,7 @@
+import type { VerificationReport } from '../audit/index.js'
 import type { Diagnostic, MessageOutcome, OpenWait, Response } from '../block/index.js'
 import type { Hash, IdentityId, Json, RunId } from '../core/index.js'
-import type {
-  GivenNote,
-  LedgerMode,
-  Receipt,
-  RunStatus,
-  VerificationReport,
-  WriteSet
-} from '../ledger/index.js'
+import type { GivenNote, LedgerMode, Receipt, RunStatus, WriteSet } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 
 /** The ledger and who holds it. */

@@ -7,14 +7,9 @@
  * - K13 The principal of every message is set here, never by its parameters.
  * - Every parameter is checked; unknown ones are refused.
  */
+import type { VerificationReport } from '../audit/index.js'
 import { isHash, type Json, limits, type RunId, systemClock, TallyError } from '../core/index.js'
-import type {
-  GivenNote,
-  Ledger,
-  OwnerHandler,
-  OwnerRequest,
-  VerificationReport
-} from '../ledger/index.js'
+import type { GivenNote, Ledger, OwnerHandler, OwnerRequest } from '../ledger/index.js'
 import {
   answerAndFollow,
   cancelRun,

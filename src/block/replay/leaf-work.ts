@@ -1,4 +1,4 @@
-import { type ActorPath, canonicalize, type Hash, type RunId } from '../../core/index.js'
+import { type ActorPath, canonicalize, type Hash, type Json, type RunId } from '../../core/index.js'
 import { differing, type Finding } from '../finding.js'
 import type { SealedReference } from '../journal.js'
 import { confirmationOf } from '../pump/attempt.js'
@@ -71,11 +71,12 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
     at,
     seed: seed.value,
     block,
-    payload: ask.request.payload,
+    // Copies: what the code does to them changes neither the receipt nor another execution.
+    payload: JSON.parse(canonicalize(ask.request.payload)) as Json,
     view,
     signal: new AbortController().signal
   }
-  const executed = await executeOnTape(input, tape)
+  const executed = await executeOnTape(input, tape.map(copied))
   if (executed.kind === 'diverged') return { kind: 'finding', finding: executed.finding }
   const { outcome, used } = executed
   if (!outcome.ok) return { kind: 'finding', finding: failedAgain(outcome) }
@@ -86,7 +87,11 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
   return { kind: 'done', work, resultText: outcome.text }
 }
 
-export function referenceTo(entry: Sealed): SealedReference {
+function copied(entry: Sealed): Sealed {
+  return typeof entry.body === 'object' ? { ...entry, body: structuredClone(entry.body) } : entry
+}
+
+function referenceTo(entry: Sealed): SealedReference {
   const { seq, effect, requestHash, responseHash, body } = entry
   const bytes = Buffer.byteLength(canonicalize(body))
   return { seq, effect, requestHash, responseHash, bytes }

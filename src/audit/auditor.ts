@@ -1,0 +1,356 @@
+import {
+  type Block,
+  type CompiledComposite,
+  type CompositeDefinition,
+  type Diagnostic,
+  differing,
+  type Finding,
+  type JournalEntry,
+  type RootBlock,
+  RunReplay,
+  type RunStarted
+} from '../block/index.js'
+import {
+  canonicalize,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  limits,
+  type RunId,
+  runtimeProfile
+} from '../core/index.js'
+import type { HookVerdict, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
+import { compareUnit } from './compare.js'
+import { NotChecked } from './not-checked.js'
+
+/** The code that is registered: what a ledger's receipts are compared with. */
+export interface CodeSource {
+  block(name: string): Block | undefined
+  compile(definition: CompositeDefinition): Promise<Compiled>
+}
+
+type Compiled =
+  | { readonly ok: true; readonly root: RootBlock; readonly compiled: CompiledComposite }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+export interface AuditorOptions {
+  readonly code: CodeSource
+  readonly identity: VerifiedReceipt['receipt']['identity']
+  /** How often each unit is executed; more than once compares the executions (P2). */
+  readonly executions: number
+  /** What to do about receipts of code that is not registered: a failure, or not checked. */
+  readonly unknownCode: 'refuse' | 'skip'
+  /** Limits execution to some receipts; all others are only folded. */
+  readonly isWanted?: (receipt: VerifiedReceipt) => boolean
+}
+
+type AuditedRun =
+  | { readonly kind: 'open'; readonly replay: RunReplay }
+  /** Not done again, for a reason that goes into the report. */
+  | { readonly kind: 'skipped'; readonly why: string }
+  | { readonly kind: 'ended' }
+
+const ended: AuditedRun = { kind: 'ended' }
+
+/** An entry whose receipt comes next. */
+interface PendingEntry {
+  readonly replay: RunReplay
+  readonly entry: JournalEntry
+  readonly text: string
+}
+
+/**
+ * Does the runs of a ledger again while its records are read, and compares what they give with what
+ * the receipts say (P1).
+ *
+ * Owns: the replays of the runs that have not ended, and the counts. Does not own: reading, hashes,
+ * signatures and links, which the ledger room has checked before an item arrives here.
+ */
+export class Auditor {
+  readonly notChecked = new NotChecked()
+  readonly #options: AuditorOptions
+  readonly #runs = new Map<RunId, AuditedRun>()
+  readonly #compiled = new Map<string, Compiled>()
+  readonly #profiles = new Map<string, number>()
+  /** Keys whose value is withheld. */
+  readonly #withheld = new Set<string>()
+  readonly #profile = canonicalize(runtimeProfile())
+  #pending: PendingEntry | undefined
+  #failedAttempts = 0
+  reexecuted = 0
+
+  constructor(options: AuditorOptions) {
+    this.#options = options
+  }
+
+  get reexecutedByProfile(): Readonly<Record<string, number>> {
+    return Object.fromEntries(this.#profiles)
+  }
+
+  /** Says what is left open; to be called once, at the end. */
+  finish(): readonly string[] {
+    const failed = this.#failedAttempts
+    if (failed > 0) {
+      const what = failed === 1 ? 'failed attempt leaves' : 'failed attempts leave'
+      this.notChecked.say(`${failed} ${what} no receipt: not executed again`)
+    }
+    return this.notChecked.all()
+  }
+
+  /** Takes the journal entries of an item; those that a receipt completes wait for it. */
+  async item(item: VerifiedItem): Promise<HookVerdict | undefined> {
+    return guarded(async () => {
+      for (const [place, text] of item.entries.entries()) {
+        const entry = JSON.parse(text) as JournalEntry
+        const run = await this.#runOf(item, entry)
+        if ('field' in run) return { ...run, key: run.key ?? item.runId }
+        if (run.kind === 'skipped') continue
+        if (run.kind === 'ended') return afterEnd(item, entry)
+        const isLast = place === item.entries.length - 1
+        const finding = this.#entry(run.replay, { entry, text, isLast, item })
+        if (finding !== undefined) return { ...finding, key: finding.key ?? item.runId }
+      }
+      return undefined
+    })
+  }
+
+  /** Does the unit of a receipt again. */
+  async receipt(verified: VerifiedReceipt): Promise<HookVerdict | undefined> {
+    const finding = await guarded(() => this.#receipt(verified))
+    for (const { key, text } of verified.changes) {
+      if (text === undefined) this.#withheld.add(key)
+      else this.#withheld.delete(key)
+    }
+    return finding
+  }
+
+  async #runOf(item: VerifiedItem, entry: JournalEntry): Promise<AuditedRun | Finding> {
+    const { runId } = item
+    const known = this.#runs.get(runId)
+    if (known !== undefined) return known
+    if (entry.k !== 'run.started' || !isJsonObject(entry.definition)) {
+      return this.#know(runId, { kind: 'skipped', why: 'its run has no definition' })
+    }
+    const run = await this.#begin(item, entry)
+    return 'field' in run ? run : this.#know(runId, run)
+  }
+
+  #know(runId: RunId, run: AuditedRun): AuditedRun {
+    this.#runs.set(runId, run)
+    return run
+  }
+
+  async #begin(item: VerifiedItem, entry: RunStarted): Promise<AuditedRun | Finding> {
+    const { code, identity, unknownCode } = this.#options
+    const base = differing('journal.base', item.previousReceiptHash ?? 'GENESIS', entry.base)
+    if (base !== undefined) return base
+    const compiled = await this.#compile(entry.definition)
+    const actual = compiled.ok ? compiled.root.definitionHash : 'it does not compile'
+    if (!compiled.ok || actual !== entry.definitionHash) {
+      const why = compiled.ok ? '' : `: ${compiled.diagnostics[0]?.message ?? ''}`
+      if (unknownCode === 'refuse') {
+        return { field: 'definitionHash', expected: actual + why, actual: entry.definitionHash }
+      }
+      return { kind: 'skipped', why: 'its definition, or a block that it names, has changed' }
+    }
+    const { root, compiled: chart } = compiled
+    const options = { runId: item.runId, identity, root, compiled: chart }
+    const replay = new RunReplay({ ...options, block: (name) => code.block(name) })
+    return { kind: 'open', replay }
+  }
+
+  async #compile(definition: JsonObject): Promise<Compiled> {
+    const text = canonicalize(definition)
+    const known = this.#compiled.get(text)
+    if (known !== undefined) return known
+    const compiled = await this.#options.code.compile(definition as unknown as CompositeDefinition)
+    if (this.#compiled.size >= limits.CACHE_ENTRIES_MAX) this.#compiled.clear()
+    this.#compiled.set(text, compiled)
+    return compiled
+  }
+
+  #entry(
+    replay: RunReplay,
+    given: {
+      readonly entry: JournalEntry
+      readonly text: string
+      readonly isLast: boolean
+      readonly item: VerifiedItem
+    }
+  ): Finding | undefined {
+    const { entry, text, isLast, item } = given
+    const finding = replay.check(entry)
+    if (finding !== undefined) return finding
+    if (entry.k === 'settled' && !entry.response.success) this.#failedAttempts += 1
+    const completes = replay.completes(entry)
+    const beside = isLast ? besideOf(item) : 'nothing'
+    const problem = differing('journal.completes', completes ?? 'nothing', beside)
+    if (problem !== undefined) return problem
+    if (completes === 'unit') {
+      this.#pending = { replay, entry, text }
+      return undefined
+    }
+    const evidence =
+      completes === 'evidence' ? evidenceFinding(replay, entry, item.evidence) : undefined
+    return evidence ?? this.#take(item.runId, replay, entry, text)
+  }
+
+  #take(
+    runId: RunId,
+    replay: RunReplay,
+    entry: JournalEntry,
+    text: string,
+    receipt?: VerifiedReceipt
+  ): Finding | undefined {
+    const finding = replay.take(entry, text, receipt?.receipt.receiptHash)
+    if (replay.isFinished) this.#runs.set(runId, ended)
+    return finding
+  }
+
+  async #receipt(verified: VerifiedReceipt): Promise<Finding | undefined> {
+    const pending = this.#pending
+    this.#pending = undefined
+    const { index, receipt, runId } = verified
+    if (pending === undefined) {
+      const run = this.#runs.get(runId)
+      const why = run?.kind === 'skipped' ? run.why : 'no journal entry completes it'
+      this.notChecked.receipt(index, `not executed again (${receipt.intent}): ${why}`)
+      return undefined
+    }
+    const { replay, entry, text } = pending
+    const finding = await this.#again(replay, entry, verified)
+    return finding ?? this.#take(runId, replay, entry, text, verified)
+  }
+
+  async #again(
+    replay: RunReplay,
+    entry: JournalEntry,
+    verified: VerifiedReceipt
+  ): Promise<Finding | undefined> {
+    const { executions, isWanted, unknownCode } = this.#options
+    const { index, receipt } = verified
+    if (isWanted?.(verified) === false) return undefined
+    const unknown = codeFinding(replay, entry, verified)
+    if (unknown !== undefined) {
+      if (unknownCode === 'refuse') return unknown
+      this.notChecked.receipt(index, 'not executed again: its code is not registered')
+      return undefined
+    }
+    const { provider, run } = receipt.inputPayload
+    const touched: string[] = []
+    const below = this.#below(verified, touched)
+    const recorded = { at: run?.at ?? -1, profile: provider.profile }
+    const unit = await replay.unit(entry, recorded, { below, executions })
+    if (unit.kind === 'skipped' || touched.length > 0) {
+      const what = unit.kind === 'skipped' ? `a response to ${unit.what}` : `state ${touched[0]}`
+      this.notChecked.receipt(index, `not executed again: ${what} is withheld`)
+      return undefined
+    }
+    const finding = unit.kind === 'finding' ? unit.finding : compareUnit(unit.draft, verified)
+    if (finding !== undefined) return this.#unlessProfile(finding, verified)
+    this.#count(provider.profile)
+    this.#sayDeclared(replay.blocksOf(entry))
+    return undefined
+  }
+
+  /** Another engine may give other results; then a difference is told and not a failure (K10). */
+  #unlessProfile(finding: Finding, { index, receipt }: VerifiedReceipt): Finding | undefined {
+    const { profile } = receipt.inputPayload.provider
+    if (canonicalize(profile) === this.#profile || !isOutput(finding)) return finding
+    const change = profileChange(profile)
+    this.notChecked.say(`${change} (compared all the same)`)
+    this.notChecked.receipt(index, `${change}: ${finding.field} differs`)
+    return undefined
+  }
+
+  #count(profile: Json): void {
+    const name = canonicalize(profile)
+    if (name !== this.#profile) {
+      this.notChecked.say(`${profileChange(profile)} (compared all the same)`)
+    }
+    this.reexecuted += 1
+    this.#profiles.set(name, (this.#profiles.get(name) ?? 0) + 1)
+  }
+
+  #below({ stateBefore }: VerifiedReceipt, touched: string[]): VerifiedReceipt['stateBefore'] {
+    if (this.#withheld.size === 0) return stateBefore
+    return {
+      read: (key) => {
+        if (this.#withheld.has(key)) touched.push(key)
+        return stateBefore.read(key)
+      },
+      list: (prefix) => stateBefore.list(prefix)
+    }
+  }
+
+  #sayDeclared(blocks: readonly Block[]): void {
+    for (const { name, version } of blocks) {
+      this.notChecked.say(`code of block ${name}@${version} is declared, not measured`)
+    }
+  }
+}
+
+/** Nothing that a ledger says may stop a verification: what cannot be read is a finding. */
+async function guarded(step: () => Promise<Finding | undefined>): Promise<HookVerdict | undefined> {
+  try {
+    return await step()
+  } catch (error) {
+    const actual = error instanceof Error ? error.message : String(error)
+    return { field: 'journal', expected: 'entries that can be done again', actual }
+  }
+}
+
+function codeFinding(
+  replay: RunReplay,
+  entry: JournalEntry,
+  { receipt }: VerifiedReceipt
+): Finding | undefined {
+  if (entry.k !== 'settled') return undefined
+  const [block] = replay.blocksOf(entry)
+  const { codeHash } = receipt.inputPayload.provider
+  return differing('inputPayload.provider.codeHash', block?.codeHash, codeHash)
+}
+
+function afterEnd({ runId }: VerifiedItem, { k }: JournalEntry): Finding {
+  return { field: 'journal.k', expected: 'nothing after run.finished', actual: k, key: runId }
+}
+
+function besideOf({ hasReceipt, evidence }: VerifiedItem): string {
+  if (hasReceipt) return evidence === undefined ? 'unit' : 'unit and evidence'
+  return evidence === undefined ? 'nothing' : 'evidence'
+}
+
+function evidenceFinding(
+  replay: RunReplay,
+  entry: JournalEntry,
+  text: string | undefined
+): Finding | undefined {
+  const evidence: unknown = JSON.parse(text ?? 'null')
+  const { inputPayload, journalHash, code } = evidence as {
+    readonly inputPayload?: { readonly id?: Json }
+    readonly journalHash?: Json
+    readonly code?: Json
+  }
+  const again = replay.evidenceOf(entry)
+  const { reason } = (entry as { readonly response: { readonly reason?: string } }).response
+  return (
+    differing('evidence.inputPayload.id', again.unitId, inputPayload?.id) ??
+    differing('evidence.journalHash', again.journalHash, journalHash) ??
+    differing('evidence.code', reason ?? 'failed', code)
+  )
+}
+
+const outputs = new Set(['resultHash', 'writeSet', 'journal.response', 'result', 'determinism'])
+
+/** Whether a difference may come from another version of the engine. */
+function isOutput({ field }: Finding): boolean {
+  return outputs.has(field) || field.startsWith('sealed.')
+}
+
+function profileChange(profile: Json): string {
+  return `profile_changed: ${profileName(profile)} -> ${profileName(runtimeProfile())}`
+}
+
+function profileName(profile: Json): string {
+  return isJsonObject(profile) ? Object.values(profile).map(String).join('+') : String(profile)
+}

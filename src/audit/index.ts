@@ -1,0 +1,9 @@
+/** audit: checks a ledger, and does again what it says was done. */
+export type { CodeSource } from './auditor.js'
+export { type ReceiptReplay, reconstructState, replayReceipt } from './replay.js'
+export {
+  type AuditFailure,
+  type VerificationReport,
+  verificationLine
+} from './report.js'
+export { type DeepVerifyOptions, verifyLedgerDeep } from './verify.js'

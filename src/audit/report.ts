@@ -1,0 +1,70 @@
+import type {
+  VerificationReport as StructuralReport,
+  VerificationFailure
+} from '../ledger/index.js'
+
+/** The first thing found wrong; everything before it stands. */
+export interface AuditFailure extends VerificationFailure {
+  /** For state: the value before. */
+  readonly before?: string
+}
+
+/** What a verification found, checked, and did not check. Plain data. */
+export interface VerificationReport extends Omit<StructuralReport, 'failure' | 'anchored'> {
+  readonly failure?: AuditFailure
+  /** Receipts that were done again, to the same result and the same changes. */
+  readonly reexecuted: number
+  /** The same by the profile that the receipts name (architecture.md D5). */
+  readonly reexecutedByProfile: Readonly<Record<string, number>>
+  /**
+   * Log records that notes from outside prove to have been there, of `logSize` (P5). `source` is where
+   * the note that covers most comes from; null when none was given or none fits.
+   */
+  readonly anchored: StructuralReport['anchored'] & { readonly source: string | null }
+  readonly elapsedMs: number
+  /** All of it in one line, for people. */
+  readonly line: string
+}
+
+/** The report in one line: `verify: 1 204 receipts, chain ok, signatures ok, state ok, …`. */
+export function verificationLine(report: Omit<VerificationReport, 'line'>): string {
+  const { receipts, evidence, reexecuted, failure } = report
+  const records = plural(evidence, 'evidence record')
+  const amount = plural(receipts, 'receipt') + (evidence === 0 ? '' : ` and ${records}`)
+  if (failure !== undefined) return `verify: FAILED at ${failureText(failure)}; ${amount} before it`
+  const again = reexecuted === 0 ? '' : `, re-executed ${grouped(reexecuted)}`
+  return `verify: ${amount}, chain ok, signatures ok, state ok${again}; ${anchorText(report)}`
+}
+
+function anchorText({ anchored }: Omit<VerificationReport, 'line'>): string {
+  const { upTo, logSize, source, notes } = anchored
+  if (source === null) {
+    return `not anchored (${notes.length === 0 ? 'no note given' : 'no note fits'})`
+  }
+  const rest = logSize === upTo ? '' : `, ${grouped(logSize - upTo)} not anchored`
+  return `anchored up to ${grouped(upTo)} of ${grouped(logSize)} (note from ${source})${rest}`
+}
+
+function failureText({ index, field, expected, actual, key, before }: AuditFailure): string {
+  const about = key === undefined ? '' : ` (${shown(key)})`
+  const was = before === undefined ? '' : `, was ${shown(before)}`
+  return (
+    `receipt ${grouped(index)}: ${field}${about}: ` +
+    `expected ${shown(expected)}, found ${shown(actual)}${was}`
+  )
+}
+
+function plural(count: number, what: string): string {
+  return `${grouped(count)} ${what}${count === 1 ? '' : 's'}`
+}
+
+const SHOWN_LENGTH = 160
+
+function shown(text: string): string {
+  return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`
+}
+
+/** Digits in groups of three, with plain spaces: `1 204`. */
+function grouped(count: number): string {
+  return String(count).replace(/\B(?=(\d{3})+$)/g, ' ')
+}

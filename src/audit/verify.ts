@@ -1,0 +1,101 @@
+import { elapsedMs, type IdentityId, TallyError } from '../core/index.js'
+import {
+  type GivenNote,
+  type Store,
+  type VerificationReport as StructuralReport,
+  verifyLedger
+} from '../ledger/index.js'
+import { Auditor, type AuditorOptions, type CodeSource } from './auditor.js'
+import { type VerificationReport, verificationLine } from './report.js'
+
+export interface DeepVerifyOptions {
+  readonly store: Store
+  readonly identity: IdentityId
+  /** The blocks and documents that are registered; needed to execute again. */
+  readonly code?: CodeSource
+  /** Executes again what receipts say was executed. Default: when `code` is given. */
+  readonly reexecute?: boolean
+  /** How often; more than once compares the executions with one another too (P2). Default 1. */
+  readonly executions?: number
+  /** What to do about receipts of code that is not registered. Default `refuse`: a failure (P1). */
+  readonly unknownCode?: AuditorOptions['unknownCode']
+  /** Notes from outside the ledger's own directory (P5). */
+  readonly notes?: readonly GivenNote[]
+}
+
+/**
+ * Verifies a whole ledger: hashes, links, signatures, roots, journals, state, notes; and, with the
+ * code at hand, by doing every run again (semantics.md P1). Never throws for bad data: the report
+ * names the first thing that is wrong, and what was not checked.
+ */
+export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<VerificationReport> {
+  const began = elapsedMs()
+  const { store, identity, code, notes = [], executions = 1, unknownCode = 'refuse' } = options
+  const isWanted = options.reexecute ?? code !== undefined
+  if (isWanted && code === undefined) throw new TallyError('audit.no_code', {})
+  const auditor =
+    isWanted && code !== undefined
+      ? new Auditor({ code, identity, executions, unknownCode })
+      : undefined
+  const headBefore = headOf(store, identity)
+  const structural = await verifyLedger({
+    store,
+    identity,
+    notes,
+    ...(auditor === undefined ? {} : hooksOf(auditor))
+  })
+  const isMoved = headBefore !== headOf(store, identity)
+  return reportOf({ structural, auditor, isMoved, isNoted: notes.length > 0, began })
+}
+
+export function hooksOf(
+  auditor: Auditor
+): Pick<Parameters<typeof verifyLedger>[0], 'onItem' | 'onReceipt'> {
+  return {
+    onItem: (item) => auditor.item(item),
+    onReceipt: (receipt) => auditor.receipt(receipt)
+  }
+}
+
+// What is written while a verification reads may be newer than the commits that it has read.
+const moving = /^(state|derived|head)(\.|$)/
+
+function reportOf(found: {
+  readonly structural: StructuralReport
+  readonly auditor: Auditor | undefined
+  readonly isMoved: boolean
+  readonly isNoted: boolean
+  readonly began: number
+}): VerificationReport {
+  const { structural, auditor, isMoved, isNoted, began } = found
+  const { failure } = structural
+  const isOvertaken = isMoved && failure !== undefined && moving.test(failure.field)
+  const notChecked = structural.notChecked.filter((text) => text !== 'everything after the failure')
+  if (auditor !== undefined) notChecked.push(...auditor.finish())
+  if (!isNoted) notChecked.push('no note given: truncation of the tail cannot be seen')
+  if (isOvertaken) notChecked.push('state entries and indexes: written to while being read')
+  else if (failure !== undefined) notChecked.push('everything after the failure')
+  const { failure: _, ...rest } = structural
+  const report = {
+    ...rest,
+    ok: failure === undefined || isOvertaken,
+    reexecuted: auditor?.reexecuted ?? 0,
+    reexecutedByProfile: auditor?.reexecutedByProfile ?? {},
+    elapsedMs: elapsedMs() - began,
+    ...(failure === undefined || isOvertaken ? {} : { failure }),
+    anchored: { ...structural.anchored, source: sourceOf(structural) },
+    notChecked
+  }
+  return { ...report, line: verificationLine(report) }
+}
+
+function sourceOf({ anchored }: StructuralReport): string | null {
+  const { upTo, notes } = anchored
+  return notes.find(({ ok, size }) => ok && size === upTo)?.source ?? null
+}
+
+/** Hash of the head as stored, to see whether the ledger was written to meanwhile. */
+function headOf(store: Store, identity: IdentityId): string | undefined {
+  const value = store.get(`${identity}/head`)
+  return value === undefined ? undefined : Buffer.from(value).toString('latin1')
+}

@@ -1,0 +1,45 @@
+import {
+  type CodeSource,
+  type ReceiptReplay,
+  reconstructState,
+  replayReceipt,
+  type VerificationReport,
+  verifyLedgerDeep
+} from '../audit/index.js'
+import type { Hash, IdentityId } from '../core/index.js'
+import type { GivenNote, Store } from '../ledger/index.js'
+
+export interface VerifyOptions {
+  /** Does every run again with the registered code. Default true. */
+  readonly reexecute?: boolean
+  /** How often each unit is executed; more than once compares the executions. Default 1. */
+  readonly executions?: number
+  /** What to do about receipts of code that is not registered. Default `refuse`: a failure. */
+  readonly unknownCode?: 'refuse' | 'skip'
+  /** Notes kept outside the ledger, as text or with the name of where they come from (P5). */
+  readonly notes?: readonly (string | GivenNote)[]
+}
+
+/** The audit room over one opened ledger and what is registered. */
+export interface RuntimeAudit {
+  verify(options: VerifyOptions): Promise<VerificationReport>
+  replayReceipt(which: Hash | number): Promise<ReceiptReplay | undefined>
+  reconstructState(upTo: number): ReturnType<typeof reconstructState>
+}
+
+export function auditOf(parts: {
+  readonly store: Store
+  readonly identity: IdentityId
+  readonly code: CodeSource
+}): RuntimeAudit {
+  return {
+    verify: ({ notes = [], reexecute = true, ...options }) =>
+      verifyLedgerDeep({ ...parts, ...options, reexecute, notes: notes.map(given) }),
+    replayReceipt: (which) => replayReceipt({ ...parts, which }),
+    reconstructState: (upTo) => reconstructState({ ...parts, upTo })
+  }
+}
+
+function given(note: string | GivenNote, index: number): GivenNote {
+  return typeof note === 'string' ? { source: `note ${index + 1}`, text: note } : note
+}
