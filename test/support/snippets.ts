@@ -56,7 +56,10 @@ export function snippetsOf(page: string): readonly Snippet[] {
       line: open.line,
       language: open.language,
       directive: before?.[1] ?? '',
-      text: `${lines.slice(open.from, index).join('\n')}\n`
+      text: lines
+        .slice(open.from, index)
+        .map((text) => `${text}\n`)
+        .join('')
     })
     open = undefined
   }
