@@ -1,17 +1,12 @@
 /** runtime: a ledger, what may run on it, and the runs of this process, wired together. */
 export type { DeliveredEvent } from './channel.js'
 export { defineConfig, type TallyConfig } from './config.js'
+export { createRuntime } from './create.js'
 export type { Answer, RunHandle, RunResult } from './handle.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
 export { type LedgerReader, openReader, verifyLocation } from './reader.js'
 export type { Registrations } from './registry.js'
-export {
-  createRuntime,
-  type Runtime,
-  type RuntimeOptions,
-  type StartOptions,
-  WiredRuntime
-} from './runtime.js'
+export type { Runtime, RuntimeOptions, StartOptions, WiredRuntime } from './runtime.js'
 export type {
   AnswerAction,
   AnswerParams,

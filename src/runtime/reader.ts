@@ -1,4 +1,4 @@
-import { type VerificationReport, verifyLedgerDeep } from '../audit/index.js'
+import type { VerificationReport } from '../audit/index.js'
 import type { IdentityId, PublicKey } from '../core/index.js'
 import { TallyError } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
@@ -7,9 +7,10 @@ import {
   type HeldStore,
   holdStore,
   type OwnerHandler,
-  openLedger
+  openLedger,
+  type Store
 } from '../ledger/index.js'
-import { type Registrations, Registry } from './registry.js'
+import type { Registrations } from './registry.js'
 import { serve } from './service.js'
 
 /** A ledger that is read without its key. */
@@ -38,7 +39,7 @@ export async function openReader(location: string): Promise<LedgerReader> {
     const service = serve({
       ledger,
       location: held.location.realPath,
-      verify: ({ notes }) => verifyLedgerDeep({ store, identity, notes })
+      verify: ({ notes }) => verifyStore({ store, identity, notes, code: undefined })
     })
     return {
       service,
@@ -65,13 +66,25 @@ export async function verifyLocation(
 ): Promise<VerificationReport> {
   const held = await holdStore(location)
   try {
-    const { notes } = options
+    const { notes, code } = options
     const identity = identityOf(held, location)
-    const code = options.code === undefined ? {} : { code: new Registry(options.code) }
-    return await verifyLedgerDeep({ store: held.store, identity, notes, ...code })
+    return await verifyStore({ store: held.store, identity, notes, code })
   } finally {
     await held.close()
   }
+}
+
+async function verifyStore(options: {
+  readonly store: Store
+  readonly identity: IdentityId
+  readonly notes: readonly GivenNote[]
+  readonly code: Registrations | undefined
+}): Promise<VerificationReport> {
+  const { code: registrations, ...rest } = options
+  const { verifyLedgerDeep } = await import('../audit/index.js')
+  if (registrations === undefined) return verifyLedgerDeep(rest)
+  const { Registry } = await import('./registry.js')
+  return verifyLedgerDeep({ ...rest, code: new Registry(registrations) })
 }
 
 function identityOf(held: HeldStore, path: string): IdentityId {

@@ -98,11 +98,8 @@ export interface Runtime extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/**
- * Opens a ledger and everything that runs on it: the only place where the rooms are wired together.
- * Rejects with the codes of opening: `ledger.not_found`, `ledger.locked`, `identity.wrong_passphrase`…
- */
-export async function createRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
+/** What `createRuntime` does once it is loaded. */
+export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
   const registry = new Registry(options)

@@ -1,4 +1,4 @@
-import { type OpenWait, type Response, runUnitId } from '../block/index.js'
+import type { OpenWait, Response } from '../block/index.js'
 import { type Hash, type Json, type RunId, TallyError } from '../core/index.js'
 import type { Ledger, RunRecord, StoredReceipt } from '../ledger/index.js'
 import { isEnded } from './known.js'
@@ -36,6 +36,7 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
     readonly definitionHash: Hash
     readonly input: Json
   }
+  const { runUnitId } = await import('../block/index.js')
   const completed = await ledger.unit(runUnitId(id))
   const { response } = record.last as unknown as { readonly response: Response }
   return {
