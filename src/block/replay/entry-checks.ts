@@ -12,9 +12,10 @@ import type {
   TimerFired,
   WaitBegun
 } from '../pump/entries.js'
+import type { OpenWait } from '../pump/host.js'
 import type { RootBlock } from '../pump/run-pump.js'
 import { bare } from '../pump/unit.js'
-import { beginWait } from '../pump/waits.js'
+import { beginWait, openWaitOf } from '../pump/waits.js'
 import { placeKey, type RunState } from './run-state.js'
 
 /** What an entry is checked against: the run so far, and who and what runs. */
@@ -55,6 +56,8 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
       return timer(entry, state)
     case 'decision':
       return decision(entry, state)
+    case 'run.waiting':
+      return parked(entry, state)
     case 'run.finished':
       return finished(entry, state)
     default:
@@ -65,16 +68,20 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
 function requested(entry: Requested, state: RunState): Finding | undefined {
   const { path, step, seq, requestHash } = entry
   return firstOf(
-    asked(entry, state),
+    notAsked(entry, state),
     differing('journal.key', effectKey(state.runId, path, step, seq, requestHash), entry.key)
   )
 }
 
 function sealed(entry: Sealed, state: RunState): Finding | undefined {
   // An answer may come after its attempt has timed out or was cancelled.
-  if (!state.asked.has(placeKey(entry))) return asked(entry, state)
+  if (!state.asked.has(placeKey(entry))) return notAsked(entry, state)
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return undefined
+  const asked = attempt.past.requested.get(entry.seq)
+  if (asked !== undefined && asked.requestHash !== entry.requestHash) {
+    return differing('journal.requestHash', asked.requestHash, entry.requestHash)
+  }
   const open = attempt.waits.get(entry.seq)
   if (open !== undefined) {
     return firstOf(
@@ -117,7 +124,7 @@ function answerFinding(open: WaitBegun, entry: Sealed): Finding | undefined {
 function wait(entry: WaitBegun, { state, root, identity }: CheckContext): Finding | undefined {
   const decision = state.decisions.get(entry.path)
   const attempt = state.attemptAt(entry)
-  if (entry.seq !== null && attempt === undefined) return asked(entry, state)
+  if (entry.seq !== null && attempt === undefined) return notAsked(entry, state)
   if (entry.seq === null && decision === undefined) {
     return unexpected('journal.wait', 'a decision that was asked for', 'none')
   }
@@ -162,7 +169,7 @@ function requestHashAgain(entry: WaitBegun, state: RunState): string | undefined
 
 function settled(entry: Settled, state: RunState): Finding | undefined {
   const attempt = state.attemptAt(entry)
-  if (attempt === undefined) return asked(entry, state)
+  if (attempt === undefined) return notAsked(entry, state)
   const isInScope = state.scopeAround(entry.path) !== undefined
   const hasOverlay = entry.overlay !== undefined
   return firstOf(
@@ -208,6 +215,16 @@ function decision(entry: DecisionMade, state: RunState): Finding | undefined {
   )
 }
 
+/** A run parks with the waits that are open then. */
+function parked(
+  { waits }: JournalEntry & { readonly k: 'run.waiting' },
+  state: RunState
+): Finding | undefined {
+  const open = state.waits.all().filter(({ actions }) => actions.length > 0)
+  const byToken = (one: OpenWait, other: OpenWait) => (one.token < other.token ? -1 : 1)
+  return differing('journal.waits', open.map(openWaitOf).sort(byToken), [...waits].sort(byToken))
+}
+
 function finished(
   entry: JournalEntry & { readonly k: 'run.finished' },
   state: RunState
@@ -225,7 +242,7 @@ function finished(
 }
 
 /** Names what was asked for, against a place that was not. */
-function asked(
+function notAsked(
   {
     path,
     step,

@@ -45,7 +45,7 @@ export async function scopeAgain(
   const scope = new Scope(opened.ask, {
     at: options.at,
     outer,
-    below: outer === undefined ? below.read : (key) => outer.view.read(key)
+    below: (key) => (outer === undefined ? below : outer.view).read(key)
   })
   for (const step of opened.steps) {
     if (step.kind === 'scope') {
