@@ -17,6 +17,8 @@ export type DeliveredEvent =
 
 interface Reader {
   readonly queue: DeliveredEvent[]
+  /** Number of the first event that it is given: earlier ones are in what it was told first. */
+  readonly since: number
   dropped: number
   wake: (() => void) | undefined
 }
@@ -31,7 +33,12 @@ export class EventChannel {
   readonly #durable: (position: Position) => Promise<void>
   readonly #readers = new Set<Reader>()
   readonly #listener: ((event: DeliveredEvent) => void) | undefined
-  #pending: { readonly event: DeliveredEvent; readonly position: Position }[] = []
+  #pending: {
+    readonly event: DeliveredEvent
+    readonly position: Position
+    readonly order: number
+  }[] = []
+  #emitted = 0
   #isDraining = false
   #isClosed = false
 
@@ -46,7 +53,8 @@ export class EventChannel {
 
   emit(event: DeliveredEvent, position: Position): void {
     if (this.#readers.size === 0 && this.#listener === undefined) return
-    this.#pending.push({ event, position })
+    this.#pending.push({ event, position, order: this.#emitted })
+    this.#emitted += 1
     if (!this.#isDraining) void this.#drain()
   }
 
@@ -56,11 +64,23 @@ export class EventChannel {
     if (!this.#isDraining) this.#wakeAll()
   }
 
-  /** Reads from now on; `first` comes before everything else. Ends when the channel is closed. */
-  async *read(first: readonly DeliveredEvent[]): AsyncGenerator<DeliveredEvent> {
-    const reader: Reader = { queue: [...first], dropped: 0, wake: undefined }
+  /**
+   * Reads from now on. `first` comes before everything else, once `position` is durable. Ends when the
+   * channel is closed.
+   */
+  async *read(
+    first: readonly DeliveredEvent[],
+    position: Position = 0
+  ): AsyncGenerator<DeliveredEvent> {
+    const reader: Reader = {
+      queue: [...first],
+      since: this.#emitted,
+      dropped: 0,
+      wake: undefined
+    }
     this.#readers.add(reader)
     try {
+      if (position > 0) await this.#durable(position)
       for (;;) {
         const event = reader.queue.shift()
         if (event !== undefined) {
@@ -86,7 +106,7 @@ export class EventChannel {
         this.#pending = []
         const last = batch.at(-1)
         if (last !== undefined) await this.#durable(last.position)
-        for (const { event } of batch) this.#hand(event)
+        for (const { event, order } of batch) this.#hand(event, order)
       }
     } catch {
       // The ledger is poisoned: nothing that was on its way may be told; the run's promises reject.
@@ -97,9 +117,10 @@ export class EventChannel {
     }
   }
 
-  #hand(event: DeliveredEvent): void {
+  #hand(event: DeliveredEvent, order: number): void {
     this.#listener?.(event)
     for (const reader of this.#readers) {
+      if (order < reader.since) continue
       if (reader.queue.length >= limits.EVENTS_BUFFERED_MAX) {
         reader.dropped += 1
         continue

@@ -47,12 +47,6 @@ export function resolvers(): PromiseWithResolvers {
   return { promise, resolve, reject }
 }
 
-export function refusing(begun: Promise<void>, first: PromiseWithResolvers): PromiseWithResolvers {
-  const promise = begun.then(() => first.promise)
-  promise.catch(() => undefined)
-  return { ...first, promise }
-}
-
 /** The result of a document that cannot run: a failure like any other, and nothing is recorded (B4). */
 export function refusedResult(
   runId: RunId,

@@ -3,6 +3,7 @@ import {
   type CompositeDefinition,
   type MessageOutcome,
   type OpenWait,
+  type Position,
   type PumpHost,
   type RecordedEntry,
   type RunEnd,
@@ -11,20 +12,20 @@ import {
   runUnitId,
   type WaitMessage
 } from '../block/index.js'
-import { hashJson, isRunId, type Json, limits, type RunId, TallyError } from '../core/index.js'
+import {
+  canonicalizeLedgerValue,
+  hashJson,
+  isRunId,
+  type Json,
+  limits,
+  type RunId,
+  TallyError
+} from '../core/index.js'
 import type { Ledger, RunRecord } from '../ledger/index.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
 import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
 import type { RunResult } from './handle.js'
-import {
-  type Compiled,
-  isEnded,
-  type Known,
-  refusedResult,
-  refusing,
-  resolvers,
-  resultOf
-} from './known.js'
+import { type Compiled, isEnded, type Known, refusedResult, resolvers, resultOf } from './known.js'
 import type { Prepared, Registry } from './registry.js'
 
 export interface RunsOptions {
@@ -32,6 +33,11 @@ export interface RunsOptions {
   readonly registry: Registry
   readonly host: Omit<PumpHost, 'emit'>
   readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
+}
+
+interface StartTerms {
+  readonly inputs: Json
+  readonly principal: Json
 }
 
 /**
@@ -57,40 +63,61 @@ export class Runs {
     return count
   }
 
-  /** Starts a run, or attaches to the one that has this id. */
-  start(
-    runId: RunId,
-    source: Promise<Prepared>,
-    options: { readonly inputs: Json; readonly principal: Json }
-  ): Known {
+  /**
+   * Starts a run, or attaches to the one that has this id, and takes it up if it was interrupted.
+   * Throws for an id or for inputs that a journal cannot keep.
+   */
+  start(runId: RunId, source: Promise<Prepared>, given: StartTerms): Known {
     this.#checkOpen()
     if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: String(runId) })
+    // A copy, with its keys in one order: the caller's object may change, and must not change the run.
+    const inputs = JSON.parse(canonicalizeLedgerValue(given.inputs)) as Json
+    const options = { ...given, inputs }
     const earlier = this.#known.get(runId)
-    const known = earlier ?? this.#know(runId)
+    if (earlier !== undefined) return this.#startAgain(runId, earlier, source, options)
+    const known = this.#know(runId)
     const begin = async () => {
       const prepared = await source
       if (!prepared.ok) {
-        if (earlier === undefined) {
-          this.#settle(runId, known, { result: refusedResult(runId, prepared) })
-        }
+        this.#settle(runId, known, { result: refusedResult(runId, prepared) })
         return
       }
-      const { ledger } = this.#options
-      const record = ledger.run(runId)
-      if (record !== undefined) {
-        this.#checkSame(record, prepared, options.inputs)
-        if (earlier === undefined) await this.attach(runId)
-        return
-      }
+      if (await this.#isThere(runId, prepared, options)) return
       await this.#launch(runId, known, prepared, options)
     }
-    const begun = begin()
-    begun.catch(() => undefined)
-    // A second caller with other work must hear of it; the first one's run goes on.
-    if (earlier !== undefined) return { ...known, begun, result: refusing(begun, known.result) }
-    begun.catch((error: unknown) => this.#settle(runId, known, { error }))
-    known.begun = begun
+    known.begun = begin()
+    known.begun.catch((error: unknown) => this.#settle(runId, known, { error }))
     return known
+  }
+
+  /** A second caller with other work must hear of it; the first one's run goes on. */
+  #startAgain(runId: RunId, earlier: Known, source: Promise<Prepared>, options: StartTerms): Known {
+    const follow = async (): Promise<Known> => {
+      await earlier.begun.catch(() => undefined)
+      const prepared = await source
+      const record = this.#options.ledger.run(runId)
+      // The one before was refused: then this is the first.
+      if (record === undefined) return this.start(runId, source, options)
+      if (!prepared.ok) throw new TallyError('run.id_reused', { runId, what: 'document' })
+      await this.#isThere(runId, prepared, options)
+      return earlier
+    }
+    const followed = follow()
+    const begun = followed.then((known) => known.begun)
+    begun.catch(() => undefined)
+    const promise = followed.then((known) => known.result.promise)
+    promise.catch(() => undefined)
+    return { ...earlier, begun, result: { ...earlier.result, promise } }
+  }
+
+  /** Whether this work is in the ledger already. Throws `run.id_reused` when other work is. */
+  async #isThere(runId: RunId, prepared: Compiled, options: StartTerms): Promise<boolean> {
+    const record = this.#options.ledger.run(runId)
+    if (record === undefined) return false
+    this.#checkSame(record, prepared, options.inputs)
+    const known = await this.attach(runId)
+    if (record.status === 'running') await this.#takeUp(runId, known)
+    return true
   }
 
   #checkSame(record: RunRecord, prepared: Compiled, inputs: Json): void {
@@ -108,7 +135,7 @@ export class Runs {
     runId: RunId,
     known: Known,
     { root, compiled }: Compiled,
-    options: { readonly inputs: Json; readonly principal: Json }
+    options: StartTerms
   ): Promise<void> {
     this.#checkOpen()
     if (this.liveCount >= limits.RUNS_LIVE_MAX) {
@@ -271,7 +298,8 @@ export class Runs {
   }
 
   /** Gives a message to a run wherever it is; a run that parks meanwhile is followed. */
-  async message(runId: RunId, message: WaitMessage): Promise<MessageOutcome> {
+  async message(runId: RunId, given: WaitMessage): Promise<MessageOutcome> {
+    const message = copyOf(given)
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
       const pump = await this.#pumpOf(runId)
       if (pump === undefined) return { accepted: false, reason: 'unknown_token' }
@@ -283,6 +311,7 @@ export class Runs {
   }
 
   async cancel(runId: RunId, reason: string, by: Json): Promise<void> {
+    canonicalizeLedgerValue([reason, by])
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
       const pump = await this.#pumpOf(runId)
       if (pump === undefined || (await pump.cancel(reason, by))) return
@@ -300,6 +329,18 @@ export class Runs {
     return known.live?.pump
   }
 
+  /** What a message can end now, told once it is durable (D2). */
+  async durableWaits(runId: RunId): Promise<readonly OpenWait[]> {
+    const waits = this.waits(runId)
+    await this.#options.ledger.durable(this.#told(runId))
+    return waits
+  }
+
+  /** Up to where the ledger must be durable before anybody may hear how a run stands. */
+  #told(runId: RunId): Position {
+    return this.#known.get(runId)?.live?.pump.book.position ?? 0
+  }
+
   /** What a message can end now. */
   waits(runId: RunId): readonly OpenWait[] {
     const live = this.#known.get(runId)?.live
@@ -311,7 +352,7 @@ export class Runs {
 
   /** Reads the events of a run from now on; begins with what it waits for, or with its end. */
   read(runId: RunId, known: Known): AsyncIterable<DeliveredEvent> {
-    return known.channel.read(this.#present(runId))
+    return known.channel.read(this.#present(runId), this.#told(runId))
   }
 
   /** Reads the events of a run from now on, and nothing of how it stands. */
@@ -399,3 +440,17 @@ export class Runs {
 }
 
 export type { Known } from './known.js'
+
+/** A message with a value of its own; refuses what a journal cannot keep. */
+function copyOf(message: WaitMessage): WaitMessage {
+  const text = canonicalizeLedgerValue([message.value ?? null, message.by])
+  if (text.length > limits.VALUE_BYTES_MAX) {
+    throw new TallyError('core.limit_exceeded', {
+      what: 'The length of an answer',
+      actual: text.length,
+      limit: limits.VALUE_BYTES_MAX
+    })
+  }
+  const [value, by] = JSON.parse(text) as readonly [Json, Json]
+  return { ...message, by, ...(message.value === undefined ? {} : { value }) }
+}

@@ -22,11 +22,13 @@ export type Fact =
       readonly reason: string
       readonly by: Json
       readonly resolve: (heard: boolean) => void
+      readonly reject: (error: unknown) => void
     }
   | {
       readonly kind: 'message'
       readonly message: WaitMessage
       readonly resolve: (outcome: MessageOutcome) => void
+      readonly reject: (error: unknown) => void
     }
 
 /** An attempt's code has ended: its result becomes a receipt, or its failure goes to the chart. */
@@ -175,10 +177,29 @@ export async function answer(
     case 'due':
       return dueWait(pump, fact.token)
     case 'cancel':
-      pump.record({ k: 'cancel', at: pump.book.now(), reason: fact.reason, by: fact.by })
-      return fact.resolve(true)
+      return told(fact, async () => {
+        pump.record({ k: 'cancel', at: pump.book.now(), reason: fact.reason, by: fact.by })
+        await pump.host.journal.durable(pump.book.position)
+        return true
+      })
     case 'message':
-      return message(pump, fact.message, fact.resolve)
+      return told(fact, () => message(pump, fact.message))
+  }
+}
+
+/** Tells whoever asked what came of it, an error too: nobody may wait for ever (L3). */
+async function told<Outcome>(
+  asked: {
+    readonly resolve: (outcome: Outcome) => void
+    readonly reject: (error: unknown) => void
+  },
+  act: () => Promise<Outcome>
+): Promise<void> {
+  try {
+    asked.resolve(await act())
+  } catch (error) {
+    asked.reject(error)
+    throw error
   }
 }
 
@@ -271,20 +292,20 @@ function callOf(
 
 async function message(
   pump: RunPump,
-  { token, digest, action, value, by }: WaitMessage,
-  resolve: (outcome: MessageOutcome) => void
-): Promise<void> {
+  { token, digest, action, value, by }: WaitMessage
+): Promise<MessageOutcome> {
   const refusal = pump.agenda.waits.refusal({ token, digest, action, by })
   const wait = pump.agenda.waits.get(token)
   if (refusal !== undefined || wait === undefined) {
-    resolve(refusal ?? { accepted: false, reason: 'unknown_token' })
-    return
+    // A refusal tells too that something has happened to the wait (D2).
+    await pump.host.journal.durable(pump.book.position)
+    return refusal ?? { accepted: false, reason: 'unknown_token' }
   }
   const { path } = wait
   await act(pump, wait, { action, value: value ?? null, by })
   pump.emit({ type: 'answered', runId: pump.runId, at: pump.book.at, path, token, action })
   await pump.host.journal.durable(pump.book.position)
-  resolve({ accepted: true })
+  return { accepted: true }
 }
 
 async function act(

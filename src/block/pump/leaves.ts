@@ -42,7 +42,9 @@ export interface LeavesPort {
   emit(event: RunEvent): void
   openWait(terms: WaitTerms): void
   record(draft: EntryDraft): void
-  schedule(due: number, fact: () => void): () => void
+  /** Posts the fact when it is due, under a key; a parked run is taken up for it. */
+  arm(key: string, due: number, fact: LeafFact): void
+  disarm(key: string): void
   /** The pump stops with this error (a poisoned ledger). */
   fail(error: unknown): void
   /** Whether new effects may still be sent. */
@@ -60,7 +62,7 @@ export class Leaves {
   readonly #current = new Map<string, Attempt>()
   /** What the failed attempt before the next one of the same step left behind, by path. */
   readonly #past = new Map<string, Past>()
-  readonly #deadlines = new Map<Attempt, () => void>()
+  readonly #deadlines = new Set<Attempt>()
   /** Write-class results of attempts that did not succeed: they happened all the same. */
   readonly landed: SealedReference[] = []
   /** Write-class effects that were sent and never answered: nobody knows whether they happened. */
@@ -209,8 +211,7 @@ export class Leaves {
         this.inDoubt.push({ path, effect, key })
       }
     }
-    this.#deadlines.get(attempt)?.()
-    this.#deadlines.delete(attempt)
+    if (this.#deadlines.delete(attempt)) this.#port.disarm(deadlineKey(attempt))
     this.#port.host.gate.release(attempt)
     attempt.abandon()
   }
@@ -257,10 +258,8 @@ export class Leaves {
   #armDeadline(attempt: Attempt): void {
     const { deadline } = attempt.ask.options
     if (deadline === undefined || this.#deadlines.has(attempt)) return
-    const callOff = this.#port.schedule(deadline, () =>
-      this.#port.post({ kind: 'deadline', attempt })
-    )
-    this.#deadlines.set(attempt, callOff)
+    this.#deadlines.add(attempt)
+    this.#port.arm(deadlineKey(attempt), deadline, { kind: 'deadline', attempt })
   }
 
   #called(attempt: Attempt, call: Call): void {
@@ -360,6 +359,11 @@ export class Leaves {
         this.#performing -= 1
       })
   }
+}
+
+// No path has a space: it is nobody else's key.
+function deadlineKey(attempt: Attempt): string {
+  return `deadline ${attempt.ask.path}`
 }
 
 function keptFact(attempt: Attempt, kept: Sealed, call?: Call): LeafFact {

@@ -127,7 +127,8 @@ export class RunPump implements PumpPort {
       emit: (event) => this.emit(event),
       openWait: (terms) => this.openWait(terms),
       record: (draft) => this.record(draft),
-      schedule: (due, fact) => host.clock.schedule(due, fact),
+      arm: (key, due, fact) => this.agenda.arm(key, due, fact),
+      disarm: (key) => this.agenda.disarm(key),
       fail: (error) => this.#fail(error),
       isStopping: () => this.#isStopping
     })
@@ -171,14 +172,20 @@ export class RunPump implements PumpPort {
 
   /** Takes a message from outside the run; resolves when it has been decided and is durable. */
   message(message: WaitMessage): Promise<MessageOutcome> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
     if (this.#isOver) return Promise.resolve({ accepted: false, reason: 'run_moved' })
-    return new Promise((resolve) => this.post({ kind: 'message', message, resolve }))
+    return new Promise((resolve, reject) =>
+      this.post({ kind: 'message', message, resolve, reject })
+    )
   }
 
   /** Asks for the end of the run; false when it has ended or moved before it heard. */
   cancel(reason: string, by: Json): Promise<boolean> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
     if (this.#isOver) return Promise.resolve(false)
-    return new Promise((resolve) => this.post({ kind: 'cancel', reason, by, resolve }))
+    return new Promise((resolve, reject) =>
+      this.post({ kind: 'cancel', reason, by, resolve, reject })
+    )
   }
 
   /** What a message can end now. */
@@ -224,6 +231,9 @@ export class RunPump implements PumpPort {
     try {
       begin()
       return await this.#loop()
+    } catch (error) {
+      this.#failure ??= { error }
+      throw error
     } finally {
       this.#dispose()
     }
@@ -428,8 +438,10 @@ export class RunPump implements PumpPort {
     this.agenda.dispose()
     for (const attempt of [...this.leaves.all()]) this.leaves.close(attempt, true)
     for (const fact of this.#inbox) {
-      if (fact.kind === 'message') fact.resolve({ accepted: false, reason: 'run_moved' })
-      if (fact.kind === 'cancel') fact.resolve(false)
+      const isAsked = fact.kind === 'message' || fact.kind === 'cancel'
+      if (isAsked && this.#failure !== undefined) fact.reject(this.#failure.error)
+      else if (fact.kind === 'message') fact.resolve({ accepted: false, reason: 'run_moved' })
+      else if (fact.kind === 'cancel') fact.resolve(false)
     }
     this.#inbox = []
   }
