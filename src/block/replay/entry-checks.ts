@@ -6,6 +6,7 @@ import type {
   DecisionMade,
   JournalEntry,
   Requested,
+  RunStatus,
   ScopeEnded,
   Sealed,
   Settled,
@@ -216,10 +217,7 @@ function decision(entry: DecisionMade, state: RunState): Finding | undefined {
 }
 
 /** A run parks with the waits that are open then. */
-function parked(
-  { waits }: JournalEntry & { readonly k: 'run.waiting' },
-  state: RunState
-): Finding | undefined {
+function parked({ waits }: Pick<RunStatus, 'waits'>, state: RunState): Finding | undefined {
   const open = state.waits.all().filter(({ actions }) => actions.length > 0)
   const byToken = (one: OpenWait, other: OpenWait) => (one.token < other.token ? -1 : 1)
   return differing('journal.waits', open.map(openWaitOf).sort(byToken), [...waits].sort(byToken))
