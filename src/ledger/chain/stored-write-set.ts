@@ -1,5 +1,6 @@
 import { canonicalize, type Hash, isHash, isJsonObject, type Json } from '../../core/index.js'
 import type { InstalledPackages } from '../receipt/packages.js'
+import { parseCanonical } from '../receipt/parse.js'
 import { hashKey, hashValue, type StateTree } from '../state/index.js'
 
 /** A change as a stored write set tells it. */
@@ -11,6 +12,7 @@ export interface StoredChange {
   readonly valueHash: Uint8Array | undefined
   /** What stands for the text before: itself, or a reference; undefined when the key was absent. */
   readonly before: string | undefined
+  /** Hash that a reference gives for the text before; undefined when the text itself stands there. */
   readonly beforeHash: Uint8Array | undefined
   /** What stands for the text: itself, or a reference; undefined when deleted. */
   readonly after: string | undefined
@@ -19,22 +21,22 @@ export interface StoredChange {
 /** Reads a write set; undefined when it is malformed. */
 export function parseWriteSet(text: string): readonly StoredChange[] | undefined {
   if (text === '[]') return []
-  const value = JSON.parse(text) as Json
-  if (!Array.isArray(value) || canonicalize(value) !== text) return undefined
+  const value = parseCanonical(text)
+  if (!Array.isArray(value)) return undefined
   const changes: StoredChange[] = []
   for (const entry of value as readonly Json[]) {
     if (!isJsonObject(entry) || typeof entry['key'] !== 'string') return undefined
     const { key, after, before } = entry
-    const reference = after === undefined ? undefined : blobHash(after)
-    const afterText =
-      after === undefined ? null : reference === undefined ? canonicalize(after) : undefined
+    const isReference = after !== undefined && blobHash(after) !== undefined
+    const afterText = after === undefined ? undefined : canonicalize(after)
+    const beforeText = before === undefined ? undefined : canonicalize(before)
     changes.push({
       key,
-      text: afterText,
-      valueHash: after === undefined ? undefined : valueHashOf(after),
-      before: before === undefined ? undefined : canonicalize(before),
-      beforeHash: before === undefined ? undefined : valueHashOf(before),
-      after: after === undefined ? undefined : canonicalize(after)
+      text: afterText === undefined ? null : isReference ? undefined : afterText,
+      valueHash: after === undefined ? undefined : valueHashOf(after, afterText ?? ''),
+      before: beforeText,
+      beforeHash: before === undefined ? undefined : blobBytes(before),
+      after: afterText
     })
   }
   return changes
@@ -54,9 +56,13 @@ export function applyWriteSet(
   return { tree, packages }
 }
 
-function valueHashOf(value: Json): Uint8Array {
+function valueHashOf(value: Json, text: string): Uint8Array {
+  return blobBytes(value) ?? hashValue(text)
+}
+
+function blobBytes(value: Json): Uint8Array | undefined {
   const hash = blobHash(value)
-  return hash === undefined ? hashValue(canonicalize(value)) : Buffer.from(hash, 'hex')
+  return hash === undefined ? undefined : Buffer.from(hash, 'hex')
 }
 
 /** State values with keys that begin with "$" are refused, so this is always a reference. */

@@ -28,8 +28,12 @@ export class SignedRecord {
 
 /** Records of one chunk for the signer's thread (performance.md: chunks of about 32). */
 const CHUNK_RECORDS = 32
-/** Up to so many records are signed at once on the main thread: sooner than a thread answers. */
-const INLINE_RECORDS = 2
+/** So many wake an idle thread, which costs about three signatures: it signs while steps go on. */
+const FIRST_CHUNK_RECORDS = 8
+/** Up to so many are signed on the main thread at the end: sooner than a thread answers. */
+const INLINE_RECORDS = 4
+/** The same while the thread is at work on earlier ones: both sign at once. */
+const INLINE_RECORDS_BESIDE = 8
 
 /**
  * Signs records while later ones are still being made.
@@ -52,9 +56,9 @@ export class SigningQueue {
 
   add(record: SignedRecord): void {
     this.#waiting.push(record)
-    if (this.#waiting.length >= CHUNK_RECORDS && this.#signer.signMany !== undefined) {
-      this.#dispatch()
-    }
+    if (this.#signer.signMany === undefined) return
+    const enough = this.#chunks.size === 0 ? FIRST_CHUNK_RECORDS : CHUNK_RECORDS
+    if (this.#waiting.length >= enough) this.#dispatch()
   }
 
   /** Records added from now on are signed by another key (a rotation, formats.md §2). */
@@ -65,7 +69,8 @@ export class SigningQueue {
 
   /** Resolves once every record added so far is signed; rejects when the signer fails. */
   async finish(): Promise<void> {
-    if (this.#waiting.length <= INLINE_RECORDS) {
+    const inline = this.#chunks.size === 0 ? INLINE_RECORDS : INLINE_RECORDS_BESIDE
+    if (this.#waiting.length <= inline) {
       for (const record of this.#waiting.splice(0)) {
         const signature = this.#signer.sign(Buffer.from(record.unsigned.hash, 'hex'))
         record.sign(hex(signature instanceof Uint8Array ? signature : await signature))
@@ -92,7 +97,11 @@ async function signChunk(signer: Signer, records: readonly SignedRecord[]): Prom
     }
     return
   }
-  const hashes = Buffer.from(records.map(({ unsigned }) => unsigned.hash).join(''), 'hex')
+  // Not from the pool of small buffers: a message to a thread would copy the pool with it.
+  const hashes = Buffer.alloc(records.length * 32)
+  records.forEach(({ unsigned }, index) => {
+    hashes.write(unsigned.hash, index * 32, 'hex')
+  })
   const digits = hex(await signer.signMany(hashes))
   records.forEach((record, index) => {
     record.sign(digits.slice(index * 128, index * 128 + 128) as Signature)

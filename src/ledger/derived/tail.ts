@@ -48,7 +48,7 @@ export class Tail {
     for (const { runId, entries } of commit.items) {
       let delta = this.runs.get(runId)
       if (delta === undefined) {
-        delta = newDelta(entriesBefore(runId))
+        delta = newDelta(startsRun(entries[0]) ? 0 : entriesBefore(runId))
         this.runs.set(runId, delta)
       }
       addEntries(delta, entries, commit.seq)
@@ -77,4 +77,10 @@ export class Tail {
     }
     return entries
   }
+}
+
+/** Whether an entry is the first of its run: then nothing of the run is stored yet. */
+function startsRun(text: string | undefined): boolean {
+  if (text === undefined || !text.includes('"k":"run.started"')) return false
+  return (JSON.parse(text) as { readonly n?: number }).n === 0
 }

@@ -7,6 +7,7 @@ import {
   isSignature,
   type Json,
   type JsonObject,
+  limits,
   sha256Hex
 } from '../../core/index.js'
 import { type Evidence, RECEIPT_VERSION, type Receipt } from './receipt.js'
@@ -133,10 +134,33 @@ function parseSigned<Signed>(
 export function parseCanonical(text: string): Json | undefined {
   try {
     const value = JSON.parse(text) as Json
-    return canonicalize(value) === text ? value : undefined
+    return isWrittenAs(value, text) || canonicalize(value) === text ? value : undefined
   } catch {
     return undefined
   }
+}
+
+/**
+ * A quick proof that text is canonical: V8 writes strings and numbers as RFC 8785 does, and keys in
+ * the order in which they stood, so only that order is left to check. Escaped surrogates and keys
+ * that look like integers take the long way.
+ */
+function isWrittenAs(value: Json, text: string): boolean {
+  return !text.includes('\\ud') && JSON.stringify(value) === text && hasSortedKeys(value, 0)
+}
+
+function hasSortedKeys(value: Json, depth: number): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  if (depth >= limits.JSON_DEPTH_MAX) return false
+  if (Array.isArray(value)) return value.every((item: Json) => hasSortedKeys(item, depth + 1))
+  const object = value as JsonObject
+  let last: string | undefined
+  for (const key in object) {
+    if (last !== undefined && key <= last) return false
+    if (!hasSortedKeys(object[key] ?? null, depth + 1)) return false
+    last = key
+  }
+  return true
 }
 
 /** `inputPayload` as it stands in a receipt's text: quotes inside strings are always escaped. */

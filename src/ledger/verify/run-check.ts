@@ -2,7 +2,7 @@ import { canonicalize, type Hash, type Json, type RunId, sha256Hex } from '../..
 import { foldRecord, newDelta } from '../derived/run-records.js'
 import type { RunRecord } from '../ledger-api.js'
 import { saltedBlob } from '../receipt/blob.js'
-import type { FieldProblem } from '../receipt/parse.js'
+import { type FieldProblem, parseCanonical } from '../receipt/parse.js'
 import { hasEntryFields } from '../record/record.js'
 
 interface SeenRun {
@@ -38,8 +38,8 @@ export class RunCheck {
 
   /** Checks one entry; `derived` says that derived records cover it. */
   add(runId: RunId, text: string, derived: boolean): FieldProblem | undefined {
-    const value = JSON.parse(text) as Json
-    if (!hasEntryFields(value) || canonicalize(value) !== text) {
+    const value = parseCanonical(text)
+    if (value === undefined || !hasEntryFields(value)) {
       return { field: 'journal', expected: 'a canonical journal entry', actual: text.slice(0, 200) }
     }
     if (value.run !== runId) return { field: 'journal.run', expected: runId, actual: value.run }

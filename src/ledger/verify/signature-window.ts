@@ -3,13 +3,16 @@ import { publicKeyBytes, type SignedBytes, verifyMany } from '../../identity/ind
 
 const BATCH = 128
 
+/** Batches that are open at once: the pool never runs dry while the caller parses. */
+const OPEN_BATCHES = 4
+
 /**
- * Checks signatures in the thread pool while the caller goes on: at most two batches are open, so
- * that memory stays flat and a bad signature is found soon.
+ * Checks signatures in the thread pool while the caller goes on: a bounded number of batches is
+ * open, so that memory stays flat and a bad signature is found soon.
  */
 export class SignatureWindow<Place> {
   #batch: { readonly place: Place; readonly signed: SignedBytes }[] = []
-  #open: Promise<Place | undefined> = Promise.resolve(undefined)
+  readonly #open: Promise<Place | undefined>[] = []
   #checked = 0
   readonly #keys = new Map<PublicKey, Uint8Array>()
 
@@ -17,7 +20,7 @@ export class SignatureWindow<Place> {
     return this.#checked
   }
 
-  /** Adds a signature; gives the place of the first bad one as soon as it is known. */
+  /** Adds a signature; gives the place of the first bad one of a batch that must be waited for. */
   add(
     place: Place,
     signed: { readonly signature: Signature; readonly hash: string; readonly publicKey: PublicKey }
@@ -30,23 +33,25 @@ export class SignatureWindow<Place> {
         publicKey: this.#key(signed.publicKey)
       }
     })
-    return this.#batch.length >= BATCH ? this.#turn() : undefined
+    if (this.#batch.length < BATCH) return undefined
+    this.#start()
+    return this.#open.length > OPEN_BATCHES ? this.#open.shift() : undefined
   }
 
-  /** The place of the first bad signature among all that were added. */
+  /** The place of the first bad signature among all that were not waited for. */
   async finish(): Promise<Place | undefined> {
-    return (await this.#turn()) ?? (await this.#open)
+    this.#start()
+    for (const open of this.#open.splice(0)) {
+      const bad = await open
+      if (bad !== undefined) return bad
+    }
+    return undefined
   }
 
-  /** Starts the collected batch and waits for the one before it. */
-  async #turn(): Promise<Place | undefined> {
-    const before = this.#open
-    const batch = this.#batch
+  #start(): void {
+    this.#open.push(check(this.#batch))
+    this.#checked += this.#batch.length
     this.#batch = []
-    const current = check(batch)
-    this.#open = before.then(async (bad) => bad ?? (await current))
-    this.#checked += batch.length
-    return before
   }
 
   #key(publicKey: PublicKey): Uint8Array {
