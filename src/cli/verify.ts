@@ -4,8 +4,8 @@ import { TallyError } from '../core/index.js'
 import type { GivenNote } from '../ledger/index.js'
 import { readInput } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
-import { text } from './frame/text.js'
-import { type Report, verifyThere } from './frame/verification.js'
+import { showReport } from './frame/report.js'
+import { verifyThere } from './frame/verification.js'
 
 export interface VerifyOptions {
   readonly note?: readonly string[]
@@ -17,8 +17,7 @@ export interface VerifyOptions {
 export async function verify(frame: Frame, options: VerifyOptions): Promise<ExitCode> {
   const notes = await Promise.all((options.note ?? []).map((path) => readNote(frame, path)))
   const { replay = false, config } = options
-  const report = await verifyThere(frame, { notes, replay, config })
-  frame.output.document('verification', report)
+  const report = await verifyThere(frame, { notes, executions: replay ? 1 : 0, config })
   showReport(frame, report)
   return report.ok ? exitCodes.done : exitCodes.unverified
 }
@@ -32,30 +31,4 @@ async function readNote(frame: Frame, path: string): Promise<GivenNote> {
     throw new TallyError('cli.note_inside', { path })
   }
   return { source: path, text: content }
-}
-
-function showReport(frame: Frame, report: Report): void {
-  const { output } = frame
-  const { paint } = output
-  const { failure, elapsedMs, anchored, notChecked } = report
-  output.line(report.ok ? text`${paint('green', report.line)}` : text`${paint('red', report.line)}`)
-  const parts = [
-    `${report.signatures} signatures`,
-    `${report.runs} runs`,
-    `${report.journalEntries} journal entries`,
-    `${report.stateEntries} state entries`,
-    `${report.reexecuted} executed again`
-  ]
-  output.line(text`${parts.join(', ')} in ${Math.round(elapsedMs)} ms`)
-  if (failure !== undefined) {
-    output.line(text`${paint('red', `at receipt ${failure.index}`)}: ${failure.field}`)
-    if (failure.key !== undefined) output.line(text`  key      ${failure.key}`)
-    if (failure.before !== undefined) output.line(text`  before   ${failure.before}`)
-    output.line(text`  expected ${failure.expected}`)
-    output.line(text`  actual   ${failure.actual}`)
-  }
-  for (const { source, size, ok, problem } of anchored.notes) {
-    output.line(text`note ${source}: ${ok ? `covers ${size} records` : (problem ?? 'not used')}`)
-  }
-  for (const one of notChecked) output.line(text`${paint('yellow', 'not checked')} ${one}`)
 }

@@ -4,7 +4,7 @@ export { defineConfig, type TallyConfig } from './config.js'
 export { createRuntime } from './create.js'
 export type { Answer, RunHandle, RunResult } from './handle.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
-export { type LedgerReader, openReader, verifyLocation } from './reader.js'
+export { type LedgerReader, openReader, replayLocation, verifyLocation } from './reader.js'
 export type { Registrations } from './registry.js'
 export type { Runtime, RuntimeOptions, StartOptions, WiredRuntime } from './runtime.js'
 export type {

@@ -1,5 +1,5 @@
-import type { VerificationReport } from '../audit/index.js'
-import type { IdentityId, PublicKey } from '../core/index.js'
+import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
+import type { Hash, IdentityId, PublicKey } from '../core/index.js'
 import { TallyError } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
 import {
@@ -62,13 +62,34 @@ export async function openReader(location: string): Promise<LedgerReader> {
  */
 export async function verifyLocation(
   location: string,
-  options: { readonly notes: readonly GivenNote[]; readonly code?: Registrations | undefined }
+  options: {
+    readonly notes: readonly GivenNote[]
+    readonly code?: Registrations | undefined
+    /** How often each step is executed again; 1 unless told otherwise. */
+    readonly executions?: number
+  }
 ): Promise<VerificationReport> {
   const held = await holdStore(location)
   try {
-    const { notes, code } = options
+    const { notes, code, executions = 1 } = options
     const identity = identityOf(held, location)
-    return await verifyStore({ store: held.store, identity, notes, code })
+    return await verifyStore({ store: held.store, identity, notes, code, executions })
+  } finally {
+    await held.close()
+  }
+}
+
+/** Does one receipt of a location again. Undefined when there is none; throws as verifying does. */
+export async function replayLocation(
+  location: string,
+  { which, code }: { readonly which: Hash | number; readonly code: Registrations }
+): Promise<ReceiptReplay | undefined> {
+  const held = await holdStore(location)
+  try {
+    const identity = identityOf(held, location)
+    const { replayReceipt } = await import('../audit/index.js')
+    const { Registry } = await import('./registry.js')
+    return await replayReceipt({ store: held.store, identity, which, code: new Registry(code) })
   } finally {
     await held.close()
   }
@@ -79,6 +100,7 @@ async function verifyStore(options: {
   readonly identity: IdentityId
   readonly notes: readonly GivenNote[]
   readonly code: Registrations | undefined
+  readonly executions?: number
 }): Promise<VerificationReport> {
   const { code: registrations, ...rest } = options
   const { verifyLedgerDeep } = await import('../audit/index.js')

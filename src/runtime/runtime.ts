@@ -169,8 +169,9 @@ export class WiredRuntime implements Runtime {
       ledger: this.ledger,
       location: opened.realPath ?? MEMORY_LOCATION,
       running: { runs: this.runsOf, registry },
-      verify: ({ notes, replay }) =>
-        verifySteadily(() => this.audit.verify({ notes, reexecute: replay })),
+      verify: ({ notes, replay, executions }) =>
+        verifySteadily(() => this.audit.verify({ notes, reexecute: replay, executions })),
+      replay: (which) => this.audit.replayReceipt(which),
       lint: (document) => this.lint(document)
     })
   }

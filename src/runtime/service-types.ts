@@ -1,4 +1,4 @@
-import type { VerificationReport } from '../audit/index.js'
+import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Diagnostic, MessageOutcome, OpenWait, Response } from '../block/index.js'
 import type { Hash, IdentityId, Json, RunId } from '../core/index.js'
 import type { GivenNote, LedgerMode, Receipt, RunStatus, WriteSet } from '../ledger/index.js'
@@ -90,8 +90,19 @@ export interface ServiceRequests {
     readonly result: MessageOutcome
   }
   readonly verify: {
-    readonly params: { readonly notes?: readonly GivenNote[]; readonly replay?: boolean }
+    readonly params: {
+      readonly notes?: readonly GivenNote[]
+      /** Executes everything again. */
+      readonly replay?: boolean
+      /** How often; more than once compares the executions (P2). */
+      readonly executions?: number
+    }
     readonly result: VerificationReport
+  }
+  /** Does one receipt again, by its hash or its place in the chain. */
+  readonly replay: {
+    readonly params: { readonly hash?: string; readonly index?: number }
+    readonly result: ReceiptReplay
   }
   readonly note: { readonly params: object; readonly result: { readonly note: string } }
   readonly lint: {

@@ -7,8 +7,16 @@
  * - K13 The principal of every message is set here, never by its parameters.
  * - Every parameter is checked; unknown ones are refused.
  */
-import type { VerificationReport } from '../audit/index.js'
-import { isHash, type Json, limits, type RunId, systemClock, TallyError } from '../core/index.js'
+import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
+import {
+  type Hash,
+  isHash,
+  type Json,
+  limits,
+  type RunId,
+  systemClock,
+  TallyError
+} from '../core/index.js'
 import type { GivenNote, Ledger, OwnerHandler, OwnerRequest } from '../ledger/index.js'
 import {
   answerAndFollow,
@@ -40,7 +48,9 @@ export interface ServiceParts {
   verify(options: {
     readonly notes: readonly GivenNote[]
     readonly replay: boolean
+    readonly executions: number
   }): Promise<VerificationReport>
+  replay?(which: Hash | number): Promise<ReceiptReplay | undefined>
   lint?(document: string): Promise<ServiceRequests['lint']['result']['diagnostics']>
 }
 
@@ -100,12 +110,8 @@ function requestsOf(parts: ServiceParts): Requests {
       return runView(ledger, parts.running?.runs, id)
     },
     receipt: async (params) => {
-      const hash = params.optionalText('hash')
-      const index = params.optionalCount('index')
-      params.end()
-      const which = hash ?? index ?? 0
-      const isSound = typeof which === 'number' || isHash(which)
-      const stored = isSound ? await ledger.receipt(which) : undefined
+      const which = receiptOf(params)
+      const stored = await ledger.receipt(which)
       if (stored === undefined) throw new TallyError('receipt.not_found', { which })
       return receiptView(stored)
     },
@@ -124,8 +130,16 @@ function requestsOf(parts: ServiceParts): Requests {
     verify: async (params) => {
       const notes = params.texts('notes', ['source', 'text'])
       const replay = params.flag('replay')
+      const executions = Math.min(params.optionalCount('executions') ?? 1, EXECUTIONS_MAX)
       params.end()
-      return parts.verify({ notes, replay })
+      return parts.verify({ notes, replay, executions })
+    },
+    replay: async (params) => {
+      const which = receiptOf(params)
+      if (parts.replay === undefined) throw new TallyError('ledger.read_only', {})
+      const replayed = await parts.replay(which)
+      if (replayed === undefined) throw new TallyError('receipt.not_found', { which })
+      return replayed
     },
     note: async (params) => {
       params.end()
@@ -184,6 +198,18 @@ function streamsOf(parts: ServiceParts): Streams {
       return followOnly(runningOf(parts), { id: lastOf(params, params.text('id')), follow })
     }
   }
+}
+
+/** More executions find nothing that two do not. */
+const EXECUTIONS_MAX = 2
+
+function receiptOf(params: Params): Hash | number {
+  const hash = params.optionalText('hash')
+  const index = params.optionalCount('index')
+  params.end()
+  if (hash === undefined) return index ?? 0
+  if (isHash(hash)) return hash
+  throw new TallyError('receipt.not_found', { which: hash })
 }
 
 function answerOf(params: Params): AnswerParams {

@@ -171,11 +171,18 @@ async function alteredCopy(stage: Stage): Promise<string> {
     const [identity] = held.location.marker.identities
     if (identity === undefined) throw new Error('the ledger has no identity')
     const altered = await alterRecords(held.store, identity, (text) =>
-      text.replaceAll('"amount":"18250.00"', '"amount":"1825.00"')
+      text
+        .split('\n')
+        .map((line) => (line.includes('"payment/INV-2617"') ? withLessPaid(line) : line))
+        .join('\n')
     )
     if (altered === 0) throw new Error('there was nothing to alter')
   } finally {
     await held.close()
   }
   return copy
+}
+
+function withLessPaid(line: string): string {
+  return line.replaceAll('"amount":"18250.00"', '"amount":"1825.00"')
 }

@@ -1,9 +1,9 @@
-import { isTallyError, limits, systemClock, TallyError } from '../../core/index.js'
-import { connectOwner, inspectLocation } from '../../ledger/index.js'
+import { isTallyError } from '../../core/index.js'
 import type { RuntimeOptions, TallyConfig } from '../../runtime/index.js'
 import { localClient, ownerClient, type ServiceClient } from './client.js'
 import { findConfig, loadConfig } from './config.js'
 import type { Frame } from './frame.js'
+import { atHolder } from './holder.js'
 import { askPassphrase, canAsk, givenPassphrase } from './passphrase.js'
 import { text } from './text.js'
 
@@ -27,27 +27,14 @@ export async function openSession(
   need: Need,
   options: { readonly config?: string | undefined } = {}
 ): Promise<Session> {
-  const { directory } = frame
   const open = opener(frame, need, options.config)
-  for (const end = systemClock.now() + limits.LOCK_WAIT_MS; ; ) {
-    const found = await inspectLocation(directory)
-    if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
-    const owner = await connectOwner(found.realPath)
-    if (owner !== undefined) {
-      return { client: ownerClient(owner), holder: 'owner', close: async () => owner.close() }
-    }
-    try {
-      return await open()
-    } catch (error) {
-      if (!isTallyError(error, 'ledger.locked') || systemClock.now() >= end) throw error
-      await pause(limits.LOCK_POLL_MS)
-    }
-  }
-}
-
-export async function pause(durationMs: number): Promise<void> {
-  await new Promise<void>((resolve) => {
-    systemClock.schedule(systemClock.now() + durationMs, resolve)
+  return atHolder<Session>(frame, {
+    owner: async (owner) => ({
+      client: ownerClient(owner),
+      holder: 'owner',
+      close: async () => owner.close()
+    }),
+    here: open
   })
 }
 

@@ -1,9 +1,10 @@
-import { isTallyError, limits, systemClock, TallyError } from '../../core/index.js'
-import { connectOwner, type GivenNote, inspectLocation } from '../../ledger/index.js'
+import { type Hash, TallyError } from '../../core/index.js'
+import type { GivenNote } from '../../ledger/index.js'
 import type { Registrations, ServiceRequests } from '../../runtime/index.js'
 import { ownerClient } from './client.js'
 import type { Frame } from './frame.js'
-import { configOf, pause } from './session.js'
+import { atHolder, once } from './holder.js'
+import { configOf } from './session.js'
 
 export type Report = ServiceRequests['verify']['result']
 
@@ -15,31 +16,43 @@ export async function verifyThere(
   frame: Frame,
   options: {
     readonly notes: readonly GivenNote[]
-    readonly replay: boolean
+    /** How often every step is executed again. */
+    readonly executions: 0 | 1 | 2
     readonly config: string | undefined
   }
 ): Promise<Report> {
-  const { directory } = frame
-  const { notes, replay } = options
+  const { notes, executions, config } = options
+  const replay = executions > 0
   let code: Registrations | undefined
-  for (const end = systemClock.now() + limits.LOCK_WAIT_MS; ; ) {
-    const found = await inspectLocation(directory)
-    if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
-    const owner = await connectOwner(found.realPath)
-    if (owner !== undefined) {
-      try {
-        return await ownerClient(owner).request('verify', { notes, replay })
-      } finally {
-        owner.close()
-      }
-    }
-    if (replay) code ??= await configOf(frame, options.config)
-    try {
+  return atHolder<Report>(frame, {
+    owner: (owner) =>
+      once(owner, (one) => ownerClient(one).request('verify', { notes, replay, executions })),
+    here: async (directory) => {
+      if (replay) code ??= await configOf(frame, config)
       const { verifyLocation } = await import('../../runtime/index.js')
-      return await verifyLocation(directory, { notes, code })
-    } catch (error) {
-      if (!isTallyError(error, 'ledger.locked') || systemClock.now() >= end) throw error
-      await pause(limits.LOCK_POLL_MS)
+      return verifyLocation(directory, { notes, code, executions })
     }
-  }
+  })
+}
+
+/** Does one receipt again, where the ledger is. Throws `receipt.not_found`. */
+export async function replayThere(
+  frame: Frame,
+  options: { readonly which: Hash | number; readonly config: string | undefined }
+): Promise<ServiceRequests['replay']['result']> {
+  const { which, config } = options
+  let code: Registrations | undefined
+  return atHolder<ServiceRequests['replay']['result']>(frame, {
+    owner: (owner) => {
+      const params = typeof which === 'number' ? { index: which } : { hash: which }
+      return once(owner, (one) => ownerClient(one).request('replay', params))
+    },
+    here: async (directory) => {
+      code ??= await configOf(frame, config)
+      const { replayLocation } = await import('../../runtime/index.js')
+      const replayed = await replayLocation(directory, { which, code })
+      if (replayed === undefined) throw new TallyError('receipt.not_found', { which })
+      return replayed
+    }
+  })
 }
