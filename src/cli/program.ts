@@ -54,7 +54,9 @@ function showFailure(frame: Frame, error: unknown): ExitCode {
     frame.output.error(error)
     return exitCodeOf(error)
   }
+  // Without a command the help was shown already.
   if (error.exitCode === 0) return exitCodes.done
+  if (error.code === 'commander.help') return exitCodes.usage
   const problem = error.message.replace(/^error: /, '').replace(/\.$/, '')
   frame.output.error(new TallyError('cli.usage', { problem }))
   return exitCodes.usage
@@ -151,6 +153,10 @@ function addReadCommands(add: Add): void {
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--replay', 'execute every step again')
     .option(...configOption)
+  const replay = async () => (await import('./replay.js')).replay
+  add('replay [receipt]', 'execute a receipt again, or all of them, twice', replay).option(
+    ...configOption
+  )
   add('note', 'sign everything so far', async () => (await import('./note.js')).note).option(
     '-o, --output <file>',
     'where to write it'
@@ -173,6 +179,10 @@ function addOtherCommands(add: Add): void {
   add('doctor', 'check the surroundings', async () => (await import('./doctor.js')).doctor).option(
     ...configOption
   )
+  add('recover', 'leave safe mode', async () => (await import('./recover.js')).recover)
+    .option('--cut', 'keep the longest verified prefix if nothing else is left')
+    .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
+    .option('--acknowledge-notes', 'go on although a note proves that more was there')
   add('demo', 'see it all in a minute', async () => (await import('./demo.js')).demo).option(
     '--keep',
     'keep what it made'

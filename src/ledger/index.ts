@@ -46,6 +46,7 @@ export type {
   WriteSetEntry
 } from './receipt/receipt.js'
 export { type RecoverOptions, type Recovery, recoverLedger } from './recover.js'
+export { openLevelStore } from './stores/level.js'
 export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'
 export type {

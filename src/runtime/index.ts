@@ -5,6 +5,7 @@ export { createRuntime } from './create.js'
 export type { Answer, RunHandle, RunResult } from './handle.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
 export { type LedgerReader, openReader, replayLocation, verifyLocation } from './reader.js'
+export { type LocationRecovery, recoverLocation } from './recovery.js'
 export type { Registrations } from './registry.js'
 export type { Runtime, RuntimeOptions, StartOptions, WiredRuntime } from './runtime.js'
 export type {

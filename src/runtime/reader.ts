@@ -109,7 +109,7 @@ async function verifyStore(options: {
   return verifyLedgerDeep({ ...rest, code: new Registry(registrations) })
 }
 
-function identityOf(held: HeldStore, path: string): IdentityId {
+export function identityOf(held: HeldStore, path: string): IdentityId {
   const [identity] = held.location.marker.identities
   if (identity === undefined) throw new TallyError('ledger.not_found', { path })
   return identity

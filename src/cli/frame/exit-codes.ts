@@ -32,7 +32,8 @@ const unavailable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 const unverified: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ledger.corrupt',
   'ledger.malformed_marker',
-  'ledger.marker_missing'
+  'ledger.marker_missing',
+  'ledger.not_recoverable'
 ])
 
 const failed: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['core.internal', 'run.diverged'])

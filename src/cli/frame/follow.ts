@@ -24,7 +24,10 @@ export async function followRun(
   }
 ): Promise<ExitCode> {
   const { runId, isPatient, events } = options
-  const interruption = onInterrupt(() => session.close())
+  const interruption = onInterrupt(async () => {
+    if (session.holder === 'us') frame.output.log(text`parking; once more ends at once`)
+    await session.close()
+  })
   // Waiting for a message alone would not keep the process alive.
   const stopWaiting = systemClock.schedule(Number.MAX_SAFE_INTEGER, () => undefined)
   const view = new RunView(frame, runId)

@@ -9,6 +9,7 @@ export const DEFAULT_DIRECTORY = '.tally'
 export interface CommonOptions {
   readonly dir?: string
   readonly json?: boolean
+  readonly config?: string
 }
 
 /** What a command is handed: where it reads, where it writes, where it stands. */
@@ -20,6 +21,8 @@ export interface Frame {
   readonly directory: string
   /** Words that name this ledger in a command that is shown; empty for the default one. */
   readonly directoryWords: readonly string[]
+  /** The same for the configuration. */
+  readonly configWords: readonly string[]
 }
 
 export function createFrame(
@@ -31,20 +34,22 @@ export function createFrame(
     readonly cwd: string
   }
 ): Frame {
-  const { dir = DEFAULT_DIRECTORY, json = false } = options
+  const { dir = DEFAULT_DIRECTORY, json = false, config } = options
   const { stdout, stderr, environment, cwd } = host
   return {
     output: new Output({ stdout, stderr, isJson: json, environment }),
     environment,
     cwd,
     directory: resolve(cwd, dir),
-    directoryWords: dir === DEFAULT_DIRECTORY ? [] : ['--dir', dir]
+    directoryWords: dir === DEFAULT_DIRECTORY ? [] : ['--dir', dir],
+    configWords: config === undefined ? [] : ['--config', config]
   }
 }
 
 /** A command as it would be typed: words quoted for a shell where they must be. */
 export function commandLine(frame: Frame, words: readonly string[]): string {
-  return ['tally', ...words, ...frame.directoryWords].map(shellWord).join(' ')
+  const { directoryWords, configWords } = frame
+  return ['tally', ...words, ...directoryWords, ...configWords].map(shellWord).join(' ')
 }
 
 function shellWord(word: string): string {

@@ -1,0 +1,69 @@
+import { rm } from 'node:fs/promises'
+import { isTallyError } from '../core/index.js'
+import {
+  type GivenNote,
+  type HeldStore,
+  holdStore,
+  openLevelStore,
+  type Recovery,
+  recoverLedger
+} from '../ledger/index.js'
+import { identityOf } from './reader.js'
+
+/** How a recovery went, and which data directory is the live one now. */
+export interface LocationRecovery {
+  readonly recovery: Recovery
+  readonly live: string
+  /** The data directory that was live before, when the chain was cut; it is kept. */
+  readonly kept: string | null
+}
+
+/**
+ * Gets a ledger out of safe mode (K2). With `allowCut` a new data directory is made of the longest
+ * verified prefix, and the marker switches to it (L9); the old one stays.
+ * Throws `ledger.not_recoverable`, `ledger.not_found`, `ledger.locked`.
+ */
+export async function recoverLocation(
+  location: string,
+  options: {
+    readonly notes: readonly GivenNote[]
+    readonly allowCut: boolean
+    readonly acknowledgeNotes: boolean
+  }
+): Promise<LocationRecovery> {
+  const held = await holdStore(location)
+  try {
+    const identity = identityOf(held, location)
+    const { notes, allowCut, acknowledgeNotes } = options
+    const asked = { store: held.store, identity, notes, acknowledgeNotes }
+    try {
+      const recovery = await recoverLedger(asked)
+      return { recovery, live: held.location.marker.live, kept: null }
+    } catch (error) {
+      if (!allowCut || !isTallyError(error, 'ledger.not_recoverable')) throw error
+    }
+    return await cutInto(held, asked)
+  } finally {
+    await held.close()
+  }
+}
+
+async function cutInto(
+  { location }: HeldStore,
+  options: Omit<Parameters<typeof recoverLedger>[0], 'target'>
+): Promise<LocationRecovery> {
+  const before = location.marker.live
+  const { name, path } = await location.nextData()
+  const target = await openLevelStore({ path, create: true })
+  let recovery: Recovery
+  try {
+    recovery = await recoverLedger({ ...options, target })
+  } catch (error) {
+    await target.close()
+    await rm(path, { recursive: true, force: true })
+    throw error
+  }
+  await target.close()
+  await location.switchLive(name)
+  return { recovery, live: name, kept: before }
+}
