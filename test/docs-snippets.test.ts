@@ -87,7 +87,7 @@ describe('snippets', () => {
     for (const snippet of snippetsOf(page).filter(({ directive }) => directive === 'run')) {
       it(`${page}:${snippet.line} runs in a shell`, () => {
         const { stdout, stderr, status } = shell(snippet.text, folder(page))
-        expect({ stdout, stderr, status }).toMatchObject({ status: 0 })
+        expect({ stdout, stderr, status }).toEqual({ stdout, stderr, status: 0 })
         const next = snippetsOf(page).find(({ line }) => line > snippet.line)
         if (next?.directive === 'prints') expect(stdout).toBe(next.text)
       })
