@@ -23,6 +23,7 @@ import type { Block } from '../define.js'
 import { exceeds } from '../side-effects.js'
 import { builtInEffects, type Call, requestHashOf } from './calls.js'
 import type { SealedFailure } from './entries.js'
+import { plainDetails, plainText } from './plain.js'
 import type { StateView } from './view.js'
 
 /** What an execution of a block's code is given; the same live, on resume and in verification. */
@@ -74,14 +75,13 @@ export class Execution {
   readonly used = new Set<string>()
   readonly #input: ExecutionInput
   readonly #port: ExecutionPort
-  readonly #random: Xorshift128
+  #random: Xorshift128 | undefined
   #calls = 0
   #isOver = false
 
   constructor(input: ExecutionInput, port: ExecutionPort) {
     this.#input = input
     this.#port = port
-    this.#random = new Xorshift128(input.seed)
   }
 
   get isOver(): boolean {
@@ -118,7 +118,7 @@ export class Execution {
   #settle(outcome: Outcome): void {
     if (this.#isOver) return
     this.#isOver = true
-    const forgotten = [...this.outstanding.values()].find((call) => call.kind !== 'sleep')
+    const forgotten = this.#forgotten()
     this.outstanding.clear()
     // A result that does not depend on a call it made would not be the same with another timing.
     this.#port.settled(
@@ -126,6 +126,12 @@ export class Execution {
         ? failure('effect_not_awaited', 'EffectNotAwaited', { effect: forgotten.effect })
         : outcome
     )
+  }
+
+  /** A call that the code has not waited for. */
+  #forgotten(): Call | undefined {
+    if (this.outstanding.size === 0) return undefined
+    return [...this.outstanding.values()].find((call) => call.kind !== 'sleep')
   }
 
   #outputOf(value: unknown): Outcome {
@@ -156,8 +162,8 @@ export class Execution {
       },
       state: this.#state(),
       now: () => at,
-      random: () => this.#random.random(),
-      uuid: () => this.#random.uuid(),
+      random: () => this.#chance().random(),
+      uuid: () => this.#chance().uuid(),
       effect: (name, options) => this.#effect(name, options),
       sleep: (ms) => this.#sleep(ms),
       wait: ({ reason, request, timeoutMs }) =>
@@ -176,6 +182,11 @@ export class Execution {
         throw new BlockFailure(reason, details ?? null)
       }
     })
+  }
+
+  #chance(): Xorshift128 {
+    this.#random ??= new Xorshift128(this.#input.seed)
+    return this.#random
   }
 
   #state(): BlockState {
@@ -266,8 +277,14 @@ export class Execution {
   }
 }
 
-function failure(reason: string, errorType: string, details: Json): Outcome {
-  return { ok: false, reason, errorType, details }
+// What a block throws is its own; what a journal keeps must be plain, or the run could never end.
+function failure(reason: string, errorType: string, details: unknown): Outcome {
+  return {
+    ok: false,
+    reason: plainText(reason),
+    errorType: plainText(errorType),
+    details: plainDetails(details)
+  }
 }
 
 function effectFailure(body: Json): EffectFailure {
@@ -292,14 +309,10 @@ function outcomeOf(error: unknown): Outcome {
   if (error instanceof EffectFailure) return failure(error.reason, error.name, error.details)
   if (isTallyError(error)) return failure('invalid_operation', error.name, { code: error.code })
   if (error instanceof Error) {
-    const details = engineErrors.has(error.name) ? null : { message: wellFormed(error.message) }
-    return failure('block_threw', wellFormed(error.name), details)
+    const details = engineErrors.has(error.name) ? null : { message: plainText(error.message) }
+    return failure('block_threw', error.name, details)
   }
   return failure('block_threw', typeof error, null)
-}
-
-function wellFormed(text: string): string {
-  return String(text).toWellFormed().slice(0, 1_000)
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

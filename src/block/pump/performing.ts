@@ -8,6 +8,7 @@ import {
 import { type EffectCall, EffectFailure, type Located } from '../context.js'
 import type { EffectRequest } from './calls.js'
 import type { SealedFailure } from './entries.js'
+import { plainDetails, plainText } from './plain.js'
 
 /** Answers effects under one name; may be registered with the runtime instead of given inline. */
 export interface Provider {
@@ -87,14 +88,19 @@ function done(value: unknown): Performed {
 
 function failureOf(error: unknown): SealedFailure {
   if (error instanceof EffectFailure) {
-    return { reason: error.reason, definite: error.definite, details: error.details }
+    const { reason, definite, details } = error
+    return {
+      reason: plainText(reason),
+      definite: definite === true,
+      details: plainDetails(details)
+    }
   }
-  const message = error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : error
   const name = error instanceof Error ? error.name : typeof error
   return {
     reason: 'effect_failed',
     definite: false,
-    details: { error: name.toWellFormed(), message: message.toWellFormed().slice(0, 1_000) }
+    details: { error: plainText(name), message: plainText(message) }
   }
 }
 
