@@ -75,6 +75,7 @@ export class Auditor {
   /** Keys whose value is withheld. */
   readonly #withheld = new Set<string>()
   readonly #profile = canonicalize(runtimeProfile())
+  readonly #declared = new Set<Block>()
   #pending: PendingEntry | undefined
   #failedAttempts = 0
   reexecuted = 0
@@ -284,7 +285,10 @@ export class Auditor {
   }
 
   #sayDeclared(blocks: readonly Block[]): void {
-    for (const { name, version } of blocks) {
+    for (const block of blocks) {
+      if (this.#declared.has(block)) continue
+      this.#declared.add(block)
+      const { name, version } = block
       this.notChecked.say(`code of block ${name}@${version} is declared, not measured`)
     }
   }

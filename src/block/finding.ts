@@ -13,14 +13,35 @@ export interface Finding {
   readonly before?: string
 }
 
-/** A finding when two plain values are not the same canonical JSON. */
+/** A finding when two plain values are not the same JSON; texts are made only then. */
 export function differing(field: string, expected: unknown, actual: unknown): Finding | undefined {
-  if (expected === actual) return undefined
-  const isSame =
-    expected !== undefined &&
-    actual !== undefined &&
-    canonicalize(expected) === canonicalize(actual)
-  return isSame ? undefined : { field, expected: textOf(expected), actual: textOf(actual) }
+  if (sameJson(expected, actual)) return undefined
+  return { field, expected: textOf(expected), actual: textOf(actual) }
+}
+
+function sameJson(one: unknown, other: unknown): boolean {
+  if (one === other) return true
+  if (typeof one !== 'object' || typeof other !== 'object') return false
+  if (one === null || other === null) return false
+  if (Array.isArray(one) || Array.isArray(other)) {
+    return (
+      Array.isArray(one) &&
+      Array.isArray(other) &&
+      one.length === other.length &&
+      one.every((item, index) => sameJson(item, other[index]))
+    )
+  }
+  const keys = Object.keys(one)
+  return (
+    keys.length === Object.keys(other).length &&
+    keys.every(
+      (key) => Object.hasOwn(other, key) && sameJson(memberOf(one, key), memberOf(other, key))
+    )
+  )
+}
+
+function memberOf(value: object, key: string): unknown {
+  return (value as Readonly<Record<string, unknown>>)[key]
 }
 
 /** The first finding of several checks. */

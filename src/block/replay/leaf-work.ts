@@ -72,9 +72,11 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
     seed: seed.value,
     block,
     // Copies: what the code does to them changes neither the receipt nor another execution.
-    payload: JSON.parse(canonicalize(ask.request.payload)) as Json,
+    payload: JSON.parse(attempt.payloadText) as Json,
     view,
-    signal: new AbortController().signal
+    get signal() {
+      return neverAborted()
+    }
   }
   const executed = await executeOnTape(input, tape.map(copied))
   if (executed.kind === 'diverged') return { kind: 'finding', finding: executed.finding }
@@ -85,6 +87,11 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
   const sealedReferences = () => tape.map(referenceTo)
   const work = { unitId, block, ask, at, seed, view, capabilitiesUsed: used, sealedReferences }
   return { kind: 'done', work, resultText: outcome.text }
+}
+
+// Made only when code asks for it: most never does.
+function neverAborted(): AbortSignal {
+  return new AbortController().signal
 }
 
 function copied(entry: Sealed): Sealed {

@@ -177,9 +177,9 @@ export class RunReplay {
     if (again.kind !== 'done') return again
     const response = differing('journal.response', succeeded(again.resultText), entry.response)
     if (response !== undefined) return found(response)
-    const payloadText = canonicalize(attempt.ask.request.payload)
     const context = this.#context(recorded.profile)
-    return { kind: 'unit', draft: leafUnit(again.work, context, payloadText, again.resultText) }
+    const draft = leafUnit(again.work, context, attempt.payloadText, again.resultText)
+    return { kind: 'unit', draft }
   }
 
   async #scope(

@@ -1,4 +1,4 @@
-import { CompactRange, type Hash, type RunId, type UnitId } from '../../core/index.js'
+import { CompactRange, canonicalize, type Hash, type RunId, type UnitId } from '../../core/index.js'
 import type { Block } from '../define.js'
 import type { AttemptAsk, DecisionAsk, Response, ScopeAsk, TimerAsk } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
@@ -12,6 +12,8 @@ export interface AskedAttempt {
   readonly ask: AttemptAsk
   readonly block: Block
   readonly unitId: UnitId
+  /** Canonical JSON of what the code is given. */
+  readonly payloadText: string
   /** Times that it may have seen as its own: when it was asked for, and where it was taken up. */
   readonly times: number[]
   past: Past
@@ -63,6 +65,7 @@ export class RunState {
       ask,
       block,
       unitId: unitIdOf(this.runId, ask.path, ask.step),
+      payloadText: canonicalize(ask.request.payload),
       times: [this.at],
       past: new Past(ask, earlier?.step === ask.step ? earlier : undefined),
       waits: new Map()
