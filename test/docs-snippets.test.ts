@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type BlockRegistry, compileComposite, parseComposite } from '../src/block/index.js'
+import { reasons } from '../src/block/protocol.js'
 import { isJsonObject, type Json, readDocument } from '../src/core/index.js'
 import { loadExpressions } from '../src/expression/index.js'
 import { builtFile } from './support/built.js'
@@ -118,6 +119,32 @@ describe('the pages', () => {
   it('have only blocks of known languages', () => {
     const known = ['ts', 'yaml', 'sh', 'text', 'json', 'mermaid', '']
     expect(all.filter(({ language }) => !known.includes(language))).toEqual([])
+  })
+
+  it('tell every command of the command line', () => {
+    const { stdout } = run(process.execPath, [builtFile('cli/main.js'), '--help'], repository)
+    const [, commands = ''] = stdout.split('Commands:\n')
+    const names = [...commands.matchAll(/^ {2}(\w+)/gm)].map((match) => match[1] ?? '')
+    const table = readPage('docs/cli.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| `'))
+    const missing = names.filter((name) => !table.some((line) => line.includes(`\`${name}`)))
+    expect(names).toContain('verify')
+    expect(missing).toEqual(['help'])
+  })
+
+  it('tell every kind of journal entry', () => {
+    const source = readFileSync(join(repository, 'src/block/pump/entries.ts'), 'utf8')
+    const declared = [...source.matchAll(/readonly k: ((?:'[a-z.]+'(?: \| )?)+)/g)]
+    const kinds = declared.flatMap(([, union = '']) => union.replaceAll("'", '').split(' | '))
+    const page = readPage('docs/spec/journal.md')
+    expect(kinds).toContain('sealed')
+    expect(kinds.filter((kind) => !page.includes(`| \`${kind}\` |`))).toEqual([])
+  })
+
+  it('tell every reason of the block room', () => {
+    const page = readPage('docs/spec/composite-document.md')
+    expect(Object.values(reasons).filter((reason) => !page.includes(`\`${reason}\``))).toEqual([])
   })
 
   it('link to pages and files that exist', () => {
