@@ -185,17 +185,18 @@ export class OpenLedger implements Ledger {
 
   run(runId: RunId): RunRecord | undefined {
     const queued = newDelta()
-    for (const [position, item] of this.#queue.pending()) {
+    this.#queue.eachPending((item, position) => {
       // The end of a flush reaches the derived records a moment before the queue.
-      if (position <= this.#durablePosition) continue
-      if (item.runId === runId) addEntries(queued, item.entries)
-    }
+      if (item.runId === runId && position > this.#durablePosition) {
+        addEntries(queued, item.entries)
+      }
+    })
     return this.#derived.run(runId, queued)
   }
 
   async *runs(): AsyncGenerator<RunRecord> {
     const queued = new Set<RunId>()
-    for (const [, { runId }] of this.#queue.pending()) queued.add(runId)
+    this.#queue.eachPending(({ runId }) => queued.add(runId))
     for await (const runId of this.#derived.runIds(queued)) {
       const record = this.run(runId)
       if (record !== undefined) yield record

@@ -76,9 +76,8 @@ function commit(
   response: Response,
   resultText: string
 ): Promise<void> | undefined {
-  const { durability, journal } = pump.host
   if (!settle(pump, attempt, response, { resultText })) return runAgain(pump, attempt)
-  return durability === 'step' ? journal.durable(pump.book.position) : undefined
+  return undefined
 }
 
 /** Something that the attempt has sent and that its result does not rest on (L10). */

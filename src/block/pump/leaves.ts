@@ -68,9 +68,9 @@ export class Leaves {
   /** Write-class effects that were sent and never answered: nobody knows whether they happened. */
   readonly inDoubt: JsonObject[] = []
   #performing = 0
-  /** A payload that goes from step to step is written once. */
   readonly #texts = new WeakMap<object, string>()
-  readonly #textOf = (payload: Json): string => {
+  /** Canonical JSON of a payload; one that goes from step to step is written once. */
+  readonly textOf = (payload: Json): string => {
     if (typeof payload !== 'object' || payload === null) return canonicalize(payload)
     const known = this.#texts.get(payload)
     if (known !== undefined) return known
@@ -147,7 +147,7 @@ export class Leaves {
       block,
       at: book.at,
       unitId,
-      textOf: this.#textOf,
+      textOf: this.textOf,
       seed: { base, value: seedOf(base, unitId) },
       below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),
       earlier: earlier?.step === ask.step ? earlier : undefined

@@ -1,4 +1,4 @@
-import { hashJson, type Json, type JsonObject, type RunId } from '../../core/index.js'
+import { canonicalize, hashJson, type Json, type JsonObject, type RunId } from '../../core/index.js'
 import type { CompiledComposite } from '../graph/compile.js'
 import type { CompositeDefinition } from '../graph/definition.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
@@ -7,11 +7,16 @@ import type { RootBlock } from './run-pump.js'
 /** A compiled composite as the root of a run. */
 export function rootOf(definition: CompositeDefinition, compiled: CompiledComposite): RootBlock {
   const { name, version, sideEffects, definitionHash, logic } = compiled
+  let definitionText: string | undefined
   return {
     name,
     version,
     // A definition is plain JSON by construction; its type only names the members.
     definition: definition as unknown as JsonObject,
+    definitionText: () => {
+      definitionText ??= canonicalize(definition)
+      return definitionText
+    },
     definitionHash,
     logic,
     input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },

@@ -4,6 +4,7 @@ import {
   type Hash,
   type Json,
   type JsonObject,
+  type KnownTexts,
   limits,
   nextTurn,
   type RunId
@@ -44,6 +45,8 @@ export interface RootBlock {
   readonly name: string
   readonly version: string
   readonly definition: JsonObject
+  /** Its canonical JSON: written once for all runs. */
+  readonly definitionText: () => string
   readonly definitionHash: Hash
   readonly logic: AnyActorLogic
   /** Input of the root actor. */
@@ -102,6 +105,8 @@ export class RunPump implements PumpPort {
   #wake: (() => void) | undefined
   #started: RunStarted | undefined
   #unitContext: UnitContext | undefined
+  /** Steps that are durable, under durability `step`. */
+  #syncedSteps = 0
   #settled: Response | undefined
   #isLive = false
   #isStopping = false
@@ -205,7 +210,12 @@ export class RunPump implements PumpPort {
     return this.#drive(() => {
       this.#actor.start()
       this.#isLive = true
-      this.record(first)
+      this.record(first, {
+        get: (value) => {
+          if (value === first.definition) return this.root.definitionText()
+          return value === first.input ? this.leaves.textOf(first.input) : undefined
+        }
+      })
       const { name, definitionHash } = first
       this.emit({ type: 'run.started', runId: this.runId, at: first.at, name, definitionHash })
     })
@@ -296,10 +306,22 @@ export class RunPump implements PumpPort {
   #startAttempts(): Promise<void> | undefined {
     const all = this.leaves.all()
     for (const attempt of all) {
-      const starting = attempt.isStarted ? undefined : this.leaves.start(attempt)
+      if (attempt.isStarted) continue
+      if (this.#hasToSync()) return this.#startRest(this.#sync(), this.leaves.all())
+      const starting = this.leaves.start(attempt)
       if (starting !== undefined) return this.#startRest(starting, all)
     }
     return undefined
+  }
+
+  /** With `step`, every step is durable before the next one begins (D2). */
+  #hasToSync(): boolean {
+    return this.host.durability === 'step' && this.book.steps > this.#syncedSteps
+  }
+
+  #sync(): Promise<void> {
+    this.#syncedSteps = this.book.steps
+    return this.host.journal.durable(this.book.position)
   }
 
   async #startRest(first: Promise<void>, rest: Iterable<Attempt>): Promise<void> {
@@ -383,8 +405,8 @@ export class RunPump implements PumpPort {
   }
 
   /** Appends an entry that completes nothing, and applies it. */
-  record(draft: EntryDraft): void {
-    const written = this.book.append(draft)
+  record(draft: EntryDraft, known?: KnownTexts): void {
+    const written = this.book.append(draft, known === undefined ? {} : { known })
     assert(written.ok, 'an entry without reads cannot conflict')
     applyEntry(this, written.entry)
   }

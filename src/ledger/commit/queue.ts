@@ -61,11 +61,11 @@ export class CommitQueue<Item> {
     return this.#pushed
   }
 
-  /** Items that are not durable yet, in order. */
-  *pending(): Generator<readonly [position: Position, item: Item]> {
+  /** Visits the items that are not durable yet, in order. Every run that starts does. */
+  eachPending(visit: (item: Item, position: Position) => void): void {
     let position = this.#durable
-    for (const item of this.#writing) yield [++position, item]
-    for (const { item } of this.#items) yield [++position, item]
+    for (const item of this.#writing) visit(item, ++position)
+    for (const { item } of this.#items) visit(item, ++position)
   }
 
   push(item: Item, bytes: number): Position {
