@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { readPage, repository } from './support/snippets.js'
@@ -30,5 +30,13 @@ describe('docs/guarantees.md', () => {
       .map(([, file = '', name = '']) => ({ file: join(repository, file), name }))
       .filter(({ file, name }) => !existsSync(file) || !readFileSync(file, 'utf8').includes(name))
     expect(missing).toEqual([])
+  })
+})
+
+describe('docs/index.md', () => {
+  it.each(['decisions', 'spec'])('lists every page of docs/%s', (folder) => {
+    const index = readPage('docs/index.md')
+    const files = readdirSync(join(repository, 'docs', folder))
+    expect(files.filter((file) => !index.includes(`(${folder}/${file})`))).toEqual([])
   })
 })
