@@ -53,9 +53,11 @@ export class CurrentState {
       for await (const [key] of this.#store.entries(this.#keys.states(prefix))) {
         found.push(this.#keys.stateKey(key))
       }
-    } finally {
-      listing.end(found)
+    } catch (error) {
+      this.#lists.forget(prefix)
+      throw error
     }
+    listing.end(found)
     return listing.keys()
   }
 

@@ -5,7 +5,7 @@ import { limits } from '../../core/index.js'
  * `append` can check a listing without reading the store (L10).
  *
  * Invariants: a listing is exact from `begin` on, whatever changes while the store is being read; the
- * least recently listed prefixes are forgotten beyond a bound.
+ * prefixes that were listed first are forgotten beyond a bound.
  */
 export class ListedPrefixes {
   readonly #listings = new Map<string, Listing>()
@@ -23,13 +23,13 @@ export class ListedPrefixes {
 
   begin(prefix: string): Listing {
     const running = this.#listings.get(prefix)
-    if (running !== undefined) this.#forget(prefix)
+    if (running !== undefined) this.forget(prefix)
     const listing = new Listing()
     this.#listings.set(prefix, listing)
     this.#lengths.set(prefix.length, (this.#lengths.get(prefix.length) ?? 0) + 1)
     for (const oldest of this.#listings.keys()) {
       if (this.#listings.size <= limits.CACHE_ENTRIES_MAX) break
-      this.#forget(oldest)
+      this.forget(oldest)
     }
     return listing
   }
@@ -41,7 +41,8 @@ export class ListedPrefixes {
     }
   }
 
-  #forget(prefix: string): void {
+  /** Forgets a listing; the next one reads the store again. */
+  forget(prefix: string): void {
     if (!this.#listings.delete(prefix)) return
     const left = (this.#lengths.get(prefix.length) ?? 1) - 1
     if (left === 0) this.#lengths.delete(prefix.length)
