@@ -10,8 +10,8 @@ import { loadExpressions } from '../src/expression/index.js'
 import { pages, readPage, repository, snippetsOf } from './support/snippets.js'
 
 /**
- * Diagrams of the documentation are drawn from the charts. `<!-- chart: block -->` before a fence is
- * the whole chart, `<!-- graph: PATH -->` the graph of a document. With
+ * Diagrams of the documentation are drawn from the charts. `<!-- chart: block -->` before a fence
+ * is the whole chart, `<!-- graph: PATH -->` the graph of a document. With
  * `UPDATE_DOCS=1` this test writes them anew.
  */
 const isUpdating = process.env['UPDATE_DOCS'] === '1'

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
- * The code in the documentation, so that tests can run it. A comment on the line before a fence says
- * what becomes of the block under it:
+ * The code in the documentation, so that tests can run it. A comment on the line before a fence
+ * says what becomes of the block under it:
  *
  *   <!-- file: NAME -->     it is a file that later blocks of the page use
  *   <!-- more -->           it goes on with the TypeScript block before it
