@@ -1,5 +1,6 @@
+import type { MessageOutcome, WaitMessage } from '../block/index.js'
 import { type Json, type RunId, TallyError } from '../core/index.js'
-import type { Ledger } from '../ledger/index.js'
+import type { Ledger, RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { Answer, RunResult } from './handle.js'
 import { isEnded, type Known } from './known.js'
@@ -29,12 +30,14 @@ export async function* startAndFollow(
   }
 ): AsyncGenerator<DeliveredEvent> {
   const { id, document, inputs, follow } = options
-  const wasInterrupted = ledger.run(id)?.status === 'running' && !runs.isLive(id)
+  const earlier = ledger.run(id)
+  const wasInterrupted = earlier?.status === 'running' && !runs.isLive(id)
   const known = runs.start(id, registry.prepare(document), { inputs, principal: ownerNamed() })
   const events = listen(runs.read(id, known))
   await known.begun
   if (wasInterrupted) await runs.resume(id)
-  yield* until(events, { id, known, follow })
+  if (earlier !== undefined && isEnded(earlier)) yield await endOf(earlier, known)
+  else yield* until(events, { id, known, follow })
 }
 
 /** Takes up an interrupted run and follows it. */
@@ -44,7 +47,11 @@ export async function* resumeAndFollow(
 ): AsyncGenerator<DeliveredEvent> {
   const known = await runs.attach(id)
   const record = ledger.run(id)
-  const isUp = runs.isLive(id) || (record !== undefined && isEnded(record))
+  if (record !== undefined && isEnded(record)) {
+    yield await endOf(record, known)
+    return
+  }
+  const isUp = runs.isLive(id)
   const events = listen(isUp ? runs.read(id, known) : runs.readOn(known))
   if (!isUp) await runs.resume(id)
   yield* until(events, { id, known, follow })
@@ -64,9 +71,27 @@ export async function* answerAndFollow(
   const { id, token, answer, action, follow } = options
   const known = await runs.attach(id)
   const events = listen(runs.readOn(known))
-  const outcome = await runs.message(id, messageOf(token, answer, action))
+  const outcome = await sendMessage(runs, id, messageOf(token, answer, action))
   if (!outcome.accepted) throw refused(id, outcome.reason)
   yield* until(events, { id, known, follow })
+}
+
+/** Gives a message to a run. One that a parked run would refuse does not take it up. */
+export async function sendMessage(
+  runs: Runs,
+  id: RunId,
+  message: WaitMessage
+): Promise<MessageOutcome> {
+  const waits = runs.isLive(id) ? [] : runs.waits(id)
+  const wait = waits.find(({ token }) => token === message.token)
+  if (wait === undefined) {
+    if (waits.length > 0) return { accepted: false, reason: 'unknown_token' }
+  } else if (wait.digest !== message.digest) {
+    return { accepted: false, reason: 'digest_mismatch' }
+  } else if (!wait.actions.includes(message.action)) {
+    return { accepted: false, reason: 'action_not_allowed' }
+  }
+  return runs.message(id, message)
 }
 
 /** Follows a run that goes on by itself, or tells how it stands. Throws `run.interrupted`. */
@@ -76,7 +101,11 @@ export async function* followOnly(
 ): AsyncGenerator<DeliveredEvent> {
   const known = await runs.attach(id)
   const record = ledger.run(id)
-  if (record !== undefined && record.status === 'running' && !runs.isLive(id)) {
+  if (record !== undefined && isEnded(record)) {
+    yield await endOf(record, known)
+    return
+  }
+  if (record?.status === 'running' && !runs.isLive(id)) {
     throw new TallyError('run.interrupted', { runId: id })
   }
   yield* until(listen(runs.read(id, known)), { id, known, follow })
@@ -127,11 +156,16 @@ function isEndOf(event: DeliveredEvent, follow: boolean): boolean {
   return event.type === 'run.parked' && !follow && (event.waits.length > 0 || event.due === null)
 }
 
-/** The end of a run that told nothing: its document was refused. */
-function finished(runId: RunId, result: RunResult): DeliveredEvent {
+/** The end of a run that has ended before, with its receipt. */
+async function endOf({ runId, updatedAt }: RunRecord, known: Known): Promise<DeliveredEvent> {
+  return finished(runId, await known.result.promise, updatedAt)
+}
+
+/** The end of a run that told nothing, such as one whose document was refused. */
+function finished(runId: RunId, result: RunResult, at = 0): DeliveredEvent {
   const { status, response, receiptHash } = result
   const hash = receiptHash === undefined ? {} : { receiptHash }
-  return { type: 'run.finished', runId, at: 0, status, response, ...hash }
+  return { type: 'run.finished', runId, at, status, response, ...hash }
 }
 
 /** Ends a run; resolves when it has ended. */

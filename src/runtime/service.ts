@@ -24,6 +24,7 @@ import {
   followOnly,
   type Running,
   resumeAndFollow,
+  sendMessage,
   startAndFollow
 } from './following.js'
 import { messageOf } from './messages.js'
@@ -125,7 +126,8 @@ function requestsOf(parts: ServiceParts): Requests {
     message: async (params) => {
       const { id, token, action, ...answer } = answerOf(params)
       params.end()
-      return runningOf(parts).runs.message(id as RunId, messageOf(token, answer, action))
+      const { runs } = runningOf(parts)
+      return sendMessage(runs, id as RunId, messageOf(token, answer, action))
     },
     verify: async (params) => {
       const notes = params.texts('notes', ['source', 'text'])

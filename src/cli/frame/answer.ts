@@ -62,7 +62,11 @@ async function waitOf(
   }
 ): Promise<Wait> {
   const { runId, token, action, isMeant } = options
-  const { waits, status } = await client.request('show', { id: runId })
+  const { waits, status, live } = await client.request('show', { id: runId })
+  if (status === 'running' && !live) {
+    const problem = `it was interrupted; take it up first with "tally resume ${runId}"`
+    throw new TallyError('cli.no_wait', { runId, problem })
+  }
   if (token !== undefined) {
     const named = waits.find((wait) => wait.token === token)
     if (named !== undefined) return named
