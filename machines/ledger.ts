@@ -2,7 +2,8 @@
  * The ledger (architecture.md §6): READY idle, BUSY committing, WAITING safe mode. Data only;
  * `src/ledger/mode.ts` runs it. Events come once per flush, never per append.
  *
- * A poisoned ledger waits too, for nothing that this process can send: it must be opened again (L3).
+ * A poisoned ledger waits too, for nothing that this process can send: it must be opened again
+ * (L3).
  */
 export const ledgerChart = {
   id: 'ledger',

@@ -4,8 +4,9 @@ import { StoreKeys } from './keys.js'
 import type { Store } from './stores/port.js'
 
 /**
- * Changes stored commit records behind the ledger's back and mends their checksums, as somebody with
- * access to the disk could. For tests and demonstrations of `verify`; returns how many were changed.
+ * Changes stored commit records behind the ledger's back and mends their checksums, as somebody
+ * with access to the disk could. For tests and demonstrations of `verify`; returns how many were
+ * changed.
  */
 export async function alterRecords(
   store: Store,

@@ -10,7 +10,9 @@ export type Position = number
 
 export interface JournalItem {
   readonly runId: RunId
-  /** Canonical JSON of `{k: kind, run, n: number per run from 0, at: milliseconds, ...}`, in order. */
+  /**
+   * Canonical JSON of `{k: kind, run, n: number per run from 0, at: milliseconds, ...}`, in order.
+   */
   readonly entries: readonly string[]
   /** The unit of work that these entries complete: it becomes one receipt. */
   readonly unit?: UnitDraft

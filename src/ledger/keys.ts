@@ -119,8 +119,9 @@ function fixedWidth(number: number): string {
 }
 
 /**
- * Keys that begin with `prefix`. The upper bound is the prefix with its last character raised, which
- * sorts above in UTF-8 too, except over a surrogate; then the highest code point closes the range.
+ * Keys that begin with `prefix`. The upper bound is the prefix with its last character raised,
+ * which sorts above in UTF-8 too, except over a surrogate; then the highest code point closes the
+ * range.
  */
 function prefixRange(prefix: string): KeyRange {
   const last = prefix.charCodeAt(prefix.length - 1)

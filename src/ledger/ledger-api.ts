@@ -153,8 +153,18 @@ export interface Ledger {
   /** Reads hashes of the log, for proofs, up to the size that it gives. */
   logHashes(): Promise<{ readonly size: number; readonly readHash: ReadHash }>
   state(): LedgerState
+  /** Refuses appends from now on, because something was found wrong (L4). */
+  enterSafeMode(cause: { readonly code: string; readonly message: string }): void
+  /**
+   * Ends safe mode after a clean full verification (K2). Throws `ledger.not_recoverable` when the
+   * report is not clean, or when the ledger was opened in safe mode: then open it again.
+   */
+  leaveSafeMode(report: { readonly ok: boolean }): void
   /** Calls `listener` on each change of mode; the returned function stops it. */
   onMode(listener: (state: LedgerState) => void): () => void
-  /** Makes everything durable and writes derived records; whoever opened store and signer closes them. */
+  /**
+   * Makes everything durable and writes derived records; whoever opened store and signer closes
+   * them.
+   */
   close(): Promise<void>
 }

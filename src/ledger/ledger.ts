@@ -74,6 +74,7 @@ export class OpenLedger implements Ledger {
   readonly #keys: StoreKeys
   readonly #modes = new LedgerModes()
   readonly #readOnly: boolean
+  readonly #openedWhole: boolean
   readonly #salts: BlobSalts
   readonly #appender: Appender
   readonly #signing: SigningQueue
@@ -125,6 +126,7 @@ export class OpenLedger implements Ledger {
     })
     this.#durableTip = parts.tip
     this.#durableFrontier = frontier
+    this.#openedWhole = parts.unsafe === undefined
     if (parts.unsafe !== undefined) this.enterSafeMode(parts.unsafe)
   }
 
@@ -283,8 +285,15 @@ export class OpenLedger implements Ledger {
     this.#modes.send({ type: 'ledger.unsafe', cause })
   }
 
-  /** Ends safe mode; only for `recoverLedger`, after a clean full verification (K2). */
-  leaveSafeMode(): void {
+  /**
+   * Ends safe mode after a clean full verification (K2). Throws `ledger.not_recoverable` when the
+   * ledger was opened in safe mode: then nothing of it was folded, and it must be opened again.
+   */
+  leaveSafeMode(report: { readonly ok: boolean }): void {
+    if (!report.ok || !this.#openedWhole) {
+      const problem = report.ok ? 'it must be opened again' : 'verification found a failure'
+      throw new TallyError('ledger.not_recoverable', { problem })
+    }
     this.#modes.send({ type: 'ledger.verified' })
   }
 

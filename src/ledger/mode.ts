@@ -78,7 +78,8 @@ function transitionsOf(place: LedgerPlace): Transitions {
 /**
  * The mode of a ledger.
  *
- * Owns: which mode it is and why. Does not own: what a mode allows beyond {@link LedgerModes.check}.
+ * Owns: which mode it is and why. Does not own: what a mode allows beyond {@link
+ * LedgerModes.check}.
  *
  * Invariants:
  * - L3 A poisoned ledger stays poisoned.

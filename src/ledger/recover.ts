@@ -21,8 +21,9 @@ export interface RecoverOptions {
   /** Notes from outside, as for a verification. */
   readonly notes?: readonly GivenNote[]
   /**
-   * Allows the chain to be cut: an empty store, which gets the longest verified prefix and all other
-   * identities byte for byte. The caller then switches the location to it (L9) and keeps the old one.
+   * Allows the chain to be cut: an empty store, which gets the longest verified prefix and all
+   * other identities byte for byte. The caller then switches the location to it (L9) and keeps the
+   * old one.
    */
   readonly target?: Store
   /** Goes on although a note from outside proves that records beyond the prefix existed. */
@@ -45,8 +46,8 @@ export type Recovery =
     }
 
 /**
- * Gets a ledger out of safe mode (K2): by a clean full verification, by making derived records again,
- * or, where a target is given, by keeping the longest verified prefix. Throws
+ * Gets a ledger out of safe mode (K2): by a clean full verification, by making derived records
+ * again, or, where a target is given, by keeping the longest verified prefix. Throws
  * `ledger.not_recoverable` when that would lose something that was not acknowledged.
  */
 export async function recoverLedger(options: RecoverOptions): Promise<Recovery> {
@@ -84,7 +85,9 @@ function checkNotes(
 
 const PUTS_AT_ONCE = 256
 
-/** Copies the first commits with their blobs, then writes state and head as they were after them. */
+/**
+ * Copies the first commits with their blobs, then writes state and head as they were after them.
+ */
 async function copyPrefix(options: {
   readonly store: Store
   readonly target: Store

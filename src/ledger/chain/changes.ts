@@ -14,8 +14,8 @@ export interface UnitChanges {
 const noChanges: UnitChanges = { changes: [], writeSet: '[]', blobs: [] }
 
 /**
- * Orders a unit's writes by key (UTF-16 code units), drops those that change nothing, and builds the
- * write set. Throws `ledger.invalid_item` for keys that cannot be state.
+ * Orders a unit's writes by key (UTF-16 code units), drops those that change nothing, and builds
+ * the write set. Throws `ledger.invalid_item` for keys that cannot be state.
  */
 export function unitChanges(
   writes: ReadonlyMap<string, string | null>,

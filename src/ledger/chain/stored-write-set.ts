@@ -12,7 +12,9 @@ export interface StoredChange {
   readonly valueHash: Uint8Array | undefined
   /** What stands for the text before: itself, or a reference; undefined when the key was absent. */
   readonly before: string | undefined
-  /** Hash that a reference gives for the text before; undefined when the text itself stands there. */
+  /**
+   * Hash that a reference gives for the text before; undefined when the text itself stands there.
+   */
   readonly beforeHash: Uint8Array | undefined
   /** What stands for the text: itself, or a reference; undefined when deleted. */
   readonly after: string | undefined

@@ -3,7 +3,9 @@ import type { Position } from '../item.js'
 
 /** What the queue needs to know of its owner. */
 export interface QueueOptions<Item> {
-  /** Makes items durable, in order; resolves after the fsync. A rejection poisons the queue (L3). */
+  /**
+   * Makes items durable, in order; resolves after the fsync. A rejection poisons the queue (L3).
+   */
   readonly write: (items: readonly Item[], last: Position) => Promise<void>
   /** Items of one flush, and their bytes, at most (L1). */
   readonly flushItemsMax: number
@@ -25,8 +27,8 @@ interface Wait {
 /**
  * The one ordered commit queue of a ledger.
  *
- * Owns: which items are queued, when a flush begins, who waits for which position. Does not own: what
- * an item is, or how it is written.
+ * Owns: which items are queued, when a flush begins, who waits for which position. Does not own:
+ * what an item is, or how it is written.
  *
  * Invariants:
  * - L1 Items are written in the order of `push`; while one flush is under way the next collects.
@@ -180,7 +182,8 @@ function newWait(): Wait {
     resolve = onDone
     reject = onFail
   })
-  // Whoever asked gets the rejection; a second handler keeps a dropped wait from ending the process.
+  // Whoever asked gets the rejection; a second handler keeps a dropped wait from ending the
+  // process.
   promise.catch(() => undefined)
   return { promise, resolve, reject }
 }

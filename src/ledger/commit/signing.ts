@@ -38,8 +38,8 @@ const INLINE_RECORDS_BESIDE = 8
 /**
  * Signs records while later ones are still being made.
  *
- * Owns: records that wait for their signature. Does not own: the key (the `Signer` does) or the order
- * of records, which hashes already fix (formats.md §3).
+ * Owns: records that wait for their signature. Does not own: the key (the `Signer` does) or the
+ * order of records, which hashes already fix (formats.md §3).
  */
 export class SigningQueue {
   #signer: Signer

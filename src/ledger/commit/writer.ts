@@ -17,8 +17,8 @@ import type { SigningQueue } from './signing.js'
  * (the queue does), or what the items say.
  *
  * Invariants:
- * - L1 One batch holds one commit record, the changed state entries and the head: at most 3 puts and
- *   one for each changed key, beside blobs too large for the record.
+ * - L1 One batch holds one commit record, the changed state entries and the head: at most 3 puts
+ *   and one for each changed key, beside blobs too large for the record.
  * - L2 It applies only while the stored head is, byte for byte, the one this writer wrote last.
  */
 export class CommitWriter {

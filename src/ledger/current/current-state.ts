@@ -8,7 +8,8 @@ import { ListedPrefixes } from './listed-prefixes.js'
  * State values as they are now, queued changes included (L10).
  *
  * Owns: the values that are queued and not durable yet, a bounded cache of durable ones, and the
- * prefixes that were listed. Does not own: the state tree and its roots, or when things are written.
+ * prefixes that were listed. Does not own: the state tree and its roots, or when things are
+ * written.
  *
  * Invariants:
  * 1. A read sees the last queued change of a key, else what the store holds.

@@ -1,11 +1,11 @@
 import { limits } from '../../core/index.js'
 
 /**
- * Keys under the prefixes that were listed lately, kept up to date with every queued change, so that
- * `append` can check a listing without reading the store (L10).
+ * Keys under the prefixes that were listed lately, kept up to date with every queued change, so
+ * that `append` can check a listing without reading the store (L10).
  *
- * Invariants: a listing is exact from `begin` on, whatever changes while the store is being read; the
- * prefixes that were listed first are forgotten beyond a bound.
+ * Invariants: a listing is exact from `begin` on, whatever changes while the store is being read;
+ * the prefixes that were listed first are forgotten beyond a bound.
  */
 export class ListedPrefixes {
   readonly #listings = new Map<string, Listing>()

@@ -21,8 +21,8 @@ type Put = readonly [key: string, value: Uint8Array]
  * Does not own: source records. Open feeds it the commits after its stamp.
  *
  * Invariants:
- * - L1 Written in batches of their own, each stamped with the commits that it covers, and only after
- *   those are durable. A crash leaves a stamp and everything it covers, or the one before.
+ * - L1 Written in batches of their own, each stamped with the commits that it covers, and only
+ *   after those are durable. A crash leaves a stamp and everything it covers, or the one before.
  * - L5 Memory holds the tail only, which is bounded by the thresholds of {@link due}.
  */
 export class Derived {
@@ -263,7 +263,8 @@ export class Derived {
     this.#checkpointBytes -= pending.checkpoint?.text.length ?? 0
   }
 
-  // A batch may be on disk before its promise says so: what a stored record covers is not added twice.
+  // A batch may be on disk before its promise says so: what a stored record covers is not added
+  // twice.
   #deltas(runId: RunId, storedUpTo: number): RunDelta[] {
     return [this.#writing, this.#tail].flatMap((tail) => {
       const delta = tail?.runs.get(runId)

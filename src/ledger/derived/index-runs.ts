@@ -26,11 +26,11 @@ const ENTRY_BYTES = 16
 const PAGE_ENTRIES = 512
 
 /**
- * Index from hashes to receipts: sorted runs, merged as they grow, so that there are O(log n) of them
- * and no value grows with history (L5).
+ * Index from hashes to receipts: sorted runs, merged as they grow, so that there are O(log n) of
+ * them and no value grows with history (L5).
  *
- * A page holds entries of 16 bytes in ascending order: 8 bytes of the hash, 5 bytes commit number, 3
- * bytes ordinal, big-endian. Two hashes may share 8 bytes: whoever looks up reads each candidate.
+ * A page holds entries of 16 bytes in ascending order: 8 bytes of the hash, 5 bytes commit number,
+ * 3 bytes ordinal, big-endian. Two hashes may share 8 bytes: whoever looks up reads each candidate.
  */
 export class IndexRuns {
   readonly #store: Store

@@ -5,7 +5,9 @@ import { bodyOfBlob, referenceOf } from '../receipt/blob.js'
 import type { RecordItem } from '../record/record.js'
 import type { Store } from '../stores/port.js'
 
-/** Resolves what the records of one item name by hash, from the item or from values of their own. */
+/**
+ * Resolves what the records of one item name by hash, from the item or from values of their own.
+ */
 export class ItemBodies {
   readonly #store: Store
   readonly #keys: StoreKeys

@@ -92,9 +92,9 @@ const evidenceFields: Readonly<Record<keyof Evidence, FieldCheck>> = {
 }
 
 /**
- * Reads a receipt strictly: canonical JSON, exactly the 16 fields, each of its type. Encoding is the
- * text itself, so parse then encode gives the same bytes. Does not check hashes or signatures, but
- * gives the hash that the text has.
+ * Reads a receipt strictly: canonical JSON, exactly the 16 fields, each of its type. Encoding is
+ * the text itself, so parse then encode gives the same bytes. Does not check hashes or signatures,
+ * but gives the hash that the text has.
  *
  * @example
  * {"capabilitiesDeclared":[],"capabilitiesUsed":[],"dappId":"block:a@1","identity":"ab..",

@@ -5,7 +5,9 @@ export const HEAD_VERSION = 1
 
 /** Where an identity's chain, state and log stand after a commit (formats.md §6). */
 export interface Head {
-  /** Grows by one each time somebody opens the ledger for writing: it fences off earlier writers. */
+  /**
+   * Grows by one each time somebody opens the ledger for writing: it fences off earlier writers.
+   */
   readonly epoch: number
   /** Head root (formats.md §4). */
   readonly headRoot: Hash
@@ -29,7 +31,9 @@ export function encodeHead(head: Head): string {
   )
 }
 
-/** Reads a head; throws `ledger.corrupt`, or `ledger.newer_version` when it is of a later format. */
+/**
+ * Reads a head; throws `ledger.corrupt`, or `ledger.newer_version` when it is of a later format.
+ */
 export function parseHead(key: string, text: string): Head {
   const value = JSON.parse(text) as Json
   if (!isJsonObject(value)) throw corrupt(key, 'the head is not an object')

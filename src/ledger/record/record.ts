@@ -19,7 +19,8 @@ import {
  *   W[...]          write set of the receipt before it
  *   O...            its result, or the reference to the blob that holds it
  *   E{...}          evidence
- *   B...            blob named by a record of the item; its hash is that of the text after the letter
+ *   B...            blob named by a record of the item; its hash is that of the text after the
+ *                   letter
  *   L"hash"         the same, in a value of its own because it is large
  *
  * Order within an item: I J* R W O E B* L*.

@@ -86,8 +86,8 @@ export class ReceiptSlicer {
 }
 
 /**
- * The link stands before `previousStateRoot` and `publicKey`, at a fixed distance from the key: both
- * forms of it are tried there, never searched for in text that a caller wrote.
+ * The link stands before `previousStateRoot` and `publicKey`, at a fixed distance from the key:
+ * both forms of it are tried there, never searched for in text that a caller wrote.
  */
 function previousHash(bytes: Buffer, from: number, keyAt: number): Hash | null | undefined {
   const rootAt = keyAt - '"publicKey":"'.length - ('"previousStateRoot":"",'.length + 64)

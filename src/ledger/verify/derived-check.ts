@@ -22,8 +22,8 @@ import { different } from './receipt-check.js'
 
 /**
  * Compares the derived records with what the commit records give, as far as their stamp says that
- * they go (L6). The index is compared as a set, by sums over its entries: enough against damage, and
- * whoever looks something up checks the record that was found.
+ * they go (L6). The index is compared as a set, by sums over its entries: enough against damage,
+ * and whoever looks something up checks the record that was found.
  */
 export class DerivedCheck {
   readonly #store: Store

@@ -89,7 +89,9 @@ export interface VerifiedReceipt {
   readonly stateBefore: StateView
 }
 
-/** The journal entries of one item, checked as far as their form goes, before its signed records. */
+/**
+ * The journal entries of one item, checked as far as their form goes, before its signed records.
+ */
 export interface VerifiedItem {
   /** Receipts before it. */
   readonly index: number

@@ -30,6 +30,26 @@ describe('recovery (K2)', () => {
     expect(await recoverLedger({ store, identity })).toMatchObject({ kind: 'clean' })
   })
 
+  it('T24: a value that decayed while open ends in safe mode, left only after a clean verification', async () => {
+    const opened = await filled()
+    const ledger = await reopen(opened)
+    const key = `${identity}/state/k1`
+    const value = opened.store.get(key) ?? Buffer.alloc(0)
+    const damaged = Buffer.from(value)
+    damaged[9] = (damaged[9] ?? 0) ^ 4
+    await opened.store.commit([{ puts: [[key, damaged]], deletes: [] }])
+    expect(() => ledger.read('k1')).toThrow(expect.objectContaining({ code: 'ledger.corrupt' }))
+    expect(ledger.state().mode).toBe('safe')
+    const bad = await verifyLedger({ store: opened.store, identity })
+    expect(() => ledger.leaveSafeMode(bad)).toThrow(
+      expect.objectContaining({ code: 'ledger.not_recoverable' })
+    )
+    await opened.store.commit([{ puts: [[key, value]], deletes: [] }])
+    ledger.leaveSafeMode(await verifyLedger({ store: opened.store, identity }))
+    await commit(ledger, loneItem({ id: 'goes-on' }))
+    expect(ledger.state().mode).toBe('ready')
+  })
+
   it('removes wrong derived records, which the next open makes again', async () => {
     const opened = await filled()
     const { store } = opened

@@ -194,7 +194,8 @@ const commits = {
   lt: `${fixedIdentity().identity}/commit0`
 }
 
-// A journal entry that no receipt covers may say anything that is well formed, and so may the epoch.
+// A journal entry that no receipt covers may say anything that is well formed, and so may the
+// epoch.
 function isFreeText(before: string, after: string): boolean {
   if (before.startsWith('C')) return before.replace(/\d+/, '') === after.replace(/\d+/, '')
   return before.startsWith('J') && !before.includes('"k":"run.')
