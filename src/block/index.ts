@@ -38,6 +38,7 @@ export type {
   UnitDraft
 } from './journal.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './protocol.js'
+export { ActorPool } from './pump/actor-pool.js'
 export type { RecordedEntry } from './pump/book.js'
 export { runUnitId } from './pump/ending.js'
 export type { JournalEntry, RunFinished, RunStarted } from './pump/entries.js'

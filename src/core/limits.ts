@@ -57,6 +57,9 @@ export const RUN_AHEAD_BYTES_MAX = 8 * 1024 * 1024
 /** Time the pump may hold the event loop before it yields (D9). */
 export const PUMP_SLICE_MS = 10
 
+/** Idle actors kept for the next runs of one definition. */
+export const ACTORS_IDLE_MAX = 64
+
 /** Microtasks for which the pump lets code that is about to end do so, before it lets the loop turn. */
 export const PUMP_PATIENCE_TICKS = 8
 

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
-import { type Diagnostic, lintGraph, Turns, UnitGate } from '../block/index.js'
+import { ActorPool, type Diagnostic, lintGraph, Turns, UnitGate } from '../block/index.js'
 import {
   type Clock,
   type Hash,
@@ -155,6 +155,7 @@ export class WiredRuntime implements Runtime {
         journal: this.ledger,
         clock,
         turns: new Turns(),
+        actors: new ActorPool(),
         gate: new UnitGate(clock),
         identity: this.ledger.identity,
         profile: runtimeProfile(),

@@ -2,6 +2,7 @@ import type { Clock, Hash, IdentityId, Json, RunId } from '../../core/index.js'
 import type { Block } from '../define.js'
 import type { Journal, Position } from '../journal.js'
 import type { Response } from '../protocol.js'
+import type { ActorPool } from './actor-pool.js'
 import type { JournalEntry, Requested, Sealed } from './entries.js'
 import type { UnitGate } from './gate.js'
 import type { Provider } from './performing.js'
@@ -13,6 +14,8 @@ export interface PumpHost {
   readonly clock: Clock
   readonly turns: Turns
   readonly gate: UnitGate
+  /** Without it every run makes its own actors. */
+  readonly actors?: ActorPool
   readonly identity: IdentityId
   readonly profile: Json
   /** `step`: every settled step is durable before the next begins (D2). */

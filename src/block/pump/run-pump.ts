@@ -1,4 +1,10 @@
-import { type AnyActor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
+import {
+  type AnyActor,
+  type AnyActorLogic,
+  type AnyActorRef,
+  createActor,
+  type Subscription
+} from 'xstate'
 import {
   assert,
   type Hash,
@@ -98,6 +104,7 @@ export class RunPump implements PumpPort {
   readonly scopes: Scopes
   readonly agenda: Agenda
   readonly #actor: AnyActor
+  readonly #failures: Subscription
   readonly #actors = new Map<string, AnyActorRef>()
   readonly #saved: RunCheckpoint | undefined
   #asks: Ask[] = []
@@ -138,16 +145,19 @@ export class RunPump implements PumpPort {
       isStopping: () => this.#isStopping
     })
     this.scopes = new Scopes(this)
-    this.#actor = createActor(root.logic, {
-      id: ROOT_PATH,
-      input: root.input,
-      // XState revives references inside the object it is given, so it gets its own copy.
-      ...(checkpoint === undefined
-        ? {}
-        : { snapshot: structuredClone(checkpoint.snapshot) as never })
-    })
+    const idle = checkpoint === undefined ? host.actors?.take(root) : undefined
+    this.#actor =
+      idle ??
+      createActor(root.logic, {
+        id: ROOT_PATH,
+        input: root.input,
+        // XState revives references inside the object it is given, so it gets its own copy.
+        ...(checkpoint === undefined
+          ? {}
+          : { snapshot: structuredClone(checkpoint.snapshot) as never })
+      })
     connectPump(this.#actor.system, this)
-    this.#actor.subscribe({ error: (error) => this.#fail(error) })
+    this.#failures = this.#actor.subscribe({ error: (error) => this.#fail(error) })
   }
 
   get started(): RunStarted {
@@ -275,7 +285,10 @@ export class RunPump implements PumpPort {
       this.#takeAsks()
       if (this.#failure !== undefined) throw this.#failure.error
       if (this.scopes.decide()) continue
-      if (this.#settled !== undefined) return finishRun(this, this.#settled)
+      if (this.#settled !== undefined) {
+        if (this.#settled.success) this.#handIn()
+        return finishRun(this, this.#settled)
+      }
       const starting = this.#startAttempts()
       if (starting !== undefined) await starting
       const fact = this.#inbox.shift()
@@ -300,6 +313,13 @@ export class RunPump implements PumpPort {
   #isFarAhead(): boolean {
     const { items, bytes } = this.host.journal.backlog()
     return items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX
+  }
+
+  /** The run needs its actors no more: nothing is delivered after its root has settled. */
+  #handIn(): void {
+    this.#failures.unsubscribe()
+    this.#actors.clear()
+    this.host.actors?.give(this.root, this.#actor)
   }
 
   /** Starts what is not running yet; a promise when something has to be awaited. */
