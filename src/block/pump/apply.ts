@@ -26,7 +26,8 @@ export function applyEntry(pump: RunPump, entry: JournalEntry): void {
       leaves.at(entry.path)?.waits.delete(entry.seq)
       return agenda.close(entry.token)
     case 'rewound':
-      return leaves.rewound(entry)
+      for (const wait of leaves.rewound(entry)) agenda.close(wait.token)
+      return
     case 'settled':
       return applySettled(pump, entry)
     case 'scope':
@@ -65,7 +66,14 @@ function applySealed(pump: RunPump, entry: Sealed): void {
 
 function applyWait(pump: RunPump, entry: WaitBegun): void {
   pump.agenda.waits.add(entry)
-  if (entry.seq !== null) pump.leaves.at(entry.path)?.waits.set(entry.seq, entry)
+  if (entry.seq !== null) {
+    const waits = pump.leaves.at(entry.path)?.waits
+    const replaced = waits?.get(entry.seq)
+    if (replaced !== undefined && replaced.token !== entry.token) {
+      pump.agenda.close(replaced.token)
+    }
+    waits?.set(entry.seq, entry)
+  }
   if (!pump.isLive) return
   pump.agenda.armWait(entry)
   if (entry.actions.length === 0) return

@@ -188,7 +188,12 @@ export class Attempt {
 
   #left(entry: Sealed): readonly number[] {
     if (!this.hasReadState) this.#diverged(entry)
-    return this.tape.slice(this.#given).map(({ seq }) => seq)
+    const asked = this.#execution?.outstanding
+    const isOver = ({ seq, requestHash }: WaitBegun) =>
+      seq !== null && seq > 0 && asked?.get(seq)?.requestHash !== requestHash
+    return [...this.tape.slice(this.#given), ...[...this.waits.values()].filter(isOver)].map(
+      ({ seq }) => seq ?? 0
+    )
   }
 
   /** Whether another state could have led the code elsewhere. */

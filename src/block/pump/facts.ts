@@ -171,6 +171,11 @@ export async function answer(
       if (pump.leaves.at(attempt.ask.path) !== attempt) return
       return settleFailed(pump, attempt, timeoutResponse(attempt))
     }
+    case 'stale': {
+      const { attempt, reruns } = fact
+      if (pump.leaves.at(attempt.ask.path) !== attempt || attempt.reruns !== reruns) return
+      return runAgain(pump, attempt)
+    }
     case 'timer':
       return pump.record({ k: 'timer', at: pump.book.now(), path: fact.path, step: fact.step })
     case 'due':

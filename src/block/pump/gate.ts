@@ -10,8 +10,9 @@ import { type Clock, limits } from '../../core/index.js'
 export class UnitGate {
   readonly #clock: Clock
   #alone: object | undefined
-  readonly #reserved = new Map<string, object>()
-  readonly #keysOf = new Map<object, readonly string[]>()
+  /** Who has reserved a key, in the order in which they did: the first may change it. */
+  readonly #reserved = new Map<string, Set<object>>()
+  readonly #keysOf = new Map<object, Set<string>>()
   #waiting: (() => void)[] = []
 
   constructor(clock: Clock) {
@@ -26,15 +27,24 @@ export class UnitGate {
 
   /** Keeps other units from changing these keys until `release`. */
   reserve(unit: object, keys: Iterable<string>): void {
-    const own = [...keys].filter((key) => (this.#reserved.get(key) ?? unit) === unit)
-    for (const key of own) this.#reserved.set(key, unit)
+    const own = this.#keysOf.get(unit) ?? new Set()
     this.#keysOf.set(unit, own)
+    for (const key of keys) {
+      own.add(key)
+      const holders = this.#reserved.get(key)
+      if (holders === undefined) this.#reserved.set(key, new Set([unit]))
+      else holders.add(unit)
+    }
   }
 
   /** Lets go of what a unit holds; call it when the unit has ended, however it did. */
   release(unit: object): void {
     if (this.#alone === unit) this.#alone = undefined
-    for (const key of this.#keysOf.get(unit) ?? []) this.#reserved.delete(key)
+    for (const key of this.#keysOf.get(unit) ?? []) {
+      const holders = this.#reserved.get(key)
+      holders?.delete(unit)
+      if (holders?.size === 0) this.#reserved.delete(key)
+    }
     this.#keysOf.delete(unit)
     const woken = this.#waiting
     this.#waiting = []
@@ -46,8 +56,8 @@ export class UnitGate {
     if (this.#alone !== undefined && this.#alone !== unit) return true
     if (this.#reserved.size === 0) return false
     for (const key of changed) {
-      const holder = this.#reserved.get(key)
-      if (holder !== undefined && holder !== unit) return true
+      const first = this.#reserved.get(key)?.values().next().value
+      if (first !== undefined && first !== unit) return true
     }
     return false
   }

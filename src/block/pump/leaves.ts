@@ -5,6 +5,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  limits,
   type RunId
 } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
@@ -12,7 +13,15 @@ import { type AttemptAsk, failedResponse, type Response, reasons } from '../prot
 import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
 import type { RunBook } from './book.js'
 import { type Call, type EffectRequest, effectKey } from './calls.js'
-import type { EntryDraft, JournalEntry, Place, Requested, Rewound, Sealed } from './entries.js'
+import type {
+  EntryDraft,
+  JournalEntry,
+  Place,
+  Requested,
+  Rewound,
+  Sealed,
+  WaitBegun
+} from './entries.js'
 import { type Outcome, seedOf } from './execution.js'
 import type { PumpHost, RunEvent } from './host.js'
 import { type Past, restorePast } from './past.js'
@@ -30,6 +39,8 @@ export type LeafFact =
       readonly performed: Performed
     }
   | { readonly kind: 'deadline'; readonly attempt: Attempt }
+  /** What it has read changed before it sent anything: it has to run again (L10). */
+  | { readonly kind: 'stale'; readonly attempt: Attempt; readonly reruns: number }
 
 /** What the attempts of a run need of their pump. */
 export interface LeavesPort {
@@ -191,10 +202,14 @@ export class Leaves {
       this.#port.record({ k: 'rewound', at: this.#port.book.now(), ...placeOf(attempt), dropped })
   }
 
-  rewound({ path, dropped }: Rewound): void {
+  /** Applies what the code does not ask for any more; returns the waits that are over with it. */
+  rewound({ path, dropped }: Rewound): readonly WaitBegun[] {
     const attempt = this.#current.get(path)
-    if (attempt === undefined) return
+    if (attempt === undefined) return []
+    const over = [...attempt.waits.values()].filter(({ seq }) => dropped.includes(seq ?? 0))
+    for (const { seq } of over) attempt.waits.delete(seq ?? 0)
     for (const call of attempt.drop(dropped)) this.#called(attempt, call)
+    return over
   }
 
   /** Ends an attempt: `settled` false when its response still has to be delivered by the caller. */
@@ -263,7 +278,7 @@ export class Leaves {
   }
 
   #called(attempt: Attempt, call: Call): void {
-    if (this.#port.isStopping() || attempt.waits.has(call.seq)) return
+    if (this.#port.isStopping() || this.#isWaited(attempt, call)) return
     const kept = attempt.past.earlier?.kept(call)
     if (kept !== undefined) {
       this.#port.post(keptFact(attempt, kept, call))
@@ -299,6 +314,13 @@ export class Leaves {
     }
   }
 
+  // On another state the code may wait for something else: then the old wait is over.
+  #isWaited(attempt: Attempt, call: Call): boolean {
+    const wait = attempt.waits.get(call.seq)
+    if (wait === undefined) return false
+    return wait.requestHash === call.requestHash || !attempt.hasReadState
+  }
+
   /** Sends an effect once all that led to it is durable; a write is journaled first (L7). */
   send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
     const { host, book, runId } = this.#port
@@ -307,6 +329,9 @@ export class Leaves {
     if (contradiction !== undefined) {
       const outcome = contradicted(contradiction)
       return this.#port.post({ kind: 'outcome', attempt, outcome })
+    }
+    if (call.sideEffects !== 'none' && this.#isStale(attempt)) {
+      return this.#port.post({ kind: 'stale', attempt, reruns: attempt.reruns })
     }
     const key = effectKey(runId, path, step, call.seq, call.requestHash)
     const repeated = attempt.past.wasSent(call.seq, call.requestHash)
@@ -342,6 +367,16 @@ export class Leaves {
       .finally(() => {
         this.#performing -= 1
       })
+  }
+
+  /** Whether to run again rather than to act on what is not so any more. */
+  #isStale(attempt: Attempt): boolean {
+    if (attempt.past.hasSent() || this.#performing > 0) return false
+    if (attempt.reruns > limits.CONFLICT_RERUNS_MAX) return false
+    if (this.#port.scopeOf(attempt.ask.path) !== undefined) return false
+    const { journal } = this.#port.host
+    for (const [key, seen] of attempt.view.reads) if (journal.read(key) !== seen) return true
+    return false
   }
 
   #list(attempt: Attempt, call: Call, prefix: string): void {

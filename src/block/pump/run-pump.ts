@@ -117,6 +117,9 @@ export class RunPump implements PumpPort {
   #settled: Response | undefined
   #isLive = false
   #isStopping = false
+  /** Whether effects that were sent have had their time to answer: the journal has their requests. */
+  #isGraceOver = false
+  #callOffGrace: (() => void) | undefined
   #isOver = false
   #isCancelled = false
   #failure: { readonly error: unknown } | undefined
@@ -211,7 +214,13 @@ export class RunPump implements PumpPort {
 
   /** Lets what was sent finish, starts nothing new, and ends with `stopped`. */
   stop(): void {
+    if (this.#isStopping) return
     this.#isStopping = true
+    const { clock } = this.host
+    this.#callOffGrace = clock.schedule(clock.now() + limits.CLOSE_GRACE_MS, () => {
+      this.#isGraceOver = true
+      this.#wake?.()
+    })
     this.#wake?.()
   }
 
@@ -284,7 +293,8 @@ export class RunPump implements PumpPort {
     for (;;) {
       this.#takeAsks()
       if (this.#failure !== undefined) throw this.#failure.error
-      if (this.scopes.decide()) continue
+      const decided = this.scopes.decide()
+      if (decided === true || (decided !== false && (await decided))) continue
       if (this.#settled !== undefined) {
         if (this.#settled.success) this.#handIn()
         return finishRun(this, this.#settled)
@@ -351,6 +361,7 @@ export class RunPump implements PumpPort {
 
   /** Nothing to do now: waits for a fact, or finds that the run cannot go on by itself. */
   async #rest(): Promise<RunEnd | undefined> {
+    if (this.#isGraceOver) return { kind: 'stopped', checkpoint: this.#checkpoint() }
     if (this.leaves.performing === 0) {
       if (await this.#stirs()) return undefined
       if (this.#isStopping) return { kind: 'stopped', checkpoint: this.#checkpoint() }
@@ -477,8 +488,10 @@ export class RunPump implements PumpPort {
 
   #dispose(): void {
     this.#isOver = true
+    this.#callOffGrace?.()
     this.agenda.dispose()
     for (const attempt of [...this.leaves.all()]) this.leaves.close(attempt, true)
+    this.scopes.release()
     for (const fact of this.#inbox) {
       const isAsked = fact.kind === 'message' || fact.kind === 'cancel'
       if (isAsked && this.#failure !== undefined) fact.reject(this.#failure.error)

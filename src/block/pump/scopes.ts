@@ -1,4 +1,4 @@
-import { assert, canonicalize, type Hash } from '../../core/index.js'
+import { assert, canonicalize, type Hash, limits } from '../../core/index.js'
 import { failedResponse, type Response, type ScopeAsk } from '../protocol.js'
 import { applyEntry } from './apply.js'
 import { unitIdOf } from './attempt.js'
@@ -19,6 +19,8 @@ export class Scopes {
   readonly #open = new Map<string, Scope>()
   /** Commits and aborts that a recovering pump leaves to the journal. */
   #pending: ScopeEnd[] = []
+  /** How often the outermost overlay found that what it had read has changed (L10). */
+  #conflicts = 0
 
   constructor(pump: RunPump) {
     this.#pump = pump
@@ -53,14 +55,30 @@ export class Scopes {
   }
 
   /** Decides the commits and aborts that were asked for; true when there were any. */
-  decide(): boolean {
+  decide(): boolean | Promise<boolean> {
+    if (this.#pending.length === 0) return false
     const asks = this.#pending
     this.#pending = []
+    return this.#decide(asks)
+  }
+
+  async #decide(asks: readonly ScopeEnd[]): Promise<true> {
+    const { gate } = this.#pump.host
     for (const ask of asks) {
-      if (ask.kind === 'scope.commit') this.#commit(ask)
-      else this.#abort(ask)
+      const scope = this.#open.get(ask.path)
+      if (ask.kind === 'scope.abort') this.#abort(ask)
+      else if (scope === undefined || scope.outer !== undefined) this.#commit(ask)
+      else if (await gate.enter(this, scope.view.writes.keys())) this.#commit(ask)
+      // Another unit keeps what it has reserved: nothing has been done, so this one gives up (L10).
+      else this.#abort({ ...ask, response: failedResponse('intent_conflict') })
     }
-    return asks.length > 0
+    return true
+  }
+
+  /** Lets others go on, however the overlay ended. */
+  release(): void {
+    this.#conflicts = 0
+    this.#pump.host.gate.release(this)
   }
 
   #commit(ask: ScopeEnd): void {
@@ -86,6 +104,8 @@ export class Scopes {
       }
     )
     if (!written.ok) {
+      this.#conflicts += 1
+      if (this.#conflicts > limits.CONFLICT_RERUNS_MAX) pump.host.gate.runAlone(this)
       return pump.record({ ...ended, outcome: 'conflict', response: failedResponse('conflict') })
     }
     this.#report(scope, response, written.receiptHash)
@@ -128,6 +148,7 @@ export class Scopes {
     const scope = this.#open.get(path)
     this.#open.delete(path)
     const outer = scope?.outer
+    if (outer === undefined && outcome !== 'conflict') this.release()
     if (outcome === 'committed' && scope !== undefined) outer?.join(scope)
     if (outcome === 'conflict') this.#pump.deliver(path, { type: 'scope.conflict', at })
     else this.#pump.deliver(path, { type: 'scope.settled', response, at, sent: false })
