@@ -97,6 +97,8 @@ export const LOCK_WAIT_MS = 3_000
 export const LOCK_POLL_MS = 50
 /** Bytes of a passphrase, a document's inputs, or another file that the command line reads. */
 export const INPUT_BYTES_MAX = 4 * 1024 * 1024
+/** How often a command goes on with a run whose service went away. */
+export const CLI_HANDOVERS_MAX = 8
 /** Lines of a run's live progress on a terminal. */
 export const CLI_LIVE_LINES_MAX = 12
 /** Directories that are looked through for tally.config, from the working directory upwards. */
@@ -151,3 +153,29 @@ export const OWNER_METHOD_LENGTH_MAX = 128
 export const SOCKET_PATH_BYTES_MAX = 107
 /** Time within which an owner that accepted a connection has to name its ledger. */
 export const OWNER_GREETING_MS = 5_000
+
+/** Interrupt ticks of one execution of a package: 10,000 polls of the engine each. */
+export const SANDBOX_GAS_TICKS = 5_000
+/** Interrupt ticks and microtasks that loading a package's module may take. */
+export const SANDBOX_LOAD_GAS_TICKS = 1_000
+export const SANDBOX_LOAD_MICROTASKS = 10_000
+/** Calls of the scoped API in one execution. */
+export const SANDBOX_HOST_CALLS_MAX = 10_000
+/** UTF-8 bytes that cross between a package and the host in one execution. */
+export const SANDBOX_HOST_BYTES_MAX = 8 * 1024 * 1024
+/** Microtasks of one execution of a package. */
+export const SANDBOX_MICROTASKS_MAX = 100_000
+/** Wall-clock time after which the thread of a package is terminated; gas should run out before. */
+export const SANDBOX_WALL_MS = 5_000
+/** Threads that run packages, and loaded packages that each keeps ready. */
+export const SANDBOX_THREADS = 2
+export const SANDBOX_IMAGES_MAX = 32
+/** Executions that wait for a thread. */
+export const SANDBOX_QUEUE_MAX = 10_000
+/** Text of a package's module, and of its manifest. */
+export const PACKAGE_BUNDLE_BYTES_MAX = 4 * 1024 * 1024
+export const PACKAGE_MANIFEST_BYTES_MAX = 256 * 1024
+/** Intents, capabilities or capability schemas of one manifest. */
+export const MANIFEST_ENTRIES_MAX = 256
+/** Files of one package directory that a bundle may be made of. */
+export const PACKAGE_FILES_MAX = 1_000

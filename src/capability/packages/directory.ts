@@ -1,0 +1,113 @@
+import { open, realpath } from 'node:fs/promises'
+import { basename, relative } from 'node:path'
+import { isTallyError, type Json, limits, parse } from '../../core/index.js'
+import { parseManifest, type Refusal } from '../manifest/manifest.js'
+import { bundleDirectory } from './bundle.js'
+import { type CapabilityPackage, makePackage } from './package.js'
+import { resolveInside } from './paths.js'
+
+export type LoadedPackage =
+  | { readonly ok: true; readonly package: CapabilityPackage }
+  | { readonly ok: false; readonly refusals: readonly Refusal[] }
+
+/** A module that was packed already; it is taken as it is. */
+const packedFile = 'bundle.mjs'
+const entryFiles = ['index.ts', 'index.mts', 'index.js', 'index.mjs']
+
+/**
+ * Packs a directory: `manifest.json`, and either `bundle.mjs` (one module, taken as it is) or
+ * `index.ts|mts|js|mjs`, which is bundled. Each file is read once, and what was read is what is
+ * hashed and run. A package that cannot be used says why; nothing is thrown for bad content.
+ * Throws `capability.bundler_missing` when there is something to bundle and no bundler.
+ */
+export async function packDirectory(
+  directory: string,
+  options: { readonly known?: ReadonlySet<string> } = {}
+): Promise<LoadedPackage> {
+  let root: string
+  try {
+    root = await realpath(directory)
+  } catch {
+    return refused({ code: 'missing_file', path: [], message: 'there is no such directory' })
+  }
+  const text = await readInside(root, 'manifest.json', limits.PACKAGE_MANIFEST_BYTES_MAX)
+  if (!text.ok) return refused(text.refusal)
+  const json = readManifest(text.text)
+  if (!json.ok) return refused(json.refusal)
+  const parsed = parseManifest(json.document, { ...options, fallbackId: basename(root) })
+  if (!parsed.ok) return parsed
+  const module = await readModule(root)
+  if (!module.ok) return module
+  return { ok: true, package: makePackage({ manifest: parsed.manifest, bundle: module.bundle }) }
+}
+
+async function readModule(
+  root: string
+): Promise<
+  | { readonly ok: true; readonly bundle: string }
+  | { readonly ok: false; readonly refusals: readonly Refusal[] }
+> {
+  const packed = await readInside(root, packedFile, limits.PACKAGE_BUNDLE_BYTES_MAX)
+  if (packed.ok) return { ok: true, bundle: packed.text }
+  if (packed.refusal.code !== 'missing_file') return refused(packed.refusal)
+  for (const name of entryFiles) {
+    const entry = await resolveInside(root, name)
+    if (entry.ok) {
+      const bundled = await bundleDirectory(root, relative(root, entry.path))
+      const bytes = bundled.ok ? Buffer.byteLength(bundled.bundle) : 0
+      return bytes > limits.PACKAGE_BUNDLE_BYTES_MAX ? refused(tooLarge('the module')) : bundled
+    }
+    if (entry.refusal.code !== 'missing_file') return refused(entry.refusal)
+  }
+  const names = [packedFile, ...entryFiles].join(', ')
+  return refused({ code: 'missing_file', path: [], message: `none of ${names} is there` })
+}
+
+/** The text of one file, read once through one handle and never beyond the limit. */
+async function readInside(
+  root: string,
+  name: string,
+  bytesMax: number
+): Promise<
+  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly refusal: Refusal }
+> {
+  const inside = await resolveInside(root, name)
+  if (!inside.ok) return inside
+  const file = await open(inside.path, 'r')
+  try {
+    const { size } = await file.stat()
+    if (size > bytesMax) return { ok: false, refusal: tooLarge(name) }
+    const bytes = Buffer.alloc(size)
+    const { bytesRead } = await file.read(bytes, 0, size, 0)
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, bytesRead))
+    return { ok: true, text }
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error
+    const message = `${name} is not UTF-8 text`
+    return { ok: false, refusal: { code: 'malformed_json', path: [name], message } }
+  } finally {
+    await file.close()
+  }
+}
+
+function readManifest(
+  text: string
+):
+  | { readonly ok: true; readonly document: Json }
+  | { readonly ok: false; readonly refusal: Refusal } {
+  try {
+    return { ok: true, document: parse(text) }
+  } catch (error) {
+    if (!isTallyError(error)) throw error
+    const { message } = error
+    return { ok: false, refusal: { code: 'malformed_json', path: ['manifest.json'], message } }
+  }
+}
+
+function tooLarge(name: string): Refusal {
+  return { code: 'too_large', path: [name], message: `${name} is too large` }
+}
+
+function refused(refusal: Refusal): { readonly ok: false; readonly refusals: readonly Refusal[] } {
+  return { ok: false, refusals: [refusal] }
+}

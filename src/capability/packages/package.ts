@@ -1,0 +1,93 @@
+import {
+  canonicalize,
+  type Hash,
+  hashJson,
+  isJsonObject,
+  isTallyError,
+  type Json,
+  parse,
+  sha256Hex,
+  TallyError
+} from '../../core/index.js'
+import { type Manifest, parseManifest } from '../manifest/manifest.js'
+import { ABI_VERSION, ENGINE_WASM_SHA256 } from '../sandbox/abi.js'
+
+/** A package as it runs: these very texts were hashed (semantics.md K8). */
+export interface CapabilityPackage {
+  readonly manifest: Manifest
+  /** One ES module without imports that exports `run(intent, api)`. */
+  readonly bundle: string
+  /** sha256(JCS({abi, bundleSha256, engine, manifest})). */
+  readonly codeHash: Hash
+}
+
+/** Measures a manifest and a module. */
+export function makePackage(parts: {
+  readonly manifest: Manifest
+  readonly bundle: string
+}): CapabilityPackage {
+  const { manifest, bundle } = parts
+  return { manifest, bundle, codeHash: codeHashOf(parts) }
+}
+
+/**
+ * What a package is addressed by: other code, another manifest, another interface or another engine
+ * is another package, which needs its own grants (K5).
+ */
+export function codeHashOf(parts: { readonly manifest: Manifest; readonly bundle: string }): Hash {
+  return hashJson({
+    abi: ABI_VERSION,
+    bundleSha256: sha256Hex(parts.bundle),
+    engine: ENGINE_WASM_SHA256,
+    manifest: parts.manifest
+  })
+}
+
+/**
+ * Canonical JSON of a package as it is stored:
+ *
+ * ```
+ * {"abi":"tally-abi/1","bundle":"export ...","engine":"105c..","manifest":{..}}
+ * ```
+ */
+export function encodePackage({ manifest, bundle }: CapabilityPackage): string {
+  return canonicalize({ abi: ABI_VERSION, bundle, engine: ENGINE_WASM_SHA256, manifest })
+}
+
+/**
+ * Reads a stored package and measures it again. Throws `capability.malformed_package` when it is not
+ * canonical, was made for another interface or engine, or does not hash to its name.
+ */
+export function parsePackage(
+  text: string,
+  codeHash: Hash,
+  options: { readonly known?: ReadonlySet<string> } = {}
+): CapabilityPackage {
+  const refuse = (problem: string) =>
+    new TallyError('capability.malformed_package', { codeHash, problem })
+  const stored = readJson(text)
+  if (!isJsonObject(stored) || canonicalize(stored) !== text) {
+    throw refuse('it is not canonical JSON')
+  }
+  const { abi, bundle, engine, manifest = null } = stored
+  if (Object.keys(stored).length !== 4 || typeof bundle !== 'string') {
+    throw refuse('its members are not those of a package')
+  }
+  if (abi !== ABI_VERSION || engine !== ENGINE_WASM_SHA256) {
+    throw refuse(`it was packed for ${String(abi)}, this program runs ${ABI_VERSION}`)
+  }
+  const parsed = parseManifest(manifest, options)
+  if (!parsed.ok) throw refuse(parsed.refusals[0]?.message ?? 'its manifest is refused')
+  const measured = makePackage({ manifest: parsed.manifest, bundle })
+  if (measured.codeHash !== codeHash) throw refuse('its content does not hash to its name')
+  return measured
+}
+
+function readJson(text: string): Json | undefined {
+  try {
+    return parse(text)
+  } catch (error) {
+    if (isTallyError(error, 'core.malformed_json')) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,58 @@
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { limits, sha256Hex, TallyError } from '../../core/index.js'
+import { ENGINE_MEMORY, ENGINE_WASM_SHA256, GUEST_STACK_BYTES } from './abi.js'
+import { preludeText } from './prelude.js'
+import type { ThreadData } from './protocol.js'
+
+/** Everything a thread needs but the parts that belong to it alone. */
+export type Engine = Omit<ThreadData, 'wake' | 'answers'>
+
+const ENGINE_VERSION = '0.32.0'
+const corePackage = 'quickjs-emscripten-core'
+const variantPackage = '@jitl/quickjs-wasmfile-release-sync'
+
+/**
+ * Finds the engine, an optional peer, and measures it: bytes are read once, hashed, and those bytes
+ * are compiled. Throws `sandbox.engine_missing` and `sandbox.engine_mismatch`.
+ */
+export async function loadEngine(): Promise<Engine> {
+  const require = createRequire(import.meta.url)
+  const coreFile = locate(require, corePackage, corePackage)
+  const variantFile = locate(require, variantPackage, variantPackage)
+  const bytes = await readFile(locate(require, variantPackage, `${variantPackage}/wasm`))
+  const actual = sha256Hex(bytes)
+  if (actual !== ENGINE_WASM_SHA256) {
+    throw new TallyError('sandbox.engine_mismatch', { actual, expected: ENGINE_WASM_SHA256 })
+  }
+  return {
+    coreFile,
+    variantFile,
+    wasm: await WebAssembly.compile(bytes),
+    prelude: preludeText,
+    stackBytes: GUEST_STACK_BYTES,
+    imagesMax: limits.SANDBOX_IMAGES_MAX,
+    load: {
+      gasTicks: limits.SANDBOX_LOAD_GAS_TICKS,
+      microtasks: limits.SANDBOX_LOAD_MICROTASKS
+    },
+    memory: ENGINE_MEMORY
+  }
+}
+
+function locate(require: NodeJS.Require, name: string, specifier: string): string {
+  try {
+    return require.resolve(specifier)
+  } catch (cause) {
+    throw new TallyError(
+      'sandbox.engine_missing',
+      { package: name, version: ENGINE_VERSION },
+      { cause }
+    )
+  }
+}
+
+// The library of types has no values of WebAssembly without those of a browser.
+declare const WebAssembly: {
+  readonly compile: (bytes: Uint8Array) => Promise<ThreadData['wasm']>
+}

@@ -1,0 +1,439 @@
+import type {
+  QuickJSContext,
+  QuickJSHandle,
+  QuickJSRuntime,
+  QuickJSSyncVariant
+} from 'quickjs-emscripten-core'
+import type {
+  ExceededLimit,
+  GuestCall,
+  GuestReport,
+  RunMessage,
+  ThreadData,
+  ThreadMessage
+} from './protocol.js'
+
+type Threads = typeof import('node:worker_threads')
+type Core = typeof import('quickjs-emscripten-core')
+
+/** The engine's memory at a point where a guest can be started. */
+interface Image {
+  readonly low: Uint8Array
+  readonly heap: Uint8Array
+  /** The package's `run`; absent in the image from which packages are loaded. */
+  readonly run?: QuickJSHandle
+}
+
+/**
+ * One guest at a time inside a worker thread. Only types may be imported here: the pool starts the
+ * thread from this class's *text*, so that it runs from sources, from a bundle, and wherever a
+ * file beside the module does not exist.
+ *
+ * Owns: one engine instance of fixed memory, and images of it with a package loaded. Does not own:
+ * the wall clock, canonical text, and what an outcome is called (the pool's and the sandbox's).
+ *
+ * Invariants:
+ * - X1 Every execution begins with the same bytes of engine memory: the image is restored, the stack
+ *   zeroed, the heap beyond it zeroed. So results, gas and the point of exhaustion do not depend on
+ *   what ran before.
+ * - X2 The engine has no clock and no time zone: its imports for them give the frozen time and UTC.
+ * - X3 A limit once exceeded unwinds the engine at once, names the outcome, and the guest sees no more:
+ *   there is nothing to catch, and no further work whose length would depend on the machine.
+ * - X4 What is denied, used, called and written is kept out here, not in the guest.
+ * - X5 After a fault of the engine the thread takes no more work.
+ */
+export class SandboxThread {
+  readonly #threads: Threads
+  readonly #core: Core
+  readonly #variant: QuickJSSyncVariant
+  readonly #data: ThreadData
+  readonly #memory: EngineMemory
+  readonly #bytes: Uint8Array
+  readonly #words: Uint32Array
+  readonly #images = new Map<string, Image>()
+  #runtime: QuickJSRuntime | undefined
+  #context: QuickJSContext | undefined
+  #start: QuickJSHandle | undefined
+  #settle: QuickJSHandle | undefined
+  #base: Image | undefined
+  #resetStack: () => void = () => undefined
+  readonly #stop = new Error('a limit is exceeded')
+
+  #request: RunMessage | undefined
+  #now = 0
+  #gasTicks = 0
+  #gasLimit = 0
+  #microtasks = 0
+  #microtasksMax = 0
+  #hostCalls = 0
+  #hostBytes = 0
+  #exceeded: ExceededLimit | undefined
+  #ending: GuestReport['ending'] = { kind: 'pending' }
+  #calls: GuestCall[] = []
+  #writes = new Map<string, string | null>()
+  #used = new Set<string>()
+  #denied = new Map<string, number>()
+
+  constructor(threads: Threads, core: Core, variant: QuickJSSyncVariant) {
+    this.#threads = threads
+    this.#core = core
+    this.#variant = variant
+    this.#data = threads.workerData
+    const { pages } = this.#data.memory
+    this.#memory = new WebAssembly.Memory({ initial: pages, maximum: pages })
+    this.#bytes = new Uint8Array(this.#memory.buffer)
+    this.#words = new Uint32Array(this.#memory.buffer)
+  }
+
+  async boot(): Promise<void> {
+    const { prelude, stackBytes } = this.#data
+    const module = await this.#core.newQuickJSWASMModuleFromVariant(await this.#closedVariant())
+    const runtime = module.newRuntime()
+    runtime.setMaxStackSize(stackBytes)
+    runtime.setInterruptHandler(() => false)
+    const context = runtime.newContext({
+      intrinsics: { ...this.#core.DefaultIntrinsics, Proxy: false }
+    })
+    this.#runtime = runtime
+    this.#context = context
+    this.#allow(this.#data.load)
+    const host = context.newFunction('host', (operation, name, text) =>
+      context.newString(
+        this.#answer(context.getString(operation), context.getString(name), context.getString(text))
+      )
+    )
+    const build = context.unwrapResult(context.evalCode(prelude, 'prelude.js'))
+    const built = context.unwrapResult(context.callFunction(build, context.undefined, host))
+    this.#start = context.getProp(built, 'start')
+    this.#settle = context.getProp(built, 'settle')
+    this.#base = this.#takeImage()
+    const port = this.#threads.parentPort
+    port?.on('message', (message: RunMessage) => this.#post(this.#take(message)))
+    this.#post({ type: 'ready' })
+  }
+
+  #post(message: ThreadMessage): void {
+    this.#threads.parentPort?.postMessage(message)
+  }
+
+  /** The engine with our memory, and imports from which no time or zone can be learnt (X2). */
+  async #closedVariant(): Promise<QuickJSSyncVariant> {
+    const variant = this.#variant
+    let load: unknown = await variant.importModuleLoader()
+    while (typeof load === 'object' && load !== null && 'default' in load) load = load.default
+    const silent = () => undefined
+    return {
+      ...variant,
+      importModuleLoader: async () => (options) =>
+        (load as EngineLoader)({
+          ...options,
+          wasmMemory: this.#memory,
+          print: silent,
+          printErr: silent,
+          instantiateWasm: (imports: EngineImports, done: (instance: unknown) => void) => {
+            const instance = new WebAssembly.Instance(this.#data.wasm, this.#closed(imports))
+            // Ma sets the C stack's pointer, which a stop leaves where it was, and Oa tells it.
+            const top = instance.exports['Oa']?.()
+            this.#resetStack = () => instance.exports['Ma']?.(top)
+            done(instance)
+            return {}
+          }
+        })
+    }
+  }
+
+  // The names are those of the pinned bytes: p the time, m local time, n the zone, k more memory,
+  // s a call of the host, i the interrupt handler.
+  #closed({ a }: EngineImports): EngineImports {
+    const zero = (from: number, length: number) => {
+      this.#bytes.fill(0, from, from + length)
+    }
+    return {
+      a: {
+        ...a,
+        p: () => this.#now,
+        m: (_time, fields) => zero(Number(fields), 44),
+        n: (zone, daylight) => {
+          zero(Number(zone), 4)
+          zero(Number(daylight), 4)
+        },
+        k: () => {
+          this.#exceeded ??= 'memory_exceeded'
+          return this.#stopIfExceeded()
+        },
+        i: () => {
+          this.#gasTicks += 1
+          if (this.#gasTicks > this.#gasLimit) this.#exceeded ??= 'gas_exceeded'
+          return this.#stopIfExceeded()
+        },
+        s: (...call) => {
+          const answer = a['s']?.(...call)
+          this.#stopIfExceeded()
+          return answer
+        }
+      }
+    }
+  }
+
+  #stopIfExceeded(): 0 {
+    if (this.#exceeded !== undefined) throw this.#stop
+    return 0
+  }
+
+  #take(message: RunMessage): ThreadMessage {
+    const { codeHash, bundle } = message
+    this.#reset(message)
+    let engineFault: string | undefined
+    try {
+      if (this.#images.get(codeHash) === undefined) {
+        if (bundle === undefined) return { type: 'unknown_package' }
+        this.#load(codeHash, bundle)
+      }
+      const image = this.#images.get(codeHash)
+      if (image !== undefined) return { type: 'report', report: this.#run(message, image) }
+    } catch (error) {
+      if (error !== this.#stop) engineFault = String(error)
+    }
+    return { type: 'report', report: this.#report(undefined, engineFault) }
+  }
+
+  #reset(message: RunMessage): void {
+    this.#request = message
+    this.#now = 0
+    this.#allow(this.#data.load)
+    this.#hostCalls = 0
+    this.#hostBytes = 0
+    this.#exceeded = undefined
+    this.#ending = { kind: 'pending' }
+    this.#calls = []
+    this.#writes = new Map()
+    this.#used = new Set()
+    this.#denied = new Map()
+  }
+
+  #allow(limits: { readonly gasTicks: number; readonly microtasks: number }): void {
+    this.#gasTicks = 0
+    this.#gasLimit = limits.gasTicks
+    this.#microtasks = 0
+    this.#microtasksMax = limits.microtasks
+  }
+
+  /** Evaluates the package's module once; every execution begins from the image taken here. */
+  #load(codeHash: string, bundle: string): void {
+    const context = this.#engine(this.#context)
+    this.#restore(this.#engine(this.#base))
+    const evaluated = context.evalCode(bundle, 'package.js', { type: 'module' })
+    this.#drain()
+    if (evaluated.error !== undefined) {
+      this.#ending = { kind: 'not_loaded', ...this.#describe(evaluated.error) }
+      return
+    }
+    const exported = this.#exportsOf(evaluated.value)
+    if (exported === undefined || this.#exceeded !== undefined) return
+    const run = context.getProp(exported, 'run')
+    if (context.typeof(run) !== 'function') {
+      const message = 'the module does not export a function run'
+      this.#ending = { kind: 'not_loaded', name: 'Error', message }
+      return
+    }
+    const oldest = this.#images.keys().next()
+    if (this.#images.size >= this.#data.imagesMax && oldest.done !== true) {
+      this.#images.delete(oldest.value)
+    }
+    this.#images.set(codeHash, { ...this.#takeImage(), run })
+  }
+
+  // A module with a top-level await evaluates to a promise of its exports.
+  #exportsOf(value: QuickJSHandle): QuickJSHandle | undefined {
+    const state = this.#engine(this.#context).getPromiseState(value)
+    if (state.type === 'fulfilled') return state.value
+    this.#ending =
+      state.type === 'rejected'
+        ? { kind: 'not_loaded', ...this.#describe(state.error) }
+        : { kind: 'not_loaded', name: 'Error', message: 'the module waits for ever' }
+    return undefined
+  }
+
+  #describe(error: QuickJSHandle): { readonly name: string; readonly message: string } {
+    const context = this.#engine(this.#context)
+    const part = (name: string, lengthMax: number) => {
+      const value = context.getProp(error, name)
+      return context.typeof(value) === 'string' ? context.getString(value).slice(0, lengthMax) : ''
+    }
+    return { name: part('name', 100) || 'Error', message: part('message', 1000) }
+  }
+
+  #run(message: RunMessage, image: Image): GuestReport {
+    const context = this.#engine(this.#context)
+    this.#restore(image)
+    this.#now = message.now
+    this.#allow(message.limits)
+    this.#countBytes(message.intentText)
+    const started = context.callFunction(
+      this.#engine(this.#start),
+      context.undefined,
+      this.#engine(image.run),
+      context.newString(message.intentText),
+      context.newString(JSON.stringify(message.declared)),
+      context.newNumber(message.now),
+      ...message.words.map((word) => context.newNumber(word))
+    )
+    if (started.error !== undefined && this.#ending.kind === 'pending') {
+      this.#ending = { kind: 'thrown', ...this.#describe(started.error) }
+    }
+    this.#drain()
+    for (const { seq, ok, text } of message.tape) {
+      if (this.#exceeded !== undefined) break
+      if (this.#calls[seq] === undefined) return this.#report(seq, undefined)
+      this.#countBytes(text)
+      const settled = context.callFunction(
+        this.#engine(this.#settle),
+        context.undefined,
+        context.newNumber(seq),
+        ok ? context.true : context.false,
+        context.newString(text)
+      )
+      // Only a guest that broke its own built-ins gets here; it waits for ever then.
+      if (settled.error !== undefined) break
+      this.#drain()
+    }
+    return this.#report(undefined, undefined)
+  }
+
+  #drain(): void {
+    const runtime = this.#engine(this.#runtime)
+    while (this.#exceeded === undefined && runtime.hasPendingJob()) {
+      if (this.#microtasks >= this.#microtasksMax) {
+        this.#exceeded = 'microtasks_exceeded'
+        return
+      }
+      const ran = runtime.executePendingJobs(1)
+      this.#microtasks += 1
+      if (ran.error !== undefined) ran.error.dispose()
+    }
+  }
+
+  #countBytes(...texts: readonly string[]): void {
+    for (const text of texts) this.#hostBytes += Buffer.byteLength(text)
+    if (this.#hostBytes > (this.#request?.limits.hostBytes ?? 0)) {
+      this.#exceeded ??= 'host_bytes_exceeded'
+    }
+  }
+
+  /** Answers one call of the prelude; see there for the form of answers. */
+  #answer(operation: string, name: string, text: string): string {
+    this.#countBytes(name, text)
+    if (this.#exceeded !== undefined) return ''
+    if (operation === 'done' || operation === 'thrown' || operation === 'unfit') {
+      if (this.#ending.kind === 'pending') {
+        this.#ending =
+          operation === 'done' ? { kind: 'done', text } : { kind: operation, name, message: text }
+      }
+      return ''
+    }
+    this.#hostCalls += 1
+    if (this.#hostCalls > (this.#request?.limits.hostCalls ?? 0)) {
+      this.#exceeded ??= 'host_calls_exceeded'
+      return ''
+    }
+    return this.#serve(operation, name, text)
+  }
+
+  #serve(operation: string, name: string, text: string): string {
+    const capability =
+      operation === 'effect' ? name : operation === 'read' ? 'storage.read' : 'storage.write'
+    if (this.#request?.granted.includes(capability) !== true) {
+      this.#denied.set(capability, (this.#denied.get(capability) ?? 0) + 1)
+      return `!${capability} is not granted`
+    }
+    this.#used.add(capability)
+    if (operation === 'effect') {
+      const seq = this.#calls.length
+      this.#calls.push({ seq, capability, text })
+      return `=${seq}`
+    }
+    if (operation === 'read') return this.#read(name)
+    this.#writes.set(name, operation === 'write' ? text : null)
+    return ''
+  }
+
+  /** The state belongs to the pool's thread: ask, and sleep until the answer lies there. */
+  #read(key: string): string {
+    const written = this.#writes.get(key)
+    if (written !== undefined) return written === null ? '' : `=${written}`
+    const wake = new Int32Array(this.#data.wake)
+    this.#post({ type: 'read', key })
+    Atomics.wait(wake, 0, 0)
+    Atomics.store(wake, 0, 0)
+    const text: string | undefined = this.#threads.receiveMessageOnPort(this.#data.answers)?.message
+      .text
+    if (text === undefined) return ''
+    this.#countBytes(text)
+    return `=${text}`
+  }
+
+  #report(divergedAt: number | undefined, engineFault: string | undefined): GuestReport {
+    return {
+      ending: this.#ending,
+      ...(this.#exceeded === undefined ? {} : { exceeded: this.#exceeded }),
+      ...(divergedAt === undefined ? {} : { divergedAt }),
+      calls: this.#calls,
+      writes: [...this.#writes],
+      used: [...this.#used].sort(),
+      denied: [...this.#denied].sort().map(([capability, times]) => ({ capability, times })),
+      gasTicks: this.#gasTicks,
+      ...(engineFault === undefined ? {} : { engineFault })
+    }
+  }
+
+  #takeImage(): Image {
+    const { staticEnd, heapStart } = this.#data.memory
+    return {
+      low: this.#bytes.slice(0, staticEnd),
+      heap: this.#bytes.slice(heapStart, this.#heapEnd())
+    }
+  }
+
+  #restore({ low, heap }: Image): void {
+    const { heapStart } = this.#data.memory
+    const heapEnd = this.#heapEnd()
+    this.#resetStack()
+    this.#bytes.set(low, 0)
+    this.#bytes.set(heap, heapStart)
+    this.#bytes.fill(0, heapStart + heap.length, heapEnd)
+    this.#bytes.fill(0, heapStart - 2 * this.#data.stackBytes, heapStart)
+  }
+
+  #heapEnd(): number {
+    return this.#words[this.#data.memory.heapEndAddress >> 2] ?? 0
+  }
+
+  #engine<Part>(part: Part | undefined): Part {
+    if (part === undefined) throw new Error('the engine is not started')
+    return part
+  }
+}
+
+type EngineLoader = (options: object) => Promise<never>
+
+interface EngineImports {
+  readonly a: Readonly<Record<string, EngineFunction>>
+}
+
+type EngineFunction = (...parameters: readonly unknown[]) => unknown
+
+interface EngineMemory {
+  readonly buffer: ArrayBuffer
+}
+
+// The library of types has no values of WebAssembly without those of a browser.
+declare const WebAssembly: {
+  readonly Memory: new (pages: {
+    readonly initial: number
+    readonly maximum: number
+  }) => EngineMemory
+  readonly Instance: new (
+    module: object,
+    imports: EngineImports
+  ) => { readonly exports: Readonly<Record<string, EngineFunction>> }
+}
