@@ -80,7 +80,8 @@ export class EventChannel {
     }
     this.#readers.add(reader)
     try {
-      if (position > 0) await this.#durable(position)
+      // A poisoned ledger tells nothing any more, whatever it was asked for.
+      if (first.length > 0) await this.#durable(position)
       for (;;) {
         const event = reader.queue.shift()
         if (event !== undefined) {

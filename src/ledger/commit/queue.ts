@@ -106,6 +106,9 @@ export class CommitQueue<Item> {
     this.#failure = error
     this.#items = []
     this.#bytes = 0
+    // What was being written may be there or not: nobody is shown it before it is read again.
+    this.#writing = []
+    this.#writingBytes = 0
     for (const wait of this.#waits.values()) wait.reject(error)
     this.#waits.clear()
   }
