@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { connectOwner, inspectLocation } from '../ledger/index.js'
 import { ownerClient } from './frame/client.js'
 import { loadConfig } from './frame/config.js'
@@ -41,7 +42,7 @@ async function checkNames(
   config: string | undefined
 ): Promise<readonly Problem[] | undefined> {
   if (config !== undefined) {
-    const registrations = await loadConfig(frame, config)
+    const registrations = await loadConfig(frame, resolve(frame.cwd, config))
     const { createRuntime, MEMORY_LOCATION } = await import('../runtime/index.js')
     await using tally = await createRuntime({ location: MEMORY_LOCATION, ...registrations })
     return await tally.lint(document)

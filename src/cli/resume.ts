@@ -5,6 +5,7 @@ import { readJson } from './frame/files.js'
 import { followRun } from './frame/follow.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
+import { takeOver } from './frame/take-over.js'
 
 export interface ResumeOptions extends AnswerOptions {
   readonly action?: string
@@ -34,7 +35,13 @@ export async function resume(
     return answer(frame, session, { ...options, runId, token, action, value, isMeant })
   }
   const events = session.client.stream('resume', { id: runId, follow: isPatient })
-  return followRun(frame, session, { runId, isPatient, events })
+  const { config } = options
+  return followRun(frame, session, {
+    runId,
+    isPatient,
+    events,
+    takeOver: () => takeOver(frame, { runId, isPatient, config })
+  })
 }
 
 function actionOf(given: string | undefined): AnswerAction {

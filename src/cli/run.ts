@@ -4,6 +4,7 @@ import { readInput, readJson } from './frame/files.js'
 import { followRun } from './frame/follow.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
+import { takeOver } from './frame/take-over.js'
 
 export interface RunOptions {
   readonly id?: string
@@ -23,5 +24,11 @@ export async function run(frame: Frame, file: string, options: RunOptions): Prom
   const session = await openSession(frame, 'run', { config: options.config })
   const params = { document, id: runId, inputs, follow: isPatient }
   const events = session.client.stream('run', params)
-  return followRun(frame, session, { runId, isPatient, events })
+  const { config } = options
+  return followRun(frame, session, {
+    runId,
+    isPatient,
+    events,
+    takeOver: () => takeOver(frame, { runId, isPatient, config, start: params })
+  })
 }

@@ -4,6 +4,7 @@ import { followRun } from './follow.js'
 import type { ExitCode, Frame } from './frame.js'
 import { nodeName, type Wait } from './render.js'
 import type { Session } from './session.js'
+import { takeOver } from './take-over.js'
 import { text } from './text.js'
 
 export interface AnswerOptions {
@@ -49,7 +50,13 @@ export async function answer(
     ...(by === undefined ? {} : { by }),
     ...(value === undefined ? {} : { value })
   })
-  return followRun(frame, session, { runId, isPatient, events })
+  const { config } = options
+  return followRun(frame, session, {
+    runId,
+    isPatient,
+    events,
+    takeOver: () => takeOver(frame, { runId, isPatient, config })
+  })
 }
 
 async function waitOf(

@@ -9,6 +9,12 @@ import { text } from './text.js'
 type Finished = Extract<ServiceEvent, { readonly type: 'run.finished' }>
 type Parked = Extract<ServiceEvent, { readonly type: 'run.parked' }>
 
+/** A run's events, and the session that they come from. */
+export interface Followed {
+  readonly session: Pick<Session, 'holder' | 'close'>
+  readonly events: AsyncIterable<ServiceEvent>
+}
+
 /**
  * Shows a run as it goes, until it has ended or waits, and closes the session. Ctrl-C parks a run of
  * this process; a run of a service goes on.
@@ -21,34 +27,54 @@ export async function followRun(
     /** Goes on when the run waits for a message. */
     readonly isPatient: boolean
     readonly events: AsyncIterable<ServiceEvent>
+    /** Where to go on when the service that drives the run goes away. */
+    readonly takeOver: () => Promise<Followed>
   }
 ): Promise<ExitCode> {
-  const { runId, isPatient, events } = options
+  const { runId, isPatient } = options
+  let followed: Followed = { session, events: options.events }
   const interruption = onInterrupt(async () => {
-    if (session.holder === 'us') frame.output.log(text`parking; once more ends at once`)
-    await session.close()
+    if (followed.session.holder === 'us') frame.output.log(text`parking; once more ends at once`)
+    await followed.session.close()
   })
   // Waiting for a message alone would not keep the process alive.
   const stopWaiting = systemClock.schedule(Number.MAX_SAFE_INTEGER, () => undefined)
   const view = new RunView(frame, runId)
   try {
-    for await (const event of events) {
-      await view.show(event, isPatient)
-      if (interruption.exitCode !== undefined && session.holder === 'owner') break
+    for (let turn = 0; ; turn += 1) {
+      const error = await showAll(view, followed.events, isPatient)
+      if (error === undefined) break
+      if (!isGone(error)) throw error
+      if (interruption.exitCode !== undefined) break
+      if (followed.session.holder === 'us' || turn >= limits.CLI_HANDOVERS_MAX) throw error
+      await followed.session.close()
+      frame.output.log(text`the service that drove run ${runId} went away`)
+      followed = await options.takeOver()
     }
-  } catch (error) {
-    view.end()
-    if (interruption.exitCode === undefined || !isGone(error)) throw error
   } finally {
+    view.end()
     stopWaiting()
-    await session.close()
+    await followed.session.close()
     interruption.release()
   }
-  view.end()
   if (view.finished !== undefined) return showEnd(frame, view.finished)
   if (interruption.exitCode === undefined) return showWaits(frame, runId, view.parked)
-  showParked(frame, runId, session)
+  showParked(frame, runId, followed.session)
   return interruption.exitCode
+}
+
+/** Shows events until they end; what ended them otherwise is given back. */
+async function showAll(
+  view: RunView,
+  events: AsyncIterable<ServiceEvent>,
+  isPatient: boolean
+): Promise<unknown> {
+  try {
+    for await (const event of events) await view.show(event, isPatient)
+    return undefined
+  } catch (error) {
+    return error
+  }
 }
 
 function isGone(error: unknown): boolean {
@@ -149,7 +175,7 @@ function showWaits(frame: Frame, id: string, parked: Parked | undefined): ExitCo
   return exitCodes.waiting
 }
 
-function showParked(frame: Frame, id: string, session: Session): void {
+function showParked(frame: Frame, id: string, session: Followed['session']): void {
   const { output } = frame
   const command = commandLine(frame, ['resume', id])
   output.document('interrupted', { id, holder: session.holder, command })
