@@ -140,9 +140,11 @@ export class WiredRuntime implements Runtime {
       readonly clock: Clock
       readonly random: Random
       readonly durability: 'output' | 'step'
+      /** What receipts name besides the code; by default, this runtime's. */
+      readonly profile?: Json
     }
   ) {
-    const { clock, random, durability } = options
+    const { clock, random, durability, profile = runtimeProfile() } = options
     this.#opened = opened
     this.#random = random
     this.ledger = opened.ledger
@@ -158,7 +160,7 @@ export class WiredRuntime implements Runtime {
         actors: new ActorPool(),
         gate: new UnitGate(clock),
         identity: this.ledger.identity,
-        profile: runtimeProfile(),
+        profile,
         durability,
         block: (name) => registry.block(name),
         provider: (name) => registry.provider(name)

@@ -33,9 +33,13 @@ export function inlineSigner(): Signer {
 /** Opens a runtime on a store that the test owns; `close` closes the store too. */
 export async function openOn(
   store: Store,
-  options: Registrations & { readonly clock?: Clock; readonly durability?: 'output' | 'step' }
+  options: Registrations & {
+    readonly clock?: Clock
+    readonly durability?: 'output' | 'step'
+    readonly profile?: Json
+  }
 ): Promise<WiredRuntime> {
-  const { clock = new ManualClock(), durability = 'output', ...registrations } = options
+  const { clock = new ManualClock(), durability = 'output', profile, ...registrations } = options
   const { identity, blobKey } = testKeys
   const signer = inlineSigner()
   const ledger = await openLedger({ store, identity, signer, blobKey, create: 'if-absent' })
@@ -50,7 +54,8 @@ export async function openOn(
   return new WiredRuntime({ ledger, store, realPath: undefined, close }, registry, {
     clock,
     random: fixedRandom,
-    durability
+    durability,
+    ...(profile === undefined ? {} : { profile })
   })
 }
 
