@@ -50,6 +50,7 @@ type AuditedRun =
   | { readonly kind: 'skipped'; readonly why: string }
   | { readonly kind: 'ended' }
 
+const NO_DEFINITION = 'its run has no definition'
 const ended: AuditedRun = { kind: 'ended' }
 
 /** An entry whose receipt comes next. */
@@ -129,8 +130,11 @@ export class Auditor {
     const { runId } = item
     const known = this.#runs.get(runId)
     if (known !== undefined) return known
-    if (entry.k !== 'run.started' || !isJsonObject(entry.definition)) {
-      return this.#know(runId, { kind: 'skipped', why: 'its run has no definition' })
+    if (entry.k !== 'run.started') {
+      return { field: 'journal.k', expected: 'run.started', actual: String(entry.k) }
+    }
+    if (!isJsonObject(entry.definition)) {
+      return this.#know(runId, { kind: 'skipped', why: NO_DEFINITION })
     }
     const run = await this.#begin(item, entry)
     return 'field' in run ? run : this.#know(runId, run)
@@ -214,7 +218,11 @@ export class Auditor {
     const { index, receipt, runId } = verified
     if (pending === undefined) {
       const run = this.#runs.get(runId)
-      const why = run?.kind === 'skipped' ? run.why : 'no journal entry completes it'
+      const isOfRun = receipt.inputPayload.run !== undefined
+      if (isOfRun && (run?.kind !== 'skipped' || run.why === NO_DEFINITION)) {
+        return { field: 'journal', expected: 'an entry that this completes', actual: 'none' }
+      }
+      const why = run?.kind === 'skipped' ? run.why : NO_DEFINITION
       this.notChecked.receipt(index, `not executed again (${receipt.intent}): ${why}`)
       return undefined
     }
@@ -297,7 +305,8 @@ export class Auditor {
 /** Nothing that a ledger says may stop a verification: what cannot be read is a finding. */
 async function guarded(step: () => Promise<Finding | undefined>): Promise<HookVerdict | undefined> {
   try {
-    return await step()
+    const finding = await step()
+    return finding === undefined ? undefined : wellFormed(finding)
   } catch (error) {
     const actual = error instanceof Error ? error.message : String(error)
     return { field: 'journal', expected: 'entries that can be done again', actual }
@@ -317,6 +326,11 @@ function codeFinding(
 
 function afterEnd({ runId }: VerifiedItem, { k }: JournalEntry): Finding {
   return { field: 'journal.k', expected: 'nothing after run.finished', actual: k, key: runId }
+}
+
+/** Entries may hold anything where a text belongs. */
+function wellFormed(finding: Finding): Finding {
+  return { ...finding, expected: String(finding.expected), actual: String(finding.actual) }
 }
 
 function besideOf({ hasReceipt, evidence }: VerifiedItem): string {

@@ -1,5 +1,6 @@
 import { type IdentityId, isJsonObject, type Json } from '../../core/index.js'
 import { differing, type Finding, firstOf } from '../finding.js'
+import type { DecisionAsk } from '../protocol.js'
 import { confirmationOf } from '../pump/attempt.js'
 import { builtInEffects, effectKey, requestHashOf } from '../pump/calls.js'
 import type {
@@ -11,7 +12,8 @@ import type {
   Sealed,
   Settled,
   TimerFired,
-  WaitBegun
+  WaitBegun,
+  Waiting
 } from '../pump/entries.js'
 import type { OpenWait } from '../pump/host.js'
 import type { RootBlock } from '../pump/run-pump.js'
@@ -34,6 +36,9 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
   if (!(entry.at >= state.at)) {
     return unexpected('journal.at', `${state.at} or later`, String(entry.at))
   }
+  if (state.isParked && entry.k !== 'run.resumed') {
+    return unexpected('journal.k', 'run.resumed', entry.k)
+  }
   switch (entry.k) {
     case 'requested':
       return requested(entry, state)
@@ -42,9 +47,7 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
     case 'wait':
       return wait(entry, context)
     case 'waiting':
-      return state.waits.get(entry.token) === undefined
-        ? unexpected('journal.token', 'the token of an open wait', entry.token)
-        : undefined
+      return waiting(entry, state)
     case 'answered':
       return state.waits.get(entry.token)?.reason === 'decision'
         ? undefined
@@ -57,6 +60,8 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
       return timer(entry, state)
     case 'decision':
       return decision(entry, state)
+    case 'run.resumed':
+      return differing('journal.status', 'running', entry.status)
     case 'run.waiting':
       return parked(entry, state)
     case 'run.finished':
@@ -66,10 +71,21 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
   }
 }
 
+function waiting(entry: Waiting, state: RunState): Finding | undefined {
+  const { path, token } = entry
+  if (state.waiting.has(path)) return unexpected('journal.k', 'no second waiting', path)
+  const open = state.waits.get(token)
+  return open === undefined || open.path !== path
+    ? unexpected('journal.token', 'the token of an open wait', token)
+    : notAsked(entry, state)
+}
+
 function requested(entry: Requested, state: RunState): Finding | undefined {
   const { path, step, seq, requestHash } = entry
+  const known = state.attemptAt(entry)?.past.requested.get(seq)
   return firstOf(
     notAsked(entry, state),
+    known === undefined ? undefined : unexpected('journal.seq', 'no second request', `${seq}`),
     differing('journal.key', effectKey(state.runId, path, step, seq, requestHash), entry.key)
   )
 }
@@ -79,6 +95,11 @@ function sealed(entry: Sealed, state: RunState): Finding | undefined {
   if (!state.asked.has(placeKey(entry))) return notAsked(entry, state)
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return undefined
+  // Only a listing is asked for again, when its keys have changed (L10).
+  const known = attempt.past.tape.some(({ seq }) => seq === entry.seq)
+  if (known && entry.effect !== builtInEffects.list) {
+    return unexpected('journal.seq', 'no second answer', `${entry.seq} ${entry.effect}`)
+  }
   const asked = attempt.past.requested.get(entry.seq)
   if (asked !== undefined && asked.requestHash !== entry.requestHash) {
     return differing('journal.requestHash', asked.requestHash, entry.requestHash)
@@ -122,13 +143,16 @@ function answerFinding(open: WaitBegun, entry: Sealed): Finding | undefined {
   )
 }
 
-function wait(entry: WaitBegun, { state, root, identity }: CheckContext): Finding | undefined {
+function wait(entry: WaitBegun, context: CheckContext): Finding | undefined {
+  const { state, root, identity } = context
   const decision = state.decisions.get(entry.path)
   const attempt = state.attemptAt(entry)
   if (entry.seq !== null && attempt === undefined) return notAsked(entry, state)
   if (entry.seq === null && decision === undefined) {
     return unexpected('journal.wait', 'a decision that was asked for', 'none')
   }
+  const isOpen = state.waits.get(entry.token) !== undefined || attempt?.waits.has(entry.seq ?? -1)
+  if (isOpen === true) return unexpected('journal.wait', 'a wait of its own', entry.token)
   const blockHash = entry.seq === null ? root.definitionHash : attempt?.block.codeHash
   const { seq, reason, request, requestHash, actions, due } = entry
   // The types are those of the pump that wrote it; what does not fit gives another digest.
@@ -138,34 +162,60 @@ function wait(entry: WaitBegun, { state, root, identity }: CheckContext): Findin
     identity,
     at: entry.at
   })
+  const expected = termsAgain(entry, decision, context)
   return firstOf(
     differing('journal.digest', again.digest, entry.digest),
     differing('journal.token', again.token, entry.token),
-    entry.seq === null && decision !== undefined
-      ? firstOf(
-          differing('journal.request', decision.wait.request, request),
-          differing('journal.actions', decision.wait.actions, actions),
-          differing('journal.due', decision.wait.due ?? null, due),
-          differing('journal.requestHash', root.definitionHash, requestHash)
-        )
-      : differing('journal.requestHash', requestHashAgain(entry, state), requestHash)
+    differing('journal.reason', expected.reason, reason),
+    differing('journal.requestHash', expected.requestHash, requestHash),
+    differing('journal.actions', expected.actions, actions),
+    decision === undefined || seq !== null
+      ? undefined
+      : differing('journal.due', decision.wait.due ?? null, due),
+    decision === undefined || seq !== null
+      ? undefined
+      : differing('journal.request', decision.wait.request, request)
   )
 }
 
-/** Hash of the request of a call that waits, from what is shown to whoever answers it. */
-function requestHashAgain(entry: WaitBegun, state: RunState): string | undefined {
+interface Terms {
+  readonly reason: Json | undefined
+  readonly actions: readonly string[]
+  readonly requestHash: string | undefined
+}
+
+const approvals = ['approve', 'deny']
+
+/** What a wait must say, by what asked for it. */
+function termsAgain(
+  entry: WaitBegun,
+  decision: DecisionAsk | undefined,
+  { state, root }: CheckContext
+): Terms {
   const { request, reason, seq } = entry
+  if (seq === null) {
+    const { definitionHash: requestHash } = root
+    return { reason: decision?.wait.reason, actions: decision?.wait.actions ?? [], requestHash }
+  }
   if (seq === 0) {
     const attempt = state.attemptAt(entry)
-    return attempt && confirmationOf(attempt.ask, attempt.block)?.requestHash
+    const asked = attempt && confirmationOf(attempt.ask, attempt.block)
+    return { reason: 'confirmation', actions: approvals, requestHash: asked?.requestHash }
   }
-  if (reason === 'poll') return requestHashOf(builtInEffects.sleep, request)
-  if (reason !== 'decision') return requestHashOf(builtInEffects.wait, request)
-  const { unknown_outcome: effect, request: asked = null } = request as {
-    readonly unknown_outcome?: Json
-    readonly request?: Json
+  if (reason === 'poll') {
+    return { reason, actions: [], requestHash: requestHashOf(builtInEffects.sleep, request) }
   }
-  return requestHashOf(String(effect), asked)
+  const shown = isJsonObject(request) ? request : {}
+  if (reason === 'decision') {
+    const effect = String(shown['unknown_outcome'])
+    const requestHash = requestHashOf(effect, shown['request'] ?? null)
+    return { reason, actions: ['retry', 'resume', 'abort'], requestHash }
+  }
+  return {
+    reason: shown['reason'],
+    actions: reason === 'external' ? ['resume', 'deny'] : approvals,
+    requestHash: requestHashOf(builtInEffects.wait, request)
+  }
 }
 
 function settled(entry: Settled, state: RunState): Finding | undefined {
@@ -217,10 +267,16 @@ function decision(entry: DecisionMade, state: RunState): Finding | undefined {
 }
 
 /** A run parks with the waits that are open then. */
-function parked({ waits }: Pick<RunStatus, 'waits'>, state: RunState): Finding | undefined {
+function parked(
+  { waits, status }: Pick<RunStatus, 'waits' | 'status'>,
+  state: RunState
+): Finding | undefined {
   const open = state.waits.all().filter(({ actions }) => actions.length > 0)
   const byToken = (one: OpenWait, other: OpenWait) => (one.token < other.token ? -1 : 1)
-  return differing('journal.waits', open.map(openWaitOf).sort(byToken), [...waits].sort(byToken))
+  return firstOf(
+    differing('journal.status', 'waiting', status),
+    differing('journal.waits', open.map(openWaitOf).sort(byToken), [...waits].sort(byToken))
+  )
 }
 
 function finished(

@@ -157,6 +157,7 @@ export class RunReplay {
     const { root } = this.#options
     return firstOf(
       differing('journal.n', 0, entry.n),
+      differing('journal.status', 'running', entry.status),
       differing('journal.name', root.name, entry.name),
       differing('journal.inputHash', hashJson(entry.input), entry.inputHash)
     )
@@ -293,7 +294,10 @@ export class RunReplay {
         state.isFinished = true
         return undefined
       case 'run.waiting':
+        state.isParked = true
+        return undefined
       case 'run.resumed':
+        state.isParked = false
         return undefined
       default:
         return unknownKind(entry)

@@ -47,6 +47,8 @@ export class RunState {
   readonly #pasts = new Map<string, Past>()
   settled: Response | undefined
   isCancelled = false
+  /** Between `run.waiting` and `run.resumed` nothing happens. */
+  isParked = false
   isFinished = false
 
   constructor(runId: RunId) {

@@ -2,8 +2,8 @@ import type { Json } from '../../core/index.js'
 import type { Block } from '../define.js'
 import { differing, type Finding } from '../finding.js'
 import type { ScopeAsk } from '../protocol.js'
-import type { Settled } from '../pump/entries.js'
-import { Scope } from '../pump/scope.js'
+import type { Overlay, Settled } from '../pump/entries.js'
+import { overlayOf, Scope } from '../pump/scope.js'
 import {
   type Below,
   type LeafAgain,
@@ -89,16 +89,16 @@ function stepFinding(
   { work, resultText }: LeafAgain & { readonly kind: 'done' },
   { response, overlay }: Settled
 ): Finding | undefined {
-  const writes = [...work.view.writes].sort(byKey)
-  const recorded = [...(overlay?.writes ?? [])].sort(byKey)
+  const again = overlayOf(work.view)
   return (
     differing('journal.response', succeeded(resultText), response) ??
-    differing('journal.overlay.writes', writes, recorded)
+    differing('journal.overlay.writes', sorted(again.writes), sorted(overlay?.writes)) ??
+    differing('journal.overlay.reads', sorted(again.reads), sorted(overlay?.reads))
   )
 }
 
-function byKey([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
-  return one < other ? -1 : one > other ? 1 : 0
+function sorted(changes: Overlay['writes'] | Overlay['reads'] = []): readonly Json[] {
+  return [...changes].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
 }
 
 /** Blocks whose code runs inside an overlay, one for each step. */

@@ -1,0 +1,174 @@
+import { verifyLedgerDeep } from '../../src/audit/index.js'
+import { type Block, defineBlock } from '../../src/block/index.js'
+import {
+  CompactRange,
+  canonicalize,
+  type Hash,
+  type Json,
+  leafNode,
+  ManualClock,
+  sha256Hex
+} from '../../src/core/index.js'
+import type { IdentityKeys } from '../../src/identity/index.js'
+import {
+  type JournalItem,
+  openLedger,
+  openMemoryStore,
+  type Store
+} from '../../src/ledger/index.js'
+import type { Registrations } from '../../src/runtime/index.js'
+import { Registry } from '../../src/runtime/registry.js'
+import { WiredRuntime } from '../../src/runtime/runtime.js'
+import { testKeys } from './lives.js'
+
+/** Blocks of the run that is forged: state, an effect, a listing, a confirmation, a failure. */
+export const forgedCode: Registrations = {
+  blocks: [
+    block('count', (ctx) => {
+      const n = (ctx.state.get<number>('n') ?? 0) + 1
+      ctx.state.set('n', n)
+      ctx.state.set(`seen/${n}`, ctx.uuid())
+      return { n, at: ctx.now() }
+    }),
+    block('fetch', async (ctx) => {
+      const price = await ctx.effect('price', { request: { of: 'tea' }, perform: () => '7.50' })
+      const keys = await ctx.state.list('seen/')
+      return { price, keys }
+    }),
+    block('flaky', (ctx) => (ctx.attempt < 2 ? ctx.fail('not_yet') : { attempt: ctx.attempt })),
+    block('approve', async (ctx) => {
+      const { action } = await ctx.wait({ reason: 'confirmation', request: 'really?' })
+      return { action }
+    })
+  ]
+}
+
+function block(name: string, run: Parameters<typeof defineBlock>[0]['run']): Block {
+  const capabilities = name === 'fetch' ? ['price'] : []
+  return defineBlock({ name, version: '1.0.0', sideEffects: 'none', capabilities, run })
+}
+
+const document: Json = {
+  schema: 'tally-composite/1',
+  name: 'forged',
+  version: '1.0.0',
+  entry_point: 'count',
+  nodes: {
+    count: { block: 'count' },
+    fetch: { block: 'fetch', confirm: true },
+    flaky: { block: 'flaky', recovery: [{ retry: { max_attempts: 3 } }] },
+    group: {
+      composite: {
+        atomic: true,
+        entry_point: 'one',
+        nodes: { one: { block: 'count' }, two: { block: 'fetch' } },
+        transitions: { one: 'two' }
+      }
+    },
+    approve: { block: 'approve' }
+  },
+  transitions: {
+    count: [
+      { condition: { cel: 'response.data.n >= 2' }, target: 'fetch' },
+      { condition: 'default', target: 'count' }
+    ],
+    fetch: 'flaky',
+    flaky: 'group',
+    group: 'approve'
+  }
+}
+
+/** Runs the document honestly; gives the store and what was appended, in order. */
+export async function honestLedger(): Promise<{
+  readonly store: Store
+  readonly items: readonly JournalItem[]
+}> {
+  const store = openMemoryStore()
+  const ledger = await openFor(store, testKeys)
+  const items: JournalItem[] = []
+  const spied = new Proxy(ledger, {
+    get(target, name) {
+      if (name === 'append') {
+        return (item: JournalItem) => {
+          const appended = target.append(item)
+          if (appended.ok) items.push(structuredClone(item))
+          return appended
+        }
+      }
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    }
+  })
+  const random = { bytes: (length: number) => new Uint8Array(length), uuid: () => 'unused' }
+  const runtime = new WiredRuntime(
+    { ledger: spied, store, realPath: undefined, close: () => ledger.close() },
+    new Registry(forgedCode),
+    { clock: new ManualClock(), random, durability: 'output' }
+  )
+  const run = runtime.start(document, { id: 'forged', inputs: { limit: '10' } })
+  for await (const event of run) {
+    if (event.type === 'waiting') await run.approve(event.token, { digest: event.digest })
+  }
+  const { status } = await run.result
+  if (status !== 'done') throw new Error(`the honest run is ${status}`)
+  await runtime.close()
+  return { store, items }
+}
+
+/**
+ * What somebody with the right key can write: any items, with hashes, links, roots and signatures in
+ * order. Journal hash and receipt count of the run are made to fit what is written.
+ */
+export async function forgedLedger(
+  items: readonly JournalItem[],
+  keys: IdentityKeys = testKeys
+): Promise<Store> {
+  const store = openMemoryStore()
+  const ledger = await openFor(store, keys)
+  let journalHash = ''
+  const receipts = new CompactRange()
+  for (const item of items) {
+    const totals = { journalHash, receipts: { count: receipts.size, root: receipts.root() } }
+    const fitted = madeToFit(item, totals)
+    const appended = ledger.append(fitted)
+    if (!appended.ok) throw new Error(`the forged ledger conflicts on ${appended.conflict}`)
+    await ledger.durable(appended.position)
+    for (const text of fitted.entries) journalHash = sha256Hex(journalHash + text)
+    if (appended.receiptHash !== undefined) {
+      receipts.append(leafNode(Buffer.from(appended.receiptHash, 'hex')))
+    }
+  }
+  await ledger.close()
+  return store
+}
+
+interface Totals {
+  readonly journalHash: string
+  readonly receipts: { readonly count: number; readonly root: Hash }
+}
+
+function madeToFit(item: JournalItem, totals: Totals): JournalItem {
+  const [text = '{}'] = item.entries
+  const entry = JSON.parse(text)
+  if (item.unit === undefined) return item
+  // Reads and listings are checked against a ledger that goes on; a forger has nothing to fear there.
+  const unit = { ...item.unit, reads: new Map(), lists: new Map() }
+  if (entry.k !== 'run.finished') return { ...item, unit }
+  const payload = { ...JSON.parse(unit.payloadText), ...totals }
+  return {
+    ...item,
+    entries: [canonicalize({ ...entry, journalHash: totals.journalHash })],
+    unit: { ...unit, payloadText: canonicalize(payload) }
+  }
+}
+
+export function verifyForged(store: Store, reexecute = true) {
+  const code = new Registry(forgedCode)
+  return verifyLedgerDeep({ store, identity: testKeys.identity, code, reexecute })
+}
+
+function openFor(store: Store, keys: IdentityKeys) {
+  const { blobKey } = keys
+  const options = { store, identity: testKeys.identity, blobKey, create: 'if-absent' } as const
+  return openLedger({ ...options, signer: keys.signer() })
+}
