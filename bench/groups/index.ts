@@ -1,6 +1,21 @@
 import type { Group } from '../row.js'
 import { alone } from './alone.js'
+import { atomic } from './atomic.js'
+import { growth } from './growth.js'
+import { install } from './install.js'
+import { parked } from './parked.js'
+import { reading } from './reading.js'
+import { resume } from './resume.js'
 import { together } from './together.js'
 
 /** In the order in which they run. */
-export const groups: readonly Group[] = [together, alone]
+export const groups: readonly Group[] = [
+  together,
+  alone,
+  atomic,
+  growth,
+  reading,
+  resume,
+  parked,
+  install
+]
