@@ -17,8 +17,9 @@ const formats = ['mermaid', 'chart', 'json', 'xstate'] as const
 type Format = (typeof formats)[number]
 
 /**
- * `tally graph FILE`: the graph as Mermaid text, the whole chart (`chart`), its JSON, or source that
- * Stately's editor imports. Needs no configuration: what names lead to is not part of the picture.
+ * `tally graph FILE`: the graph as Mermaid text, the whole chart (`chart`), its JSON, or source
+ * that Stately's editor imports. Needs no configuration: what names lead to is not part of the
+ * picture.
  */
 export async function graph(
   frame: Frame,

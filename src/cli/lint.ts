@@ -8,8 +8,10 @@ import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { text } from './frame/text.js'
 
 /**
- * `tally lint FILE`: what is wrong or doubtful in a document. What its names lead to is looked up in
- * `--config`, or in the service that holds the ledger; without either it is not checked, and said so.
+ * `tally lint FILE`: what is wrong or doubtful in a document. What its names lead to is looked up
+ * in
+ * `--config`, or in the service that holds the ledger; without either it is not checked, and said
+ * so.
  */
 export async function lint(
   frame: Frame,

@@ -4,7 +4,7 @@ import { countOf } from './frame/count.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { shortHash, shortValue } from './frame/render.js'
 import { withSession } from './frame/session.js'
-import { type Text, text } from './frame/text.js'
+import { joined, type Text, text } from './frame/text.js'
 
 const LAST_DEFAULT = 50
 const MILLISECONDS = 1_000
@@ -50,5 +50,11 @@ function receiptLine({ output }: Frame, { index, receipt, result }: ReceiptView)
   const at = timeText(timestamp * MILLISECONDS)
   const run = inputPayload.run?.runId ?? ''
   const place = `${String(index).padStart(5)} ${shortHash(receiptHash)}`
-  return text`${paint('cyan', place)} ${at} ${paint('bold', intent)} ${run} ${paint('dim', shortValue(result))}`
+  return joined([
+    paint('cyan', place),
+    at,
+    paint('bold', intent),
+    run,
+    paint('dim', shortValue(result))
+  ])
 }

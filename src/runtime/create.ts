@@ -2,7 +2,8 @@ import type { RuntimeOptions, WiredRuntime } from './runtime.js'
 
 /**
  * Opens a ledger and everything that runs on it: the only place where the rooms are wired together.
- * Rejects with the codes of opening: `ledger.not_found`, `ledger.locked`, `identity.wrong_passphrase`…
+ * Rejects with the codes of opening: `ledger.not_found`, `ledger.locked`,
+ * `identity.wrong_passphrase`…
  */
 export async function createRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
   // Reading a ledger needs none of this, and the command line reads more often than it runs.

@@ -2,7 +2,8 @@
  * What may be asked of a ledger and its runs: one table of methods, JSON in and JSON out.
  *
  * Owns nothing. The same table answers in this process and behind the owner socket (L11), so that
- * whoever asks need not know who holds the ledger. Callers are the owner: the socket is theirs alone.
+ * whoever asks need not know who holds the ledger. Callers are the owner: the socket is theirs
+ * alone.
  *
  * - K13 The principal of every message is set here, never by its parameters.
  * - Every parameter is checked; unknown ones are refused.

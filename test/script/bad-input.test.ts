@@ -104,7 +104,7 @@ describe('ledgers', () => {
     expectError(again, 'ledger.exists', 2)
   })
 
-  it('a wrong passphrase and a missing one are refused; reading and verifying need none', async () => {
+  it('wrong and missing passphrases are refused; reading and verifying need none', async () => {
     const environment = { TALLY_PASSPHRASE: 'right' }
     const dir = ['--dir', 'sealed', '--json']
     expect((await project.tally(['init', ...dir], { environment })).code).toBe(0)
@@ -140,7 +140,7 @@ describe('ledgers', () => {
     expectError(await project.tally(['log', '--dir', 'newer', '--json']), 'ledger.newer_version', 2)
   })
 
-  it('a damaged ledger fails verification with exit code 3, and says what was not checked', async () => {
+  it('a damaged ledger fails verification with exit code 3', async () => {
     await cp(project.path('.tally'), project.path('copy'), { recursive: true })
     const clean = await project.tally(['verify', '--dir', 'copy', '--json'])
     expect(clean.code).toBe(0)
@@ -155,7 +155,7 @@ describe('ledgers', () => {
 })
 
 describe('notes', () => {
-  it('P5: a note kept elsewhere anchors the history; one beside the ledger does not count', async () => {
+  it('P5: a note kept elsewhere anchors the history; one beside the ledger is refused', async () => {
     expect((await project.tally(['note', '-o', 'note.txt'])).code).toBe(0)
     const anchored = await project.tally(['verify', '--note', 'note.txt', '--json'])
     expect(documentOf(anchored, 'verification')).toMatchObject({

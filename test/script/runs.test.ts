@@ -73,7 +73,7 @@ describe('tally run', () => {
 })
 
 describe('waits', () => {
-  it('W7: a run that waits exits 4 with the command to type, and that command ends it', async () => {
+  it('W7: a run that waits exits 4 with the command to type, which ends it', async () => {
     const run = await project.tally(['run', 'confirm.yaml', '--id', 'sure', '--json'])
     expect(run.code).toBe(4)
     const { waits } = documentOf(run, 'waiting') as {

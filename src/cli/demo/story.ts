@@ -7,8 +7,8 @@ import { isJsonObject, nextTurn, systemClock } from '../../core/index.js'
 import { alterRecords, holdStore } from '../../ledger/index.js'
 
 /**
- * `tally demo`: the main job with a kill in the middle, told step by step. Every step is a command that
- * the reader could type; the demonstration only types them, kills one, and alters a copy.
+ * `tally demo`: the main job with a kill in the middle, told step by step. Every step is a command
+ * that the reader could type; the demonstration only types them, kills one, and alters a copy.
  */
 
 // From dist/src/cli/demo to the package.
@@ -31,7 +31,9 @@ interface Stage {
   print(line: string): void
 }
 
-/** Runs the demonstration; true when every step went as told. Leaves nothing behind unless `keep`. */
+/**
+ * Runs the demonstration; true when every step went as told. Leaves nothing behind unless `keep`.
+ */
 export async function runDemo(options: {
   readonly keep: boolean
   print(line: string): void

@@ -1,4 +1,4 @@
-import { access, realpath } from 'node:fs/promises'
+import { access, realpath, stat } from 'node:fs/promises'
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { isJsonObject, limits, readDocument, TallyError } from '../../core/index.js'
 import type { TallyConfig } from '../../runtime/index.js'
@@ -35,23 +35,39 @@ export async function findConfig(
   for (const directory of await packageDirectories(frame.cwd)) {
     for (const name of names) {
       const path = join(directory, name)
-      if (await exists(path)) return { path }
+      if (await isOurs(path)) return { path }
     }
   }
   return { path: undefined, reason: 'there is no tally.config in the package' }
 }
 
-/** Directories from the working directory up to its package; only itself outside of packages. */
+/**
+ * Directories from the working directory up to its package; only itself outside of packages. One
+ * that everybody may write to, such as `/tmp`, is nobody's package.
+ */
 async function packageDirectories(cwd: string): Promise<readonly string[]> {
   const passed: string[] = []
   for (let directory = cwd; passed.length < limits.CONFIG_LEVELS_MAX; ) {
     passed.push(directory)
     if (await exists(join(directory, 'package.json'))) return passed
     const parent = dirname(directory)
-    if (parent === directory) break
+    if (parent === directory || (await isOpen(parent))) break
     directory = parent
   }
   return [cwd]
+}
+
+const WRITABLE_BY_ALL = 0o002
+
+async function isOpen(directory: string): Promise<boolean> {
+  return ((await stat(directory)).mode & WRITABLE_BY_ALL) !== 0
+}
+
+/** Whether a file is there and nobody else could have put it there. */
+async function isOurs(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined)
+  const user = process.getuid?.()
+  return found?.isFile() === true && (user === undefined || [user, 0].includes(found.uid))
 }
 
 async function isInside(path: string, directory: string): Promise<boolean> {

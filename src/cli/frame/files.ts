@@ -3,7 +3,9 @@ import { resolve } from 'node:path'
 import { type Json, limits, parse, TallyError } from '../../core/index.js'
 import type { Frame } from './frame.js'
 
-/** Reads a text file that a command was given. Throws `cli.unreadable_file`, `core.limit_exceeded`. */
+/**
+ * Reads a text file that a command was given. Throws `cli.unreadable_file`, `core.limit_exceeded`.
+ */
 export async function readInput(frame: Frame, path: string): Promise<string> {
   try {
     const file = await open(resolve(frame.cwd, path), 'r')

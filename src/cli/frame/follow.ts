@@ -16,8 +16,8 @@ export interface Followed {
 }
 
 /**
- * Shows a run as it goes, until it has ended or waits, and closes the session. Ctrl-C parks a run of
- * this process; a run of a service goes on.
+ * Shows a run as it goes, until it has ended or waits, and closes the session. Ctrl-C parks a run
+ * of this process; a run of a service goes on.
  */
 export async function followRun(
   frame: Frame,

@@ -3,8 +3,9 @@ import { connectOwner, inspectLocation, type OwnerClient } from '../../ledger/in
 import type { Frame } from './frame.js'
 
 /**
- * Asks whoever holds the ledger, or does the work here when nobody does. Commands that open the ledger
- * at once take turns. Throws `ledger.not_found`, `ledger.locked` after a while, and what the work throws.
+ * Asks whoever holds the ledger, or does the work here when nobody does. Commands that open the
+ * ledger at once take turns. Throws `ledger.not_found`, `ledger.locked` after a while, and what the
+ * work throws.
  */
 export async function atHolder<Result>(
   frame: Frame,

@@ -100,7 +100,10 @@ export class Output {
 
   /** Resolves when what was written has left the process. */
   async flushed(): Promise<void> {
-    const empty = (sink: Sink) => new Promise<void>((resolve) => sink.write('', () => resolve()))
+    const empty = (sink: Sink) =>
+      new Promise<void>((resolve) => {
+        sink.write('', () => resolve())
+      })
     await Promise.all([empty(this.#stdout), empty(this.#stderr)])
   }
 
@@ -128,7 +131,8 @@ export class Output {
 
 // A line that wraps would take more rows than are cleared. Live lines carry no colours.
 function shortened(content: Text, width: number): Text {
-  return content.value.length < width ? content : new Text(`${content.value.slice(0, width - 2)}…`)
+  const { value } = content
+  return value.length < width ? content : new Text(`${value.slice(0, width - 2)}…`)
 }
 
 /** What happened, why, and what to do, of anything that was thrown. */

@@ -41,7 +41,12 @@ export function nodeName(path: string): string {
 export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
   switch (event.type) {
     case 'run.started':
-      return text`${paint('bold', 'run')} ${event.runId} ${event.name} ${shortHash(event.definitionHash)}`
+      return joined([
+        paint('bold', 'run'),
+        event.runId,
+        event.name,
+        shortHash(event.definitionHash)
+      ])
     case 'run.resumed':
       return text`${paint('bold', 'run')} ${event.runId} resumed`
     case 'block.settled': {
@@ -53,7 +58,12 @@ export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
       return text`${mark} ${nodeName(path)} ${paint('dim', `${block}${tries}${receipt}`)}${why}`
     }
     case 'waiting':
-      return text`${paint('yellow', 'waits ')} ${nodeName(event.path)} ${event.reason} ${shortValue(event.request)}`
+      return joined([
+        paint('yellow', 'waits '),
+        nodeName(event.path),
+        event.reason,
+        shortValue(event.request)
+      ])
     case 'answered':
       return text`${paint('cyan', 'answer')} ${nodeName(event.path)} ${event.action}`
     case 'events.dropped':
@@ -71,7 +81,12 @@ export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
 export function waitLines(frame: Frame, runId: string, waits: readonly Wait[]): readonly Text[] {
   const { paint } = frame.output
   return waits.flatMap((wait) => [
-    text`${paint('yellow', 'waiting')} ${nodeName(wait.path)}: ${wait.reason} ${shortValue(wait.request)}`,
+    joined([
+      paint('yellow', 'waiting'),
+      `${nodeName(wait.path)}:`,
+      wait.reason,
+      shortValue(wait.request)
+    ]),
     text`  digest ${wait.digest}`,
     ...answerCommands(frame, runId, wait).map((command) => text`  ${new Text(command)}`)
   ])

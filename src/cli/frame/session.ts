@@ -19,8 +19,8 @@ export interface Session {
 export type Need = 'read' | 'sign' | 'run'
 
 /**
- * Reaches a ledger: through the socket of whoever holds it, or by opening it. Two commands that open it
- * at once take turns. Throws the codes of opening.
+ * Reaches a ledger: through the socket of whoever holds it, or by opening it. Two commands that
+ * open it at once take turns. Throws the codes of opening.
  */
 export async function openSession(
   frame: Frame,

@@ -5,8 +5,8 @@ import type { Frame } from './frame.js'
 import { openSession, type Session, withSession } from './session.js'
 
 /**
- * Goes on with a run whose service went away, wherever it stands: what is durable tells (L6, L7). Needs
- * key and configuration only if there is something left to run.
+ * Goes on with a run whose service went away, wherever it stands: what is durable tells (L6, L7).
+ * Needs key and configuration only if there is something left to run.
  */
 export async function takeOver(
   frame: Frame,

@@ -1,6 +1,7 @@
 /**
- * Text that may go to a terminal (T23). Only {@link text} makes it, and it escapes everything that is
- * put into it: controls, bidirectional marks, invisible characters. Colours are added after that.
+ * Text that may go to a terminal (T23). Only {@link text} makes it, and it escapes everything that
+ * is put into it: controls, bidirectional marks, invisible characters. Colours are added after
+ * that.
  */
 export class Text {
   readonly value: string

@@ -9,8 +9,8 @@ import { configOf } from './session.js'
 export type Report = ServiceRequests['verify']['result']
 
 /**
- * Verifies a ledger where it is: in the service that holds it, or here by its bytes alone, without a
- * key and also where it would not open. Only executing again needs the configuration.
+ * Verifies a ledger where it is: in the service that holds it, or here by its bytes alone, without
+ * a key and also where it would not open. Only executing again needs the configuration.
  */
 export async function verifyThere(
   frame: Frame,
