@@ -78,6 +78,11 @@ export class RunBook {
     return this.#steps
   }
 
+  /** Units of work that left a receipt. */
+  get units(): number {
+    return this.#receipts.size
+  }
+
   get receipts(): { readonly count: number; readonly root: Hash } {
     return { count: this.#receipts.size, root: this.#receipts.root() }
   }

@@ -58,6 +58,10 @@ export interface RootBlock {
   /** Input of the root actor. */
   readonly input: unknown
   readonly request: (runId: RunId, input: Json) => Request
+  /** Some block keeps its input or result private, so the run's own receipt does too. */
+  readonly isPrivate: boolean
+  /** The composite that runs at an actor path. */
+  readonly compositeAt: (path: string) => { readonly version: string; readonly definitionHash: Hash }
 }
 
 export interface RunPumpOptions {
@@ -112,8 +116,8 @@ export class RunPump implements PumpPort {
   #wake: (() => void) | undefined
   #started: RunStarted | undefined
   #unitContext: UnitContext | undefined
-  /** Steps that are durable, under durability `step`. */
-  #syncedSteps = 0
+  /** Units of work that are durable, under durability `step`. */
+  #syncedUnits = 0
   #settled: Response | undefined
   #isLive = false
   #isStopping = false
@@ -344,13 +348,13 @@ export class RunPump implements PumpPort {
     return undefined
   }
 
-  /** With `step`, every step is durable before the next one begins (D2). */
+  /** With `step`, every unit of work is durable before the next step begins (D2). */
   #hasToSync(): boolean {
-    return this.host.durability === 'step' && this.book.steps > this.#syncedSteps
+    return this.host.durability === 'step' && this.book.units > this.#syncedUnits
   }
 
   #sync(): Promise<void> {
-    this.#syncedSteps = this.book.steps
+    this.#syncedUnits = this.book.units
     return this.host.journal.durable(this.book.position)
   }
 
@@ -453,7 +457,8 @@ export class RunPump implements PumpPort {
     if (this.#unitContext === undefined) {
       const { identity, profile } = this.host
       const { base, principal } = this.started
-      this.#unitContext = { runId: this.runId, identity, base, principal, profile }
+      const { runId, root } = this
+      this.#unitContext = { runId, root, identity, base, principal, profile }
     }
     return this.#unitContext
   }
