@@ -70,7 +70,7 @@ export const builtinPlaces: Readonly<Record<string, readonly string[]>> = {
   'node:net': ['src/ledger/', 'src/runtime/', 'src/inspect/', 'src/executor/', 'src/testing/'],
   'node:worker_threads': ['src/identity/', 'src/capability/sandbox/', 'src/testing/'],
   'node:child_process': ['src/agent/', 'src/testing/', 'src/cli/'],
-  'node:crypto': ['src/core/', 'src/identity/', 'src/ledger/'],
+  'node:crypto': ['src/core/', 'src/identity/', 'src/ledger/', 'src/block/tripwire.ts'],
   'node:vm': [],
   'node:timers': [],
   'node:timers/promises': []

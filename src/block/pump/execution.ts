@@ -21,6 +21,7 @@ import {
 } from '../context.js'
 import type { Block } from '../define.js'
 import { exceeds } from '../side-effects.js'
+import { insideBlock, outsideBlock, type WatchedCode } from '../tripwire.js'
 import { builtInEffects, type Call, requestHashOf } from './calls.js'
 import type { SealedFailure } from './entries.js'
 import { plainDetails, plainText } from './plain.js'
@@ -75,6 +76,7 @@ export class Execution {
   readonly used = new Set<string>()
   readonly #input: ExecutionInput
   readonly #port: ExecutionPort
+  readonly #watched: WatchedCode = { violation: undefined }
   #random: Xorshift128 | undefined
   #calls = 0
   #isOver = false
@@ -97,7 +99,7 @@ export class Execution {
       return
     }
     try {
-      const returned = block.run(this.#context(), parsed.value)
+      const returned = insideBlock(this.#watched, () => block.run(this.#context(), parsed.value))
       if (isThenable(returned)) {
         returned.then(
           (value: unknown) => this.#settle(this.#outputOf(value)),
@@ -120,6 +122,8 @@ export class Execution {
     this.#isOver = true
     const forgotten = this.#forgotten()
     this.outstanding.clear()
+    const { violation } = this.#watched
+    if (violation !== undefined) return this.#port.settled(outcomeOf(violation))
     // A result that does not depend on a call it made would not be the same with another timing.
     this.#port.settled(
       outcome.ok && forgotten !== undefined
@@ -177,7 +181,7 @@ export class Execution {
             timeoutMs
           })
         ),
-      log: (message, data) => this.#port.log(message, data ?? null),
+      log: (message, data) => outsideBlock(() => this.#port.log(message, data ?? null)),
       fail: (reason, details) => {
         throw new BlockFailure(reason, details ?? null)
       }
@@ -272,7 +276,7 @@ export class Execution {
       // Code that has been let go of waits for ever.
       if (this.#isOver) return
       this.outstanding.set(seq, call)
-      this.#port.called(call)
+      outsideBlock(() => this.#port.called(call))
     })
   }
 }

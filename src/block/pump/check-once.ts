@@ -1,0 +1,49 @@
+import {
+  type ActorPath,
+  canonicalize,
+  hashJson,
+  type Json,
+  type RunId,
+  type UnitId
+} from '../../core/index.js'
+import type { Block } from '../define.js'
+import { executeOnTape, type Reexecuted, type TapeEntry } from './reexecute.js'
+import { StateView } from './view.js'
+
+/** What one execution outside any run came to. */
+export interface OnceResult {
+  readonly executed: Reexecuted
+  readonly writes: readonly (readonly [key: string, text: string | null])[]
+  readonly reads: readonly string[]
+}
+
+/** Executes a block once, outside any run, at a fixed time with a fixed seed. */
+export async function checkOnce(
+  block: Block,
+  given: {
+    readonly input: Json
+    readonly state: Readonly<Record<string, Json>>
+    readonly tape: readonly TapeEntry[]
+  }
+): Promise<OnceResult> {
+  const { input, state, tape } = given
+  const below = new Map(Object.entries(state).map(([key, value]) => [key, canonicalize(value)]))
+  const view = new StateView((key) => below.get(key))
+  const unitId = hashJson(['once', block.name]) as unknown as UnitId
+  const executed = await executeOnTape(
+    {
+      runId: 'once' as RunId,
+      unitId,
+      path: 'root' as ActorPath,
+      attempt: 1,
+      at: 1_700_000_000_000,
+      seed: hashJson(['seed', unitId]),
+      block,
+      payload: input,
+      view,
+      signal: new AbortController().signal
+    },
+    tape
+  )
+  return { executed, writes: [...view.writes], reads: [...view.reads.keys()] }
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from 'vitest'
+import { type BlockContext, defineBlock } from '../../../src/block/index.js'
+import type { Json } from '../../../src/core/index.js'
+import { checkDeterminism } from '../../../src/testing/index.js'
+
+function block(run: (ctx: BlockContext, input: never) => unknown) {
+  return defineBlock({ name: 'pure', version: '1.0.0', sideEffects: 'none', run: run as never })
+}
+
+const input: Json = { b: 2, a: 1 }
+
+describe('double run (K8)', () => {
+  it('passes code that keeps to ctx, with state and sealed answers', async () => {
+    const pure = block(async (ctx, given: { a: number }) => {
+      const rate = await ctx.effect('rate', { perform: () => 'never called' })
+      ctx.state.set('n', (ctx.state.get<number>('n') ?? 0) + given.a)
+      return { rate, n: ctx.state.get('n') ?? null, at: ctx.now(), random: ctx.random() }
+    })
+    const tape = [{ seq: 1, effect: 'rate', ok: true, body: '1.25' }]
+    const check = await checkDeterminism(pure, { input, state: { n: 41 }, tape })
+    expect(check).toMatchObject({ ok: true })
+    expect(check.changed).toContain('clock')
+  })
+
+  it.each([
+    ['clock', () => Date.now()],
+    ['new Date()', () => new Date().getTime() - (Date.now() - Date.now())],
+    ['chance', () => Math.random()],
+    ['key order', (_ctx: BlockContext, given: object) => Object.keys(given)],
+    ['time zone', () => new Date(0).getHours()]
+  ] as const)('K8: finds code that depends on the %s', async (name, run) => {
+    const check = await checkDeterminism(block(run as never), { input })
+    expect(check.ok).toBe(false)
+    if (name === 'key order' || name === 'time zone') {
+      expect(check.differing?.changed).toBe(name)
+    }
+  })
+
+  it('leaves the world as it was', async () => {
+    const { now } = Date
+    const { random } = Math
+    const zone = process.env['TZ']
+    await checkDeterminism(
+      block(() => 1),
+      { input }
+    )
+    expect([Date.now, Math.random, process.env['TZ']]).toEqual([now, random, zone])
+  })
+})
