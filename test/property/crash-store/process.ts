@@ -7,12 +7,13 @@ import { createInterface } from 'node:readline'
  * kill it. Resolves when it has ended.
  */
 export function startWriter(
-  writer: 'writer.ts' | 'ledger-writer.ts',
+  writer: 'writer.ts' | 'ledger-writer.ts' | 'runtime-worker.mjs',
   options: readonly string[],
   onLine: (line: string, kill: () => void) => void
 ): Promise<void> {
   const path = join(import.meta.dirname, writer)
-  const child = spawn(process.execPath, ['--import', 'jiti/register', path, ...options], {
+  const loader = path.endsWith('.ts') ? ['--import', 'jiti/register'] : []
+  const child = spawn(process.execPath, [...loader, path, ...options], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const kill = () => void child.kill('SIGKILL')

@@ -1,0 +1,98 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { defineBlock } from '../../src/block/index.js'
+import { Xorshift128 } from '../../src/core/index.js'
+import { createRuntime } from '../../src/runtime/index.js'
+import { builtModule } from '../support/built.js'
+import { startWriter } from './crash-store/process.js'
+import { COUNTS_PER_RUN, workerBlocks, workerDocument } from './crash-store/runtime-worker.mjs'
+
+const KILLS = process.env['SOAK'] === '1' ? 100 : 15
+/** Longest life after the first run that it ended, milliseconds. */
+const LIFE_MS_MAX = 120
+
+let directory: string
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tally-crash-'))
+})
+afterEach(() => rm(directory, { recursive: true, force: true }))
+
+describe('a killed runtime', () => {
+  it('L1, L6, L7: loses nothing that was told and does nothing twice, kill after kill', {
+    timeout: KILLS * 10_000
+  }, async () => {
+    const random = new Xorshift128('crash-runtime')
+    const location = join(directory, 'ledger')
+    const world = join(directory, 'world')
+    const told = new Map<string, string>()
+    for (let life = 1; life <= KILLS; life += 1) {
+      const first = random.uint32() % 3
+      const later = random.uint32() % LIFE_MS_MAX
+      let lines = 0
+      await startWriter(
+        'runtime-worker.mjs',
+        [builtModule('index.js'), location, world],
+        (line, kill) => {
+          const [status, id = '', hash = ''] = line.split(' ')
+          if (status !== 'done') throw new Error(line)
+          expect(told.get(id) ?? hash, `${id} ended twice`).toBe(hash)
+          told.set(id, hash)
+          lines += 1
+          if (lines === 1 && first === 0) kill()
+          else if (lines === 1) setTimeout(kill, later)
+        }
+      )
+    }
+    const runtime = await createRuntime({
+      location,
+      insecurePlaintextKey: true,
+      blocks: workerBlocks(defineBlock, world)
+    })
+    expect(runtime.status().mode).toBe('ready')
+    let runs = 0
+    for await (const { runId } of runtime.runs()) {
+      runs += 1
+      const { status } = await runtime.start(workerDocument, { id: runId, inputs: {} }).result
+      expect(status, runId).toBe('done')
+    }
+    expect(runs).toBeGreaterThanOrEqual(told.size)
+    for (const [id, hash] of told) {
+      const stored = await runtime.receipt(hash as Parameters<typeof runtime.receipt>[0] & string)
+      expect(stored?.receipt.inputPayload.run?.runId, `${id} was told and is gone`).toBe(id)
+    }
+    expect(runtime.ledger.read('total')).toBe(String(runs * COUNTS_PER_RUN))
+    const deeds = existsSync(world) ? readFileSync(world, 'utf8').trim().split('\n') : []
+    const requests = deeds.map((line) => line.slice(0, line.lastIndexOf(' ')))
+    expect(new Set(requests).size, 'something was done twice').toBe(requests.length)
+    expect(requests).toHaveLength(3 * runs)
+    const report = await runtime.verify()
+    expect(report.failure).toBeUndefined()
+    expect(report.ok).toBe(true)
+    await runtime.close()
+  })
+
+  it('L4, L11: a second process is refused while the first runs', async () => {
+    const location = join(directory, 'ledger')
+    const world = join(directory, 'world')
+    const runtime = await createRuntime({
+      location,
+      create: 'if-absent',
+      insecurePlaintextKey: true,
+      blocks: workerBlocks(defineBlock, world)
+    })
+    const lines: string[] = []
+    const [, result] = await Promise.all([
+      startWriter('runtime-worker.mjs', [builtModule('index.js'), location, world], (line) =>
+        lines.push(line)
+      ),
+      runtime.start(workerDocument, { id: 'mine', inputs: {} }).result
+    ])
+    expect(lines.join()).toMatch(/^ledger.locked /)
+    expect(result.status).toBe('done')
+    expect(runtime.status().receipts).toBe(7)
+    await runtime.close()
+  })
+})
