@@ -16,12 +16,12 @@ import {
   type Json,
   type JsonObject,
   limits,
-  type RunId,
-  runtimeProfile
+  type RunId
 } from '../core/index.js'
 import type { HookVerdict, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
 import { compareUnit } from './compare.js'
 import { NotChecked } from './not-checked.js'
+import { currentProfile } from './profile.js'
 
 /** The code that is registered: what a ledger's receipts are compared with. */
 export interface CodeSource {
@@ -75,7 +75,7 @@ export class Auditor {
   readonly #profiles = new Map<string, number>()
   /** Keys whose value is withheld. */
   readonly #withheld = new Set<string>()
-  readonly #profile = canonicalize(runtimeProfile())
+  readonly #profile = canonicalize(currentProfile())
   readonly #declared = new Set<Block>()
   #pending: PendingEntry | undefined
   #failedAttempts = 0
@@ -366,7 +366,7 @@ function isOutput({ field }: Finding): boolean {
 }
 
 function profileChange(profile: Json): string {
-  return `profile_changed: ${profileName(profile)} -> ${profileName(runtimeProfile())}`
+  return `profile_changed: ${profileName(profile)} -> ${profileName(currentProfile())}`
 }
 
 function profileName(profile: Json): string {

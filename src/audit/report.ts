@@ -17,8 +17,8 @@ export interface VerificationReport extends Omit<StructuralReport, 'failure' | '
   /** The same by the profile that the receipts name (architecture.md D5). */
   readonly reexecutedByProfile: Readonly<Record<string, number>>
   /**
-   * Log records that notes from outside prove to have been there, of `logSize` (P5). `source` is where
-   * the note that covers most comes from; null when none was given or none fits.
+   * Log records that notes from outside prove to have been there, of `logSize` (P5). `source` is
+   * where the note that covers most comes from; null when none was given or none fits.
    */
   readonly anchored: StructuralReport['anchored'] & { readonly source: string | null }
   readonly elapsedMs: number

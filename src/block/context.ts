@@ -26,7 +26,10 @@ export interface BlockContext {
    * before it is performed (architecture.md L7).
    * Rejects with {@link EffectFailure} when the effect failed.
    */
-  effect<Result extends Json>(name: string, options: EffectOptions<Result>): Promise<Result>
+  effect<Result extends Json>(
+    name: string,
+    options: EffectOptions<Result> | NonNullable<EffectOptions<Result>['perform']>
+  ): Promise<Result>
   /** Waits on the run's logical clock; survives a restart. */
   sleep(ms: number): Promise<void>
   /** Waits for a message from outside the run; the block is WAITING meanwhile. */
@@ -82,6 +85,10 @@ export interface WaitAnswer {
   readonly action: 'approve' | 'deny' | 'resume' | 'timeout'
   readonly value: Json
   readonly by: Json
+  /** When it was given, on the run's logical clock; absent after a timeout. */
+  readonly at?: number
+  /** What it was bound to (W7); absent after a timeout. */
+  readonly digest?: string
 }
 
 /** An effect that did not succeed. `definite` says that it certainly had no effect outside. */

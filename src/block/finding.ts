@@ -44,6 +44,10 @@ function memberOf(value: object, key: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[key]
 }
 
+export function unexpected(field: string, expected: string, actual: string): Finding {
+  return { field, expected, actual }
+}
+
 /** The first finding of several checks. */
 export function firstOf(...findings: readonly (Finding | undefined)[]): Finding | undefined {
   return findings.find((finding) => finding !== undefined)

@@ -31,8 +31,9 @@ export function outsideBlock<Result>(run: () => Result): Result {
 }
 
 /**
- * Makes `Date.now`, `new Date()`, `Math.random`, `performance.now`, random values of `crypto`, `fetch`
- * and timers throw `DeterminismViolation` inside blocks, whose attempt then fails with the reason
+ * Makes `Date.now`, `new Date()`, `Math.random`, `performance.now`, random values of `crypto`,
+ * `fetch` and timers throw `DeterminismViolation` inside blocks, whose attempt then fails with the
+ * reason
  * `determinism_violation`. Installed once; returns what takes it out again.
  */
 export function installTripwire(): () => void {

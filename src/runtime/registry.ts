@@ -116,7 +116,11 @@ export class Registry implements BlockRegistry {
     const result = compileComposite(definition, { registry: this, expressions })
     if (!result.ok) return result
     const { compiled } = result
-    return { ok: true, root: rootOf(definition, compiled), compiled, definition }
+    const isPrivate = (name: string) => {
+      const block = this.block(name)
+      return block !== undefined && (block.isInputPrivate || block.isOutputPrivate)
+    }
+    return { ok: true, root: rootOf(definition, compiled, { isPrivate }), compiled, definition }
   }
 
   #loadExpressions(): Promise<Expressions> {

@@ -1,5 +1,5 @@
 import { EventEmitter } from 'eventemitter3'
-import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
+import { currentProfile, type ReceiptReplay, type VerificationReport } from '../audit/index.js'
 import { ActorPool, type Diagnostic, lintGraph, Turns, UnitGate } from '../block/index.js'
 import {
   type Clock,
@@ -8,7 +8,6 @@ import {
   type Json,
   type Random,
   type RunId,
-  runtimeProfile,
   systemClock,
   systemRandom
 } from '../core/index.js'
@@ -144,7 +143,7 @@ export class WiredRuntime implements Runtime {
       readonly profile?: Json
     }
   ) {
-    const { clock, random, durability, profile = runtimeProfile() } = options
+    const { clock, random, durability, profile = currentProfile() } = options
     this.#opened = opened
     this.#random = random
     this.ledger = opened.ledger

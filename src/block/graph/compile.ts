@@ -141,7 +141,9 @@ class Compiler {
     for (const [name, node] of Object.entries(definition.nodes)) {
       const path = [...place.path, 'nodes', name]
       const child = this.#child(`${definition.name}.${name}`, node, definition, { ...place, path })
-      if (child !== undefined) nodes.set(name, withClass(child, node))
+      if (child === undefined) continue
+      if (place.isInScope) this.#checkReversible(child, path)
+      nodes.set(name, withClass(child, node))
     }
     return nodes
   }
@@ -272,6 +274,13 @@ class Compiler {
       if (entry.kind !== 'fallback') continue
       for (const provider of entry.providers) this.#checkProvider(provider, child, at)
     }
+  }
+
+  /** What happens outside cannot be rolled back with an overlay (C4). */
+  #checkReversible(child: CompiledNode, path: DocumentPath): void {
+    if (child.kind !== 'leaf' || child.sideEffects === 'none') return
+    const message = `${child.name} acts outside (${child.sideEffects}); an atomic composite cannot undo that`
+    this.#refuse('invalid_graph', path, message)
   }
 
   /** A provider of a fallback is another block that answers the same request (C3). */

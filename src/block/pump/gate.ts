@@ -13,6 +13,8 @@ export class UnitGate {
   /** Who has reserved a key, in the order in which they did: the first may change it. */
   readonly #reserved = new Map<string, Set<object>>()
   readonly #keysOf = new Map<object, Set<string>>()
+  /** Prefixes that a unit has listed: no other may add or take away a key below them. */
+  readonly #prefixesOf = new Map<object, readonly string[]>()
   #waiting: (() => void)[] = []
 
   constructor(clock: Clock) {
@@ -26,7 +28,9 @@ export class UnitGate {
   }
 
   /** Keeps other units from changing these keys until `release`. */
-  reserve(unit: object, keys: Iterable<string>): void {
+  reserve(unit: object, keys: Iterable<string>, prefixes: Iterable<string> = []): void {
+    const listed = [...prefixes]
+    if (listed.length > 0) this.#prefixesOf.set(unit, listed)
     const own = this.#keysOf.get(unit) ?? new Set()
     this.#keysOf.set(unit, own)
     for (const key of keys) {
@@ -46,6 +50,7 @@ export class UnitGate {
       if (holders?.size === 0) this.#reserved.delete(key)
     }
     this.#keysOf.delete(unit)
+    this.#prefixesOf.delete(unit)
     const woken = this.#waiting
     this.#waiting = []
     for (const wake of woken) wake()
@@ -54,10 +59,20 @@ export class UnitGate {
   /** Whether the unit has to wait before it commits these changes. */
   blocks(unit: object, changed: Iterable<string>): boolean {
     if (this.#alone !== undefined && this.#alone !== unit) return true
-    if (this.#reserved.size === 0) return false
+    if (this.#reserved.size === 0 && this.#prefixesOf.size === 0) return false
     for (const key of changed) {
+      if (this.#isListed(unit, key)) return true
       const first = this.#reserved.get(key)?.values().next().value
       if (first !== undefined && first !== unit) return true
+    }
+    return false
+  }
+
+  #isListed(unit: object, key: string): boolean {
+    for (const [holder, prefixes] of this.#prefixesOf) {
+      // As with keys, whoever listed first may change it.
+      if (holder === unit) return false
+      if (prefixes.some((prefix) => key.startsWith(prefix))) return true
     }
     return false
   }

@@ -350,7 +350,7 @@ export class Leaves {
       assert(written.ok, 'an entry without reads cannot conflict')
       attempt.past.requested.set(call.seq, written.entry as Requested)
       if (this.#port.scopeOf(path) === undefined)
-        host.gate.reserve(attempt, attempt.view.reads.keys())
+        host.gate.reserve(attempt, attempt.view.reads.keys(), attempt.view.lists.keys())
     }
     this.#performing += 1
     host.journal

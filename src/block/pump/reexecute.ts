@@ -21,10 +21,10 @@ export type Reexecuted =
   | { readonly kind: 'diverged'; readonly finding: Finding }
 
 /**
- * Runs a block's code again with the answers that it got (architecture.md §1): one sealed entry at a
- * time in the recorded order, microtasks drained between, no clock and no IO. A call that the tape
- * does not answer, an entry that no call asks for, and code that waits for something outside `ctx`
- * are findings.
+ * Runs a block's code again with the answers that it got (architecture.md §1): one sealed entry at
+ * a time in the recorded order, microtasks drained between, no clock and no IO. A call that the
+ * tape does not answer, an entry that no call asks for, and code that waits for something outside
+ * `ctx` are findings.
  */
 export async function executeOnTape(
   input: ExecutionInput,

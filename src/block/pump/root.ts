@@ -1,11 +1,22 @@
-import { canonicalize, hashJson, type Json, type JsonObject, type RunId } from '../../core/index.js'
+import {
+  assert,
+  canonicalize,
+  hashJson,
+  type Json,
+  type JsonObject,
+  type RunId
+} from '../../core/index.js'
 import type { CompiledComposite } from '../graph/compile.js'
 import type { CompositeDefinition } from '../graph/definition.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
 import type { RootBlock } from './run-pump.js'
 
 /** A compiled composite as the root of a run. */
-export function rootOf(definition: CompositeDefinition, compiled: CompiledComposite): RootBlock {
+export function rootOf(
+  definition: CompositeDefinition,
+  compiled: CompiledComposite,
+  options: { readonly isPrivate: (block: string) => boolean }
+): RootBlock {
   const { name, version, sideEffects, definitionHash, logic } = compiled
   let definitionText: string | undefined
   return {
@@ -20,8 +31,26 @@ export function rootOf(definition: CompositeDefinition, compiled: CompiledCompos
     definitionHash,
     logic,
     input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },
-    request: (runId, input) => rootRequest(runId, input, compiled)
+    request: (runId, input) => rootRequest(runId, input, compiled),
+    isPrivate: hasPrivate(compiled, options.isPrivate),
+    compositeAt: (path) => compositeAt(compiled, path)
   }
+}
+
+function hasPrivate(compiled: CompiledComposite, isPrivate: (block: string) => boolean): boolean {
+  return [...compiled.nodes.values()].some((node) =>
+    node.kind === 'leaf' ? isPrivate(node.name) : hasPrivate(node, isPrivate)
+  )
+}
+
+function compositeAt(root: CompiledComposite, path: string): CompiledComposite {
+  let found = root
+  for (const name of path.split('/').slice(1)) {
+    const node = found.nodes.get(name)
+    assert(node?.kind === 'composite', `there is no composite at ${path}`)
+    found = node
+  }
+  return found
 }
 
 function rootRequest(runId: RunId, payload: Json, compiled: CompiledComposite): Request {

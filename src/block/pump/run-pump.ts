@@ -61,7 +61,10 @@ export interface RootBlock {
   /** Some block keeps its input or result private, so the run's own receipt does too. */
   readonly isPrivate: boolean
   /** The composite that runs at an actor path. */
-  readonly compositeAt: (path: string) => { readonly version: string; readonly definitionHash: Hash }
+  readonly compositeAt: (path: string) => {
+    readonly version: string
+    readonly definitionHash: Hash
+  }
 }
 
 export interface RunPumpOptions {

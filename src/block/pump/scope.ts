@@ -23,6 +23,8 @@ export class Scope {
   readonly sealed: SealedReference[] = []
   readonly used = new Set<string>()
   readonly declared = new Set<string>()
+  /** Some result in it is private, and so is the receipt's (formats.md §3). */
+  isPrivate = false
 
   constructor(
     opened: ScopeOpen,
@@ -43,6 +45,7 @@ export class Scope {
     for (const sealed of work.sealedReferences()) this.sealed.push(sealed)
     for (const used of work.capabilitiesUsed) this.used.add(used)
     for (const declared of work.block.capabilities) this.declared.add(declared)
+    if (work.block.isInputPrivate || work.block.isOutputPrivate) this.isPrivate = true
     if (response.success) this.results[this.#nameOf(work.ask.path)] = response.data
   }
 
@@ -52,6 +55,7 @@ export class Scope {
     this.sealed.push(...inner.sealed)
     for (const used of inner.used) this.used.add(used)
     for (const declared of inner.declared) this.declared.add(declared)
+    if (inner.isPrivate) this.isPrivate = true
     const name = this.#nameOf(inner.opened.path)
     for (const [below, result] of Object.entries(inner.results)) {
       this.results[`${name}/${below}`] = result

@@ -128,7 +128,8 @@ export class Scopes {
               unitId: unitIdOf(pump.runId, path, step),
               action: scope.opened.block,
               payloadText: canonicalize(scope.opened.request.payload),
-              landed: scope.sealed,
+              // Blocks that act outside are not let into an overlay.
+              landed: [],
               code: response.reason ?? 'failed',
               details: response.details ?? {},
               at

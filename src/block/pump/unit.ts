@@ -1,7 +1,8 @@
-import { type Hash, hashJson, type IdentityId, type Json, type RunId } from '../../core/index.js'
+import type { Hash, IdentityId, Json, RunId } from '../../core/index.js'
 import type { UnitDraft } from '../journal.js'
 import type { Response } from '../protocol.js'
 import type { Attempt } from './attempt.js'
+import type { RootBlock } from './run-pump.js'
 import type { Scope } from './scope.js'
 
 /** What the receipts of one run have in common. */
@@ -12,6 +13,7 @@ export interface UnitContext {
   readonly principal: Json
   /** Versions that results of trusted code may depend on (formats.md §3 `profile`). */
   readonly profile: Json
+  readonly root: RootBlock
 }
 
 const nothing: ReadonlyMap<never, never> = new Map<never, never>()
@@ -75,24 +77,25 @@ export function scopeUnit(
   }
 ): UnitDraft {
   const { path, step, attempt, block } = scope.opened
+  const { version, definitionHash } = context.root.compositeAt(path)
   return {
     ...options,
     action: block,
-    dappId: `composite:${block}`,
-    payloadPrivate: false,
+    dappId: `composite:${block}@${version}`,
+    payloadPrivate: scope.isPrivate,
     at: scope.at,
     principal: context.principal,
     run: { runId: context.runId, path, step, attempt, at: scope.at },
     provider: {
       kind: 'composite',
-      id: block,
-      codeHash: hashJson({ composite: block }),
+      id: `${block}@${version}`,
+      codeHash: definitionHash,
       profile: context.profile
     },
     capabilitiesDeclared: [...scope.declared].sort(),
     capabilitiesUsed: [...scope.used].sort(),
     sealed: scope.sealed,
-    resultPrivate: false,
+    resultPrivate: scope.isPrivate,
     reads: scope.view.reads,
     lists: scope.view.lists,
     writes: scope.view.writes
@@ -121,7 +124,7 @@ export function runUnit(ending: RunEnding, context: UnitContext): UnitDraft {
     action: 'run.completed',
     dappId: `composite:${ending.name}@${ending.version}`,
     payloadText,
-    payloadPrivate: false,
+    payloadPrivate: context.root.isPrivate,
     at,
     seed,
     principal: context.principal,
@@ -136,7 +139,7 @@ export function runUnit(ending: RunEnding, context: UnitContext): UnitDraft {
     capabilitiesUsed: [],
     sealed: [],
     resultText,
-    resultPrivate: false,
+    resultPrivate: context.root.isPrivate,
     reads: nothing,
     lists: nothing,
     writes: nothing

@@ -1,5 +1,5 @@
 import { type IdentityId, isJsonObject, type Json } from '../../core/index.js'
-import { differing, type Finding, firstOf } from '../finding.js'
+import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { DecisionAsk } from '../protocol.js'
 import { confirmationOf } from '../pump/attempt.js'
 import { builtInEffects, effectKey, requestHashOf } from '../pump/calls.js'
@@ -118,7 +118,9 @@ function sealed(entry: Sealed, state: RunState): Finding | undefined {
   return differing('journal.body', kept.body, body)
 }
 
-/** An answer to a wait names what was shown, and comes by a message or when the wait is due (W7). */
+/**
+ * An answer to a wait names what was shown, and comes by a message or when the wait is due (W7).
+ */
 function answerFinding(open: WaitBegun, entry: Sealed): Finding | undefined {
   const isDue = open.due !== null && entry.at >= open.due
   if (open.reason === 'poll') {
@@ -311,8 +313,4 @@ function notAsked(
     open.length === 0 ? 'no attempt' : open.join(', '),
     placeKey({ path, step, attempt })
   )
-}
-
-export function unexpected(field: string, expected: string, actual: string): Finding {
-  return { field, expected, actual }
 }

@@ -24,7 +24,9 @@ export interface RedoOptions {
   readonly executions: number
 }
 
-/** Could not be done again, which is no finding: a body is withheld, or other code is registered. */
+/**
+ * Could not be done again, which is no finding: a body is withheld, or other code is registered.
+ */
 export interface Skipped {
   readonly kind: 'skipped'
   readonly why: 'withheld' | 'code'

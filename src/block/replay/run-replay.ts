@@ -6,15 +6,14 @@ import {
   type Json,
   leafNode,
   type RunId,
-  TallyError,
-  unreachable
+  TallyError
 } from '../../core/index.js'
 import { RunFold } from '../chart/fold.js'
 import type { Block } from '../define.js'
-import { differing, type Finding, firstOf } from '../finding.js'
+import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { CompiledComposite } from '../graph/compile.js'
 import type { UnitDraft } from '../journal.js'
-import { type Ask, type BlockCommand, type Delivery, ROOT_PATH, type Wait } from '../protocol.js'
+import { type BlockCommand, type Delivery, ROOT_PATH, type Wait } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
 import { completedUnit, runUnitId } from '../pump/ending.js'
 import {
@@ -28,7 +27,8 @@ import {
 import { seedOf } from '../pump/execution.js'
 import type { RootBlock } from '../pump/run-pump.js'
 import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
-import { checkEntry, unexpected } from './entry-checks.js'
+import { takeAsk } from './asks.js'
+import { checkEntry } from './entry-checks.js'
 import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
 import { type AskedAttempt, RunState } from './run-state.js'
 import { blocksIn, scopeAgain, succeeded } from './scope-work.js'
@@ -55,8 +55,9 @@ export type UnitAgain =
   | Skipped
 
 /**
- * One run done again from its journal: the recorded deliveries go through the pure charts, which must
- * ask for exactly what was attempted, in order; units of work are executed again on their tapes.
+ * One run done again from its journal: the recorded deliveries go through the pure charts, which
+ * must ask for exactly what was attempted, in order; units of work are executed again on their
+ * tapes.
  *
  * Owns: the run's fold and what it has led to. Does not own: the ledger, or what a receipt says; it
  * gives the unit that should be there, and whoever reads the ledger compares.
@@ -233,7 +234,8 @@ export class RunReplay {
 
   #context(profile: Json): UnitContext {
     const { base, principal } = this.#started
-    return { runId: this.#state.runId, identity: this.#options.identity, base, principal, profile }
+    const { identity, root } = this.#options
+    return { runId: this.#state.runId, root, identity, base, principal, profile }
   }
 
   /** Whoever takes a run up from a checkpoint asks again, and sees the checkpoint's time. */
@@ -366,47 +368,11 @@ export class RunReplay {
 
   #deliver(path: string, event: BlockCommand | Delivery): Finding | undefined {
     let finding: Finding | undefined
-    for (const ask of this.#fold.deliver({ path, event })) finding ??= this.#asked(ask)
-    return finding
-  }
-
-  #asked(ask: Ask): Finding | undefined {
-    const state = this.#state
-    switch (ask.kind) {
-      case 'attempt': {
-        const block = this.#options.block(ask.provider ?? ask.block)
-        if (block === undefined)
-          return unexpected('block', 'a registered block', ask.provider ?? ask.block)
-        state.open(ask, block)
-        return undefined
-      }
-      case 'timer':
-        state.timers.set(ask.path, ask)
-        return undefined
-      case 'decision':
-        state.decisions.set(ask.path, ask)
-        return undefined
-      case 'cancel':
-        state.cancel(ask.path)
-        return undefined
-      case 'scope.open': {
-        const outer = state.scopeAround(ask.path)
-        state.scopes.set(ask.path, { ask, times: [state.at], outer, steps: [] })
-        return undefined
-      }
-      case 'scope.commit':
-      case 'scope.abort':
-        state.scopeEnds.set(ask.path, ask)
-        return undefined
-      case 'settled':
-        state.settled = ask.response
-        return undefined
-      case 'waiting':
-      case 'resumed':
-        return undefined
-      default:
-        return unreachable(ask)
+    const { block } = this.#options
+    for (const ask of this.#fold.deliver({ path, event })) {
+      finding ??= takeAsk(ask, this.#state, block)
     }
+    return finding
   }
 }
 

@@ -34,8 +34,8 @@ export type ScopeAgain =
   | Skipped
 
 /**
- * Does the leaves of an atomic composite again, in order, on a new overlay over `below`, and compares
- * what each returned and wrote with its journal entry.
+ * Does the leaves of an atomic composite again, in order, on a new overlay over `below`, and
+ * compares what each returned and wrote with its journal entry.
  */
 export async function scopeAgain(
   opened: OpenedScope,

@@ -443,22 +443,12 @@ describe('atomic composite', () => {
     expect(pump.response).toEqual(succeeded(1))
   })
 
-  it('C4: after an abort that left nothing behind an unsafe composite may be retried', () => {
-    const compiled = compiledFrom({
-      atomic: true,
-      nodes: {
-        inner: {
-          composite: { entry_point: 'x', nodes: { x: { block: 'pay.x' } } },
-          recovery: [{ retry: { max_attempts: 2 } }]
-        }
-      }
-    })
-    let count = 0
-    const pump = runOf(compiled, () => {
-      count += 1
-      return { response: count === 1 ? failed('boom') : succeeded('paid') }
-    })
-    expect(pump.response).toEqual(succeeded('paid'))
+  it('C4: refuses a block that acts outside, at any depth', () => {
+    const inner = { composite: { entry_point: 'x', nodes: { x: { block: 'pay.x' } } } }
+    expect(() => compiledFrom({ atomic: true, nodes: { inner } })).toThrow(
+      /pay\.x acts outside.*cannot undo/
+    )
+    expect(compiledFrom({ nodes: { inner } }).name).toBeTypeOf('string')
   })
 })
 

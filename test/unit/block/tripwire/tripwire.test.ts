@@ -8,7 +8,7 @@ type Code = (ctx: BlockContext) => unknown
 
 const touches: Readonly<Record<string, Code>> = {
   'Date.now': () => Date.now(),
-  'new Date()': () => new Date().getTime(),
+  'new Date()': () => new Date().toISOString(),
   'Date()': () => Date(),
   'Math.random': () => Math.random(),
   'performance.now': () => performance.now(),
