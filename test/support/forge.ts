@@ -116,8 +116,8 @@ export async function honestLedger(): Promise<{
 }
 
 /**
- * What somebody with the right key can write: any items, with hashes, links, roots and signatures in
- * order. Journal hash and receipt count of the run are made to fit what is written.
+ * What somebody with the right key can write: any items, with hashes, links, roots and signatures
+ * in order. Journal hash and receipt count of the run are made to fit what is written.
  */
 export async function forgedLedger(
   items: readonly JournalItem[],
@@ -151,7 +151,8 @@ function madeToFit(item: JournalItem, totals: Totals): JournalItem {
   const [text = '{}'] = item.entries
   const entry = JSON.parse(text)
   if (item.unit === undefined) return item
-  // Reads and listings are checked against a ledger that goes on; a forger has nothing to fear there.
+  // Reads and listings are checked against a ledger that goes on; a forger has nothing to fear
+  // there.
   const unit = { ...item.unit, reads: new Map(), lists: new Map() }
   if (entry.k !== 'run.finished') return { ...item, unit }
   const payload = { ...JSON.parse(unit.payloadText), ...totals }

@@ -24,7 +24,7 @@ describe('double run (K8)', () => {
 
   it.each([
     ['clock', () => Date.now()],
-    ['new Date()', () => new Date().getTime() - (Date.now() - Date.now())],
+    ['new Date()', () => new Date().getUTCFullYear()],
     ['chance', () => Math.random()],
     ['key order', (_ctx: BlockContext, given: object) => Object.keys(given)],
     ['time zone', () => new Date(0).getHours()]

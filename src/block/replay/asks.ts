@@ -1,0 +1,48 @@
+import { unreachable } from '../../core/index.js'
+import type { Block } from '../define.js'
+import { type Finding, unexpected } from '../finding.js'
+import type { Ask } from '../protocol.js'
+import type { RunState } from './run-state.js'
+
+/** Takes up what a chart has asked for, as the pump does live. */
+export function takeAsk(
+  ask: Ask,
+  state: RunState,
+  blockNamed: (name: string) => Block | undefined
+): Finding | undefined {
+  switch (ask.kind) {
+    case 'attempt': {
+      const name = ask.provider ?? ask.block
+      const block = blockNamed(name)
+      if (block === undefined) return unexpected('block', 'a registered block', name)
+      state.open(ask, block)
+      return undefined
+    }
+    case 'timer':
+      state.timers.set(ask.path, ask)
+      return undefined
+    case 'decision':
+      state.decisions.set(ask.path, ask)
+      return undefined
+    case 'cancel':
+      state.cancel(ask.path)
+      return undefined
+    case 'scope.open': {
+      const outer = state.scopeAround(ask.path)
+      state.scopes.set(ask.path, { ask, times: [state.at], outer, steps: [] })
+      return undefined
+    }
+    case 'scope.commit':
+    case 'scope.abort':
+      state.scopeEnds.set(ask.path, ask)
+      return undefined
+    case 'settled':
+      state.settled = ask.response
+      return undefined
+    case 'waiting':
+    case 'resumed':
+      return undefined
+    default:
+      return unreachable(ask)
+  }
+}
