@@ -23,8 +23,9 @@ type Action<Arguments extends readonly unknown[]> = (
 
 /** Runs one command line; sets the exit code and ends the process when all is written. */
 export async function main(words: readonly string[]): Promise<void> {
-  // Whoever reads may stop reading.
-  process.stdout.on('error', () => process.exit(exitCodes.done))
+  // When nobody reads any more, a run is parked and everything else ends.
+  process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'))
+  process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
   let exitCode: ExitCode = exitCodes.done
   let frame = frameOf({ json: words.includes('--json') })

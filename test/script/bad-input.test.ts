@@ -155,8 +155,10 @@ describe('ledgers', () => {
 })
 
 describe('notes', () => {
-  it('P5: a note kept elsewhere anchors the history; one beside the ledger is refused', async () => {
+  it('P5: a note kept elsewhere anchors the history, one in the ledger does not', async () => {
     expect((await project.tally(['note', '-o', 'note.txt'])).code).toBe(0)
+    const written = await readFile(project.path('note.txt'), 'utf8')
+    expect((await project.tally(['note'])).stdout).toBe(written)
     const anchored = await project.tally(['verify', '--note', 'note.txt', '--json'])
     expect(documentOf(anchored, 'verification')).toMatchObject({
       anchored: { upTo: 2, logSize: 2 }

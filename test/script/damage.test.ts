@@ -1,0 +1,71 @@
+import { cp } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { alterRecords, holdStore } from '../../src/ledger/index.js'
+import { documentOf, Project } from '../support/project.js'
+
+/** Ledgers whose second run was altered on disk: a result, and what a receipt says. */
+let project: Project
+const damaged = ['--dir', 'damaged', '--json']
+beforeAll(async () => {
+  project = await Project.create()
+  expect((await project.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
+  for (const name of ['Ada', 'Bo', 'Cy']) {
+    const inputs = JSON.stringify({ name })
+    const run = await project.tally(['run', 'greet.yaml', '--id', name, '--inputs', inputs])
+    expect(run.code).toBe(0)
+  }
+  await alterCopy('damaged', ['hello Bo', 'hello Bob'])
+  await alterCopy('broken', ['"runId":"Bo"', '"runId":"Di"'])
+})
+afterAll(() => project.remove())
+
+/** Copies the ledger and alters the copy, checksums and all. */
+async function alterCopy(name: string, [from, to]: readonly [string, string]): Promise<void> {
+  await cp(project.path('.tally'), project.path(name), { recursive: true })
+  const held = await holdStore(project.path(name))
+  const [identity] = held.location.marker.identities
+  if (identity === undefined) throw new Error('the ledger has no identity')
+  const altered = await alterRecords(held.store, identity, (text) => text.replaceAll(from, to))
+  expect(altered).toBeGreaterThan(0)
+  await held.close()
+}
+
+describe('a ledger that was altered', () => {
+  it('P1: fails verification with exit code 3, naming receipt, field and both values', async () => {
+    const verified = await project.tally(['verify', ...damaged])
+    expect(verified.code).toBe(3)
+    const { failure, notChecked } = documentOf(verified, 'verification') as {
+      readonly failure: Readonly<Record<string, unknown>>
+      readonly notChecked: readonly string[]
+    }
+    expect(failure).toMatchObject({ index: 2, field: expect.any(String) })
+    expect(failure['expected']).not.toBe(failure['actual'])
+    expect(notChecked).toContain('everything after the failure')
+    const told = await project.tally(['verify', '--dir', 'damaged'])
+    expect(told.stdout).toContain('verify: FAILED')
+    expect(told.stdout).toContain('at receipt 2')
+  })
+
+  it('L4: opens in safe mode: it can be read, takes no run, and exits 5', async () => {
+    const broken = ['--dir', 'broken', '--json']
+    expect((await project.tally(['log', ...broken])).code).toBe(0)
+    const run = await project.tally(['run', 'greet.yaml', ...broken])
+    expect(run.code).toBe(5)
+    expect(documentOf(run, 'error')).toMatchObject({ code: 'ledger.safe_mode' })
+    const doctor = await project.tally(['doctor', ...broken])
+    expect(doctor.code).toBe(1)
+    expect(doctor.stdout).toContain('safe')
+  })
+
+  it('K2: recover cuts only when told to, keeps the old data, and then all verifies', async () => {
+    const asked = await project.tally(['recover', ...damaged])
+    expect(asked.code).toBe(3)
+    expect(documentOf(asked, 'error')).toMatchObject({ code: 'ledger.not_recoverable' })
+    const cut = await project.tally(['recover', '--cut', ...damaged])
+    expect(cut.code).toBe(0)
+    expect(documentOf(cut, 'recovery')).toMatchObject({ kind: 'cut', receipts: 2, kept: 'data-1' })
+    const verified = await project.tally(['verify', ...damaged])
+    expect(documentOf(verified, 'verification')).toMatchObject({ ok: true, receipts: 2 })
+    expect((await project.tally(['run', 'greet.yaml', '--id', 'next', ...damaged])).code).toBe(0)
+  })
+})
