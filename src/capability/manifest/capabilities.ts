@@ -1,6 +1,8 @@
 /**
- * The capabilities that a package may ask for by name (semantics.md K3, K6). Names of the scoped API:
- * `wallet.send` is `api.wallet.send(request)` for the package. `storage.read` gives `get` and `has`,
+ * The capabilities that a package may ask for by name (semantics.md K3, K6). Names of the scoped
+ * API:
+ * `wallet.send` is `api.wallet.send(request)` for the package. `storage.read` gives `get` and
+ * `has`,
  * `storage.write` gives `set` and `delete`; all others are effects.
  *
  * Version 2 of the set. Adding a name is free; a rename or a change of meaning is a new version.

@@ -17,7 +17,10 @@ export interface Manifest {
   readonly widgets?: readonly Json[]
 }
 
-/** Scores are decimal text or numbers of zero or more; absent means cost 0, latency 0, reliability 1. */
+/**
+ * Scores are decimal text or numbers of zero or more; absent means cost 0, latency 0, reliability
+ * 1.
+ */
 export interface Score {
   readonly cost?: number | string
   readonly latency?: number | string

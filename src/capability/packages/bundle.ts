@@ -12,8 +12,9 @@ const ESBUILD_VERSION = '0.28.2'
 const sourceEndings = ['.ts', '.mts', '.js', '.mjs', '.json']
 
 /**
- * Makes one ES module without imports of a package's sources, with esbuild (an optional peer). Every
- * file must lie inside the directory, which is a real path. Throws `capability.bundler_missing`.
+ * Makes one ES module without imports of a package's sources, with esbuild (an optional peer).
+ * Every file must lie inside the directory, which is a real path. Throws
+ * `capability.bundler_missing`.
  */
 export async function bundleDirectory(directory: string, entry: string): Promise<Bundled> {
   const { build } = await loadEsbuild()

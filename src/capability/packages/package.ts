@@ -55,8 +55,8 @@ export function encodePackage({ manifest, bundle }: CapabilityPackage): string {
 }
 
 /**
- * Reads a stored package and measures it again. Throws `capability.malformed_package` when it is not
- * canonical, was made for another interface or engine, or does not hash to its name.
+ * Reads a stored package and measures it again. Throws `capability.malformed_package` when it is
+ * not canonical, was made for another interface or engine, or does not hash to its name.
  */
 export function parsePackage(
   text: string,

@@ -12,9 +12,9 @@ export type InsidePath =
 const plainSegment = /^[A-Za-z0-9_@][A-Za-z0-9_.@ +-]*$/
 
 /**
- * Resolves a relative path below a package's directory (itself a real path). Refused: `..`, absolute
- * paths, drive letters, URLs, percent signs, backslashes, NUL, `~`, dot segments, and whatever leads
- * out through a symbolic link (reliability: T17).
+ * Resolves a relative path below a package's directory (itself a real path). Refused: `..`,
+ * absolute paths, drive letters, URLs, percent signs, backslashes, NUL, `~`, dot segments, and
+ * whatever leads out through a symbolic link (reliability: T17).
  */
 export async function resolveInside(directory: string, relative: string): Promise<InsidePath> {
   const segments = relative.split('/')
@@ -40,8 +40,9 @@ export async function realInside(directory: string, path: string): Promise<Insid
 }
 
 /**
- * Why an import specifier cannot be followed, or undefined. Relative ones and names of packages that
- * the directory brings along are left to the resolver, whose answer is checked by `realInside`.
+ * Why an import specifier cannot be followed, or undefined. Relative ones and names of packages
+ * that the directory brings along are left to the resolver, whose answer is checked by
+ * `realInside`.
  */
 export function specifierProblem(specifier: string): string | undefined {
   if (/^(?:\/|[A-Za-z]:|#|~)/.test(specifier)) return 'is not relative'

@@ -15,8 +15,8 @@ export interface PackageStore {
 }
 
 /**
- * One file `<code hash>.json` for each package in a directory of its own. A file appears complete or
- * not at all. Names are hashes only, so nothing that a package says becomes a path.
+ * One file `<code hash>.json` for each package in a directory of its own. A file appears complete
+ * or not at all. Names are hashes only, so nothing that a package says becomes a path.
  */
 export function directoryPackageStore(
   directory: string,

@@ -40,7 +40,9 @@ export function approverKey(publicKey: string): string {
   return `${APPROVERS_PREFIX}${publicKey}`
 }
 
-/** Prefix below which a package's own entries stand; it survives an update of the package's code. */
+/**
+ * Prefix below which a package's own entries stand; it survives an update of the package's code.
+ */
 export function packageStoragePrefix(packageId: string): string {
   return `${PACKAGE_STORAGE_PREFIX}${packageId}/`
 }

@@ -77,7 +77,9 @@ function chosen(
   return { kind: 'provider', stage, subject, provider, isGranted: granted !== undefined }
 }
 
-/** Servers of `a.b` and of `a` for `a.b.c`: each package once, by id, with the intent as it stands. */
+/**
+ * Servers of `a.b` and of `a` for `a.b.c`: each package once, by id, with the intent as it stands.
+ */
 function prefixServers(
   registry: CapabilityRegistry,
   action: string

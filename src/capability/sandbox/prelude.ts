@@ -5,8 +5,8 @@
  * It is no security boundary: a guest that breaks it breaks itself. What is denied, counted or kept
  * is decided behind `host(operation, name, text)`, outside the guest.
  *
- * Evaluates to a function of `host` that returns `{ start, settle }`. Values cross as JSON text only.
- * An answer of the host is empty for nothing, or "=" and JSON text, or "!" and why not.
+ * Evaluates to a function of `host` that returns `{ start, settle }`. Values cross as JSON text
+ * only. An answer of the host is empty for nothing, or "=" and JSON text, or "!" and why not.
  */
 export const preludeText = `
 ((host) => {
@@ -19,6 +19,8 @@ export const preludeText = `
   const ErrorOf = Error
   const text = String
   const slice = Function.prototype.call.bind(String.prototype.slice)
+  const indexOf = Function.prototype.call.bind(String.prototype.indexOf)
+  const isWellFormed = Function.prototype.call.bind(String.prototype.isWellFormed)
   const split = Function.prototype.call.bind(String.prototype.split)
   const objectPrototype = Object.prototype
   const arrayPrototype = Array.prototype
@@ -117,18 +119,27 @@ export const preludeText = `
     return parse(body)
   }
 
+  // Strings cross as UTF-8 that ends at NUL: two keys must not become one on the way.
+  function keyOf(value) {
+    const key = text(value)
+    if (indexOf(key, '\\0') !== -1 || !isWellFormed(key)) {
+      throw fault('InvalidKey', 'a key holds NUL or a lone surrogate')
+    }
+    return key
+  }
+
   const storage = {
     __proto__: null,
     'storage.read': {
-      get: (key) => ask('read', text(key), ''),
-      has: (key) => ask('read', text(key), '') !== undefined
+      get: (key) => ask('read', keyOf(key), ''),
+      has: (key) => ask('read', keyOf(key), '') !== undefined
     },
     'storage.write': {
       set: (key, value) => {
         if (value === undefined) throw fault('NotJson', 'the value is undefined')
-        ask('write', text(key), toText(value))
+        ask('write', keyOf(key), toText(value))
       },
-      delete: (key) => ask('delete', text(key), '')
+      delete: (key) => ask('delete', keyOf(key), '')
     }
   }
 
@@ -159,7 +170,9 @@ export const preludeText = `
 
   function described(error) {
     try {
-      if (typeof error !== 'object' || error === null) return { name: 'Error', message: text(error) }
+      if (typeof error !== 'object' || error === null) {
+        return { name: 'Error', message: text(error) }
+      }
       const { name, message } = error
       return { name: text(name), message: text(message) }
     } catch {

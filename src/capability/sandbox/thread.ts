@@ -4,14 +4,8 @@ import type {
   QuickJSRuntime,
   QuickJSSyncVariant
 } from 'quickjs-emscripten-core'
-import type {
-  ExceededLimit,
-  GuestCall,
-  GuestReport,
-  RunMessage,
-  ThreadData,
-  ThreadMessage
-} from './protocol.js'
+import type { GuestBook } from './guest-book.js'
+import type { GuestReport, ReadAnswer, RunMessage, ThreadData, ThreadMessage } from './protocol.js'
 
 type Threads = typeof import('node:worker_threads')
 type Core = typeof import('quickjs-emscripten-core')
@@ -33,13 +27,13 @@ interface Image {
  * the wall clock, canonical text, and what an outcome is called (the pool's and the sandbox's).
  *
  * Invariants:
- * - X1 Every execution begins with the same bytes of engine memory: the image is restored, the stack
- *   zeroed, the heap beyond it zeroed. So results, gas and the point of exhaustion do not depend on
+ * - X1 Every execution begins with the same bytes of engine memory: the image is restored, the
+ *   stack zeroed, the heap beyond it zeroed. So results, gas and the point of exhaustion do not
+ * depend on
  *   what ran before.
  * - X2 The engine has no clock and no time zone: its imports for them give the frozen time and UTC.
- * - X3 A limit once exceeded unwinds the engine at once, names the outcome, and the guest sees no more:
- *   there is nothing to catch, and no further work whose length would depend on the machine.
- * - X4 What is denied, used, called and written is kept out here, not in the guest.
+ * - X3 A limit once exceeded unwinds the engine at once, names the outcome, and is nothing to
+ *   catch: the guest sees no more.
  * - X5 After a fault of the engine the thread takes no more work.
  */
 export class SandboxThread {
@@ -47,6 +41,7 @@ export class SandboxThread {
   readonly #core: Core
   readonly #variant: QuickJSSyncVariant
   readonly #data: ThreadData
+  readonly #book: GuestBook
   readonly #memory: EngineMemory
   readonly #bytes: Uint8Array
   readonly #words: Uint32Array
@@ -59,25 +54,23 @@ export class SandboxThread {
   #resetStack: () => void = () => undefined
   readonly #stop = new Error('a limit is exceeded')
 
-  #request: RunMessage | undefined
   #now = 0
   #gasTicks = 0
   #gasLimit = 0
   #microtasks = 0
   #microtasksMax = 0
-  #hostCalls = 0
-  #hostBytes = 0
-  #exceeded: ExceededLimit | undefined
-  #ending: GuestReport['ending'] = { kind: 'pending' }
-  #calls: GuestCall[] = []
-  #writes = new Map<string, string | null>()
-  #used = new Set<string>()
-  #denied = new Map<string, number>()
 
-  constructor(threads: Threads, core: Core, variant: QuickJSSyncVariant) {
+  constructor(parts: {
+    readonly threads: Threads
+    readonly core: Core
+    readonly variant: QuickJSSyncVariant
+    readonly Book: typeof GuestBook
+  }) {
+    const { threads, core, variant, Book } = parts
     this.#threads = threads
     this.#core = core
     this.#variant = variant
+    this.#book = new Book((key) => this.#read(key))
     this.#data = threads.workerData
     const { pages } = this.#data.memory
     this.#memory = new WebAssembly.Memory({ initial: pages, maximum: pages })
@@ -99,7 +92,11 @@ export class SandboxThread {
     this.#allow(this.#data.load)
     const host = context.newFunction('host', (operation, name, text) =>
       context.newString(
-        this.#answer(context.getString(operation), context.getString(name), context.getString(text))
+        this.#book.answer(
+          context.getString(operation),
+          context.getString(name),
+          context.getString(text)
+        )
       )
     )
     const build = context.unwrapResult(context.evalCode(prelude, 'prelude.js'))
@@ -158,12 +155,12 @@ export class SandboxThread {
           zero(Number(daylight), 4)
         },
         k: () => {
-          this.#exceeded ??= 'memory_exceeded'
+          this.#book.exceed('memory_exceeded')
           return this.#stopIfExceeded()
         },
         i: () => {
           this.#gasTicks += 1
-          if (this.#gasTicks > this.#gasLimit) this.#exceeded ??= 'gas_exceeded'
+          if (this.#gasTicks > this.#gasLimit) this.#book.exceed('gas_exceeded')
           return this.#stopIfExceeded()
         },
         s: (...call) => {
@@ -176,13 +173,15 @@ export class SandboxThread {
   }
 
   #stopIfExceeded(): 0 {
-    if (this.#exceeded !== undefined) throw this.#stop
+    if (this.#book.exceeded !== undefined) throw this.#stop
     return 0
   }
 
   #take(message: RunMessage): ThreadMessage {
     const { codeHash, bundle } = message
-    this.#reset(message)
+    this.#now = 0
+    this.#book.begin(message)
+    this.#allow(this.#data.load)
     let engineFault: string | undefined
     try {
       if (this.#images.get(codeHash) === undefined) {
@@ -194,21 +193,7 @@ export class SandboxThread {
     } catch (error) {
       if (error !== this.#stop) engineFault = String(error)
     }
-    return { type: 'report', report: this.#report(undefined, engineFault) }
-  }
-
-  #reset(message: RunMessage): void {
-    this.#request = message
-    this.#now = 0
-    this.#allow(this.#data.load)
-    this.#hostCalls = 0
-    this.#hostBytes = 0
-    this.#exceeded = undefined
-    this.#ending = { kind: 'pending' }
-    this.#calls = []
-    this.#writes = new Map()
-    this.#used = new Set()
-    this.#denied = new Map()
+    return { type: 'report', report: this.#book.report(this.#gasTicks, undefined, engineFault) }
   }
 
   #allow(limits: { readonly gasTicks: number; readonly microtasks: number }): void {
@@ -225,15 +210,15 @@ export class SandboxThread {
     const evaluated = context.evalCode(bundle, 'package.js', { type: 'module' })
     this.#drain()
     if (evaluated.error !== undefined) {
-      this.#ending = { kind: 'not_loaded', ...this.#describe(evaluated.error) }
+      this.#book.end({ kind: 'not_loaded', ...this.#describe(evaluated.error) })
       return
     }
     const exported = this.#exportsOf(evaluated.value)
-    if (exported === undefined || this.#exceeded !== undefined) return
+    if (exported === undefined || this.#book.exceeded !== undefined) return
     const run = context.getProp(exported, 'run')
     if (context.typeof(run) !== 'function') {
       const message = 'the module does not export a function run'
-      this.#ending = { kind: 'not_loaded', name: 'Error', message }
+      this.#book.end({ kind: 'not_loaded', name: 'Error', message })
       return
     }
     const oldest = this.#images.keys().next()
@@ -247,10 +232,11 @@ export class SandboxThread {
   #exportsOf(value: QuickJSHandle): QuickJSHandle | undefined {
     const state = this.#engine(this.#context).getPromiseState(value)
     if (state.type === 'fulfilled') return state.value
-    this.#ending =
+    this.#book.end(
       state.type === 'rejected'
         ? { kind: 'not_loaded', ...this.#describe(state.error) }
         : { kind: 'not_loaded', name: 'Error', message: 'the module waits for ever' }
+    )
     return undefined
   }
 
@@ -268,7 +254,7 @@ export class SandboxThread {
     this.#restore(image)
     this.#now = message.now
     this.#allow(message.limits)
-    this.#countBytes(message.intentText)
+    this.#book.countBytes(message.intentText)
     const started = context.callFunction(
       this.#engine(this.#start),
       context.undefined,
@@ -278,14 +264,14 @@ export class SandboxThread {
       context.newNumber(message.now),
       ...message.words.map((word) => context.newNumber(word))
     )
-    if (started.error !== undefined && this.#ending.kind === 'pending') {
-      this.#ending = { kind: 'thrown', ...this.#describe(started.error) }
+    if (started.error !== undefined) {
+      this.#book.end({ kind: 'thrown', ...this.#describe(started.error) })
     }
     this.#drain()
     for (const { seq, ok, text } of message.tape) {
-      if (this.#exceeded !== undefined) break
-      if (this.#calls[seq] === undefined) return this.#report(seq, undefined)
-      this.#countBytes(text)
+      if (this.#book.exceeded !== undefined) break
+      if (!this.#book.hasCall(seq)) return this.#book.report(this.#gasTicks, seq)
+      this.#book.countBytes(text)
       const settled = context.callFunction(
         this.#engine(this.#settle),
         context.undefined,
@@ -297,14 +283,14 @@ export class SandboxThread {
       if (settled.error !== undefined) break
       this.#drain()
     }
-    return this.#report(undefined, undefined)
+    return this.#book.report(this.#gasTicks)
   }
 
   #drain(): void {
     const runtime = this.#engine(this.#runtime)
-    while (this.#exceeded === undefined && runtime.hasPendingJob()) {
+    while (this.#book.exceeded === undefined && runtime.hasPendingJob()) {
       if (this.#microtasks >= this.#microtasksMax) {
-        this.#exceeded = 'microtasks_exceeded'
+        this.#book.exceed('microtasks_exceeded')
         return
       }
       const ran = runtime.executePendingJobs(1)
@@ -313,77 +299,14 @@ export class SandboxThread {
     }
   }
 
-  #countBytes(...texts: readonly string[]): void {
-    for (const text of texts) this.#hostBytes += Buffer.byteLength(text)
-    if (this.#hostBytes > (this.#request?.limits.hostBytes ?? 0)) {
-      this.#exceeded ??= 'host_bytes_exceeded'
-    }
-  }
-
-  /** Answers one call of the prelude; see there for the form of answers. */
-  #answer(operation: string, name: string, text: string): string {
-    this.#countBytes(name, text)
-    if (this.#exceeded !== undefined) return ''
-    if (operation === 'done' || operation === 'thrown' || operation === 'unfit') {
-      if (this.#ending.kind === 'pending') {
-        this.#ending =
-          operation === 'done' ? { kind: 'done', text } : { kind: operation, name, message: text }
-      }
-      return ''
-    }
-    this.#hostCalls += 1
-    if (this.#hostCalls > (this.#request?.limits.hostCalls ?? 0)) {
-      this.#exceeded ??= 'host_calls_exceeded'
-      return ''
-    }
-    return this.#serve(operation, name, text)
-  }
-
-  #serve(operation: string, name: string, text: string): string {
-    const capability =
-      operation === 'effect' ? name : operation === 'read' ? 'storage.read' : 'storage.write'
-    if (this.#request?.granted.includes(capability) !== true) {
-      this.#denied.set(capability, (this.#denied.get(capability) ?? 0) + 1)
-      return `!${capability} is not granted`
-    }
-    this.#used.add(capability)
-    if (operation === 'effect') {
-      const seq = this.#calls.length
-      this.#calls.push({ seq, capability, text })
-      return `=${seq}`
-    }
-    if (operation === 'read') return this.#read(name)
-    this.#writes.set(name, operation === 'write' ? text : null)
-    return ''
-  }
-
   /** The state belongs to the pool's thread: ask, and sleep until the answer lies there. */
-  #read(key: string): string {
-    const written = this.#writes.get(key)
-    if (written !== undefined) return written === null ? '' : `=${written}`
+  #read(key: string): ReadAnswer {
     const wake = new Int32Array(this.#data.wake)
     this.#post({ type: 'read', key })
-    Atomics.wait(wake, 0, 0)
+    // The wake-up call of an earlier answer may come late; only the flag counts.
+    while (Atomics.load(wake, 0) === 0) Atomics.wait(wake, 0, 0)
     Atomics.store(wake, 0, 0)
-    const text: string | undefined = this.#threads.receiveMessageOnPort(this.#data.answers)?.message
-      .text
-    if (text === undefined) return ''
-    this.#countBytes(text)
-    return `=${text}`
-  }
-
-  #report(divergedAt: number | undefined, engineFault: string | undefined): GuestReport {
-    return {
-      ending: this.#ending,
-      ...(this.#exceeded === undefined ? {} : { exceeded: this.#exceeded }),
-      ...(divergedAt === undefined ? {} : { divergedAt }),
-      calls: this.#calls,
-      writes: [...this.#writes],
-      used: [...this.#used].sort(),
-      denied: [...this.#denied].sort().map(([capability, times]) => ({ capability, times })),
-      gasTicks: this.#gasTicks,
-      ...(engineFault === undefined ? {} : { engineFault })
-    }
+    return this.#threads.receiveMessageOnPort(this.#data.answers)?.message ?? {}
   }
 
   #takeImage(): Image {

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type Clock, sha256Hex, TallyError } from '../../core/index.js'
 import type { Engine } from './engine.js'
+import { GuestBook } from './guest-book.js'
 import type { GuestReport, ReadAnswer, RunMessage, ThreadMessage } from './protocol.js'
 import { SandboxThread } from './thread.js'
 
@@ -175,20 +176,26 @@ export class SandboxWorker {
   }
 }
 
-// Text rather than a file, as with the signing thread; `__name` is what some bundlers write into it.
+// Text rather than a file, as with the signing thread; `__name` is what some bundlers write into
+// it.
 function threadSource({ coreFile, variantFile }: Engine): string {
   return `'use strict'
 const __name = (value) => value
 const variant = require(${JSON.stringify(variantFile)})
+const Book = ${GuestBook.toString()}
 const Thread = ${SandboxThread.toString()}
-new Thread(
-  require('node:worker_threads'),
-  require(${JSON.stringify(coreFile)}),
-  variant.default ?? variant
-).boot()`
+const thread = new Thread({
+  threads: require('node:worker_threads'),
+  core: require(${JSON.stringify(coreFile)}),
+  variant: variant.default ?? variant,
+  Book
+})
+thread.boot()`
 }
 
-/** Four words of the random source for a seed (formats.md §3), for `core`'s generator in a guest. */
+/**
+ * Four words of the random source for a seed (formats.md §3), for `core`'s generator in a guest.
+ */
 export function seedWords(seed: string): readonly [number, number, number, number] {
   const digest = sha256Hex(`tallystick/prng${seed}`)
   const word = (index: number) => Number.parseInt(digest.slice(index * 8, index * 8 + 8), 16)
