@@ -140,6 +140,14 @@ export class World {
     return this.act(call)
   }
 
+  /** Takes over deeds of another world. */
+  recall(deeds: readonly Deed[]): void {
+    for (const deed of deeds) {
+      this.deeds.push(deed)
+      this.#results.set(deed.key, { done: deed.request.length })
+    }
+  }
+
   async look(call: { readonly request: Json }): Promise<Json> {
     if (!this.life.passes()) return never
     return { seen: canonicalize(call.request) }

@@ -133,6 +133,10 @@ export interface Scenario {
   readonly registrations: (world: World) => Registrations
   readonly decide?: Decide
   readonly durability?: 'output' | 'step'
+  /** Called before the first life. */
+  readonly prepare?: (machine: Machine) => Promise<void>
+  /** Called with each runtime that was opened. */
+  readonly opened?: (runtime: WiredRuntime) => void
 }
 
 export const SCENARIO_RUN = 'scenario' as RunId
@@ -145,6 +149,7 @@ export async function runScenario(
   const machine = new Machine(1 + (deaths[0] ?? 0))
   const told: Told = { events: [], accepted: [] }
   let boundaries = 0
+  await scenario.prepare?.(machine)
   for (let lives = 1; ; lives += 1) {
     const { life, store } = machine.begin(deaths[lives - 1])
     const result = await oneLife(scenario, { machine, life, store, told })
@@ -178,6 +183,7 @@ async function oneLife(
   }
   const { mode, cause } = runtime.status()
   if (mode !== 'ready') throw new Error(`the ledger is ${mode}: ${cause?.message}`)
+  scenario.opened?.(runtime)
   await checkTold(runtime, told)
   const known = runtime.run(SCENARIO_RUN)
   const run =
@@ -191,7 +197,10 @@ async function oneLife(
   for await (const { receipt } of runtime.receipts()) receipts.push(receipt)
   const state: (readonly [string, string])[] = []
   for await (const entry of runtime.ledger.stateEntries()) state.push(entry)
+  // Not by `runtime`: what this process has in memory must not help.
   const report = await verifyLedger({ store, identity: testKeys.identity })
+  const replayed = await runtime.verify()
+  if (!replayed.ok) throw new Error(`replay: ${JSON.stringify(replayed.failure)}`)
   if (!report.ok) throw new Error(`verify: ${JSON.stringify(report.failure)}`)
   try {
     await runtime.close()
