@@ -14,6 +14,8 @@ export interface JournalItem {
    * Canonical JSON of `{k: kind, run, n: number per run from 0, at: milliseconds, ...}`, in order.
    */
   readonly entries: readonly string[]
+  /** `authenticate` of the hash chain over the run's entries, up to the last of these. */
+  readonly mac?: Hash
   /** The unit of work that these entries complete: it becomes one receipt. */
   readonly unit?: UnitDraft
   /** Evidence to sign and to add to the log. */

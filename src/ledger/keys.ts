@@ -104,8 +104,19 @@ export class StoreKeys {
 
   /** Records that can be derived again; checkpoints, which cannot, are not among them. */
   derivedRanges(): readonly KeyRange[] {
-    const kinds = ['index', 'chain', 'run', 'visits', 'page', 'tile']
+    return [...this.digestedRanges(), this.statePages()]
+  }
+
+  /** Those of them that the digest of the stamp covers; state pages have a root of their own. */
+  digestedRanges(): readonly KeyRange[] {
+    const kinds = ['index', 'chain', 'run', 'visits', 'tile']
     return kinds.map((kind) => prefixRange(`${this.#prefix}${kind}/`))
+  }
+
+  /** Whether a key is the stamp's, or one of a derived record that can be made again. */
+  isDerived(key: string): boolean {
+    if (key === this.derived) return true
+    return this.derivedRanges().some(({ gte, lt }) => gte <= key && key < lt)
   }
 
   /** Everything of the identity. */

@@ -87,6 +87,8 @@ export interface JournalEntry {
   readonly n: number
   readonly text: string
   readonly value: Json
+  /** Code over the run's journal up to this entry; see `authenticate`. */
+  readonly mac?: Hash
   /** Receipt of the unit that this entry completed. */
   readonly receiptHash?: Hash
 }
@@ -114,6 +116,8 @@ export interface Ledger {
   append(item: JournalItem): Appended
   durable(position: Position): Promise<void>
   backlog(): { readonly items: number; readonly bytes: number }
+  /** Code over a hash that needs the blob key: what the owner wrote, and nobody else. */
+  authenticate(hash: Hash): Hash
   seal(unitId: UnitId, seq: number, bodyText: string): { readonly salt: Hash; readonly hash: Hash }
 
   /** Durable receipts `from` <= index < `to`, in order. */

@@ -154,6 +154,10 @@ export class OpenLedger implements Ledger {
     return this.#queue.backlog()
   }
 
+  authenticate(hash: Hash): Hash {
+    return this.#salts.authenticate(hash)
+  }
+
   seal(
     unitId: UnitId,
     seq: number,

@@ -6,6 +6,7 @@ import type { SignedRecord } from './signing.js'
 export interface QueuedItem {
   readonly runId: RunId
   readonly entries: readonly string[]
+  readonly mac?: Hash
   readonly receipt?: {
     readonly record: SignedRecord
     readonly unitId: UnitId

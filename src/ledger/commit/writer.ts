@@ -117,7 +117,7 @@ export class CommitWriter {
       leaves.push(leafHash(signed))
       return signed
     }
-    for (const { runId, entries, receipt, evidence, blobs } of items) {
+    for (const { runId, entries, mac, receipt, evidence, blobs } of items) {
       const { inRecord, large } = splitBlobs(blobs)
       for (const { hash, blob } of large) {
         const key = this.#keys.blob(hash)
@@ -129,6 +129,7 @@ export class CommitWriter {
       text += itemLines({
         runId,
         entries,
+        ...(mac === undefined ? {} : { mac }),
         ...(receipt === undefined
           ? {}
           : {

@@ -6,6 +6,7 @@ import { growTiles, type ReadHash, tileHashReader } from '../log/index.js'
 import { changedPages, encodePage, type StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
 import { ChainBlocks } from './chain-blocks.js'
+import { type Digest, RunningDigest } from './digest.js'
 import { hashIndexKey, IndexRuns, type ReceiptLocation, unitIndexKey } from './index-runs.js'
 import { foldRecord, newDelta, type RunDelta, RunRecords, type Visit } from './run-records.js'
 import { type Stamp, stampPut } from './stamp.js'
@@ -71,6 +72,12 @@ export class Derived {
     this.#tail.absorb(commit, (runId) => this.#entriesBefore(runId))
   }
 
+  /** Takes note of a commit that the stamp covers and the state pages do not. */
+  absorbState(tree: StateTree, changedKeys: number): void {
+    this.#derivedTree = tree
+    this.#unpagedKeys += changedKeys
+  }
+
   /** Whether enough has come together to be written. */
   due(): boolean {
     const tail = this.#tail
@@ -116,14 +123,7 @@ export class Derived {
     if (!hasNews && !(pages && this.#unpagedKeys > 0)) return
     this.#writing = tail
     this.#tail = new Tail(tail.toSeq, tail.firstReceipt + tail.receipts)
-    const index = await this.#index.add(tail.indexEntries())
-    const puts: Put[] = [
-      ...index.puts,
-      ...this.#chain.puts(tail.firstReceipt, tail.commitSeqs),
-      ...this.#tiles(tail)
-    ]
-    const deletes = [...index.deletes]
-    for (const [runId, delta] of tail.runs) puts.push(...this.#runs.puts(runId, delta, tail.toSeq))
+    const { puts, deletes, index, digest } = await this.#records(tail)
     for (const [runId, { checkpoint }] of checkpoints) {
       const key = this.#keys.checkpoint(runId)
       if (checkpoint === null) deletes.push(key)
@@ -135,17 +135,40 @@ export class Derived {
       receipts: tail.firstReceipt + tail.receipts,
       receiptHash: tail.receiptHash ?? this.#stamp.receiptHash,
       frontier: tail.frontier ?? this.#stamp.frontier,
-      index: index.runs,
-      pages: paged ?? this.#stamp.pages
+      index,
+      pages: paged ?? this.#stamp.pages,
+      digest
     }
     puts.push(stampPut(this.#keys, stamp))
     await this.#store.commit([{ puts, deletes }])
-    this.#index.adopt(index.runs)
+    this.#index.adopt(index)
     this.#stamp = stamp
     this.#derivedTree = tail.tree ?? this.#derivedTree
     if (paged !== undefined) this.#pagedTree = this.#derivedTree
     this.#writing = undefined
     for (const [runId, written] of checkpoints) this.#dropCheckpoint(runId, written)
+  }
+
+  /** What the digest of the stamp covers: index, chain blocks, tiles and runs. */
+  async #records(tail: Tail): Promise<{
+    readonly puts: Put[]
+    readonly deletes: string[]
+    readonly index: Stamp['index']
+    readonly digest: Digest
+  }> {
+    const running = new RunningDigest(this.#stamp.digest)
+    const index = await this.#index.add(tail.indexEntries())
+    for (const key of index.deletes) running.remove(this.#store.get(key))
+    const grown = [...this.#chain.puts(tail.firstReceipt, tail.commitSeqs), ...this.#tiles(tail)]
+    for (const [key] of grown) running.remove(this.#store.get(key))
+    const puts: Put[] = [...index.puts, ...grown]
+    for (const [runId, delta] of tail.runs) {
+      const run = this.#runs.puts(runId, delta, tail.toSeq)
+      running.remove(run.replaced)
+      puts.push(...run.puts)
+    }
+    for (const [, value] of puts) running.add(value)
+    return { puts, deletes: [...index.deletes], index: index.runs, digest: running.digest }
   }
 
   #tiles(tail: Tail): Put[] {

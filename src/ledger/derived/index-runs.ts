@@ -1,4 +1,4 @@
-import { type Hash, nextTurn, sha256, type UnitId } from '../../core/index.js'
+import { type Hash, nextTurn, sha256, TallyError, type UnitId } from '../../core/index.js'
 import { unwrapValue, wrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import type { Store } from '../stores/port.js'
@@ -136,7 +136,11 @@ export class IndexRuns {
   #page(run: IndexRun, page: number): Buffer {
     const key = this.#keys.indexPage(run.id, page)
     const value = this.#store.get(key)
-    return value === undefined ? Buffer.alloc(0) : unwrapValue(key, value)
+    // Every page of a run is written, also an empty one: without it a unit might be done again.
+    if (value === undefined) {
+      throw new TallyError('ledger.corrupt', { key, problem: 'the value is missing' })
+    }
+    return unwrapValue(key, value)
   }
 
   #pageKeys(run: IndexRun): string[] {

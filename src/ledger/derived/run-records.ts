@@ -112,9 +112,19 @@ export class RunRecords {
     return JSON.parse(unwrapText(key, value)) as Visit[]
   }
 
-  /** What to write for a run after a stretch of commits. */
-  puts(runId: RunId, delta: RunDelta, upTo: number): (readonly [string, Uint8Array])[] {
-    const before = this.stored(runId)
+  /** What to write for a run after a stretch of commits, and the value that it takes the place of. */
+  puts(
+    runId: RunId,
+    delta: RunDelta,
+    upTo: number
+  ): {
+    readonly puts: readonly (readonly [string, Uint8Array])[]
+    readonly replaced: Uint8Array | undefined
+  } {
+    const runKey = this.#keys.run(runId)
+    const replaced = this.#store.get(runKey)
+    const before =
+      replaced === undefined ? noRun : decodeRun(runKey, runId, unwrapText(runKey, replaced))
     const record = foldRecord(runId, before.record, before.entries, delta)
     const visits = [...before.visits, ...delta.visits]
     const puts: (readonly [string, Uint8Array])[] = []
@@ -124,10 +134,9 @@ export class RunRecords {
       puts.push([key, wrapValue(key, JSON.stringify(visits.splice(0, VISITS_IN_BLOCK)))])
       blocks += 1
     }
-    const key = this.#keys.run(runId)
     const entries = before.entries + delta.entries
-    puts.push([key, wrapValue(key, encodeRun({ record, entries, blocks, visits, upTo }))])
-    return puts
+    puts.push([runKey, wrapValue(runKey, encodeRun({ record, entries, blocks, visits, upTo }))])
+    return { puts, replaced }
   }
 }
 

@@ -3,6 +3,7 @@ import { unwrapText, wrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import { LogFrontier } from '../log/index.js'
 import type { Store } from '../stores/port.js'
+import { type Digest, emptyDigest } from './digest.js'
 import type { IndexRun } from './index-runs.js'
 
 /** What the derived records cover, and what is needed to go on from there. */
@@ -16,7 +17,11 @@ export interface Stamp {
   readonly index: readonly IndexRun[]
   /** Commit records that the state pages cover, and the storage root that they give. */
   readonly pages: { readonly seq: number; readonly storageRoot: Hash }
+  /** The derived records themselves. */
+  readonly digest: Digest
 }
+
+const STAMP_VERSION = 2
 
 export const firstStamp: Stamp = {
   seq: 0,
@@ -24,7 +29,8 @@ export const firstStamp: Stamp = {
   receiptHash: null,
   frontier: LogFrontier.empty,
   index: [],
-  pages: { seq: 0, storageRoot: sha256Hex('') }
+  pages: { seq: 0, storageRoot: sha256Hex('') },
+  digest: emptyDigest
 }
 
 export function stampPut(keys: StoreKeys, stamp: Stamp): readonly [string, Uint8Array] {
@@ -33,7 +39,7 @@ export function stampPut(keys: StoreKeys, stamp: Stamp): readonly [string, Uint8
     ...rest,
     frontier: Buffer.from(frontier.encode()).toString('hex'),
     logSize: frontier.size,
-    version: 1
+    version: STAMP_VERSION
   })
   return [keys.derived, wrapValue(keys.derived, text)]
 }
@@ -50,15 +56,18 @@ export function readStamp(store: Store, keys: StoreKeys): Stamp {
     readonly logSize: number
     readonly index: readonly IndexRun[]
     readonly pages: Stamp['pages']
+    readonly digest: Digest
     readonly version: Json
   }
+  // Without a digest nothing tells whether the records are whole: they are made again.
+  if (stored.version === 1) return firstStamp
   const frontier = LogFrontier.decode(stored.logSize, Buffer.from(stored.frontier, 'hex'))
-  if (stored.version !== 1 || frontier === undefined) {
+  if (stored.version !== STAMP_VERSION || frontier === undefined) {
     throw new TallyError('ledger.corrupt', {
       key: keys.derived,
       problem: 'the stamp of the derived records is malformed'
     })
   }
-  const { seq, receipts, receiptHash, index, pages } = stored
-  return { seq, receipts, receiptHash, frontier, index, pages }
+  const { seq, receipts, receiptHash, index, pages, digest } = stored
+  return { seq, receipts, receiptHash, frontier, index, pages, digest }
 }

@@ -22,10 +22,8 @@ import { encodeHead, type Head, parseHead } from '../record/head.js'
 import { corrupt, parseRecord } from '../record/record.js'
 import { emptyStorageRoot, StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
-import { removeDerived, removeRanges } from './derived-records.js'
-import { Rebuild } from './rebuild.js'
 import { ChainScan, type ScannedChain } from './scan.js'
-import { readPagedTree } from './tree.js'
+import { startingPoint } from './starting-point.js'
 
 /**
  * Writes the first head of an identity: no receipts, an empty state, epoch 0.
@@ -139,7 +137,7 @@ async function check(options: CheckOptions): Promise<Found> {
 async function checkChain(options: CheckOptions, head: Head): Promise<Found> {
   const { store, keys, identity, headBytes } = options
   const start = await startingPoint(options)
-  const { derived, rebuild, stamp } = start
+  const { derived, rebuild, stamp, writes } = start
   const scan = new ChainScan(identity)
   for await (const [key, value] of store.entries(keys.allCommits())) {
     const body = unwrapValue(key, value)
@@ -147,7 +145,7 @@ async function checkChain(options: CheckOptions, head: Head): Promise<Found> {
     if (seq + 1 === stamp.seq) checkStamp(keys, stamp, scan.chain)
     if (rebuild.needs(seq)) {
       rebuild.add(key, seq, parseRecord(key, body.toString()).items)
-      if (!options.readOnly && derived.due()) await derived.write({ durable: 0, pages: false })
+      if (writes && derived.due()) await derived.write({ durable: 0, pages: false })
     }
   }
   const chain = scan.chain
@@ -155,23 +153,9 @@ async function checkChain(options: CheckOptions, head: Head): Promise<Found> {
   const tip = await tipAt(store, keys, chain, rebuild.tree)
   checkHead(keys, head, { chain, tip, frontier: rebuild.frontier })
   checkSignature(keys, chain)
+  // A reader writes nothing later: what was made anew must be whole now, proofs included.
+  if (options.readOnly && writes) await derived.write({ durable: 0, pages: false })
   return { head, headBytes, tip, frontier: rebuild.frontier, derived }
-}
-
-/** Derived records to go on from, or none: then whatever is left of them is removed. */
-async function startingPoint({ store, keys, readOnly }: CheckOptions): Promise<{
-  readonly stamp: Stamp
-  readonly derived: Derived
-  readonly rebuild: Rebuild
-}> {
-  const stamp = readStamp(store, keys)
-  if (stamp.seq === 0 && !readOnly) await removeDerived(store, keys)
-  const paged = await readPagedTree(store, keys, stamp.pages.storageRoot)
-  const tree = paged ?? StateTree.empty
-  if (paged === undefined && !readOnly) await removeRanges(store, [keys.statePages()])
-  const pagesSeq = paged === undefined ? 0 : stamp.pages.seq
-  const derived = new Derived({ store, keys, stamp, pagedTree: tree })
-  return { stamp, derived, rebuild: new Rebuild({ derived, tree, pagesSeq }) }
 }
 
 async function tipAt(

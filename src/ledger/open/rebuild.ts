@@ -56,6 +56,7 @@ export class Rebuild {
       changedKeys += changes.length
     }
     if (seq >= this.#fromSeq) this.#derived.absorb(this.#commit(seq, items, changedKeys))
+    else this.#derived.absorbState(this.#tree, changedKeys)
   }
 
   #commit(seq: number, items: readonly RecordItem[], changedKeys: number): DerivableCommit {

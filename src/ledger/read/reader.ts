@@ -70,8 +70,8 @@ export class Reader {
 
   async *receipts(from: number, to: number): AsyncGenerator<StoredReceipt> {
     if (from >= to) return
-    const firstSeq = this.#derived.commitSeqOf(from)
-    if (firstSeq === undefined) return
+    // In safe mode the derived records may not say where: then the records are read from the first.
+    const firstSeq = this.#derived.commitSeqOf(from) ?? 0
     for await (const record of this.records(firstSeq, this.#commits())) {
       for (const stored of this.#receiptsOf(record)) {
         if (stored.index >= to) return
@@ -142,6 +142,7 @@ export class Reader {
             n: value.n,
             text,
             value,
+            ...(isLast && item.mac !== undefined ? { mac: item.mac } : {}),
             ...(isLast && receiptHash !== undefined ? { receiptHash } : {})
           }
         }

@@ -13,9 +13,19 @@ export interface EmbeddedText {
 /** Salts are derived, so a body can be withheld and later shown to be the one (formats.md §3). */
 export class BlobSalts {
   readonly #key: Uint8Array
+  #journalKey: string | undefined
 
   constructor(key: Uint8Array) {
     this.#key = Uint8Array.from(key)
+  }
+
+  /**
+   * sha256(subkey || hash), subkey = HMAC-SHA256(blob key, "tallystick/journal") in hex. Both parts
+   * have fixed lengths, so nothing can be appended to what was hashed.
+   */
+  authenticate(hash: Hash): Hash {
+    this.#journalKey ??= createHmac('sha256', this.#key).update('tallystick/journal').digest('hex')
+    return sha256Hex(this.#journalKey + hash)
   }
 
   /** HMAC-SHA256(blob key, id || "/" || place); the place is a call's seq or a field's name. */

@@ -15,6 +15,7 @@ import {
  *   C{"epoch":2,"leaves":41,"receipts":40,"seq":17,"version":1}   header: counts before this record
  *   I"run-1"        an item of this run begins
  *   J{...}          journal entry of the run
+ *   M"hash"         code over the run's journal so far, made with the blob key
  *   R{...}          receipt
  *   W[...]          write set of the receipt before it
  *   O...            its result, or the reference to the blob that holds it
@@ -23,7 +24,7 @@ import {
  *                   letter
  *   L"hash"         the same, in a value of its own because it is large
  *
- * Order within an item: I J* R W O E B* L*.
+ * Order within an item: I J* M R W O E B* L*.
  */
 export const RECORD_VERSION = 1
 
@@ -37,7 +38,7 @@ export interface RecordHeader {
   readonly seq: number
 }
 
-export type LineKind = 'C' | 'I' | 'J' | 'R' | 'W' | 'O' | 'E' | 'B' | 'L'
+export type LineKind = 'C' | 'I' | 'J' | 'M' | 'R' | 'W' | 'O' | 'E' | 'B' | 'L'
 
 export function headerLine({ epoch, leaves, receipts, seq }: RecordHeader): string {
   return (
@@ -50,6 +51,7 @@ export function headerLine({ epoch, leaves, receipts, seq }: RecordHeader): stri
 export interface RecordItem {
   readonly runId: RunId
   readonly entries: readonly string[]
+  readonly mac?: Hash
   readonly receipt?: StoredReceiptText
   readonly evidence?: string
   /** Texts of blobs kept in the record. */
@@ -103,13 +105,16 @@ function parseItem(key: string, lines: readonly string[]): RecordItem {
   }
   const [runText] = many('I')
   const entries = many('J')
+  const [mac, ...moreMacs] = many('M').map((hash) => hashText.exec(hash)?.[1])
   const [text, ...moreReceipts] = many('R')
   const [writeSet = '', ...moreSets] = many('W')
   const [result = '', ...moreResults] = many('O')
   const [evidence, ...moreEvidence] = many('E')
   const blobs = many('B')
   const largeBlobs = many('L').map((hash) => hashText.exec(hash)?.[1])
-  const extra = [moreReceipts, moreSets, moreResults, moreEvidence].some((more) => more.length > 0)
+  const extra = [moreMacs, moreReceipts, moreSets, moreResults, moreEvidence].some(
+    (more) => more.length > 0
+  )
   if (extra || at !== lines.length) throw corrupt(key, 'its lines are out of order')
   const runId = runText?.slice(1, -1)
   if (!isRunId(runId) || runText !== `"${runId}"`) throw corrupt(key, 'a run id is malformed')
@@ -117,6 +122,7 @@ function parseItem(key: string, lines: readonly string[]): RecordItem {
   return {
     runId,
     entries,
+    ...(isHash(mac) ? { mac } : {}),
     ...(text === undefined ? {} : { receipt: { text, writeSet, result } }),
     ...(evidence === undefined ? {} : { evidence }),
     blobs,
@@ -130,6 +136,7 @@ const hashText = /^"([0-9a-f]{64})"$/
 export function itemLines(item: RecordItem): string {
   let lines = `\nI"${item.runId}"`
   for (const entry of item.entries) lines += `\nJ${entry}`
+  if (item.mac !== undefined) lines += `\nM"${item.mac}"`
   if (item.receipt !== undefined) {
     const { text, writeSet, result } = item.receipt
     lines += `\nR${text}\nW${writeSet}\nO${result}`

@@ -2,6 +2,7 @@ import { crc32 } from 'node:zlib'
 import { canonicalize, type RunId } from '../../core/index.js'
 import type { Tip } from '../chain/tip.js'
 import { ChainBlocks } from '../derived/chain-blocks.js'
+import { type Digest, sameDigest, storedDigest } from '../derived/digest.js'
 import {
   hashIndexKey,
   IndexRuns,
@@ -31,6 +32,8 @@ export class DerivedCheck {
   readonly #stamp: Stamp
   readonly #chain: ChainBlocks
   readonly #index = new SlotSum()
+  /** Commit number of each receipt. */
+  readonly #commitSeqs: number[] = []
 
   constructor(store: Store, keys: StoreKeys, stamp: Stamp) {
     this.#store = store
@@ -42,6 +45,7 @@ export class DerivedCheck {
   /** Takes note of a receipt of the chain. */
   receipt(receipt: Receipt, location: ReceiptLocation): void {
     if (location.commitSeq >= this.#stamp.seq) return
+    this.#commitSeqs.push(location.commitSeq)
     for (const key of [hashIndexKey(receipt.receiptHash), unitIndexKey(receipt.inputPayload.id)]) {
       this.#index.add(indexSlot({ key, ...location }))
     }
@@ -68,7 +72,13 @@ export class DerivedCheck {
       { readonly derived: { readonly entries: number; readonly record: RunRecord | undefined } }
     >
   ): Promise<(FieldProblem & { readonly key?: string }) | undefined> {
-    return this.#checkIndex() ?? (await this.#checkPages()) ?? this.#checkRuns(runs)
+    return (
+      this.#checkIndex() ??
+      this.#checkChain() ??
+      (await this.#checkPages()) ??
+      this.#checkRuns(runs) ??
+      (await this.#checkDigest())
+    )
   }
 
   #checkIndex(): FieldProblem | undefined {
@@ -76,13 +86,25 @@ export class DerivedCheck {
     for (const slot of new IndexRuns(this.#store, this.#keys, this.#stamp.index).slots()) {
       found.add(slot)
     }
-    const last = this.#stamp.receipts - 1
-    return (
-      different('derived.index', this.#index.text(), found.text()) ??
-      (last >= 0 && this.#chain.commitSeq(last) === undefined
-        ? { field: 'derived.chain', expected: `receipt ${last}`, actual: 'absent' }
-        : undefined)
-    )
+    return different('derived.index', this.#index.text(), found.text())
+  }
+
+  #checkChain(): (FieldProblem & { readonly key: string }) | undefined {
+    for (const [key, expected] of this.#chain.puts(0, this.#commitSeqs)) {
+      const stored = this.#store.get(key)
+      if (stored !== undefined && Buffer.compare(stored, expected) === 0) continue
+      const actual = stored === undefined ? 'absent' : 'other commits'
+      return { field: 'derived.chain', expected: 'the commits of the receipts', actual, key }
+    }
+    return undefined
+  }
+
+  /** Blocks of visits and log tiles are compared by the digest alone. */
+  async #checkDigest(): Promise<FieldProblem | undefined> {
+    const found = await storedDigest(this.#store, this.#keys)
+    if (sameDigest(this.#stamp.digest, found)) return undefined
+    const text = (digest: Digest | undefined) => JSON.stringify(digest ?? 'a damaged record')
+    return { field: 'derived.digest', expected: text(this.#stamp.digest), actual: text(found) }
   }
 
   async #checkPages(): Promise<FieldProblem | undefined> {

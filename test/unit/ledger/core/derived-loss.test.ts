@@ -1,0 +1,186 @@
+import { describe, expect, it } from 'vitest'
+import { type IdentityId, type RunId, sha256Hex, type UnitId } from '../../../../src/core/index.js'
+import { VISITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
+import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
+import { type Ledger, openLedger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
+import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import {
+  collect,
+  commit,
+  entry,
+  fixedIdentity,
+  ledgerOptions,
+  loneItem,
+  newLedger,
+  reopen
+} from './support.js'
+
+const keys = fixedIdentity()
+const { identity } = keys
+const LONG_RUN = 'long' as RunId
+const UNITS = 24
+
+type Entries = readonly (readonly [key: string, value: Uint8Array])[]
+
+async function entriesOf(store: Store): Promise<Entries> {
+  return collect(store.entries({ gte: '', lt: '\u{10ffff}' }))
+}
+
+async function storeOf(entries: Entries): Promise<Store> {
+  const store = openMemoryStore()
+  await store.commit([{ puts: entries, deletes: [] }])
+  return store
+}
+
+/** A ledger with records of every derived kind, and what was stored half-way. */
+async function written(): Promise<{ readonly earlier: Entries; readonly whole: Entries }> {
+  const opened = await newLedger()
+  const grow = async (ledger: Ledger, from: number, to: number) => {
+    for (let n = from; n < to; n += 1) {
+      await commit(ledger, loneItem({ id: `u${n}`, writes: { [`k${n % 9}`]: n } }))
+      if (n % 5 === 4) await ledger.logHashes()
+    }
+  }
+  const visit = async (ledger: Ledger, from: number, to: number) => {
+    for (let n = from; n < to; n += 1) {
+      const fields = n === 0 ? { k: 'run.started', status: 'running' } : { k: 'sealed' }
+      await commit(ledger, { runId: LONG_RUN, entries: [entry(LONG_RUN, n, fields)] })
+    }
+  }
+  await visit(opened.ledger, 0, VISITS_IN_BLOCK + 20)
+  await grow(opened.ledger, 0, UNITS / 2)
+  await opened.ledger.close()
+  const earlier = await entriesOf(opened.store)
+  const again = await reopen(opened)
+  await grow(again, UNITS / 2, UNITS)
+  await visit(again, VISITS_IN_BLOCK + 20, VISITS_IN_BLOCK * 2 + 40)
+  await again.close()
+  return { earlier, whole: await entriesOf(opened.store) }
+}
+
+function isDerived(key: string): boolean {
+  const kind = key.slice(identity.length + 1).split('/')[0] ?? ''
+  return ['derived', 'index', 'chain', 'run', 'visits', 'page', 'tile'].includes(kind)
+}
+
+/** Every answer of the reading side, as text. */
+async function answers(ledger: Ledger): Promise<string> {
+  const receipts = await collect(ledger.receipts())
+  const named = await Promise.all(
+    receipts.map(async ({ receipt, index }) => [
+      (await ledger.unit(receipt.inputPayload.id))?.index,
+      (await ledger.receipt(receipt.receiptHash))?.index,
+      (await ledger.receipt(index))?.receipt.receiptHash,
+      await ledger.hasUnit(receipt.inputPayload.id)
+    ])
+  )
+  const expected = await Promise.all(
+    Array.from({ length: UNITS }, async (_, n) => [
+      await ledger.hasUnit(`u${n}` as UnitId),
+      ledger.run(`run-u${n}` as RunId)?.status
+    ])
+  )
+  const runs = await collect(ledger.runs())
+  const journals = await Promise.all(
+    [...runs.map(({ runId }) => runId), LONG_RUN].map((runId) => collect(ledger.journal(runId)))
+  )
+  const { size, readHash } = await ledger.logHashes()
+  return JSON.stringify({
+    receipts,
+    named,
+    expected,
+    runs,
+    long: ledger.run(LONG_RUN),
+    journals,
+    log: await collect(ledger.log()),
+    part: await collect(ledger.receipts({ from: 7, to: 11 })),
+    nobody: await ledger.hasUnit('nobody' as UnitId),
+    state: await collect(ledger.stateEntries()),
+    list: await ledger.list('k'),
+    roots: ledger.roots(),
+    head: ledger.head(),
+    counted: ledger.state().receipts,
+    leaves: Array.from({ length: size }, (_, leaf) => sha256Hex(readHash(0, leaf) ?? ''))
+  })
+}
+
+async function kindOf(
+  entries: Entries,
+  undamaged: string,
+  readOnly: boolean
+): Promise<'equal' | 'refused' | 'wrong'> {
+  const store = await storeOf(entries)
+  const ledger = await openLedger({ ...ledgerOptions(store, keys), readOnly })
+  if (ledger.state().mode === 'safe') return 'refused'
+  if ((await answers(ledger)) !== undamaged) return 'wrong'
+  if (readOnly) return 'equal'
+  await ledger.close()
+  const report = await verifyLedger({ store, identity: identity as IdentityId })
+  if (!report.ok) return 'wrong'
+  const again = await reopen({ store, keys })
+  return (await answers(again)) === undamaged ? 'equal' : 'wrong'
+}
+
+describe('derived records that are lost, stale or damaged', () => {
+  const damages: readonly (readonly [
+    string,
+    (value: Uint8Array, key: string, earlier: Entries) => Uint8Array | null | undefined
+  ])[] = [
+    ['lost', () => null],
+    ['of an older stamp', (_, key, earlier) => earlier.find(([name]) => name === key)?.[1]],
+    [
+      'with a flipped bit',
+      (value) => {
+        const copy = Buffer.from(value)
+        copy[copy.length - 1] = (copy.at(-1) ?? 0) ^ 1
+        return copy
+      }
+    ]
+  ]
+
+  for (const readOnly of [false, true]) {
+    it.each(damages)(
+      `L4, L6: no answer changes when one is %s${readOnly ? ' (read-only)' : ''}`,
+      async (_, damage) => {
+        const { earlier, whole } = await written()
+        const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
+        const outcomes = new Map<string, string>()
+        for (const [key, value] of whole) {
+          if (!isDerived(key)) continue
+          const damaged = damage(value, key, earlier)
+          if (damaged === undefined || (damaged && Buffer.compare(damaged, value) === 0)) continue
+          const rest = whole.filter(([name]) => name !== key)
+          const entries = damaged === null ? rest : [...rest, [key, damaged] as const]
+          const kind = await kindOf(entries, undamaged, readOnly)
+          if (kind !== 'equal' && !(kind === 'refused' && key.endsWith('/derived'))) {
+            outcomes.set(key.slice(identity.length), kind)
+          }
+        }
+        expect([...outcomes]).toEqual([])
+      }
+    )
+  }
+
+  it('L4: all derived records of an older stamp are gone on from', async () => {
+    const { earlier, whole } = await written()
+    const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
+    const older = earlier.filter(([key]) => isDerived(key))
+    const source = whole.filter(([key]) => !isDerived(key))
+    for (const readOnly of [false, true]) {
+      const store = await storeOf([...source, ...older])
+      const ledger = await openLedger({ ...ledgerOptions(store, keys), readOnly })
+      const { leaves: _, ...found } = JSON.parse(await answers(ledger))
+      const { leaves: __, ...expected } = JSON.parse(undamaged)
+      expect(found).toEqual(expected)
+    }
+  })
+
+  it('L4: one too many is no answer either', async () => {
+    const { whole } = await written()
+    const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
+    const from = `${identity}/run/run-u1`
+    const to = `${identity}/run/run-u1x`
+    const text = unwrapText(from, whole.find(([key]) => key === from)?.[1] ?? Buffer.alloc(0))
+    expect(await kindOf([...whole, [to, wrapValue(to, text)]], undamaged, false)).toBe('equal')
+  })
+})
