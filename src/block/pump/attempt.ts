@@ -16,6 +16,7 @@ import type { AttemptAsk } from '../protocol.js'
 import { builtInEffects, type Call, requestHashOf } from './calls.js'
 import type { Sealed, WaitBegun } from './entries.js'
 import { Execution, type ExecutionInput, type Outcome } from './execution.js'
+import { LazySignal } from './lazy-signal.js'
 import { Past } from './past.js'
 import { StateView } from './view.js'
 
@@ -56,7 +57,7 @@ export class Attempt {
   readonly unitId: UnitId
   readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
   #past: Past
-  readonly waits = new Map<number, WaitBegun>()
+  #waits: Map<number, WaitBegun> | undefined
   readonly #options: AttemptOptions
   readonly #taped = new Set<number>()
   /** Listings on the tape that have to be asked for again, because keys may have changed. */
@@ -85,6 +86,12 @@ export class Attempt {
 
   get past(): Past {
     return this.#past
+  }
+
+  /** Its open waits by the number of their call. */
+  get waits(): Map<number, WaitBegun> {
+    this.#waits ??= new Map()
+    return this.#waits
   }
 
   /** Sealed entries of this attempt in delivery order. */
@@ -141,8 +148,7 @@ export class Attempt {
     this.#isReplaying = this.tape.some((entry) => entry.seq > 0)
     this.#given = 0
     const { ask } = this
-    const signal = () => this.signal
-    const input: ExecutionInput = {
+    const input: ExecutionInput = Object.assign(new LazySignal(this), {
       runId: this.#options.runId,
       unitId: this.unitId,
       path: ask.path as ActorPath,
@@ -152,11 +158,8 @@ export class Attempt {
       block: this.block,
       // A copy: code that changes what it was given changes neither the receipt nor the next step.
       payload: JSON.parse(this.payloadText()) as Json,
-      view: this.#view,
-      get signal() {
-        return signal()
-      }
-    }
+      view: this.#view
+    })
     this.#execution = new Execution(input, {
       called: (call) => {
         if (!this.#taped.has(call.seq) || this.#stale.has(call.seq)) port.called(this, call)

@@ -24,6 +24,7 @@ import { exceeds } from '../side-effects.js'
 import { insideBlock, outsideBlock, type WatchedCode } from '../tripwire.js'
 import { builtInEffects, type Call, requestHashOf } from './calls.js'
 import type { SealedFailure } from './entries.js'
+import { LazySignal } from './lazy-signal.js'
 import { plainDetails, plainText } from './plain.js'
 import type { StateView } from './view.js'
 
@@ -156,14 +157,11 @@ export class Execution {
   #context(): BlockContext {
     const input = this.#input
     const { runId, unitId, path, attempt, at } = input
-    return Object.freeze<BlockContext>({
+    const context: Omit<BlockContext, 'signal'> = {
       runId,
       unitId,
       path,
       attempt,
-      get signal() {
-        return input.signal
-      },
       state: this.#state(),
       now: () => at,
       random: () => this.#chance().random(),
@@ -185,7 +183,8 @@ export class Execution {
       fail: (reason, details) => {
         throw new BlockFailure(reason, details ?? null)
       }
-    })
+    }
+    return Object.freeze(Object.assign(new LazySignal(input), context))
   }
 
   #chance(): Xorshift128 {
