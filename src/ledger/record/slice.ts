@@ -16,16 +16,21 @@ export interface SlicedReceipt {
   readonly computedHash: Hash
 }
 
-const QUOTE = 0x22
 // Widths of `"name":"value",` with a value of 64 or 128 digits.
+const PREVIOUS_ROOT_FIELD = '"previousStateRoot":"",'.length + 64
+const PUBLIC_KEY_FIELD = '"publicKey":"",'.length + 64
 const RECEIPT_HASH_FIELD = '"receiptHash":"",'.length + 64
 const RESULT_HASH_FIELD = '"resultHash":"",'.length + 64
 const SIGNATURE_FIELD = '"signature":"",'.length + 128
-const PUBLIC_KEY_TAIL = 64 + '",'.length
-const previousMark = Buffer.from('"previousReceiptHash":')
-const endMark = Buffer.from(',"version":1}')
-const timestampMark = Buffer.from('"timestamp":')
-const names = ['"receiptHash":"', '"signature":"', '"publicKey":"'] as const
+const endMark = ',"version":1}'
+const timestampMark = '"timestamp":'
+const publicKeyMark = '"publicKey":"'
+const receiptHashMark = '"receiptHash":"'
+const signatureMark = '"signature":"'
+const noPrevious = '"previousReceiptHash":null,'
+const previousMark = '"previousReceiptHash":"'
+/** `"previousReceiptHash":` to the end, with as many digits as a timestamp may have. */
+const TAIL_BYTES_MAX = 720
 
 /** Scratch space for hash inputs, owned by one scan. */
 export class ReceiptSlicer {
@@ -33,44 +38,39 @@ export class ReceiptSlicer {
 
   /** The hash-relevant parts of the receipt at `from`..`to`, or undefined when it is malformed. */
   slice(bytes: Buffer, from: number, to: number): SlicedReceipt | undefined {
-    const timestampAt = this.#timestampAt(bytes, from, to)
+    // One string of all that is looked at: places in it count from `start`.
+    const start = Math.max(from, to - TAIL_BYTES_MAX)
+    const tail = bytes.toString('latin1', start, to)
+    const timestampAt = placeOfTimestamp(tail)
     if (timestampAt === undefined) return undefined
     const signatureAt = timestampAt - SIGNATURE_FIELD
     const resultAt = signatureAt - RESULT_HASH_FIELD
     const hashAt = resultAt - RECEIPT_HASH_FIELD
-    const keyAt = hashAt - PUBLIC_KEY_TAIL
-    const [hashName, signatureName, keyName] = names
+    const keyAt = hashAt - PUBLIC_KEY_FIELD
     if (
-      keyAt - keyName.length <= from ||
-      !hasText(bytes, hashAt, hashName) ||
-      !hasText(bytes, signatureAt, signatureName) ||
-      !hasText(bytes, keyAt - keyName.length, keyName)
+      keyAt <= 0 ||
+      !tail.startsWith(receiptHashMark, hashAt) ||
+      !tail.startsWith(signatureMark, signatureAt) ||
+      !tail.startsWith(publicKeyMark, keyAt)
     ) {
       return undefined
     }
-    const previousReceiptHash = previousHash(bytes, from, keyAt)
+    const previousReceiptHash = previousHash(tail, keyAt - PREVIOUS_ROOT_FIELD)
     if (previousReceiptHash === undefined) return undefined
     return {
-      receiptHash: digits(bytes, hashAt + hashName.length, 64) as Hash,
+      receiptHash: digits(tail, hashAt + receiptHashMark.length, 64) as Hash,
       previousReceiptHash,
-      publicKey: digits(bytes, keyAt, 64) as PublicKey,
-      signature: digits(bytes, signatureAt + signatureName.length, 128) as Signature,
-      computedHash: this.#hash(bytes, [from, hashAt, resultAt, signatureAt, timestampAt, to])
+      publicKey: digits(tail, keyAt + publicKeyMark.length, 64) as PublicKey,
+      signature: digits(tail, signatureAt + signatureMark.length, 128) as Signature,
+      computedHash: this.#hash(bytes, [
+        from,
+        start + hashAt,
+        start + resultAt,
+        start + signatureAt,
+        start + timestampAt,
+        to
+      ])
     }
-  }
-
-  /** Where the timestamp field begins: the digits before the fixed end are walked back. */
-  #timestampAt(bytes: Buffer, from: number, to: number): number | undefined {
-    const endAt = to - endMark.length
-    if (endAt <= from || bytes.compare(endMark, 0, endMark.length, endAt, to) !== 0) {
-      return undefined
-    }
-    let at = endAt
-    while (at > from && isDigit(bytes[at - 1])) at -= 1
-    const markAt = at - timestampMark.length
-    if (at === endAt || markAt <= from) return undefined
-    if (bytes.compare(timestampMark, 0, timestampMark.length, markAt, at) !== 0) return undefined
-    return markAt
   }
 
   #hash(bytes: Buffer, cuts: readonly [number, number, number, number, number, number]): Hash {
@@ -85,28 +85,34 @@ export class ReceiptSlicer {
   }
 }
 
+/** Where the timestamp field begins: the digits before the fixed end are walked back. */
+function placeOfTimestamp(tail: string): number | undefined {
+  if (!tail.endsWith(endMark)) return undefined
+  const endAt = tail.length - endMark.length
+  let at = endAt
+  while (at > 0 && isDigit(tail.charCodeAt(at - 1))) at -= 1
+  const markAt = at - timestampMark.length
+  if (at === endAt || markAt <= 0 || !tail.startsWith(timestampMark, markAt)) return undefined
+  return markAt
+}
+
 /**
  * The link stands before `previousStateRoot` and `publicKey`, at a fixed distance from the key:
  * both forms of it are tried there, never searched for in text that a caller wrote.
  */
-function previousHash(bytes: Buffer, from: number, keyAt: number): Hash | null | undefined {
-  const rootAt = keyAt - '"publicKey":"'.length - ('"previousStateRoot":"",'.length + 64)
-  const nullAt = rootAt - 'null,'.length - previousMark.length
-  if (nullAt > from && hasText(bytes, nullAt, '"previousReceiptHash":null,')) return null
-  const hashAt = rootAt - 67 - previousMark.length
-  if (hashAt <= from || bytes[rootAt] !== QUOTE) return undefined
-  if (!hasText(bytes, hashAt, '"previousReceiptHash":"')) return undefined
-  return digits(bytes, hashAt + previousMark.length + 1, 64) as Hash
+function previousHash(tail: string, rootAt: number): Hash | null | undefined {
+  const nullAt = rootAt - noPrevious.length
+  if (nullAt > 0 && tail.startsWith(noPrevious, nullAt)) return null
+  const hashAt = rootAt - 66 - previousMark.length
+  if (hashAt <= 0 || tail[rootAt] !== '"') return undefined
+  if (!tail.startsWith(previousMark, hashAt)) return undefined
+  return digits(tail, hashAt + previousMark.length, 64) as Hash
 }
 
-function hasText(bytes: Buffer, at: number, text: string): boolean {
-  return bytes.toString('latin1', at, at + text.length) === text
+function digits(tail: string, at: number, length: number): string {
+  return tail.slice(at, at + length)
 }
 
-function digits(bytes: Buffer, at: number, length: number): string {
-  return bytes.toString('latin1', at, at + length)
-}
-
-function isDigit(code: number | undefined): boolean {
-  return code !== undefined && code >= 0x30 && code <= 0x39
+function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
 }

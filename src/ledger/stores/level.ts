@@ -181,9 +181,14 @@ async function* pages(
   translate: (error: unknown) => Error
 ): AsyncGenerator<readonly [key: string, value: Uint8Array]> {
   try {
+    // LevelDB reads the next page on its thread while this one is used.
+    let next = iterator.nextv(PAGE_ENTRIES)
     for (;;) {
-      const page = await iterator.nextv(PAGE_ENTRIES)
+      const page = await next
       if (page.length === 0) return
+      next = iterator.nextv(PAGE_ENTRIES)
+      // Whoever goes on is told of a failure; whoever does not has no use for it.
+      next.catch(() => undefined)
       yield* page
     }
   } catch (error) {
