@@ -292,6 +292,8 @@ function lastIndex(lines: readonly string[], which: number): number {
 
 // The epoch says who wrote, and the time of the last entry is covered by nothing after it.
 function isFree(before: string, after: string): boolean {
+  // Only whoever has the ledger's secret can tell a wrong authentication code.
+  if (before.startsWith('M')) return true
   if (before.startsWith('C')) return before.replace(/\d+/, '') === after.replace(/\d+/, '')
   const at = /"at":\d+/
   return before.includes('"k":"run.finished"') && before.replace(at, '') === after.replace(at, '')

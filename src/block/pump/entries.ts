@@ -149,6 +149,8 @@ export interface Overlay {
   readonly writes: readonly (readonly [key: string, text: string | null])[]
   /** SHA-256 of each text read from below, null where the key was absent. */
   readonly reads: readonly (readonly [key: string, hash: Hash | null])[]
+  /** Capabilities that it used, sorted. */
+  readonly used: readonly string[]
 }
 
 /** An atomic composite committed, was rolled back, or has to run again (C4, L10). */

@@ -113,7 +113,7 @@ function settle(
       ...placeOf(attempt),
       response,
       sent: attempt.past.hasSent(),
-      ...(inScope ? { overlay: overlayOf(attempt.view) } : {})
+      ...(inScope ? { overlay: overlayOf(attempt) } : {})
     },
     options.resultText === undefined
       ? {}

@@ -93,6 +93,8 @@ export interface RunCheckpoint {
   readonly snapshot: Json
   /** Journal entries that attempts in progress still need: their tapes, requests and waits. */
   readonly open: readonly JournalEntry[]
+  /** Frozen times of the attempts in progress, by place: the restored charts ask for them again. */
+  readonly attempts: Readonly<Record<string, number>>
   /** Paths of the leaves that are WAITING inside an attempt. */
   readonly waiting: readonly string[]
   /** Entries of failed attempts whose results the next attempt keeps (L7). */

@@ -73,6 +73,8 @@ export class Leaves {
   readonly #current = new Map<string, Attempt>()
   /** What the failed attempt before the next one of the same step left behind, by path. */
   readonly #past = new Map<string, Past>()
+  /** Times of attempts that a checkpoint has: they are asked for again, and stay what they are. */
+  readonly #restoredTimes = new Map<string, number>()
   readonly #deadlines = new Set<Attempt>()
   /** Write-class results of attempts that did not succeed: they happened all the same. */
   readonly landed: SealedReference[] = []
@@ -134,8 +136,17 @@ export class Leaves {
     }
   }
 
-  /** Takes over, from a checkpoint, what earlier attempts have left behind. */
-  restore(entries: readonly (Sealed | Requested)[]): void {
+  /** Frozen times of attempts in progress, by place (K7). */
+  times(): Readonly<Record<string, number>> {
+    return Object.fromEntries([...this.#current.values()].map(({ ask, at }) => [nameOf(ask), at]))
+  }
+
+  /** Takes over, from a checkpoint, what earlier attempts have left behind, and the present times. */
+  restore(
+    entries: readonly (Sealed | Requested)[],
+    times: Readonly<Record<string, number>> = {}
+  ): void {
+    for (const [name, at] of Object.entries(times)) this.#restoredTimes.set(name, at)
     for (const path of new Set(entries.map((entry) => entry.path))) {
       const past = restorePast(entries.filter((entry) => entry.path === path))
       if (past !== undefined) this.#past.set(path, past)
@@ -156,13 +167,14 @@ export class Leaves {
       runId,
       ask,
       block,
-      at: book.at,
+      at: this.#restoredTimes.get(nameOf(ask)) ?? book.at,
       unitId,
       textOf: this.textOf,
       seed: { base, value: seedOf(base, unitId) },
       below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),
       earlier: earlier?.step === ask.step ? earlier : undefined
     })
+    this.#restoredTimes.delete(nameOf(ask))
     this.#current.set(ask.path, attempt)
     return true
   }
@@ -420,6 +432,11 @@ function keptFact(attempt: Attempt, kept: Sealed, call?: Call): LeafFact {
 export function contradicted({ effect, seq }: Requested): Outcome & { readonly ok: false } {
   const details = { effect, seq }
   return { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict', details }
+}
+
+/** One attempt at one place of its run. */
+function nameOf({ path, step, attempt }: Place): string {
+  return `${path} ${step} ${attempt}`
 }
 
 export function placeOf(attempt: Attempt): Place {

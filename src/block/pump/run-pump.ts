@@ -277,7 +277,7 @@ export class RunPump implements PumpPort {
 
   #recover(started: RunStarted, recorded: readonly RecordedEntry[]): void {
     this.#started = started
-    this.leaves.restore(this.#saved?.past ?? [])
+    this.leaves.restore(this.#saved?.past ?? [], this.#saved?.attempts)
     this.#actor.start()
     this.#takeAsks()
     // The restored charts know already who is WAITING; only the bookkeeping is told again.
@@ -488,6 +488,7 @@ export class RunPump implements PumpPort {
       ...this.book.save(),
       // Text at once: XState hands out its live context.
       snapshot: JSON.parse(JSON.stringify(this.#actor.getPersistedSnapshot())) as Json,
+      attempts: this.leaves.times(),
       open: [...current, ...decisions],
       waiting: [...this.agenda.waiting],
       past

@@ -80,6 +80,7 @@ export class Scope {
       this.view.reads.set(key, isSame ? text : CHANGED)
     }
     for (const [key, text] of overlay.writes) this.view.writes.set(key, text)
+    for (const used of overlay.used) this.used.add(used)
   }
 
   /** The receipt's result: the composite's own, and the bare results of its children. */
@@ -89,9 +90,13 @@ export class Scope {
 }
 
 /** What a child's journal entry keeps of its view, so that `restore` can rebuild the overlay. */
-export function overlayOf(view: StateView): Overlay {
+export function overlayOf({
+  view,
+  capabilitiesUsed
+}: Pick<LeafWork, 'view' | 'capabilitiesUsed'>): Overlay {
   return {
     writes: [...view.writes],
+    used: capabilitiesUsed,
     reads: [...view.reads].map(([key, text]) => [key, text === undefined ? null : sha256Hex(text)])
   }
 }

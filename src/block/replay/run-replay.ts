@@ -143,7 +143,6 @@ export class RunReplay {
   /** Takes a checked entry, with the receipt that it completed. */
   take(entry: JournalEntry, text: string, receiptHash: Hash | undefined): Finding | undefined {
     const state = this.#state
-    if (entry.k === 'run.resumed') this.#takenUp()
     state.entries += 1
     state.at = entry.at
     state.journalHash = chainJournal(state.journalHash, text)
@@ -171,8 +170,8 @@ export class RunReplay {
   ): Promise<UnitAgain> {
     const attempt = this.#state.attemptAt(entry)
     if (attempt === undefined) throw impossible('a checked entry has its attempt')
-    if (!attempt.times.includes(recorded.at)) {
-      return found(differing('inputPayload.run.at', attempt.times.at(-1), recorded.at))
+    if (attempt.at !== recorded.at) {
+      return found(differing('inputPayload.run.at', attempt.at, recorded.at))
     }
     const { tape } = attempt.past
     const again = await leafAgain(attempt, { ...options, at: recorded.at, tape })
@@ -191,10 +190,10 @@ export class RunReplay {
   ): Promise<UnitAgain> {
     const opened = this.#state.scopes.get(entry.path)
     if (opened === undefined) throw impossible('a checked entry has its overlay')
-    if (!opened.times.includes(recorded.at)) {
-      return found(differing('inputPayload.run.at', opened.times.at(-1), recorded.at))
+    if (opened.at !== recorded.at) {
+      return found(differing('inputPayload.run.at', opened.at, recorded.at))
     }
-    const again = await scopeAgain(opened, { ...options, at: recorded.at })
+    const again = await scopeAgain(opened, options)
     if (again.kind !== 'done') return again
     const id = unitIdOf(options.runId, entry.path, entry.step)
     const draft = scopeUnit(again.scope, this.#context(recorded.profile), {
@@ -236,14 +235,6 @@ export class RunReplay {
     const { base, principal } = this.#started
     const { identity, root } = this.#options
     return { runId: this.#state.runId, root, identity, base, principal, profile }
-  }
-
-  /** Whoever takes a run up from a checkpoint asks again, and sees the checkpoint's time. */
-  #takenUp(): void {
-    const { attempts, scopes, at } = this.#state
-    for (const { times } of [...attempts.values(), ...scopes.values()]) {
-      if (times.at(-1) !== at) times.push(at)
-    }
   }
 
   #apply(entry: JournalEntry): Finding | undefined {

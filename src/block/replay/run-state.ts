@@ -14,8 +14,8 @@ export interface AskedAttempt {
   readonly unitId: UnitId
   /** Canonical JSON of what the code is given. */
   readonly payloadText: string
-  /** Times that it may have seen as its own: when it was asked for, and where it was taken up. */
-  readonly times: number[]
+  /** Its frozen time: when it was asked for (K7). */
+  readonly at: number
   past: Past
   readonly waits: Map<number, WaitBegun>
 }
@@ -68,7 +68,7 @@ export class RunState {
       block,
       unitId: unitIdOf(this.runId, ask.path, ask.step),
       payloadText: canonicalize(ask.request.payload),
-      times: [this.at],
+      at: this.at,
       past: new Past(ask, earlier?.step === ask.step ? earlier : undefined),
       waits: new Map()
     })

@@ -23,7 +23,7 @@ export type ScopeStep =
 /** An overlay of the run, with what has happened in it so far (C4). */
 export interface OpenedScope {
   readonly ask: ScopeOpenAsk
-  readonly times: number[]
+  readonly at: number
   readonly outer: OpenedScope | undefined
   readonly steps: ScopeStep[]
 }
@@ -39,18 +39,17 @@ export type ScopeAgain =
  */
 export async function scopeAgain(
   opened: OpenedScope,
-  options: RedoOptions & { readonly below: Below; readonly at: number; readonly outer?: Scope }
+  options: RedoOptions & { readonly below: Below; readonly outer?: Scope }
 ): Promise<ScopeAgain> {
   const { outer, below } = options
   const scope = new Scope(opened.ask, {
-    at: options.at,
+    at: opened.at,
     outer,
     below: (key) => (outer === undefined ? below : outer.view).read(key)
   })
   for (const step of opened.steps) {
     if (step.kind === 'scope') {
-      const at = step.scope.times.at(-1) ?? options.at
-      const inner = await scopeAgain(step.scope, { ...options, at, outer: scope })
+      const inner = await scopeAgain(step.scope, { ...options, outer: scope })
       if (inner.kind !== 'done') return inner
       scope.join(inner.scope)
       continue
@@ -73,27 +72,24 @@ async function stepAgain(
     read: (key) => scope.view.read(key),
     list: (prefix) => scope.view.list(prefix, options.below.list(prefix))
   }
-  let first: LeafAgain | undefined
-  // A receipt covers the whole composite, so the time that each leaf saw is one of a few.
-  for (const at of [...attempt.times].reverse()) {
-    const again = await leafAgain(attempt, { ...options, below, at, tape: attempt.past.tape })
-    if (again.kind === 'skipped') return again
-    const finding = again.kind === 'finding' ? again.finding : stepFinding(again, settled)
-    if (finding === undefined) return again
-    first ??= { kind: 'finding', finding: { ...finding, key: finding.key ?? attempt.ask.path } }
-  }
-  return first ?? { kind: 'skipped', why: 'code', what: attempt.ask.block }
+  const { at, past } = attempt
+  const again = await leafAgain(attempt, { ...options, below, at, tape: past.tape })
+  if (again.kind === 'skipped') return again
+  const finding = again.kind === 'finding' ? again.finding : stepFinding(again, settled)
+  if (finding === undefined) return again
+  return { kind: 'finding', finding: { ...finding, key: finding.key ?? attempt.ask.path } }
 }
 
 function stepFinding(
   { work, resultText }: LeafAgain & { readonly kind: 'done' },
   { response, overlay }: Settled
 ): Finding | undefined {
-  const again = overlayOf(work.view)
+  const again = overlayOf(work)
   return (
     differing('journal.response', succeeded(resultText), response) ??
     differing('journal.overlay.writes', sorted(again.writes), sorted(overlay?.writes)) ??
-    differing('journal.overlay.reads', sorted(again.reads), sorted(overlay?.reads))
+    differing('journal.overlay.reads', sorted(again.reads), sorted(overlay?.reads)) ??
+    differing('journal.overlay.used', again.used, overlay?.used)
   )
 }
 

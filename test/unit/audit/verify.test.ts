@@ -162,14 +162,14 @@ describe('verify by doing it again', () => {
 
   it('P2: reconstructs the state after any receipt', async () => {
     const { store } = await ran(counting)
-    const after = async (upTo: number) => {
+    const stateAfter = async (upTo: number) => {
       const { state, receipts } = await reconstructState({ store, identity, upTo })
       return canonicalize({ state: [...state], receipts })
     }
-    expect(await after(-1)).toBe('{"receipts":0,"state":[]}')
-    expect(await after(0)).toBe('{"receipts":1,"state":[["n","1"]]}')
-    expect(await after(1)).toBe('{"receipts":2,"state":[["n","2"]]}')
-    expect(await after(9)).toBe('{"receipts":3,"state":[["n","2"]]}')
+    expect(await stateAfter(-1)).toBe('{"receipts":0,"state":[]}')
+    expect(await stateAfter(0)).toBe('{"receipts":1,"state":[["n","1"]]}')
+    expect(await stateAfter(1)).toBe('{"receipts":2,"state":[["n","2"]]}')
+    expect(await stateAfter(9)).toBe('{"receipts":3,"state":[["n","2"]]}')
   })
 
   it('verifies a runtime at work: by verify, replay and replayReceipt', async () => {
