@@ -39,7 +39,7 @@ export class SandboxWorker {
   readonly #booted: Promise<void>
   #settleBoot: { readonly resolve: () => void; readonly reject: (error: Error) => void } | undefined
   #isReady = false
-  #isDead = false
+  #death: TallyError | undefined
   #callOff: (() => void) | undefined
 
   constructor(engine: Engine, clock: Clock) {
@@ -70,7 +70,7 @@ export class SandboxWorker {
   }
 
   get isDead(): boolean {
-    return this.#isDead
+    return this.#death !== undefined
   }
 
   get isBusy(): boolean {
@@ -85,6 +85,7 @@ export class SandboxWorker {
 
   /** Runs one execution; the caller waits for the end of one before it asks for the next. */
   run(message: RunMessage, read: ReadState): Promise<GuestEnd> {
+    if (this.#death !== undefined) return Promise.reject(this.#death)
     return new Promise((resolve, reject) => {
       this.#task = { message, read, resolve, reject }
       this.#worker.ref()
@@ -93,8 +94,10 @@ export class SandboxWorker {
   }
 
   async close(): Promise<void> {
-    this.#end((task) => task.reject(new TallyError('sandbox.closed', {})))
-    this.#isDead = true
+    const closed = new TallyError('sandbox.closed', {})
+    this.#death ??= closed
+    this.#settleBoot?.reject(closed)
+    this.#end((task) => task.reject(closed))
     await this.#worker.terminate()
     this.#answers.close()
   }
@@ -155,15 +158,17 @@ export class SandboxWorker {
   }
 
   #discard(): void {
-    this.#isDead = true
+    this.#death ??= new TallyError('sandbox.engine_failed', { problem: 'its thread was ended' })
     this.#answers.close()
     // Its end is of no interest: nothing more is asked of this thread.
     this.#worker.terminate().catch(() => undefined)
   }
 
   #fail(problem: string): void {
-    this.#isDead = true
-    this.#end(({ reject }) => reject(new TallyError('sandbox.engine_failed', { problem })))
+    const error = new TallyError('sandbox.engine_failed', { problem })
+    this.#death ??= error
+    this.#settleBoot?.reject(error)
+    this.#end((task) => task.reject(error))
   }
 
   #end(settle: (task: Task) => void): void {
@@ -176,8 +181,7 @@ export class SandboxWorker {
   }
 }
 
-// Text rather than a file, as with the signing thread; `__name` is what some bundlers write into
-// it.
+// Text rather than a file, as with the signing thread. Some bundlers write `__name` into it.
 function threadSource({ coreFile, variantFile }: Engine): string {
   return `'use strict'
 const __name = (value) => value

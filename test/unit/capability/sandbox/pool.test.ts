@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest'
+import { createSandbox } from '../../../../src/capability/index.js'
+import { ManualClock } from '../../../../src/core/index.js'
+import { request, runs, sandboxOfFile } from '../guest.js'
+
+const { sandbox } = sandboxOfFile()
+const closed = expect.objectContaining({ code: 'sandbox.closed' })
+
+describe('the pool', () => {
+  it('X9: runs more executions than it has threads, each with its own state', async () => {
+    const results = await Promise.all(
+      Array.from({ length: 50 }, (_, index) =>
+        sandbox.execute(
+          request(runs(`return api.storage.get('n') * 2`), { read: () => String(index) })
+        )
+      )
+    )
+    const texts = results.map((outcome) => (outcome.kind === 'done' ? outcome.resultText : ''))
+    expect(texts).toEqual(texts.map((_, index) => String(index * 2)))
+  })
+
+  it('keeps more packages apart than it keeps loaded', async () => {
+    for (let round = 0; round < 2; round += 1) {
+      for (let index = 0; index < 40; index += 1) {
+        const outcome = await sandbox.execute(request(runs(`return ${index}`)))
+        expect(outcome).toMatchObject({ resultText: String(index) })
+      }
+    }
+  })
+
+  it('hands on what reading the state throws, and goes on', async () => {
+    const read = () => {
+      throw new Error('the state is gone')
+    }
+    const body = runs(`try { api.storage.get('a') } catch {} return 1`)
+    await expect(sandbox.execute(request(body, { read }))).rejects.toThrow('the state is gone')
+    expect(await sandbox.execute(request(body))).toMatchObject({ resultText: '1' })
+  })
+
+  it('X6: the wall clock is the injected one', async () => {
+    const clock = new ManualClock()
+    const own = createSandbox({ threads: 1, clock })
+    await own.warm()
+    const stuck = own.execute(
+      request(runs('const a = new Array(2e5).fill(); for (;;) a.at(a.lastIndexOf(1))'))
+    )
+    for (let turn = 0; clock.nextDue === undefined && turn < 1_000; turn += 1) await null
+    clock.advance(5_000)
+    expect(await stuck).toMatchObject({ code: 'killed', isDeterministic: false })
+    await own.close()
+  })
+
+  it('X10: after close everything rejects, what runs and what waits included', async () => {
+    const own = createSandbox({ threads: 1 })
+    await own.warm()
+    const loop = request(runs('for (;;);'), { limits: { gasTicks: 1e9, wallMs: 60_000 } })
+    const open = [own.execute(loop), own.execute(loop), own.execute(loop)]
+    const settled = Promise.allSettled(open)
+    await null
+    await own.close()
+    expect(await settled).toEqual(open.map(() => ({ status: 'rejected', reason: closed })))
+    await expect(own.execute(loop)).rejects.toEqual(closed)
+    await expect(own.warm()).rejects.toEqual(closed)
+  })
+})
