@@ -20,6 +20,11 @@ export interface Journal {
   durable(position: Position): Promise<void>
   /** Items and bytes appended and not yet durable (D9). */
   backlog(): { readonly items: number; readonly bytes: number }
+  /**
+   * Code over a hash that only the holder of the identity's blob key can make: a run that is taken up
+   * again trusts its journal by it.
+   */
+  authenticate(hash: Hash): Hash
   /** Seals a response body: salts it, and names the hash that a receipt will carry (formats.md §3). */
   seal(unitId: UnitId, seq: number, bodyText: string): { readonly salt: Hash; readonly hash: Hash }
 }
@@ -34,6 +39,8 @@ export interface JournalItem {
    * Kinds that begin with `run.` also change the run's record.
    */
   readonly entries: readonly string[]
+  /** `authenticate` of the hash chain over the run's entries, up to the last of these. */
+  readonly mac?: Hash
   /** The unit of work that these entries complete: it becomes one receipt. */
   readonly unit?: UnitDraft
   /** Signed evidence to add to the log: abort, denial or failure. */

@@ -1,10 +1,18 @@
 import type { CompiledComposite, RunCheckpoint } from '../block/index.js'
-import { canonicalize, isJsonObject, type RunId } from '../core/index.js'
+import {
+  canonicalize,
+  type Hash,
+  isJsonObject,
+  type Json,
+  type RunId,
+  sha256Hex
+} from '../core/index.js'
 import type { SavedCheckpoint } from '../ledger/index.js'
 
 /**
  * A run checkpoint in its envelope (formats.md §7):
- * `{chart: {id, version, configHash}, definitionHash, journalSeq, runId, run, stateRoot}`.
+ * `{envelope: {chart: {id, version, configHash}, definitionHash, journalSeq, runId, run, startedHash,
+ * stateRoot}, mac}`, the code made with the blob key.
  * Derived data: when it does not fit the running code, the run is rebuilt from its journal instead.
  */
 export function encodeCheckpoint(
@@ -13,35 +21,52 @@ export function encodeCheckpoint(
     readonly runId: RunId
     readonly compiled: CompiledComposite
     readonly stateRoot: string
+    /** SHA-256 of the run's first journal entry. */
+    readonly startedHash: Hash
+    readonly authenticate: Authenticate
   }
 ): SavedCheckpoint {
-  const { compiled, runId, stateRoot } = options
-  const text = canonicalize({
+  const { compiled, runId, stateRoot, startedHash, authenticate } = options
+  const envelope = canonicalize({
     chart: chartOf(compiled),
     definitionHash: compiled.definitionHash,
     journalSeq: run.entries,
     runId,
     run,
+    startedHash,
     stateRoot
   })
+  const text = `{"envelope":${envelope},"mac":"${authenticate(sha256Hex(envelope))}"}`
   return { text, entries: run.entries }
 }
 
-/** The run of a checkpoint, if the envelope fits this code. */
+/** The run of a checkpoint, if the envelope fits this code and was written by this ledger. */
 export function parseCheckpoint(
   saved: SavedCheckpoint | undefined,
-  options: { readonly runId: RunId; readonly compiled: CompiledComposite }
+  options: {
+    readonly runId: RunId
+    readonly compiled: CompiledComposite
+    readonly startedHash: Hash
+    readonly authenticate: Authenticate
+  }
 ): RunCheckpoint | undefined {
   if (saved === undefined) return undefined
-  const envelope: unknown = JSON.parse(saved.text)
+  const { envelope, mac } = JSON.parse(saved.text) as {
+    readonly envelope: Json
+    readonly mac: Json
+  }
   if (!isJsonObject(envelope)) return undefined
   const isOurs =
+    mac === options.authenticate(sha256Hex(canonicalize(envelope))) &&
     envelope['runId'] === options.runId &&
+    envelope['startedHash'] === options.startedHash &&
     envelope['definitionHash'] === options.compiled.definitionHash &&
     canonicalize(envelope['chart']) === canonicalize(chartOf(options.compiled))
-  // What this room wrote; the checksum of the store stands for its integrity.
+  // What this room wrote, by its code.
   return isOurs ? (envelope['run'] as unknown as RunCheckpoint) : undefined
 }
+
+type Authenticate = (hash: Hash) => Hash
 
 function chartOf({ config, configHash }: CompiledComposite): object {
   return { id: config.id ?? '', version: config.version ?? '', configHash }

@@ -1,11 +1,9 @@
 import type { EventEmitter } from 'eventemitter3'
 import {
-  type CompositeDefinition,
   type MessageOutcome,
   type OpenWait,
   type Position,
   type PumpHost,
-  type RecordedEntry,
   type RunEnd,
   RunPump,
   type RunStarted,
@@ -23,9 +21,10 @@ import {
 } from '../core/index.js'
 import type { Ledger, RunRecord } from '../ledger/index.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
-import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
+import { encodeCheckpoint } from './checkpoint.js'
 import type { RunResult } from './handle.js'
 import { type Compiled, isEnded, type Known, refusedResult, resolvers, resultOf } from './known.js'
+import { rebuildRun } from './rebuild.js'
 import type { Prepared, Registry } from './registry.js'
 
 export interface RunsOptions {
@@ -205,32 +204,12 @@ export class Runs {
   }
 
   async #rebuild(runId: RunId, known: Known): Promise<void> {
-    const { ledger, registry } = this.#options
     known.callOffDue?.()
     known.callOffDue = undefined
-    const record = ledger.run(runId)
-    if (record === undefined) throw new TallyError('run.not_found', { runId })
-    const started = record.started as unknown as RunStarted
-    const prepared = await registry.compile(started.definition as unknown as CompositeDefinition)
-    if (!prepared.ok || prepared.root.definitionHash !== started.definitionHash) {
-      const difference = prepared.ok
-        ? `definition ${prepared.root.definitionHash.slice(0, 12)}, recorded was ${started.definitionHash.slice(0, 12)}`
-        : (prepared.diagnostics[0]?.message ?? 'it does not compile')
-      throw new TallyError('run.definition_changed', { runId, difference })
-    }
-    const { root, compiled } = prepared
-    const checkpoint = parseCheckpoint(ledger.checkpoint(runId), { runId, compiled })
-    const recorded: RecordedEntry[] = []
-    for await (const { text, value, receiptHash } of ledger.journal(
-      runId,
-      checkpoint?.entries ?? 0
-    )) {
-      // The journal gives back what the pump has written.
-      const entry = value as unknown as RecordedEntry['entry']
-      recorded.push({ entry, text, receiptHash })
-    }
-    const pump = new RunPump({ runId, root, host: this.#hostOf(known), checkpoint })
-    this.#drive(runId, known, pump, compiled, () => pump.resume(started, recorded))
+    const { ledger, registry } = this.#options
+    const host = this.#hostOf(known)
+    const { pump, compiled, resume } = await rebuildRun(runId, { ledger, registry, host })
+    this.#drive(runId, known, pump, compiled, resume)
   }
 
   #drive(
@@ -270,7 +249,13 @@ export class Runs {
     }
     if (end.checkpoint !== undefined) {
       const stateRoot = ledger.roots().execution
-      const saved = encodeCheckpoint(end.checkpoint, { runId, compiled, stateRoot })
+      const saved = encodeCheckpoint(end.checkpoint, {
+        runId,
+        compiled,
+        stateRoot,
+        startedHash: hashJson(pump.started),
+        authenticate: (hash) => ledger.authenticate(hash)
+      })
       ledger.saveCheckpoint(runId, saved, position)
     }
     // Whoever takes it up again reads the journal, so the journal must have it all.

@@ -1,4 +1,11 @@
-import { CompactRange, type Hash, type KnownTexts, leafNode, type RunId } from '../../core/index.js'
+import {
+  CompactRange,
+  type Hash,
+  type KnownTexts,
+  leafNode,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
 import type { Appended, EvidenceDraft, Position, UnitDraft } from '../journal.js'
 import {
   chainJournal,
@@ -14,6 +21,7 @@ export interface RecordedEntry {
   readonly entry: JournalEntry
   readonly text: string
   readonly receiptHash: Hash | undefined
+  readonly mac: Hash | undefined
 }
 
 type Written =
@@ -37,6 +45,7 @@ interface Completed {
 export class RunBook {
   readonly runId: RunId
   readonly #host: PumpHost
+  #mac: Hash | undefined
   #entries = 0
   #at = 0
   #journalHash = ''
@@ -100,28 +109,42 @@ export class RunBook {
       entry.k === 'settled' && dataText !== undefined
         ? encodeSuccess(entry, dataText)
         : encodeEntry(entry, known)
+    const journalHash = chainJournal(this.#journalHash, text)
     const appended: Appended = this.#host.journal.append({
       runId: this.runId,
       entries: [text],
+      mac: this.#host.journal.authenticate(journalHash),
       ...(unit === undefined ? {} : { unit }),
       ...(evidence === undefined ? {} : { evidence })
     })
     if (!appended.ok) return appended
     this.#position = appended.position
-    this.#take(entry, text, appended.receiptHash)
+    this.#take(entry, journalHash, appended.receiptHash)
     return { ok: true, entry, receiptHash: appended.receiptHash }
   }
 
   /** Takes over an entry that the journal already has. */
   recover(recorded: RecordedEntry): void {
-    this.#take(recorded.entry, recorded.text, recorded.receiptHash)
+    const { entry, text, receiptHash } = recorded
+    this.#take(entry, chainJournal(this.#journalHash, text), receiptHash)
+    this.#mac = recorded.mac
   }
 
-  #take(entry: JournalEntry, text: string, receiptHash: Hash | undefined): void {
+  /**
+   * Whether what was recovered is what the holder of the key wrote: the last code covers every entry.
+   * Throws `run.journal_forged`: a run never goes on from results that somebody has put there.
+   */
+  checkRecovered(): void {
+    const { journal } = this.#host
+    if (this.#mac === journal.authenticate(this.journalHash)) return
+    throw new TallyError('run.journal_forged', { runId: this.runId, entry: this.#entries - 1 })
+  }
+
+  #take(entry: JournalEntry, journalHash: Hash, receiptHash: Hash | undefined): void {
     this.#entries = entry.n + 1
     if (entry.k === 'settled') this.#steps += 1
     this.#at = entry.at
-    this.#journalHash = chainJournal(this.#journalHash, text)
+    this.#journalHash = journalHash
     if (receiptHash !== undefined) this.#receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
   }
 

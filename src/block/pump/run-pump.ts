@@ -290,6 +290,7 @@ export class RunPump implements PumpPort {
       applyEntry(this, one.entry)
       this.#takeAsks()
     }
+    if (recorded.length > 0) this.book.checkRecovered()
   }
 
   async #loop(): Promise<RunEnd> {

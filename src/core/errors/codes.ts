@@ -259,6 +259,11 @@ export const errorCatalogue = {
     message: 'The parameters of {method} are not valid: {problem}.',
     fix: 'Use the same version of tallystick on both sides.'
   },
+  'run.journal_forged': {
+    message:
+      'The journal of run {runId} is not what this ledger wrote: its entries up to {entry} do not fit their code.',
+    fix: 'Somebody has changed the ledger. Run "tally verify --replay", and go on from a copy that you trust.'
+  },
   'run.unknown_block': {
     message: 'Run {runId} needs the block {block}, which is not registered.',
     fix: 'Register the block with createRuntime or in tally.config, then resume the run.'
