@@ -336,7 +336,7 @@ describe('blocks that misbehave fail as data', () => {
     )
   })
 
-  it('D4: what a block does to its input, to results and to state values changes nothing', async () => {
+  it('D4: what a block does to its input, results and state values changes nothing', async () => {
     interface Bag {
       list: number[]
       seen?: boolean
@@ -379,7 +379,7 @@ describe('blocks that misbehave fail as data', () => {
     expect(sealed?.bytes).toBe(canonicalize({ list: [3] }).length)
   })
 
-  it('D3: the late answer to an effect of an earlier visit is not given to a later one', async () => {
+  it('D3: the late answer to an effect of an earlier visit is not given to a later', async () => {
     const answers: ((value: Json) => void)[] = []
     const machine = new Machine()
     const visits: Json[] = []

@@ -66,7 +66,9 @@ interface Entry {
   readonly seq?: number
 }
 
-/** A ledger that ends after these items, and a world in which what was in doubt happened, or not. */
+/**
+ * A ledger that ends after these items, and a world in which what was in doubt happened, or not.
+ */
 async function prepare(
   machine: Machine,
   items: readonly JournalItem[],

@@ -141,7 +141,7 @@ describe('output commit', () => {
     }
   )
 
-  it('D2, L3: after a failed write nothing leaves, promises reject, and reopening works', async () => {
+  it('D2, L3: after a failed write nothing leaves, and reopening works', async () => {
     for (const fault of ['sync_failed', 'disk_full'] as const) {
       for (let after = 0; after < 12; after += 1) {
         const machine = new Machine(after)
@@ -194,7 +194,7 @@ describe('output commit', () => {
     }
   })
 
-  it('D2: a reader that comes while the end is on its way hears of it once it is durable', async () => {
+  it('D2: a reader that comes while the end is on its way hears it when durable', async () => {
     const machine = new Machine()
     const runtime = await machine.open({ blocks: blocksOf(new Witness()) })
     machine.disk.failCommits({ after: 0, times: 1, fault: 'sync_failed' })

@@ -95,7 +95,7 @@ describe('the same id', () => {
     await runtime.close()
   })
 
-  it('L6: after a crash it takes the work up, does it once, and refuses other work', async () => {
+  it('L6: after a crash takes the work up, does it once, refuses other work', async () => {
     const done: string[] = []
     const machine = new Machine()
     const before = await machine.open({ blocks: counting(done) })

@@ -86,7 +86,7 @@ async function begun(document: Json, inputs: Json = {}) {
 }
 
 describe('answers to waits', () => {
-  it('B3: a wrong token, digest or action changes nothing, and a used token is refused', async () => {
+  it('B3: a wrong token, digest or action changes nothing; a used one is refused', async () => {
     const { runtime, run } = await begun(one({ block: 'ask' }))
     const wait = await waiting(runtime, run)
     const { token, digest } = wait
@@ -230,7 +230,7 @@ describe('times and ends of waits', () => {
     await runtime.close()
   })
 
-  it('W5: timeout_ms of a composite ends a wait of a node inside, also after a restart', async () => {
+  it('W5: timeout_ms of a composite ends a wait inside, also after a restart', async () => {
     const inner = { entry_point: 'b', nodes: { b: { block: 'ask' } } }
     const document = one({ composite: inner, timeout_ms: 60_000 })
     const { machine, runtime, run } = await begun(document)

@@ -1,4 +1,6 @@
-/** One committed unit of work: what it read (undefined: absent) and what it wrote (null: deleted). */
+/**
+ * One committed unit of work: what it read (undefined: absent) and what it wrote (null: deleted).
+ */
 export interface HistoryUnit {
   readonly name: string
   readonly reads: ReadonlyMap<string, string | undefined>
