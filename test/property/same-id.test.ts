@@ -74,7 +74,7 @@ describe('the same id', () => {
     await runtime.close()
   })
 
-  it('L6: of two documents at once the first runs, however long each takes to prepare', async () => {
+  it('L6: of two documents at once the first runs, however long it takes', async () => {
     const done: string[] = []
     const runtime = await new Machine().open({ blocks: counting(done) })
     // Prepared before, so the second is ready sooner.
