@@ -372,9 +372,10 @@ export class RunPump implements PumpPort {
     if (this.#isGraceOver) return { kind: 'stopped', checkpoint: this.#checkpoint() }
     if (this.leaves.performing === 0) {
       if (await this.#stirs()) return undefined
+      const mayWait = !(this.#isStopping && this.agenda.isEmpty)
+      if (mayWait && markWaiting(this)) return undefined
+      if (mayWait && mayPark(this)) return this.#park()
       if (this.#isStopping) return { kind: 'stopped', checkpoint: this.#checkpoint() }
-      if (markWaiting(this)) return undefined
-      if (mayPark(this)) return this.#park()
     }
     await new Promise<void>((resolve) => {
       this.#wake = resolve
