@@ -92,7 +92,7 @@ export const VERIFY_ATTEMPTS_MAX = 5
 /** Time between two of these verifications. */
 export const VERIFY_PAUSE_MS = 20
 /** How long the command line waits for another command to let go of the ledger. */
-export const LOCK_WAIT_MS = 3_000
+export const LOCK_WAIT_MS = 10_000
 /** How often it looks. */
 export const LOCK_POLL_MS = 50
 /** Bytes of a passphrase, a document's inputs, or another file that the command line reads. */
@@ -162,7 +162,7 @@ export const SANDBOX_LOAD_MICROTASKS = 10_000
 /** Calls of the scoped API in one execution. */
 export const SANDBOX_HOST_CALLS_MAX = 10_000
 /** UTF-8 bytes that cross between a package and the host in one execution. */
-export const SANDBOX_HOST_BYTES_MAX = 8 * 1024 * 1024
+export const SANDBOX_HOST_BYTES_MAX = 2 * 1024 * 1024
 /** Microtasks of one execution of a package. */
 export const SANDBOX_MICROTASKS_MAX = 100_000
 /** Wall-clock time after which the thread of a package is terminated; gas should run out before. */
@@ -170,6 +170,8 @@ export const SANDBOX_WALL_MS = 5_000
 /** Threads that run packages, and loaded packages that each keeps ready. */
 export const SANDBOX_THREADS = 2
 export const SANDBOX_IMAGES_MAX = 32
+/** Memory that the loaded packages of one thread may take together. */
+export const SANDBOX_IMAGE_BYTES_MAX = 64 * 1024 * 1024
 /** Executions that wait for a thread. */
 export const SANDBOX_QUEUE_MAX = 10_000
 /** Text of a package's module, and of its manifest. */

@@ -49,8 +49,33 @@ export function route(registry: CapabilityRegistry, query: RouteQuery): Route {
   if (byAi.length > 0) return chosen('ai', action, byAi, query)
   const exact = registry.servers(action)
   if (exact.length > 0) return chosen('manifest', action, exact, query)
-  const byPrefix = prefixServers(registry, action)
-  return byPrefix.length > 0 ? chosen('manifest', action, byPrefix, query) : { kind: 'no_match' }
+  return byPrefix(registry, query)
+}
+
+/** Servers of `a.b` and of `a` for `a.b.c`, as one list by id; only its head is ever made. */
+function byPrefix(registry: CapabilityRegistry, query: RouteQuery): Route {
+  const { action, preferred } = query
+  const wanted = preferred?.(action)
+  let best: Route = { kind: 'no_match' }
+  for (let dot = action.lastIndexOf('.'); dot > 0; dot = action.lastIndexOf('.', dot - 1)) {
+    const found = chosen('manifest', action, registry.servers(action.slice(0, dot)), query)
+    if (found.kind === 'provider' && comesBefore(found, best, wanted)) best = found
+  }
+  // The package hears the action as it stands, not the prefix under which it was found.
+  return best.kind === 'provider'
+    ? { ...best, provider: { ...best.provider, action } }
+    : { kind: 'no_match' }
+}
+
+function comesBefore(
+  one: Extract<Route, { kind: 'provider' }>,
+  other: Route,
+  wanted: string | undefined
+): boolean {
+  if (other.kind === 'no_match') return true
+  const [left, right] = [one.provider.packageId, other.provider.packageId]
+  if (left === wanted || right === wanted) return right !== wanted
+  return one.isGranted === other.isGranted ? left < right : one.isGranted
 }
 
 function chosen(
@@ -75,20 +100,4 @@ function chosen(
   const provider = granted ?? providers[0]
   if (provider === undefined) return { kind: 'no_match' }
   return { kind: 'provider', stage, subject, provider, isGranted: granted !== undefined }
-}
-
-/**
- * Servers of `a.b` and of `a` for `a.b.c`: each package once, by id, with the intent as it stands.
- */
-function prefixServers(
-  registry: CapabilityRegistry,
-  action: string
-): readonly CapabilityProvider[] {
-  const found = new Map<string, CapabilityProvider>()
-  for (let dot = action.lastIndexOf('.'); dot > 0; dot = action.lastIndexOf('.', dot - 1)) {
-    for (const server of registry.servers(action.slice(0, dot))) {
-      if (!found.has(server.packageId)) found.set(server.packageId, { ...server, action })
-    }
-  }
-  return [...found.values()].sort((left, right) => (left.packageId < right.packageId ? -1 : 1))
 }

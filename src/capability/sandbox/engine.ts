@@ -32,6 +32,7 @@ export async function loadEngine(): Promise<Engine> {
     prelude: preludeText,
     stackBytes: GUEST_STACK_BYTES,
     imagesMax: limits.SANDBOX_IMAGES_MAX,
+    imageBytesMax: limits.SANDBOX_IMAGE_BYTES_MAX,
     load: {
       gasTicks: limits.SANDBOX_LOAD_GAS_TICKS,
       microtasks: limits.SANDBOX_LOAD_MICROTASKS

@@ -97,6 +97,7 @@ export interface ThreadData {
   readonly prelude: string
   readonly stackBytes: number
   readonly imagesMax: number
+  readonly imageBytesMax: number
   /** What loading a package may use; the same for all, since the image of a loaded one is kept. */
   readonly load: { readonly gasTicks: number; readonly microtasks: number }
   readonly memory: {

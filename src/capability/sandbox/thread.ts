@@ -221,11 +221,19 @@ export class SandboxThread {
       this.#book.end({ kind: 'not_loaded', name: 'Error', message })
       return
     }
-    const oldest = this.#images.keys().next()
-    if (this.#images.size >= this.#data.imagesMax && oldest.done !== true) {
-      this.#images.delete(oldest.value)
+    this.#keep(codeHash, { ...this.#takeImage(), run })
+  }
+
+  #keep(codeHash: string, image: Image): void {
+    const { imagesMax, imageBytesMax } = this.#data
+    this.#images.set(codeHash, image)
+    let bytes = 0
+    for (const { low, heap } of this.#images.values()) bytes += low.length + heap.length
+    for (const [oldest, { low, heap }] of this.#images) {
+      if (this.#images.size <= imagesMax && bytes <= imageBytesMax) return
+      this.#images.delete(oldest)
+      bytes -= low.length + heap.length
     }
-    this.#images.set(codeHash, { ...this.#takeImage(), run })
   }
 
   // A module with a top-level await evaluates to a promise of its exports.

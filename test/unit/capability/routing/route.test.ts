@@ -59,6 +59,23 @@ describe('route (K4)', () => {
     expect(choose(packages, { action: 'a.b.c' })).toBe('manifest k a.b.c')
   })
 
+  it('takes a granted or preferred package of any prefix before an earlier id', () => {
+    const packages = [
+      installed('a', { intents: ['x.y'] }),
+      installed('b', { intents: ['x'] }),
+      installed('c', { intents: ['x.y'] })
+    ]
+    const action = 'x.y.z'
+    const only = (id: string) => (one: { readonly packageId: string }) => one.packageId === id
+    expect(choose(packages, { action, isGranted: only('b') })).toBe('manifest b x.y.z')
+    expect(choose(packages, { action, isGranted: only('c') })).toBe('manifest c x.y.z')
+    expect(choose(packages, { action, isGranted: only('none') })).toBe('manifest a x.y.z asks')
+    const preferred = () => 'b'
+    expect(choose(packages, { action, preferred, isGranted: only('c') })).toBe(
+      'manifest b x.y.z asks'
+    )
+  })
+
   it('chooses the best score, ties by id, whatever the order of installation', () => {
     const packages = [
       offering('dear', 'finance.balance', { cost: 2 }),
