@@ -1,4 +1,5 @@
 import { TallyError } from '../core/index.js'
+import type { LocationRecovery } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { atHolder, once } from './frame/holder.js'
 import { readNote } from './frame/notes.js'
@@ -17,17 +18,16 @@ export interface RecoverCommandOptions {
 export async function recover(frame: Frame, options: RecoverCommandOptions): Promise<ExitCode> {
   const { output } = frame
   const notes = await Promise.all((options.note ?? []).map((path) => readNote(frame, path)))
-  const found = await atHolder(frame, {
+  const found = await atHolder<LocationRecovery | TallyError>(frame, {
     owner: (owner, path) =>
-      once(owner, async () => {
-        throw new TallyError('ledger.locked', { path, problem: 'a service holds it' })
-      }),
+      once(owner, async () => new TallyError('ledger.locked', { path, problem: heldElsewhere })),
     here: async (directory) => {
       const { recoverLocation } = await import('../runtime/index.js')
       const { cut: allowCut = false, acknowledgeNotes = false } = options
       return recoverLocation(directory, { notes, allowCut, acknowledgeNotes })
     }
   })
+  if (found instanceof TallyError) throw found
   const { recovery, live, kept } = found
   output.document('recovery', { ...recovery, live, kept })
   output.line(text`${output.paint('green', told[recovery.kind])}`)
@@ -37,6 +37,8 @@ export async function recover(frame: Frame, options: RecoverCommandOptions): Pro
   }
   return exitCodes.done
 }
+
+const heldElsewhere = 'a service holds it'
 
 const told = {
   clean: 'everything verifies: there is nothing to recover',

@@ -86,7 +86,7 @@ describe('commands at once', () => {
       project.tally(['run', 'greet.yaml', '--id', `turn-${at}`, '--json'])
     )
     const ended = await Promise.all(many)
-    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0])
+    expect(ended.filter(({ code }) => code !== 0)).toEqual([])
     expect((await project.tally(['verify'])).code).toBe(0)
   })
 })

@@ -49,7 +49,7 @@ export async function followRun(
       if (followed.session.holder === 'us' || turn >= limits.CLI_HANDOVERS_MAX) throw error
       await followed.session.close()
       frame.output.log(text`the service that drove run ${runId} went away`)
-      followed = await options.takeOver()
+      followed = await options.takeOver().catch(failing)
     }
   } finally {
     view.end()
@@ -75,6 +75,16 @@ async function showAll(
   } catch (error) {
     return error
   }
+}
+
+/** Whoever took over may go away too: then it is looked for once more. */
+function failing(error: unknown): Followed {
+  if (!isGone(error)) throw error
+  const session = { holder: 'owner', close: async () => undefined } as const
+  const events: Followed['events'] = {
+    [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) })
+  }
+  return { session, events }
 }
 
 function isGone(error: unknown): boolean {

@@ -16,17 +16,21 @@ export async function atHolder<Result>(
 ): Promise<Result> {
   const { directory } = frame
   for (const end = systemClock.now() + limits.LOCK_WAIT_MS; ; ) {
-    const found = await inspectLocation(directory)
-    if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
-    const owner = await connectOwner(found.realPath)
-    if (owner !== undefined) return work.owner(owner, found.realPath)
     try {
-      return await work.here(directory)
+      const found = await inspectLocation(directory)
+      if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
+      const owner = await connectOwner(found.realPath)
+      return await (owner === undefined ? work.here(directory) : work.owner(owner, found.realPath))
     } catch (error) {
-      if (!isTallyError(error, 'ledger.locked') || systemClock.now() >= end) throw error
+      if (!isPassing(error) || systemClock.now() >= end) throw error
       await pause(limits.LOCK_POLL_MS)
     }
   }
+}
+
+/** Whoever holds the ledger is about to let go of it. */
+function isPassing(error: unknown): boolean {
+  return isTallyError(error, 'ledger.locked') || isTallyError(error, 'owner.disconnected')
 }
 
 async function pause(durationMs: number): Promise<void> {
