@@ -56,7 +56,8 @@ export async function recoverLedger(options: RecoverOptions): Promise<Recovery> 
   const { failure } = report
   const keys = new StoreKeys(identity)
   if (failure === undefined) return { kind: 'clean', report }
-  if (failure.field.startsWith('derived')) {
+  const { field, key = '' } = failure
+  if (field.startsWith('derived') || (field === 'store' && keys.isDerived(key))) {
     await removeDerived(store, keys)
     return { kind: 'derived', report }
   }

@@ -1,6 +1,6 @@
-import { canonicalize, type Hash, isHash, isJsonObject, type Json } from '../../core/index.js'
+import { type Hash, isHash, isJsonObject, type Json } from '../../core/index.js'
 import type { InstalledPackages } from '../receipt/packages.js'
-import { parseCanonical } from '../receipt/parse.js'
+import { readCanonical } from '../receipt/parse.js'
 import { hashKey, hashValue, type StateTree } from '../state/index.js'
 
 /** A change as a stored write set tells it. */
@@ -23,15 +23,16 @@ export interface StoredChange {
 /** Reads a write set; undefined when it is malformed. */
 export function parseWriteSet(text: string): readonly StoredChange[] | undefined {
   if (text === '[]') return []
-  const value = parseCanonical(text)
-  if (!Array.isArray(value)) return undefined
+  const read = readCanonical(text)
+  if (read === undefined || !Array.isArray(read.value)) return undefined
+  const { value, textOf } = read
   const changes: StoredChange[] = []
   for (const entry of value as readonly Json[]) {
     if (!isJsonObject(entry) || typeof entry['key'] !== 'string') return undefined
     const { key, after, before } = entry
     const isReference = after !== undefined && blobHash(after) !== undefined
-    const afterText = after === undefined ? undefined : canonicalize(after)
-    const beforeText = before === undefined ? undefined : canonicalize(before)
+    const afterText = after === undefined ? undefined : textOf(after)
+    const beforeText = before === undefined ? undefined : textOf(before)
     changes.push({
       key,
       text: afterText === undefined ? null : isReference ? undefined : afterText,

@@ -46,14 +46,22 @@ export class RunningDigest {
   }
 }
 
-/** The digest of the records in the store; undefined when one of them is damaged. */
-export async function storedDigest(store: Store, keys: StoreKeys): Promise<Digest | undefined> {
+/**
+ * The digest of the records in the store; undefined when one of them is damaged. `onRecord` sees
+ * each on the way.
+ */
+export async function storedDigest(
+  store: Store,
+  keys: StoreKeys,
+  onRecord?: (key: string, body: Buffer) => void
+): Promise<Digest | undefined> {
   const running = new RunningDigest()
   try {
     for (const range of keys.digestedRanges()) {
       for await (const [key, value] of store.entries(range)) {
-        unwrapValue(key, value)
+        const body = unwrapValue(key, value)
         running.add(value)
+        onRecord?.(key, body)
       }
     }
   } catch (error) {

@@ -153,7 +153,8 @@ function encodeRun({ record, entries, blocks, visits, upTo }: StoredRun): string
   })
 }
 
-function decodeRun(key: string, runId: RunId, text: string): StoredRun {
+/** Reads a stored run; throws `ledger.corrupt` when it is malformed. */
+export function decodeRun(key: string, runId: RunId, text: string): StoredRun {
   const value = JSON.parse(text) as {
     readonly blocks: number
     readonly entries: number

@@ -1,8 +1,7 @@
-import { crc32 } from 'node:zlib'
-import { canonicalize, type RunId } from '../../core/index.js'
+import type { RunId } from '../../core/index.js'
 import type { Tip } from '../chain/tip.js'
 import { ChainBlocks } from '../derived/chain-blocks.js'
-import { type Digest, sameDigest, storedDigest } from '../derived/digest.js'
+import { type Digest, storedDigest } from '../derived/digest.js'
 import {
   hashIndexKey,
   IndexRuns,
@@ -10,7 +9,7 @@ import {
   type ReceiptLocation,
   unitIndexKey
 } from '../derived/index-runs.js'
-import { RunRecords } from '../derived/run-records.js'
+import { decodeRun } from '../derived/run-records.js'
 import type { Stamp } from '../derived/stamp.js'
 import type { StoreKeys } from '../keys.js'
 import type { RunRecord } from '../ledger-api.js'
@@ -20,6 +19,11 @@ import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { Store } from '../stores/port.js'
 import { different } from './receipt-check.js'
+
+type SeenRuns = ReadonlyMap<
+  RunId,
+  { readonly derived: { readonly entries: number; readonly record: RunRecord | undefined } }
+>
 
 /**
  * Compares the derived records with what the commit records give, as far as their stamp says that
@@ -66,18 +70,12 @@ export class DerivedCheck {
     )
   }
 
-  async finish(
-    runs: ReadonlyMap<
-      RunId,
-      { readonly derived: { readonly entries: number; readonly record: RunRecord | undefined } }
-    >
-  ): Promise<(FieldProblem & { readonly key?: string }) | undefined> {
+  async finish(runs: SeenRuns): Promise<(FieldProblem & { readonly key?: string }) | undefined> {
     return (
       this.#checkIndex() ??
       this.#checkChain() ??
       (await this.#checkPages()) ??
-      this.#checkRuns(runs) ??
-      (await this.#checkDigest())
+      (await this.#checkRecords(runs))
     )
   }
 
@@ -99,14 +97,6 @@ export class DerivedCheck {
     return undefined
   }
 
-  /** Blocks of visits and log tiles are compared by the digest alone. */
-  async #checkDigest(): Promise<FieldProblem | undefined> {
-    const found = await storedDigest(this.#store, this.#keys)
-    if (sameDigest(this.#stamp.digest, found)) return undefined
-    const text = (digest: Digest | undefined) => JSON.stringify(digest ?? 'a damaged record')
-    return { field: 'derived.digest', expected: text(this.#stamp.digest), actual: text(found) }
-  }
-
   async #checkPages(): Promise<FieldProblem | undefined> {
     const { storageRoot } = this.#stamp.pages
     const tree = await readPagedTree(this.#store, this.#keys, storageRoot)
@@ -115,45 +105,60 @@ export class DerivedCheck {
       : undefined
   }
 
-  #checkRuns(
-    runs: ReadonlyMap<
-      RunId,
-      { readonly derived: { readonly entries: number; readonly record: RunRecord | undefined } }
-    >
-  ): (FieldProblem & { readonly key: string }) | undefined {
-    const records = new RunRecords(this.#store, this.#keys)
-    for (const [runId, { derived }] of runs) {
-      const stored = records.stored(runId)
-      const problem =
-        different('derived.run.entries', derived.entries, stored.entries) ??
-        different('derived.run', textOf(derived.record), textOf(stored.record))
-      if (problem !== undefined) return { ...problem, key: runId }
-    }
-    return undefined
+  /** Each run as stored; blocks of visits and log tiles are compared by the digest alone. */
+  async #checkRecords(
+    runs: SeenRuns
+  ): Promise<(FieldProblem & { readonly key?: string }) | undefined> {
+    const { gte, lt } = this.#keys.runs()
+    let problem: (FieldProblem & { readonly key: string }) | undefined
+    let stored = 0
+    const found = await storedDigest(this.#store, this.#keys, (key, body) => {
+      if (key < gte || key >= lt) return
+      stored += 1
+      const runId = this.#keys.runId(key)
+      const { entries, record } = decodeRun(key, runId, body.toString())
+      const derived = runs.get(runId)?.derived
+      const unequal =
+        different('derived.run.entries', derived?.entries ?? 0, entries) ??
+        different('derived.run', textOf(derived?.record), textOf(record))
+      if (unequal !== undefined) problem ??= { ...unequal, key: runId }
+    })
+    if (problem !== undefined) return problem
+    const expected = [...runs.values()].filter(({ derived }) => derived.entries > 0).length
+    const text = (digest: Digest | undefined) => JSON.stringify(digest ?? 'a damaged record')
+    return (
+      different('derived.runs', expected, stored) ??
+      different('derived.digest', text(this.#stamp.digest), text(found))
+    )
   }
 }
 
 function textOf(record: RunRecord | undefined): string {
   if (record === undefined) return 'absent'
+  // Both sides were read from the same canonical texts, so their members stand in the same order.
   const { status, started, last, updatedAt } = record
-  return canonicalize({ status, started, last, updatedAt })
+  return JSON.stringify([status, started, last, updatedAt])
 }
 
 /** Sums over a set of index entries, whatever their order. */
 class SlotSum {
   #entries = 0
-  #checksums = 0
+  /** Ties the words of an entry to each other. */
+  #mixed = 0
   readonly #words = new Uint32Array(4)
 
   add(slot: Buffer): void {
     this.#entries += 1
-    this.#checksums = (this.#checksums + crc32(slot)) % Number.MAX_SAFE_INTEGER
+    let mixed = 0
     for (let word = 0; word < 4; word += 1) {
-      this.#words[word] = (this.#words[word] ?? 0) + slot.readUInt32BE(word * 4)
+      const value = slot.readUInt32BE(word * 4)
+      mixed = Math.imul(mixed ^ value ^ (mixed >>> 15), 0x2c1b3c6d)
+      this.#words[word] = (this.#words[word] ?? 0) + value
     }
+    this.#mixed = (this.#mixed + (mixed >>> 0)) % Number.MAX_SAFE_INTEGER
   }
 
   text(): string {
-    return `${this.#entries} entries ${this.#checksums} ${this.#words.join(' ')}`
+    return `${this.#entries} entries ${this.#mixed} ${this.#words.join(' ')}`
   }
 }

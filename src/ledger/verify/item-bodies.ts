@@ -11,8 +11,9 @@ import type { Store } from '../stores/port.js'
  * gives, and names without a body are counted as withheld.
  */
 export class CheckedBodies {
-  readonly #blobs = new Map<Hash, string>()
-  readonly #named = new Set<Hash>()
+  /** Made when there is a first one: most items have none. */
+  #blobs: Map<Hash, string> | undefined
+  #named: Set<Hash> | undefined
   readonly #large: readonly Hash[]
   readonly #store: Store
   readonly #keys: StoreKeys
@@ -22,7 +23,7 @@ export class CheckedBodies {
   constructor(store: Store, keys: StoreKeys, item: RecordItem) {
     this.#store = store
     this.#keys = keys
-    for (const blob of item.blobs) this.#blobs.set(sha256Hex(blob), blob)
+    for (const blob of item.blobs) this.#add(blob)
     this.#large = item.largeBlobs
     for (const hash of this.#large) this.#addLarge(hash)
   }
@@ -31,8 +32,9 @@ export class CheckedBodies {
   resolve(text: string): string | undefined {
     const reference = referenceOf(text)
     if (reference === undefined) return text
+    this.#named ??= new Set()
     this.#named.add(reference.$blob)
-    const blob = this.#blobs.get(reference.$blob)
+    const blob = this.#blobs?.get(reference.$blob)
     if (blob === undefined) {
       this.withheld += 1
       return undefined
@@ -45,27 +47,41 @@ export class CheckedBodies {
     return body
   }
 
+  /** {@link resolve} for a value inside a record; does nothing unless it may be a reference. */
+  checkValue(value: Json): void {
+    if (mayRefer(value)) this.resolve(canonicalize(value))
+  }
+
   /** The body of a value inside a record. */
   resolveValue(value: Json): string | undefined {
-    return isJsonObject(value) ? this.resolve(canonicalize(value)) : canonicalize(value)
+    return mayRefer(value) ? this.resolve(canonicalize(value)) : canonicalize(value)
   }
 
   /** A body of another length than named, or that no record of the item names: it was altered. */
   problem(): FieldProblem | undefined {
     if (this.#problem !== undefined) return this.#problem
-    for (const hash of [...this.#blobs.keys(), ...this.#large]) {
-      if (!this.#named.has(hash)) {
+    if (this.#blobs === undefined && this.#large.length === 0) return undefined
+    for (const hash of [...(this.#blobs?.keys() ?? []), ...this.#large]) {
+      if (this.#named?.has(hash) !== true) {
         return { field: 'blob', expected: 'the hash that a record names', actual: hash }
       }
     }
     return undefined
   }
 
+  #add(blob: string): void {
+    this.#blobs ??= new Map()
+    this.#blobs.set(sha256Hex(blob), blob)
+  }
+
   #addLarge(hash: Hash): void {
     const key = this.#keys.blob(hash)
     const value = this.#store.get(key)
     if (value === undefined) return
-    const blob = unwrapText(key, value)
-    this.#blobs.set(sha256Hex(blob), blob)
+    this.#add(unwrapText(key, value))
   }
+}
+
+function mayRefer(value: Json): boolean {
+  return isJsonObject(value) && Object.hasOwn(value, '$blob')
 }

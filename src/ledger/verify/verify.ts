@@ -6,7 +6,12 @@ import { LogFrontier, leafHash } from '../log/index.js'
 import { type FieldProblem, parseEvidence } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import { type Head, parseHead } from '../record/head.js'
-import { parseRecord, type RecordHeader, type RecordItem } from '../record/record.js'
+import {
+  parseRecord,
+  type RecordHeader,
+  type RecordItem,
+  type StoredReceiptText
+} from '../record/record.js'
 import type { Store } from '../stores/port.js'
 import { DerivedCheck } from './derived-check.js'
 import { checkHead, checkStateEntries } from './end-checks.js'
@@ -183,11 +188,11 @@ class Verification {
       key,
       text: text === undefined && after !== undefined ? bodies.resolve(after) : text
     }))
-    const seen = this.#seen(item, receipt, bodies)
     if (onReceipt !== undefined) {
+      const seen = this.#seen(item, receipt, bodies)
       const problem = await onReceipt({ ...seen, commitSeq, changes: changed })
       if (problem !== undefined) this.#fail(problem)
-    }
+    } else this.#checkBodies(stored, receipt, bodies)
     this.#memory.unitIds.add(receipt.inputPayload.id)
     this.#memory.receiptHashes.add(receipt.receiptHash)
     this.#derived?.receipt(receipt, { commitSeq, ordinal })
@@ -223,6 +228,17 @@ class Verification {
     }
   }
 
+  /** What {@link #seen} finds out on the way, for when nobody looks at the bodies themselves. */
+  #checkBodies(stored: StoredReceiptText, receipt: Receipt, bodies: CheckedBodies): void {
+    const { payload, raw, sealed } = receipt.inputPayload
+    if (raw !== undefined) bodies.checkValue(raw as never)
+    bodies.checkValue(payload)
+    bodies.resolve(stored.result)
+    for (const { responseHash } of sealed) {
+      if (this.#runs.sealed(responseHash) === undefined) this.#withheld += 1
+    }
+  }
+
   async #evidenceRecord(text: string, bodies: CheckedBodies): Promise<void> {
     const parsed = parseEvidence(text)
     if (!parsed.ok) this.#fail({ ...parsed.problem, field: `evidence.${parsed.problem.field}` })
@@ -235,7 +251,7 @@ class Verification {
         different('evidence.head.seq', tip.receipts, evidence.head.seq) ??
         different('evidence.head.receiptHash', tip.receiptHash, evidence.head.receiptHash)
     )
-    bodies.resolveValue(evidence.inputPayload.payload)
+    bodies.checkValue(evidence.inputPayload.payload)
     await this.#signed(evidence.evidenceHash, evidence)
     this.#evidence += 1
     this.#grow(text)
