@@ -12,15 +12,19 @@ const ENGINE_VERSION = '0.32.0'
 const corePackage = 'quickjs-emscripten-core'
 const variantPackage = '@jitl/quickjs-wasmfile-release-sync'
 
+/** File of a module of an installed package; throws when there is none. */
+export type Resolve = (specifier: string) => string
+
+const installed: Resolve = (specifier) => createRequire(import.meta.url).resolve(specifier)
+
 /**
  * Finds the engine, an optional peer, and measures it: bytes are read once, hashed, and those bytes
  * are compiled. Throws `sandbox.engine_missing` and `sandbox.engine_mismatch`.
  */
-export async function loadEngine(): Promise<Engine> {
-  const require = createRequire(import.meta.url)
-  const coreFile = locate(require, corePackage, corePackage)
-  const variantFile = locate(require, variantPackage, variantPackage)
-  const bytes = await readFile(locate(require, variantPackage, `${variantPackage}/wasm`))
+export async function loadEngine(resolve: Resolve = installed): Promise<Engine> {
+  const coreFile = locate(resolve, corePackage, corePackage)
+  const variantFile = locate(resolve, variantPackage, variantPackage)
+  const bytes = await readFile(locate(resolve, variantPackage, `${variantPackage}/wasm`))
   const actual = sha256Hex(bytes)
   if (actual !== ENGINE_WASM_SHA256) {
     throw new TallyError('sandbox.engine_mismatch', { actual, expected: ENGINE_WASM_SHA256 })
@@ -41,9 +45,9 @@ export async function loadEngine(): Promise<Engine> {
   }
 }
 
-function locate(require: NodeJS.Require, name: string, specifier: string): string {
+function locate(resolve: Resolve, name: string, specifier: string): string {
   try {
-    return require.resolve(specifier)
+    return resolve(specifier)
   } catch (cause) {
     throw new TallyError(
       'sandbox.engine_missing',

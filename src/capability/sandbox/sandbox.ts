@@ -5,7 +5,8 @@ import {
   type Json,
   limits,
   systemClock,
-  TallyError
+  TallyError,
+  unreachable
 } from '../../core/index.js'
 import { declaredCapabilities } from '../manifest/manifest.js'
 import type { CapabilityPackage } from '../packages/package.js'
@@ -99,7 +100,16 @@ class SandboxPool implements Sandbox {
         const full = storageKey(manifest.id, key)
         return full === undefined ? undefined : request.read(full)
       })
-      return end === 'killed' ? killed : judge({ report: end, packageId: manifest.id, tape })
+      switch (end.kind) {
+        case 'report':
+          return judge({ report: end.report, packageId: manifest.id, tape })
+        case 'killed':
+          return notRun('killed', 'the wall-clock limit ran out')
+        case 'fault':
+          return notRun('engine_failed', end.problem)
+        default:
+          return unreachable(end)
+      }
     } finally {
       this.#release(worker)
     }
@@ -161,11 +171,8 @@ class SandboxPool implements Sandbox {
   }
 }
 
-const killed: SandboxOutcome = {
-  kind: 'failed',
-  code: 'killed',
-  message: 'the wall-clock limit ran out',
-  isDeterministic: false
+function notRun(code: 'killed' | 'engine_failed', message: string): SandboxOutcome {
+  return { kind: 'failed', code, message, isDeterministic: false }
 }
 
 function messageOf(request: SandboxRequest): RunMessage & { readonly bundle: string } {

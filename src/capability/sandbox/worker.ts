@@ -8,8 +8,11 @@ import { SandboxThread } from './thread.js'
 /** The state as an execution sees it: canonical text of a key, or undefined. Must not be async. */
 export type ReadState = (key: string) => string | undefined
 
-/** A report, or the thread was terminated by the wall clock. */
-export type GuestEnd = GuestReport | 'killed'
+/** A report; or the thread was terminated by the wall clock, or ended for a fault of its own. */
+export type GuestEnd =
+  | { readonly kind: 'report'; readonly report: GuestReport }
+  | { readonly kind: 'killed' }
+  | { readonly kind: 'fault'; readonly problem: string }
 
 interface Task {
   readonly message: RunMessage
@@ -26,7 +29,8 @@ interface Task {
  *
  * Invariants:
  * - X6 An execution that outlasts its wall-clock limit is ended by terminating the thread.
- * - X7 Every execution settles: with a report, as killed, or rejected when the thread fails.
+ * - X7 Every execution settles: with a report, as killed, as a fault of its thread, or rejected when
+ *   the thread cannot be started.
  * - X8 An idle thread does not keep the process alive.
  */
 export class SandboxWorker {
@@ -132,7 +136,7 @@ export class SandboxWorker {
         return
       case 'report':
         if (message.report.engineFault !== undefined) this.#discard()
-        this.#end(({ resolve }) => resolve(message.report))
+        this.#end(({ resolve }) => resolve({ kind: 'report', report: message.report }))
     }
   }
 
@@ -154,7 +158,7 @@ export class SandboxWorker {
 
   #kill(): void {
     this.#discard()
-    this.#end(({ resolve }) => resolve('killed'))
+    this.#end(({ resolve }) => resolve({ kind: 'killed' }))
   }
 
   #discard(): void {
@@ -168,7 +172,10 @@ export class SandboxWorker {
     const error = new TallyError('sandbox.engine_failed', { problem })
     this.#death ??= error
     this.#settleBoot?.reject(error)
-    this.#end((task) => task.reject(error))
+    this.#end(({ resolve, reject }) => {
+      if (this.#isReady) resolve({ kind: 'fault', problem })
+      else reject(error)
+    })
   }
 
   #end(settle: (task: Task) => void): void {

@@ -44,7 +44,7 @@ describe('bombs', () => {
     expect(await result('return 1')).toBe(1)
   })
 
-  it('X6: terminates what holds the engine without polls, and goes on with a new thread', async () => {
+  it('X6: terminates what holds the engine without polls, and goes on', async () => {
     const stuck = runs('const a = new Array(2e5).fill(1); for (;;) a.lastIndexOf(2)')
     expect(await execute(stuck, { limits: { wallMs: 200 } })).toEqual({
       kind: 'failed',
@@ -68,7 +68,8 @@ describe('bombs', () => {
       a.sort((x, y) => x.r - y.r)
       return { first: a[0].n, last: a.at(-1).n, id: api.uuid() }`)
     const bomb = runs(
-      'const a = []; for (;;) { a.push({ a }); if (a.length % 1000 === 0) api.storage.set("n", a.length) }'
+      `const a = []
+        for (;;) { a.push({ a }); if (a.length % 1000 === 0) api.storage.set('n', a.length) }`
     )
     const programs = new Set<string>()
     const bombs = new Set<string>()

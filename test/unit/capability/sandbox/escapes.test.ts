@@ -17,7 +17,9 @@ describe('a guest that wants out', () => {
     [
       'constructor of an error',
       `try { api.storage.get() } catch (e) {}
-      try { null.x } catch (error) { return error.constructor.constructor('return typeof process')() }`
+      try { null.x } catch (error) {
+        return error.constructor.constructor('return typeof process')()
+      }`
     ],
     [
       'constructor of a denied call',

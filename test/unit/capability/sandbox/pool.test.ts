@@ -1,5 +1,8 @@
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../../src/capability/index.js'
+import { loadEngine } from '../../../../src/capability/sandbox/engine.js'
+import { judge } from '../../../../src/capability/sandbox/judge.js'
 import { ManualClock } from '../../../../src/core/index.js'
 import { request, runs, sandboxOfFile } from '../guest.js'
 
@@ -61,5 +64,42 @@ describe('the pool', () => {
     expect(await settled).toEqual(open.map(() => ({ status: 'rejected', reason: closed })))
     await expect(own.execute(loop)).rejects.toEqual(closed)
     await expect(own.warm()).rejects.toEqual(closed)
+  })
+})
+
+describe('loadEngine', () => {
+  it('takes no other bytes than those it was measured with', async () => {
+    const other = fileURLToPath(import.meta.url)
+    await expect(loadEngine(() => other)).rejects.toEqual(
+      expect.objectContaining({ code: 'sandbox.engine_mismatch' })
+    )
+  })
+
+  it('says what to install when there is no engine', async () => {
+    const none = () => {
+      throw new Error('not found')
+    }
+    await expect(loadEngine(none)).rejects.toMatchObject({
+      code: 'sandbox.engine_missing',
+      fix: 'Run: npm install --save-exact quickjs-emscripten-core@0.32.0'
+    })
+  })
+})
+
+describe('judge', () => {
+  it('calls a fault of the engine what it is: nothing that another machine would confirm', () => {
+    const report = {
+      ending: { kind: 'pending' as const },
+      calls: [],
+      writes: [],
+      used: [],
+      denied: [],
+      gasTicks: 0,
+      engineFault: 'RangeError'
+    }
+    const asked = { report, packageId: 'a', tape: [] }
+    expect(judge(asked)).toMatchObject({ code: 'engine_failed', isDeterministic: false })
+    const exceeded = { ...report, exceeded: 'gas_exceeded' as const }
+    expect(judge({ ...asked, report: exceeded })).toMatchObject({ isDeterministic: true })
   })
 })

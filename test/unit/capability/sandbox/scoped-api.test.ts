@@ -110,7 +110,8 @@ describe('the scoped API', () => {
 
 describe('time and chance', () => {
   it('K7: every clock of the guest stands at the frozen time, in UTC', async () => {
-    const body = `return [Date.now(), new Date().toISOString(), api.now(), new Date().getTimezoneOffset(),
+    const body = `return [Date.now(), new Date().toISOString(), api.now(),
+      new Date().getTimezoneOffset(),
       new Date(2020, 6, 1).getTime(), Date(), typeof performance, typeof Intl]`
     expect(await result(body)).toEqual([
       NOW_MS,

@@ -45,24 +45,30 @@ const programs: readonly Program[] = [
   {
     name: 'draws random numbers',
     body: `
-    return { a: Math.random(), b: api.random(), c: api.uuid(), d: [5, 3, 9].sort(() => Math.random() - 0.5) }`
+    return { a: Math.random(), b: api.random(), c: api.uuid(),
+      d: [5, 3, 9].sort(() => Math.random() - 0.5) }`
   },
   {
     name: 'reads the clock',
     body: `
-    return [Date.now(), new Date().toString(), new Date('2024-02-29T12:00').toJSON(), new Date(2024, 9, 27, 2).getTime()]`
+    return [Date.now(), new Date().toString(), new Date('2024-02-29T12:00').toJSON(),
+      new Date(2024, 9, 27, 2).getTime()]`
   },
   {
     name: 'does mathematics that differs between engines',
     body: `
-    return [10 ** -5, Math.pow(10, -5), Math.sin(1e22), Math.exp(1), Math.cbrt(2), Math.tan(1e6), Math.log1p(1e-10),
+    return [10 ** -5, Math.pow(10, -5), Math.sin(1e22), Math.exp(1), Math.cbrt(2),
+      Math.tan(1e6), Math.log1p(1e-10),
       (0.1).toFixed(20), (1e21).toLocaleString(), (123.456).toPrecision(30), 2 ** 0.5]`
   },
   {
     name: 'formats text that differs between engines',
     body: `
-    const says = (f) => { try { return f() } catch (error) { return error.name + ': ' + error.message } }
-    return [says(() => JSON.parse('{bad')), says(() => null.x), says(() => undefinedName), says(() => (1)()),
+    const says = (f) => {
+      try { return f() } catch (error) { return error.name + ': ' + error.message }
+    }
+    return [says(() => JSON.parse('{bad')), says(() => null.x), says(() => undefinedName),
+      says(() => (1)()),
       'ß'.toUpperCase(), 'İ'.toLowerCase(), 'e\\u0301'.normalize(), ['b', 'ä', 'a', 'B'].sort(),
       ['b', 'ä', 'a'].sort((x, y) => x.localeCompare(y)), /\\p{L}+/u.exec('1héllo')[0]]`
   },
@@ -87,13 +93,17 @@ const programs: readonly Program[] = [
   {
     name: 'sends, and goes on with the answer',
     body: `
-    const sent = await api.wallet.send({ to: 'alice', amount: '10' }); api.storage.set('last', sent); return sent.id`,
+    const sent = await api.wallet.send({ to: 'alice', amount: '10' })
+    api.storage.set('last', sent)
+    return sent.id`,
     options: { tape: [answered(0, { to: 'alice', amount: '10' }, { id: 'tx-1' })] }
   },
   {
     name: 'catches a failed effect',
     body: `
-    try { await api.wallet.send(1) } catch (error) { return [error.name, error.message, error.details] }`,
+    try { await api.wallet.send(1) } catch (error) {
+      return [error.name, error.message, error.details]
+    }`,
     options: {
       tape: [
         {
