@@ -126,6 +126,7 @@ function canonical(text: string): { readonly text: string } | { readonly problem
   }
 }
 
+// The engine's parsers say it with a SyntaxError.
 function isStackOverflow({ name, message }: { readonly name: string; readonly message: string }) {
-  return name === 'InternalError' && message === 'stack overflow'
+  return message === 'stack overflow' && (name === 'InternalError' || name === 'SyntaxError')
 }

@@ -29,8 +29,8 @@ interface Task {
  *
  * Invariants:
  * - X6 An execution that outlasts its wall-clock limit is ended by terminating the thread.
- * - X7 Every execution settles: with a report, as killed, as a fault of its thread, or rejected when
- *   the thread cannot be started.
+ * - X7 Every execution settles: with a report, as killed, as a fault of its thread, or rejected
+ *   when the thread cannot be started.
  * - X8 An idle thread does not keep the process alive.
  */
 export class SandboxWorker {

@@ -24,6 +24,15 @@ describe('bombs', () => {
     ['many buffers', 'const a = []; for (;;) a.push(new Uint8Array(1e6))', 'memory_exceeded'],
     ['filled arrays', 'const a = []; for (;;) a.push(new Array(1e5).fill())', 'memory_exceeded'],
     ['text', `return 'x'.repeat(1e8).length + 'y'.padStart(1e8).length`, 'memory_exceeded'],
+    ['recursion of a parser', `return eval('['.repeat(1e5))`, 'stack_exceeded'],
+    ['recursion of JSON', `return JSON.parse('['.repeat(1e5))`, 'stack_exceeded'],
+    [
+      'recursion of sort',
+      'return [2, 1].sort(function s() { return [2, 1].sort(s) })',
+      'stack_exceeded'
+    ],
+    ['a growing buffer', 'return new ArrayBuffer(8).transfer(1e9).byteLength', 'memory_exceeded'],
+    ['a thenable for ever', 'const t = { then(f) { f(t) } }; await t', 'microtasks_exceeded'],
     ['recursion', 'const f = () => f() + 1; return f()', 'stack_exceeded'],
     [
       'recursion of the serialiser',

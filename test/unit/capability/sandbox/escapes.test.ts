@@ -79,6 +79,20 @@ describe('a guest that wants out', () => {
     expect('polluted' in {}).toBe(false)
   })
 
+  it.each([
+    'globalThis.Promise = class {}',
+    'Promise.prototype.then = null',
+    'Object.prototype.then = function (f) { f(7) }',
+    'Array.prototype[Symbol.iterator] = null',
+    'String.prototype.slice = String.prototype.split = () => { throw 1 }',
+    'JSON.parse = JSON.stringify = () => { throw 1 }',
+    `Object.defineProperty(Object.prototype, 'resolve', { get() { throw 1 } })`
+  ])('breaks only itself with %s', async (line) => {
+    const outcome = await execute(runs(`${line}; return await api.wallet.send({ a: 1 })`))
+    expect(outcome).toMatchObject({ kind: 'call', calls: [{ requestText: '{"a":1}' }] })
+    expect(await result('return [1].slice().length')).toBe(1)
+  })
+
   it('hands back "__proto__" as a plain key', async () => {
     const outcome = await execute(
       runs(`return Object.defineProperty({}, '__proto__', { value: { a: 1 }, enumerable: true })`)
