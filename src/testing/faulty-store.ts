@@ -18,7 +18,6 @@ import {
   type Change,
   decide,
   entriesOf,
-  keysIn,
   type StoredValues,
   sortedKeys
 } from './store-parts.js'
@@ -249,7 +248,7 @@ class FaultyStore implements Store {
 
   entries(range: KeyRange): AsyncIterable<readonly [key: string, value: Uint8Array]> {
     this.#check()
-    return entriesOf(keysIn(this.#values, range), new Map(this.#values), range)
+    return entriesOf(this.#values, range)
   }
 
   async commit(items: readonly StoreItem[]): Promise<readonly boolean[]> {

@@ -12,26 +12,32 @@ export function sortedKeys(values: StoredValues): string[] {
 }
 
 /** The entries of a range as they are now, with bytes that are the caller's own. */
-export async function* entriesOf(
-  keys: readonly string[],
+export function entriesOf(
   values: StoredValues,
-  { reverse = false, limit = Number.POSITIVE_INFINITY }: KeyRange
+  range: KeyRange
 ): AsyncGenerator<readonly [key: string, value: Uint8Array]> {
-  let left = limit
-  for (const key of reverse ? keys.toReversed() : keys) {
-    const value = values.get(key)
-    if (left <= 0) return
-    if (value === undefined) continue
-    left -= 1
-    yield [key, Buffer.from(value)]
-  }
+  const { reverse = false, limit = Number.POSITIVE_INFINITY } = range
+  const keys = keysIn(values, range)
+  if (reverse) keys.reverse()
+  // Stored bytes are replaced and never changed, so they may be copied when they are asked for.
+  return each(keys.slice(0, limit).map((key) => [key, values.get(key) ?? noBytes] as const))
+}
+
+const noBytes = new Uint8Array(0)
+
+async function* each(
+  entries: readonly (readonly [key: string, value: Uint8Array])[]
+): AsyncGenerator<readonly [key: string, value: Uint8Array]> {
+  for (const [key, value] of entries) yield [key, Buffer.from(value)]
 }
 
 /** Keys of a range in ascending order. */
-export function keysIn(values: StoredValues, { gte, lt }: KeyRange): string[] {
-  return sortedKeys(values).filter(
-    (key) => compareBytes(key, gte) >= 0 && compareBytes(key, lt) < 0
-  )
+function keysIn(values: StoredValues, { gte, lt }: KeyRange): string[] {
+  const found: string[] = []
+  for (const key of values.keys()) {
+    if (compareBytes(key, gte) >= 0 && compareBytes(key, lt) < 0) found.push(key)
+  }
+  return found.sort(compareBytes)
 }
 
 /** The changes of the items whose condition holds, and which those are (S3). */
@@ -44,7 +50,7 @@ export function decide(
     if (condition !== undefined) {
       const change = changes.findLast(([key]) => key === condition.key)
       const found = change === undefined ? values.get(condition.key) : change[1]
-      if (hex(found) !== hex(condition.value)) return false
+      if (!sameBytes(found, condition.value)) return false
     }
     for (const [key, value] of puts) changes.push([key, Buffer.from(value)])
     for (const key of deletes) changes.push([key, undefined])
@@ -63,10 +69,17 @@ export function applyChanges(values: StoredValues, changes: readonly Change[]): 
   }
 }
 
+// Units of UTF-16 sort as bytes of UTF-8 do, but for surrogates and what stands above them.
+const highUnits = /[\ud800-\uffff]/
+
 function compareBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  if (highUnits.test(a) || highUnits.test(b)) {
+    return Buffer.compare(Buffer.from(a), Buffer.from(b))
+  }
+  return a < b ? -1 : a > b ? 1 : 0
 }
 
-function hex(value: Uint8Array | undefined): string | undefined {
-  return value === undefined ? undefined : Buffer.from(value).toString('hex')
+function sameBytes(one: Uint8Array | undefined, other: Uint8Array | undefined): boolean {
+  if (one === undefined || other === undefined) return one === other
+  return Buffer.compare(one, other) === 0
 }

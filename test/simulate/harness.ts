@@ -6,8 +6,9 @@
  *
  * After every reopening: the chain is contiguous and verified; its head is the last receipt; no
  * unit is there twice; every acknowledged receipt is there with the same hash; nothing is there
- * that was not asked for. After a failed write nothing more is acknowledged (L3). After damage at
- * rest the ledger refuses, or its history is what it was.
+ * that was not asked for. After a failed write nothing more is acknowledged (L3). At the end of a
+ * seed the ledger's own verification finds nothing. After damage at rest opening refuses, or every
+ * answer is what it was, or verification finds what opening does not look at.
  */
 import { isTallyError, Xorshift128 } from '../../src/core/index.js'
 import type { Store } from '../../src/ledger/index.js'
@@ -27,8 +28,16 @@ export interface SimulatedLedger {
   has(unit: string): boolean | Promise<boolean>
   /** Hash of the last receipt. */
   head(): string | null
-  /** Everything durable, in order, read back and verified; throws when anything is wrong. */
+  /**
+   * Everything durable, in order, read back and checked. Throws a TallyError when the ledger
+   * refuses to go on, any other error when it gives a wrong answer.
+   */
   history(): Promise<readonly HistoryEntry[]>
+  /**
+   * Full verification, and whether everything answers as the history says: what is wrong, or
+   * undefined. Throws for a wrong answer.
+   */
+  verify?(): Promise<string | undefined>
   close(): Promise<void>
 }
 
@@ -47,8 +56,11 @@ export interface SimulationReport {
   readonly lives: number
   readonly acknowledged: number
   readonly injected: ReadonlyMap<string, number>
-  /** What came of damage at rest: refused, harmless, or none was done. */
-  readonly damage: 'refused' | 'harmless' | 'none'
+  /**
+   * What came of damage at rest: opening alone refused, verification found it, nothing was the
+   * worse for it, or none was done.
+   */
+  readonly damage: 'refused' | 'found' | 'harmless' | 'none'
 }
 
 /** A broken promise; the message tells how to run it again. */
@@ -243,21 +255,25 @@ class Simulation {
   async #damage(): Promise<SimulationReport['damage']> {
     const ledger = await this.#openChecked()
     const before = JSON.stringify(await ledger.history())
+    const problem = await ledger.verify?.().catch((error: unknown) => String(error))
+    if (problem !== undefined) this.#fail(`verification finds ${problem}`)
     await ledger.close()
     const kind = this.#below(6)
     if (kind === 0 || !this.#hurt(kind)) return 'none'
     this.#plan = `damage ${[...this.#disk.injected.keys()].at(-1)}`
     let after: string
+    let found: string | undefined
     try {
       const damaged = await this.#open(this.#disk.open())
       after = JSON.stringify(await damaged.history())
+      found = await damaged.verify?.()
       await damaged.close()
     } catch (error) {
       if (isTallyError(error) && error.code !== 'core.internal') return 'refused'
       return this.#fail(`damage is met with ${String(error)}`, error)
     }
     if (after !== before) this.#fail('damage changed the history in silence')
-    return 'harmless'
+    return found === undefined ? 'harmless' : 'found'
   }
 
   #hurt(kind: number): boolean {

@@ -9,7 +9,7 @@ export async function removeDerived(store: Store, keys: StoreKeys): Promise<void
   await removeRanges(store, keys.derivedRanges())
 }
 
-export async function removeRanges(store: Store, ranges: readonly KeyRange[]): Promise<void> {
+async function removeRanges(store: Store, ranges: readonly KeyRange[]): Promise<void> {
   const deletes: string[] = []
   for (const range of ranges) {
     for await (const [key] of store.entries(range)) deletes.push(key)

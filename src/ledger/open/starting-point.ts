@@ -4,7 +4,7 @@ import { firstStamp, readStamp, type Stamp } from '../derived/stamp.js'
 import type { StoreKeys } from '../keys.js'
 import { StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
-import { removeDerived, removeRanges } from './derived-records.js'
+import { removeDerived } from './derived-records.js'
 import { InMemoryDerived } from './in-memory-derived.js'
 import { Rebuild } from './rebuild.js'
 import { readPagedTree } from './tree.js'
@@ -29,15 +29,13 @@ export async function startingPoint(options: {
 }): Promise<StartingPoint> {
   const { store, keys, readOnly } = options
   const found = readStamp(store, keys)
-  const isWhole = sameDigest(found.digest, await storedDigest(store, keys))
+  const paged = await readPagedTree(store, keys, found.pages.storageRoot)
+  const isWhole = paged !== undefined && sameDigest(found.digest, await storedDigest(store, keys))
   const stamp = isWhole ? found : firstStamp
+  const tree = isWhole ? paged : StateTree.empty
   const derivedStore = isWhole || !readOnly ? store : new InMemoryDerived(store, keys)
   if (!isWhole && !readOnly) await removeDerived(store, keys)
-  const paged = await readPagedTree(derivedStore, keys, stamp.pages.storageRoot)
-  const tree = paged ?? StateTree.empty
-  if (paged === undefined && !readOnly) await removeRanges(store, [keys.statePages()])
-  const pagesSeq = paged === undefined ? 0 : stamp.pages.seq
   const derived = new Derived({ store: derivedStore, keys, stamp, pagedTree: tree })
-  const rebuild = new Rebuild({ derived, tree, pagesSeq })
+  const rebuild = new Rebuild({ derived, tree, pagesSeq: stamp.pages.seq })
   return { stamp, derived, rebuild, writes: !readOnly || !isWhole }
 }
