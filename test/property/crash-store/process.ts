@@ -1,19 +1,47 @@
 import { spawn } from 'node:child_process'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { build } from 'esbuild'
+
+const root = join(import.meta.dirname, '../../..')
+
+/** Writers as single files, made once: compiling one at each start costs more than its life. */
+const bundles = new Map<string, Promise<string>>()
+
+function bundleOf(writer: string): Promise<string> {
+  const known = bundles.get(writer)
+  if (known !== undefined) return known
+  const path = join(root, `node_modules/.cache/crash-store/${writer}.mjs`)
+  const outfile = `${path}.${process.pid}`
+  const made = build({
+    entryPoints: [join(import.meta.dirname, writer)],
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    packages: 'external',
+    logLevel: 'error'
+  })
+    // In one step: another run of the tests may be starting the same writer.
+    .then(() => rename(outfile, path))
+    .then(() => path)
+  bundles.set(writer, made)
+  return made
+}
 
 /**
  * Starts one of the writers of this folder. `onLine` is told each line that it prints, and how to
  * kill it. Resolves when it has ended.
  */
-export function startWriter(
+export async function startWriter(
   writer: 'writer.ts' | 'ledger-writer.ts' | 'runtime-worker.mjs',
   options: readonly string[],
   onLine: (line: string, kill: () => void) => void
 ): Promise<void> {
-  const path = join(import.meta.dirname, writer)
-  const loader = path.endsWith('.ts') ? ['--import', 'jiti/register'] : []
-  const child = spawn(process.execPath, [...loader, path, ...options], {
+  const isCompiled = writer.endsWith('.mjs')
+  const path = isCompiled ? join(import.meta.dirname, writer) : await bundleOf(writer)
+  const child = spawn(process.execPath, [path, ...options], {
     stdio: ['ignore', 'pipe', 'inherit']
   })
   const kill = () => void child.kill('SIGKILL')
