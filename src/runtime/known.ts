@@ -1,5 +1,5 @@
-import type { RunPump } from '../block/index.js'
-import type { Hash, Json, RunId } from '../core/index.js'
+import type { RunPump, RunStarted } from '../block/index.js'
+import { type Hash, hashJson, type Json, type RunId, TallyError } from '../core/index.js'
 import type { RunRecord } from '../ledger/index.js'
 import type { EventChannel } from './channel.js'
 import type { RunResult } from './handle.js'
@@ -70,5 +70,17 @@ export function refusedResult(
       details: { diagnostics: diagnostics as unknown as Json },
       metadata: {}
     }
+  }
+}
+
+/** The same id stands for the same work (L6). Throws `run.id_reused`. */
+export function checkSame(record: RunRecord, prepared: Compiled, inputs: Json): void {
+  const started = record.started as unknown as RunStarted
+  const { runId } = record
+  if (started.inputHash !== hashJson(inputs)) {
+    throw new TallyError('run.id_reused', { runId, what: 'input' })
+  }
+  if (started.definitionHash !== prepared.root.definitionHash) {
+    throw new TallyError('run.id_reused', { runId, what: 'document' })
   }
 }

@@ -1,5 +1,5 @@
 import type { WaitMessage } from '../block/index.js'
-import type { Json } from '../core/index.js'
+import { canonicalizeLedgerValue, type Json, limits, TallyError } from '../core/index.js'
 import type { Answer } from './handle.js'
 
 /** An answer as the run takes it, from the owner of the ledger. */
@@ -14,4 +14,18 @@ export function messageOf(
 /** The owner's principal; the name that a person gives is a claim (K13). */
 export function ownerNamed(by?: string): Json {
   return { kind: 'owner', id: 'local', ...(by === undefined ? {} : { claimed: by }) }
+}
+
+/** A message with a value of its own; refuses what a journal cannot keep. */
+export function copyOf(message: WaitMessage): WaitMessage {
+  const text = canonicalizeLedgerValue([message.value ?? null, message.by])
+  if (text.length > limits.VALUE_BYTES_MAX) {
+    throw new TallyError('core.limit_exceeded', {
+      what: 'The length of an answer',
+      actual: text.length,
+      limit: limits.VALUE_BYTES_MAX
+    })
+  }
+  const [value, by] = JSON.parse(text) as readonly [Json, Json]
+  return { ...message, by, ...(message.value === undefined ? {} : { value }) }
 }

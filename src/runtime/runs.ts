@@ -6,7 +6,6 @@ import {
   type PumpHost,
   type RunEnd,
   RunPump,
-  type RunStarted,
   runUnitId,
   type WaitMessage
 } from '../block/index.js'
@@ -23,9 +22,19 @@ import type { Ledger, RunRecord } from '../ledger/index.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
 import { encodeCheckpoint } from './checkpoint.js'
 import type { RunResult } from './handle.js'
-import { type Compiled, isEnded, type Known, refusedResult, resolvers, resultOf } from './known.js'
+import {
+  type Compiled,
+  checkSame,
+  isEnded,
+  type Known,
+  refusedResult,
+  resolvers,
+  resultOf
+} from './known.js'
+import { copyOf } from './messages.js'
 import { rebuildRun } from './rebuild.js'
 import type { Prepared, Registry } from './registry.js'
+import { firstEntry, presentEvents, waitsOf } from './standing.js'
 
 export interface RunsOptions {
   readonly ledger: Ledger
@@ -50,6 +59,7 @@ interface StartTerms {
 export class Runs {
   readonly #options: RunsOptions
   readonly #known = new Map<RunId, Known>()
+  #live = 0
   #isClosing = false
 
   constructor(options: RunsOptions) {
@@ -57,9 +67,7 @@ export class Runs {
   }
 
   get liveCount(): number {
-    let count = 0
-    for (const known of this.#known.values()) if (known.live !== undefined) count += 1
-    return count
+    return this.#live
   }
 
   /**
@@ -113,21 +121,10 @@ export class Runs {
   async #isThere(runId: RunId, prepared: Compiled, options: StartTerms): Promise<boolean> {
     const record = this.#options.ledger.run(runId)
     if (record === undefined) return false
-    this.#checkSame(record, prepared, options.inputs)
+    checkSame(record, prepared, options.inputs)
     const known = await this.attach(runId)
     if (record.status === 'running') await this.#takeUp(runId, known)
     return true
-  }
-
-  #checkSame(record: RunRecord, prepared: Compiled, inputs: Json): void {
-    const started = record.started as unknown as RunStarted
-    const { runId } = record
-    if (started.inputHash !== hashJson(inputs)) {
-      throw new TallyError('run.id_reused', { runId, what: 'input' })
-    }
-    if (started.definitionHash !== prepared.root.definitionHash) {
-      throw new TallyError('run.id_reused', { runId, what: 'document' })
-    }
   }
 
   async #launch(
@@ -143,18 +140,7 @@ export class Runs {
     const { host } = this.#options
     const pump = new RunPump({ runId, root, host: this.#hostOf(known) })
     const at = host.clock.now()
-    const first = {
-      k: 'run.started',
-      at,
-      status: 'running',
-      name: root.name,
-      definition: root.definition,
-      definitionHash: root.definitionHash,
-      input: options.inputs,
-      inputHash: hashJson(options.inputs),
-      base: host.journal.head() ?? 'GENESIS',
-      principal: options.principal
-    } as const
+    const first = firstEntry(root, { ...options, at, base: host.journal.head() ?? 'GENESIS' })
     this.#drive(runId, known, pump, compiled, () => pump.start(first))
   }
 
@@ -223,11 +209,12 @@ export class Runs {
       try {
         await this.#ended(runId, known, pump, compiled, await run())
       } catch (error) {
-        known.live = undefined
+        this.#let(known)
         this.#settle(runId, known, { error })
       }
     })()
     known.live = { pump, over }
+    this.#live += 1
   }
 
   async #ended(
@@ -241,7 +228,7 @@ export class Runs {
     const { position } = pump.book
     if (end.kind === 'finished') {
       ledger.saveCheckpoint(runId, null, position)
-      known.live = undefined
+      this.#let(known)
       const { status, response, receiptHash } = end
       const hash = receiptHash === undefined ? {} : { receiptHash }
       this.#settle(runId, known, { result: { id: runId, status, response, ...hash } })
@@ -260,12 +247,19 @@ export class Runs {
     }
     // Whoever takes it up again reads the journal, so the journal must have it all.
     await ledger.durable(position)
-    known.live = undefined
+    this.#let(known)
     if (end.kind === 'parked') {
       const { waits, due } = end
       known.channel.emit({ type: 'run.parked', runId, at: pump.book.at, waits, due }, position)
       this.#setDue(runId, known, due)
     } else this.#settle(runId, known, { error: new TallyError('run.interrupted', { runId }) })
+  }
+
+  /** The run is in memory no more. */
+  #let(known: Known): void {
+    if (known.live === undefined) return
+    known.live = undefined
+    this.#live -= 1
   }
 
   #armDue(runId: RunId, known: Known, record: RunRecord): void {
@@ -288,7 +282,7 @@ export class Runs {
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
       const pump = await this.#pumpOf(runId)
       if (pump === undefined) return { accepted: false, reason: 'unknown_token' }
-      const outcome = await pump.message(message)
+      const outcome = await pump.inbox.message(message)
       if (outcome.accepted || outcome.reason !== 'run_moved') return outcome
       await this.#known.get(runId)?.live?.over
     }
@@ -299,7 +293,7 @@ export class Runs {
     canonicalizeLedgerValue([reason, by])
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
       const pump = await this.#pumpOf(runId)
-      if (pump === undefined || (await pump.cancel(reason, by))) return
+      if (pump === undefined || (await pump.inbox.cancel(reason, by))) return
       await this.#known.get(runId)?.live?.over
     }
   }
@@ -330,14 +324,14 @@ export class Runs {
   waits(runId: RunId): readonly OpenWait[] {
     const live = this.#known.get(runId)?.live
     if (live !== undefined) return live.pump.openWaits()
-    const record = this.#options.ledger.run(runId)
-    if (record === undefined || record.status !== 'waiting') return []
-    return (record.last as unknown as { readonly waits: readonly OpenWait[] }).waits
+    return waitsOf(this.#options.ledger.run(runId))
   }
 
   /** Reads the events of a run from now on; begins with what it waits for, or with its end. */
   read(runId: RunId, known: Known): AsyncIterable<DeliveredEvent> {
-    return known.channel.read(this.#present(runId), this.#told(runId))
+    const record = this.#options.ledger.run(runId)
+    const standing = { waits: this.waits(runId), isLive: this.isLive(runId) }
+    return known.channel.read(presentEvents(runId, record, standing), this.#told(runId))
   }
 
   /** Reads the events of a run from now on, and nothing of how it stands. */
@@ -349,22 +343,6 @@ export class Runs {
   isLive(runId: RunId): boolean {
     const known = this.#known.get(runId)
     return known?.live !== undefined || known?.resuming !== undefined
-  }
-
-  #present(runId: RunId): readonly DeliveredEvent[] {
-    const record = this.#options.ledger.run(runId)
-    if (record === undefined) return []
-    const at = record.updatedAt
-    if (isEnded(record)) {
-      const { status, response, receiptHash } = resultOf(runId, record)
-      const hash = receiptHash === undefined ? {} : { receiptHash }
-      return [{ type: 'run.finished', runId, at, status, response, ...hash }]
-    }
-    const waits = this.waits(runId)
-    const waiting: DeliveredEvent[] = waits.map((wait) => ({ type: 'waiting', runId, at, ...wait }))
-    if (record.status !== 'waiting' || this.isLive(runId)) return waiting
-    const { due = null } = record.last as { readonly due?: number | null }
-    return [...waiting, { type: 'run.parked', runId, at, waits, due }]
   }
 
   /** Parks what is running; resolves when everything is durable. */
@@ -425,17 +403,3 @@ export class Runs {
 }
 
 export type { Known } from './known.js'
-
-/** A message with a value of its own; refuses what a journal cannot keep. */
-function copyOf(message: WaitMessage): WaitMessage {
-  const text = canonicalizeLedgerValue([message.value ?? null, message.by])
-  if (text.length > limits.VALUE_BYTES_MAX) {
-    throw new TallyError('core.limit_exceeded', {
-      what: 'The length of an answer',
-      actual: text.length,
-      limit: limits.VALUE_BYTES_MAX
-    })
-  }
-  const [value, by] = JSON.parse(text) as readonly [Json, Json]
-  return { ...message, by, ...(message.value === undefined ? {} : { value }) }
-}

@@ -4,7 +4,9 @@ import type { Response } from '../protocol.js'
 import { unitIdOf } from './attempt.js'
 import type { RunStarted } from './entries.js'
 import { seedOf } from './execution.js'
-import type { RootBlock, RunEnd, RunPump } from './run-pump.js'
+import type { RootBlock } from './root-block.js'
+import type { RunEnd } from './run-end.js'
+import type { RunPump } from './run-pump.js'
 import { bare, runUnit, type UnitContext } from './unit.js'
 
 /** Step number of the run itself; its blocks count from 1. */

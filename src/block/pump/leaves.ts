@@ -1,18 +1,16 @@
 import {
-  assert,
   canonicalize,
   type Hash,
-  isJsonObject,
   type Json,
   type JsonObject,
-  limits,
   type RunId
 } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
-import { type AttemptAsk, failedResponse, type Response, reasons } from '../protocol.js'
+import type { AttemptAsk } from '../protocol.js'
 import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
 import type { RunBook } from './book.js'
-import { type Call, type EffectRequest, effectKey } from './calls.js'
+import { Calling } from './calling.js'
+import type { Call, EffectRequest } from './calls.js'
 import type {
   EntryDraft,
   JournalEntry,
@@ -25,7 +23,8 @@ import type {
 import { type Outcome, seedOf } from './execution.js'
 import type { PumpHost, RunEvent } from './host.js'
 import { type Past, restorePast } from './past.js'
-import { type Performed, perform } from './performing.js'
+import type { Performed } from './performing.js'
+import { keptFact, placeOf } from './replies.js'
 import type { Scope } from './scope.js'
 import type { WaitTerms } from './waits.js'
 
@@ -70,6 +69,7 @@ export interface LeavesPort {
  */
 export class Leaves {
   readonly #port: LeavesPort
+  readonly #calling: Calling
   readonly #current = new Map<string, Attempt>()
   /** What the failed attempt before the next one of the same step left behind, by path. */
   readonly #past = new Map<string, Past>()
@@ -80,7 +80,6 @@ export class Leaves {
   readonly landed: SealedReference[] = []
   /** Write-class effects that were sent and never answered: nobody knows whether they happened. */
   readonly inDoubt: JsonObject[] = []
-  #performing = 0
   readonly #texts = new WeakMap<object, string>()
   /** Canonical JSON of a payload; one that goes from step to step is written once. */
   readonly textOf = (payload: Json): string => {
@@ -95,8 +94,9 @@ export class Leaves {
 
   constructor(port: LeavesPort) {
     this.#port = port
+    this.#calling = new Calling(port)
     this.#attemptPort = {
-      called: (attempt, call) => this.#called(attempt, call),
+      called: (attempt, call) => this.#calling.called(attempt, call),
       settled: (attempt, outcome) => port.post({ kind: 'outcome', attempt, outcome }),
       log: (attempt, message, data) => {
         if (attempt.isReplaying) return
@@ -108,7 +108,7 @@ export class Leaves {
 
   /** Effects sent and not yet answered. */
   get performing(): number {
-    return this.#performing
+    return this.#calling.performing
   }
 
   at(path: string): Attempt | undefined {
@@ -220,8 +220,13 @@ export class Leaves {
     if (attempt === undefined) return []
     const over = [...attempt.waits.values()].filter(({ seq }) => dropped.includes(seq ?? 0))
     for (const { seq } of over) attempt.waits.delete(seq ?? 0)
-    for (const call of attempt.drop(dropped)) this.#called(attempt, call)
+    for (const call of attempt.drop(dropped)) this.#calling.called(attempt, call)
     return over
+  }
+
+  /** Sends an effect again, because a person has said so; see {@link Calling.send}. */
+  send(attempt: Attempt, call: EffectRequest, isOrdered: boolean): void {
+    this.#calling.send(attempt, call, isOrdered)
   }
 
   /** Ends an attempt: `settled` false when its response still has to be delivered by the caller. */
@@ -288,124 +293,6 @@ export class Leaves {
     this.#deadlines.add(attempt)
     this.#port.arm(deadlineKey(attempt), deadline, { kind: 'deadline', attempt })
   }
-
-  #called(attempt: Attempt, call: Call): void {
-    if (this.#port.isStopping() || this.#isWaited(attempt, call)) return
-    const kept = attempt.past.earlier?.kept(call)
-    if (kept !== undefined) {
-      this.#port.post(keptFact(attempt, kept, call))
-      return
-    }
-    switch (call.kind) {
-      case 'effect':
-        return this.send(attempt, call)
-      case 'list':
-        return this.#list(attempt, call, call.prefix)
-      case 'sleep':
-        return this.#port.openWait({
-          place: placeOf(attempt),
-          seq: call.seq,
-          reason: 'poll',
-          request: call.request,
-          requestHash: call.requestHash,
-          actions: [],
-          due: this.#port.book.now() + Math.max(0, call.ms),
-          blockHash: attempt.block.codeHash
-        })
-      case 'wait':
-        return this.#port.openWait({
-          place: placeOf(attempt),
-          seq: call.seq,
-          reason: call.reason,
-          request: call.request,
-          requestHash: call.requestHash,
-          actions: call.reason === 'external' ? ['resume', 'deny'] : ['approve', 'deny'],
-          due: call.timeoutMs === undefined ? null : this.#port.book.now() + call.timeoutMs,
-          blockHash: attempt.block.codeHash
-        })
-    }
-  }
-
-  // On another state the code may wait for something else: then the old wait is over.
-  #isWaited(attempt: Attempt, call: Call): boolean {
-    const wait = attempt.waits.get(call.seq)
-    if (wait === undefined) return false
-    return wait.requestHash === call.requestHash || !attempt.hasReadState
-  }
-
-  /** Sends an effect once all that led to it is durable; a write is journaled first (L7). */
-  send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
-    const { host, book, runId } = this.#port
-    const { path, step } = attempt.ask
-    const contradiction = attempt.past.contradiction(call.seq, call.requestHash)
-    if (contradiction !== undefined) {
-      const outcome = contradicted(contradiction)
-      return this.#port.post({ kind: 'outcome', attempt, outcome })
-    }
-    if (call.sideEffects !== 'none' && this.#isStale(attempt)) {
-      return this.#port.post({ kind: 'stale', attempt, reruns: attempt.reruns })
-    }
-    const key = effectKey(runId, path, step, call.seq, call.requestHash)
-    const repeated = attempt.past.wasSent(call.seq, call.requestHash)
-    if (call.sideEffects !== 'none' && !attempt.past.requested.has(call.seq)) {
-      const draft: EntryDraft = {
-        k: 'requested',
-        at: book.now(),
-        ...placeOf(attempt),
-        seq: call.seq,
-        effect: call.effect,
-        sideEffects: call.sideEffects,
-        requestHash: call.requestHash,
-        key
-      }
-      const written = book.append(draft)
-      assert(written.ok, 'an entry without reads cannot conflict')
-      attempt.past.requested.set(call.seq, written.entry as Requested)
-      if (this.#port.scopeOf(path) === undefined)
-        host.gate.reserve(attempt, attempt.view.reads.keys(), attempt.view.lists.keys())
-    }
-    this.#performing += 1
-    host.journal
-      .durable(book.position)
-      .then(() =>
-        perform(call, host.provider(call.effect), {
-          key,
-          signal: attempt.signal,
-          repeated: repeated && !isOrdered
-        })
-      )
-      .then((performed) => this.#port.post({ kind: 'performed', attempt, call, performed }))
-      .catch((error: unknown) => this.#port.fail(error))
-      .finally(() => {
-        this.#performing -= 1
-      })
-  }
-
-  /** Whether to run again rather than to act on what is not so any more. */
-  #isStale(attempt: Attempt): boolean {
-    if (attempt.past.hasSent() || this.#performing > 0) return false
-    if (attempt.reruns > limits.CONFLICT_RERUNS_MAX) return false
-    if (this.#port.scopeOf(attempt.ask.path) !== undefined) return false
-    const { journal } = this.#port.host
-    for (const [key, seen] of attempt.view.reads) if (journal.read(key) !== seen) return true
-    return false
-  }
-
-  #list(attempt: Attempt, call: Call, prefix: string): void {
-    const scope = this.#port.scopeOf(attempt.ask.path)
-    this.#performing += 1
-    this.#port.host.journal
-      .list(prefix)
-      .then((keys) => {
-        const below = scope === undefined ? keys : scope.view.list(prefix, keys)
-        const text = JSON.stringify(below)
-        this.#port.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
-      })
-      .catch((error: unknown) => this.#port.fail(error))
-      .finally(() => {
-        this.#performing -= 1
-      })
-  }
 }
 
 // No path has a space: it is nobody else's key.
@@ -413,54 +300,7 @@ function deadlineKey(attempt: Attempt): string {
   return `deadline ${attempt.ask.path}`
 }
 
-function keptFact(attempt: Attempt, kept: Sealed, call?: Call): LeafFact {
-  const text = JSON.stringify(kept.body)
-  const answered = call ?? {
-    kind: 'wait' as const,
-    seq: kept.seq,
-    effect: kept.effect,
-    request: null,
-    requestHash: kept.requestHash,
-    reason: 'confirmation' as const,
-    timeoutMs: undefined,
-    answer: () => undefined
-  }
-  return { kind: 'performed', attempt, call: answered, performed: { kind: 'done', text } }
-}
-
-/** What was sent outside does not fit the state as it is now: nobody but a person can tell (L10). */
-export function contradicted({ effect, seq }: Requested): Outcome & { readonly ok: false } {
-  const details = { effect, seq }
-  return { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict', details }
-}
-
 /** One attempt at one place of its run. */
 function nameOf({ path, step, attempt }: Place): string {
   return `${path} ${step} ${attempt}`
-}
-
-export function placeOf(attempt: Attempt): Place {
-  const { path, step, attempt: number } = attempt.ask
-  return { path, step, attempt: number }
-}
-
-/** The response of an attempt that failed. */
-export function failureResponse(outcome: Outcome & { readonly ok: false }): Response {
-  const { details } = outcome
-  const asObject: JsonObject = isJsonObject(details) ? details : { value: details }
-  return {
-    success: false,
-    data: null,
-    reason: outcome.reason,
-    errorType: outcome.errorType,
-    details: details === null ? {} : asObject,
-    metadata: {}
-  }
-}
-
-/** The response of an attempt that ran out of time (W5). */
-export function timeoutResponse(attempt: Attempt): Response {
-  return attempt.past.hasSent()
-    ? failedResponse('unknown_outcome', { timed_out: true })
-    : failedResponse(reasons.timedOut, {})
 }

@@ -9,7 +9,7 @@ import {
 import type { CompiledComposite } from '../graph/compile.js'
 import type { CompositeDefinition } from '../graph/definition.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
-import type { RootBlock } from './run-pump.js'
+import type { RootBlock } from './root-block.js'
 
 /** A compiled composite as the root of a run. */
 export function rootOf(

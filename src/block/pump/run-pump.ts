@@ -1,30 +1,5 @@
-import {
-  type AnyActor,
-  type AnyActorLogic,
-  type AnyActorRef,
-  createActor,
-  type Subscription
-} from 'xstate'
-import {
-  assert,
-  type Hash,
-  type Json,
-  type JsonObject,
-  type KnownTexts,
-  limits,
-  nextTurn,
-  type RunId
-} from '../../core/index.js'
-import {
-  type Ask,
-  type BlockCommand,
-  connectPump,
-  type Delivery,
-  type PumpPort,
-  type Request,
-  type Response,
-  ROOT_PATH
-} from '../protocol.js'
+import { assert, type KnownTexts, limits, nextTurn, type RunId } from '../../core/index.js'
+import type { Delivery, Response } from '../protocol.js'
 import { Agenda } from './agenda.js'
 import { applyEntry } from './apply.js'
 import { openDecision, takeAsk } from './asks.js'
@@ -34,38 +9,15 @@ import { finishRun } from './ending.js'
 import type { CancelAsked, EntryDraft, RunStarted } from './entries.js'
 import { answer, type Fact, settleOutcome } from './facts.js'
 import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
+import { Inbox } from './inbox.js'
 import { Leaves } from './leaves.js'
 import { markWaiting, mayPark } from './resting.js'
+import type { RootBlock } from './root-block.js'
+import { RunActors } from './run-actors.js'
+import type { RunEnd } from './run-end.js'
 import { Scopes } from './scopes.js'
 import type { UnitContext } from './unit.js'
-import {
-  beginWait,
-  type MessageOutcome,
-  openWaitOf,
-  type WaitMessage,
-  type WaitTerms
-} from './waits.js'
-
-/** The block at the root of a run, compiled. */
-export interface RootBlock {
-  readonly name: string
-  readonly version: string
-  readonly definition: JsonObject
-  /** Its canonical JSON: written once for all runs. */
-  readonly definitionText: () => string
-  readonly definitionHash: Hash
-  readonly logic: AnyActorLogic
-  /** Input of the root actor. */
-  readonly input: unknown
-  readonly request: (runId: RunId, input: Json) => Request
-  /** Some block keeps its input or result private, so the run's own receipt does too. */
-  readonly isPrivate: boolean
-  /** The composite that runs at an actor path. */
-  readonly compositeAt: (path: string) => {
-    readonly version: string
-    readonly definitionHash: Hash
-  }
-}
+import { beginWait, openWaitOf, type WaitTerms } from './waits.js'
 
 export interface RunPumpOptions {
   readonly runId: RunId
@@ -73,23 +25,6 @@ export interface RunPumpOptions {
   readonly root: RootBlock
   readonly checkpoint?: RunCheckpoint | undefined
 }
-
-/** Why a pump stopped. A parked run goes on when a message or a due time takes it up again. */
-export type RunEnd =
-  | {
-      readonly kind: 'finished'
-      readonly status: 'done' | 'failed' | 'cancelled'
-      readonly response: Response
-      readonly receiptHash: Hash | undefined
-    }
-  | {
-      readonly kind: 'parked'
-      readonly waits: readonly OpenWait[]
-      readonly due: number | null
-      readonly checkpoint: RunCheckpoint | undefined
-    }
-  /** Without a checkpoint: an overlay is open, and only the journal has what is in it. */
-  | { readonly kind: 'stopped'; readonly checkpoint: RunCheckpoint | undefined }
 
 /**
  * The pump of one run: the only code between its charts and the outside that awaits (D1).
@@ -102,7 +37,7 @@ export type RunEnd =
  * recovering pumps apply the same entries in the same way. D9 the inbox holds at most one fact for each
  * outstanding call, and the pump yields after a slice.
  */
-export class RunPump implements PumpPort {
+export class RunPump {
   readonly runId: RunId
   readonly host: PumpHost
   readonly root: RootBlock
@@ -110,13 +45,10 @@ export class RunPump implements PumpPort {
   readonly leaves: Leaves
   readonly scopes: Scopes
   readonly agenda: Agenda
-  readonly #actor: AnyActor
-  readonly #failures: Subscription
-  readonly #actors = new Map<string, AnyActorRef>()
+  readonly #actors: RunActors
+  /** Facts to come, and what people outside ask. */
+  readonly inbox = new Inbox()
   readonly #saved: RunCheckpoint | undefined
-  #asks: Ask[] = []
-  #inbox: Fact[] = []
-  #wake: (() => void) | undefined
   #started: RunStarted | undefined
   #unitContext: UnitContext | undefined
   /** Units of work that are durable, under durability `step`. */
@@ -127,9 +59,7 @@ export class RunPump implements PumpPort {
   /** Whether effects that were sent have had their time to answer: the journal has their requests. */
   #isGraceOver = false
   #callOffGrace: (() => void) | undefined
-  #isOver = false
   #isCancelled = false
-  #failure: { readonly error: unknown } | undefined
 
   constructor({ runId, host, root, checkpoint }: RunPumpOptions) {
     this.runId = runId
@@ -137,7 +67,7 @@ export class RunPump implements PumpPort {
     this.root = root
     this.#saved = checkpoint
     this.book = new RunBook(runId, host, checkpoint)
-    const post = (fact: Fact) => this.post(fact)
+    const post = (fact: Fact) => this.inbox.post(fact)
     this.agenda = new Agenda({ clock: host.clock, post, waiting: checkpoint?.waiting ?? [] })
     this.leaves = new Leaves({
       host,
@@ -151,23 +81,16 @@ export class RunPump implements PumpPort {
       record: (draft) => this.record(draft),
       arm: (key, due, fact) => this.agenda.arm(key, due, fact),
       disarm: (key) => this.agenda.disarm(key),
-      fail: (error) => this.#fail(error),
+      fail: (error) => this.inbox.fail(error),
       isStopping: () => this.#isStopping
     })
     this.scopes = new Scopes(this)
-    const idle = checkpoint === undefined ? host.actors?.take(root) : undefined
-    this.#actor =
-      idle ??
-      createActor(root.logic, {
-        id: ROOT_PATH,
-        input: root.input,
-        // XState revives references inside the object it is given, so it gets its own copy.
-        ...(checkpoint === undefined
-          ? {}
-          : { snapshot: structuredClone(checkpoint.snapshot) as never })
-      })
-    connectPump(this.#actor.system, this)
-    this.#failures = this.#actor.subscribe({ error: (error) => this.#fail(error) })
+    this.#actors = new RunActors({
+      root,
+      checkpoint,
+      pool: host.actors,
+      fail: (error) => this.inbox.fail(error)
+    })
   }
 
   get started(): RunStarted {
@@ -184,35 +107,6 @@ export class RunPump implements PumpPort {
     return this.#isLive
   }
 
-  /** Called by charts inside a transition; only records. */
-  ask(ask: Ask, actor: AnyActorRef): void {
-    this.#actors.set(ask.path, actor)
-    this.#asks.push(ask)
-  }
-
-  post(fact: Fact): void {
-    this.#inbox.push(fact)
-    this.#wake?.()
-  }
-
-  /** Takes a message from outside the run; resolves when it has been decided and is durable. */
-  message(message: WaitMessage): Promise<MessageOutcome> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
-    if (this.#isOver) return Promise.resolve({ accepted: false, reason: 'run_moved' })
-    return new Promise((resolve, reject) =>
-      this.post({ kind: 'message', message, resolve, reject })
-    )
-  }
-
-  /** Asks for the end of the run; false when it has ended or moved before it heard. */
-  cancel(reason: string, by: Json): Promise<boolean> {
-    if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
-    if (this.#isOver) return Promise.resolve(false)
-    return new Promise((resolve, reject) =>
-      this.post({ kind: 'cancel', reason, by, resolve, reject })
-    )
-  }
-
   /** What a message can end now. */
   openWaits(): readonly OpenWait[] {
     const waits = this.agenda.waits.all().filter((wait) => wait.actions.length > 0)
@@ -226,15 +120,15 @@ export class RunPump implements PumpPort {
     const { clock } = this.host
     this.#callOffGrace = clock.schedule(clock.now() + limits.CLOSE_GRACE_MS, () => {
       this.#isGraceOver = true
-      this.#wake?.()
+      this.inbox.wake()
     })
-    this.#wake?.()
+    this.inbox.wake()
   }
 
   /** Runs from a fresh start. Rejects with `ledger.poisoned` or `run.diverged`. */
   async start(first: Omit<RunStarted, 'run' | 'n'>): Promise<RunEnd> {
     return this.#drive(() => {
-      this.#actor.start()
+      this.#actors.start()
       this.#isLive = true
       this.record(first, {
         get: (value) => {
@@ -268,7 +162,7 @@ export class RunPump implements PumpPort {
       begin()
       return await this.#loop()
     } catch (error) {
-      this.#failure ??= { error }
+      this.inbox.fail(error)
       throw error
     } finally {
       this.#dispose()
@@ -278,7 +172,7 @@ export class RunPump implements PumpPort {
   #recover(started: RunStarted, recorded: readonly RecordedEntry[]): void {
     this.#started = started
     this.leaves.restore(this.#saved?.past ?? [], this.#saved?.attempts)
-    this.#actor.start()
+    this.#actors.start()
     this.#takeAsks()
     // The restored charts know already who is WAITING; only the bookkeeping is told again.
     const waiting = [...this.agenda.waiting]
@@ -300,16 +194,16 @@ export class RunPump implements PumpPort {
     for (const ask of this.agenda.decisions.values()) openDecision(this, ask)
     for (;;) {
       this.#takeAsks()
-      if (this.#failure !== undefined) throw this.#failure.error
+      if (this.inbox.failure !== undefined) throw this.inbox.failure.error
       const decided = this.scopes.decide()
       if (decided === true || (decided !== false && (await decided))) continue
       if (this.#settled !== undefined) {
-        if (this.#settled.success) this.#handIn()
+        if (this.#settled.success) this.#actors.handIn()
         return finishRun(this, this.#settled)
       }
       const starting = this.#startAttempts()
       if (starting !== undefined) await starting
-      const fact = this.#inbox.shift()
+      const fact = this.inbox.take()
       if (fact === undefined) {
         const end = await this.#rest()
         if (end !== undefined) return end
@@ -331,13 +225,6 @@ export class RunPump implements PumpPort {
   #isFarAhead(): boolean {
     const { items, bytes } = this.host.journal.backlog()
     return items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX
-  }
-
-  /** The run needs its actors no more: nothing is delivered after its root has settled. */
-  #handIn(): void {
-    this.#failures.unsubscribe()
-    this.#actors.clear()
-    this.host.actors?.give(this.root, this.#actor)
   }
 
   /** Starts what is not running yet; a promise when something has to be awaited. */
@@ -377,10 +264,7 @@ export class RunPump implements PumpPort {
       if (mayWait && mayPark(this)) return this.#park()
       if (this.#isStopping) return { kind: 'stopped', checkpoint: this.#checkpoint() }
     }
-    await new Promise<void>((resolve) => {
-      this.#wake = resolve
-    })
-    this.#wake = undefined
+    await this.inbox.stirred()
     return undefined
   }
 
@@ -388,11 +272,11 @@ export class RunPump implements PumpPort {
   async #stirs(): Promise<boolean> {
     for (let tick = 0; tick < limits.PUMP_PATIENCE_TICKS; tick += 1) {
       await undefined
-      if (this.#inbox.length > 0) return true
+      if (!this.inbox.isEmpty) return true
     }
     await nextTurn()
-    const isBusy = this.leaves.performing > 0 || this.#asks.length > 0
-    return isBusy || this.#inbox.length > 0 || this.#failure !== undefined
+    const isBusy = this.leaves.performing > 0 || this.#actors.hasAsks
+    return isBusy || !this.inbox.isEmpty || this.inbox.failure !== undefined
   }
 
   #park(): RunEnd {
@@ -403,11 +287,7 @@ export class RunPump implements PumpPort {
   }
 
   #takeAsks(): void {
-    while (this.#asks.length > 0) {
-      const asks = this.#asks
-      this.#asks = []
-      for (const ask of asks) takeAsk(this, ask)
-    }
+    this.#actors.takeAsks((ask) => takeAsk(this, ask))
   }
 
   /** The root block has ended. */
@@ -420,13 +300,13 @@ export class RunPump implements PumpPort {
     const { identity } = this.host
     this.record(beginWait(terms, { runId: this.runId, identity, at: this.book.now() }))
     // The code may have asked while nothing else was going on.
-    this.#wake?.()
+    this.inbox.wake()
   }
 
   /** The first entry of a run: its root block executes. */
   begin(entry: RunStarted): void {
     this.#started = entry
-    this.#command({
+    this.#actors.command({
       type: 'block.execute',
       request: this.root.request(this.runId, entry.input),
       step: 1,
@@ -437,11 +317,7 @@ export class RunPump implements PumpPort {
 
   cancelled(entry: CancelAsked): void {
     this.#isCancelled = true
-    this.#command({ type: 'block.cancel', reason: entry.reason, at: entry.at })
-  }
-
-  #command(command: BlockCommand): void {
-    this.#actor.send(command)
+    this.#actors.command({ type: 'block.cancel', reason: entry.reason, at: entry.at })
   }
 
   /** Appends an entry that completes nothing, and applies it. */
@@ -469,16 +345,11 @@ export class RunPump implements PumpPort {
   }
 
   deliver(path: string, event: Delivery): void {
-    this.#actors.get(path)?.send(event)
+    this.#actors.deliver(path, event)
   }
 
   emit(event: RunEvent): void {
     this.host.emit(event, this.book.position)
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error }
-    this.#wake?.()
   }
 
   /** The run at this entry boundary, to go on from elsewhere (formats.md §7). */
@@ -488,8 +359,7 @@ export class RunPump implements PumpPort {
     const decisions = this.agenda.waits.all().filter((wait) => wait.seq === null)
     return {
       ...this.book.save(),
-      // Text at once: XState hands out its live context.
-      snapshot: JSON.parse(JSON.stringify(this.#actor.getPersistedSnapshot())) as Json,
+      snapshot: this.#actors.snapshot(),
       attempts: this.leaves.times(),
       open: [...current, ...decisions],
       waiting: [...this.agenda.waiting],
@@ -498,17 +368,10 @@ export class RunPump implements PumpPort {
   }
 
   #dispose(): void {
-    this.#isOver = true
     this.#callOffGrace?.()
     this.agenda.dispose()
     for (const attempt of [...this.leaves.all()]) this.leaves.close(attempt, true)
     this.scopes.release()
-    for (const fact of this.#inbox) {
-      const isAsked = fact.kind === 'message' || fact.kind === 'cancel'
-      if (isAsked && this.#failure !== undefined) fact.reject(this.#failure.error)
-      else if (fact.kind === 'message') fact.resolve({ accepted: false, reason: 'run_moved' })
-      else if (fact.kind === 'cancel') fact.resolve(false)
-    }
-    this.#inbox = []
+    this.inbox.close()
   }
 }

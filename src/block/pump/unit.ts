@@ -2,7 +2,7 @@ import type { Hash, IdentityId, Json, RunId } from '../../core/index.js'
 import type { UnitDraft } from '../journal.js'
 import type { Response } from '../protocol.js'
 import type { Attempt } from './attempt.js'
-import type { RootBlock } from './run-pump.js'
+import type { RootBlock } from './root-block.js'
 import type { Scope } from './scope.js'
 
 /** What the receipts of one run have in common. */

@@ -16,7 +16,7 @@ import type {
   Waiting
 } from '../pump/entries.js'
 import type { OpenWait } from '../pump/host.js'
-import type { RootBlock } from '../pump/run-pump.js'
+import type { RootBlock } from '../pump/root-block.js'
 import { bare } from '../pump/unit.js'
 import { beginWait, openWaitOf } from '../pump/waits.js'
 import { placeKey, type RunState } from './run-state.js'

@@ -25,7 +25,7 @@ import {
   type Settled
 } from '../pump/entries.js'
 import { seedOf } from '../pump/execution.js'
-import type { RootBlock } from '../pump/run-pump.js'
+import type { RootBlock } from '../pump/root-block.js'
 import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
 import { takeAsk } from './asks.js'
 import { checkEntry } from './entry-checks.js'

@@ -1,0 +1,145 @@
+import { assert, limits } from '../../core/index.js'
+import type { Attempt } from './attempt.js'
+import { type Call, type EffectRequest, effectKey } from './calls.js'
+import type { EntryDraft, Requested } from './entries.js'
+import type { LeavesPort } from './leaves.js'
+import { perform } from './performing.js'
+import { contradicted, keptFact, placeOf } from './replies.js'
+
+/**
+ * What becomes of the calls that the code of a run's leaves makes: sent, listed, or waited for.
+ *
+ * Owns: the effects that are being performed. Does not own: their order; what comes back is a fact.
+ */
+export class Calling {
+  readonly #port: LeavesPort
+  #performing = 0
+
+  constructor(port: LeavesPort) {
+    this.#port = port
+  }
+
+  /** Effects sent and not yet answered. */
+  get performing(): number {
+    return this.#performing
+  }
+
+  /** Takes a call that no tape answers. */
+  called(attempt: Attempt, call: Call): void {
+    if (this.#port.isStopping() || this.#isWaited(attempt, call)) return
+    const kept = attempt.past.earlier?.kept(call)
+    if (kept !== undefined) {
+      this.#port.post(keptFact(attempt, kept, call))
+      return
+    }
+    switch (call.kind) {
+      case 'effect':
+        return this.send(attempt, call)
+      case 'list':
+        return this.#list(attempt, call, call.prefix)
+      case 'sleep':
+        return this.#port.openWait({
+          place: placeOf(attempt),
+          seq: call.seq,
+          reason: 'poll',
+          request: call.request,
+          requestHash: call.requestHash,
+          actions: [],
+          due: this.#port.book.now() + Math.max(0, call.ms),
+          blockHash: attempt.block.codeHash
+        })
+      case 'wait':
+        return this.#port.openWait({
+          place: placeOf(attempt),
+          seq: call.seq,
+          reason: call.reason,
+          request: call.request,
+          requestHash: call.requestHash,
+          actions: call.reason === 'external' ? ['resume', 'deny'] : ['approve', 'deny'],
+          due: call.timeoutMs === undefined ? null : this.#port.book.now() + call.timeoutMs,
+          blockHash: attempt.block.codeHash
+        })
+    }
+  }
+
+  // On another state the code may wait for something else: then the old wait is over.
+  #isWaited(attempt: Attempt, call: Call): boolean {
+    const wait = attempt.waits.get(call.seq)
+    if (wait === undefined) return false
+    return wait.requestHash === call.requestHash || !attempt.hasReadState
+  }
+
+  /** Sends an effect once all that led to it is durable; a write is journaled first (L7). */
+  send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
+    const { host, book, runId } = this.#port
+    const { path, step } = attempt.ask
+    const contradiction = attempt.past.contradiction(call.seq, call.requestHash)
+    if (contradiction !== undefined) {
+      const outcome = contradicted(contradiction)
+      return this.#port.post({ kind: 'outcome', attempt, outcome })
+    }
+    if (call.sideEffects !== 'none' && this.#isStale(attempt)) {
+      return this.#port.post({ kind: 'stale', attempt, reruns: attempt.reruns })
+    }
+    const key = effectKey(runId, path, step, call.seq, call.requestHash)
+    const repeated = attempt.past.wasSent(call.seq, call.requestHash)
+    if (call.sideEffects !== 'none' && !attempt.past.requested.has(call.seq)) {
+      const draft: EntryDraft = {
+        k: 'requested',
+        at: book.now(),
+        ...placeOf(attempt),
+        seq: call.seq,
+        effect: call.effect,
+        sideEffects: call.sideEffects,
+        requestHash: call.requestHash,
+        key
+      }
+      const written = book.append(draft)
+      assert(written.ok, 'an entry without reads cannot conflict')
+      attempt.past.requested.set(call.seq, written.entry as Requested)
+      if (this.#port.scopeOf(path) === undefined)
+        host.gate.reserve(attempt, attempt.view.reads.keys(), attempt.view.lists.keys())
+    }
+    this.#performing += 1
+    host.journal
+      .durable(book.position)
+      .then(() =>
+        perform(call, host.provider(call.effect), {
+          key,
+          signal: attempt.signal,
+          repeated: repeated && !isOrdered
+        })
+      )
+      .then((performed) => this.#port.post({ kind: 'performed', attempt, call, performed }))
+      .catch((error: unknown) => this.#port.fail(error))
+      .finally(() => {
+        this.#performing -= 1
+      })
+  }
+
+  /** Whether to run again rather than to act on what is not so any more. */
+  #isStale(attempt: Attempt): boolean {
+    if (attempt.past.hasSent() || this.#performing > 0) return false
+    if (attempt.reruns > limits.CONFLICT_RERUNS_MAX) return false
+    if (this.#port.scopeOf(attempt.ask.path) !== undefined) return false
+    const { journal } = this.#port.host
+    for (const [key, seen] of attempt.view.reads) if (journal.read(key) !== seen) return true
+    return false
+  }
+
+  #list(attempt: Attempt, call: Call, prefix: string): void {
+    const scope = this.#port.scopeOf(attempt.ask.path)
+    this.#performing += 1
+    this.#port.host.journal
+      .list(prefix)
+      .then((keys) => {
+        const below = scope === undefined ? keys : scope.view.list(prefix, keys)
+        const text = JSON.stringify(below)
+        this.#port.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
+      })
+      .catch((error: unknown) => this.#port.fail(error))
+      .finally(() => {
+        this.#performing -= 1
+      })
+  }
+}

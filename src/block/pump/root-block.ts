@@ -1,0 +1,24 @@
+import type { AnyActorLogic } from 'xstate'
+import type { Hash, Json, JsonObject, RunId } from '../../core/index.js'
+import type { Request } from '../protocol.js'
+
+/** The block at the root of a run, compiled. */
+export interface RootBlock {
+  readonly name: string
+  readonly version: string
+  readonly definition: JsonObject
+  /** Its canonical JSON: written once for all runs. */
+  readonly definitionText: () => string
+  readonly definitionHash: Hash
+  readonly logic: AnyActorLogic
+  /** Input of the root actor. */
+  readonly input: unknown
+  readonly request: (runId: RunId, input: Json) => Request
+  /** Some block keeps its input or result private, so the run's own receipt does too. */
+  readonly isPrivate: boolean
+  /** The composite that runs at an actor path. */
+  readonly compositeAt: (path: string) => {
+    readonly version: string
+    readonly definitionHash: Hash
+  }
+}

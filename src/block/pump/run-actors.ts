@@ -1,0 +1,94 @@
+import { type AnyActor, type AnyActorRef, createActor, type Subscription } from 'xstate'
+import type { Json } from '../../core/index.js'
+import {
+  type Ask,
+  type BlockCommand,
+  connectPump,
+  type Delivery,
+  type PumpPort,
+  ROOT_PATH
+} from '../protocol.js'
+import type { PumpHost, RunCheckpoint } from './host.js'
+import type { RootBlock } from './root-block.js'
+
+/**
+ * The live actors of one run, and what their charts have asked for and nobody has taken up yet.
+ *
+ * Owns: the root actor, and by their paths the blocks that have asked for something. Does not own:
+ * what an ask means; that is the pump's.
+ */
+export class RunActors implements PumpPort {
+  readonly #root: RootBlock
+  readonly #pool: PumpHost['actors']
+  readonly #actor: AnyActor
+  readonly #failures: Subscription
+  readonly #byPath = new Map<string, AnyActorRef>()
+  #asks: Ask[] = []
+
+  constructor(options: {
+    readonly root: RootBlock
+    readonly pool: PumpHost['actors']
+    readonly checkpoint: RunCheckpoint | undefined
+    readonly fail: (error: unknown) => void
+  }) {
+    const { root, pool, checkpoint, fail } = options
+    this.#root = root
+    this.#pool = pool
+    const idle = checkpoint === undefined ? pool?.take(root) : undefined
+    this.#actor =
+      idle ??
+      createActor(root.logic, {
+        id: ROOT_PATH,
+        input: root.input,
+        // XState revives references inside the object it is given, so it gets its own copy.
+        ...(checkpoint === undefined
+          ? {}
+          : { snapshot: structuredClone(checkpoint.snapshot) as never })
+      })
+    connectPump(this.#actor.system, this)
+    this.#failures = this.#actor.subscribe({ error: fail })
+  }
+
+  /** Called by charts inside a transition; only records. */
+  ask(ask: Ask, actor: AnyActorRef): void {
+    this.#byPath.set(ask.path, actor)
+    this.#asks.push(ask)
+  }
+
+  get hasAsks(): boolean {
+    return this.#asks.length > 0
+  }
+
+  /** Gives every ask away, also those to which taking one leads. */
+  takeAsks(take: (ask: Ask) => void): void {
+    while (this.#asks.length > 0) {
+      const asks = this.#asks
+      this.#asks = []
+      for (const ask of asks) take(ask)
+    }
+  }
+
+  start(): void {
+    this.#actor.start()
+  }
+
+  command(command: BlockCommand): void {
+    this.#actor.send(command)
+  }
+
+  deliver(path: string, event: Delivery): void {
+    this.#byPath.get(path)?.send(event)
+  }
+
+  /** Text at once: XState hands out its live context. */
+  snapshot(): Json {
+    return JSON.parse(JSON.stringify(this.#actor.getPersistedSnapshot())) as Json
+  }
+
+  /** The run needs its actors no more: nothing is delivered after its root has settled. */
+  handIn(): void {
+    this.#failures.unsubscribe()
+    this.#byPath.clear()
+    this.#pool?.give(this.#root, this.#actor)
+  }
+}

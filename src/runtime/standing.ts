@@ -1,0 +1,58 @@
+import type { OpenWait, RootBlock, RunStarted } from '../block/index.js'
+import { type Hash, hashJson, type Json, type RunId } from '../core/index.js'
+import type { RunRecord } from '../ledger/index.js'
+import type { DeliveredEvent } from './channel.js'
+import { isEnded, resultOf } from './known.js'
+
+/** How runs stand, read off the records that the ledger keeps of them. */
+
+/** What a message can end, of a run that is not in memory. */
+export function waitsOf(record: RunRecord | undefined): readonly OpenWait[] {
+  if (record === undefined || record.status !== 'waiting') return []
+  return (record.last as unknown as { readonly waits: readonly OpenWait[] }).waits
+}
+
+/** The events with which somebody who begins to watch a run is told how it stands. */
+export function presentEvents(
+  runId: RunId,
+  record: RunRecord | undefined,
+  { waits, isLive }: { readonly waits: readonly OpenWait[]; readonly isLive: boolean }
+): readonly DeliveredEvent[] {
+  if (record === undefined) return []
+  const at = record.updatedAt
+  if (isEnded(record)) {
+    const { status, response, receiptHash } = resultOf(runId, record)
+    const hash = receiptHash === undefined ? {} : { receiptHash }
+    return [{ type: 'run.finished', runId, at, status, response, ...hash }]
+  }
+  const waiting: DeliveredEvent[] = waits.map((wait) => ({ type: 'waiting', runId, at, ...wait }))
+  if (record.status !== 'waiting' || isLive) return waiting
+  const { due = null } = record.last as { readonly due?: number | null }
+  return [...waiting, { type: 'run.parked', runId, at, waits, due }]
+}
+
+/** The entry with which a run begins. */
+export function firstEntry(
+  root: RootBlock,
+  terms: {
+    readonly at: number
+    readonly base: Hash | 'GENESIS'
+    readonly inputs: Json
+    readonly principal: Json
+  }
+): Omit<RunStarted, 'run' | 'n'> {
+  const { at, base, inputs, principal } = terms
+  const { name, definition, definitionHash } = root
+  return {
+    k: 'run.started',
+    at,
+    status: 'running',
+    name,
+    definition,
+    definitionHash,
+    input: inputs,
+    inputHash: hashJson(inputs),
+    base,
+    principal
+  }
+}
