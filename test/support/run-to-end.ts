@@ -184,12 +184,19 @@ async function oneLife(
   const { mode, cause } = runtime.status()
   if (mode !== 'ready') throw new Error(`the ledger is ${mode}: ${cause?.message}`)
   scenario.opened?.(runtime)
-  await checkTold(runtime, told)
-  const known = runtime.run(SCENARIO_RUN)
-  const run =
-    known === undefined
-      ? runtime.start(document, { id: SCENARIO_RUN, inputs })
-      : await runtime.resume(SCENARIO_RUN)
+  let run: RunHandle
+  try {
+    await checkTold(runtime, told)
+    const known = runtime.run(SCENARIO_RUN)
+    run =
+      known === undefined
+        ? runtime.start(document, { id: SCENARIO_RUN, inputs })
+        : await runtime.resume(SCENARIO_RUN)
+  } catch (error) {
+    // It died while it was taking the run up.
+    if (life.isDead) return undefined
+    throw error
+  }
   const result = await driveRun(run, { machine, life, runtime, decide, told })
   if (result === undefined) return undefined
   await checkTold(runtime, told)
