@@ -114,9 +114,9 @@ export class DerivedCheck {
     let stored = 0
     const found = await storedDigest(this.#store, this.#keys, (key, body) => {
       if (key < gte || key >= lt) return
-      stored += 1
       const runId = this.#keys.runId(key)
       const { entries, record } = decodeRun(key, runId, body.toString())
+      if (entries > 0) stored += 1
       const derived = runs.get(runId)?.derived
       const unequal =
         different('derived.run.entries', derived?.entries ?? 0, entries) ??
