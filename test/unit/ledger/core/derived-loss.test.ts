@@ -183,4 +183,30 @@ describe('derived records that are lost, stale or damaged', () => {
     const text = unwrapText(from, whole.find(([key]) => key === from)?.[1] ?? Buffer.alloc(0))
     expect(await kindOf([...whole, [to, wrapValue(to, text)]], undamaged, false)).toBe('equal')
   })
+
+  it('L4: a stamp from before there was a digest is made again', async () => {
+    const { whole } = await written()
+    const key = `${identity}/derived`
+    const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
+    const store = await storeOf(whole)
+    const text = unwrapText(key, store.get(key) ?? Buffer.alloc(0))
+    const older = text.replace(/"digest":\{[^}]*\},/, '').replace('"version":2', '"version":1')
+    expect(older).not.toBe(text)
+    const entries = whole.filter(([name]) => name !== key)
+    expect(await kindOf([...entries, [key, wrapValue(key, older)]], undamaged, false)).toBe('equal')
+  })
+
+  it('L1: pages never claim commits after the ones that they were written from', async () => {
+    const opened = await newLedger()
+    await commit(opened.ledger, loneItem({ id: 'a', writes: { k: 1 } }))
+    // Derived up to here without pages, then the process dies.
+    await opened.ledger.logHashes()
+    const again = await reopen(opened)
+    again.saveCheckpoint('run-a' as RunId, { text: '{}', entries: 2 }, 0)
+    await again.close()
+    const last = await reopen(opened)
+    expect(last.state()).toMatchObject({ mode: 'ready', receipts: 1 })
+    expect(last.roots()).toEqual(opened.ledger.roots())
+    expect((await verifyLedger({ store: opened.store, identity })).failure).toBeUndefined()
+  })
 })
