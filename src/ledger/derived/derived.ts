@@ -24,6 +24,7 @@ type Put = readonly [key: string, value: Uint8Array]
  * Invariants:
  * - L1 Written in batches of their own, each stamped with the commits that it covers, and only
  *   after those are durable. A crash leaves a stamp and everything it covers, or the one before.
+ * - L4 The stamp holds a digest of all of them but pages, so that open finds any that is lost.
  * - L5 Memory holds the tail only, which is bounded by the thresholds of {@link due}.
  */
 export class Derived {
