@@ -40,7 +40,9 @@ export function unwrapValue(key: string, value: Uint8Array): Buffer {
   return body
 }
 
-/** The checksum that a wrapped value carries; whether it holds is for {@link unwrapValue} to say. */
+/**
+ * The checksum that a wrapped value carries; whether it holds is for {@link unwrapValue} to say.
+ */
 export function checksumOf(value: Uint8Array): number {
   return new DataView(value.buffer, value.byteOffset, HEADER_BYTES).getUint32(1)
 }

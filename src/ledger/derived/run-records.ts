@@ -112,7 +112,9 @@ export class RunRecords {
     return JSON.parse(unwrapText(key, value)) as Visit[]
   }
 
-  /** What to write for a run after a stretch of commits, and the value that it takes the place of. */
+  /**
+   * What to write for a run after a stretch of commits, and the value that it takes the place of.
+   */
   puts(
     runId: RunId,
     delta: RunDelta,

@@ -3,7 +3,8 @@ import { type Hash, type PublicKey, type Signature, sha256Hex } from '../../core
 /**
  * Cuts receipts out of stored bytes without parsing them. In canonical order the last fields are
  *
- *   "publicKey":"64","receiptHash":"64","resultHash":"64","signature":"128","timestamp":N,"version":1}
+ *
+ * "publicKey":"64","receiptHash":"64","resultHash":"64","signature":"128","timestamp":N,"version":1}
  *
  * and all but N have fixed widths, so a receipt's own hash can be checked over the stored bytes.
  */
