@@ -7,8 +7,8 @@ import { hashKey, hashValue, StateTree } from '../src/ledger/state/index.js'
 /**
  * The floor: what cannot be avoided for one signed, hash-chained, durable receipt per step, and
  * nothing else. No actors, no engine, no queue with failure handling, no log, no index.
- * Each step: ids and seed, input and result hash, state root, receipt, signature, journal entry; then
- * one synced LevelDB batch of the commit record, the changed state entries and the head.
+ * Each step: ids and seed, input and result hash, state root, receipt, signature, journal entry;
+ * then one synced LevelDB batch of the commit record, the changed state entries and the head.
  */
 export type FloorForm = 'group' | 'step' | 'workflow'
 
@@ -159,7 +159,8 @@ export class Floor {
     this.#receiptHash = receiptHash
     this.#stateRoot = nextStateRoot
     const atHash = receipt.lastIndexOf('"resultHash"')
-    const text = `${receipt.slice(0, atHash)}"receiptHash":"${receiptHash}",${receipt.slice(atHash)}`
+    const [before, after] = [receipt.slice(0, atHash), receipt.slice(atHash)]
+    const text = `${before}"receiptHash":"${receiptHash}",${after}`
     const atSignature = text.lastIndexOf('"timestamp"')
     const journal = canonical({
       at,

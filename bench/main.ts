@@ -1,6 +1,6 @@
 /**
- * The benchmark suite: `npm run bench`, `npm run bench -- steps.64` for the rows whose names contain
- * that, `--json` for one object per row, `--full` for the sizes of docs/performance.md.
+ * The benchmark suite: `npm run bench`, `npm run bench -- steps.64` for the rows whose names
+ * contain that, `--json` for one object per row, `--full` for the sizes of docs/performance.md.
  */
 import { parseArgs } from 'node:util'
 import { groups } from './groups/index.js'

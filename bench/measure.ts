@@ -14,8 +14,8 @@ export interface Contender {
 }
 
 /**
- * Units per second of each contender: medians over interleaved rounds, after one round that warms up,
- * so that a slow minute of the machine falls on all alike.
+ * Units per second of each contender: medians over interleaved rounds, after one round that warms
+ * up, so that a slow minute of the machine falls on all alike.
  */
 export async function interleaved(
   contenders: readonly Contender[],

@@ -7,12 +7,16 @@ export interface Row {
   readonly floor: number | null
   /** `value / floor`, or the factor that the target speaks of. */
   readonly ratio: number | null
-  /** What `ratio`, or `value` where there is no ratio, should reach; null for rows that only inform. */
+  /**
+   * What `ratio`, or `value` where there is no ratio, should reach; null for rows that only inform.
+   */
   readonly target: number | null
   readonly better: 'higher' | 'lower'
 }
 
-/** Rows that are measured together, because their ratios need the same minutes of the same machine. */
+/**
+ * Rows that are measured together, because their ratios need the same minutes of the same machine.
+ */
 export interface Group {
   /** Names of its rows. */
   readonly rows: readonly string[]

@@ -1,6 +1,6 @@
 /**
- * tallystick: run multi-step work as statechart blocks that leave signed, hash-chained receipts, resume
- * after any crash, and prove what happened by doing it again.
+ * tallystick: run multi-step work as statechart blocks that leave signed, hash-chained receipts,
+ * resume after any crash, and prove what happened by doing it again.
  *
  * @packageDocumentation
  */

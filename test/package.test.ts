@@ -62,6 +62,8 @@ describe('the installed package', () => {
     const expected = [
       /^dist\/(src|machines)\/.+\.(js|d\.ts)(\.map)?$/,
       /^dist\/src\/.+\.(html|css|json|wasm|md)$/,
+      // The demonstration runs the first example.
+      /^(dist\/)?examples\/01-invoices\/.+/,
       /^docs\/.+\.(md|json|svg)$/,
       /^(LICENSE|[A-Z]+\.md|package\.json)$/
     ]

@@ -38,8 +38,8 @@ const LINE_COLUMNS_MAX = 100
 // A table with one entry for each code: it grows with the product and is read by searching.
 const tables = ['src/core/errors/codes.ts']
 
-// Bytes of a format, shown in a comment: there is no place to break them.
-const unbreakable = /^\s*(\*|\/\/) +\S+$/
+// Bytes of a format, shown in a comment, and the name of a test: there is no place to break them.
+const unbreakable = /^\s*(\*|\/\/) +\S+$|^\s*it\('[^']+', async \(\) => \{$/
 
 const src = filesBelow('src', ['.ts']).map(readSource)
 const machines = filesBelow('machines', ['.ts']).map(readSource)

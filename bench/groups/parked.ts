@@ -8,7 +8,9 @@ const AT_ONCE = 500
 /** A small index entry, and far less than one idle actor. */
 const BYTES_MAX = 2_000
 
-/** Runs that wait for a person: they are in the ledger, and memory holds next to nothing of them. */
+/**
+ * Runs that wait for a person: they are in the ledger, and memory holds next to nothing of them.
+ */
 export const parked: Group = {
   rows: ['parked.bytes-per-run'],
   async measure({ full }) {

@@ -68,7 +68,10 @@ async function perSecond(work: () => Promise<number>): Promise<number> {
   return (count * 1_000) / (elapsedMs() - begin)
 }
 
-/** Signatures, links, roots, write sets, journals, the log and the head; with `reexecute` the code too. */
+/**
+ * Signatures, links, roots, write sets, journals, the log and the head; with `reexecute` the code
+ * too.
+ */
 async function verify(runtime: WiredRuntime, reexecute: boolean): Promise<number> {
   const report = await runtime.verify({ reexecute })
   if (!report.ok) throw new Error(`the ledger does not verify: ${JSON.stringify(report.failure)}`)

@@ -2,8 +2,8 @@ import { appendFile, readFile } from 'node:fs/promises'
 import type { Provider } from 'tallystick'
 
 /**
- * A bank that keeps its book in a file, one transfer a line. Like a real one it can be asked whether a
- * transfer with a given key was made, and answers a repeated key with the first transfer.
+ * A bank that keeps its book in a file, one transfer a line. Like a real one it can be asked
+ * whether a transfer with a given key was made, and answers a repeated key with the first transfer.
  */
 export function fileBank(book: string, options: { readonly delayMs?: number } = {}): Provider {
   const transfers = async (): Promise<{ key: string; reference: string }[]> => {

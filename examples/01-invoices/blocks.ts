@@ -20,7 +20,10 @@ const load = defineBlock({
     })
     const invoices = parseCsv(text)
     for (const one of invoices) ctx.state.set(`invoice/${one.id}`, one)
-    ctx.state.set('open', invoices.map(({ id }) => id))
+    ctx.state.set(
+      'open',
+      invoices.map(({ id }) => id)
+    )
     ctx.state.set('paid', [])
     return { invoices: invoices.length }
   }
@@ -89,4 +92,3 @@ function parseCsv(text: string): Invoice[] {
     return { id, payee, amount }
   })
 }
-

@@ -22,8 +22,8 @@ export interface BlockContext {
   uuid(): string
   /**
    * Touches the outside world once: the result is sealed before the code sees it, and a replay or a
-   * resume supplies the sealed result. A request of class `idempotent` or `non_idempotent` is durable
-   * before it is performed (architecture.md L7).
+   * resume supplies the sealed result. A request of class `idempotent` or `non_idempotent` is
+   * durable before it is performed (architecture.md L7).
    * Rejects with {@link EffectFailure} when the effect failed.
    */
   effect<Result extends Json>(
@@ -61,7 +61,9 @@ export interface EffectOptions<Result extends Json> {
   readonly locate?: (call: EffectCall) => Promise<Located<Result>> | Located<Result>
 }
 
-/** What a provider gets. `key` is the same for every try of the same effect: its idempotency key. */
+/**
+ * What a provider gets. `key` is the same for every try of the same effect: its idempotency key.
+ */
 export interface EffectCall {
   readonly key: string
   readonly request: Json
@@ -122,7 +124,9 @@ export class BlockFailure extends Error {
   }
 }
 
-/** Trusted code touched the clock, chance or the network other than through `ctx` (semantics.md K8). */
+/**
+ * Trusted code touched the clock, chance or the network other than through `ctx` (semantics.md K8).
+ */
 export class DeterminismViolation extends BlockFailure {
   override readonly name = 'DeterminismViolation'
 }

@@ -1,6 +1,8 @@
 /**
- * block: the determinism boundary. Charts say what they want, the pump gets it, the journal keeps it.
+ * block: the determinism boundary. Charts say what they want, the pump gets it, the journal keeps
+ * it.
  */
+export { leafMachine } from './chart/leaf-machine.js'
 export {
   type BlockContext,
   BlockFailure,

@@ -4,12 +4,15 @@ import type { Hash, Json, RunId, StateRoot, UnitId } from '../core/index.js'
  * What the block room needs of a ledger, and no more. The ledger room implements it, `runtime.ts`
  * joins the two; tests use the in-memory implementation of the same conformance suite.
  *
- * `append` is synchronous: it checks the unit's reads (L10), builds the receipt, and puts everything
- * into the one ordered commit queue. Durability comes later; whoever lets something leave the process
- * first awaits `durable(position)` (D2).
+ * `append` is synchronous: it checks the unit's reads (L10), builds the receipt, and puts
+ * everything into the one ordered commit queue. Durability comes later; whoever lets something
+ * leave the process first awaits `durable(position)` (D2).
  */
 export interface Journal {
-  /** Hash of the last queued receipt, or null: the base of the random seeds of a run that starts now. */
+  /**
+   * Hash of the last queued receipt, or null: the base of the random seeds of a run that starts
+   * now.
+   */
   head(): Hash | null
   /** Canonical JSON text of a state entry, queued changes included; undefined when absent. */
   read(key: string): string | undefined
@@ -21,11 +24,13 @@ export interface Journal {
   /** Items and bytes appended and not yet durable (D9). */
   backlog(): { readonly items: number; readonly bytes: number }
   /**
-   * Code over a hash that only the holder of the identity's blob key can make: a run that is taken up
-   * again trusts its journal by it.
+   * Code over a hash that only the holder of the identity's blob key can make: a run that is taken
+   * up again trusts its journal by it.
    */
   authenticate(hash: Hash): Hash
-  /** Seals a response body: salts it, and names the hash that a receipt will carry (formats.md §3). */
+  /**
+   * Seals a response body: salts it, and names the hash that a receipt will carry (formats.md §3).
+   */
   seal(unitId: UnitId, seq: number, bodyText: string): { readonly salt: Hash; readonly hash: Hash }
 }
 

@@ -147,8 +147,8 @@ function applies(entry: RecoveryStep, errorType: string): boolean {
   return entry.errors?.includes(errorType) ?? true
 }
 
-// B9: only these classes are repeated by themselves. A composite whose scope was rolled back and left
-// nothing behind may run again whatever its class; a leaf may not, even when nothing was sent.
+// B9: only these classes are repeated by themselves. A composite whose scope was rolled back and
+// left nothing behind may run again whatever its class; a leaf may not, even when nothing was sent.
 function mayRunAgain(failed: FailedAttempt): boolean {
   if (failed.sideEffects !== 'non_idempotent') return true
   return failed.sent === false && !failed.canFallBack

@@ -60,7 +60,9 @@ export const PUMP_SLICE_MS = 10
 /** Idle actors kept for the next runs of one definition. */
 export const ACTORS_IDLE_MAX = 64
 
-/** Microtasks for which the pump lets code that is about to end do so, before it lets the loop turn. */
+/**
+ * Microtasks for which the pump lets code that is about to end do so, before it lets the loop turn.
+ */
 export const PUMP_PATIENCE_TICKS = 8
 
 /** Length of one CEL expression in characters (conformance.md §1.4). */

@@ -31,7 +31,9 @@ export class Xorshift128 {
     return this.#w
   }
 
-  /** A double in [0, 1) with 53 random bits: the high 27 of one word, then the high 26 of the next. */
+  /**
+   * A double in [0, 1) with 53 random bits: the high 27 of one word, then the high 26 of the next.
+   */
   random(): number {
     const high = this.uint32() >>> 5
     const low = this.uint32() >>> 6
@@ -45,6 +47,7 @@ export class Xorshift128 {
     bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x40, 6)
     bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
     const hex = bytes.toString('hex')
-    return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+    const ends = [8, 12, 16, 20, 32]
+    return ends.map((end, group) => hex.slice(ends[group - 1] ?? 0, end)).join('-')
   }
 }

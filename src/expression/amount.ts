@@ -11,7 +11,9 @@ const human = /^([0-9]{1,128})(?:\.([0-9]{1,128}))?$/
 /** Rounding of a division that does not come out even. */
 export type Rounding = 'floor' | 'ceil'
 
-/** Whether text is an amount in atomic units: decimal digits, no leading zero, at most 2^256 - 1. */
+/**
+ * Whether text is an amount in atomic units: decimal digits, no leading zero, at most 2^256 - 1.
+ */
 export function isAmountText(text: string): boolean {
   return atomic.test(text) && BigInt(text) <= AMOUNT_MAX
 }
@@ -63,7 +65,9 @@ export function toHuman(value: bigint, decimals: bigint): string {
   return fraction === '' ? whole : `${whole}.${fraction}`
 }
 
-/** value * numerator / denominator, exact before one rounding; only the result must fit an amount. */
+/**
+ * value * numerator / denominator, exact before one rounding; only the result must fit an amount.
+ */
 export function mulDiv(
   value: bigint,
   numerator: bigint,

@@ -1,8 +1,8 @@
 import type { Json } from '../core/index.js'
 
 /**
- * Why an evaluation gave no value. Stable: these codes may enter ledgers and routing choices, engine
- * error texts never do (D4).
+ * Why an evaluation gave no value. Stable: these codes may enter ledgers and routing choices,
+ * engine error texts never do (D4).
  */
 export type FailureCode =
   | 'missing_reference'

@@ -1,7 +1,7 @@
 /**
  * expression: values of documents (`lit`, `ref`, `cel`, `object`, `array`), conditions, and the CEL
- * profile `tally-cel/1`. Pure and synchronous (D1); failures of evaluation are data. The CEL engine is
- * loaded on demand and nothing outside this room knows which one it is.
+ * profile `tally-cel/1`. Pure and synchronous (D1); failures of evaluation are data. The CEL engine
+ * is loaded on demand and nothing outside this room knows which one it is.
  */
 export { AMOUNT_MAX, isAmountText, TOKEN_DECIMALS_MAX, toAtomic, toHuman } from './amount.js'
 export { type CompiledCondition, compileCondition } from './condition.js'

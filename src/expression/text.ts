@@ -7,7 +7,9 @@ const intMin = -(2n ** 63n)
 const intMax = 2n ** 63n - 1n
 const uintMax = 2n ** 64n - 1n
 
-/** Order of two texts by code point; UTF-16 order differs where surrogates meet U+E000 to U+FFFF. */
+/**
+ * Order of two texts by code point; UTF-16 order differs where surrogates meet U+E000 to U+FFFF.
+ */
 export function compareCodePoints(left: string, right: string): number {
   const shorter = Math.min(left.length, right.length)
   for (let index = 0; index < shorter; index += 1) {

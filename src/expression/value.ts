@@ -11,8 +11,8 @@ import { invalidExpression } from './invalid.js'
 import { lookUp, parseReference, type Reference, referenceText } from './reference.js'
 
 /**
- * A value of a document (semantics.md W3): an object with exactly one key. Bare JSON is not a value,
- * so that a typing error in a key can never pass as data.
+ * A value of a document (semantics.md W3): an object with exactly one key. Bare JSON is not a
+ * value, so that a typing error in a key can never pass as data.
  *
  * @example { object: { to: { ref: 'inputs.recipient' }, retries: { lit: 3 } } }
  */
@@ -44,9 +44,9 @@ const kinds: ReadonlyMap<string, Compile> = new Map<string, Compile>([
 ])
 
 /**
- * Compiles a {@link Value}. `engine` is needed only where it has a `cel` part (see {@link usesCel});
- * such a part without an engine throws `core.internal`. Throws `expression.invalid` for anything that
- * is not a value, an unknown root, or CEL outside the profile.
+ * Compiles a {@link Value}. `engine` is needed only where it has a `cel` part (see {@link
+ * usesCel}); such a part without an engine throws `core.internal`. Throws `expression.invalid` for
+ * anything that is not a value, an unknown root, or CEL outside the profile.
  */
 export function compileValue(
   value: Json,

@@ -65,8 +65,8 @@ export class EventChannel {
   }
 
   /**
-   * Reads from now on. `first` comes before everything else, once `position` is durable. Ends when the
-   * channel is closed.
+   * Reads from now on. `first` comes before everything else, once `position` is durable. Ends when
+   * the channel is closed.
    */
   async *read(
     first: readonly DeliveredEvent[],

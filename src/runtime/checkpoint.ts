@@ -11,8 +11,8 @@ import type { SavedCheckpoint } from '../ledger/index.js'
 
 /**
  * A run checkpoint in its envelope (formats.md §7):
- * `{envelope: {chart: {id, version, configHash}, definitionHash, journalSeq, runId, run, startedHash,
- * stateRoot}, mac}`, the code made with the blob key.
+ * `{envelope: {chart: {id, version, configHash}, definitionHash, journalSeq, runId, run,
+ * startedHash, stateRoot}, mac}`, the code made with the blob key.
  * Derived data: when it does not fit the running code, the run is rebuilt from its journal instead.
  */
 export function encodeCheckpoint(

@@ -33,14 +33,17 @@ export interface RunHandle extends AsyncIterable<DeliveredEvent>, AsyncDisposabl
   readonly id: RunId
   /**
    * Settles when the run has ended and that is durable. Rejects with `ledger.poisoned`,
-   * `run.interrupted` (the runtime closed), `run.diverged`, `run.definition_changed`, `run.id_reused`.
+   * `run.interrupted` (the runtime closed), `run.diverged`, `run.definition_changed`,
+   * `run.id_reused`.
    */
   readonly result: Promise<RunResult>
   /** The waits that a message can end now. */
   waits(): Promise<readonly OpenWait[]>
   approve(token: string, answer: Answer): Promise<MessageOutcome>
   deny(token: string, answer: Answer): Promise<MessageOutcome>
-  /** Ends a wait with a value; with `action`, decides about a failure: retry, patch, skip, abort. */
+  /**
+   * Ends a wait with a value; with `action`, decides about a failure: retry, patch, skip, abort.
+   */
   resume(
     token: string,
     answer: Answer & { readonly action?: 'resume' | 'retry' | 'patch' | 'skip' | 'abort' }

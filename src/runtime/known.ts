@@ -35,7 +35,7 @@ export function resultOf(runId: RunId, record: RunRecord, receiptHash?: Hash): R
   return { id: runId, status, response, ...(receiptHash === undefined ? {} : { receiptHash }) }
 }
 
-export function resolvers(): PromiseWithResolvers {
+function resolvers(): PromiseWithResolvers {
   let resolve: (result: RunResult) => void = () => undefined
   let reject: (error: unknown) => void = () => undefined
   const promise = new Promise<RunResult>((yes, no) => {
@@ -47,7 +47,9 @@ export function resolvers(): PromiseWithResolvers {
   return { promise, resolve, reject }
 }
 
-/** The result of a document that cannot run: a failure like any other, and nothing is recorded (B4). */
+/**
+ * The result of a document that cannot run: a failure like any other, and nothing is recorded (B4).
+ */
 export function refusedResult(
   runId: RunId,
   prepared: Prepared & { readonly ok: false }
@@ -82,5 +84,17 @@ export function checkSame(record: RunRecord, prepared: Compiled, inputs: Json): 
   }
   if (started.definitionHash !== prepared.root.definitionHash) {
     throw new TallyError('run.id_reused', { runId, what: 'document' })
+  }
+}
+
+/** A run of which nothing is known yet but its id. */
+export function newKnown(channel: EventChannel): Known {
+  return {
+    begun: Promise.resolve(),
+    channel,
+    result: resolvers(),
+    live: undefined,
+    resuming: undefined,
+    callOffDue: undefined
   }
 }

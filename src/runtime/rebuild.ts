@@ -31,8 +31,10 @@ export async function rebuildRun(
   const started = await firstEntry(ledger, runId)
   const prepared = await registry.compile(started.definition as unknown as CompositeDefinition)
   if (!prepared.ok || prepared.root.definitionHash !== started.definitionHash) {
+    const short = (hash: string) => hash.slice(0, 12)
+    const recorded = short(started.definitionHash)
     const difference = prepared.ok
-      ? `definition ${prepared.root.definitionHash.slice(0, 12)}, recorded was ${started.definitionHash.slice(0, 12)}`
+      ? `definition ${short(prepared.root.definitionHash)}, recorded was ${recorded}`
       : (prepared.diagnostics[0]?.message ?? 'it does not compile')
     throw new TallyError('run.definition_changed', { runId, difference })
   }

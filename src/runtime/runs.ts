@@ -27,8 +27,8 @@ import {
   checkSame,
   isEnded,
   type Known,
+  newKnown,
   refusedResult,
-  resolvers,
   resultOf
 } from './known.js'
 import { copyOf } from './messages.js'
@@ -51,10 +51,11 @@ interface StartTerms {
 /**
  * The runs of one ledger in this process: starting them, parking them, taking them up again.
  *
- * Owns: live pumps, their events and results. Does not own: what happened, which is in the ledger; a
- * parked run is only a record there, a small entry here, and a timer if it has a due time.
+ * Owns: live pumps, their events and results. Does not own: what happened, which is in the ledger;
+ * a parked run is only a record there, a small entry here, and a timer if it has a due time.
  *
- * L6 the same id is the same run: with the same document and inputs it is attached to, otherwise refused.
+ * L6 the same id is the same run: with the same document and inputs it is attached to, otherwise
+ * refused.
  */
 export class Runs {
   readonly #options: RunsOptions
@@ -77,7 +78,8 @@ export class Runs {
   start(runId: RunId, source: Promise<Prepared>, given: StartTerms): Known {
     this.#checkOpen()
     if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: String(runId) })
-    // A copy, with its keys in one order: the caller's object may change, and must not change the run.
+    // A copy, with its keys in one order: the caller's object may change, and must not change the
+    // run.
     const inputs = JSON.parse(canonicalizeLedgerValue(given.inputs)) as Json
     const options = { ...given, inputs }
     const earlier = this.#known.get(runId)
@@ -374,14 +376,7 @@ export class Runs {
       listener:
         events.listenerCount('event') === 0 ? undefined : (event) => events.emit('event', event)
     })
-    const known: Known = {
-      begun: Promise.resolve(),
-      channel,
-      result: resolvers(),
-      live: undefined,
-      resuming: undefined,
-      callOffDue: undefined
-    }
+    const known = newKnown(channel)
     this.#known.set(runId, known)
     return known
   }

@@ -39,8 +39,8 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
   /** Takes up every run that was interrupted. Default false: `resume` does it one by one. */
   readonly resume?: boolean
   /**
-   * Listens on the owner socket, so that the command line and other processes of this user can see and
-   * answer the runs (L11). Default true for ledgers on disk.
+   * Listens on the owner socket, so that the command line and other processes of this user can see
+   * and answer the runs (L11). Default true for ledgers on disk.
    */
   readonly serve?: boolean
   readonly clock?: Clock
@@ -59,12 +59,15 @@ export interface StartOptions {
  *
  * @example
  * await using tally = await createRuntime({ location: './ledger', create: 'if-absent', blocks })
- * const run = tally.start(await readFile('pay.yaml', 'utf8'), { id: 'june', inputs: { limit: '500' } })
+ * const text = await readFile('pay.yaml', 'utf8')
+ * const run = tally.start(text, { id: 'june', inputs: { limit: '500' } })
  * const { status, response } = await run.result
  */
 export interface Runtime extends AsyncDisposable {
   readonly identity: IdentityId
-  /** Every event of every run started after the first listener was added; as `--json` prints them. */
+  /**
+   * Every event of every run started after the first listener was added; as `--json` prints them.
+   */
   readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
   /** Starts a run of a document: YAML or JSON text, or the parsed document. */
   start(document: string | Json, options?: StartOptions): RunHandle
@@ -80,8 +83,9 @@ export interface Runtime extends AsyncDisposable {
   /** What is wrong or doubtful in a document; empty when it is fine. */
   lint(document: string | Json): Promise<readonly Diagnostic[]>
   /**
-   * Checks everything: hashes, links, signatures, state, journals; and, unless `reexecute` is false,
-   * does every run again with the registered code. Never throws for bad data (semantics.md P1).
+   * Checks everything: hashes, links, signatures, state, journals; and, unless `reexecute` is
+   * false, does every run again with the registered code. Never throws for bad data (semantics.md
+   * P1).
    */
   verify(options?: VerifyOptions): Promise<VerificationReport>
   /** {@link verify} with every unit executed twice and the executions compared (P2). */

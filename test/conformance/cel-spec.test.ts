@@ -52,7 +52,7 @@ function casesOf(suite: IncrementalTestSuite, path: readonly string[]): Case[] {
 }
 
 const protobuf =
-  /TestAllTypes|NestedTestAllTypes|GlobalEnum|NestedEnum|proto[23]|google\.protobuf\.(?!Timestamp|Duration)/
+  /TestAllTypes|GlobalEnum|NestedEnum|proto[23]|google\.protobuf\.(?!Timestamp|Duration)/
 
 function needsProtobuf({ test }: Case): boolean {
   const text = toJsonString(SimpleTestSchema, test, { registry })

@@ -7,8 +7,9 @@ import { openOn } from '../support/lives.js'
 import { committedVectors } from '../support/vectors.js'
 
 /**
- * The same definition, inputs, state, sealed responses and delivery order give the same bytes on every
- * major of Node (D5). The profile is fixed here, since it names the major; the blocks use no maths that
+ * The same definition, inputs, state, sealed responses and delivery order give the same bytes on
+ * every major of Node (D5). The profile is fixed here, since it names the major; the blocks use no
+ * maths that
  * V8 has changed.
  */
 

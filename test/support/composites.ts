@@ -4,7 +4,10 @@ import type { BlockRegistry } from '../../src/block/graph/registry.js'
 import type { JsonObject } from '../../src/core/index.js'
 import { fakeExpressions } from './fake-expressions.js'
 
-/** A registry of blocks named after their class: `none.x`, `idempotent.x`, anything else is not safe. */
+/**
+ * A registry of blocks named after their class: `none.x`, `idempotent.x`, anything else is not
+ * safe.
+ */
 export const testRegistry: BlockRegistry = {
   block: (name) => {
     if (name.startsWith('missing')) return undefined

@@ -12,7 +12,9 @@ import {
 } from '../../src/block/protocol.js'
 import type { Json } from '../../src/core/index.js'
 
-/** How the fake answers: a response, or a wait that is resumed and then settles with the response. */
+/**
+ * How the fake answers: a response, or a wait that is resumed and then settles with the response.
+ */
 export interface Answer {
   readonly response: Response
   readonly waitsFirst?: boolean

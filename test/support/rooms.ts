@@ -113,14 +113,11 @@ export function rankOf(room: string): number {
 /**
  * Allowances while rooms are being built: files that no entry point reaches yet, codes and limits
  * that nothing uses yet. In a release each is /^$/, which matches nothing.
+ * `capability` is whole and tested; the intent room, which will run its packages, does not exist
+ * yet.
  */
-export const filesToCome = /^(machines|src\/(block|expression|ledger|runtime))\//
-export const codesToCome = /^(owner|ledger|run|block)\./
-export const limitsToCome =
-  /^(MAX|RUN|GRAPH|CHART|CONFLICT|PARK|CLOSE|RETRY|EXPRESSION|FLUSH|BLOB|DERIVE)_/
+export const filesToCome = /^src\/capability\//
+export const codesToCome = /^$/
+export const limitsToCome = /^$/
 /** Paths of package.json that are not built yet. */
-export const entriesToCome: readonly string[] = [
-  './dist/src/index.js',
-  './dist/src/index.d.ts',
-  './dist/src/cli/main.js'
-]
+export const entriesToCome: readonly string[] = []

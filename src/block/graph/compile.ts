@@ -279,7 +279,8 @@ class Compiler {
   /** What happens outside cannot be rolled back with an overlay (C4). */
   #checkReversible(child: CompiledNode, path: DocumentPath): void {
     if (child.kind !== 'leaf' || child.sideEffects === 'none') return
-    const message = `${child.name} acts outside (${child.sideEffects}); an atomic composite cannot undo that`
+    const { name, sideEffects } = child
+    const message = `${name} acts outside (${sideEffects}); an atomic composite cannot undo that`
     this.#refuse('invalid_graph', path, message)
   }
 

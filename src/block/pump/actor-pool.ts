@@ -3,8 +3,8 @@ import { limits } from '../../core/index.js'
 import type { RootBlock } from './root-block.js'
 
 /**
- * Root actors of runs that ended well, with the children that they have, to be executed again: READY
- * can be re-entered and `block.execute` resets every context, so a run costs no new actors.
+ * Root actors of runs that ended well, with the children that they have, to be executed again:
+ * READY can be re-entered and `block.execute` resets every context, so a run costs no new actors.
  *
  * Owns: idle actors, by compiled definition, which can be thrown away at any time. Does not own: an
  * actor that a run has taken.
@@ -26,7 +26,9 @@ export class ActorPool {
   }
 }
 
-/** Whether a block and all that it has executed are READY: nothing of the last run is left in them. */
+/**
+ * Whether a block and all that it has executed are READY: nothing of the last run is left in them.
+ */
 function isReady(actor: AnyActorRef): boolean {
   const { status, value, children } = actor.getSnapshot() as BlockSnapshot
   return status === 'active' && value === 'READY' && Object.values(children ?? {}).every(isReady)

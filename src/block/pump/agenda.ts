@@ -7,9 +7,9 @@ import { OpenWaits } from './waits.js'
 /**
  * What a run waits for: open waits, timers, and decisions that charts have asked for.
  *
- * Owns: timers on the clock. A timer that has fired is a fact for the pump, like any other; waits are
- * armed only once the pump is live, so that in recovery pending effects come before timers that fell
- * due meanwhile (K7).
+ * Owns: timers on the clock. A timer that has fired is a fact for the pump, like any other; waits
+ * are armed only once the pump is live, so that in recovery pending effects come before timers that
+ * fell due meanwhile (K7).
  */
 export class Agenda {
   readonly waits = new OpenWaits()

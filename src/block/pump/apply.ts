@@ -5,8 +5,8 @@ import type { RunPump } from './run-pump.js'
 import { openWaitOf } from './waits.js'
 
 /**
- * Changes what a journal entry says. Live and recovering pumps call this for the same entries in the
- * same order, which is why a resumed run is the run that was interrupted (D6).
+ * Changes what a journal entry says. Live and recovering pumps call this for the same entries in
+ * the same order, which is why a resumed run is the run that was interrupted (D6).
  */
 export function applyEntry(pump: RunPump, entry: JournalEntry): void {
   const { agenda, leaves } = pump

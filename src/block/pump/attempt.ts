@@ -48,7 +48,8 @@ export interface AttemptOptions {
  * One attempt of a leaf: its execution, and the tape of what was sealed for it.
  *
  * Owns: the tape, the calls, the view of state. Does not own: the journal and the decisions of the
- * pump. While the tape lasts it answers the code from it, in the recorded order, and reports nothing.
+ * pump. While the tape lasts it answers the code from it, in the recorded order, and reports
+ * nothing.
  */
 export class Attempt {
   readonly ask: AttemptAsk
@@ -171,9 +172,10 @@ export class Attempt {
   }
 
   /**
-   * Answers the code from the tape, entry by entry, letting it run in between (formats.md §3). Stops
-   * early at a listing that was asked for again. Returns the seqs of what the tape has and the code,
-   * which reads another state now, does not ask for (L10); throws `run.diverged` when it read none.
+   * Answers the code from the tape, entry by entry, letting it run in between (formats.md §3).
+   * Stops early at a listing that was asked for again. Returns the seqs of what the tape has and
+   * the code, which reads another state now, does not ask for (L10); throws `run.diverged` when it
+   * read none.
    */
   async replayTape(): Promise<readonly number[]> {
     for (; this.#given < this.tape.length; this.#given += 1) {

@@ -40,7 +40,8 @@ interface Completed {
 /**
  * The running totals of one run's journal: entry numbers, logical time, hash chain, node receipts.
  *
- * Invariants: entry numbers have no gaps; `at` never goes back (K7); the hash chain covers every entry.
+ * Invariants: entry numbers have no gaps; `at` never goes back (K7); the hash chain covers every
+ * entry.
  */
 export class RunBook {
   readonly runId: RunId
@@ -131,8 +132,9 @@ export class RunBook {
   }
 
   /**
-   * Whether what was recovered is what the holder of the key wrote: the last code covers every entry.
-   * Throws `run.journal_forged`: a run never goes on from results that somebody has put there.
+   * Whether what was recovered is what the holder of the key wrote: the last code covers every
+   * entry. Throws `run.journal_forged`: a run never goes on from results that somebody has put
+   * there.
    */
   checkRecovered(): void {
     const { journal } = this.#host

@@ -12,11 +12,11 @@ import type { OpenWait } from './host.js'
 
 /**
  * Journal entries of a run. Every entry has its kind `k`, its run, its number `n` (from 0, without
- * gaps) and the time `at` on the run's logical clock. Live and recovering pumps apply the same entries
- * in the same way; a live one has decided them first.
+ * gaps) and the time `at` on the run's logical clock. Live and recovering pumps apply the same
+ * entries in the same way; a live one has decided them first.
  *
- * `step` counts the child executions of the parent; `seq` counts the calls of one attempt from 1, and
- * 0 is the confirmation that the node itself asks for.
+ * `step` counts the child executions of the parent; `seq` counts the calls of one attempt from 1,
+ * and 0 is the confirmation that the node itself asks for.
  */
 export type JournalEntry =
   | RunStarted
@@ -128,8 +128,8 @@ export interface Answered extends EntryBase, Place {
 }
 
 /**
- * The attempt's code ran again on another state and did not ask for these results any more: they are
- * not on its tape from here on (L10).
+ * The attempt's code ran again on another state and did not ask for these results any more: they
+ * are not on its tape from here on (L10).
  */
 export interface Rewound extends EntryBase, Place {
   readonly k: 'rewound'

@@ -1,11 +1,12 @@
 import { type Clock, limits } from '../../core/index.js'
 
 /**
- * Keeps units of work of concurrent runs serialisable where optimism is not enough (L10): a unit whose
- * reads kept changing runs alone, and keys read before a write-class effect was sent are reserved.
+ * Keeps units of work of concurrent runs serialisable where optimism is not enough (L10): a unit
+ * whose reads kept changing runs alone, and keys read before a write-class effect was sent are
+ * reserved.
  *
- * Owns: who runs alone and which keys are reserved, in memory. Does not own: the check of reads at the
- * commit queue, which the ledger makes for every unit.
+ * Owns: who runs alone and which keys are reserved, in memory. Does not own: the check of reads at
+ * the commit queue, which the ledger makes for every unit.
  */
 export class UnitGate {
   readonly #clock: Clock
@@ -21,7 +22,9 @@ export class UnitGate {
     this.#clock = clock
   }
 
-  /** From now until `release`, only `unit` may commit. False when another unit runs alone already. */
+  /**
+   * From now until `release`, only `unit` may commit. False when another unit runs alone already.
+   */
   runAlone(unit: object): boolean {
     this.#alone ??= unit
     return this.#alone === unit

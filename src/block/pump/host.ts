@@ -26,7 +26,9 @@ export interface PumpHost {
   emit(event: RunEvent, position: Position): void
 }
 
-/** What somebody who watches a run is told, in order. `at` is the run's logical time, milliseconds. */
+/**
+ * What somebody who watches a run is told, in order. `at` is the run's logical time, milliseconds.
+ */
 export type RunEvent = { readonly runId: RunId; readonly at: number } & (
   | { readonly type: 'run.started'; readonly name: string; readonly definitionHash: Hash }
   | { readonly type: 'run.resumed' }
@@ -44,7 +46,9 @@ export type RunEvent = { readonly runId: RunId; readonly at: number } & (
       readonly attempt: number
       readonly block: string
       readonly response: Response
-      /** Hash of the receipt that the step left; failed steps and steps of atomic parents have none. */
+      /**
+       * Hash of the receipt that the step left; failed steps and steps of atomic parents have none.
+       */
       readonly receiptHash?: Hash
     }
   | {

@@ -4,9 +4,9 @@ export interface SignalSource {
 }
 
 /**
- * An object with a `signal` that its source makes when it is read. The property is the object's own,
- * so that a copy of the object has it too, and its getter is the same for all: an object with a
- * getter of its own costs ten times as much.
+ * An object with a `signal` that its source makes when it is read. The property is the object's
+ * own, so that a copy of the object has it too, and its getter is the same for all: an object with
+ * a getter of its own costs ten times as much.
  */
 export class LazySignal {
   static readonly #property: PropertyDescriptor & ThisType<LazySignal> = {

@@ -64,8 +64,9 @@ export interface LeavesPort {
 /**
  * The attempts of one run's leaves: what they ask for and what becomes of it.
  *
- * Owns: attempts in progress, and effects being performed. Does not own: the journal, delivery order
- * and settling, which are the pump's. Everything that comes back from outside is posted as a fact.
+ * Owns: attempts in progress, and effects being performed. Does not own: the journal, delivery
+ * order and settling, which are the pump's. Everything that comes back from outside is posted as a
+ * fact.
  */
 export class Leaves {
   readonly #port: LeavesPort
@@ -141,7 +142,9 @@ export class Leaves {
     return Object.fromEntries([...this.#current.values()].map(({ ask, at }) => [nameOf(ask), at]))
   }
 
-  /** Takes over, from a checkpoint, what earlier attempts have left behind, and the present times. */
+  /**
+   * Takes over, from a checkpoint, what earlier attempts have left behind, and the present times.
+   */
   restore(
     entries: readonly (Sealed | Requested)[],
     times: Readonly<Record<string, number>> = {}

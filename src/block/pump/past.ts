@@ -20,8 +20,8 @@ export class Past {
   }
 
   /**
-   * The same without some results: those become an earlier part of the attempt, where they can still
-   * be found by what asks for the same, and where what was sent stays sent.
+   * The same without some results: those become an earlier part of the attempt, where they can
+   * still be found by what asks for the same, and where what was sent stays sent.
    */
   without(seqs: readonly number[]): Past {
     const dropped = new Past(this, this.earlier)
@@ -34,8 +34,8 @@ export class Past {
   }
 
   /**
-   * What this attempt has sent and the code now asks otherwise: `requestHash` is that of the call that
-   * stands in its place, undefined when there is none.
+   * What this attempt has sent and the code now asks otherwise: `requestHash` is that of the call
+   * that stands in its place, undefined when there is none.
    */
   contradiction(seq: number, requestHash: Hash | undefined): Requested | undefined {
     const own = this.requested.get(seq)
@@ -61,7 +61,9 @@ export class Past {
     return isKept ? entry : undefined
   }
 
-  /** Whether this write-class effect was durably asked for, now or earlier, and may have happened. */
+  /**
+   * Whether this write-class effect was durably asked for, now or earlier, and may have happened.
+   */
   wasSent(seq: number, requestHash: Hash): boolean {
     const own = this.requested.get(seq)
     if (own !== undefined && own.requestHash === requestHash) return !this.#didNotHappen(seq)

@@ -22,7 +22,9 @@ export function keptFact(attempt: Attempt, kept: Sealed, call?: Call): LeafFact 
   return { kind: 'performed', attempt, call: answered, performed: { kind: 'done', text } }
 }
 
-/** What was sent outside does not fit the state as it is now: nobody but a person can tell (L10). */
+/**
+ * What was sent outside does not fit the state as it is now: nobody but a person can tell (L10).
+ */
 export function contradicted({ effect, seq }: Requested): Outcome & { readonly ok: false } {
   const details = { effect, seq }
   return { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict', details }

@@ -3,7 +3,9 @@ import type { Attempt } from './attempt.js'
 import type { WaitBegun } from './entries.js'
 import type { RunPump } from './run-pump.js'
 
-/** Tells each leaf that has nothing but waits left that it is WAITING (B2); true when there was one. */
+/**
+ * Tells each leaf that has nothing but waits left that it is WAITING (B2); true when there was one.
+ */
 export function markWaiting(pump: RunPump): boolean {
   let marked = false
   for (const attempt of pump.leaves.all()) {

@@ -29,13 +29,13 @@ export interface RunPumpOptions {
 /**
  * The pump of one run: the only code between its charts and the outside that awaits (D1).
  *
- * Owns: the live actors, the inbox of facts, the order in which they become journal entries. Does not
- * own: the journal (a port), attempts ({@link Leaves}), overlays ({@link Scopes}).
+ * Owns: the live actors, the inbox of facts, the order in which they become journal entries. Does
+ * not own: the journal (a port), attempts ({@link Leaves}), overlays ({@link Scopes}).
  *
  * Invariants: D2 nothing is emitted or sent before it is durable. D3 facts become entries one at a
- * time, and each entry is applied at once, so the journal's order is the delivery order. D6 live and
- * recovering pumps apply the same entries in the same way. D9 the inbox holds at most one fact for each
- * outstanding call, and the pump yields after a slice.
+ * time, and each entry is applied at once, so the journal's order is the delivery order. D6 live
+ * and recovering pumps apply the same entries in the same way. D9 the inbox holds at most one fact
+ * for each outstanding call, and the pump yields after a slice.
  */
 export class RunPump {
   readonly runId: RunId
@@ -56,7 +56,9 @@ export class RunPump {
   #settled: Response | undefined
   #isLive = false
   #isStopping = false
-  /** Whether effects that were sent have had their time to answer: the journal has their requests. */
+  /**
+   * Whether effects that were sent have had their time to answer: the journal has their requests.
+   */
   #isGraceOver = false
   #callOffGrace: (() => void) | undefined
   #isCancelled = false

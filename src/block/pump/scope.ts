@@ -11,8 +11,8 @@ type ScopeOpen = Extract<ScopeAsk, { kind: 'scope.open' }>
 const CHANGED = '\u0000changed'
 
 /**
- * The overlay of an atomic composite: its children read and write through it, and it is merged below
- * as a whole or dropped as a whole (C4, L8).
+ * The overlay of an atomic composite: its children read and write through it, and it is merged
+ * below as a whole or dropped as a whole (C4, L8).
  */
 export class Scope {
   readonly opened: ScopeOpen

@@ -11,8 +11,8 @@ import { bare, scopeUnit } from './unit.js'
 type ScopeEnd = Exclude<ScopeAsk, { readonly kind: 'scope.open' }>
 
 /**
- * The overlays of one run's atomic composites (C4). The outermost commits as one unit of work with one
- * receipt; an inner one is merged into the one around it.
+ * The overlays of one run's atomic composites (C4). The outermost commits as one unit of work with
+ * one receipt; an inner one is merged into the one around it.
  */
 export class Scopes {
   readonly #pump: RunPump

@@ -1,8 +1,8 @@
 import { elapsedMs, limits, nextTurn } from '../../core/index.js'
 
 /**
- * Shares the event loop among all runs of a runtime (D9): a run that goes on after the slice is used
- * up first lets the loop turn, so that timers, sockets and the disk are served.
+ * Shares the event loop among all runs of a runtime (D9): a run that goes on after the slice is
+ * used up first lets the loop turn, so that timers, sockets and the disk are served.
  */
 export class Turns {
   #slice: { readonly end: number; readonly turn: Promise<void> } | undefined

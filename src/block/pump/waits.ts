@@ -3,7 +3,9 @@ import type { WaitAction, WaitReason } from '../protocol.js'
 import type { EntryDraft, Place, WaitBegun } from './entries.js'
 import type { OpenWait } from './host.js'
 
-/** A message from outside the run that ends a wait (B3). `digest` binds it to what was shown (W7). */
+/**
+ * A message from outside the run that ends a wait (B3). `digest` binds it to what was shown (W7).
+ */
 export interface WaitMessage {
   readonly token: string
   readonly digest: string

@@ -4,7 +4,8 @@ import { JSON_DEPTH_MAX } from '../limits.js'
 const nodeMayBegin = new Set(['\n', '\r', '-', ':', ',', '?', '[', '{', ''])
 
 /**
- * Refuses deep flow nesting before any recursive reader sees the text; throws `core.limit_exceeded`.
+ * Refuses deep flow nesting before any recursive reader sees the text; throws
+ * `core.limit_exceeded`.
  *
  * A caught stack overflow is no defence in V8, so this scan is a loop. It counts an opening bracket
  * only where a YAML node can begin, so that brackets inside prose do not count; quotes are not

@@ -10,8 +10,8 @@ import { type DocumentPath, readYaml } from './yaml.js'
 /**
  * Reads a document, YAML or JSON text, as a plain JSON value (formats.md §10).
  *
- * At most {@link DOCUMENT_BYTES_MAX} bytes of UTF-8 and 64 levels, both checked before parsing. YAML
- * is narrowed to what JSON can say: no anchors, aliases, tags, merge keys, duplicate keys,
+ * At most {@link DOCUMENT_BYTES_MAX} bytes of UTF-8 and 64 levels, both checked before parsing.
+ * YAML is narrowed to what JSON can say: no anchors, aliases, tags, merge keys, duplicate keys,
  * `__proto__`, NaN, infinities or unsafe integers. Dates, `yes` and `no` are text. Text that begins
  * with a bracket and is JSON goes through the strict JSON reader.
  *
@@ -29,8 +29,8 @@ export function readDocument(text: string): Json {
 }
 
 /**
- * Line and column of the key (or array item) at a path of a document, for errors that are found after
- * reading. Best effort: where the path does not exist, the place of its nearest ancestor.
+ * Line and column of the key (or array item) at a path of a document, for errors that are found
+ * after reading. Best effort: where the path does not exist, the place of its nearest ancestor.
  */
 export function locate(text: string, path: DocumentPath): Position {
   let offset = 0

@@ -27,8 +27,8 @@ const notFinite = /^[-+]?\.(inf|Inf|INF)$|^\.(nan|NaN|NAN)$/
  * Reads an unquoted YAML scalar by the YAML 1.2 core schema, narrowed to what JSON can carry.
  *
  * Refused: NaN and infinities, integers outside the safe range, and forms that one reader takes for
- * a number and a person for text (`0xa9059cbb`, `0755`): those must be quoted or written in decimal.
- * Everything else is text, dates and `yes`/`no` included.
+ * a number and a person for text (`0xa9059cbb`, `0755`): those must be quoted or written in
+ * decimal. Everything else is text, dates and `yes`/`no` included.
  */
 export function readPlainScalar(text: string): ScalarReading {
   const word = words.get(text)

@@ -22,9 +22,9 @@ export type DocumentPath = readonly (string | number)[]
 export type NodeVisitor = (path: DocumentPath, offset: number) => void
 
 /**
- * Reads YAML text as a JSON value. The event stream of js-yaml is built into values by a loop of our
- * own, so that anchors, aliases, tags, merge keys, duplicate keys and `__proto__` are refused where
- * they stand. Throws `document.malformed`, or `core.limit_exceeded` for depth.
+ * Reads YAML text as a JSON value. The event stream of js-yaml is built into values by a loop of
+ * our own, so that anchors, aliases, tags, merge keys, duplicate keys and `__proto__` are refused
+ * where they stand. Throws `document.malformed`, or `core.limit_exceeded` for depth.
  */
 export function readYaml(text: string, visit?: NodeVisitor): Json {
   const builder = new ValueBuilder(text, visit)

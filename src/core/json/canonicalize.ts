@@ -6,8 +6,9 @@ import { JSON_DEPTH_MAX } from '../limits.js'
  * Canonical JSON, RFC 8785 (JCS), for plain JSON values only (formats.md §1).
  *
  * Keys are sorted by UTF-16 code units and written by us, never through object insertion order.
- * Throws `core.not_json` on anything JSON cannot carry: other prototypes, accessors, holes, symbols,
- * functions, `undefined`, NaN, infinities, BigInt, cycles, proxies, lone surrogates, too much depth.
+ * Throws `core.not_json` on anything JSON cannot carry: other prototypes, accessors, holes,
+ * symbols, functions, `undefined`, NaN, infinities, BigInt, cycles, proxies, lone surrogates, too
+ * much depth.
  *
  * `known` gives texts that were made here before, by object: such an object is not looked at again.
  *
@@ -23,8 +24,9 @@ export interface KnownTexts {
 }
 
 /**
- * Canonical JSON of a value from outside that the ledger is to keep (formats.md §1 "Ledger values"):
- * integers must be safe and keys must not begin with `$`. Throws `core.not_ledger_value` otherwise.
+ * Canonical JSON of a value from outside that the ledger is to keep (formats.md §1 "Ledger
+ * values"): integers must be safe and keys must not begin with `$`. Throws `core.not_ledger_value`
+ * otherwise.
  */
 export function canonicalizeLedgerValue(value: unknown): string {
   return attempt(value, 0, true, undefined) ?? write(value, '$', 0, true)
@@ -41,8 +43,8 @@ export function canonicalString(text: string): string {
 }
 
 /**
- * The same text as `write`, or undefined when there is anything to refuse: `write` then says what and
- * where. Keeping track of the place costs more than all the rest.
+ * The same text as `write`, or undefined when there is anything to refuse: `write` then says what
+ * and where. Keeping track of the place costs more than all the rest.
  */
 function attempt(
   value: unknown,
@@ -203,7 +205,8 @@ function writeObject(value: object, path: string, depth: number, ledger: boolean
       throw notLedgerValue(path, `the key "${key}" is reserved`)
     const member = dataProperty(value, key, path)
     const literal = plainText.test(key) ? `"${key}"` : keyLiteral(key, path)
-    text += `${index === 0 ? '' : ','}${literal}:${write(member, `${path}.${key}`, depth + 1, ledger)}`
+    const written = write(member, `${path}.${key}`, depth + 1, ledger)
+    text += `${index === 0 ? '' : ','}${literal}:${written}`
   }
   return `${text}}`
 }

@@ -3,9 +3,9 @@ import { JSON_DEPTH_MAX } from '../limits.js'
 import type { Json } from './value.js'
 
 /**
- * Strict JSON reader for text that comes from outside (formats.md §1). On top of RFC 8259 it refuses
- * duplicate keys, a byte-order mark, lone surrogates, integers that a double cannot hold exactly,
- * overflow, and depth over the limit. Throws `core.malformed_json` with the offset.
+ * Strict JSON reader for text that comes from outside (formats.md §1). On top of RFC 8259 it
+ * refuses duplicate keys, a byte-order mark, lone surrogates, integers that a double cannot hold
+ * exactly, overflow, and depth over the limit. Throws `core.malformed_json` with the offset.
  */
 export function parse(text: string): Json {
   const reader = new Reader(text)

@@ -24,7 +24,9 @@ const { BOOL, DYN, INT, STRING } = CelScalar
 const MAP = mapType(DYN, DYN)
 const AMOUNT = objectType(amountSchema)
 
-/** The amount type of the profile: functions, operators and comparisons (docs/spec/expressions.md). */
+/**
+ * The amount type of the profile: functions, operators and comparisons (docs/spec/expressions.md).
+ */
 export function amountFunctions(): readonly CelFunc[] {
   return [...operators(), ...comparisons(), ...conversions(), ...scaling()]
 }

@@ -19,7 +19,8 @@ export interface PreparedTree {
  *
  * - `root.a["b"][0]` becomes one variable, bound before evaluation to just that value;
  * - other `e.f`, `e[i]` and `has(e.f)` become `@select`, `@index`, `@has`, which are strict;
- * - each loop asks `@tick` before an iteration, and gathers its list with `@append`, in linear time.
+ * - each loop asks `@tick` before an iteration, and gathers its list with `@append`, in linear
+ *   time.
  *
  * `names` are bound as whole CEL values. Throws `expression.invalid`.
  */

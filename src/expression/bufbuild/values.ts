@@ -65,7 +65,8 @@ export function amountOf(value: unknown): bigint | undefined {
 export type AmountPatterns = readonly (readonly string[])[]
 
 /**
- * Copies plain JSON into CEL values: maps with sorted keys, safe integers as `int`, other numbers as
+ * Copies plain JSON into CEL values: maps with sorted keys, safe integers as `int`, other numbers
+ * as
  * `double` (JCS writes 1.0 as 1, so no other rule survives a round trip), amounts where the schema
  * says so. Throws `core.not_json` on anything else than plain own data.
  */

@@ -1,6 +1,7 @@
 /**
- * A process that runs one document after the other until it is killed. Plain JavaScript over the built
- * package, because it starts often. Its world is a file: what was done outside, a line each. Prints
+ * A process that runs one document after the other until it is killed. Plain JavaScript over the
+ * built package, because it starts often. Its world is a file: what was done outside, a line each.
+ * Prints
  * `done <run> <receipt>` for each run whose end it was told, or the error that ended it.
  */
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
