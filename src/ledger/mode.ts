@@ -1,4 +1,4 @@
-import { assign, setup } from 'xstate'
+import { type ActorLogic, assign, createActor, setup } from 'xstate'
 import { ledgerChart } from '../../machines/ledger.js'
 import { isTallyError, TallyError } from '../core/index.js'
 import type { LedgerMode } from './ledger-api.js'
@@ -57,8 +57,8 @@ const places: Readonly<Record<string, LedgerPlace>> = {
 }
 
 /**
- * One step of the chart, read off its data: two events come with every flush, and an actor takes
- * 20 µs for them. A test shows that it equals {@link ledgerMachine} in every state for every event.
+ * One step of the chart, read off its data: two events come with every flush, and the interpreter
+ * takes 20 µs for them. A test shows that it equals {@link ledgerMachine} in every state for every event.
  */
 export function ledgerStep(status: LedgerStatus, event: LedgerEvent): LedgerStatus {
   const transition = transitionsOf(status.value)[event.type]
@@ -75,8 +75,27 @@ function transitionsOf(place: LedgerPlace): Transitions {
   return place.WAITING === 'safe' ? WAITING.states.safe.on : {}
 }
 
+interface LedgerSnapshot extends LedgerStatus {
+  readonly status: 'active'
+  readonly output: undefined
+  readonly error: undefined
+}
+
+/** The logic of the ledger's actor: the chart as a table. */
+const ledgerLogic: ActorLogic<LedgerSnapshot, LedgerEvent> = {
+  getInitialSnapshot: () => ({
+    status: 'active',
+    output: undefined,
+    error: undefined,
+    value: 'READY',
+    cause: null
+  }),
+  transition: (snapshot, event) => ({ ...snapshot, ...ledgerStep(snapshot, event) }),
+  getPersistedSnapshot: (snapshot) => snapshot
+}
+
 /**
- * The mode of a ledger.
+ * The mode of a ledger: the live actor of its chart.
  *
  * Owns: which mode it is and why. Does not own: what a mode allows beyond {@link
  * LedgerModes.check}.
@@ -86,7 +105,7 @@ function transitionsOf(place: LedgerPlace): Transitions {
  * - L4 Appends are refused in safe mode; only a clean verification ends it.
  */
 export class LedgerModes {
-  #status: LedgerStatus = { value: 'READY', cause: null }
+  readonly #actor = createActor(ledgerLogic, { id: 'ledger' }).start()
   #mode: LedgerMode = 'ready'
   readonly #listeners = new Set<() => void>()
 
@@ -95,13 +114,13 @@ export class LedgerModes {
   }
 
   get cause(): Cause | undefined {
-    return this.#status.cause ?? undefined
+    return this.#actor.getSnapshot().cause ?? undefined
   }
 
   send(event: LedgerEvent): void {
     if (this.#mode === 'closed') return
-    this.#status = ledgerStep(this.#status, event)
-    this.#change(modeOf(this.#status.value))
+    this.#actor.send(event)
+    this.#change(modeOf(this.#actor.getSnapshot().value))
   }
 
   /** Throws `ledger.poisoned`, `ledger.safe_mode` or `ledger.closed` unless appends are taken. */
@@ -122,6 +141,7 @@ export class LedgerModes {
   }
 
   close(): void {
+    this.#actor.stop()
     this.#change('closed')
   }
 
