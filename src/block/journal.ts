@@ -1,4 +1,4 @@
-import type { Hash, Json, RunId, StateRoot, UnitId } from '../core/index.js'
+import type { Appended, Hash, JournalItem, QueuePosition, UnitId } from '../core/index.js'
 
 /**
  * What the block room needs of a ledger, and no more. The ledger room implements it, `runtime.ts`
@@ -20,7 +20,7 @@ export interface Journal {
   list(prefix: string): Promise<readonly string[]>
   append(item: JournalItem): Appended
   /** Resolves once everything up to `position` is on disk; rejects with `ledger.poisoned`. */
-  durable(position: Position): Promise<void>
+  durable(position: QueuePosition): Promise<void>
   /** Items and bytes appended and not yet durable (D9). */
   backlog(): { readonly items: number; readonly bytes: number }
   /**
@@ -34,90 +34,11 @@ export interface Journal {
   seal(unitId: UnitId, seq: number, bodyText: string): { readonly salt: Hash; readonly hash: Hash }
 }
 
-/** Place in the commit queue; grows by one with each appended item. */
-export type Position = number
-
-export interface JournalItem {
-  readonly runId: RunId
-  /**
-   * Journal entries of the run in order, each canonical JSON of a {@link JournalEntry}.
-   * Kinds that begin with `run.` also change the run's record.
-   */
-  readonly entries: readonly string[]
-  /** `authenticate` of the hash chain over the run's entries, up to the last of these. */
-  readonly mac?: Hash
-  /** The unit of work that these entries complete: it becomes one receipt. */
-  readonly unit?: UnitDraft
-  /** Signed evidence to add to the log: abort, denial or failure. */
-  readonly evidence?: EvidenceDraft
-}
-
-export type Appended =
-  | {
-      readonly ok: true
-      readonly position: Position
-      readonly receiptHash?: Hash
-      readonly nextStateRoot?: StateRoot
-    }
-  /** A key that the unit read has another value now: run it again on the current state (L10). */
-  | { readonly ok: false; readonly conflict: string }
-
-/** One unit of work, ready to become a receipt. Texts are canonical JSON. */
-export interface UnitDraft {
-  readonly id: UnitId
-  readonly action: string
-  /** `dappId` of the receipt: `block:<name>@<version>` for trusted blocks. */
-  readonly dappId: string
-  readonly payloadText: string
-  readonly payloadPrivate: boolean
-  readonly raw?: string
-  /** Milliseconds on the run's logical clock (K7). */
-  readonly at: number
-  readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
-  readonly principal: Json
-  readonly run?: {
-    readonly runId: RunId
-    readonly path: string
-    readonly step: number
-    readonly attempt: number
-    readonly at: number
-  }
-  readonly provider: {
-    readonly kind: string
-    readonly id: string
-    readonly codeHash: Hash
-    readonly profile: Json
-  }
-  readonly capabilitiesDeclared: readonly string[]
-  readonly capabilitiesUsed: readonly string[]
-  /** In delivery order. */
-  readonly sealed: readonly SealedReference[]
-  readonly resultText: string
-  readonly resultPrivate: boolean
-  /** Each key read from outside the unit, with the text seen (undefined: absent). */
-  readonly reads: ReadonlyMap<string, string | undefined>
-  /** Each prefix listed, with the keys seen. */
-  readonly lists: ReadonlyMap<string, readonly string[]>
-  /** Each key changed, with its new text (null: deleted). */
-  readonly writes: ReadonlyMap<string, string | null>
-}
-
-export interface SealedReference {
-  readonly seq: number
-  readonly effect: string
-  readonly requestHash: Hash
-  readonly responseHash: Hash
-  readonly bytes: number
-}
-
-export interface EvidenceDraft {
-  readonly type: 'abort' | 'denial' | 'failure'
-  readonly unitId: UnitId
-  readonly action: string
-  readonly payloadText: string
-  readonly landed: readonly SealedReference[]
-  readonly journalHash?: Hash
-  readonly code: string
-  readonly details: Json
-  readonly at: number
-}
+export type {
+  Appended,
+  EvidenceDraft,
+  JournalItem,
+  QueuePosition as Position,
+  SealedReference,
+  UnitDraft
+} from '../core/index.js'

@@ -24,6 +24,14 @@ export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
 export { type ErrorContext, isTallyError, TallyError } from './errors/error.js'
 export { hashJson, sha256, sha256Hex } from './hash.js'
+export type {
+  Appended,
+  EvidenceDraft,
+  JournalItem,
+  QueuePosition,
+  SealedReference,
+  UnitDraft
+} from './journal-item.js'
 export {
   canonicalize,
   canonicalizeLedgerValue,

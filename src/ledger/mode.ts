@@ -58,7 +58,8 @@ const places: Readonly<Record<string, LedgerPlace>> = {
 
 /**
  * One step of the chart, read off its data: two events come with every flush, and the interpreter
- * takes 20 µs for them. A test shows that it equals {@link ledgerMachine} in every state for every event.
+ * takes 20 µs for them. A test shows that it equals {@link ledgerMachine} in every state for every
+ * event.
  */
 export function ledgerStep(status: LedgerStatus, event: LedgerEvent): LedgerStatus {
   const transition = transitionsOf(status.value)[event.type]

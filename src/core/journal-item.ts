@@ -1,0 +1,95 @@
+import type { Hash, RunId, StateRoot, UnitId } from './brand.js'
+import type { Json } from './json/value.js'
+
+/**
+ * What the block room appends to a journal and the ledger room commits: the shapes of their port
+ * (architecture.md §3). They stand here because neither of the two rooms imports the other.
+ */
+
+/** Place in the commit queue; grows by one with each appended item. */
+export type QueuePosition = number
+
+export interface JournalItem {
+  readonly runId: RunId
+  /**
+   * Journal entries of the run in order, each canonical JSON of a {@link JournalEntry}.
+   * Kinds that begin with `run.` also change the run's record.
+   */
+  readonly entries: readonly string[]
+  /** `authenticate` of the hash chain over the run's entries, up to the last of these. */
+  readonly mac?: Hash
+  /** The unit of work that these entries complete: it becomes one receipt. */
+  readonly unit?: UnitDraft
+  /** Signed evidence to add to the log: abort, denial or failure. */
+  readonly evidence?: EvidenceDraft
+}
+
+export type Appended =
+  | {
+      readonly ok: true
+      readonly position: QueuePosition
+      readonly receiptHash?: Hash
+      readonly nextStateRoot?: StateRoot
+    }
+  /** A key that the unit read has another value now: run it again on the current state (L10). */
+  | { readonly ok: false; readonly conflict: string }
+
+/** One unit of work, ready to become a receipt. Texts are canonical JSON. */
+export interface UnitDraft {
+  readonly id: UnitId
+  readonly action: string
+  /** `dappId` of the receipt: `block:<name>@<version>` for trusted blocks. */
+  readonly dappId: string
+  readonly payloadText: string
+  readonly payloadPrivate: boolean
+  readonly raw?: string
+  /** Milliseconds on the run's logical clock (K7). */
+  readonly at: number
+  readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
+  readonly principal: Json
+  readonly run?: {
+    readonly runId: RunId
+    readonly path: string
+    readonly step: number
+    readonly attempt: number
+    readonly at: number
+  }
+  readonly provider: {
+    readonly kind: string
+    readonly id: string
+    readonly codeHash: Hash
+    readonly profile: Json
+  }
+  readonly capabilitiesDeclared: readonly string[]
+  readonly capabilitiesUsed: readonly string[]
+  /** In delivery order. */
+  readonly sealed: readonly SealedReference[]
+  readonly resultText: string
+  readonly resultPrivate: boolean
+  /** Each key read from outside the unit, with the text seen (undefined: absent). */
+  readonly reads: ReadonlyMap<string, string | undefined>
+  /** Each prefix listed, with the keys seen. */
+  readonly lists: ReadonlyMap<string, readonly string[]>
+  /** Each key changed, with its new text (null: deleted). */
+  readonly writes: ReadonlyMap<string, string | null>
+}
+
+export interface SealedReference {
+  readonly seq: number
+  readonly effect: string
+  readonly requestHash: Hash
+  readonly responseHash: Hash
+  readonly bytes: number
+}
+
+export interface EvidenceDraft {
+  readonly type: 'abort' | 'denial' | 'failure'
+  readonly unitId: UnitId
+  readonly action: string
+  readonly payloadText: string
+  readonly landed: readonly SealedReference[]
+  readonly journalHash?: Hash
+  readonly code: string
+  readonly details: Json
+  readonly at: number
+}
