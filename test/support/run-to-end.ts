@@ -197,7 +197,14 @@ async function oneLife(
     if (life.isDead) return undefined
     throw error
   }
-  const result = await driveRun(run, { machine, life, runtime, decide, told })
+  let result: RunResult | undefined
+  try {
+    result = await driveRun(run, { machine, life, runtime, decide, told })
+  } catch (error) {
+    // It died while it was asked for its waits, or was given an answer.
+    if (life.isDead) return undefined
+    throw error
+  }
   if (result === undefined) return undefined
   await checkTold(runtime, told)
   const receipts: Receipt[] = []
