@@ -36,7 +36,7 @@ export class RunFold {
   readonly #blocks = new Map<string, FoldedBlock>()
   readonly #asks: Ask[] = []
 
-  constructor(root: CompiledNode, options: { readonly library: LeafLibrary }) {
+  constructor(root: CompiledNode, { library }: { readonly library: LeafLibrary }) {
     const identity: BlockIdentity = {
       path: ROOT_PATH,
       node: ROOT_PATH,
@@ -46,7 +46,7 @@ export class RunFold {
     const block = new FoldedBlock(this.#blocks, this.#asks, undefined, ROOT_PATH)
     block.stepper =
       root.kind === 'leaf'
-        ? new LeafStepper(block, leafTable(options.library), identity)
+        ? new LeafStepper(block, leafTable(library), identity)
         : new CompositeStepper(block, root, rootActor(root, identity), identity)
     this.#blocks.set(ROOT_PATH, block)
   }

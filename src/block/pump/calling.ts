@@ -133,7 +133,7 @@ export class Calling {
     this.#port.host.journal
       .list(prefix)
       .then((keys) => {
-        const below = scope === undefined ? keys : scope.view.list(prefix, keys)
+        const below = scope === undefined ? keys : scope.list(prefix, keys)
         const text = JSON.stringify(below)
         this.#port.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
       })

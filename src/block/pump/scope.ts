@@ -83,6 +83,12 @@ export class Scope {
     for (const used of overlay.used) this.used.add(used)
   }
 
+  /** Keys below a prefix as children see them: `keys` of the ledger under every overlay around. */
+  list(prefix: string, keys: readonly string[]): readonly string[] {
+    const below = this.outer === undefined ? keys : this.outer.list(prefix, keys)
+    return this.view.list(prefix, below)
+  }
+
   /** The receipt's result: the composite's own, and the bare results of its children. */
   result(data: Json): JsonObject {
     return { result: data, results: this.results }

@@ -70,7 +70,7 @@ async function stepAgain(
 ): Promise<LeafAgain> {
   const below: Below = {
     read: (key) => scope.view.read(key),
-    list: (prefix) => scope.view.list(prefix, options.below.list(prefix))
+    list: (prefix) => scope.list(prefix, options.below.list(prefix))
   }
   const { at, past } = attempt
   const again = await leafAgain(attempt, { ...options, below, at, tape: past.tape })
