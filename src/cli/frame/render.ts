@@ -53,9 +53,9 @@ export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
       const { response, path, block, attempt } = event
       const mark = response.success ? paint('green', 'done  ') : paint('red', 'failed')
       const tries = attempt > 1 ? ` attempt ${attempt}` : ''
-      const why = response.success ? '' : ` ${response.reason ?? ''}`
+      const what = response.success ? shortValue(response.data) : (response.reason ?? '')
       const receipt = event.receiptHash === undefined ? '' : ` ${shortHash(event.receiptHash)}`
-      return text`${mark} ${nodeName(path)} ${paint('dim', `${block}${tries}${receipt}`)}${why}`
+      return text`${mark} ${nodeName(path)} ${paint('dim', `${block}${tries}${receipt}`)} ${what}`
     }
     case 'waiting':
       return joined([
