@@ -130,10 +130,10 @@ export interface Ledger {
   hasUnit(unitId: UnitId): Promise<boolean>
   /** Receipts and evidence from leaf `from`, in log order. */
   log(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<LogRecord>
-  /** A run's record, queued entries included. */
-  run(runId: RunId): RunRecord | undefined
-  /** Records of all runs by id, queued entries included. */
-  runs(): AsyncIterable<RunRecord>
+  /** A run's record, queued entries included unless `durable`. */
+  run(runId: RunId, options?: { readonly durable?: boolean }): RunRecord | undefined
+  /** Records of all runs by id, queued entries included unless `durable`. */
+  runs(options?: { readonly durable?: boolean }): AsyncIterable<RunRecord>
   /** Durable journal entries of a run from number `from`. */
   journal(runId: RunId, from?: number): AsyncIterable<JournalEntry>
   /** Durable state entries by key: key and canonical JSON. */

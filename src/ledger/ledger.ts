@@ -189,8 +189,9 @@ export class OpenLedger implements Ledger {
     return this.#reader.log(from, Math.min(to, this.#writer.head.logSize))
   }
 
-  run(runId: RunId): RunRecord | undefined {
+  run(runId: RunId, { durable = false } = {}): RunRecord | undefined {
     const queued = newDelta()
+    if (durable) return this.#derived.run(runId, queued)
     this.#queue.eachPending((item, position) => {
       // The end of a flush reaches the derived records a moment before the queue.
       if (item.runId === runId && position > this.#durablePosition) {
@@ -200,11 +201,11 @@ export class OpenLedger implements Ledger {
     return this.#derived.run(runId, queued)
   }
 
-  async *runs(): AsyncGenerator<RunRecord> {
+  async *runs({ durable = false } = {}): AsyncGenerator<RunRecord> {
     const queued = new Set<RunId>()
-    this.#queue.eachPending(({ runId }) => queued.add(runId))
+    if (!durable) this.#queue.eachPending(({ runId }) => queued.add(runId))
     for await (const runId of this.#derived.runIds(queued)) {
-      const record = this.run(runId)
+      const record = this.run(runId, { durable })
       if (record !== undefined) yield record
     }
   }

@@ -75,7 +75,9 @@ export interface Runtime extends AsyncDisposable {
   attach(id: string): Promise<RunHandle>
   /** Takes up an interrupted run. */
   resume(id: string): Promise<RunHandle>
+  /** Records of all runs, as far as they are durable. */
   runs(): AsyncIterable<RunRecord>
+  /** The record of a run, as far as it is durable. */
   run(id: string): RunRecord | undefined
   journal(id: string): AsyncIterable<JournalEntry>
   receipts(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<StoredReceipt>
@@ -219,11 +221,11 @@ export class WiredRuntime implements Runtime {
   }
 
   runs(): AsyncIterable<RunRecord> {
-    return this.ledger.runs()
+    return this.ledger.runs({ durable: true })
   }
 
   run(id: string): RunRecord | undefined {
-    return this.ledger.run(id as RunId)
+    return this.ledger.run(id as RunId, { durable: true })
   }
 
   journal(id: string): AsyncIterable<JournalEntry> {

@@ -163,7 +163,8 @@ function streamsOf(parts: ServiceParts): Streams {
   return {
     runs: async function* (params) {
       params.end()
-      for await (const record of ledger.runs()) yield runSummary(record, parts.running?.runs)
+      for await (const record of ledger.runs({ durable: true }))
+        yield runSummary(record, parts.running?.runs)
     },
     receipts: async function* (params) {
       const last = params.optionalCount('last')

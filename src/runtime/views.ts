@@ -30,7 +30,7 @@ function waitsOf({ status, last }: RunRecord): readonly OpenWait[] {
 
 /** Throws `run.not_found`. */
 export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId): Promise<RunView> {
-  const record = ledger.run(id)
+  const record = ledger.run(id, { durable: true })
   if (record === undefined) throw new TallyError('run.not_found', { runId: id })
   const { definitionHash, input } = record.started as unknown as {
     readonly definitionHash: Hash

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type BlockContext, defineBlock, EffectFailure } from '../../src/block/index.js'
-import { canonicalize, type Json } from '../../src/core/index.js'
+import { canonicalize, type Json, type RunId } from '../../src/core/index.js'
 import { verifyLedger } from '../../src/ledger/index.js'
 import { Machine, openOn, settleDown, testKeys } from '../support/lives.js'
 
@@ -39,7 +39,7 @@ async function runBad(
   const { inputs = {}, node = {}, elapse } = options
   const run = runtime.start(documentOf(node), { id: 'bad', inputs })
   if (elapse !== undefined) {
-    await settleDown(() => runtime.run('bad')?.entries)
+    await settleDown(() => runtime.ledger.run('bad' as RunId)?.entries)
     machine.clock.advance(elapse)
   }
   const result = await run.result
@@ -419,7 +419,7 @@ describe('blocks that misbehave fail as data', () => {
     await settleDown(() => answers.length)
     expect(answers).toHaveLength(2)
     answers[0]?.('late')
-    await settleDown(() => runtime.run('late')?.entries)
+    await settleDown(() => runtime.ledger.run('late' as RunId)?.entries)
     answers[1]?.('right')
     expect((await run.result).response.data).toBe('right')
     await runtime.close()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock, EffectFailure } from '../../src/block/index.js'
-import type { Json } from '../../src/core/index.js'
+import type { Json, RunId } from '../../src/core/index.js'
 import type { RunHandle, WiredRuntime } from '../../src/runtime/index.js'
 import { Machine, settleDown, until } from '../support/lives.js'
 
@@ -32,8 +32,8 @@ function paying(sent: string[], times: number) {
 }
 
 async function doubt(runtime: WiredRuntime, run: RunHandle) {
-  await until(() => runtime.run('r')?.status === 'waiting')
-  await settleDown(() => runtime.run('r')?.entries)
+  await until(() => runtime.ledger.run('r' as RunId)?.status === 'waiting')
+  await settleDown(() => runtime.ledger.run('r' as RunId)?.entries)
   const [wait] = await run.waits()
   if (wait === undefined) throw new Error('nobody is asked')
   expect(wait.actions).toEqual(['retry', 'resume', 'abort'])

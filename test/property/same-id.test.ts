@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
-import type { Json } from '../../src/core/index.js'
+import type { Json, RunId } from '../../src/core/index.js'
 import { codeOf, Machine, settleDown, until } from '../support/lives.js'
 
 function counting(done: string[]) {
@@ -120,7 +120,7 @@ describe('the same id', () => {
   it('L6: attaches to a parked run, whose answer reaches every caller', async () => {
     const runtime = await new Machine().open({ blocks: counting([]) })
     const first = runtime.start(documentOf('ask'), options)
-    await until(() => runtime.run('r')?.status === 'waiting')
+    await until(() => runtime.ledger.run('r' as RunId)?.status === 'waiting')
     const second = runtime.start(documentOf('ask'), options)
     const [wait] = await second.waits()
     if (wait === undefined) throw new Error('it waits for nothing')
@@ -136,7 +136,7 @@ describe('the same id', () => {
     inputs.a.push(2)
     inputs.more = true
     await run.result
-    expect(runtime.run('r')?.started['input']).toEqual({ a: [1] })
+    expect(runtime.ledger.run('r' as RunId)?.started['input']).toEqual({ a: [1] })
     await runtime.close()
   })
 
@@ -162,7 +162,7 @@ describe('the same id', () => {
     })
     const runtime = await machine.open({ blocks: [hangs] })
     const run = runtime.start(documentOf('work'), options)
-    await until(() => (runtime.run('r')?.entries ?? 0) > 0)
+    await until(() => (runtime.ledger.run('r' as RunId)?.entries ?? 0) > 0)
     const closed = runtime.close()
     await settleDown(() => machine.clock.nextDue)
     machine.clock.advance(60_000)

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type BlockContext, defineBlock } from '../../src/block/index.js'
-import { canonicalize, type Json, nextTurn } from '../../src/core/index.js'
+import { canonicalize, type Json, nextTurn, type RunId } from '../../src/core/index.js'
 import { Machine, settleDown, until } from '../support/lives.js'
 import { explains, type HistoryUnit, isSerialisable } from '../support/serialisable.js'
 
@@ -221,7 +221,7 @@ describe('concurrent units of work', () => {
       transitions: {}
     })
     const slow = runtime.start(single('slow'), { id: 'slow', inputs: {} })
-    await until(() => runtime.run('slow')?.status === 'waiting')
+    await until(() => runtime.ledger.run('slow' as RunId)?.status === 'waiting')
     await runtime.start(single('bump'), { id: 'bump', inputs: {} }).result
     // The state that was shown is not the state any more, so the answer to it does not count.
     const [first] = await slow.waits()
@@ -230,7 +230,7 @@ describe('concurrent units of work', () => {
       accepted: false,
       reason: 'unknown_token'
     })
-    await settleDown(() => runtime.run('slow')?.entries)
+    await settleDown(() => runtime.ledger.run('slow' as RunId)?.entries)
     const [second] = await slow.waits()
     if (second === undefined) throw new Error('it waits for nothing any more')
     expect(second.request).toMatchObject({ request: { n: 1 } })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock, type OpenWait } from '../../src/block/index.js'
-import type { Json } from '../../src/core/index.js'
+import type { Json, RunId } from '../../src/core/index.js'
 import type { Registrations, RunHandle, WiredRuntime } from '../../src/runtime/index.js'
 import { codeOf, Machine, settleDown, until } from '../support/lives.js'
 
@@ -62,7 +62,7 @@ function one(node: Readonly<Record<string, Json>>): Json {
 
 /** Ready for a message: the wait is told, and the run is parked. */
 async function waiting(runtime: WiredRuntime, run: RunHandle): Promise<OpenWait> {
-  await until(() => runtime.run(run.id)?.status === 'waiting')
+  await until(() => runtime.ledger.run(run.id)?.status === 'waiting')
   await settleDown(() => runtime.ledger.backlog().items)
   const [wait] = await run.waits()
   if (wait === undefined) throw new Error('it waits for nothing')
@@ -73,7 +73,7 @@ async function waiting(runtime: WiredRuntime, run: RunHandle): Promise<OpenWait>
 async function elapse(machine: Machine, runtime: WiredRuntime, ms: number): Promise<void> {
   machine.clock.advance(ms)
   for (let round = 0; round < 3; round += 1) {
-    await settleDown(() => runtime.run('r')?.entries)
+    await settleDown(() => runtime.ledger.run('r' as RunId)?.entries)
     machine.clock.advance(0)
   }
 }
@@ -90,10 +90,10 @@ describe('answers to waits', () => {
     const { runtime, run } = await begun(one({ block: 'ask' }))
     const wait = await waiting(runtime, run)
     const { token, digest } = wait
-    const entries = () => runtime.run('r')?.entries
+    const entries = () => runtime.ledger.run('r' as RunId)?.entries
     const refused = async (given: Promise<unknown>, reason: string) => {
       expect(await given).toEqual({ accepted: false, reason })
-      await until(() => runtime.run('r')?.status === 'waiting')
+      await until(() => runtime.ledger.run('r' as RunId)?.status === 'waiting')
     }
     await refused(run.approve('0'.repeat(32), { digest }), 'unknown_token')
     await refused(run.approve(token, { digest: '0'.repeat(64) }), 'digest_mismatch')
@@ -223,7 +223,7 @@ describe('times and ends of waits', () => {
     const { machine, runtime, run } = await begun(one({ block, timeout_ms: 60_000 }))
     await waiting(runtime, run).catch(() => undefined)
     await elapse(machine, runtime, 59_999)
-    expect(runtime.run('r')?.status).toBe('waiting')
+    expect(runtime.ledger.run('r' as RunId)?.status).toBe('waiting')
     await elapse(machine, runtime, 1)
     const { status, response } = await run.result
     expect({ status, reason: response.reason }).toEqual({ status: 'failed', reason: 'timed_out' })
@@ -284,8 +284,8 @@ describe('times and ends of waits', () => {
     async (_, document) => {
       for (const when of ['live', 'parked', 'reopened']) {
         const { machine, runtime, run } = await begun(document)
-        if (when === 'live') await until(() => (runtime.run('r')?.entries ?? 0) > 1)
-        else await until(() => runtime.run('r')?.status === 'waiting')
+        if (when === 'live') await until(() => (runtime.ledger.run('r' as RunId)?.entries ?? 0) > 1)
+        else await until(() => runtime.ledger.run('r' as RunId)?.status === 'waiting')
         let [tally, handle]: [WiredRuntime, RunHandle] = [runtime, run]
         if (when === 'reopened') {
           await runtime.close()

@@ -64,7 +64,8 @@ export async function driveRun(
   )
   listen(run, life, told)
   for (let round = 0; round < 10_000; round += 1) {
-    const isKnown = () => life.isDead || end !== undefined || runtime.run(run.id) !== undefined
+    const isKnown = () =>
+      life.isDead || end !== undefined || runtime.ledger.run(run.id) !== undefined
     await settleDown(() => (isKnown() ? `${life.boundaries} ${told.events.length}` : {}))
     if (life.isDead) return undefined
     if (end !== undefined) {
@@ -187,7 +188,7 @@ async function oneLife(
   let run: RunHandle
   try {
     await checkTold(runtime, told)
-    const known = runtime.run(SCENARIO_RUN)
+    const known = runtime.ledger.run(SCENARIO_RUN)
     run =
       known === undefined
         ? runtime.start(document, { id: SCENARIO_RUN, inputs })
