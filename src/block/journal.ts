@@ -2,7 +2,7 @@ import type { Appended, Hash, JournalItem, QueuePosition, UnitId } from '../core
 
 /**
  * What the block room needs of a ledger, and no more. The ledger room implements it, `runtime.ts`
- * joins the two; tests use the in-memory implementation of the same conformance suite.
+ * joins the two; tests use a ledger on the memory store.
  *
  * `append` is synchronous: it checks the unit's reads (L10), builds the receipt, and puts
  * everything into the one ordered commit queue. Durability comes later; whoever lets something
