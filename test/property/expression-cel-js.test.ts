@@ -10,8 +10,8 @@ beforeAll(async () => {
 
 const bindings = { a: 7, b: -3, c: 0, s: 'x', t: 'yy', yes: true, no: false }
 
-// The subset on which cel-js 0.8.2 is right: small integers, comparisons, booleans, choices. It takes
-// a product of zero and a negative number for another number than zero, so zero is added to each.
+// The subset on which cel-js 0.8.2 is right: small integers, comparisons, booleans, choices. For it
+// zero times a negative number is not equal to zero, so zero is added to each product.
 const { whole, truth } = fc.letrec<{ whole: string; truth: string }>((tie) => ({
   whole: fc.oneof(
     { maxDepth: 4 },
