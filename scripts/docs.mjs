@@ -21,7 +21,7 @@ function errorsPage() {
   })
   return `# Errors
 
-Generated from \`src/core/errors/codes.ts\` by \`npm run docs\`; do not edit.
+Generated from \`src/core/errors/codes/\` by \`npm run docs\`; do not edit.
 
 Every error thrown on purpose is a \`TallyError\` with a stable \`code\`, the \`context\` that fills
 the \`{placeholders}\`, and a \`fix\`. Codes are never renamed and never reused. Recognise one with

@@ -1,0 +1,54 @@
+import type { CodeTexts } from '../texts.js'
+
+export const blockCodes = {
+  'block.unknown_path': {
+    message: 'The run has no block at {path}.',
+    fix: 'The journal and the definition do not belong together; verify the ledger.'
+  },
+  'block.invalid_definition': {
+    message: 'Block {name} cannot be defined: {problem}.',
+    fix: 'Correct the definition passed to defineBlock.'
+  },
+  'block.invalid_state_key': {
+    message: 'The state key {key} cannot be used.',
+    fix: 'Use a non-empty string without NUL that does not begin with "local/".'
+  },
+  'run.not_found': {
+    message: 'There is no run {runId} in this ledger.',
+    fix: 'List the runs with "tally runs".'
+  },
+  'run.id_reused': {
+    message: 'Run {runId} exists with another {what}.',
+    fix: 'Use a new id for other work; the same id stands for the same work.'
+  },
+  'run.invalid_id': {
+    message: 'The run id {runId} cannot be used.',
+    fix: 'Use letters, digits and "._:-", at most 128, beginning with a letter or digit.'
+  },
+  'run.definition_changed': {
+    message: 'Run {runId} was started with other versions of its blocks: {difference}.',
+    fix: 'Register the versions that the run was started with, or cancel the run.'
+  },
+  'run.interrupted': {
+    message: 'Run {runId} is parked because the runtime closed; nothing is lost.',
+    fix: 'Resume it by its id after opening the ledger again: tally resume {runId}.'
+  },
+  'run.answer_refused': {
+    message: 'The answer to run {runId} was refused: {problem}.',
+    fix: 'See what it waits for with "tally show {runId}", and answer that.'
+  },
+  'run.journal_forged': {
+    message:
+      'The journal of run {runId} is not what this ledger wrote: its entries up to {entry} do not fit their code.',
+    fix: 'Somebody has changed the ledger. Run "tally verify --replay", and go on from a copy that you trust.'
+  },
+  'run.unknown_block': {
+    message: 'Run {runId} needs the block {block}, which is not registered.',
+    fix: 'Register the block with createRuntime or in tally.config, then resume the run.'
+  },
+  'run.diverged': {
+    message:
+      'Run {runId} does not repeat what it did: {path} step {step}, call {seq} ({effect}) has request {actual}, recorded was {expected}.',
+    fix: 'The code of the block has changed since. Restore the version that the run was started with, or cancel the run.'
+  }
+} as const satisfies CodeTexts

@@ -1,0 +1,28 @@
+import type { CodeTexts } from '../texts.js'
+
+export const cliCodes = {
+  'cli.usage': {
+    message: 'The command cannot be used like this: {problem}.',
+    fix: 'See "tally help", or "tally help COMMAND" for one command.'
+  },
+  'cli.unreadable_file': {
+    message: 'The file {path} cannot be read: {problem}.',
+    fix: 'Check the path and its permissions.'
+  },
+  'cli.invalid_config': {
+    message: 'The configuration {path} cannot be used: {problem}.',
+    fix: 'Export what defineConfig gives by default; docs/guide.md shows one.'
+  },
+  'cli.note_inside': {
+    message: 'The note {path} lies in the directory of the ledger that it is to anchor.',
+    fix: 'Use a note that was kept elsewhere: whoever could change the ledger could change this one.'
+  },
+  'cli.ambiguous_wait': {
+    message: 'Run {runId} has {count} open waits.',
+    fix: 'Name the one you mean by its token; "tally show {runId}" lists them.'
+  },
+  'cli.no_wait': {
+    message: 'Run {runId} waits for no such answer: {problem}.',
+    fix: 'See what it waits for with "tally show {runId}".'
+  }
+} as const satisfies CodeTexts

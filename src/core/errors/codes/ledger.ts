@@ -1,0 +1,148 @@
+import type { CodeTexts } from '../texts.js'
+
+export const ledgerCodes = {
+  'ledger.not_found': {
+    message: 'There is no ledger at {path}.',
+    fix: 'Create one with `tally init`, or name the directory of an existing ledger.'
+  },
+  'ledger.exists': {
+    message: 'There is a ledger at {path} already.',
+    fix: 'Open it, or choose another directory.'
+  },
+  'ledger.locked': {
+    message: 'The ledger at {path} is in use: {problem}.',
+    fix: 'Stop the process that holds it, or send it a message through its owner socket.'
+  },
+  'ledger.corrupt': {
+    message: 'The ledger is damaged at {key}: {problem}.',
+    fix: 'Do not write to it. Run `tally verify`, and restore a snapshot or use `tally recover`.'
+  },
+  'ledger.newer_version': {
+    message: 'The ledger at {path} has format version {found}; this program knows {known}.',
+    fix: 'Use a newer version of tallystick.'
+  },
+  'ledger.malformed_marker': {
+    message: 'The file {path} cannot be read: {problem}.',
+    fix: 'Restore marker.json from a backup; it is never written by hand.'
+  },
+  'ledger.marker_missing': {
+    message: 'The directory {path} holds ledger data but no marker.json.',
+    fix: 'Restore marker.json from a backup, or move the data-<n> directories away first.'
+  },
+  'store.open_failed': {
+    message: 'The store at {path} cannot be opened: {problem}.',
+    fix: 'Check that the directory is on a writable disk with free space, and try again.'
+  },
+  'store.write_failed': {
+    message: 'A write to the store at {path} failed: {problem}.',
+    fix: 'Correct the cause, then close the ledger, open it again and verify it.'
+  },
+  'store.read_failed': {
+    message: 'A read from the store at {path} failed: {problem}.',
+    fix: 'Check the disk, then close the ledger, open it again and verify it.'
+  },
+  'store.closed': {
+    message: 'The store at {path} is closed.',
+    fix: 'Open it again before using it.'
+  },
+  'owner.unsafe_directory': {
+    message: 'The runtime directory {path} cannot be trusted: {problem}.',
+    fix: 'Remove it, or set XDG_RUNTIME_DIR to a directory that only you can enter.'
+  },
+  'owner.path_too_long': {
+    message: 'The socket path {path} has {actual} bytes, over the limit of {limit}.',
+    fix: 'Set XDG_RUNTIME_DIR to a shorter directory.'
+  },
+  'owner.malformed_message': {
+    message: 'A message on the owner socket cannot be read: {problem}.',
+    fix: 'Use the same version of tallystick on both sides.'
+  },
+  'owner.wrong_ledger': {
+    message: 'The owner socket of {expected} answers for {actual}.',
+    fix: 'Stop the process that listens there, and remove its socket.'
+  },
+  'owner.disconnected': {
+    message: 'The owner of the ledger closed the connection: {problem}.',
+    fix: 'The outcome of a request that was under way is unknown; ask for it by id.'
+  },
+  'owner.busy': {
+    message: 'The owner of the ledger refuses more work: {problem}.',
+    fix: 'Wait for earlier requests to end, and try again.'
+  },
+  'owner.request_failed': {
+    message: 'The owner of the ledger failed with {remoteCode}: {problem}',
+    fix: 'See the log of the owner process.'
+  },
+  'ledger.poisoned': {
+    message: 'The ledger takes nothing more after a failed write: {problem}',
+    fix: 'Close it, open it again, and ask for the outcome of open work by id.'
+  },
+  'ledger.safe_mode': {
+    message: 'The ledger is in safe mode: {problem}',
+    fix: 'Run `tally verify`; then restore a snapshot, or use `tally recover`.'
+  },
+  'ledger.closed': {
+    message: 'The ledger is closed.',
+    fix: 'Open it again before using it.'
+  },
+  'ledger.read_only': {
+    message: 'The ledger was opened for reading only.',
+    fix: 'Open it for writing in the process that owns it.'
+  },
+  'ledger.fenced': {
+    message: 'Another writer opened the ledger of {identity} after this one.',
+    fix: 'Stop one of the two; then open the ledger again.'
+  },
+  'ledger.identity_missing': {
+    message: 'The store holds no ledger of {identity}.',
+    fix: 'Create it with `tally init`, or pass create: "if-absent".'
+  },
+  'ledger.identity_exists': {
+    message: 'The store holds a ledger of {identity} already.',
+    fix: 'Open it instead of creating it.'
+  },
+  'ledger.wrong_signer': {
+    message: 'The key in force of {identity} is {expected}, and the signer holds {actual}.',
+    fix: 'Load the key file that belongs to the last key rotation.'
+  },
+  'ledger.unit_exists': {
+    message: 'The unit of work {unitId} has a receipt already.',
+    fix: 'Use a new id for new work; the stored receipt answers for the old one (L6).'
+  },
+  'ledger.invalid_item': {
+    message: 'The item cannot be appended: {problem}.',
+    fix: 'Correct what the block hands to the ledger.'
+  },
+  'ledger.not_recoverable': {
+    message: 'The ledger was not recovered: {problem}.',
+    fix: 'Run `tally verify` to see what is wrong, and allow recovery to cut the chain if you must.'
+  },
+  'ledger.malformed_state_page': {
+    message: 'A page of the state tree cannot be read: {problem}.',
+    fix: 'Pages are derived: let the ledger rebuild them from its state entries.'
+  },
+  'ledger.malformed_tile': {
+    message: 'Tile {index} of level {level} of the log is missing or too short.',
+    fix: 'Tiles are derived: let the ledger rebuild them from its records.'
+  },
+  'ledger.malformed_proof': {
+    message: 'The proof cannot be read: {problem}.',
+    fix: 'Use the proof exactly as it was written; it may have been cut off or altered.'
+  },
+  'ledger.malformed_note': {
+    message: 'The note cannot be read: {problem}.',
+    fix: 'Use the note exactly as it was written, with its last line break.'
+  },
+  'ledger.malformed_verifier_key': {
+    message: 'The verifier key cannot be read: {problem}.',
+    fix: 'Write it as <name>+<8 hex digits>+<base64 of type byte and key>.'
+  },
+  'ledger.proof_out_of_range': {
+    message: 'A proof about {part} in a log of {size} records cannot be made.',
+    fix: 'Ask for a record or an earlier size that the log has.'
+  },
+  'receipt.not_found': {
+    message: 'There is no receipt {which} in this ledger.',
+    fix: 'List the receipts with "tally log".'
+  }
+} as const satisfies CodeTexts

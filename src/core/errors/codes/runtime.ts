@@ -1,0 +1,28 @@
+import type { CodeTexts } from '../texts.js'
+
+export const runtimeCodes = {
+  'runtime.closed': {
+    message: 'The runtime is closed.',
+    fix: 'Open a new one with createRuntime.'
+  },
+  'runtime.too_many_runs': {
+    message: '{limit} runs are live already.',
+    fix: 'Start more when some have ended or wait for a message.'
+  },
+  'runtime.invalid_composite': {
+    message: 'A registered composite is not valid: {problem}.',
+    fix: 'Check it with "tally lint".'
+  },
+  'runtime.duplicate_name': {
+    message: 'Two {what} are registered as {name}.',
+    fix: 'Give each its own name.'
+  },
+  'service.unknown_method': {
+    message: 'The service has no method {method}.',
+    fix: 'Use the same version of tallystick on both sides.'
+  },
+  'service.invalid_params': {
+    message: 'The parameters of {method} are not valid: {problem}.',
+    fix: 'Use the same version of tallystick on both sides.'
+  }
+} as const satisfies CodeTexts
