@@ -1,0 +1,165 @@
+import type { Json, JsonObject } from '../../core/index.js'
+
+/**
+ * The port between agents and whatever answers for them (semantics.md A1, A4). An adapter opens
+ * sessions, a session does turns. Nothing here may reach a hash but what stands in
+ * {@link TurnEffectRequest} and in the sealed {@link TurnResult}.
+ */
+export interface AgentAdapter {
+  readonly kind: string
+  /** What its constructor was given; a flow's or an agent's `adapterConfig` wins over it (A3). */
+  readonly defaults?: AdapterSettings
+  /** What is wrong with these settings, for people; empty when they will do. */
+  validate?(settings: AdapterSettings): readonly string[]
+  /** Throws `EffectFailure`; loads its libraries here and no earlier. */
+  open(session: SessionOptions): Promise<AgentSession>
+}
+
+/** One agent's side of one run. Turns of a session come one after the other. */
+export interface AgentSession {
+  /**
+   * Does one turn. Resolves for every answer, `failed` and `aborted` included; throws
+   * `EffectFailure` when there is no answer (`definite` only when certainly nothing was begun).
+   */
+  turn(request: TurnRequest, options: TurnOptions): Promise<TurnResult>
+  /** Lets go of the session on the other side too; never throws for one that is gone already. */
+  dispose(): Promise<void>
+}
+
+/**
+ * How to reach a model: `apiKey` and other secrets are references (`env:`, `file:`) in documents.
+ */
+export interface AdapterSettings {
+  readonly transport?: string
+  readonly baseUrl?: string
+  readonly apiKey?: string
+  readonly model?: string
+  readonly temperature?: number
+  readonly maxTokens?: number
+  /** Whatever else an adapter knows. */
+  readonly options?: JsonObject
+}
+
+export interface SessionOptions {
+  readonly runId: string
+  readonly agentId: string
+  readonly flowName: string
+  /** Merged by precedence (A3), secrets resolved: never to be logged, sealed or put in an error. */
+  readonly settings: AdapterSettings
+  readonly systemPrompt?: string
+}
+
+export type TurnMode = 'normal' | 'plan' | 'evaluate' | 'summarize'
+
+/** What one turn asks; plain JSON. */
+export interface TurnRequest extends TurnBody {
+  /** Idempotency key: the same for every try of the same turn (architecture.md L7). */
+  readonly invocationId: string
+}
+
+/** A turn as the block asks for it; the key is added by the provider. */
+export interface TurnBody {
+  readonly runId: string
+  readonly nodeId: string
+  readonly agentId: string
+  readonly turnMode: TurnMode
+  /** Assembled from the prompt assets, node and input. */
+  readonly prompt: string
+  readonly input: JsonObject
+  /** What was said before in this turn: tool calls and their results. */
+  readonly messages: readonly TurnMessage[]
+  readonly expectedOutput?: ExpectedOutput
+  readonly tools?: readonly ToolDefinition[]
+  /** As flow or agent say; absent: the adapter's settings decide, and the result says. */
+  readonly model?: string
+  readonly temperature?: number
+  readonly maxTokens?: number
+}
+
+export type TurnMessage =
+  | { readonly role: 'system' | 'user'; readonly text: string }
+  | {
+      readonly role: 'assistant'
+      readonly text: string
+      readonly toolCalls?: readonly ToolCall[]
+      /** Some models want their own reasoning back beside tool results. */
+      readonly reasoningText?: string
+    }
+  | {
+      readonly role: 'tool'
+      readonly toolCallId: string
+      readonly name: string
+      readonly result: Json
+    }
+
+/** The shape that the answer is checked against, as JSON Schema. */
+export interface ExpectedOutput {
+  readonly schemaRef: string
+  readonly schema: JsonObject
+}
+
+export interface ToolDefinition {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonObject
+}
+
+export interface ToolCall {
+  readonly id: string
+  readonly name: string
+  readonly arguments: Json
+}
+
+export interface TurnOptions {
+  readonly signal: AbortSignal
+  readonly invocationId: string
+  /** Called as text arrives; events, never history (A5). */
+  readonly onDelta?: (delta: TurnDelta) => void
+}
+
+export interface TurnDelta {
+  readonly kind: 'text' | 'reasoning' | 'tool'
+  readonly text: string
+}
+
+/** What a turn gave: sealed as it is, so plain JSON without secrets. */
+export interface TurnResult {
+  readonly status: 'completed' | 'failed' | 'aborted'
+  readonly finalText: string
+  readonly reasoningText?: string
+  readonly structuredOutput?: Json
+  readonly toolCalls: readonly ToolCall[]
+  readonly usage: TurnUsage
+  readonly model: string
+  readonly warnings: readonly string[]
+  readonly error?: TurnError
+}
+
+export interface TurnUsage {
+  readonly inputTokens: number
+  readonly outputTokens: number
+  readonly totalTokens: number
+  /** Decimal text in US dollars, where the provider says. */
+  readonly costUsd?: string
+}
+
+export interface TurnError {
+  readonly code: string
+  readonly message: string
+  readonly category: 'adapter' | 'model' | 'tool' | 'budget' | 'platform' | 'unknown'
+  readonly retryable: boolean
+}
+
+/** Name of the effect that does a turn, and of the provider that answers it. */
+export const TURN_EFFECT = 'agent.turn'
+
+/** The request of {@link TURN_EFFECT}: what is hashed into the receipt. Secrets by reference. */
+export interface TurnEffectRequest {
+  readonly adapterKind: string
+  /** Of flow and agent, merged; the adapter's defaults and the environment come in later (A3). */
+  readonly adapterConfig: AdapterSettings
+  readonly flowName: string
+  readonly systemPrompt?: string
+  readonly turn: TurnBody
+}
