@@ -1,99 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type AnyActor, type AnyActorLogic, createActor } from 'xstate'
 import { getAdjacencyMap } from 'xstate/graph'
 import { leafMachine } from '../../src/block/chart/leaf-machine.js'
 import { leafLogic } from '../../src/block/chart/leaf-table.js'
+import type { Ask, LeafEvent } from '../../src/block/protocol.js'
 import {
-  type Ask,
-  connectPump,
-  type LeafEvent,
-  type NodeOptions
-} from '../../src/block/protocol.js'
-import { failed, succeeded, testRequest } from '../support/fake-pump.js'
-
-const identity = { path: 'root', node: 'root', block: 'demo', sideEffects: 'none' } as const
-
-const library = {
-  repair: (name: string) =>
-    name === 'fix' ? () => ({ payload: { fixed: true }, context: {} }) : undefined
-}
-
-const optionSets: readonly NodeOptions[] = [
-  {},
-  { onError: 'ask' },
-  { recovery: [{ kind: 'retry', maxAttempts: 3, intervalMs: 0, backoff: 'fixed' }] },
-  {
-    recovery: [
-      { kind: 'retry', maxAttempts: 2, intervalMs: 5, backoff: 'exp' },
-      { kind: 'repair', repair: 'fix' },
-      { kind: 'fallback', providers: ['b'] }
-    ],
-    onError: 'ask'
-  }
-]
-
-const wait = { reason: 'external', request: null, actions: ['resume'] } as const
-
-const events: readonly LeafEvent[] = [
-  ...optionSets.map(
-    (options): LeafEvent => ({
-      type: 'block.execute',
-      request: testRequest({ n: 1 }),
-      step: 1,
-      options,
-      at: 10
-    })
-  ),
-  { type: 'block.cancel', reason: 'test', at: 20 },
-  { type: 'attempt.settled', response: succeeded(7), at: 30 },
-  { type: 'attempt.settled', response: failed('boom'), at: 40 },
-  { type: 'attempt.waiting', wait, at: 50 },
-  { type: 'attempt.resumed', at: 60 },
-  { type: 'timer.fired', at: 70 },
-  { type: 'decision.made', action: 'retry', at: 80 },
-  { type: 'decision.made', action: 'patch', patch: { n: 2 }, at: 81 },
-  { type: 'decision.made', action: 'skip', at: 82 },
-  { type: 'decision.made', action: 'abort', at: 83 }
-]
-
-/** A block with the asks that it has made. */
-class Played {
-  #logic: AnyActorLogic
-  #actor: AnyActor
-  asks: Ask[] = []
-
-  constructor(logic: AnyActorLogic) {
-    this.#logic = logic
-    this.#actor = this.#begin(undefined)
-  }
-
-  get state() {
-    const { value, context } = this.#actor.getSnapshot()
-    return { value, context }
-  }
-
-  send(event: LeafEvent): readonly Ask[] {
-    this.#actor.send(event)
-    return this.asks.splice(0)
-  }
-
-  /** Persist, JSON, restore: what it asks for again was asked for before. */
-  crash(): readonly Ask[] {
-    const text = JSON.stringify(this.#actor.getPersistedSnapshot())
-    this.#actor.stop()
-    this.#actor = this.#begin(JSON.parse(text))
-    return this.asks.splice(0)
-  }
-
-  #begin(snapshot: unknown): AnyActor {
-    const restored = snapshot === undefined ? {} : { snapshot: snapshot as never }
-    const actor = createActor(this.#logic, { id: 'root', input: identity, ...restored })
-    connectPump(actor.system, { ask: (ask) => this.asks.push(ask) })
-    actor.start()
-    return actor
-  }
-}
+  leafEvents as events,
+  leafIdentity as identity,
+  leafLibrary as library
+} from '../support/leaf-events.js'
+import { openAsks, Played } from '../support/played.js'
 
 interface Model {
   /** The interpreted chart, which never crashes. */
@@ -124,7 +40,7 @@ class Send implements fc.Command<Model, Played> {
     const asks = model.chart.send(event)
     expect(real.send(event)).toEqual(asks)
     expect(real.state).toEqual(model.chart.state)
-    const asked = asks.findLast(({ kind }) => ['attempt', 'timer', 'decision'].includes(kind))
+    const asked = asks.findLast(({ kind }) => openAsks.includes(kind))
     model.open = model.chart.state.value === 'READY' ? undefined : (asked ?? model.open)
     covered.add(edgeOf(from, this.index, model.chart.state.value))
   }
@@ -155,8 +71,8 @@ describe('the block chart under crashes', () => {
       fc.property(commands, (sequence) => {
         fc.modelRun(
           () => ({
-            model: { chart: new Played(leafMachine(library)), open: undefined },
-            real: new Played(leafLogic(library))
+            model: { chart: new Played(leafMachine(library), identity), open: undefined },
+            real: new Played(leafLogic(library), identity)
           }),
           sequence
         )
