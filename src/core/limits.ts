@@ -183,3 +183,32 @@ export const PACKAGE_MANIFEST_BYTES_MAX = 256 * 1024
 export const MANIFEST_ENTRIES_MAX = 256
 /** Files of one package directory that a bundle may be made of. */
 export const PACKAGE_FILES_MAX = 1_000
+
+/** Length of a contact's name in UTF-16 units, and of the text of a message. */
+export const CONTACT_NAME_LENGTH_MAX = 100
+export const MESSAGE_TEXT_LENGTH_MAX = 10_000
+/** Contacts or messages that one call of the scoped API gives or takes. */
+export const CONTACTS_LISTED_MAX = 1_000
+export const MESSAGES_LISTED_MAX = 1_000
+/** Length of a URL that a package asks for, and of the value of one header. */
+export const NETWORK_URL_LENGTH_MAX = 2_048
+export const NETWORK_HEADER_LENGTH_MAX = 8_192
+/** Headers of one request of a package; hosts that a manifest may name. */
+export const NETWORK_HEADERS_MAX = 32
+export const NETWORK_HOSTS_MAX = 64
+/** Body of a request that a package sends, and of the response it may get. */
+export const NETWORK_REQUEST_BYTES_MAX = 256 * 1024
+export const NETWORK_RESPONSE_BYTES_MAX = 1024 * 1024
+/** Time that a request of a package may take, redirects included. */
+export const NETWORK_TIMEOUT_MS = 10_000
+/** Redirects that are followed. */
+export const NETWORK_REDIRECTS_MAX = 5
+/** Addresses of one host that are looked at. */
+export const NETWORK_ADDRESSES_MAX = 32
+/** Size of a file that a secret is read from. */
+export const SECRET_BYTES_MAX = 64 * 1024
+
+/** Length of an intent's action or provider in UTF-16 units. */
+export const ACTION_LENGTH_MAX = 128
+/** Length of the words from which an intent was made, in UTF-16 units. */
+export const RAW_INTENT_LENGTH_MAX = 16_384

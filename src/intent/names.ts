@@ -1,0 +1,36 @@
+/**
+ * The leaf blocks that do an intent, by what its provider may do outside at most (B9). A composite
+ * or a graph runs one with the payload of {@link Intent}; `intent.none` fits atomic composites.
+ */
+export const intentBlocks = {
+  non_idempotent: 'intent',
+  idempotent: 'intent.idempotent',
+  none: 'intent.none'
+} as const
+
+/** Actions that the kernel does itself (K2). */
+export const systemIntents = [
+  'package.install',
+  'package.uninstall',
+  'system.approver',
+  'system.corehash',
+  'system.grant',
+  'system.integrity',
+  'system.packages',
+  'system.permissions',
+  'system.prefer',
+  'system.recover',
+  'system.replay',
+  'system.revoke',
+  'system.safe',
+  'system.stateroot',
+  'system.verify'
+] as const
+
+export type SystemIntent = (typeof systemIntents)[number]
+
+const systemNames: ReadonlySet<string> = new Set(systemIntents)
+
+export function isSystemIntent(action: string): action is SystemIntent {
+  return systemNames.has(action)
+}
