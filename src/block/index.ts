@@ -39,6 +39,16 @@ export type {
   SealedReference,
   UnitDraft
 } from './journal.js'
+export {
+  isPlanDefinition,
+  type PlanDefinition,
+  type PlanNodeDefinition,
+  type PlanNodeEnd,
+  type PlanNodeResult,
+  planSchemaName,
+  type RunDefinition
+} from './plan/definition.js'
+export { validatePlan } from './plan/order.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './protocol.js'
 export { ActorPool } from './pump/actor-pool.js'
 export type { RecordedEntry } from './pump/book.js'
