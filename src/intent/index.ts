@@ -8,3 +8,16 @@ export type {
   PermissionReply,
   WaitingReply
 } from './reply.js'
+export { answerCalls, type PackageCaller, type ScopedApi } from './scoped-api/answer-calls.js'
+export type {
+  EffectCaller,
+  EffectCapability,
+  HostCapability,
+  HostState,
+  StatefulCapability,
+  StatefulHost
+} from './scoped-api/host-capability.js'
+export type { NetworkOptions } from './scoped-api/network/network.js'
+export type { NetworkPolicy, SecretGrant } from './scoped-api/network/policy.js'
+export { type ResolveSecret, secretsOf } from './scoped-api/network/secrets.js'
+export { createScopedApi } from './scoped-api/scoped-api.js'

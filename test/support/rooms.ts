@@ -63,15 +63,28 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   ]
 }
 
-const httpPlaces = ['src/inspect/', 'src/audit/federation/', 'src/agent/', 'src/testing/']
+const httpPlaces = [
+  'src/inspect/',
+  'src/audit/federation/',
+  'src/agent/',
+  'src/intent/scoped-api/network/',
+  'src/testing/'
+]
 
 /** Node built-ins that only some rooms may use; the others are free. */
 export const builtinPlaces: Readonly<Record<string, readonly string[]>> = {
   'node:http': httpPlaces,
   'node:https': httpPlaces,
   'node:http2': httpPlaces,
-  // The owner's socket (L11), and address checks of executors.
-  'node:net': ['src/ledger/', 'src/runtime/', 'src/inspect/', 'src/executor/', 'src/testing/'],
+  // The owner's socket (L11), and address checks of executors and of what packages ask.
+  'node:net': [
+    'src/ledger/',
+    'src/runtime/',
+    'src/inspect/',
+    'src/executor/',
+    'src/intent/scoped-api/network/',
+    'src/testing/'
+  ],
   'node:worker_threads': ['src/identity/', 'src/capability/sandbox/', 'src/testing/'],
   'node:child_process': ['src/agent/', 'src/testing/', 'src/cli/'],
   'node:crypto': ['src/core/', 'src/identity/', 'src/ledger/', 'src/block/tripwire.ts'],

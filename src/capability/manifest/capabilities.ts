@@ -17,10 +17,13 @@ export const capabilitySet: ReadonlySet<string> = new Set([
   'messages.list',
   'messages.send',
   'network.request',
+  'storage.list',
   'storage.read',
   'storage.write',
   'wallet.balance',
   'wallet.read',
+  'wallet.release',
+  'wallet.reserve',
   'wallet.send'
 ])
 
@@ -29,6 +32,7 @@ export const readOnlyCapabilities: ReadonlySet<string> = new Set([
   'contacts.read',
   'identity.read',
   'messages.list',
+  'storage.list',
   'storage.read',
   'wallet.balance',
   'wallet.read'

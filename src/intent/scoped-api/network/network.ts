@@ -1,0 +1,242 @@
+import { type EffectCall, EffectFailure } from '../../../block/index.js'
+import { type Clock, type Json, limits, systemClock } from '../../../core/index.js'
+import type { EffectCaller, EffectCapability } from '../host-capability.js'
+import { type HostAddress, kindOf, type ResolveHost, resolveHost } from './addresses.js'
+import { type Exchanged, exchange } from './exchange.js'
+import { mayAsk, maySend, type NetworkPolicy } from './policy.js'
+import { type NetworkRequest, networkRequest, sideEffectsOf, urlProblem } from './request.js'
+import { type ResolveSecret, redactor, secretFailure } from './secrets.js'
+
+export interface NetworkOptions {
+  readonly policy?: NetworkPolicy
+  /** Absent: no secret is ever sent. */
+  readonly secrets?: ResolveSecret
+  readonly clock?: Clock
+  readonly resolve?: ResolveHost
+}
+
+/** Headers of a response that a package sees; cookies and the like are not sealed. */
+const sealedHeaders = [
+  'cache-control',
+  'content-encoding',
+  'content-language',
+  'content-type',
+  'etag',
+  'last-modified',
+  'link',
+  'location',
+  'retry-after'
+] as const
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/**
+ * `network.request { url, method?, headers?, body?, timeoutMs? }` gives `{ status, url, headers,
+ * body, encoding }`, where `encoding` is `utf8` or `base64` (semantics.md K6, reliability: T15,
+ * T16). A status of any kind is an answer. Failures: `host_not_allowed`, `address_not_allowed`,
+ * `tls_required`, `not_resolved`, `not_connected`, `too_many_redirects`, `secret_not_allowed`,
+ * `secret_missing` (all definite: nothing was sent), `timed_out`, `response_too_large`, `broken_off`.
+ *
+ * Owns: nothing between calls. Does not own: what is retried, and what becomes of a lost answer.
+ *
+ * Invariants:
+ * - H5 A host is asked only when the manifest names it and the policy does not leave it out.
+ * - H6 Every address of the host was looked at, and the connection goes to one of those: a name
+ *   that changes its answer afterwards changes nothing. A redirect is looked at like a request.
+ * - H7 The value of a secret goes into the request and nowhere else.
+ * - H8 Whatever is not GET or HEAD carries the effect's key as `idempotency-key`, and is never sent
+ *   on to where a redirect points.
+ */
+export function networkCapability(options: NetworkOptions = {}): EffectCapability {
+  return {
+    kind: 'effect',
+    name: 'network.request',
+    schema: networkRequest,
+    sideEffects: (request) => sideEffectsOf(request as NetworkRequest),
+    perform: (call, caller) =>
+      new NetworkCall(networkRequest.parse(call.request), { options, call, caller }).perform()
+  }
+}
+
+class NetworkCall {
+  readonly #request: NetworkRequest
+  readonly #options: NetworkOptions
+  readonly #call: EffectCall
+  readonly #caller: EffectCaller
+  /** Values by reference, as far as they were sent. */
+  readonly #secrets = new Map<string, string>()
+
+  constructor(
+    request: NetworkRequest,
+    context: {
+      readonly options: NetworkOptions
+      readonly call: EffectCall
+      readonly caller: EffectCaller
+    }
+  ) {
+    this.#request = request
+    this.#options = context.options
+    this.#call = context.call
+    this.#caller = context.caller
+  }
+
+  async perform(): Promise<Json> {
+    const { clock = systemClock } = this.#options
+    const late = new AbortController()
+    const wanted = this.#request.timeoutMs ?? limits.NETWORK_TIMEOUT_MS
+    const allowed = this.#policy.timeoutMs ?? limits.NETWORK_TIMEOUT_MS
+    const due = clock.now() + Math.min(wanted, allowed, limits.NETWORK_TIMEOUT_MS)
+    const callOff = clock.schedule(due, () => late.abort())
+    try {
+      return await this.#follow(late.signal)
+    } finally {
+      callOff()
+    }
+  }
+
+  get #policy(): NetworkPolicy {
+    return this.#options.policy ?? {}
+  }
+
+  async #follow(late: AbortSignal): Promise<Json> {
+    const isWrite = sideEffectsOf(this.#request) !== 'none'
+    let url = new URL(this.#request.url)
+    for (let hops = 0; hops <= limits.NETWORK_REDIRECTS_MAX; hops += 1) {
+      const answer = await this.#ask(url, late, hops > 0)
+      if (answer.kind === 'failed') throw this.#failure(answer, late, url)
+      const { location } = answer.headers
+      if (isWrite || location === undefined || !redirects.has(answer.status)) {
+        return this.#sealed(answer, url)
+      }
+      const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
+      if (next === undefined || urlProblem(next.href) !== undefined) {
+        throw refused('host_not_allowed', { host: next?.host ?? null })
+      }
+      url = next
+    }
+    throw refused('too_many_redirects', { limit: limits.NETWORK_REDIRECTS_MAX })
+  }
+
+  async #ask(url: URL, late: AbortSignal, isRedirected: boolean): Promise<Exchanged> {
+    const { entry } = this.#caller
+    const host = hostOf(url)
+    if (!mayAsk(host, entry, this.#policy)) throw refused('host_not_allowed', { host })
+    const headers = await this.#headers(url, isRedirected)
+    const addresses = await this.#addresses(url)
+    const { method, body } = this.#request
+    return exchange({
+      url,
+      method,
+      headers,
+      body,
+      addresses,
+      signal: AbortSignal.any([late, this.#call.signal]),
+      responseBytesMax: limits.NETWORK_RESPONSE_BYTES_MAX
+    })
+  }
+
+  async #addresses(url: URL): Promise<readonly HostAddress[]> {
+    const { resolve = resolveHost } = this.#options
+    const host = hostOf(url)
+    let found: readonly HostAddress[]
+    try {
+      found = await resolve(host)
+    } catch {
+      found = []
+    }
+    if (found.length === 0) throw refused('not_resolved', { host })
+    const { allowLoopback = false, privateHosts = [] } = this.#policy
+    const kinds = new Set(found.map(kindOf))
+    if (kinds.has('loopback') && !allowLoopback) throw refused('address_not_allowed', { host })
+    if (kinds.has('private') && !privateHosts.includes(host)) {
+      throw refused('address_not_allowed', { host })
+    }
+    const isLocal = kinds.size === 1 && kinds.has('loopback')
+    if (url.protocol === 'http:' && !isLocal) throw refused('tls_required', { host })
+    return found
+  }
+
+  /** A redirect takes no secret along to where it was not granted. */
+  async #headers(url: URL, isRedirected: boolean): Promise<Readonly<Record<string, string>>> {
+    const isElsewhere = isRedirected && url.origin !== new URL(this.#request.url).origin
+    const headers: Record<string, string> = {}
+    for (const [name, value] of Object.entries(this.#request.headers)) {
+      if (typeof value !== 'string') {
+        const filled = await this.#secret(value, { host: hostOf(url), isElsewhere })
+        if (filled !== undefined) headers[name] = filled
+      } else if (!(isElsewhere && name === 'authorization')) headers[name] = value
+    }
+    if (sideEffectsOf(this.#request) !== 'none') headers['idempotency-key'] = this.#call.key
+    return headers
+  }
+
+  async #secret(
+    value: { readonly secret: string; readonly prefix?: string | undefined },
+    where: { readonly host: string; readonly isElsewhere: boolean }
+  ): Promise<string | undefined> {
+    const { secret: reference, prefix = '' } = value
+    const { secrets } = this.#options
+    const { packageId } = this.#caller
+    const { host, isElsewhere } = where
+    if (!maySend(reference, { host, packageId, policy: this.#policy })) {
+      if (isElsewhere) return undefined
+      throw secretFailure('secret_not_allowed', reference)
+    }
+    if (secrets === undefined) throw secretFailure('secret_missing', reference)
+    const text = await secrets(reference)
+    if (!/^[\u0020-\u007e]+$/.test(text)) throw secretFailure('secret_missing', reference)
+    this.#secrets.set(reference, text)
+    return prefix + text
+  }
+
+  #failure(
+    { problem, isSent }: Extract<Exchanged, { kind: 'failed' }>,
+    late: AbortSignal,
+    url: URL
+  ): EffectFailure {
+    const reason = late.aborted
+      ? 'timed_out'
+      : problem === 'response_too_large'
+        ? problem
+        : isSent
+          ? 'broken_off'
+          : 'not_connected'
+    const details = { host: hostOf(url), problem }
+    return new EffectFailure(reason, { definite: !isSent, details })
+  }
+
+  #sealed(answer: Extract<Exchanged, { kind: 'response' }>, url: URL): Json {
+    const redact = redactor(this.#secrets)
+    // Byte by byte, since a body need not be text; secrets are ASCII.
+    const bytes = Buffer.from(redact(answer.bytes.toString('latin1')), 'latin1')
+    const text = utf8Of(bytes)
+    const headers = sealedHeaders.flatMap((name) => {
+      const value = answer.headers[name]
+      return value === undefined ? [] : [[name, redact(value)] as const]
+    })
+    return {
+      status: answer.status,
+      url: redact(url.href),
+      headers: Object.fromEntries(headers),
+      body: text ?? bytes.toString('base64'),
+      encoding: text === undefined ? 'base64' : 'utf8'
+    }
+  }
+}
+
+/** Host name or literal address, without port and brackets. */
+function hostOf({ hostname }: URL): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
+}
+
+function utf8Of(bytes: Buffer): string | undefined {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+function refused(reason: string, details: Json): EffectFailure {
+  return new EffectFailure(reason, { definite: true, details })
+}

@@ -1,0 +1,62 @@
+import { open } from 'node:fs/promises'
+import { EffectFailure } from '../../../block/index.js'
+import { limits } from '../../../core/index.js'
+
+/** Gives the value behind `env:NAME` or `file:PATH`; rejects when there is none. */
+export type ResolveSecret = (reference: string) => Promise<string>
+
+/** Secrets of an environment and of files, without the line end that editors leave behind. */
+export function secretsOf(
+  environment: Readonly<Record<string, string | undefined>>
+): ResolveSecret {
+  return async (reference) => {
+    const colon = reference.indexOf(':')
+    const [scheme, name] = [reference.slice(0, colon), reference.slice(colon + 1)]
+    const found =
+      scheme === 'env' ? environment[name] : scheme === 'file' ? await fileText(name) : undefined
+    const value = found?.replace(/\r?\n$/, '')
+    if (value === undefined || value === '') throw secretFailure('secret_missing', reference)
+    return value
+  }
+}
+
+export function secretFailure(reason: string, reference: string): EffectFailure {
+  return new EffectFailure(reason, { definite: true, details: { reference } })
+}
+
+async function fileText(path: string): Promise<string | undefined> {
+  try {
+    const file = await open(path, 'r')
+    try {
+      const { size } = await file.stat()
+      return size > limits.SECRET_BYTES_MAX ? undefined : await file.readFile('utf8')
+    } finally {
+      await file.close()
+    }
+  } catch {
+    // Which paths exist on this machine is nothing that a package learns.
+    return undefined
+  }
+}
+
+/**
+ * Takes secrets out of what a server answered, before it is sealed: one that sends back what it
+ * was sent must not put it into a receipt. Spellings that servers use are covered, not every
+ * conceivable one.
+ */
+export function redactor(secrets: ReadonlyMap<string, string>): (text: string) => string {
+  const spellings = [...secrets].flatMap(([reference, value]) =>
+    [
+      value,
+      JSON.stringify(value).slice(1, -1),
+      encodeURIComponent(value),
+      Buffer.from(value).toString('base64'),
+      Buffer.from(value).toString('base64url'),
+      Buffer.from(value).toString('hex')
+    ].map((spelling) => [spelling, `[${reference}]`] as const)
+  )
+  // The longest first: a short one may be a part of it.
+  spellings.sort(([left], [right]) => right.length - left.length)
+  return (text) =>
+    spellings.reduce((rest, [spelling, name]) => rest.replaceAll(spelling, () => name), text)
+}

@@ -1,0 +1,25 @@
+import type { ScopedApi } from './answer-calls.js'
+import { contactCapabilities } from './contacts.js'
+import type { HostCapability } from './host-capability.js'
+import { identityRead } from './identity.js'
+import { messageCapabilities } from './messages.js'
+import { type NetworkOptions, networkCapability } from './network/network.js'
+import { storageList } from './storage.js'
+import { walletCapabilities } from './wallet.js'
+
+/**
+ * Everything a package may be granted beside `storage.read`, `storage.write`, `now`, `random` and
+ * `uuid`, which the sandbox answers itself (semantics.md K6). `display.timerTick` has nobody behind
+ * it yet: a call of it is refused as `not_available`.
+ */
+export function createScopedApi(options: { readonly network?: NetworkOptions } = {}): ScopedApi {
+  const all: readonly HostCapability[] = [
+    ...walletCapabilities,
+    ...contactCapabilities,
+    ...messageCapabilities,
+    identityRead,
+    storageList,
+    networkCapability(options.network)
+  ]
+  return new Map(all.map((capability) => [capability.name, capability]))
+}
