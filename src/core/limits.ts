@@ -212,3 +212,24 @@ export const SECRET_BYTES_MAX = 64 * 1024
 export const ACTION_LENGTH_MAX = 128
 /** Length of the words from which an intent was made, in UTF-16 units. */
 export const RAW_INTENT_LENGTH_MAX = 16_384
+
+/** Executions of one workflow node that polls. */
+export const POLL_ATTEMPTS_MAX = 3_000
+
+/** Bytes of one answer over HTTP or a pipe that a turn reads. */
+export const TURN_RESPONSE_BYTES_MAX = 32 * 1024 * 1024
+/** UTF-16 units of text, reasoning and tool arguments of one answer. */
+export const TURN_TEXT_LENGTH_MAX = 4 * 1024 * 1024
+
+/** Text and list entries that a chain's failure may carry. */
+export const CHAIN_TEXT_LENGTH_MAX = 512
+export const CHAIN_LIST_LENGTH_MAX = 16
+/** Looks at one transaction by one attempt, and by all attempts of a step. */
+export const CHAIN_POLLS_MAX = 1_000
+export const CHAIN_LOOKS_MAX = 4_000
+/** Looks in a row that miss a transaction before its bytes are sent again. */
+export const CHAIN_MISSING_LOOKS = 2
+/** Looks in a row that must say a transaction cannot be included any more. */
+export const CHAIN_DISPLACED_LOOKS = 3
+/** Transactions that one step may prepare because others of ours took the nonce. */
+export const CHAIN_PREPARES_MAX = 8

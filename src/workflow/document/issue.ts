@@ -1,0 +1,128 @@
+import type { DocumentPath } from '../../core/index.js'
+
+/** Stable labels of what can be wrong, or doubtful, in documents and their plan. */
+export type IssueCode =
+  | 'malformed_document'
+  | 'unknown_schema'
+  | 'schema_violation'
+  | 'too_many_nodes'
+  | 'invalid_type'
+  | 'invalid_value'
+  | 'invalid_expression'
+  | 'invalid_default'
+  | 'unknown_root'
+  | 'unknown_protocol'
+  | 'protocol_mismatch'
+  | 'integrity_mismatch'
+  | 'duplicate_protocol'
+  | 'unknown_action'
+  | 'unknown_query'
+  | 'unknown_asset_param'
+  | 'unknown_reference'
+  | 'dynamic_reference'
+  | 'missing_argument'
+  | 'extra_argument'
+  | 'abi_mismatch'
+  | 'returns_mismatch'
+  | 'duplicate_name'
+  | 'duplicate_node_id'
+  | 'unknown_dep'
+  | 'self_dep'
+  | 'cycle'
+  | 'no_chain'
+  | 'no_execution'
+  | 'polling_refused'
+  | 'missing_query'
+  | 'unknown_execution_type'
+  | 'pack_mismatch'
+  | LintCode
+
+/** Doubts; a document with nothing but these runs. */
+export type LintCode =
+  | 'recommended_check'
+  | 'unit_mismatch'
+  | 'skipped_reference'
+  | 'missing_default'
+  | 'unused_input'
+  | 'unused_import'
+  | 'unreachable_node'
+  | 'unbounded_poll'
+  | 'hyphenated_id'
+  | 'precision_loss'
+  | 'risky_approval'
+  | 'contract_not_deployed'
+
+/** One thing wrong (`error`) or doubtful (`warning`, `info`) in a document. Plain JSON. */
+export interface Issue {
+  readonly code: IssueCode
+  readonly severity: 'error' | 'warning' | 'info'
+  readonly message: string
+  /** Keys from the root of the document it is about. */
+  readonly path: DocumentPath
+  readonly nodeId?: string
+  /** `name@version` of the protocol whose document it is about; absent: the workflow. */
+  readonly protocol?: string
+  /** From 1; absent without the document's text. */
+  readonly line?: number
+  readonly column?: number
+}
+
+/** Finds a path in a document's text, as `locate` of core does. */
+export type Locate = (path: DocumentPath) => { readonly line: number; readonly column: number }
+
+type Details = Pick<Issue, 'nodeId' | 'protocol'>
+
+/** Collects issues below one place of a document. */
+export class Issues {
+  readonly #found: Issue[]
+  readonly #at: DocumentPath
+  readonly #details: Details
+
+  constructor(found: Issue[] = [], at: DocumentPath = [], details: Details = {}) {
+    this.#found = found
+    this.#at = at
+    this.#details = details
+  }
+
+  get list(): readonly Issue[] {
+    return this.#found
+  }
+
+  get hasErrors(): boolean {
+    return this.#found.some(({ severity }) => severity === 'error')
+  }
+
+  /** The same list, further down in the document. */
+  below(path: DocumentPath, details: Details = {}): Issues {
+    return new Issues(this.#found, [...this.#at, ...path], { ...this.#details, ...details })
+  }
+
+  error(code: IssueCode, message: string, path: DocumentPath = []): void {
+    this.#add('error', code, message, path)
+  }
+
+  warn(code: LintCode, message: string, path: DocumentPath = []): void {
+    this.#add('warning', code, message, path)
+  }
+
+  note(code: LintCode, message: string, path: DocumentPath = []): void {
+    this.#add('info', code, message, path)
+  }
+
+  #add(severity: Issue['severity'], code: IssueCode, message: string, path: DocumentPath): void {
+    this.#found.push({
+      code,
+      severity,
+      message,
+      path: [...this.#at, ...path],
+      ...this.#details
+    })
+  }
+}
+
+/** An issue with its line and column, where the text is known. */
+export function locatedIssue(issue: Issue, locate: Locate | undefined): Issue {
+  if (locate === undefined || issue.protocol !== undefined) return issue
+  const { line, column } = locate(issue.path)
+  return { ...issue, line, column }
+}
