@@ -1,0 +1,158 @@
+import { EffectFailure } from '../block/index.js'
+import { isJsonObject, type Json, type JsonObject, limits } from '../core/index.js'
+import type { Revert } from './port.js'
+
+/** Every way in which a step on a chain fails, and whether doing it again may help. */
+export const chainFailureCodes = {
+  /** The execution cannot be carried out as it is written. */
+  invalid_execution: { retryable: false },
+  /** No executor is configured for the chain. */
+  unknown_chain: { retryable: false },
+  unknown_account: { retryable: false },
+  /** A secret that is referred to is not there. */
+  missing_secret: { retryable: false },
+  /** The endpoint serves another chain than the configuration says. */
+  chain_mismatch: { retryable: false },
+  rpc_down: { retryable: true },
+  rpc_timeout: { retryable: true },
+  rpc_rate_limited: { retryable: true },
+  /** The answer is not JSON-RPC, or not what the method gives. */
+  rpc_malformed: { retryable: true },
+  /** The endpoint refused: the answer has its code and message. */
+  rpc_error: { retryable: true },
+  insufficient_funds: { retryable: true },
+  /** The contract refuses; found before sending, or after it was included. */
+  reverted: { retryable: false },
+  /** The node refuses the transaction, for example for its fee; nothing was sent. */
+  rejected: { retryable: true },
+  /** A transaction of ours took its nonce before it was sent; nothing was sent. */
+  nonce_superseded: { retryable: true },
+  /** Somebody else has used its nonce. */
+  nonce_conflict: { retryable: false },
+  /** It was known to the network, and another with its nonce was included instead. */
+  replaced: { retryable: false },
+  /** It was included, its block is gone, and it did not come back in time. */
+  reorged_out: { retryable: true },
+  /** Its blockhash is too old: it can never be included. */
+  expired: { retryable: true },
+  /** It may still be included: ask by its hash. */
+  timed_out: { retryable: true },
+  /** The person with the wallet refused. */
+  denied: { retryable: false },
+  /** The wallet has sent something else than what it was asked to. */
+  wallet_mismatch: { retryable: false }
+} as const satisfies Readonly<Record<string, { readonly retryable: boolean }>>
+
+export type ChainFailureCode = keyof typeof chainFailureCodes
+
+export type ChainPhase = 'check' | 'read' | 'simulate' | 'prepare' | 'send' | 'confirm'
+
+/** What went wrong on a chain: only these fields, never an error object (semantics.md W10). */
+export interface ChainFailure {
+  readonly code: ChainFailureCode
+  readonly phase: ChainPhase
+  readonly chain: string
+  readonly executionType: string | null
+  readonly retryable: boolean
+  /** Whether a transaction may have reached the chain. */
+  readonly sent: boolean
+  /** For people; without addresses of endpoints and without secrets. */
+  readonly message: string
+  readonly rpc?: RpcExchange
+  readonly revert?: Revert
+  readonly transaction?: JsonObject
+}
+
+/** One exchange with an endpoint, cut and without its address. */
+export interface RpcExchange {
+  /** Place of the endpoint in the configuration, from 0. */
+  readonly endpoint: number
+  readonly method: string
+  readonly request: Json
+  readonly response: Json
+}
+
+export interface FailureFields {
+  readonly phase: ChainPhase
+  readonly chain: string
+  readonly executionType?: string | null
+  readonly message: string
+  readonly sent?: boolean
+  readonly rpc?: RpcExchange
+  readonly revert?: Revert
+  readonly transaction?: JsonObject
+}
+
+/** An effect's failure with a {@link ChainFailure} for details. */
+export function chainFailed(
+  code: ChainFailureCode,
+  fields: FailureFields & { readonly definite?: boolean }
+): EffectFailure {
+  const failure = chainFailure(code, fields)
+  const definite = fields.definite ?? !failure.sent
+  return new EffectFailure(code, { definite, details: failure as unknown as Json })
+}
+
+/** The same as data. Texts are cut, and addresses of endpoints taken out of them. */
+export function chainFailure(code: ChainFailureCode, fields: FailureFields): ChainFailure {
+  const { phase, chain, executionType = null, message, sent = false } = fields
+  const { rpc, revert, transaction } = fields
+  return {
+    code,
+    phase,
+    chain,
+    executionType,
+    retryable: chainFailureCodes[code].retryable,
+    sent,
+    message: cleanText(message),
+    ...(rpc === undefined ? {} : { rpc: cleanExchange(rpc) }),
+    ...(revert === undefined ? {} : { revert: cleanRevert(revert) }),
+    ...(transaction === undefined ? {} : { transaction })
+  }
+}
+
+/** The chain failure in an error or in a response's details; undefined when it is another one. */
+export function chainFailureOf(error: unknown): ChainFailure | undefined {
+  const details = error instanceof EffectFailure ? error.details : error
+  if (!isJsonObject(details as Json)) return undefined
+  const { code, phase, chain } = details as JsonObject
+  const isOne = typeof code === 'string' && Object.hasOwn(chainFailureCodes, code)
+  if (!isOne || typeof phase !== 'string' || typeof chain !== 'string') return undefined
+  return details as unknown as ChainFailure
+}
+
+/** A text cut to what a diagnostic may hold, without URLs. */
+export function cleanText(text: string): string {
+  const cut = text.slice(0, limits.CHAIN_TEXT_LENGTH_MAX).toWellFormed()
+  return cut.replace(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]}]+/gi, '[address]')
+}
+
+/** JSON cut to what a diagnostic may hold: long texts, lists and deep values are shortened. */
+export function cleanJson(value: Json, depth = 0): Json {
+  if (typeof value === 'string') return cleanText(value)
+  if (Array.isArray(value)) {
+    if (depth >= DEPTH_MAX) return '[cut]'
+    return value.slice(0, limits.CHAIN_LIST_LENGTH_MAX).map((item) => cleanJson(item, depth + 1))
+  }
+  if (!isJsonObject(value)) return value
+  if (depth >= DEPTH_MAX) return '[cut]'
+  const entries = Object.entries(value).slice(0, limits.CHAIN_LIST_LENGTH_MAX)
+  return Object.fromEntries(
+    entries.map(([key, item]) => [cleanText(key), cleanJson(item, depth + 1)])
+  )
+}
+
+const DEPTH_MAX = 4
+
+function cleanExchange({ endpoint, method, request, response }: RpcExchange): RpcExchange {
+  return { endpoint, method, request: cleanJson(request), response: cleanJson(response) }
+}
+
+function cleanRevert({ name, args, reason, data }: Revert): Revert {
+  return {
+    name: name === null ? null : cleanText(name),
+    args: args === null ? null : (cleanJson(args) as JsonObject),
+    reason: reason === null ? null : cleanText(reason),
+    data: data === null ? null : cleanText(data)
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * executor: the port to chains, what leaf blocks do through it, and the executors of this package.
+ */
+export {
+  type ChainFailure,
+  type ChainFailureCode,
+  type ChainPhase,
+  chainFailure,
+  chainFailureCodes,
+  chainFailureOf,
+  type RpcExchange
+} from './failure.js'
+export type {
+  Account,
+  AccountRequest,
+  BlockTag,
+  Broadcast,
+  CallOptions,
+  Execution,
+  Executor,
+  IncludedTransaction,
+  LookRequest,
+  Prepared,
+  ReadRequest,
+  Revert,
+  SignedTransaction,
+  Simulation,
+  Standing,
+  Terms,
+  UnfinishedTransaction,
+  UnsignedTransaction,
+  WriteRequest
+} from './port.js'
+export { type ConfirmOptions, confirmTransaction } from './steps/confirm.js'
+export {
+  broadcastTransaction,
+  chainEffects,
+  lookAtTransaction,
+  prepareTransaction,
+  readChain,
+  resolveAccount,
+  simulateTransaction
+} from './steps/effects.js'
+export { ChainStepFailure, type TransactionOutcome } from './steps/outcome.js'
+export { type SendOptions, sendTransaction } from './steps/send.js'

@@ -1,0 +1,175 @@
+import type { EffectCall } from '../block/index.js'
+import type { Json, JsonObject } from '../core/index.js'
+
+/**
+ * What carries out the steps of a workflow on one kind of chain. Plain JSON goes in and comes out:
+ * whole numbers of a chain are decimal strings, bytes are 0x-hex (EVM) or base58/base64 (Solana).
+ *
+ * A read happens in one call. A write is taken apart, so that a leaf block can have each stage
+ * sealed by `ctx.effect` (architecture.md L7): {@link Executor.prepare} builds and signs, the sealed
+ * bytes and their id are durable, {@link Executor.broadcast} sends exactly those bytes, and
+ * {@link Executor.look} asks what became of them. Failures are `EffectFailure`s whose details are a
+ * `ChainFailure`.
+ */
+export interface Executor {
+  /** First part of the CAIP-2 ids it serves: `eip155`. */
+  readonly namespace: string
+  /** Chains it is configured for, as CAIP-2 ids. */
+  readonly chains: readonly string[]
+  /** Execution types it knows. */
+  readonly executions: Readonly<Record<string, 'read' | 'write'>>
+  /** What is wrong with an execution, found without a network; undefined when nothing is. */
+  check(execution: Execution): Promise<string | undefined>
+  /** The account that would sign: by its configured name, or an address that can only watch. */
+  account(request: AccountRequest, options: CallOptions): Promise<Account>
+  read(request: ReadRequest, options: CallOptions): Promise<JsonObject>
+  /** Does the write on a copy of the chain's state, without signing anything. */
+  simulate(request: WriteRequest, options: CallOptions): Promise<Simulation>
+  prepare(request: WriteRequest, options: CallOptions): Promise<Prepared>
+  /** Sends the bytes, or the same bytes again: at most one effect, because they have one nonce. */
+  broadcast(transaction: SignedTransaction, options: CallOptions): Promise<Broadcast>
+  /** What the chain says about a transaction now, whoever has sent it. */
+  look(request: LookRequest, options: CallOptions): Promise<Standing>
+  /** Transactions of earlier processes that may not have been carried out (semantics.md W11). */
+  recover(transactions: readonly UnfinishedTransaction[]): void
+}
+
+export type CallOptions = Pick<EffectCall, 'key' | 'signal'>
+
+/** What is to be done, with all references resolved: `{type: 'evm_call', to, abi, args, value}`. */
+export interface Execution extends JsonObject {
+  readonly type: string
+}
+
+/** Which state a read looks at; a number is a block, as a decimal string. */
+export type BlockTag = 'latest' | 'safe' | 'finalized' | (string & {})
+
+export interface ReadRequest {
+  /** CAIP-2. */
+  readonly chain: string
+  readonly execution: Execution
+  /** Default `latest`. */
+  readonly block?: BlockTag
+}
+
+export interface AccountRequest {
+  readonly chain: string
+  /** Name of a configured signer, or an address. Default: the signer of the chain. */
+  readonly account?: string
+}
+
+export interface Account {
+  readonly address: string
+  /** False: somebody else has to sign (unsigned mode). */
+  readonly canSign: boolean
+}
+
+export interface WriteRequest extends AccountRequest {
+  readonly execution: Execution
+}
+
+export type Prepared =
+  | { readonly kind: 'signed'; readonly transaction: SignedTransaction; readonly terms: Terms }
+  | { readonly kind: 'unsigned'; readonly transaction: UnsignedTransaction; readonly terms: Terms }
+
+/** How the chain is configured to be waited for; sealed with what was prepared. */
+export interface Terms {
+  /** Blocks that have to stand on each other, the one with the transaction included. */
+  readonly confirmations: number
+  /** Between two looks. */
+  readonly pollMs: number
+  /** After which a transaction that nobody includes is given up waiting for. */
+  readonly timeoutMs: number
+}
+
+/** Ready to be sent. The id is known before anything leaves the process. */
+export interface SignedTransaction {
+  readonly chain: string
+  readonly from: string
+  /** Transaction hash, or first signature. */
+  readonly hash: string
+  /** Null on chains without account nonces. */
+  readonly nonce: number | null
+  /** Block height after which it cannot be included any more; null: never. */
+  readonly validUntil: number | null
+  /** The signed bytes. */
+  readonly raw: string
+}
+
+/** For a wallet outside: it signs, sends, and gives the hash back. */
+export interface UnsignedTransaction {
+  readonly chain: string
+  /** Null when any account may send it. */
+  readonly from: string | null
+  /** As wallets take it (EVM: `to`, `data`, `value`, `gas`, hex quantities). */
+  readonly payload: JsonObject
+}
+
+export interface Broadcast {
+  readonly hash: string
+  /** `known`: the chain had it already. `unanswered`: nobody said; ask by its hash. */
+  readonly answer: 'accepted' | 'known' | 'unanswered'
+}
+
+export interface LookRequest {
+  readonly chain: string
+  readonly hash: string
+  readonly from: string | null
+  readonly nonce: number | null
+  readonly validUntil: number | null
+  /** What it does: events and errors are decoded by it. */
+  readonly execution: Execution
+  /** What somebody else was asked to send; null for a transaction that was prepared here. */
+  readonly expected: JsonObject | null
+}
+
+/** What the chain says about one transaction. */
+export type Standing =
+  /** The node has not heard of it, and it may still be included. */
+  | { readonly status: 'unknown' }
+  | { readonly status: 'pending' }
+  | IncludedTransaction
+  /** It can never be included: its nonce went to another transaction, or it has expired. */
+  | {
+      readonly status: 'displaced'
+      readonly cause: 'nonce' | 'expired'
+      /** The transaction in its place, when that was found. */
+      readonly by: string | null
+    }
+  /** It is not what `expected` asks for. */
+  | { readonly status: 'mismatch'; readonly fields: readonly string[] }
+
+export interface IncludedTransaction {
+  readonly status: 'included'
+  readonly success: boolean
+  readonly blockNumber: number
+  readonly blockHash: string
+  /** Blocks from its own to the newest one: 1 when it is in the newest. */
+  readonly confirmations: number
+  /** What the node outputs: `tx_hash`, `receipt` with decoded events (EVM). */
+  readonly outputs: JsonObject
+  /** Why it did not succeed. */
+  readonly revert: Revert | null
+}
+
+/** A contract's refusal, decoded as far as its ABI is known. */
+export interface Revert {
+  /** `ERC20InsufficientBalance`; `Error` for a `require` text, `Panic`; null: not decoded. */
+  readonly name: string | null
+  readonly args: JsonObject | null
+  /** For people. */
+  readonly reason: string | null
+  /** Raw data, cut. */
+  readonly data: string | null
+}
+
+export type Simulation =
+  | { readonly ok: true; readonly outputs: Json }
+  | { readonly ok: false; readonly revert: Revert }
+
+/** A transaction found in the journal of a run that has not ended. */
+export interface UnfinishedTransaction {
+  readonly transaction: SignedTransaction
+  /** Sending it was durably asked for, so it may have happened. */
+  readonly wasSent: boolean
+}

@@ -1,0 +1,91 @@
+import { type BlockContext, EffectFailure } from '../../block/index.js'
+import type { Json, JsonObject } from '../../core/index.js'
+import type {
+  Account,
+  AccountRequest,
+  Broadcast,
+  LookRequest,
+  Prepared,
+  ReadRequest,
+  SignedTransaction,
+  Simulation,
+  Standing,
+  WriteRequest
+} from '../port.js'
+
+/**
+ * Effects by which leaf blocks reach a chain; providers answer them (`chainProviders`). A block
+ * that declares capabilities declares the ones it uses.
+ */
+export const chainEffects = {
+  account: 'chain.account',
+  read: 'chain.read',
+  simulate: 'chain.simulate',
+  prepare: 'chain.prepare',
+  broadcast: 'chain.broadcast',
+  look: 'chain.look'
+} as const
+
+/** Which account would sign, and whether it can. The answer is sealed, like all of these. */
+export function resolveAccount(ctx: BlockContext, request: AccountRequest): Promise<Account> {
+  return ask<Account>(ctx, chainEffects.account, request)
+}
+
+/** Reads from a chain: the outputs by their names (semantics.md W11). */
+export function readChain(ctx: BlockContext, request: ReadRequest): Promise<JsonObject> {
+  return ask<JsonObject>(ctx, chainEffects.read, request)
+}
+
+/** What a write would do now, without signing or sending anything. */
+export function simulateTransaction(ctx: BlockContext, request: WriteRequest): Promise<Simulation> {
+  return ask<Simulation>(ctx, chainEffects.simulate, request)
+}
+
+/**
+ * Builds and signs; nothing leaves the process but questions. The sealed bytes are durable before
+ * they are sent (L7). `generation` tells one transaction of a step from the next.
+ */
+export function prepareTransaction(
+  ctx: BlockContext,
+  request: WriteRequest,
+  generation = 0
+): Promise<Prepared> {
+  const { chain, execution, account } = request
+  return ask<Prepared>(ctx, chainEffects.prepare, {
+    chain,
+    execution,
+    ...(account === undefined ? {} : { account }),
+    generation
+  })
+}
+
+/**
+ * Sends the sealed bytes, or sends them again. Rejects only when nothing was sent and nothing of
+ * these bytes can happen any more, or when the step is being abandoned.
+ */
+export async function broadcastTransaction(
+  ctx: BlockContext,
+  transaction: SignedTransaction
+): Promise<Broadcast> {
+  try {
+    return await ctx.effect<Json & Broadcast>(chainEffects.broadcast, {
+      request: { transaction: transaction as unknown as Json },
+      sideEffects: 'idempotent'
+    })
+  } catch (error) {
+    if (error instanceof EffectFailure && !error.definite) {
+      return { hash: transaction.hash, answer: 'unanswered' }
+    }
+    throw error
+  }
+}
+
+/** What the chain says about a transaction now. */
+export function lookAtTransaction(ctx: BlockContext, request: LookRequest): Promise<Standing> {
+  return ask<Standing>(ctx, chainEffects.look, request)
+}
+
+function ask<Answer>(ctx: BlockContext, effect: string, request: object): Promise<Answer> {
+  const asked = ctx.effect(effect, { request: request as Json, sideEffects: 'none' })
+  return asked as Promise<unknown> as Promise<Answer>
+}

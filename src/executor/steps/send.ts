@@ -1,0 +1,139 @@
+import type { BlockContext } from '../../block/index.js'
+import { isJsonObject, type Json, limits } from '../../core/index.js'
+import { type ChainFailureCode, chainFailure } from '../failure.js'
+import type { Prepared, SignedTransaction, Terms, WriteRequest } from '../port.js'
+import { confirmTransaction } from './confirm.js'
+import { broadcastTransaction, prepareTransaction } from './effects.js'
+import { ChainStepFailure, rethrow, type TransactionOutcome } from './outcome.js'
+
+/** A write, and how it is waited for; what is absent is as the chain is configured. */
+export interface SendOptions extends WriteRequest, Partial<Terms> {
+  /** How long the person with the wallet has, in unsigned mode. Default: for ever. */
+  readonly walletTimeoutMs?: number
+}
+
+/**
+ * Carries out a write for a leaf block: prepare and sign, seal, send, wait for confirmations
+ * (architecture.md L7, semantics.md W11). Without a signer it waits for a message `external` that
+ * gives the hash of the transaction as its value: `{hash}`.
+ *
+ * At most one transaction of a step takes effect, whatever crashes or is tried again: a new one is
+ * prepared only after the one before certainly had no effect and never can have one. The block has
+ * to be of class `idempotent` or higher. Throws {@link ChainStepFailure}.
+ */
+export async function sendTransaction(
+  ctx: BlockContext,
+  options: SendOptions
+): Promise<TransactionOutcome> {
+  let superseded = 0
+  // A try of the step that ended for certain frees the next try to send anew.
+  let ended = 0
+  for (let generation = 0; ; generation += 1) {
+    try {
+      return await oneTransaction(ctx, options, generation)
+    } catch (error) {
+      if (!(error instanceof ChainStepFailure)) throw error
+      const { code, phase } = error.failure
+      if (code === 'nonce_superseded') superseded += 1
+      else if (phase !== 'prepare' && endedWithoutEffect.has(code)) ended += 1
+      else throw error
+      if (superseded >= limits.CHAIN_PREPARES_MAX || ended >= ctx.attempt) throw error
+    }
+  }
+}
+
+/**
+ * After these a retry of the step may send another transaction. Not after `replaced` and
+ * `nonce_conflict`: what took the nonce may be the same payment, sent faster by a wallet.
+ */
+const endedWithoutEffect: ReadonlySet<ChainFailureCode> = new Set<ChainFailureCode>([
+  'reverted',
+  'rejected',
+  'insufficient_funds',
+  'expired'
+])
+
+async function oneTransaction(
+  ctx: BlockContext,
+  options: SendOptions,
+  generation: number
+): Promise<TransactionOutcome> {
+  try {
+    const prepared = await prepareTransaction(ctx, options, generation)
+    const terms = termsOf(options, prepared.terms)
+    return prepared.kind === 'signed'
+      ? await carryOut(ctx, { transaction: prepared.transaction, options, terms })
+      : await handOver(ctx, { transaction: prepared.transaction, options, terms })
+  } catch (error) {
+    return rethrow(error)
+  }
+}
+
+async function carryOut(
+  ctx: BlockContext,
+  given: {
+    readonly transaction: SignedTransaction
+    readonly options: SendOptions
+    readonly terms: Terms
+  }
+): Promise<TransactionOutcome> {
+  const { transaction, options, terms } = given
+  const { answer } = await broadcastTransaction(ctx, transaction)
+  const { chain, hash, from, nonce, validUntil } = transaction
+  const { execution } = options
+  return confirmTransaction(ctx, {
+    look: { chain, hash, from, nonce, validUntil, execution, expected: null },
+    terms,
+    transaction,
+    wasAccepted: answer !== 'unanswered'
+  })
+}
+
+/** Unsigned mode: the wallet of a person signs and sends, and its answer is sealed. */
+async function handOver(
+  ctx: BlockContext,
+  given: {
+    readonly transaction: Extract<Prepared, { readonly kind: 'unsigned' }>['transaction']
+    readonly options: SendOptions
+    readonly terms: Terms
+  }
+): Promise<TransactionOutcome> {
+  const { transaction, options, terms } = given
+  const { chain, from, payload } = transaction
+  const { execution, walletTimeoutMs: timeoutMs } = options
+  const about = { phase: 'send', chain, executionType: execution.type } as const
+  const answer = await ctx.wait({
+    reason: 'external',
+    request: { kind: 'sign_and_send', chain, from, transaction: payload },
+    ...(timeoutMs === undefined ? {} : { timeoutMs })
+  })
+  if (answer.action === 'deny') {
+    throw new ChainStepFailure(chainFailure('denied', { ...about, message: 'nobody signs it' }))
+  }
+  if (answer.action === 'timeout') {
+    const message = 'no wallet has answered in time'
+    throw new ChainStepFailure(chainFailure('timed_out', { ...about, message }))
+  }
+  const hash = hashIn(answer.value)
+  if (hash === undefined) {
+    const message = 'the answer of the wallet holds no transaction hash'
+    throw new ChainStepFailure(chainFailure('wallet_mismatch', { ...about, message, sent: true }))
+  }
+  const look = { chain, hash, from, nonce: null, validUntil: null, execution, expected: payload }
+  return confirmTransaction(ctx, { look, terms, wasAccepted: true })
+}
+
+const hashForm = /^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/
+
+function hashIn(value: Json): string | undefined {
+  const given = isJsonObject(value) ? (value['hash'] ?? value['tx_hash'] ?? null) : value
+  return typeof given === 'string' && hashForm.test(given) ? given : undefined
+}
+
+function termsOf(options: SendOptions, configured: Terms): Terms {
+  return {
+    confirmations: options.confirmations ?? configured.confirmations,
+    pollMs: options.pollMs ?? configured.pollMs,
+    timeoutMs: options.timeoutMs ?? configured.timeoutMs
+  }
+}
