@@ -220,6 +220,10 @@ export const POLL_ATTEMPTS_MAX = 3_000
 export const TURN_RESPONSE_BYTES_MAX = 32 * 1024 * 1024
 /** UTF-16 units of text, reasoning and tool arguments of one answer. */
 export const TURN_TEXT_LENGTH_MAX = 4 * 1024 * 1024
+/** Time within which an agent's backend opens, finds or ends a session. */
+export const AGENT_OPEN_MS = 30_000
+/** Time that an agent's process has to end by itself before it is killed. */
+export const AGENT_STOP_MS = 2_000
 
 /** Text and list entries that a chain's failure may carry. */
 export const CHAIN_TEXT_LENGTH_MAX = 512
@@ -233,3 +237,23 @@ export const CHAIN_MISSING_LOOKS = 2
 export const CHAIN_DISPLACED_LOOKS = 3
 /** Transactions that one step may prepare because others of ours took the nonce. */
 export const CHAIN_PREPARES_MAX = 8
+
+/** Nodes, edges or agents of one flow document. */
+export const FLOW_ENTRIES_MAX = 10_000
+/** Time of one turn, and of one agent's session in a run, when a flow does not say. */
+export const AGENT_TURN_MS_DEFAULT = 60_000
+export const AGENT_SESSION_MS_DEFAULT = 300_000
+/** Turns that one node takes at most, tool calls and corrections included. */
+export const AGENT_NODE_TURNS_MAX = 64
+/** Tool calls that are answered for one turn. */
+export const AGENT_TOOL_CALLS_MAX = 64
+/** Times that an agent is asked to correct an answer of the wrong shape, by default. */
+export const AGENT_OUTPUT_RETRIES_DEFAULT = 1
+/** Visits of a plan loop, the planning visit included, when a flow does not say. */
+export const PLAN_LOOP_VISITS_DEFAULT = 5
+/** Files of a directory of prompt assets, and bytes of one of them. */
+export const PROMPT_FILES_MAX = 1_000
+export const PROMPT_FILE_BYTES_MAX = 256 * 1024
+/** Files that a loader of a flow reads, and bytes of them together. */
+export const LOADER_FILES_MAX = 256
+export const LOADER_BYTES_MAX = 1024 * 1024

@@ -22,6 +22,11 @@ export interface AgentSession {
    * `EffectFailure` when there is no answer (`definite` only when certainly nothing was begun).
    */
   turn(request: TurnRequest, options: TurnOptions): Promise<TurnResult>
+  /**
+   * What an earlier try of this turn gave, where the other side can tell by `invocationId`;
+   * undefined when it cannot, or knows nothing of it.
+   */
+  locate?(request: TurnRequest): Promise<TurnResult | undefined>
   /** Lets go of the session on the other side too; never throws for one that is gone already. */
   dispose(): Promise<void>
 }
@@ -123,7 +128,11 @@ export interface TurnDelta {
   readonly text: string
 }
 
-/** What a turn gave: sealed as it is, so plain JSON without secrets. */
+/**
+ * What a turn gave: sealed as it is, so plain JSON without secrets. In `structuredOutput` and tool
+ * arguments, numbers that are not safe integers are decimal text (0.85 is kept as `"0.85"`), because
+ * the ledger keeps no fractions.
+ */
 export interface TurnResult {
   readonly status: 'completed' | 'failed' | 'aborted'
   readonly finalText: string

@@ -8,5 +8,9 @@ export const agentCodes = {
   'agent.unknown_adapter': {
     message: 'No adapter is registered as {kind}; registered are: {kinds}.',
     fix: 'Register an adapter of that kind, or correct adapterKind.'
+  },
+  'agent.library_missing': {
+    message: 'The optional library {library} is not installed.',
+    fix: 'Install the version of {library} that package.json of tallystick names as a peer.'
   }
 } as const satisfies CodeTexts

@@ -1,0 +1,66 @@
+import { type JsonObject, limits } from '../../core/index.js'
+import { loadAi } from '../transports/ai-library.js'
+import { type Fetch, wireOf } from '../transports/bounded-fetch.js'
+import { CHAT_PROVIDER, type ChatTransport, chatModels } from '../transports/chat-model.js'
+import { chatTurn } from '../transports/chat-turn.js'
+import { baseUrlOf, endpointOf } from '../transports/endpoint.js'
+import { turnFailure } from '../transports/failures.js'
+import type { AgentSession, SessionOptions, TurnRequest } from './adapter.js'
+
+/**
+ * A session over chat completions. The other side remembers nothing, so neither does this: a turn
+ * carries all it needs, and a run that was taken up elsewhere asks the same.
+ */
+export async function openChatSession(
+  session: SessionOptions,
+  options: { readonly transport: ChatTransport; readonly fetch: Fetch }
+): Promise<AgentSession> {
+  const { settings, systemPrompt } = session
+  const { transport, fetch } = options
+  const models = await chatModels(transport, settings)
+  const ai = await loadAi()
+  const endpoint = endpointOf(baseUrlOf(settings.baseUrl))
+  const name = transport === 'deepseek' ? 'deepseek' : CHAT_PROVIDER
+  return {
+    turn: (request, turnOptions) => {
+      const wire = wireOf(fetch, limits.TURN_RESPONSE_BYTES_MAX)
+      const model = models({ model: modelOf(request, session), fetch: wire.fetch })
+      const common = turnSettings(request, session)
+      const providerOptions = optionsNamed(name, settings.options)
+      const system = systemPrompt === undefined ? {} : { systemPrompt }
+      return chatTurn(
+        ai,
+        { model, request, endpoint, wire, ...common, ...system, ...providerOptions },
+        turnOptions
+      )
+    },
+    dispose: async () => undefined
+  }
+}
+
+/** The model that a turn names, or else the session. Throws `invalid_settings`. */
+export function modelOf(request: TurnRequest, { settings }: SessionOptions): string {
+  const model = request.model ?? settings.model
+  if (model !== undefined && model !== '') return model
+  throw turnFailure('invalid_settings', { problems: ['model is missing'] })
+}
+
+/** Temperature and token limit: the turn's own before the session's. */
+export function turnSettings(
+  request: TurnRequest,
+  { settings }: SessionOptions
+): { readonly temperature?: number; readonly maxTokens?: number } {
+  const temperature = request.temperature ?? settings.temperature
+  const maxTokens = request.maxTokens ?? settings.maxTokens
+  return {
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(maxTokens === undefined ? {} : { maxTokens })
+  }
+}
+
+function optionsNamed(
+  name: string,
+  options: JsonObject | undefined
+): { readonly providerOptions?: Readonly<Record<string, JsonObject>> } {
+  return options === undefined ? {} : { providerOptions: { [name]: options } }
+}

@@ -1,0 +1,34 @@
+import type { Fetch } from '../transports/bounded-fetch.js'
+import { chatProblems } from '../transports/chat-model.js'
+import type { AdapterSettings, AgentAdapter } from './adapter.js'
+import { openChatSession } from './chat-session.js'
+
+export interface ChatAdapterOptions {
+  /** Wins over the environment, not over a flow's or an agent's `adapterConfig` (A3). */
+  readonly defaults?: AdapterSettings
+  readonly fetch?: Fetch
+}
+
+/**
+ * Chat completions of DeepSeek, or with `transport: "openai-compatible"` of any server that speaks
+ * them. Needs `baseUrl`, `apiKey` and `model`: no hosted service is asked by default.
+ */
+export function deepSeekAdapter(options: ChatAdapterOptions = {}): AgentAdapter {
+  const { defaults, fetch = globalThis.fetch } = options
+  return {
+    kind: 'deepseek',
+    ...(defaults === undefined ? {} : { defaults }),
+    validate: (settings) => [...chatProblems(settings), ...transportProblems(settings)],
+    open: (session) =>
+      openChatSession(session, {
+        transport:
+          session.settings.transport === 'openai-compatible' ? 'openai-compatible' : 'deepseek',
+        fetch
+      })
+  }
+}
+
+function transportProblems({ transport }: AdapterSettings): readonly string[] {
+  const known = [undefined, 'deepseek', 'openai-compatible']
+  return known.includes(transport) ? [] : ['transport is neither deepseek nor openai-compatible']
+}

@@ -1,0 +1,86 @@
+import { unreachable } from '../../core/index.js'
+import { chatProblems } from '../transports/chat-model.js'
+import { baseUrlProblem, refuseProblems } from '../transports/endpoint.js'
+import { openPiMonoSession } from '../transports/pi-mono-http.js'
+import type { PiCommand } from '../transports/pi-process.js'
+import { openPiRpcSession } from '../transports/pi-rpc.js'
+import type { AdapterSettings, AgentAdapter } from './adapter.js'
+import { openChatSession } from './chat-session.js'
+import type { ChatAdapterOptions } from './deepseek.js'
+
+export interface PiMonoAdapterOptions extends ChatAdapterOptions {
+  /**
+   * The program behind `transport: "rpc"`. Only the host can name it: a document must not choose
+   * what is started on this machine.
+   */
+  readonly rpc?: PiCommand
+}
+
+export type PiMonoTransport = 'deepseek' | 'openai-compatible' | 'http' | 'rpc'
+
+/**
+ * The pi-mono extension point of AgentsFlow: chat completions, a pi-mono HTTP backend, or a pi
+ * process. `transport` chooses; without it, a DeepSeek base URL means chat completions and any
+ * other the HTTP backend.
+ */
+export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter {
+  const { defaults, fetch = globalThis.fetch, rpc } = options
+  const validate = (settings: AdapterSettings) => problemsOf(settings, rpc)
+  return {
+    kind: 'pi-mono',
+    ...(defaults === undefined ? {} : { defaults }),
+    validate,
+    open: async (session) => {
+      refuseProblems(validate(session.settings))
+      const transport = piMonoTransport(session.settings) ?? 'http'
+      switch (transport) {
+        case 'deepseek':
+        case 'openai-compatible':
+          return openChatSession(session, { transport, fetch })
+        case 'http':
+          return openPiMonoSession(session, { fetch })
+        case 'rpc':
+          return openPiRpcSession(session, rpc ?? { command: 'pi' })
+        default:
+          return unreachable(transport)
+      }
+    }
+  }
+}
+
+/** The transport that settings choose; undefined for one that there is not. */
+export function piMonoTransport(settings: AdapterSettings): PiMonoTransport | undefined {
+  const { transport, baseUrl = '' } = settings
+  switch (transport) {
+    case undefined:
+      return /^https?:\/\/api\.deepseek\.com(?:[:/]|$)/i.test(baseUrl) ? 'deepseek' : 'http'
+    case 'deepseek':
+    case 'openai-compatible':
+    case 'rpc':
+      return transport
+    case 'http':
+    case 'pi-mono':
+      return 'http'
+    default:
+      return undefined
+  }
+}
+
+function problemsOf(settings: AdapterSettings, rpc: PiCommand | undefined): readonly string[] {
+  const transport = piMonoTransport(settings)
+  switch (transport) {
+    case undefined:
+      return ['transport is none of deepseek, openai-compatible, http, rpc']
+    case 'deepseek':
+    case 'openai-compatible':
+      return chatProblems(settings)
+    case 'rpc':
+      return rpc === undefined ? ['transport rpc needs the adapter to be given its program'] : []
+    case 'http': {
+      const problem = baseUrlProblem(settings.baseUrl)
+      return problem === undefined ? [] : [problem]
+    }
+    default:
+      return unreachable(transport)
+  }
+}

@@ -1,0 +1,96 @@
+import type { TextStreamPart, ToolSet } from 'ai'
+import type { TurnDelta, TurnOptions, TurnRequest, TurnResult } from '../adapters/adapter.js'
+import { turnFailure } from './failures.js'
+import { replyOf } from './reply.js'
+
+type Part = TextStreamPart<ToolSet>
+
+/**
+ * What has come of one answer.
+ *
+ * Owns: the text so far. Its result is a function of the whole answer, never of how the chunks
+ * fell.
+ */
+export class ChatReply {
+  readonly #onDelta: ((delta: TurnDelta) => void) | undefined
+  readonly #text: string[] = []
+  readonly #reasoning: string[] = []
+  readonly #calls: { readonly id: string; readonly name: string; readonly arguments: unknown }[] =
+    []
+  readonly #warnings: string[] = []
+  #model = ''
+  #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+  #finish: string | undefined
+  #length = 0
+
+  constructor({ onDelta }: TurnOptions) {
+    this.#onDelta = onDelta
+  }
+
+  /** UTF-16 units of text, reasoning and tool arguments so far. */
+  get length(): number {
+    return this.#length
+  }
+
+  warn(warning: string): void {
+    this.#warnings.push(warning)
+  }
+
+  take(part: Part): void {
+    switch (part.type) {
+      case 'text-delta':
+        this.#text.push(part.text)
+        return this.#delta('text', part.text)
+      case 'reasoning-delta':
+        this.#reasoning.push(part.text)
+        return this.#delta('reasoning', part.text)
+      case 'tool-input-start':
+        return this.#delta('tool', part.toolName)
+      case 'tool-input-delta':
+        this.#length += part.delta.length
+        return
+      case 'tool-call':
+        this.#calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input })
+        return
+      case 'finish-step':
+        this.#model = part.response.modelId
+        this.#finish = part.rawFinishReason === undefined ? undefined : part.finishReason
+        return
+      case 'finish': {
+        const { inputTokens = 0, outputTokens = 0, totalTokens } = part.totalUsage
+        const total = totalTokens ?? inputTokens + outputTokens
+        this.#usage = { inputTokens, outputTokens, totalTokens: total }
+        return
+      }
+    }
+  }
+
+  /** The turn's result. Throws `incomplete_response` for an answer that just stopped. */
+  result(request: TurnRequest, endpoint: string): TurnResult {
+    if (this.#finish === undefined) throw turnFailure('incomplete_response', { endpoint })
+    const isFiltered = this.#finish === 'content-filter'
+    if (this.#finish === 'length') this.#warnings.push('cut off at the limit of tokens')
+    return replyOf(request, {
+      status: isFiltered ? 'failed' : 'completed',
+      finalText: this.#text.join(''),
+      reasoningText: this.#reasoning.join(''),
+      toolCalls: this.#calls,
+      usage: this.#usage,
+      model: this.#model,
+      warnings: this.#warnings,
+      ...(isFiltered ? { error: filtered } : {})
+    })
+  }
+
+  #delta(kind: TurnDelta['kind'], text: string): void {
+    this.#length += text.length
+    this.#onDelta?.({ kind, text })
+  }
+}
+
+const filtered = {
+  code: 'content_filtered',
+  message: 'The provider withheld the answer.',
+  category: 'model',
+  retryable: false
+} as const
