@@ -1,0 +1,215 @@
+import {
+  type ActorLogic,
+  type ActorScope,
+  type AnyActorLogic,
+  type AnyActorRef,
+  createActor
+} from 'xstate'
+import type { ChartNode } from '../../../machines/composite.js'
+import { present } from '../../core/index.js'
+import {
+  type Ask,
+  type BlockReport,
+  type CompositeEvent,
+  pumpOf,
+  type SideEffectClass
+} from '../protocol.js'
+import { type BlockIdentity, type Execution, rootAsk, type Sink } from './execution.js'
+import { keyOfValue, stepTable, type TableFunctions, type TableValue, tableOf } from './table.js'
+
+/**
+ * The chart of a block with children as a table: what runs, for composites and for plans.
+ *
+ * Owns: its children, one per node, made when first needed and kept until it stops (D8).
+ * - D6: contexts are kept as they are; XState would look for actor references inside payloads.
+ */
+export interface ParentSnapshot<Context extends Execution> {
+  readonly status: 'active'
+  readonly output: undefined
+  readonly error: undefined
+  readonly value: TableValue
+  readonly context: Context
+  /** Grows in place: a copy for each child would be quadratic in the number of nodes. */
+  readonly children: Children
+}
+
+type Children = Record<string, AnyActorRef>
+
+export type ParentLogic<Context extends Execution> = ActorLogic<
+  ParentSnapshot<Context>,
+  CompositeEvent,
+  BlockIdentity
+>
+
+/** Blocks with children also send to them. */
+export interface ParentSink extends Sink {
+  send(node: string, event: CompositeEvent): void
+}
+
+/** What a child is made from. */
+export interface ChildPlace {
+  readonly name: string
+  readonly block: string
+  readonly sideEffects: SideEffectClass
+  /** Name under which the child's logic is registered: restored children are looked up by it. */
+  readonly src: string
+}
+
+/** One kind of parent: its chart, its functions, and where its children come from. */
+export interface ParentParts<Context extends Execution, Params extends object> {
+  readonly config: ChartNode
+  readonly functions: TableFunctions<Context, CompositeEvent, Params, ParentSink>
+  /** Logic of the children by `src` name. */
+  readonly children: Readonly<Record<string, AnyActorLogic>>
+  child(name: string): ChildPlace | undefined
+  idle(identity: BlockIdentity): Context
+  /** What a restored block itself waits for; its children ask for themselves. */
+  askAgain(key: string, context: Context, sink: Sink): void
+}
+
+type Parts = Pick<ParentParts<Execution, object>, 'child' | 'children'>
+
+export function parentLogic<Context extends Execution, Params extends object>(
+  parts: ParentParts<Context, Params>
+): ParentLogic<Context> {
+  const table = tableOf<Context, CompositeEvent, Params, ParentSink>(parts.config, parts.functions)
+  const stateOf = (value: TableValue) => {
+    const key = keyOfValue(value)
+    return present(table.get(key), `state ${key}`)
+  }
+  return {
+    config: parts.config,
+    getInitialSnapshot: (_scope, identity) =>
+      snapshotOf('READY', parts.idle(identity), Object.create(null)),
+    transition: (snapshot, event, scope) => {
+      if (isSystemEvent(event)) return handleSystemEvent(snapshot, event, scope)
+      const { value, context, children } = snapshot
+      const sink = new ScopeSink(parts, children, context.identity, scope)
+      const from = { state: stateOf(value), context }
+      const step = stepTable(table, from, event, sink)
+      return step === from ? snapshot : snapshotOf(step.state.value, step.context, children)
+    },
+    getPersistedSnapshot: ({ children, ...snapshot }) => {
+      const persisted: Record<string, PersistedChild> = {}
+      for (const [id, child] of Object.entries(children)) {
+        if (isIdleLeaf(child)) continue
+        persisted[id] = { src: String(child.src), snapshot: child.getPersistedSnapshot() }
+      }
+      return Object.assign({ ...snapshot }, { children: persisted })
+    },
+    restoreSnapshot: (persisted, scope) => {
+      // The checkpoint's envelope was checked before (formats.md §7).
+      const { value, context, children: saved } = persisted as unknown as Persisted<Context>
+      const children: Children = Object.create(null)
+      for (const [id, { src, snapshot }] of Object.entries(saved)) {
+        const logic: AnyActorLogic = present(parts.children[src], `logic ${src}`)
+        const options = { id, parent: scope.self, src, snapshot: snapshot as never }
+        children[id] = createActor(logic, options)
+      }
+      return snapshotOf(stateOf(value).value, context, children)
+    },
+    start: ({ value, context, children }, scope) => {
+      for (const child of Object.values(children)) child.start()
+      const sink = new ScopeSink(parts, children, context.identity, scope)
+      parts.askAgain(keyOfValue(value), context, sink)
+    }
+  }
+}
+
+interface PersistedChild {
+  readonly src: string
+  readonly snapshot: unknown
+}
+
+interface Persisted<Context> {
+  readonly value: TableValue
+  readonly context: Context
+  readonly children: Readonly<Record<string, PersistedChild>>
+}
+
+// An idle leaf knows nothing: it is made again when it is needed, and checkpoints stay small
+// however many nodes were visited. An idle composite counts its child executions.
+function isIdleLeaf(child: AnyActorRef): boolean {
+  return child.src === 'leaf' && child.getSnapshot().value === 'READY'
+}
+
+function snapshotOf<Context extends Execution>(
+  value: TableValue,
+  context: Context,
+  children: Children
+): ParentSnapshot<Context> {
+  return { status: 'active', output: undefined, error: undefined, value, context, children }
+}
+
+/** Events of XState itself: it stops an actor, or tells that a child failed. */
+interface SystemEvent {
+  readonly type: string
+  readonly error?: unknown
+}
+
+function isSystemEvent(event: SystemEvent): boolean {
+  return event.type.startsWith('xstate.')
+}
+
+function handleSystemEvent<Context extends Execution>(
+  snapshot: ParentSnapshot<Context>,
+  event: SystemEvent,
+  scope: Scope<Context>
+): ParentSnapshot<Context> {
+  if (event.type === 'xstate.stop') {
+    for (const child of Object.values(snapshot.children)) scope.stopChild(child)
+  }
+  // A block answers with data; a child that threw is a defect, and stops the run.
+  if (event.type.startsWith('xstate.error.')) throw event.error
+  return snapshot
+}
+
+type Scope<Context extends Execution> = ActorScope<ParentSnapshot<Context>, CompositeEvent>
+
+class ScopeSink<Context extends Execution> implements ParentSink {
+  readonly #parts: Parts
+  readonly #children: Children
+  readonly #identity: BlockIdentity
+  readonly #scope: Scope<Context>
+
+  constructor(parts: Parts, children: Children, identity: BlockIdentity, scope: Scope<Context>) {
+    this.#parts = parts
+    this.#children = children
+    this.#identity = identity
+    this.#scope = scope
+  }
+
+  ask(ask: Ask): void {
+    pumpOf(this.#scope.system)?.ask(ask, this.#scope.self)
+  }
+
+  report(report: BlockReport): void {
+    const parent = this.#scope.self._parent
+    if (parent === undefined) this.ask(rootAsk(this.#identity.path, report))
+    else this.#scope.defer(() => parent.send(report))
+  }
+
+  send(node: string, event: CompositeEvent): void {
+    const child = this.#children[node] ?? this.#spawn(node)
+    this.#scope.defer(() => child.send(event))
+  }
+
+  #spawn(name: string): AnyActorRef {
+    const place = present(this.#parts.child(name), `node ${name}`)
+    const logic = present(this.#parts.children[place.src], `logic ${place.src}`)
+    const input = childIdentity(this.#identity, place)
+    const options = { id: name, parent: this.#scope.self, src: place.src, input }
+    const child: AnyActorRef = createActor(logic, options)
+    this.#children[name] = child
+    this.#scope.defer(() => child.start())
+    return child
+  }
+}
+
+/** Who a child is, by its parent and its place there. */
+export function childIdentity(
+  parent: BlockIdentity,
+  { name, block, sideEffects }: Omit<ChildPlace, 'src'>
+): BlockIdentity {
+  return { path: `${parent.path}/${name}`, node: name, block, sideEffects }
+}
