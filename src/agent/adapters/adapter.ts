@@ -9,6 +9,8 @@ export interface AgentAdapter {
   readonly kind: string
   /** What its constructor was given; a flow's or an agent's `adapterConfig` wins over it (A3). */
   readonly defaults?: AdapterSettings
+  /** It does tool calls itself, so that a turn of an agent with tools may act outside. */
+  readonly runsTools?: boolean
   /** What is wrong with these settings, for people; empty when they will do. */
   validate?(settings: AdapterSettings): readonly string[]
   /** Throws `EffectFailure`; loads its libraries here and no earlier. */
@@ -170,5 +172,7 @@ export interface TurnEffectRequest {
   readonly adapterConfig: AdapterSettings
   readonly flowName: string
   readonly systemPrompt?: string
+  /** The provider gives the turn up after this long; what was sent by then is not known (L7). */
+  readonly timeoutMs: number
   readonly turn: TurnBody
 }
