@@ -159,7 +159,8 @@ export class Auditor {
       return { kind: 'skipped', why: 'its definition, or a block that it names, has changed' }
     }
     const { root, compiled: chart } = compiled
-    const options = { runId: item.runId, identity, root, compiled: chart }
+    const library = chart.plan
+    const options = { runId: item.runId, identity, root, compiled: chart, library }
     const replay = new RunReplay({ ...options, block: (name) => code.block(name) })
     return { kind: 'open', replay }
   }

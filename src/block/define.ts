@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Hash, hashJson, type Json, TallyError } from '../core/index.js'
 import type { BlockContext } from './context.js'
+import type { KernelWork } from './kernel.js'
 import type { SideEffectClass } from './protocol.js'
 
 /** A leaf block in TypeScript. Trusted: it runs in this process and is not sandboxed (K8). */
@@ -13,6 +14,8 @@ export interface BlockDefinition<Input = unknown, Output = unknown> {
   readonly sideEffects?: SideEffectClass
   /** Effects it may ask for by name; the receipt says which of them it used. */
   readonly capabilities?: readonly string[]
+  /** Actions of intents that it serves; `a` also serves `a.b` (K4). */
+  readonly intents?: readonly string[]
   readonly input?: z.ZodType<Input>
   readonly output?: z.ZodType<Output>
   /** Keeps the payload or result out of the receipt, behind a salted hash (formats.md §3). */
@@ -26,6 +29,8 @@ export interface Block {
   readonly version: string
   readonly sideEffects: SideEffectClass
   readonly capabilities: readonly string[]
+  /** Sorted. */
+  readonly intents: readonly string[]
   readonly isInputPrivate: boolean
   readonly isOutputPrivate: boolean
   /** sha256(JCS({name, version, schemas})): declared, not measured. */
@@ -33,6 +38,8 @@ export interface Block {
   parseInput(value: Json): Parsed
   parseOutput(value: unknown): Parsed
   run(ctx: BlockContext, input: unknown): unknown
+  /** Runs instead of `run`: the leaf is part of the kernel. */
+  readonly kernel?: KernelWork
 }
 
 export type Parsed =
@@ -40,6 +47,7 @@ export type Parsed =
   | { readonly ok: false; readonly problem: string }
 
 const blockName = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/
+const intentName = /^[a-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)*$/
 
 /**
  * Defines a leaf block. Throws `block.invalid_definition` for a bad name, version or schema.
@@ -58,6 +66,9 @@ export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Ou
   if (!blockName.test(name)) throw invalid(name, 'its name is not a dotted lower-case name')
   if (version === '') throw invalid(name, 'it has no version')
   const capabilities = [...new Set(definition.capabilities ?? [])].sort()
+  const intents = [...new Set(definition.intents ?? [])].sort()
+  const badIntent = intents.find((intent) => !intentName.test(intent))
+  if (badIntent !== undefined) throw invalid(name, `its intent ${badIntent} is not a dotted name`)
   const schemas = {
     input: schemaOf(name, definition.input, 'input'),
     output: schemaOf(name, definition.output, 'output')
@@ -67,6 +78,7 @@ export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Ou
     version,
     sideEffects: definition.sideEffects ?? 'non_idempotent',
     capabilities,
+    intents,
     isInputPrivate: definition.private?.input ?? false,
     isOutputPrivate: definition.private?.output ?? false,
     codeHash: hashJson({ name, version, schemas }),

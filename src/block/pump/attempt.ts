@@ -12,11 +12,14 @@ import {
 } from '../../core/index.js'
 import type { Block } from '../define.js'
 import type { SealedReference } from '../journal.js'
+import type { Attribution } from '../kernel.js'
 import type { AttemptAsk } from '../protocol.js'
 import { builtInEffects, type Call, requestHashOf } from './calls.js'
 import type { Sealed, WaitBegun } from './entries.js'
-import { Execution, type ExecutionInput, type Outcome } from './execution.js'
+import { Execution, type ExecutionInput } from './execution.js'
+import type { KernelInput } from './kernel-port.js'
 import { LazySignal } from './lazy-signal.js'
+import type { Outcome } from './outcome.js'
 import { Past } from './past.js'
 import { StateView } from './view.js'
 
@@ -26,6 +29,10 @@ export interface AttemptPort {
   called(attempt: Attempt, call: Call): void
   settled(attempt: Attempt, outcome: Outcome): void
   log(attempt: Attempt, message: string, data: Json): void
+  /** Work that is no call has come back. */
+  returned(attempt: Attempt): void
+  /** The code wants to run again, on the state as it is then. */
+  again(attempt: Attempt): void
 }
 
 export interface AttemptOptions {
@@ -42,6 +49,9 @@ export interface AttemptOptions {
   readonly textOf: (payload: Json) => string
   /** What earlier attempts of the same step have left behind. */
   readonly earlier: Past | undefined
+  /** For leaves of the kernel: who started the run, and the state as it is now. */
+  readonly principal: Json
+  readonly current: (key: string) => string | undefined
 }
 
 /**
@@ -127,6 +137,16 @@ export class Attempt {
     return this.#isReplaying
   }
 
+  /** What the receipt says of an attempt of the kernel. */
+  get attribution(): Attribution | undefined {
+    return this.#execution?.attribution
+  }
+
+  /** Whether the code waits for work that is no call. */
+  get isElsewhere(): boolean {
+    return this.#execution?.isElsewhere ?? false
+  }
+
   get capabilitiesUsed(): readonly string[] {
     return [...(this.#execution?.used ?? [])].sort()
   }
@@ -159,16 +179,24 @@ export class Attempt {
       block: this.block,
       // A copy: code that changes what it was given changes neither the receipt nor the next step.
       payload: JSON.parse(this.payloadText()) as Json,
-      view: this.#view
+      view: this.#view,
+      ...(this.block.kernel === undefined ? {} : { kernel: this.#kernelInput() })
     })
     this.#execution = new Execution(input, {
       called: (call) => {
         if (!this.#taped.has(call.seq) || this.#stale.has(call.seq)) port.called(this, call)
       },
       settled: (outcome) => port.settled(this, outcome),
-      log: (message, data) => port.log(this, message, data)
+      log: (message, data) => port.log(this, message, data),
+      returned: () => port.returned(this),
+      again: () => port.again(this)
     })
     this.#execution.start()
+  }
+
+  #kernelInput(): KernelInput {
+    const { principal, current } = this.#options
+    return { principal, provider: this.ask.provider, recorded: undefined, current }
   }
 
   /**
@@ -181,14 +209,20 @@ export class Attempt {
     for (; this.#given < this.tape.length; this.#given += 1) {
       const entry = this.tape[this.#given]
       if (entry === undefined || entry.seq === 0) continue
-      await nextTurn()
+      await this.#turn()
       if (this.#execution?.isOver === true || !this.#asksFor(entry)) return this.#left(entry)
       if (this.#stale.has(entry.seq)) return []
       this.#answer(entry)
     }
-    await nextTurn()
+    await this.#turn()
     this.#isReplaying = false
     return []
+  }
+
+  /** Lets the code run as far as it gets without an answer. */
+  async #turn(): Promise<void> {
+    await nextTurn()
+    if (this.isElsewhere) await this.#execution?.settledElsewhere()
   }
 
   #left(entry: Sealed): readonly number[] {

@@ -53,6 +53,8 @@ export class RunBook {
   #receipts = new CompactRange()
   #position: Position = 0
   #steps = 0
+  /** Texts of entries that go into the journal with the next one. */
+  #held: string[] = []
 
   constructor(runId: RunId, host: PumpHost, saved?: RunCheckpoint) {
     this.runId = runId
@@ -104,24 +106,71 @@ export class RunBook {
 
   /** Appends one entry, with the receipt or the evidence that it completes, as one queue item. */
   append(draft: EntryDraft, more: Completed = {}): Written {
-    const entry = { ...draft, run: this.runId, n: this.#entries } as JournalEntry
-    const { unit, evidence, dataText, known } = more
+    const next = this.#next(draft, more)
+    const appended = this.#send([next.text], next.journalHash, more)
+    if (!appended.ok) return appended
+    this.#take(next.entry, next.journalHash, appended.receiptHash)
+    return { ok: true, entry: next.entry, receiptHash: appended.receiptHash }
+  }
+
+  /**
+   * Takes an entry that goes into the journal together with the next one: nothing may leave the
+   * process before that.
+   */
+  hold(draft: EntryDraft, more: Completed = {}): JournalEntry {
+    const { entry, text, journalHash } = this.#next(draft, more)
+    this.#held.push(text)
+    this.#take(entry, journalHash, undefined)
+    return entry
+  }
+
+  /** Whether there are entries that no append has taken along yet. */
+  get isHolding(): boolean {
+    return this.#held.length > 0
+  }
+
+  /** Appends two entries as one queue item; the unit is completed by the second. */
+  appendBoth(
+    first: EntryDraft,
+    second: (journalHash: Hash) => EntryDraft,
+    more: Completed
+  ): Written & { readonly last?: JournalEntry } {
+    const one = this.#next(first, more)
+    const place = { n: one.entry.n + 1, journalHash: one.journalHash }
+    const other = this.#next(second(one.journalHash), {}, place)
+    const appended = this.#send([one.text, other.text], other.journalHash, more)
+    if (!appended.ok) return appended
+    const { receiptHash } = appended
+    this.#take(one.entry, one.journalHash, undefined)
+    this.#take(other.entry, other.journalHash, receiptHash)
+    return { ok: true, entry: one.entry, receiptHash, last: other.entry }
+  }
+
+  #next(
+    draft: EntryDraft,
+    { dataText, known }: Completed,
+    place = { n: this.#entries, journalHash: this.#journalHash }
+  ): { readonly entry: JournalEntry; readonly text: string; readonly journalHash: Hash } {
+    const entry = { ...draft, run: this.runId, n: place.n } as JournalEntry
     const text =
       entry.k === 'settled' && dataText !== undefined
         ? encodeSuccess(entry, dataText)
         : encodeEntry(entry, known)
-    const journalHash = chainJournal(this.#journalHash, text)
-    const appended: Appended = this.#host.journal.append({
+    return { entry, text, journalHash: chainJournal(place.journalHash, text) }
+  }
+
+  #send(texts: readonly string[], journalHash: Hash, { unit, evidence }: Completed): Appended {
+    const appended = this.#host.journal.append({
       runId: this.runId,
-      entries: [text],
+      entries: this.#held.length === 0 ? texts : [...this.#held, ...texts],
       mac: this.#host.journal.authenticate(journalHash),
       ...(unit === undefined ? {} : { unit }),
       ...(evidence === undefined ? {} : { evidence })
     })
     if (!appended.ok) return appended
+    this.#held = []
     this.#position = appended.position
-    this.#take(entry, journalHash, appended.receiptHash)
-    return { ok: true, entry, receiptHash: appended.receiptHash }
+    return appended
   }
 
   /** Takes over an entry that the journal already has. */

@@ -7,6 +7,7 @@ import {
   type KnownTexts,
   sha256Hex
 } from '../../core/index.js'
+import type { RecordedProvider } from '../kernel.js'
 import type { Response, SideEffectClass } from '../protocol.js'
 import type { OpenWait } from './host.js'
 
@@ -141,6 +142,8 @@ export interface Settled extends EntryBase, Place {
   readonly response: Response
   /** False: the attempt failed before anything could have happened outside (C3). */
   readonly sent: boolean
+  /** Of an attempt of the kernel: who did it. */
+  readonly provider?: RecordedProvider
   /** Inside an atomic composite: what the attempt did to its overlay. */
   readonly overlay?: Overlay
 }
@@ -151,6 +154,9 @@ export interface Overlay {
   readonly reads: readonly (readonly [key: string, hash: Hash | null])[]
   /** Capabilities that it used, sorted. */
   readonly used: readonly string[]
+  /** Of an attempt of the kernel: capabilities that its provider declares, sorted. */
+  readonly declared?: readonly string[]
+  readonly isPrivate?: boolean
 }
 
 /** An atomic composite committed, was rolled back, or has to run again (C4, L10). */
@@ -203,10 +209,11 @@ export function encodeEntry(entry: JournalEntry, known?: KnownTexts): string {
  * that every step writes, and its result has been written already.
  */
 export function encodeSuccess(entry: Settled, dataText: string): string {
-  const { at, attempt, n, path, run, sent, step } = entry
+  const { at, attempt, n, path, provider, run, sent, step } = entry
+  const by = provider === undefined ? '' : `"provider":${canonicalize(provider)},`
   return (
     `{"at":${at},"attempt":${attempt},"k":"settled","n":${n},"path":${canonicalString(path)},` +
-    `"response":{"data":${dataText},"metadata":{},"success":true},` +
+    `${by}"response":{"data":${dataText},"metadata":{},"success":true},` +
     `"run":${canonicalString(run)},"sent":${sent},"step":${step}}`
   )
 }

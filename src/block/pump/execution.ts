@@ -5,6 +5,7 @@ import {
   isTallyError,
   type Json,
   limits,
+  nextTurn,
   type RunId,
   sha256Hex,
   type UnitId,
@@ -14,19 +15,18 @@ import {
   type BlockContext,
   BlockFailure,
   type BlockState,
-  DeterminismViolation,
-  EffectFailure,
   type EffectOptions,
   type WaitAnswer
 } from '../context.js'
 import type { Block } from '../define.js'
+import type { Attribution, KernelEffect, KernelPort } from '../kernel.js'
 import { exceeds } from '../side-effects.js'
 import { insideBlock, outsideBlock, type WatchedCode } from '../tripwire.js'
 import { builtInEffects, type Call, requestHashOf } from './calls.js'
-import type { SealedFailure } from './entries.js'
+import { type KernelInput, kernelPort } from './kernel-port.js'
 import { LazySignal } from './lazy-signal.js'
-import { plainDetails, plainText } from './plain.js'
-import type { StateView } from './view.js'
+import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
+import { notReserved, type StateView } from './view.js'
 
 /** What an execution of a block's code is given; the same live, on resume and in verification. */
 export interface ExecutionInput {
@@ -42,23 +42,19 @@ export interface ExecutionInput {
   readonly view: StateView
   /** Read when the code asks for it: making one is dear. */
   readonly signal: AbortSignal
+  /** For leaves of the kernel only. */
+  readonly kernel?: KernelInput
 }
-
-/** How an execution ended, as data. */
-export type Outcome =
-  | { readonly ok: true; readonly text: string }
-  | {
-      readonly ok: false
-      readonly reason: string
-      readonly errorType: string
-      readonly details: Json
-    }
 
 export interface ExecutionPort {
   /** The code made a call; it is answered later, through `call.answer`. */
   called(call: Call): void
   settled(outcome: Outcome): void
   log(message: string, data: Json): void
+  /** Work elsewhere has come back: the code goes on before the loop turns. */
+  returned(): void
+  /** The code wants to run again from the start, on the state as it is then. */
+  again(): void
 }
 
 /** sha256("tallystick/prng" || base || unit id), formats.md §3. */
@@ -78,6 +74,11 @@ export class Execution {
   readonly #input: ExecutionInput
   readonly #port: ExecutionPort
   readonly #watched: WatchedCode = { violation: undefined }
+  /** Whose schemas and class hold: the leaf's, or those of a block that acts for it. */
+  #acting: Block
+  #attribution: Attribution | undefined
+  #elsewhere = 0
+  #returns: (() => void)[] = []
   #random: Xorshift128 | undefined
   #calls = 0
   #isOver = false
@@ -85,6 +86,25 @@ export class Execution {
   constructor(input: ExecutionInput, port: ExecutionPort) {
     this.#input = input
     this.#port = port
+    this.#acting = input.block
+  }
+
+  /** What the receipt says of an attempt of the kernel. */
+  get attribution(): Attribution | undefined {
+    return this.#attribution
+  }
+
+  /** Whether the code waits for work that is no call. */
+  get isElsewhere(): boolean {
+    return this.#elsewhere > 0 && !this.#isOver
+  }
+
+  /** Resolves when the code waits for nothing but calls, or has ended. */
+  async settledElsewhere(): Promise<void> {
+    while (this.isElsewhere) {
+      await new Promise<void>((resolve) => this.#returns.push(resolve))
+      await nextTurn()
+    }
   }
 
   get isOver(): boolean {
@@ -100,7 +120,7 @@ export class Execution {
       return
     }
     try {
-      const returned = insideBlock(this.#watched, () => block.run(this.#context(), parsed.value))
+      const returned = insideBlock(this.#watched, () => this.#run(block, parsed.value))
       if (isThenable(returned)) {
         returned.then(
           (value: unknown) => this.#settle(this.#outputOf(value)),
@@ -110,6 +130,50 @@ export class Execution {
     } catch (error) {
       this.#settle(outcomeOf(error))
     }
+  }
+
+  #run(block: Block, value: unknown): unknown {
+    const { kernel } = block
+    if (kernel === undefined) return block.run(this.#context(), value)
+    return kernel.run(this.#kernelPort(), value as Json)
+  }
+
+  #kernelPort(): KernelPort {
+    return kernelPort(this.#input, {
+      attribute: (attribution) => {
+        this.#attribution = attribution
+      },
+      use: (capability) => this.used.add(capability),
+      effect: (effect) => this.#kernelEffect(effect),
+      context: () => this.#context(),
+      elsewhere: (work) => this.#goElsewhere(work),
+      again: () => {
+        outsideBlock(() => this.#port.again())
+        return new Promise<never>(() => undefined)
+      },
+      act: (target, payload) => this.#act(target, payload)
+    })
+  }
+
+  /** A block does the work of the leaf, with what it may do itself. */
+  #act(target: Block, payload: Json): unknown {
+    const { block } = this.#input
+    if (exceeds(target.sideEffects, block.sideEffects)) {
+      throw new BlockFailure('side_effect_not_declared', { declared: block.sideEffects })
+    }
+    const parsed = target.parseInput(payload)
+    if (!parsed.ok) throw new BlockFailure('invalid_input', { problem: parsed.problem })
+    this.#acting = target
+    return target.run(this.#context(), parsed.value)
+  }
+
+  #goElsewhere<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#elsewhere += 1
+    return outsideBlock(work).finally(() => {
+      this.#elsewhere -= 1
+      for (const resolve of this.#returns.splice(0)) resolve()
+      this.#port.returned()
+    })
   }
 
   /** Lets go of the code: whatever it still does is not heard. */
@@ -140,9 +204,11 @@ export class Execution {
   }
 
   #outputOf(value: unknown): Outcome {
-    const parsed = this.#input.block.parseOutput(value === undefined ? null : value)
-    if (!parsed.ok) return failure('invalid_output', 'InvalidOutput', { problem: parsed.problem })
     try {
+      const parsed = this.#acting.parseOutput(value === undefined ? null : value)
+      if (!parsed.ok) return failure('invalid_output', 'InvalidOutput', { problem: parsed.problem })
+      const refusal = this.#attribution?.refusal?.(parsed.value)
+      if (refusal !== undefined) return failure(refusal.reason, 'InvalidOutput', refusal.details)
       const text = canonicalizeLedgerValue(parsed.value)
       if (text.length > limits.VALUE_BYTES_MAX) {
         return failure('output_too_large', 'InvalidOutput', { bytes: text.length })
@@ -200,8 +266,8 @@ export class Execution {
         return text === undefined ? undefined : (JSON.parse(text) as Value)
       },
       has: (key) => view.read(key) !== undefined,
-      set: (key, value) => view.write(key, value),
-      delete: (key) => view.write(key, undefined),
+      set: (key, value) => view.write(notReserved(key), value),
+      delete: (key) => view.write(notReserved(key), undefined),
       list: async (prefix) => {
         const below = await this.#call<readonly string[]>(builtInEffects.list, prefix, (call) => ({
           ...call,
@@ -219,7 +285,7 @@ export class Execution {
   ): Promise<Result> {
     const { request, sideEffects, perform, locate } =
       typeof options === 'function' ? { perform: options } : options
-    const { block } = this.#input
+    const block = this.#acting
     const effectClass = sideEffects ?? block.sideEffects
     if (exceeds(effectClass, block.sideEffects)) {
       throw new BlockFailure('side_effect_not_declared', {
@@ -237,6 +303,20 @@ export class Execution {
       ...call,
       kind: 'effect',
       sideEffects: effectClass,
+      perform,
+      locate
+    }))
+  }
+
+  #kernelEffect({ name, request, sideEffects, perform, locate }: KernelEffect): Promise<Json> {
+    const declared = this.#input.block.sideEffects
+    if (exceeds(sideEffects, declared)) {
+      throw new BlockFailure('side_effect_not_declared', { effect: name, declared })
+    }
+    return this.#call<Json>(name, request, (call) => ({
+      ...call,
+      kind: 'effect',
+      sideEffects,
       perform,
       locate
     }))
@@ -278,51 +358,4 @@ export class Execution {
       outsideBlock(() => this.#port.called(call))
     })
   }
-}
-
-// What a block throws is its own; what a journal keeps must be plain, or the run could never end.
-function failure(reason: string, errorType: string, details: unknown): Outcome {
-  return {
-    ok: false,
-    reason: plainText(reason),
-    errorType: plainText(errorType),
-    details: plainDetails(details)
-  }
-}
-
-function effectFailure(body: Json): EffectFailure {
-  const { reason, definite, details } = body as unknown as SealedFailure
-  return new EffectFailure(reason, { definite, details })
-}
-
-// Messages of engine errors differ between versions of V8 and must not reach a hash (D4).
-const engineErrors = new Set([
-  'TypeError',
-  'RangeError',
-  'ReferenceError',
-  'SyntaxError',
-  'EvalError'
-])
-
-function outcomeOf(error: unknown): Outcome {
-  if (error instanceof DeterminismViolation) {
-    return failure('determinism_violation', error.name, error.details)
-  }
-  if (error instanceof BlockFailure) return failure(error.reason, error.name, error.details)
-  if (error instanceof EffectFailure) return failure(error.reason, error.name, error.details)
-  if (isTallyError(error)) return failure('invalid_operation', error.name, { code: error.code })
-  if (error instanceof Error) {
-    const details = engineErrors.has(error.name) ? null : { message: plainText(error.message) }
-    return failure('block_threw', error.name, details)
-  }
-  return failure('block_threw', typeof error, null)
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  )
 }

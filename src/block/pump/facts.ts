@@ -4,10 +4,10 @@ import { applyEntry } from './apply.js'
 import type { Attempt } from './attempt.js'
 import { builtInEffects, type Call } from './calls.js'
 import type { Requested, WaitBegun } from './entries.js'
-import type { Outcome } from './execution.js'
 import type { LeafFact } from './leaves.js'
+import type { Outcome } from './outcome.js'
 import type { Performed } from './performing.js'
-import { contradicted, failureResponse, placeOf, timeoutResponse } from './replies.js'
+import { contradicted, failureResponse, placeOf, providerOf, timeoutResponse } from './replies.js'
 import type { RunPump } from './run-pump.js'
 import { overlayOf } from './scope.js'
 import { leafUnit } from './unit.js'
@@ -106,6 +106,7 @@ function settle(
   response: Response,
   options: { readonly resultText?: string }
 ): boolean {
+  if (pump.root.isUnit) return settleRun(pump, attempt, response, options.resultText ?? '')
   const inScope = pump.scopes.around(attempt.ask.path) !== undefined
   const written = pump.book.append(
     {
@@ -114,6 +115,7 @@ function settle(
       ...placeOf(attempt),
       response,
       sent: attempt.past.hasSent(),
+      ...providerOf(attempt),
       ...(inScope ? { overlay: overlayOf(attempt) } : {})
     },
     options.resultText === undefined
@@ -129,13 +131,43 @@ function settle(
   return true
 }
 
+/** The run is this one unit of work: its end is in the same commit. */
+function settleRun(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  resultText: string
+): boolean {
+  const { book, runId } = pump
+  const at = book.now()
+  const status = 'done'
+  const sent = attempt.past.hasSent()
+  const written = book.appendBoth(
+    { k: 'settled', at, ...placeOf(attempt), response, sent, ...providerOf(attempt) },
+    (journalHash) => ({ k: 'run.finished', at, status, response, journalHash }),
+    {
+      unit: leafUnit(attempt, pump.unitContext(), attempt.payloadText(), resultText),
+      dataText: resultText
+    }
+  )
+  if (!written.ok) return false
+  const { receiptHash } = written
+  const hash = receiptHash === undefined ? {} : { receiptHash }
+  report(pump, attempt, response, receiptHash)
+  pump.emit({ type: 'run.finished', runId, at, status, response, ...hash })
+  pump.end({ kind: 'finished', status, response, receiptHash })
+  applyEntry(pump, written.entry)
+  return true
+}
+
 function settleFailed(pump: RunPump, attempt: Attempt, response: Response): undefined {
   const written = pump.book.append({
     k: 'settled',
     at: pump.book.now(),
     ...placeOf(attempt),
     response,
-    sent: attempt.past.hasSent()
+    sent: attempt.past.hasSent(),
+    ...providerOf(attempt)
   })
   assert(written.ok, 'an entry without reads cannot conflict')
   report(pump, attempt, response, undefined)

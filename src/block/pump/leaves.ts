@@ -5,6 +5,7 @@ import {
   type JsonObject,
   type RunId
 } from '../../core/index.js'
+import type { Block } from '../define.js'
 import type { SealedReference } from '../journal.js'
 import type { AttemptAsk } from '../protocol.js'
 import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
@@ -20,8 +21,9 @@ import type {
   Sealed,
   WaitBegun
 } from './entries.js'
-import { type Outcome, seedOf } from './execution.js'
+import { seedOf } from './execution.js'
 import type { PumpHost, RunEvent } from './host.js'
+import type { Outcome } from './outcome.js'
 import { type Past, restorePast } from './past.js'
 import type { Performed } from './performing.js'
 import { keptFact, placeOf } from './replies.js'
@@ -47,6 +49,8 @@ export interface LeavesPort {
   readonly book: RunBook
   readonly runId: RunId
   readonly base: () => Hash | 'GENESIS'
+  /** Who started the run (K13). */
+  readonly principal: () => Json
   scopeOf(path: string): Scope | undefined
   post(fact: LeafFact): void
   emit(event: RunEvent): void
@@ -59,6 +63,8 @@ export interface LeavesPort {
   fail(error: unknown): void
   /** Whether new effects may still be sent. */
   isStopping(): boolean
+  /** Looks again whether there is anything to do. */
+  wake(): void
 }
 
 /**
@@ -99,6 +105,8 @@ export class Leaves {
     this.#attemptPort = {
       called: (attempt, call) => this.#calling.called(attempt, call),
       settled: (attempt, outcome) => port.post({ kind: 'outcome', attempt, outcome }),
+      returned: () => port.wake(),
+      again: (attempt) => port.post({ kind: 'stale', attempt, reruns: attempt.reruns }),
       log: (attempt, message, data) => {
         if (attempt.isReplaying) return
         const { path } = attempt.ask
@@ -110,6 +118,12 @@ export class Leaves {
   /** Effects sent and not yet answered. */
   get performing(): number {
     return this.#calling.performing
+  }
+
+  /** Whether some code waits for work that is no call. */
+  get isElsewhere(): boolean {
+    for (const attempt of this.#current.values()) if (attempt.isElsewhere) return true
+    return false
   }
 
   at(path: string): Attempt | undefined {
@@ -159,7 +173,7 @@ export class Leaves {
   /** Takes up an attempt without running it; false when no such block is registered. */
   open(ask: AttemptAsk): boolean {
     const { host, book, runId } = this.#port
-    const block = host.block(ask.provider ?? ask.block)
+    const block = blockOf(ask, (name) => host.block(name))
     if (block === undefined) return false
     const unitId = unitIdOf(runId, ask.path, ask.step)
     const base = this.#port.base()
@@ -174,6 +188,8 @@ export class Leaves {
       unitId,
       textOf: this.textOf,
       seed: { base, value: seedOf(base, unitId) },
+      principal: this.#port.principal(),
+      current: (key) => host.journal.read(key),
       below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),
       earlier: earlier?.step === ask.step ? earlier : undefined
     })
@@ -296,6 +312,15 @@ export class Leaves {
     this.#deadlines.add(attempt)
     this.#port.arm(deadlineKey(attempt), deadline, { kind: 'deadline', attempt })
   }
+}
+
+/** Who runs an attempt: the provider of a fallback, which the kernel chooses itself (C3). */
+export function blockOf(
+  { block, provider }: Pick<AttemptAsk, 'block' | 'provider'>,
+  named: (name: string) => Block | undefined
+): Block | undefined {
+  const own = named(block)
+  return own?.kernel !== undefined || provider === null ? own : named(provider)
 }
 
 // No path has a space: it is nobody else's key.

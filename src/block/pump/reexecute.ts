@@ -1,6 +1,8 @@
 import { type Hash, type Json, limits, nextTurn } from '../../core/index.js'
 import type { Finding } from '../finding.js'
-import { Execution, type ExecutionInput, type Outcome } from './execution.js'
+import type { Attribution } from '../kernel.js'
+import { Execution, type ExecutionInput } from './execution.js'
+import type { Outcome } from './outcome.js'
 
 /** A sealed answer, as re-execution gives it; without `requestHash` the request is not compared. */
 export interface TapeEntry {
@@ -17,6 +19,8 @@ export type Reexecuted =
       readonly outcome: Outcome
       /** Capabilities that the code asked for, sorted. */
       readonly used: readonly string[]
+      /** What the kernel says of it. */
+      readonly attribution: Attribution | undefined
     }
   | { readonly kind: 'diverged'; readonly finding: Finding }
 
@@ -36,19 +40,23 @@ export async function executeOnTape(
     settled: (settled) => {
       outcome = settled
     },
-    log: () => undefined
+    log: () => undefined,
+    returned: () => undefined,
+    again: () => undefined
   })
   execution.start()
   for (const entry of tape) {
     // Number 0 is the node's own confirmation, which the code does not see.
     if (entry.seq === 0) continue
     await nextTurn()
+    if (execution.isElsewhere) await execution.settledElsewhere()
     const finding = answer(execution, entry)
     if (finding !== undefined) return diverged(execution, finding)
   }
   if (!execution.isOver) await patience(execution)
   if (outcome === undefined) return diverged(execution, stalled(execution))
-  return { kind: 'settled', outcome, used: [...execution.used].sort() }
+  const { attribution } = execution
+  return { kind: 'settled', outcome, used: [...execution.used].sort(), attribution }
 }
 
 function answer(execution: Execution, entry: TapeEntry): Finding | undefined {
@@ -75,6 +83,7 @@ async function patience(execution: Execution): Promise<void> {
     if (execution.isOver) return
   }
   await nextTurn()
+  await execution.settledElsewhere()
 }
 
 function stalled(execution: Execution): Finding {

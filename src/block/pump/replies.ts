@@ -1,10 +1,11 @@
 import { isJsonObject, type JsonObject } from '../../core/index.js'
+import type { RecordedProvider } from '../kernel.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
 import type { Attempt } from './attempt.js'
 import type { Call } from './calls.js'
 import type { Place, Requested, Sealed } from './entries.js'
-import type { Outcome } from './execution.js'
 import type { LeafFact } from './leaves.js'
+import type { Outcome } from './outcome.js'
 
 /** The answer of an earlier attempt, for a call that asks for the same (L7). */
 export function keptFact(attempt: Attempt, kept: Sealed, call?: Call): LeafFact {
@@ -33,6 +34,11 @@ export function contradicted({ effect, seq }: Requested): Outcome & { readonly o
 export function placeOf(attempt: Attempt): Place {
   const { path, step, attempt: number } = attempt.ask
   return { path, step, attempt: number }
+}
+
+/** Who did the work of an attempt of the kernel, for its journal entry. */
+export function providerOf({ attribution }: Attempt): { readonly provider?: RecordedProvider } {
+  return attribution === undefined ? {} : { provider: attribution.provider }
 }
 
 /** The response of an attempt that failed. */

@@ -1,4 +1,5 @@
 import { assert, limits } from '../../core/index.js'
+import type { Journal } from '../journal.js'
 import type { Attempt } from './attempt.js'
 import type { WaitBegun } from './entries.js'
 import type { RunPump } from './run-pump.js'
@@ -18,6 +19,12 @@ export function markWaiting(pump: RunPump): boolean {
     marked = true
   }
   return marked
+}
+
+/** Back pressure (D9). */
+export function isFarAhead(journal: Journal): boolean {
+  const { items, bytes } = journal.backlog()
+  return items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX
 }
 
 /** Whether the run can only go on by a message or by a time that is not near. */

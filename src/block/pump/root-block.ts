@@ -14,6 +14,11 @@ export interface RootBlock {
   /** Input of the root actor. */
   readonly input: unknown
   readonly request: (runId: RunId, input: Json) => Request
+  /**
+   * The run is one unit of work: its root is a leaf, whose receipt ends it; there is no
+   * `run.completed` (L6).
+   */
+  readonly isUnit: boolean
   /** Some block keeps its input or result private, so the run's own receipt does too. */
   readonly isPrivate: boolean
   /** The composite that runs at an actor path. */

@@ -32,6 +32,7 @@ export function rootOf(
     logic,
     input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },
     request: (runId, input) => rootRequest(runId, input, compiled),
+    isUnit: false,
     isPrivate: hasPrivate(compiled, options.isPrivate),
     compositeAt: (path) => compositeAt(compiled, path)
   }

@@ -11,7 +11,7 @@ import { answer, type Fact, settleOutcome } from './facts.js'
 import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
 import { Inbox } from './inbox.js'
 import { Leaves } from './leaves.js'
-import { markWaiting, mayPark } from './resting.js'
+import { isFarAhead, markWaiting, mayPark } from './resting.js'
 import type { RootBlock } from './root-block.js'
 import { RunActors } from './run-actors.js'
 import type { RunEnd } from './run-end.js'
@@ -54,6 +54,10 @@ export class RunPump {
   /** Units of work that are durable, under durability `step`. */
   #syncedUnits = 0
   #settled: Response | undefined
+  /** The end of a run that is one unit of work: its receipt came with it. */
+  #ended: RunEnd | undefined
+  /** Events of entries that the journal does not have yet. */
+  #heldEvents: RunEvent[] = []
   #isLive = false
   #isStopping = false
   /**
@@ -77,6 +81,7 @@ export class RunPump {
       runId,
       post,
       base: () => this.started.base,
+      principal: () => this.started.principal,
       scopeOf: (path) => this.scopes.around(path),
       emit: (event) => this.emit(event),
       openWait: (terms) => this.openWait(terms),
@@ -84,7 +89,8 @@ export class RunPump {
       arm: (key, due, fact) => this.agenda.arm(key, due, fact),
       disarm: (key) => this.agenda.disarm(key),
       fail: (error) => this.inbox.fail(error),
-      isStopping: () => this.#isStopping
+      isStopping: () => this.#isStopping,
+      wake: () => this.inbox.wake()
     })
     this.scopes = new Scopes(this)
     this.#actors = new RunActors({
@@ -132,15 +138,22 @@ export class RunPump {
     return this.#drive(() => {
       this.#actors.start()
       this.#isLive = true
-      this.record(first, {
-        get: (value) => {
-          if (value === first.definition) return this.root.definitionText()
-          return value === first.input ? this.leaves.textOf(first.input) : undefined
-        }
-      })
+      this.#recordStart(first)
       const { name, definitionHash } = first
       this.emit({ type: 'run.started', runId: this.runId, at: first.at, name, definitionHash })
     })
+  }
+
+  #recordStart(first: Omit<RunStarted, 'run' | 'n'>): void {
+    const known: KnownTexts = {
+      get: (value) => {
+        if (value === first.definition) return this.root.definitionText()
+        return value === first.input ? this.leaves.textOf(first.input) : undefined
+      }
+    }
+    // A run that is one unit of work begins and ends in one commit, when nothing comes between.
+    if (this.root.isUnit) applyEntry(this, this.book.hold(first, { known }))
+    else this.record(first, known)
   }
 
   /** Goes on after what the journal has beyond the checkpoint, or beyond the start without one. */
@@ -201,7 +214,9 @@ export class RunPump {
       if (decided === true || (decided !== false && (await decided))) continue
       if (this.#settled !== undefined) {
         if (this.#settled.success) this.#actors.handIn()
-        return finishRun(this, this.#settled)
+        if (this.#ended === undefined) return finishRun(this, this.#settled)
+        await this.host.journal.durable(this.book.position)
+        return this.#ended
       }
       const starting = this.#startAttempts()
       if (starting !== undefined) await starting
@@ -213,7 +228,7 @@ export class RunPump {
       }
       const turn = this.host.turns.yield()
       if (turn !== undefined) await turn
-      if (this.#isFarAhead()) await this.host.journal.durable(this.book.position)
+      if (isFarAhead(this.host.journal)) await this.host.journal.durable(this.book.position)
       // Awaited only when there is something to await: a pure step takes no promise.
       const answering =
         fact.kind === 'outcome'
@@ -221,12 +236,6 @@ export class RunPump {
           : answer(this, fact)
       if (answering !== undefined) await answering
     }
-  }
-
-  /** Back pressure (D9). */
-  #isFarAhead(): boolean {
-    const { items, bytes } = this.host.journal.backlog()
-    return items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX
   }
 
   /** Starts what is not running yet; a promise when something has to be awaited. */
@@ -259,7 +268,7 @@ export class RunPump {
   /** Nothing to do now: waits for a fact, or finds that the run cannot go on by itself. */
   async #rest(): Promise<RunEnd | undefined> {
     if (this.#isGraceOver) return { kind: 'stopped', checkpoint: this.#checkpoint() }
-    if (this.leaves.performing === 0) {
+    if (!this.#isBusyOutside) {
       if (await this.#stirs()) return undefined
       const mayWait = !(this.#isStopping && this.agenda.isEmpty)
       if (mayWait && markWaiting(this)) return undefined
@@ -270,6 +279,11 @@ export class RunPump {
     return undefined
   }
 
+  /** Whether something is under way that will come back by itself. */
+  get #isBusyOutside(): boolean {
+    return this.leaves.performing > 0 || this.leaves.isElsewhere
+  }
+
   /** Whether code that is running in this turn has something to say. */
   async #stirs(): Promise<boolean> {
     for (let tick = 0; tick < limits.PUMP_PATIENCE_TICKS; tick += 1) {
@@ -277,7 +291,7 @@ export class RunPump {
       if (!this.inbox.isEmpty) return true
     }
     await nextTurn()
-    const isBusy = this.leaves.performing > 0 || this.#actors.hasAsks
+    const isBusy = this.#isBusyOutside || this.#actors.hasAsks
     return isBusy || !this.inbox.isEmpty || this.inbox.failure !== undefined
   }
 
@@ -303,6 +317,11 @@ export class RunPump {
     this.record(beginWait(terms, { runId: this.runId, identity, at: this.book.now() }))
     // The code may have asked while nothing else was going on.
     this.inbox.wake()
+  }
+
+  /** The one unit of work of the run is done, and the run with it. */
+  end(end: RunEnd): void {
+    this.#ended = end
   }
 
   /** The first entry of a run: its root block executes. */
@@ -351,7 +370,9 @@ export class RunPump {
   }
 
   emit(event: RunEvent): void {
-    this.host.emit(event, this.book.position)
+    this.#heldEvents.push(event)
+    if (this.book.isHolding) return
+    for (const one of this.#heldEvents.splice(0)) this.host.emit(one, this.book.position)
   }
 
   /** The run at this entry boundary, to go on from elsewhere (formats.md §7). */

@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, sha256Hex } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
+import type { Attribution } from '../kernel.js'
 import type { Response, ScopeAsk } from '../protocol.js'
 import type { Overlay } from './entries.js'
 import type { LeafWork } from './unit.js'
@@ -44,8 +45,11 @@ export class Scope {
   collect(work: LeafWork, response: Response): void {
     for (const sealed of work.sealedReferences()) this.sealed.push(sealed)
     for (const used of work.capabilitiesUsed) this.used.add(used)
-    for (const declared of work.block.capabilities) this.declared.add(declared)
-    if (work.block.isInputPrivate || work.block.isOutputPrivate) this.isPrivate = true
+    const said = work.attribution
+    const { capabilities, isInputPrivate, isOutputPrivate } = work.block
+    for (const declared of said?.capabilitiesDeclared ?? capabilities) this.declared.add(declared)
+    if (said?.isInputPrivate ?? isInputPrivate) this.isPrivate = true
+    if (said?.isOutputPrivate ?? isOutputPrivate) this.isPrivate = true
     if (response.success) this.results[this.#nameOf(work.ask.path)] = response.data
   }
 
@@ -81,6 +85,8 @@ export class Scope {
     }
     for (const [key, text] of overlay.writes) this.view.writes.set(key, text)
     for (const used of overlay.used) this.used.add(used)
+    for (const declared of overlay.declared ?? []) this.declared.add(declared)
+    if (overlay.isPrivate === true) this.isPrivate = true
   }
 
   /** Keys below a prefix as children see them: `keys` of the ledger under every overlay around. */
@@ -98,11 +104,19 @@ export class Scope {
 /** What a child's journal entry keeps of its view, so that `restore` can rebuild the overlay. */
 export function overlayOf({
   view,
-  capabilitiesUsed
-}: Pick<LeafWork, 'view' | 'capabilitiesUsed'>): Overlay {
+  capabilitiesUsed,
+  attribution
+}: Pick<LeafWork, 'view' | 'capabilitiesUsed' | 'attribution'>): Overlay {
   return {
+    ...(attribution === undefined ? {} : saidOf(attribution)),
     writes: [...view.writes],
     used: capabilitiesUsed,
     reads: [...view.reads].map(([key, text]) => [key, text === undefined ? null : sha256Hex(text)])
   }
+}
+
+// What nobody could tell from the leaf itself after a crash.
+function saidOf(attribution: Attribution): Pick<Overlay, 'declared' | 'isPrivate'> {
+  const { capabilitiesDeclared, isInputPrivate, isOutputPrivate } = attribution
+  return { declared: capabilitiesDeclared, isPrivate: isInputPrivate || isOutputPrivate }
 }

@@ -1,5 +1,7 @@
 import type { Hash, IdentityId, Json, RunId } from '../../core/index.js'
+import type { Block } from '../define.js'
 import type { UnitDraft } from '../journal.js'
+import type { Attribution } from '../kernel.js'
 import type { Response } from '../protocol.js'
 import type { Attempt } from './attempt.js'
 import type { RootBlock } from './root-block.js'
@@ -21,7 +23,15 @@ const nothing: ReadonlyMap<never, never> = new Map<never, never>()
 /** What a unit of work is made of: a live attempt has it, and so has one that was done again. */
 export type LeafWork = Pick<
   Attempt,
-  'unitId' | 'block' | 'ask' | 'at' | 'seed' | 'view' | 'capabilitiesUsed' | 'sealedReferences'
+  | 'unitId'
+  | 'block'
+  | 'ask'
+  | 'at'
+  | 'seed'
+  | 'view'
+  | 'capabilitiesUsed'
+  | 'sealedReferences'
+  | 'attribution'
 >
 
 /** The unit of work of a leaf's successful attempt. */
@@ -31,13 +41,19 @@ export function leafUnit(
   payloadText: string,
   resultText: string
 ): UnitDraft {
-  const { block, ask, view } = attempt
+  const { ask, view } = attempt
+  const {
+    provider,
+    profile = context.profile,
+    ...said
+  } = attempt.attribution ?? attributionOf(attempt.block, payloadText)
   return {
     id: attempt.unitId,
-    action: block.name,
-    dappId: `block:${block.name}@${block.version}`,
-    payloadText,
-    payloadPrivate: block.isInputPrivate,
+    action: said.action,
+    dappId: said.dappId,
+    payloadText: said.payloadText,
+    payloadPrivate: said.isInputPrivate,
+    ...(said.raw === undefined ? {} : { raw: said.raw }),
     at: attempt.at,
     seed: attempt.seed,
     principal: context.principal,
@@ -48,20 +64,29 @@ export function leafUnit(
       attempt: ask.attempt,
       at: attempt.at
     },
-    provider: {
-      kind: 'declared',
-      id: `${block.name}@${block.version}`,
-      codeHash: block.codeHash,
-      profile: context.profile
-    },
-    capabilitiesDeclared: block.capabilities,
+    provider: { ...provider, profile },
+    capabilitiesDeclared: said.capabilitiesDeclared,
     capabilitiesUsed: attempt.capabilitiesUsed,
     sealed: attempt.sealedReferences(),
     resultText,
-    resultPrivate: block.isOutputPrivate,
+    resultPrivate: said.isOutputPrivate,
     reads: view.reads,
     lists: view.lists,
     writes: view.writes
+  }
+}
+
+/** What a receipt says of a trusted block that does its own work. */
+export function attributionOf(block: Block, payloadText: string): Attribution {
+  const { name, version, codeHash, capabilities, isInputPrivate, isOutputPrivate } = block
+  return {
+    action: name,
+    dappId: `block:${name}@${version}`,
+    provider: { kind: 'declared', id: `${name}@${version}`, codeHash },
+    payloadText,
+    capabilitiesDeclared: capabilities,
+    isInputPrivate,
+    isOutputPrivate
   }
 }
 

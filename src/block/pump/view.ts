@@ -51,6 +51,14 @@ export class StateView {
   }
 }
 
+const reservedPrefixes = ['permissions/', 'preferences/', 'approvers/', 'packages/', 'system/']
+
+/** A key that a block may change: the kernel's tables are changed by system intents only (K5). */
+export function notReserved(key: string): string {
+  if (!reservedPrefixes.some((prefix) => String(key).startsWith(prefix))) return key
+  throw new TallyError('block.reserved_state_key', { key: String(key).slice(0, 80) })
+}
+
 function checkKey(key: string): void {
   const isUsable =
     typeof key === 'string' &&

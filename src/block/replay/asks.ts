@@ -2,6 +2,7 @@ import { unreachable } from '../../core/index.js'
 import type { Block } from '../define.js'
 import { type Finding, unexpected } from '../finding.js'
 import type { Ask } from '../protocol.js'
+import { blockOf } from '../pump/leaves.js'
 import type { RunState } from './run-state.js'
 
 /** Takes up what a chart has asked for, as the pump does live. */
@@ -12,9 +13,10 @@ export function takeAsk(
 ): Finding | undefined {
   switch (ask.kind) {
     case 'attempt': {
-      const name = ask.provider ?? ask.block
-      const block = blockNamed(name)
-      if (block === undefined) return unexpected('block', 'a registered block', name)
+      const block = blockOf(ask, blockNamed)
+      if (block === undefined) {
+        return unexpected('block', 'a registered block', ask.provider ?? ask.block)
+      }
       state.open(ask, block)
       return undefined
     }

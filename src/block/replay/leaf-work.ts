@@ -1,9 +1,12 @@
 import { type ActorPath, canonicalize, type Hash, type Json, type RunId } from '../../core/index.js'
 import { differing, type Finding } from '../finding.js'
 import type { SealedReference } from '../journal.js'
+import type { RecordedProvider } from '../kernel.js'
 import { confirmationOf } from '../pump/attempt.js'
 import type { Sealed } from '../pump/entries.js'
-import { type Outcome, seedOf } from '../pump/execution.js'
+import { seedOf } from '../pump/execution.js'
+import type { KernelInput } from '../pump/kernel-port.js'
+import type { Outcome } from '../pump/outcome.js'
 import { executeOnTape } from '../pump/reexecute.js'
 import type { LeafWork } from '../pump/unit.js'
 import { StateView } from '../pump/view.js'
@@ -22,6 +25,8 @@ export interface RedoOptions {
   readonly base: Hash | 'GENESIS'
   /** How often to execute; the results must be the same each time (P2). */
   readonly executions: number
+  /** Who started the run (K13). */
+  readonly principal: Json
 }
 
 /**
@@ -43,6 +48,8 @@ interface LeafOptions extends RedoOptions {
   /** The attempt's frozen time. */
   readonly at: number
   readonly tape: readonly Sealed[]
+  /** Who did it, for leaves of the kernel. */
+  readonly provider: RecordedProvider | undefined
 }
 
 /** Runs one attempt of a leaf again on its tape, as often as asked, and compares the runs. */
@@ -76,19 +83,31 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
     // Copies: what the code does to them changes neither the receipt nor another execution.
     payload: JSON.parse(attempt.payloadText) as Json,
     view,
+    ...(block.kernel === undefined ? {} : { kernel: kernelInput(attempt, options) }),
     get signal() {
       return neverAborted()
     }
   }
   const executed = await executeOnTape(input, tape.map(copied))
   if (executed.kind === 'diverged') return { kind: 'finding', finding: executed.finding }
-  const { outcome, used } = executed
+  const { outcome, used, attribution } = executed
   if (!outcome.ok) return { kind: 'finding', finding: failedAgain(outcome) }
   const finding = listFinding(view, below)
   if (finding !== undefined) return { kind: 'finding', finding }
   const sealedReferences = () => tape.map(referenceTo)
-  const work = { unitId, block, ask, at, seed, view, capabilitiesUsed: used, sealedReferences }
+  const given = { unitId, block, ask, at, seed, view, attribution }
+  const work = { ...given, capabilitiesUsed: used, sealedReferences }
   return { kind: 'done', work, resultText: outcome.text }
+}
+
+function kernelInput({ ask }: AskedAttempt, options: LeafOptions): KernelInput {
+  const { principal, provider, below } = options
+  return {
+    principal,
+    provider: ask.provider,
+    recorded: provider,
+    current: (key) => below.read(key)
+  }
 }
 
 // Made only when code asks for it: most never does.

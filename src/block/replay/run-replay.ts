@@ -5,14 +5,15 @@ import {
   type IdentityId,
   type Json,
   leafNode,
-  type RunId,
-  TallyError
+  type RunId
 } from '../../core/index.js'
 import { RunFold } from '../chart/fold.js'
+import type { LeafLibrary } from '../chart/leaf-actions.js'
 import type { Block } from '../define.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
-import type { CompiledComposite } from '../graph/compile.js'
+import type { CompiledNode } from '../graph/compile.js'
 import type { UnitDraft } from '../journal.js'
+import type { RecordedProvider } from '../kernel.js'
 import { type BlockCommand, type Delivery, ROOT_PATH, type Wait } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
 import { completedUnit, runUnitId } from '../pump/ending.js'
@@ -30,6 +31,7 @@ import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
 import { takeAsk } from './asks.js'
 import { checkEntry } from './entry-checks.js'
 import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
+import { found, impossible, release, unknownKind } from './odd-cases.js'
 import { type AskedAttempt, RunState } from './run-state.js'
 import { blocksIn, scopeAgain, succeeded } from './scope-work.js'
 
@@ -38,7 +40,8 @@ export interface RunReplayOptions {
   readonly identity: IdentityId
   /** The run's definition, compiled again. */
   readonly root: RootBlock
-  readonly compiled: CompiledComposite
+  readonly compiled: CompiledNode
+  readonly library: LeafLibrary
   readonly block: (name: string) => Block | undefined
 }
 
@@ -72,7 +75,7 @@ export class RunReplay {
 
   constructor(options: RunReplayOptions) {
     this.#options = options
-    this.#fold = new RunFold(options.compiled, { library: options.compiled.plan })
+    this.#fold = new RunFold(options.compiled, { library: options.library })
     this.#state = new RunState(options.runId)
   }
 
@@ -94,7 +97,7 @@ export class RunReplay {
   completes(entry: JournalEntry): 'unit' | 'evidence' | undefined {
     switch (entry.k) {
       case 'settled':
-        if (!entry.response.success) return undefined
+        if (!entry.response.success || this.#options.root.isUnit) return undefined
         return this.#state.scopeAround(entry.path) === undefined ? 'unit' : undefined
       case 'scope':
         if (this.#state.scopes.get(entry.path)?.outer !== undefined) return undefined
@@ -113,13 +116,16 @@ export class RunReplay {
     recorded: RecordedUnit,
     { below, executions }: { readonly below: Below; readonly executions: number }
   ): Promise<UnitAgain> {
-    const options = { runId: this.#state.runId, base: this.#state.base, executions, below }
+    const { runId, base } = this.#state
+    const { principal } = this.#started
+    const options = { runId, base, principal, executions, below }
     switch (entry.k) {
       case 'settled':
         return this.#leaf(entry, recorded, options)
       case 'scope':
         return this.#scope(entry, recorded, options)
       case 'run.finished':
+        if (this.#options.root.isUnit) return this.#loneUnit(recorded, options)
         return { kind: 'unit', draft: this.#ending(entry, recorded) }
       default:
         return { kind: 'finding', finding: unexpected('receipt', 'no receipt', entry.k) }
@@ -136,8 +142,19 @@ export class RunReplay {
   /** Blocks whose code a unit runs: of the attempt, or of all inside the overlay. */
   blocksOf(entry: JournalEntry): readonly Block[] {
     if (entry.k === 'scope') return blocksIn(this.#state.scopes.get(entry.path))
-    const block = entry.k === 'settled' ? this.#state.attemptAt(entry)?.block : undefined
+    const block = this.#attemptOf(entry)?.block
     return block === undefined ? [] : [block]
+  }
+
+  #attemptOf(entry: JournalEntry): AskedAttempt | undefined {
+    if (entry.k === 'settled') return this.#state.attemptAt(entry)
+    return entry.k === 'run.finished' ? this.#state.lone?.attempt : undefined
+  }
+
+  /** Who did what an entry completes, where the kernel chose it. */
+  providerOf(entry: JournalEntry): RecordedProvider | undefined {
+    if (entry.k === 'settled') return entry.provider
+    return entry.k === 'run.finished' ? this.#state.lone?.settled.provider : undefined
   }
 
   /** Takes a checked entry, with the receipt that it completed. */
@@ -163,18 +180,29 @@ export class RunReplay {
     )
   }
 
-  async #leaf(
-    entry: Settled,
+  /** The unit of a run that is nothing else: its attempt has settled before the run ended. */
+  #loneUnit(
     recorded: RecordedUnit,
     options: RedoOptions & { readonly below: Below }
   ): Promise<UnitAgain> {
-    const attempt = this.#state.attemptAt(entry)
+    const { lone } = this.#state
+    if (lone === undefined) throw impossible('a run that is done has settled')
+    return this.#leaf(lone.settled, recorded, options, lone.attempt)
+  }
+
+  async #leaf(
+    entry: Settled,
+    recorded: RecordedUnit,
+    options: RedoOptions & { readonly below: Below },
+    attempt = this.#state.attemptAt(entry)
+  ): Promise<UnitAgain> {
     if (attempt === undefined) throw impossible('a checked entry has its attempt')
     if (attempt.at !== recorded.at) {
       return found(differing('inputPayload.run.at', attempt.at, recorded.at))
     }
     const { tape } = attempt.past
-    const again = await leafAgain(attempt, { ...options, at: recorded.at, tape })
+    const { provider } = entry
+    const again = await leafAgain(attempt, { ...options, at: recorded.at, tape, provider })
     if (again.kind !== 'done') return again
     const response = differing('journal.response', succeeded(again.resultText), entry.response)
     if (response !== undefined) return found(response)
@@ -337,6 +365,7 @@ export class RunReplay {
     if (attempt === undefined) throw impossible('a checked entry has its attempt')
     const scope = state.scopeAround(path)
     if (entry.overlay !== undefined) scope?.steps.push({ kind: 'leaf', attempt, settled: entry })
+    if (this.#options.root.isUnit) state.lone = { attempt, settled: entry }
     state.waiting.delete(path)
     state.waits.removeAt(path)
     state.close(attempt, response.success)
@@ -365,24 +394,4 @@ export class RunReplay {
     }
     return finding
   }
-}
-
-/** Puts an answer on the tape as live: a listing that was asked for again stays in its place. */
-function release({ past: { tape } }: AskedAttempt, entry: Sealed): void {
-  const known = tape.findIndex((sealed) => sealed.seq === entry.seq)
-  if (known >= 0) tape[known] = entry
-  else tape.push(entry)
-}
-
-function found(finding: Finding | undefined): UnitAgain {
-  return { kind: 'finding', finding: finding ?? unexpected('receipt', 'another', 'this one') }
-}
-
-function unknownKind(entry: never): Finding {
-  const { k } = entry as { readonly k: string }
-  return unexpected('journal.k', 'a known kind of entry', String(k))
-}
-
-function impossible(problem: string): TallyError {
-  return new TallyError('core.internal', { problem })
 }

@@ -2,7 +2,7 @@ import { CompactRange, canonicalize, type Hash, type RunId, type UnitId } from '
 import type { Block } from '../define.js'
 import type { AttemptAsk, DecisionAsk, Response, ScopeAsk, TimerAsk } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
-import type { Place, RunStarted, WaitBegun } from '../pump/entries.js'
+import type { Place, RunStarted, Settled, WaitBegun } from '../pump/entries.js'
 import { Past } from '../pump/past.js'
 import { OpenWaits } from '../pump/waits.js'
 import type { OpenedScope } from './scope-work.js'
@@ -46,6 +46,8 @@ export class RunState {
   readonly scopeEnds = new Map<string, ScopeEndAsk>()
   readonly #pasts = new Map<string, Past>()
   settled: Response | undefined
+  /** The attempt with which a run that is one unit of work has ended. */
+  lone: { readonly attempt: AskedAttempt; readonly settled: Settled } | undefined
   isCancelled = false
   /** Between `run.waiting` and `run.resumed` nothing happens. */
   isParked = false

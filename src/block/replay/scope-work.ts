@@ -73,7 +73,8 @@ async function stepAgain(
     list: (prefix) => scope.list(prefix, options.below.list(prefix))
   }
   const { at, past } = attempt
-  const again = await leafAgain(attempt, { ...options, below, at, tape: past.tape })
+  const { provider } = settled
+  const again = await leafAgain(attempt, { ...options, below, at, tape: past.tape, provider })
   if (again.kind === 'skipped') return again
   const finding = again.kind === 'finding' ? again.finding : stepFinding(again, settled)
   if (finding === undefined) return again

@@ -13,6 +13,10 @@ export const blockCodes = {
     message: 'The state key {key} cannot be used.',
     fix: 'Use a non-empty string without NUL that does not begin with "local/".'
   },
+  'block.reserved_state_key': {
+    message: 'The state key {key} is part of the tables of the kernel.',
+    fix: 'Use another prefix; grants, preferences and packages change by system intents.'
+  },
   'run.not_found': {
     message: 'There is no run {runId} in this ledger.',
     fix: 'List the runs with "tally runs".'

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import type { Hash, Json } from '../core/index.js'
+import type { EffectCall, Located, WaitAnswer, WaitOptions } from './context.js'
+import { type Block, defineBlock } from './define.js'
+import type { SideEffectClass } from './protocol.js'
+
+/**
+ * Code of the kernel: a leaf that decides at run time who does its work (semantics.md K1). It gets
+ * more than a block does, and what it says of itself stands in the receipt.
+ */
+
+/** Who did the work of an attempt, as its journal entry keeps it: a replay asks the same again. */
+export interface RecordedProvider {
+  /** `declared`, `package` or `kernel`. */
+  readonly kind: string
+  readonly id: string
+  readonly codeHash: Hash
+}
+
+/** What the receipt says instead of the leaf's own name, code and payload. */
+export interface Attribution {
+  readonly action: string
+  readonly dappId: string
+  readonly provider: RecordedProvider
+  /** Versions that the result may depend on; absent: those of trusted code. */
+  readonly profile?: Json
+  /** Canonical JSON. */
+  readonly payloadText: string
+  readonly raw?: string
+  /** Sorted. */
+  readonly capabilitiesDeclared: readonly string[]
+  readonly isInputPrivate: boolean
+  readonly isOutputPrivate: boolean
+  /** Why a result cannot be taken, or undefined. */
+  refusal?(result: unknown): { readonly reason: string; readonly details: Json } | undefined
+}
+
+export interface KernelEffect {
+  readonly name: string
+  readonly request: Json
+  readonly sideEffects: SideEffectClass
+  perform(call: EffectCall): Promise<Json> | Json
+  locate?(call: EffectCall): Promise<Located<Json>> | Located<Json>
+}
+
+/** What code of the kernel may touch. */
+export interface KernelPort {
+  readonly runId: string
+  readonly unitId: string
+  /** Frozen time in milliseconds (K7). */
+  readonly at: number
+  readonly seed: Hash
+  /** Who started the run (K13). */
+  readonly principal: Json
+  /** Provider that a recovery step names (C3), or null. */
+  readonly provider: string | null
+  /** In a replay: who did it. Nobody is chosen again. */
+  readonly recorded: RecordedProvider | undefined
+  /** Aborted when the attempt is cancelled. */
+  readonly signal: AbortSignal
+  /** Canonical text of a state entry; recorded as read (L10). */
+  read(key: string): string | undefined
+  /** Undefined deletes. */
+  write(key: string, value: Json | undefined): void
+  list(prefix: string): Promise<readonly string[]>
+  /** The state as it is now, not recorded: only for what the result does not depend on. */
+  current(key: string): string | undefined
+  attribute(attribution: Attribution): void
+  /** Counts a capability as used. */
+  use(capability: string): void
+  /** Any effect up to the leaf's own class; rejects as `ctx.effect` does. */
+  effect(effect: KernelEffect): Promise<Json>
+  wait(options: WaitOptions): Promise<WaitAnswer>
+  fail(reason: string, details?: Json): never
+  /** Work of this process that is no effect: the same for the same input, wherever it is done. */
+  elsewhere<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Gives up this execution and runs again from the start, on the state as it is then (L10). */
+  again(): Promise<never>
+  /** Runs a trusted block as if it were the leaf: its schemas, its class, its capabilities. */
+  act(block: Block, payload: Json): unknown
+}
+
+export interface KernelWork {
+  run(port: KernelPort, input: Json): unknown
+  /** Hash of the code that a recorded provider has here, or undefined when it is not here. */
+  codeOf(recorded: RecordedProvider): Promise<Hash | undefined>
+}
+
+/** A leaf whose code is the kernel's. Not for code from outside: it can write any state. */
+export function defineKernelBlock(definition: {
+  readonly name: string
+  readonly version: string
+  readonly sideEffects: SideEffectClass
+  readonly work: KernelWork
+}): Block {
+  const { name, version, sideEffects, work } = definition
+  const block = defineBlock({
+    name,
+    version,
+    sideEffects,
+    input: z.json(),
+    run: (ctx) => ctx.fail('invalid_operation')
+  })
+  // Its input is checked by the kernel itself.
+  return Object.freeze<Block>({
+    ...block,
+    parseInput: (value) => ({ ok: true, value }),
+    kernel: work
+  })
+}
