@@ -97,6 +97,16 @@ export class Issues {
     return new Issues(this.#found, [...this.#at, ...path], { ...this.#details, ...details })
   }
 
+  /** The same list, for the document of a protocol. */
+  of(protocol: string): Issues {
+    return new Issues(this.#found, [], { ...this.#details, protocol })
+  }
+
+  /** A list that is thrown away: what is wrong is told elsewhere. */
+  silenced(): Issues {
+    return new Issues([], this.#at, this.#details)
+  }
+
   error(code: IssueCode, message: string, path: DocumentPath = []): void {
     this.#add('error', code, message, path)
   }

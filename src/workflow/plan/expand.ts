@@ -1,0 +1,323 @@
+import type { DocumentPath, Json } from '../../core/index.js'
+import type { Reference } from '../../expression/index.js'
+import type { FlowDocument } from '../document/flow.js'
+import type { Issues } from '../document/issue.js'
+import { type ProtocolDocument, protocolKey } from '../document/protocol.js'
+import type { AisValue } from '../document/value.js'
+import type { CompileValues, ScopedValue } from '../value/compile.js'
+import { executionValues } from '../value/execution-values.js'
+import { amountsOf, inputAmounts, returnAmounts } from './amounts.js'
+import { deployedContract } from './catalogue.js'
+import { orderGraph } from './order.js'
+import type { AisPlanNode, PlanCalculated, PlanContract, PlanParam } from './plan.js'
+import { readValue, type Surroundings } from './reading.js'
+import { type ResolvedNode, type ResolvedStep, readReturns } from './resolve.js'
+
+/** What is the same for all nodes of one workflow. */
+export interface Expansion {
+  readonly flow: FlowDocument
+  readonly values: CompileValues
+  readonly resolved: ReadonlyMap<string, ResolvedNode>
+  readonly nodeIds: ReadonlySet<string>
+  readonly inputs: ReadonlySet<string>
+  /** Protocols of the workflow's nodes, each once. */
+  readonly used: readonly ProtocolDocument[]
+}
+
+/** A node of the plan that does not know yet which query answers it reads. */
+export interface Expanded {
+  readonly planNode: AisPlanNode
+  readonly source: ResolvedNode
+  /** Queries of its protocol that it reads. */
+  readonly asks: ReadonlySet<string>
+}
+
+/** The nodes of the plan that a node of the workflow becomes: one, or one for each step (W1). */
+export function expandNode(
+  source: ResolvedNode,
+  expansion: Expansion,
+  issues: Issues
+): readonly Expanded[] {
+  const params = paramsOf(source, issues)
+  return source.steps.map((step, index) => {
+    const earlier = source.steps.slice(0, index)
+    // Of several steps only the first tells what is wrong with values that all of them share.
+    const shared = index === 0 ? issues : issues.silenced()
+    const reader = new StepReader(source, earlier, expansion)
+    return expandStep({ source, step, earlier, params, reader, expansion }, shared, issues)
+  })
+}
+
+interface StepParts {
+  readonly source: ResolvedNode
+  readonly step: ResolvedStep
+  readonly earlier: readonly ResolvedStep[]
+  readonly params: readonly PlanParam[]
+  readonly reader: StepReader
+  readonly expansion: Expansion
+}
+
+function expandStep(parts: StepParts, shared: Issues, issues: Issues): Expanded {
+  const { source, step, earlier, params, reader, expansion } = parts
+  const { node, action } = source
+  const isLast = step.id === node.id
+  const conditions: ScopedValue[] = []
+  if (node.condition !== undefined) {
+    conditions.push({ scope: 'flow', value: node.condition })
+    reader.flow(node.condition, ['condition'], shared)
+  }
+  if (step.condition !== null) {
+    conditions.push({ scope: 'protocol', value: step.condition })
+    reader.protocol(step.condition, ['execution', 'condition'], issues)
+  }
+  for (const [name, value] of Object.entries(node.args)) {
+    reader.flow(value, ['args', name], shared)
+  }
+  const calculated = calculatedOf(source, reader, shared)
+  for (const { value, path } of executionValues(step.execution)) {
+    reader.protocol(value, ['execution', ...path], issues)
+  }
+  const preconditions = earlier.length === 0 ? (action?.pre_conditions ?? []) : []
+  for (const [index, value] of preconditions.entries()) {
+    reader.protocol(value, ['pre_conditions', index], issues)
+  }
+  if (isLast) {
+    if (node.until !== undefined) reader.own(node.until, ['until'], issues)
+    if (node.assert !== undefined) reader.own(node.assert, ['assert'], issues)
+  }
+  const previous = earlier.at(-1)
+  if (previous !== undefined) reader.deps.add(previous.id)
+  for (const dep of node.deps) {
+    if (dep === node.id) shared.error('self_dep', 'a node cannot wait for itself', ['deps'])
+    else if (expansion.nodeIds.has(dep)) reader.deps.add(dep)
+    else shared.error('unknown_dep', `there is no node ${dep}`, ['deps'])
+  }
+  const planNode: AisPlanNode = {
+    id: step.id,
+    chain: step.chain,
+    kind: action === null ? 'query' : 'action',
+    source: {
+      node: node.id,
+      protocol: protocolKey(source.protocol),
+      name: source.name,
+      step: step.step
+    },
+    deps: [...reader.deps].sort(),
+    conditions,
+    preconditions,
+    params,
+    calculated,
+    contracts: contractsOf(parts, issues),
+    queries: {},
+    execution: step.execution,
+    pattern: source.pattern,
+    returns: isLast ? source.returns : readReturns(step.execution),
+    assert: isLast ? (node.assert ?? null) : null,
+    assertMessage: isLast ? (node.assert_message ?? null) : null,
+    until: isLast ? (node.until ?? null) : null,
+    retry: retryOf(source),
+    timeoutMs: node.timeout_ms ?? null,
+    onError: node.on_error ?? 'stop',
+    risk: riskOf(source),
+    amounts: [...reader.amounts].sort()
+  }
+  return { planNode, source, asks: reader.asks }
+}
+
+/** Reads the values of one plan node and gathers what they need. */
+class StepReader {
+  readonly deps = new Set<string>()
+  readonly contracts = new Set<string>()
+  readonly amounts = new Set<string>()
+  readonly asks = new Set<string>()
+  readonly #source: ResolvedNode
+  readonly #earlier: readonly ResolvedStep[]
+  readonly #expansion: Expansion
+  readonly #around: Surroundings
+
+  constructor(source: ResolvedNode, earlier: readonly ResolvedStep[], expansion: Expansion) {
+    this.#source = source
+    this.#earlier = earlier
+    this.#expansion = expansion
+    const { action, callable } = source
+    this.#around = {
+      values: expansion.values,
+      nodeIds: expansion.nodeIds,
+      inputs: expansion.inputs,
+      params: new Set(callable.params.map(({ name }) => name)),
+      queries: new Set(action?.requires_queries ?? []),
+      steps: new Set(earlier.map(({ step }) => step ?? ''))
+    }
+  }
+
+  /** A value of the workflow; it may not read the node it belongs to. */
+  flow(value: AisValue, at: DocumentPath, issues: Issues): readonly Reference[] {
+    return this.#flow(value, at, issues, false)
+  }
+
+  /** `until` and `assert`, which are about the node itself. */
+  own(value: AisValue, at: DocumentPath, issues: Issues): readonly Reference[] {
+    return this.#flow(value, at, issues, true)
+  }
+
+  /** A value of the protocol. */
+  protocol(value: AisValue, at: DocumentPath, issues: Issues): readonly Reference[] {
+    const here = issues.of(protocolKey(this.#source.protocol))
+    const references = readValue({ scope: 'protocol', value }, at, this.#around, here)
+    for (const { root, path } of references) {
+      const name = path[0] === undefined ? undefined : String(path[0])
+      if (root === 'contracts' && name !== undefined) this.contracts.add(name)
+      else if (root === 'params') this.#param(name)
+      else if (root === 'query' && name !== undefined) this.asks.add(name)
+      else if (root === 'steps' && name !== undefined) this.#step(name)
+    }
+    return references
+  }
+
+  #flow(value: AisValue, at: DocumentPath, issues: Issues, isOwn: boolean): readonly Reference[] {
+    const references = readValue({ scope: 'flow', value }, at, this.#around, issues)
+    for (const { root, path } of references) {
+      const name = path[0] === undefined ? undefined : String(path[0])
+      if (root === 'contracts' && name !== undefined) this.contracts.add(name)
+      else if (root === 'inputs') this.#input(name)
+      else if (root === 'nodes' && name !== undefined) {
+        if (name === this.#source.node.id && !isOwn) {
+          issues.error('self_dep', 'only until and assert may read the node itself', at)
+        } else this.#node(name, path)
+      }
+    }
+    return references
+  }
+
+  #input(name: string | undefined): void {
+    for (const pattern of inputAmounts(this.#expansion.flow)) {
+      if (name === undefined || pattern.split('.')[1] === name) this.amounts.add(pattern)
+    }
+  }
+
+  #param(name: string | undefined): void {
+    for (const param of this.#source.callable.params) {
+      if (name !== undefined && param.name !== name) continue
+      for (const pattern of amountsOf(`params.${param.name}`, param.type)) this.amounts.add(pattern)
+    }
+  }
+
+  #node(id: string, path: readonly (string | number)[]): void {
+    const other = this.#expansion.resolved.get(id)
+    if (id !== this.#source.node.id) this.deps.add(id)
+    if (other === undefined) return
+    for (const pattern of returnAmounts(`nodes.${id}.outputs`, other.returns)) {
+      this.amounts.add(pattern)
+    }
+    if (path[1] !== 'outputs' || path[2] !== 'steps') return
+    const step = other.steps.find((one) => one.step === path[3])
+    if (step === undefined) return
+    if (step.id !== this.#source.node.id) this.deps.add(step.id)
+    const at = `nodes.${id}.outputs.steps.${step.step}`
+    for (const pattern of returnAmounts(at, readReturns(step.execution))) this.amounts.add(pattern)
+  }
+
+  #step(name: string): void {
+    const step = this.#earlier.find((one) => one.step === name)
+    if (step === undefined) return
+    this.deps.add(step.id)
+    const patterns = returnAmounts(`steps.${name}`, readReturns(step.execution))
+    for (const pattern of patterns) this.amounts.add(pattern)
+  }
+}
+
+function paramsOf({ node, callable }: ResolvedNode, issues: Issues): readonly PlanParam[] {
+  const names = new Set(callable.params.map(({ name }) => name))
+  for (const name of Object.keys(node.args)) {
+    if (names.has(name)) continue
+    issues.error('extra_argument', `${node.protocol} takes no ${name} here`, ['args', name])
+  }
+  return callable.params.map((param): PlanParam => {
+    const { name, type, required, default: fallback, constraints, asset_ref: assetRef } = param
+    const given = Object.hasOwn(node.args, name) ? node.args[name] : undefined
+    const value = given ?? (fallback === undefined ? null : { lit: fallback as Json })
+    if (value === null && required) {
+      issues.error('missing_argument', `it needs the argument ${name}`, ['args'])
+    }
+    return {
+      name,
+      type,
+      value,
+      constraints: constraints === undefined ? null : plainJson(constraints),
+      assetRef: assetRef ?? null
+    }
+  })
+}
+
+function calculatedOf(
+  { node, callable, protocol }: ResolvedNode,
+  reader: StepReader,
+  issues: Issues
+): readonly PlanCalculated[] {
+  const fields = new Map<string, PlanCalculated>()
+  const reads = new Map<string, readonly Reference[]>()
+  for (const [name, { expr }] of Object.entries(callable.calculated_fields)) {
+    if (Object.hasOwn(node.calculated_overrides, name)) continue
+    fields.set(name, { name, scope: 'protocol', value: expr })
+    reads.set(name, reader.protocol(expr, ['calculated_fields', name], issues))
+  }
+  for (const [name, value] of Object.entries(node.calculated_overrides)) {
+    if (!Object.hasOwn(callable.calculated_fields, name)) {
+      const message = `${node.protocol} calculates no ${name} here`
+      issues.error('unknown_reference', message, ['calculated_overrides', name])
+    }
+    fields.set(name, { name, scope: 'flow', value })
+    reader.flow(value, ['calculated_overrides', name], issues)
+    // An override is the workflow's: what it reads of `calculated` is the workflow's, too.
+    reads.set(name, [])
+  }
+  const deps = new Map(
+    [...fields.keys()].map((name) => {
+      const own = (reads.get(name) ?? [])
+        .filter(({ root, path }) => root === 'calculated' && fields.has(String(path[0])))
+        .map(({ path }) => String(path[0]))
+      return [name, [...new Set(own)]] as const
+    })
+  )
+  const { order, cycle } = orderGraph(deps)
+  if (cycle !== undefined) {
+    const message = `calculated fields need each other: ${cycle.join(' -> ')}`
+    issues.of(protocolKey(protocol)).error('cycle', message)
+  }
+  return order.flatMap((name) => fields.get(name) ?? [])
+}
+
+function contractsOf(parts: StepParts, issues: Issues): readonly PlanContract[] {
+  const { source, step, reader, expansion } = parts
+  return [...reader.contracts].sort().map((name): PlanContract => {
+    const found = deployedContract(name, source.protocol, step.chain, expansion.used)
+    if (found === undefined || found === 'ambiguous') {
+      const why = found === undefined ? 'no deployment says' : 'several deployments say'
+      const message = `${why} where ${name} is on ${step.chain}: it has to be given at run time`
+      issues.note('contract_not_deployed', message)
+      return { name, address: null, from: null }
+    }
+    return { name, ...found }
+  })
+}
+
+function retryOf({ node }: ResolvedNode): AisPlanNode['retry'] {
+  if (node.retry === undefined) return null
+  const { interval_ms, max_attempts, backoff, max_interval_ms } = node.retry
+  return {
+    intervalMs: interval_ms,
+    maxAttempts: max_attempts ?? null,
+    backoff,
+    maxIntervalMs: max_interval_ms ?? null
+  }
+}
+
+function riskOf({ action }: ResolvedNode): AisPlanNode['risk'] {
+  if (action === null) return null
+  const { risk_level: level, risk_tags: tags, hard_constraints: constraints } = action
+  return { level, tags: [...tags].sort(), constraints: constraints ?? {} }
+}
+
+function plainJson(value: object): Readonly<Record<string, Json>> {
+  return JSON.parse(JSON.stringify(value))
+}

@@ -1,0 +1,213 @@
+import { canonicalize, type Hash, hashJson, type Json, limits } from '../../core/index.js'
+import { checkProtocol } from '../document/check-protocol.js'
+import type { FlowDocument, FlowNode } from '../document/flow.js'
+import { type Issue, Issues } from '../document/issue.js'
+import type { PackDocument } from '../document/pack.js'
+import { type ProtocolDocument, protocolKey } from '../document/protocol.js'
+import type { AisValue } from '../document/value.js'
+import { typedAs } from '../type/check.js'
+import type { CompileValues } from '../value/compile.js'
+import { inputAmounts, returnAmounts } from './amounts.js'
+import { catalogueOf } from './catalogue.js'
+import { checkIncluded } from './check-pack.js'
+import { type Expanded, type Expansion, expandNode } from './expand.js'
+import { orderGraph } from './order.js'
+import { type AisPlan, type AisPlanNode, planSchemaName } from './plan.js'
+import { readValue } from './reading.js'
+import { type ResolvedNode, resolveNode } from './resolve.js'
+
+export interface PlanOptions {
+  readonly flow: FlowDocument
+  readonly protocols: Iterable<ProtocolDocument>
+  /** What compiles values: `valuesFor(flow, ...protocols)`. */
+  readonly values: CompileValues
+  /** Chain of nodes that name none, when the workflow has no default either. */
+  readonly defaultChain?: string
+  readonly pack?: PackDocument
+}
+
+export type PlanResult =
+  | {
+      readonly ok: true
+      readonly plan: AisPlan
+      /** SHA-256 of the plan's canonical JSON. */
+      readonly planHash: Hash
+      readonly issues: readonly Issue[]
+      readonly resolved: ReadonlyMap<string, ResolvedNode>
+    }
+  | { readonly ok: false; readonly issues: readonly Issue[] }
+
+/**
+ * Makes the plan of a workflow (W1, W2): looks up protocols, chains and executions, finds
+ * dependencies in the syntax trees of its values, takes composites apart. Pure; what is wrong is
+ * data.
+ */
+export function planFlow(options: PlanOptions): PlanResult {
+  const { flow, values, pack } = options
+  const found: Issue[] = []
+  const issues = new Issues(found)
+  checkInputs(flow, issues)
+  const resolved = resolveAll(options, issues)
+  const used = usedProtocols([...resolved.values()])
+  for (const protocol of used) checkProtocol(protocol, issues.of(protocolKey(protocol)))
+  if (pack !== undefined) checkIncluded({ flow, pack, resolved, issues })
+  const expansion: Expansion = {
+    flow,
+    values,
+    resolved,
+    nodeIds: new Set(flow.nodes.map(({ id }) => id)),
+    inputs: new Set(Object.keys(flow.inputs)),
+    used
+  }
+  const expanded = [...resolved.values()].flatMap((node) =>
+    expandNode(node, expansion, issues.below(node.path, { nodeId: node.node.id }))
+  )
+  const outputAmounts = readOutputs(expansion, issues)
+  const nodes = ordered(withQueries(expanded, issues), issues)
+  if (issues.hasErrors || nodes === undefined) return { ok: false, issues: found }
+  const plan: AisPlan = {
+    schema: planSchemaName,
+    name: flow.meta.name,
+    version: flow.meta.version,
+    inputs: Object.fromEntries(
+      Object.entries(flow.inputs).map(([name, { type, required, default: fallback }]) => [
+        name,
+        { type, required, ...(fallback === undefined ? {} : { default: fallback as Json }) }
+      ])
+    ),
+    policy: (flow.policy ?? {}) as Readonly<Record<string, Json>>,
+    nodes,
+    outputs: flow.outputs ?? {},
+    amounts: outputAmounts,
+    requiresPack: flow.requires_pack ?? null,
+    simulate: flow.preflight?.simulate === true
+  }
+  return { ok: true, plan, planHash: hashJson(plan), issues: found, resolved }
+}
+
+/** The bytes by which a plan is known, as text. */
+export function planText(plan: AisPlan): string {
+  return canonicalize(plan)
+}
+
+function checkInputs(flow: FlowDocument, issues: Issues): void {
+  for (const [name, { type, default: fallback }] of Object.entries(flow.inputs)) {
+    if (fallback === undefined) continue
+    const typed = typedAs(type, fallback as Json)
+    if (typed.ok) continue
+    issues.error('invalid_default', `default: ${typed.problem}`, ['inputs', name, 'default'])
+  }
+}
+
+function resolveAll(options: PlanOptions, issues: Issues): ReadonlyMap<string, ResolvedNode> {
+  const { flow, defaultChain } = options
+  const protocols = catalogueOf(options.protocols)
+  const resolved = new Map<string, ResolvedNode>()
+  const taken = new Set<string>()
+  let count = 0
+  for (const [index, node] of (flow.nodes as readonly FlowNode[]).entries()) {
+    const path = ['nodes', index]
+    const here = issues.below(path, { nodeId: node.id })
+    const found = resolveNode(node, path, { flow, protocols, defaultChain }, here)
+    for (const id of found?.steps.map((step) => step.id) ?? [node.id]) {
+      if (taken.has(id)) here.error('duplicate_node_id', `the node id ${id} stands twice`, ['id'])
+      else if (id.length > nodeIdLengthMax) {
+        here.error('schema_violation', `the id ${id} of a step is too long`, ['id'])
+      }
+      taken.add(id)
+    }
+    if (found === undefined) continue
+    count += found.steps.length
+    if (!resolved.has(node.id)) resolved.set(node.id, found)
+  }
+  if (count > limits.GRAPH_NODES_MAX) {
+    const message = `a plan has at most ${limits.GRAPH_NODES_MAX} nodes, this one ${count}`
+    issues.error('too_many_nodes', message, ['nodes'])
+  }
+  return resolved
+}
+
+const nodeIdLengthMax = 64
+
+function usedProtocols(nodes: readonly ResolvedNode[]): readonly ProtocolDocument[] {
+  const byKey = new Map(nodes.map(({ protocol }) => [protocolKey(protocol), protocol]))
+  return [...byKey].sort(([left], [right]) => (left < right ? -1 : 1)).map(([, one]) => one)
+}
+
+/** What outputs read must exist; gives the types of it. */
+function readOutputs(expansion: Expansion, issues: Issues): readonly string[] {
+  const { flow, values, nodeIds, inputs, resolved } = expansion
+  const none: ReadonlySet<string> = new Set()
+  const around = { values, nodeIds, inputs, params: none, queries: none, steps: none }
+  const amounts = new Set(inputAmounts(flow))
+  for (const [name, value] of Object.entries(flow.outputs ?? {}) as [string, AisValue][]) {
+    const read = readValue({ scope: 'flow', value }, ['outputs', name], around, issues)
+    for (const { root, path } of read) {
+      const node = root === 'nodes' ? resolved.get(String(path[0])) : undefined
+      if (node === undefined) continue
+      const at = `nodes.${node.node.id}.outputs`
+      for (const pattern of returnAmounts(at, node.returns)) amounts.add(pattern)
+    }
+  }
+  return [...amounts].sort()
+}
+
+/**
+ * Joins the queries that a protocol's action reads to the nodes that ask them: what is asked for
+ * must stand in the workflow exactly once among the nodes it waits for.
+ */
+function withQueries(expanded: readonly Expanded[], issues: Issues): readonly AisPlanNode[] {
+  if (expanded.every(({ source }) => (source.action?.requires_queries ?? []).length === 0)) {
+    return expanded.map(({ planNode }) => planNode)
+  }
+  const byId = new Map(expanded.map((one) => [one.planNode.id, one]))
+  return expanded.map(({ planNode, source }) => {
+    const wanted = source.action?.requires_queries ?? []
+    const queries: Record<string, string> = {}
+    const deps = new Set(planNode.deps)
+    for (const name of wanted) {
+      const answers = planNode.deps.filter((id) => {
+        const other = byId.get(id)?.planNode.source
+        return other?.protocol === planNode.source.protocol && other.name === name
+      })
+      const [answer] = answers
+      if (answer === undefined || answers.length > 1) {
+        const message =
+          `${source.name} needs the answer to ${name}: exactly one of the nodes that it waits ` +
+          'for must ask that query'
+        issues
+          .below(source.path, { nodeId: planNode.source.node })
+          .error('missing_query', message, ['deps'])
+      } else {
+        queries[name] = answer
+        deps.add(answer)
+      }
+    }
+    const amounts = Object.entries(queries).flatMap(([name, id]) =>
+      returnAmounts(`query.${name}`, byId.get(id)?.planNode.returns ?? [])
+    )
+    return {
+      ...planNode,
+      queries,
+      deps: [...deps].sort(),
+      amounts: [...new Set([...planNode.amounts, ...amounts])].sort()
+    }
+  })
+}
+
+function ordered(
+  nodes: readonly AisPlanNode[],
+  issues: Issues
+): readonly AisPlanNode[] | undefined {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const deps = new Map(
+    nodes.map((node) => [node.id, node.deps.filter((id) => byId.has(id))] as const)
+  )
+  const { order, cycle } = orderGraph(deps)
+  if (cycle !== undefined) {
+    const message = `nodes wait for each other: ${[...cycle, cycle[0]].join(' -> ')}`
+    issues.error('cycle', message, ['nodes'])
+    return undefined
+  }
+  return order.flatMap((id) => byId.get(id) ?? [])
+}

@@ -1,0 +1,105 @@
+import type { DocumentPath } from '../../core/index.js'
+import { type Reference, referenceText } from '../../expression/index.js'
+import type { Issues } from '../document/issue.js'
+import type { AisValue } from '../document/value.js'
+import { type CompileValues, compileAisValue, type ScopedValue } from '../value/compile.js'
+
+/** What may be named where a value stands. */
+export interface Surroundings {
+  readonly values: CompileValues
+  /** Ids of the workflow's nodes. */
+  readonly nodeIds: ReadonlySet<string>
+  readonly inputs: ReadonlySet<string>
+  readonly params: ReadonlySet<string>
+  readonly queries: ReadonlySet<string>
+  /** Steps that come before. */
+  readonly steps: ReadonlySet<string>
+}
+
+/**
+ * Compiles a value and gives what it reads, from its syntax tree (W2); names that lead nowhere are
+ * issues.
+ */
+export function readValue(
+  scoped: ScopedValue,
+  at: DocumentPath,
+  around: Surroundings,
+  issues: Issues
+): readonly Reference[] {
+  const here = issues.below(at)
+  const result = compileAisValue(scoped, at.join('/'), around.values)
+  if (!result.ok) {
+    const hyphenated = hyphenatedIn(scoped.value, around.nodeIds)
+    if (hyphenated === undefined) here.error('invalid_expression', result.problem)
+    else here.error('hyphenated_id', hyphenHint(hyphenated))
+    return []
+  }
+  const { references } = result.compiled
+  for (const reference of references) checkReference(reference, scoped, around, here)
+  return references
+}
+
+function checkReference(
+  reference: Reference,
+  { value }: ScopedValue,
+  around: Surroundings,
+  issues: Issues
+): void {
+  const { root, path } = reference
+  const [first] = path
+  const known = namesOf(root, around)
+  if (first === undefined) {
+    if (root === 'nodes' || root === 'contracts' || root === 'steps' || root === 'query') {
+      issues.error('dynamic_reference', `${root} must be followed by a name`)
+    }
+    return
+  }
+  if (known !== undefined && !known.has(String(first))) {
+    const hyphenated = root === 'nodes' ? hyphenatedIn(value, around.nodeIds) : undefined
+    if (hyphenated === undefined) {
+      issues.error(
+        'unknown_reference',
+        `there is no ${referenceText({ ...reference, path: [first] })}`
+      )
+    } else issues.error('hyphenated_id', hyphenHint(hyphenated))
+    return
+  }
+  const member = path[1]
+  if (root === 'nodes' && member !== undefined && !nodeMembers.has(String(member))) {
+    const message = `a node has only ${[...nodeMembers].join(' and ')}, no ${String(member)}`
+    issues.error('unknown_reference', message)
+  }
+}
+
+const nodeMembers: ReadonlySet<string> = new Set(['outputs', 'calculated'])
+
+function namesOf(root: string, around: Surroundings): ReadonlySet<string> | undefined {
+  switch (root) {
+    case 'nodes':
+      return around.nodeIds
+    case 'inputs':
+      return around.inputs
+    case 'params':
+      return around.params
+    case 'query':
+      return around.queries
+    case 'steps':
+      return around.steps
+    default:
+      return undefined
+  }
+}
+
+// CEL reads `nodes.a-b` as a subtraction.
+function hyphenatedIn(value: AisValue, nodeIds: ReadonlySet<string>): string | undefined {
+  const text = JSON.stringify(value)
+  if (!text.includes('nodes.')) return undefined
+  const written = text.match(/nodes\.[A-Za-z][A-Za-z0-9_-]*/g) ?? []
+  return written
+    .map((path) => path.slice('nodes.'.length))
+    .find((id) => id.includes('-') && nodeIds.has(id))
+}
+
+function hyphenHint(id: string): string {
+  return `in CEL, nodes.${id} is a subtraction; write nodes["${id}"], or name the node without "-"`
+}

@@ -1,0 +1,82 @@
+import { isTallyError, type Json } from '../../core/index.js'
+import type { CompiledValue, Expressions } from '../../expression/index.js'
+import type { AisValue, Detect } from '../document/value.js'
+
+/** What the planner and the engine need to compile values; `plainValues` where there is no CEL. */
+export type CompileValues = Pick<Expressions, 'compileValue'>
+
+/** Where a value stands: in the workflow, or in a protocol that knows no nodes. */
+export type Scope = 'flow' | 'protocol'
+
+/** A value and the place it stands in: a condition of a step is the protocol's, not the flow's. */
+export interface ScopedValue {
+  readonly scope: Scope
+  readonly value: AisValue
+}
+
+/** Names that a value may begin a path with. `detect` is ours: choices that were made. */
+export const rootsOf: Readonly<Record<Scope, readonly string[]>> = {
+  flow: ['inputs', 'ctx', 'contracts', 'calculated', 'policy', 'nodes', 'detect'],
+  protocol: ['params', 'ctx', 'contracts', 'calculated', 'policy', 'query', 'steps', 'detect']
+}
+
+/** A choice that somebody else has to make before the value is known. */
+export interface OpenChoice {
+  /** Names it among the choices of its node: the place of the value. */
+  readonly key: string
+  readonly detect: Detect
+}
+
+export interface CompiledAisValue extends CompiledValue {
+  readonly choices: readonly OpenChoice[]
+}
+
+export type ValueResult =
+  | { readonly ok: true; readonly compiled: CompiledAisValue }
+  | { readonly ok: false; readonly problem: string }
+
+/**
+ * Compiles a value. `place` names it within its node, e.g. `args/amount`. What is wrong with it is
+ * data.
+ */
+export function compileAisValue(
+  { value, scope }: ScopedValue,
+  place: string,
+  values: CompileValues,
+  amounts: readonly string[] = []
+): ValueResult {
+  const choices: OpenChoice[] = []
+  const plain = withoutDetect(value, place, choices)
+  try {
+    const compiled = values.compileValue(plain, { roots: rootsOf[scope], amounts })
+    return { ok: true, compiled: { ...compiled, choices } }
+  } catch (error) {
+    if (!isTallyError(error, 'expression.invalid')) throw error
+    return { ok: false, problem: String(error.context.problem) }
+  }
+}
+
+/** A value in which each choice is a reference to what was chosen; `choose_one` takes the first. */
+function withoutDetect(value: AisValue, place: string, choices: OpenChoice[]): Json {
+  if ('detect' in value) {
+    const { detect } = value
+    const first = detect.candidates?.[0]
+    if (detect.kind === 'choose_one' && first !== undefined) {
+      return withoutDetect(first, place, choices)
+    }
+    const key = `${place}/${choices.length}`
+    choices.push({ key, detect })
+    return { ref: `detect.${key}` }
+  }
+  if ('object' in value) {
+    const members = Object.entries(value.object).map(([name, one]): [string, Json] => [
+      name,
+      withoutDetect(one, place, choices)
+    ])
+    return { object: Object.fromEntries(members) }
+  }
+  if ('array' in value) {
+    return { array: value.array.map((one) => withoutDetect(one, place, choices)) }
+  }
+  return value
+}
