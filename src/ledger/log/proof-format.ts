@@ -1,14 +1,5 @@
-import {
-  canonicalize,
-  type Hash,
-  isHash,
-  isJsonObject,
-  type Json,
-  type JsonObject,
-  limits,
-  parse,
-  TallyError
-} from '../../core/index.js'
+import { canonicalize, type Hash, isHash, type Json, type JsonObject } from '../../core/index.js'
+import { malformedProof, parseProof } from '../proof-text.js'
 
 /** Hashes of one proof: two for each of 53 levels at most. */
 const PROOF_HASHES_MAX = 106
@@ -48,13 +39,7 @@ export function encodeLogProof(proof: LogProof): string {
 
 /** Reads what {@link encodeLogProof} wrote and nothing else; throws `ledger.malformed_proof`. */
 export function parseLogProof(text: string): LogProof {
-  if (text.length > limits.PROOF_BYTES_MAX) throw malformed('it is too long')
-  const value = readJson(text)
-  if (!isJsonObject(value)) throw malformed('it is not an object')
-  if (value['version'] !== 1) throw malformed('its version is unknown')
-  const proof = readProof(value)
-  if (encodeLogProof(proof) !== text) throw malformed('it is not canonical')
-  return proof
+  return parseProof(text, readProof)
 }
 
 function readProof(value: JsonObject): LogProof {
@@ -77,32 +62,20 @@ function readProof(value: JsonObject): LogProof {
         hashes
       }
     default:
-      throw malformed('its type is unknown')
+      throw malformedProof('its type is unknown')
   }
 }
 
 function readHashes(value: Json | undefined): readonly Hash[] {
   if (!Array.isArray(value) || value.length > PROOF_HASHES_MAX || !value.every(isHash)) {
-    throw malformed('its hashes are not a list of at most 106 hashes')
+    throw malformedProof('its hashes are not a list of at most 106 hashes')
   }
   return value
 }
 
 function readCount(value: Json | undefined): number {
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0) {
-    throw malformed('an index or size is not a count')
+    throw malformedProof('an index or size is not a count')
   }
   return value
-}
-
-function readJson(text: string): Json {
-  try {
-    return parse(text)
-  } catch (cause) {
-    throw new TallyError('ledger.malformed_proof', { problem: 'it is not strict JSON' }, { cause })
-  }
-}
-
-function malformed(problem: string): TallyError {
-  return new TallyError('ledger.malformed_proof', { problem })
 }

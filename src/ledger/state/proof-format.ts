@@ -4,11 +4,9 @@ import {
   isHash,
   isJsonObject,
   type Json,
-  type JsonObject,
-  limits,
-  parse,
-  TallyError
+  type JsonObject
 } from '../../core/index.js'
+import { malformedProof, parseProof } from '../proof-text.js'
 import type { LeafProof, Sibling, StateProof } from './proof.js'
 
 /** Siblings of one leaf: at most one per bit of a key hash. */
@@ -25,18 +23,9 @@ export function encodeStateProof(proof: StateProof): string {
   return canonicalize(proof)
 }
 
-/**
- * Reads what {@link encodeStateProof} wrote and nothing else: unknown versions, types and members,
- * and text that is not canonical, throw `ledger.malformed_proof`.
- */
+/** Reads what {@link encodeStateProof} wrote and nothing else; throws `ledger.malformed_proof`. */
 export function parseStateProof(text: string): StateProof {
-  if (text.length > limits.PROOF_BYTES_MAX) throw malformed('it is too long')
-  const value = readJson(text)
-  if (!isJsonObject(value)) throw malformed('it is not an object')
-  if (value['version'] !== 1) throw malformed('its version is unknown')
-  const proof = readProof(value)
-  if (encodeStateProof(proof) !== text) throw malformed('it is not canonical')
-  return proof
+  return parseProof(text, readProof)
 }
 
 function readProof(value: JsonObject): StateProof {
@@ -52,15 +41,15 @@ function readProof(value: JsonObject): StateProof {
         right: value['right'] === null ? null : readLeaf(value['right'])
       }
     default:
-      throw malformed('its type is unknown')
+      throw malformedProof('its type is unknown')
   }
 }
 
 function readLeaf(value: Json | undefined): LeafProof {
-  if (!isJsonObject(value)) throw malformed('a leaf is not an object')
+  if (!isJsonObject(value)) throw malformedProof('a leaf is not an object')
   const path: Json | undefined = value['path']
   if (!Array.isArray(path) || path.length > PATH_LENGTH_MAX) {
-    throw malformed('a path is not a list of at most 256 siblings')
+    throw malformedProof('a path is not a list of at most 256 siblings')
   }
   return {
     keyHash: readHash(value['keyHash']),
@@ -70,23 +59,11 @@ function readLeaf(value: Json | undefined): LeafProof {
 }
 
 function readSibling(value: Json): Sibling {
-  if (!isJsonObject(value)) throw malformed('a sibling is not an object')
+  if (!isJsonObject(value)) throw malformedProof('a sibling is not an object')
   return 'left' in value ? { left: readHash(value['left']) } : { right: readHash(value['right']) }
 }
 
 function readHash(value: Json | undefined): Hash {
-  if (!isHash(value)) throw malformed('a hash is not 64 lower-case hex digits')
+  if (!isHash(value)) throw malformedProof('a hash is not 64 lower-case hex digits')
   return value
-}
-
-function readJson(text: string): Json {
-  try {
-    return parse(text)
-  } catch (cause) {
-    throw new TallyError('ledger.malformed_proof', { problem: 'it is not strict JSON' }, { cause })
-  }
-}
-
-function malformed(problem: string): TallyError {
-  return new TallyError('ledger.malformed_proof', { problem })
 }
