@@ -208,6 +208,8 @@ export const NETWORK_ADDRESSES_MAX = 32
 /** Size of a file that a secret is read from. */
 export const SECRET_BYTES_MAX = 64 * 1024
 
+/** Times that a package is run anew after its thread was terminated or failed. */
+export const SANDBOX_FAULTS_MAX = 1
 /** Length of an intent's action or provider in UTF-16 units. */
 export const ACTION_LENGTH_MAX = 128
 /** Length of the words from which an intent was made, in UTF-16 units. */
@@ -224,6 +226,8 @@ export const TURN_TEXT_LENGTH_MAX = 4 * 1024 * 1024
 export const AGENT_OPEN_MS = 30_000
 /** Time that an agent's process has to end by itself before it is killed. */
 export const AGENT_STOP_MS = 2_000
+/** Sessions kept open at once; beyond it, the one that was idle longest is let go. */
+export const AGENT_SESSIONS_MAX = 256
 
 /** Text and list entries that a chain's failure may carry. */
 export const CHAIN_TEXT_LENGTH_MAX = 512

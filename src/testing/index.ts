@@ -4,6 +4,22 @@
  */
 export { installTripwire } from '../block/index.js'
 export {
+  type AdapterCheck,
+  type AdapterDriver,
+  type AdapterScene,
+  adapterChecks,
+  adapterConformance,
+  adapterScenes,
+  conformanceSecrets
+} from './adapter-conformance.js'
+export type { ChatAnswer, ChatBreak, ChatRefusal, ChatScene } from './chat-scene.js'
+export {
+  type ChatRequest,
+  type ChatServer,
+  type ChatServerOptions,
+  startChatServer
+} from './chat-server.js'
+export {
   checkDeterminism,
   type DeterminismCheck,
   type DeterminismOptions

@@ -23,6 +23,8 @@ const isDefinite = {
   not_sent: true,
   /** 5xx. */
   server_failed: false,
+  /** The adapter threw something of its own. */
+  adapter_failed: false,
   /** The connection broke after the request was on its way. */
   connection_lost: false,
   /** The answer ended before it was complete. */

@@ -1,0 +1,193 @@
+import { type EffectCall, EffectFailure, type Located, type Provider } from '../../block/index.js'
+import { canonicalize, type Hash, hashJson, isTallyError, type Json } from '../../core/index.js'
+import type { Environment } from '../binding/secret.js'
+import { sessionSettings } from '../binding/settings.js'
+import { turnFailure } from '../transports/failures.js'
+import {
+  type AdapterSettings,
+  type AgentSession,
+  TURN_EFFECT,
+  type TurnDelta,
+  type TurnEffectRequest,
+  type TurnRequest,
+  type TurnResult
+} from './adapter.js'
+import type { AdapterRegistry } from './adapter-registry.js'
+import { SessionPool } from './session-pool.js'
+import { type ResponseSecrets, withheld, withoutTexts } from './withhold.js'
+
+/** What is sealed of a turn (A5). */
+export type SealedTurn = TurnResult & {
+  /** sha256 of the canonical request that was answered, without the key. */
+  readonly requestDigest: Hash
+}
+
+/** A piece of an answer as it arrives: an event, never history. Lost ones are not sent again. */
+export interface AgentDelta extends TurnDelta {
+  readonly type: 'agent.delta'
+  readonly runId: string
+  readonly nodeId: string
+  readonly agentId: string
+  readonly invocationId: string
+}
+
+export interface AgentTurnsOptions {
+  readonly adapters: AdapterRegistry
+  /** Where settings that nothing else gives, and secrets, are looked for (A3). */
+  readonly environment: Environment
+  readonly onDelta?: (delta: AgentDelta) => void
+  /** Parts of responses that are not to be sealed; then no deltas are told either. */
+  readonly secrets?: ResponseSecrets
+}
+
+/**
+ * Answers the effect `agent.turn` with the adapters of a registry.
+ *
+ * Owns: the sessions of the runs of this process. Does not own: whether a turn may be repeated; that
+ * follows from the class of the effect, and from what its failure says.
+ *
+ * Invariants: A4 one session for each run and agent, turns in order. A5 what is sealed holds no
+ * secret. L7 the effect's key is the invocation id of every try.
+ */
+export class AgentTurns implements Provider {
+  readonly name = TURN_EFFECT
+  readonly #options: AgentTurnsOptions
+  readonly #sessions = new SessionPool()
+
+  constructor(options: AgentTurnsOptions) {
+    this.#options = options
+  }
+
+  /** Throws `EffectFailure` when there is no answer; a `failed` turn is an answer. */
+  async perform(call: EffectCall): Promise<Json> {
+    const asked = await this.#asked(call)
+    const { signal } = call
+    const onDelta = this.#teller(asked)
+    const options = {
+      signal,
+      invocationId: call.key,
+      ...(onDelta === undefined ? {} : { onDelta })
+    }
+    const result = await this.#inSession(asked, (session) => session.turn(asked.turn, options))
+    return this.#sealed(asked, result)
+  }
+
+  async locate(call: EffectCall): Promise<Located<Json>> {
+    const asked = await this.#asked(call)
+    const found = await this.#inSession(asked, async (session) => session.locate?.(asked.turn))
+    if (found === undefined) return { found: false, definite: false }
+    return { found: true, result: await this.#sealed(asked, found) }
+  }
+
+  /** Lets go of the sessions of a run that has ended or was parked. */
+  disposeRun(runId: string): Promise<void> {
+    return this.#sessions.disposeRun(runId)
+  }
+
+  /** Lets go of all sessions; never throws. */
+  close(): Promise<void> {
+    return this.#sessions.close()
+  }
+
+  async #asked({ request, key }: EffectCall): Promise<Asked> {
+    // Only the turn block asks for this effect, and it makes its request of this type.
+    const effect = request as unknown as TurnEffectRequest
+    try {
+      const adapter = this.#options.adapters.adapter(effect.adapterKind)
+      const { adapterConfig } = effect
+      const { environment } = this.#options
+      const settings = await sessionSettings({ adapterConfig, adapter, environment })
+      const problems = adapter.validate?.(settings) ?? []
+      if (problems.length > 0) throw turnFailure('invalid_settings', { problems: [...problems] })
+      const open = (session: Parameters<typeof adapter.open>[0]) => adapter.open(session)
+      return { effect, request, settings, open, turn: { ...effect.turn, invocationId: key } }
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  async #inSession<Result>(
+    asked: Asked,
+    act: (session: AgentSession) => Promise<Result>
+  ): Promise<Result> {
+    const { turn, effect, settings } = asked
+    const { runId, agentId } = turn
+    const { adapterKind, adapterConfig, flowName, systemPrompt } = effect
+    const key = canonicalize([runId, agentId, adapterKind, adapterConfig, systemPrompt ?? null])
+    const system = systemPrompt === undefined ? {} : { systemPrompt }
+    const open = () => asked.open({ runId, agentId, flowName, settings, ...system })
+    try {
+      return await this.#sessions.use({ key, runId }, open, act)
+    } catch (error) {
+      // Nothing was begun in a session that is gone, so the turn is asked of a new one.
+      if (!(error instanceof EffectFailure) || error.reason !== 'session_lost') {
+        throw failureOf(error)
+      }
+    }
+    await this.#sessions.drop(key)
+    try {
+      return reopened(await this.#sessions.use({ key, runId }, open, act))
+    } catch (error) {
+      throw failureOf(error)
+    }
+  }
+
+  async #sealed(asked: Asked, result: TurnResult): Promise<Json> {
+    const sealed: SealedTurn = { ...result, requestDigest: hashJson(asked.request) }
+    const { secrets } = this.#options
+    // The result is plain JSON: adapters promise it, and the pump checks it.
+    const plain = withoutTexts(sealed as unknown as Json, keyTexts(asked.settings))
+    return secrets === undefined ? plain : withheld(plain, secrets)
+  }
+
+  #teller({ turn, settings }: Asked): ((delta: TurnDelta) => void) | undefined {
+    const { onDelta, secrets } = this.#options
+    if (onDelta === undefined || secrets !== undefined) return undefined
+    const { runId, nodeId, agentId, invocationId } = turn
+    const texts = keyTexts(settings)
+    return ({ kind, text }) => {
+      const shown = String(withoutTexts(text, texts))
+      try {
+        onDelta({ type: 'agent.delta', runId, nodeId, agentId, invocationId, kind, text: shown })
+      } catch {
+        // Whoever listens does not decide what becomes of the turn.
+      }
+    }
+  }
+}
+
+interface Asked {
+  readonly effect: TurnEffectRequest
+  readonly request: Json
+  readonly settings: AdapterSettings
+  readonly turn: TurnRequest
+  readonly open: (session: {
+    readonly runId: string
+    readonly agentId: string
+    readonly flowName: string
+    readonly settings: AdapterSettings
+    readonly systemPrompt?: string
+  }) => Promise<AgentSession>
+}
+
+/** Says in the sealed result that the backend has lost what it remembered. */
+function reopened<Result>(result: Result): Result {
+  if (typeof result !== 'object' || result === null || !('warnings' in result)) return result
+  const { warnings } = result as { readonly warnings: readonly string[] }
+  const warning = 'the backend had lost the session; the turn was done in a new one'
+  return { ...result, warnings: [...warnings, warning] }
+}
+
+function keyTexts({ apiKey }: AdapterSettings): ReadonlyMap<string, string> {
+  return new Map(apiKey === undefined || apiKey === '' ? [] : [[apiKey, 'apiKey']])
+}
+
+/** What an adapter threw, without anything that may quote a key or a prompt. */
+function failureOf(error: unknown): EffectFailure {
+  if (error instanceof EffectFailure) return error
+  if (isTallyError(error)) {
+    const { code, message, fix } = error
+    return turnFailure('adapter_unavailable', { code, message, fix })
+  }
+  return turnFailure('adapter_failed', { error: error instanceof Error ? error.name : 'unknown' })
+}
