@@ -1,0 +1,28 @@
+import { type Add, collected, configOption } from './add.js'
+
+/** Commands that make, check and mend what is there, and draw and check documents. */
+export function addKeepingCommands(add: Add): void {
+  add('init', 'make a ledger', async () => (await import('../init.js')).init).option(
+    '--insecure-plaintext-key',
+    'keep the key in plain text, for demonstrations'
+  )
+  add('graph <file>', 'draw a document', async () => (await import('../graph.js')).graph).option(
+    '--format <format>',
+    'mermaid, chart, json or xstate',
+    'mermaid'
+  )
+  add('lint <file>', 'check a document', async () => (await import('../lint.js')).lint).option(
+    ...configOption
+  )
+  add('doctor', 'check the surroundings', async () => (await import('../doctor.js')).doctor).option(
+    ...configOption
+  )
+  add('recover', 'leave safe mode', async () => (await import('../recover.js')).recover)
+    .option('--cut', 'keep the longest verified prefix if nothing else is left')
+    .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
+    .option('--acknowledge-notes', 'go on although a note proves that more was there')
+  add('demo', 'see it all in a minute', async () => (await import('../demo.js')).demo).option(
+    '--keep',
+    'keep what it made'
+  )
+}

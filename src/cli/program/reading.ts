@@ -1,0 +1,32 @@
+import { type Add, collected, configOption } from './add.js'
+
+/** Commands that read and check a ledger. */
+export function addReadCommands(add: Add): void {
+  add('runs', 'list the runs', async () => (await import('../runs.js')).runs).option(
+    '--status <status>',
+    'running, waiting, done, failed or cancelled'
+  )
+  add('log', 'list the receipts', async () => (await import('../log.js')).log)
+    .option('--last <count>', 'only so many; 50 unless told otherwise')
+    .option('--from <index>', 'first place in the chain, from 0')
+    .option('--to <index>', 'place in the chain before which to stop')
+    .option('--run <id>', 'only those of one run')
+    .option('--all', 'from the first one on')
+  add(
+    'show <what>',
+    'show a run or a receipt',
+    async () => (await import('../show.js')).show
+  ).option('--journal', 'every entry of the run')
+  add('verify', 'check the whole ledger', async () => (await import('../verify.js')).verify)
+    .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
+    .option('--replay', 'execute every step again')
+    .option(...configOption)
+  const replay = async () => (await import('../replay.js')).replay
+  add('replay [receipt]', 'execute a receipt again, or all of them, twice', replay).option(
+    ...configOption
+  )
+  add('note', 'sign everything so far', async () => (await import('../note.js')).note).option(
+    '-o, --output <file>',
+    'where to write it'
+  )
+}

@@ -1,0 +1,21 @@
+import { type Add, answering, configOption, waitOption } from './add.js'
+
+/** Commands that run documents and answer what they wait for. */
+export function addRunCommands(add: Add): void {
+  add('run <file>', 'run a document', async () => (await import('../run.js')).run)
+    .option('--id <id>', 'name of the run; the same id is the same run')
+    .option('--inputs <json>', 'payload of the run: JSON, or @file', '{}')
+    .option(...waitOption)
+    .option(...configOption)
+  const resume = async () => (await import('../resume.js')).resume
+  answering(add('resume <run> [token]', 'take up a run, or end a wait with a value', resume))
+    .option('--value <json>', 'the value that was waited for, or a patch: JSON, or @file')
+    .option('--action <action>', 'resume, retry, patch, skip or abort')
+  const approve = async () => (await import('../approve.js')).approve
+  answering(add('approve <run> [token]', 'let a wait go on', approve))
+  const deny = async () => (await import('../deny.js')).deny
+  answering(add('deny <run> [token]', 'refuse a wait', deny))
+  add('cancel <run>', 'end a run', async () => (await import('../cancel.js')).cancel)
+    .option('--reason <text>', 'kept in the journal')
+    .option(...configOption)
+}
