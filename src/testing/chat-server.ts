@@ -197,9 +197,18 @@ async function breakOff({ breaks, text }: ChatBreak, stage: Stage): Promise<void
 /** Writes the same again and again until nobody reads any more. */
 async function flood(response: ServerResponse, text: string): Promise<void> {
   while (!response.destroyed) {
-    if (response.write(text)) continue
-    await Promise.race([once(response, 'drain'), once(response, 'close')])
+    if (!response.write(text)) await drained(response)
   }
+}
+
+function drained(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done)
+      resolve()
+    }
+    response.on('drain', done).on('close', done)
+  })
 }
 
 function begin(response: ServerResponse): void {

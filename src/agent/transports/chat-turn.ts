@@ -4,7 +4,7 @@ import type { TurnOptions, TurnRequest, TurnResult } from '../adapters/adapter.j
 import type { AiLibrary } from './ai-library.js'
 import { chatMessages } from './chat-messages.js'
 import { ChatReply } from './chat-reply.js'
-import { connectionFailure, refusalFailure, turnFailure } from './failures.js'
+import { connectionFailure, isBroken, refusalFailure, turnFailure } from './failures.js'
 
 /** One turn over chat completions. */
 export interface ChatTurn {
@@ -132,7 +132,7 @@ function failureOf(
   if (options.signal.aborted) return turnFailure('aborted', { endpoint })
   if (ai.APICallError.isInstance(error)) {
     const { statusCode: status, responseHeaders: headers = {} } = error
-    if (status !== undefined) {
+    if (status !== undefined && !isBroken(error)) {
       return refusalFailure({ status, endpoint, headers, code: codeOf(error.data) })
     }
     return connectionFailure(error, endpoint)

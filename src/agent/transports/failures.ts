@@ -109,6 +109,13 @@ const neverConnected: ReadonlySet<unknown> = new Set([
   'ERR_TLS_CERT_ALTNAME_INVALID'
 ])
 
+const broken: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+/** Whether a connection that was made has broken. */
+export function isBroken(error: unknown): boolean {
+  return codesOf(error).some((code) => broken.has(code))
+}
+
 /** What an error of `fetch`, or of reading what it gave, stands for. */
 export function connectionFailure(error: unknown, endpoint: string): EffectFailure {
   const codes = codesOf(error)

@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { JsonLines } from '../../../src/agent/transports/json-lines.js'
+import { decimalText, sealable } from '../../../src/agent/transports/sealable.js'
+import { structuredIn } from '../../../src/agent/transports/structured.js'
+import { canonicalizeLedgerValue, type Json } from '../../../src/core/index.js'
+
+describe('JSON in a model’s text', () => {
+  it.each([
+    ['{"a": 1}', { a: 1 }],
+    ['  [1, 2]\n', [1, 2]],
+    ['Sure!\n```json\n{"a": "```"}\n```', { a: '```' }],
+    ['Sure!\n```\n{"a": 1}\n```\nand ```{"b": 2}```', { a: 1 }],
+    ['I think {not json} but {"a": {"b": "}"}} is', { a: { b: '}' } }],
+    ['{"a": "\\"}"}', { a: '"}' }],
+    ['no braces at all', undefined],
+    ['{"never": "closed', undefined],
+    ['"a string alone"', undefined],
+    ['{'.repeat(10_000), undefined],
+    ['['.repeat(200_000), undefined]
+  ])('%.40s', (text, expected) => {
+    expect(structuredIn(text)).toEqual(expected)
+  })
+
+  it('finds any object in a fence, whatever stands around it', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.lorem(), (value, words) => {
+        const text = `${words}\n\`\`\`json\n${JSON.stringify({ value })}\n\`\`\`\n${words}`
+        if (JSON.stringify(value).includes('```')) return
+        expect(structuredIn(text)).toEqual(JSON.parse(JSON.stringify({ value })))
+      }),
+      { numRuns: 50 }
+    )
+  })
+})
+
+describe('values that the ledger can keep', () => {
+  it.each([
+    [0.85, '0.85'],
+    [-0.5, '-0.5'],
+    [1e-7, '0.0000001'],
+    [1.25e-7, '0.000000125'],
+    [1e21, '1000000000000000000000'],
+    [-1.5e300, `-15${'0'.repeat(299)}`],
+    [2 ** 53, '9007199254740992']
+  ])('%d is kept as %s', (value, text) => {
+    expect(decimalText(value)).toBe(text)
+    expect(sealable({ value })).toEqual({ value: text })
+  })
+
+  it('writes every number so that it reads back the same', () => {
+    fc.assert(
+      fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), (value) => {
+        expect(Number(decimalText(value))).toBe(value === 0 ? Number(String(value)) : value)
+        expect(decimalText(value)).not.toContain('e')
+      }),
+      { numRuns: 200 }
+    )
+  })
+
+  it('keeps any JSON whose keys it may keep', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const kept = sealable(value)
+        const hasReservedKey = JSON.stringify(value).includes('"$')
+        if (!hasReservedKey) expect(kept).toBeDefined()
+        if (kept !== undefined) expect(() => canonicalizeLedgerValue(kept)).not.toThrow()
+      }),
+      { numRuns: 100 }
+    )
+  })
+
+  it('leaves out what it cannot keep', () => {
+    expect(sealable({ $ref: 'x' })).toBeUndefined()
+    expect(sealable(JSON.parse('['.repeat(200) + ']'.repeat(200)))).toBeUndefined()
+    expect(sealable('\ud800')).toBe('\ufffd')
+    expect(sealable(JSON.parse('{"__proto__": {"a": 1}}'))).toEqual(
+      JSON.parse('{"__proto__": {"a": 1}}')
+    )
+  })
+})
+
+describe('JSON lines', () => {
+  it('splits at LF alone, wherever the pieces end', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.record({ text: fc.string({ unit: 'grapheme' }) }), { maxLength: 6 }),
+        fc.integer({ min: 1, max: 9 }),
+        (values, size) => {
+          const text = values.map((value) => `${JSON.stringify(value)}\n`).join('')
+          const bytes = Buffer.from(text)
+          const lines = new JsonLines()
+          const found: (Json | undefined)[] = []
+          for (let at = 0; at < bytes.length; at += size) {
+            found.push(...lines.take(bytes.subarray(at, at + size)))
+          }
+          expect(found).toEqual(values)
+        }
+      ),
+      { numRuns: 50 }
+    )
+  })
+
+  it('keeps line separators of Unicode as text, and says what is not JSON', () => {
+    const lines = new JsonLines()
+    const text = '{"a":"x\u2028y"}\r\n\nnot json\n{"rest":'
+    expect(lines.take(Buffer.from(text))).toEqual([{ a: 'x\u2028y' }, undefined])
+    expect(lines.take(Buffer.from('1}\n'))).toEqual([{ rest: 1 }])
+  })
+})
