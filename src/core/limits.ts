@@ -239,6 +239,22 @@ export const CHAIN_LOOKS_MAX = 4_000
 export const CHAIN_MISSING_LOOKS = 2
 /** Looks in a row that must say a transaction cannot be included any more. */
 export const CHAIN_DISPLACED_LOOKS = 3
+/** Newest blocks that are looked through for the transaction in place of another. */
+export const CHAIN_REPLACEMENT_BLOCKS = 16
+/** Logs of one transaction that are kept, and the hex digits of one's data. */
+export const CHAIN_LOGS_MAX = 64
+export const CHAIN_LOG_DATA_LENGTH_MAX = 4_096
+/** Contract calls of one execution. */
+export const CHAIN_CALLS_MAX = 256
+/** JSON-RPC calls to one chain under way at once (W11). */
+export const CHAIN_CALLS_AT_ONCE = 8
+/** One answer of an endpoint, and how long it may take. */
+export const RPC_RESPONSE_BYTES_MAX = 16 * 1024 * 1024
+export const RPC_TIMEOUT_MS = 10_000
+/** How long a prepared transaction holds back the next one of its account before it is sent. */
+export const NONCE_LEASE_MS = 30_000
+/** Superseded transactions that are remembered for one account. */
+export const NONCE_MEMORY_MAX = 10_000
 /** Transactions that one step may prepare because others of ours took the nonce. */
 export const CHAIN_PREPARES_MAX = 8
 
@@ -261,3 +277,9 @@ export const PROMPT_FILE_BYTES_MAX = 256 * 1024
 /** Files that a loader of a flow reads, and bytes of them together. */
 export const LOADER_FILES_MAX = 256
 export const LOADER_BYTES_MAX = 1024 * 1024
+
+/** Actions that an AI provider is told of when it resolves a text, and what it may answer. */
+export const KNOWN_ACTIONS_MAX = 1_000
+export const RESOLVED_PAYLOAD_LENGTH_MAX = 64 * 1024
+/** Steps that the planner puts before an intent, and how many rest on each other. */
+export const PLANNED_STEPS_MAX = 32

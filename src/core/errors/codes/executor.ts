@@ -1,3 +1,20 @@
 import type { CodeTexts } from '../texts.js'
 
-export const executorCodes = {} as const satisfies CodeTexts
+export const executorCodes = {
+  'executor.duplicate_namespace': {
+    message: 'Two executors serve the namespace {namespace}.',
+    fix: 'Give one executor all chains of a namespace.'
+  },
+  'executor.invalid_configuration': {
+    message: 'The chain {chain} cannot be used: {problem}.',
+    fix: 'Correct the configuration of the chain; secrets are given as env:NAME or file:PATH.'
+  },
+  'executor.invalid_key': {
+    message: 'The key of the signer {name} is not 32 bytes in hex.',
+    fix: 'Put the private key into the variable or file that the signer refers to, as 0x-hex.'
+  },
+  'executor.missing_library': {
+    message: 'The library {library} is needed and not installed.',
+    fix: 'Install it beside tallystick: npm install {library}.'
+  }
+} as const satisfies CodeTexts

@@ -1,0 +1,81 @@
+import type { EffectFailure } from '../../block/index.js'
+import type { Json } from '../../core/index.js'
+import { type ChainFailureCode, type ChainPhase, chainFailed } from '../failure.js'
+import { NonceOwner } from '../nonces/owner.js'
+import type { Execution } from '../port.js'
+import type { EvmChainSettings } from './config.js'
+import { type EvmExecution, parseExecution } from './execution.js'
+import { MalformedAnswer } from './quantity.js'
+import { Rpc } from './rpc.js'
+import { ofRpcError, RpcError } from './rpc-error.js'
+import { InvalidArgument } from './values.js'
+
+/** What a stage of an execution is about, for its failures. */
+export interface About {
+  readonly phase: ChainPhase
+  readonly executionType: string | null
+  readonly sent?: boolean
+}
+
+/**
+ * One configured EVM chain.
+ *
+ * Owns: its endpoints' standing and the owners of its accounts' nonces. Does not own: transactions.
+ */
+export class EvmChain {
+  readonly settings: EvmChainSettings
+  readonly rpc: Rpc
+  readonly #nonces = new Map<string, NonceOwner>()
+
+  constructor(settings: EvmChainSettings) {
+    this.settings = settings
+    const { chainId, endpoints, transport, clock, rpcTimeoutMs: timeoutMs } = settings
+    this.rpc = new Rpc({ chainId, endpoints, transport, clock, timeoutMs })
+  }
+
+  get id(): string {
+    return this.settings.chain
+  }
+
+  /** The one giver of an account's nonces. */
+  nonces(address: string): NonceOwner {
+    const known = this.#nonces.get(address.toLowerCase())
+    if (known !== undefined) return known
+    const owner = new NonceOwner(this.settings.clock)
+    this.#nonces.set(address.toLowerCase(), owner)
+    return owner
+  }
+
+  failed(code: ChainFailureCode, message: string, about: About): EffectFailure {
+    return chainFailed(code, { ...about, chain: this.id, message })
+  }
+
+  /** Does something and turns what it throws into failures of the chain. */
+  async guarded<Result>(about: About, work: () => Promise<Result>): Promise<Result> {
+    try {
+      return await work()
+    } catch (error) {
+      throw this.asFailure(error, about)
+    }
+  }
+
+  asFailure(error: unknown, about: About): unknown {
+    if (error instanceof RpcError) return ofRpcError(error, { ...about, chain: this.id })
+    if (error instanceof MalformedAnswer) return this.failed('rpc_malformed', error.message, about)
+    if (error instanceof InvalidArgument) {
+      return this.failed('invalid_execution', error.message, about)
+    }
+    return error
+  }
+
+  /** A checked execution of the kind wanted. */
+  parse(execution: Execution, about: About): EvmExecution {
+    const parsed = parseExecution(execution)
+    if (parsed.ok) return parsed.value
+    throw this.failed('invalid_execution', parsed.problem, about)
+  }
+
+  call(method: string, params: readonly Json[], signal: AbortSignal): Promise<Json> {
+    return this.rpc.call(method, params, signal)
+  }
+}

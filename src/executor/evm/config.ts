@@ -1,0 +1,169 @@
+import { type Clock, isJsonObject, limits, systemClock, TallyError } from '../../core/index.js'
+import { chainParts } from '../caip.js'
+import type { Terms } from '../port.js'
+import { type Environment, isSecretReference, readSecret } from '../secret.js'
+import { type AbiError, abiError } from './abi-types.js'
+import { httpTransport, type RpcTransport } from './transport.js'
+import type { Hex } from './viem.js'
+
+/** How one EVM chain is reached. Whatever holds a secret is a reference: `env:NAME`, `file:PATH`. */
+export interface EvmChainConfig extends Partial<Terms> {
+  /**
+   * Endpoints, in the order in which they are tried. An address may be written out only when
+   * nothing in it can be a key.
+   */
+  readonly rpc: readonly string[]
+  /** The account that signs when a node names none; none: unsigned mode. */
+  readonly signer?: string | EvmSigner
+  /** More accounts, by the names under which nodes ask for them. */
+  readonly signers?: Readonly<Record<string, string | EvmSigner>>
+  /** Address of Multicall3, when it is not at the usual place. */
+  readonly multicall3?: string
+  /** Errors of contracts that are decoded beside the ones that an execution names. */
+  readonly errors?: readonly AbiError[]
+  readonly rpcTimeoutMs?: number
+}
+
+/** Signs for one account; a key-management service fits. */
+export interface EvmSigner {
+  readonly address: string
+  /** Signs the hash of an unsigned transaction; deterministic signatures are not required. */
+  signTransaction(transaction: EvmTransaction): Promise<string>
+}
+
+/** An EIP-1559 transaction, or one from before it. */
+export interface EvmTransaction {
+  readonly chainId: number
+  readonly nonce: number
+  readonly to: Hex
+  readonly data: Hex
+  readonly value: bigint
+  readonly gas: bigint
+  readonly fees:
+    | { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
+    | { readonly gasPrice: bigint }
+}
+
+export interface EvmOptions {
+  /** By CAIP-2 id: `eip155:1`. */
+  readonly chains: Readonly<Record<string, EvmChainConfig>>
+  /** Where `env:` references are looked up, usually `process.env`. Default: nothing is there. */
+  readonly environment?: Environment
+  readonly transport?: RpcTransport
+  readonly clock?: Clock
+}
+
+/** A configuration that was checked, with defaults filled in. */
+export interface EvmChainSettings {
+  readonly chain: string
+  readonly chainId: number
+  readonly endpoints: readonly (() => Promise<string | undefined>)[]
+  readonly signers: ReadonlyMap<string, string | EvmSigner>
+  readonly multicall3: Hex
+  readonly errors: readonly AbiError[]
+  readonly terms: Terms
+  readonly rpcTimeoutMs: number
+  readonly environment: Environment
+  readonly transport: RpcTransport
+  readonly clock: Clock
+}
+
+/** Name of the signer that is meant when none is named. */
+export const DEFAULT_SIGNER = 'default'
+
+const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
+const DEFAULTS: Terms = { confirmations: 1, pollMs: 1_000, timeoutMs: 600_000 }
+
+/** Checks a configuration without a network; throws `executor.invalid_configuration`. */
+export function settingsOf(options: EvmOptions): readonly EvmChainSettings[] {
+  return Object.entries(options.chains).map(([chain, config]) => {
+    const parts = chainParts(chain)
+    const chainId = Number(parts?.reference)
+    if (parts?.namespace !== 'eip155' || !Number.isSafeInteger(chainId) || chainId <= 0) {
+      throw invalid(chain, 'it is not a CAIP-2 id like eip155:1')
+    }
+    const environment = options.environment ?? {}
+    const multicall3 = config.multicall3 ?? MULTICALL3
+    if (!/^0x[0-9a-fA-F]{40}$/.test(multicall3)) throw invalid(chain, 'multicall3 is no address')
+    return {
+      chain,
+      chainId,
+      endpoints: endpointsOf(chain, config, environment),
+      signers: signersOf(chain, config),
+      multicall3: multicall3 as Hex,
+      errors: (config.errors ?? []).map((error) => checkedError(chain, error)),
+      terms: termsOf(chain, config),
+      rpcTimeoutMs: positive(chain, 'rpcTimeoutMs', config.rpcTimeoutMs ?? limits.RPC_TIMEOUT_MS),
+      environment,
+      transport: options.transport ?? httpTransport,
+      clock: options.clock ?? systemClock
+    }
+  })
+}
+
+function endpointsOf(
+  chain: string,
+  { rpc }: EvmChainConfig,
+  environment: Environment
+): EvmChainSettings['endpoints'] {
+  if (rpc.length === 0) throw invalid(chain, 'it has no endpoint')
+  return rpc.map((text) => {
+    if (isSecretReference(text)) {
+      return async () => {
+        const found = await readSecret(text, environment)
+        return found !== undefined && isAddress(found) ? found : undefined
+      }
+    }
+    if (!isAddress(text)) throw invalid(chain, 'an endpoint is no http or https address')
+    if (mayHoldKey(text)) {
+      throw invalid(chain, 'an endpoint seems to hold a key; refer to it as env:NAME or file:PATH')
+    }
+    return async () => text
+  })
+}
+
+function isAddress(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
+}
+
+/** Whether some part of an address could be a secret: then it has to be a reference. */
+function mayHoldKey(text: string): boolean {
+  const { username, password, search, pathname } = new URL(text)
+  const parts = pathname.split('/')
+  return username !== '' || password !== '' || search !== '' || parts.some((one) => one.length > 16)
+}
+
+function signersOf(chain: string, config: EvmChainConfig): EvmChainSettings['signers'] {
+  const signers = new Map(Object.entries(config.signers ?? {}))
+  if (config.signer !== undefined) signers.set(DEFAULT_SIGNER, config.signer)
+  for (const [name, signer] of signers) {
+    if (typeof signer === 'string' && !isSecretReference(signer)) {
+      throw invalid(chain, `the signer ${name} is not a reference (env:NAME or file:PATH)`)
+    }
+  }
+  return signers
+}
+
+function termsOf(chain: string, config: EvmChainConfig): Terms {
+  const given = { ...DEFAULTS }
+  for (const name of ['confirmations', 'pollMs', 'timeoutMs'] as const) {
+    given[name] = positive(chain, name, config[name] ?? DEFAULTS[name])
+  }
+  return given
+}
+
+function positive(chain: string, name: string, value: number): number {
+  if (Number.isSafeInteger(value) && value > 0) return value
+  throw invalid(chain, `${name} is not a whole number above 0`)
+}
+
+function checkedError(chain: string, error: AbiError): AbiError {
+  const parsed = abiError.safeParse(error)
+  if (parsed.success) return parsed.data
+  const named = isJsonObject(error as never) ? error.name : ''
+  throw invalid(chain, `the error ${named} is no ABI fragment`)
+}
+
+function invalid(chain: string, problem: string): TallyError {
+  return new TallyError('executor.invalid_configuration', { chain, problem })
+}

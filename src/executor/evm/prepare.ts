@@ -1,0 +1,258 @@
+import type { EffectFailure } from '../../block/index.js'
+import type { JsonObject } from '../../core/index.js'
+import { chainFailed } from '../failure.js'
+import type { NonceChain } from '../nonces/owner.js'
+import type {
+  Account,
+  AccountRequest,
+  Prepared,
+  SignedTransaction,
+  Simulation,
+  WriteRequest
+} from '../port.js'
+import type { About, EvmChain } from './chain.js'
+import { decodeRevert, decodeWrite, encodeWrite } from './coding.js'
+import { DEFAULT_SIGNER, type EvmSigner, type EvmTransaction } from './config.js'
+import type { EvmWrite } from './execution.js'
+import { feesOf } from './fees.js'
+import { bytes, count, hexQuantity, quantity } from './quantity.js'
+import { isRevert } from './read.js'
+import { RpcError } from './rpc-error.js'
+import { type FoundAccount, findAccount } from './signer.js'
+import type { Hex, Viem } from './viem.js'
+
+/** Percent of the estimate that a transaction may use: state moves between estimate and block. */
+const GAS_PERCENT = 120n
+
+/** A write as the node takes it in questions. */
+interface Asked {
+  readonly write: EvmWrite
+  readonly to: Hex
+  readonly data: Hex
+  readonly value: bigint
+}
+
+export async function accountOf(
+  viem: Viem,
+  chain: EvmChain,
+  request: AccountRequest
+): Promise<Account> {
+  const about = { phase: 'prepare', executionType: null } as const
+  const found = await foundAccount(viem, chain, request, about)
+  if (found.address !== null) {
+    return { address: found.address, canSign: found.kind === 'signer' }
+  }
+  throw chain.failed('unknown_account', 'no signer is configured and no account is named', about)
+}
+
+/** What the contract would return, with the state as it is now. */
+export async function simulateEvm(
+  viem: Viem,
+  chain: EvmChain,
+  request: WriteRequest,
+  signal: AbortSignal
+): Promise<Simulation> {
+  const about = { phase: 'simulate', executionType: request.execution.type } as const
+  return chain.guarded(about, async () => {
+    const asked = askedOf(viem, chain, request, about)
+    const { address } = await foundAccount(viem, chain, request, about)
+    try {
+      const result = await chain.call('eth_call', [question(asked, address), 'latest'], signal)
+      const outputs = decodeWrite(viem, asked.write, bytes(result, 'eth_call'))
+      return { ok: true, outputs: outputs ?? {} }
+    } catch (error) {
+      if (!(error instanceof RpcError) || !isRevert(error)) throw error
+      return { ok: false, revert: revertOf(viem, chain, asked.write, error) }
+    }
+  })
+}
+
+/** Builds and signs with the next nonce; without a signer, what a wallet has to sign. */
+export async function prepareEvm(
+  viem: Viem,
+  chain: EvmChain,
+  request: WriteRequest,
+  signal: AbortSignal
+): Promise<Prepared> {
+  const about = { phase: 'prepare', executionType: request.execution.type } as const
+  return chain.guarded(about, async () => {
+    const asked = askedOf(viem, chain, request, about)
+    const found = await foundAccount(viem, chain, request, about)
+    const { terms } = chain.settings
+    if (found.kind === 'watched') {
+      const payload = await unsignedPayload(viem, chain, asked, found.address, signal)
+      const transaction = { chain: chain.id, from: found.address, payload }
+      return { kind: 'unsigned', transaction, terms }
+    }
+    const { address, signer } = found
+    const transaction = await chain
+      .nonces(address)
+      .prepare(nonceChain(chain, address, signal), signal, async (nonce) => {
+        const built = await build(viem, chain, asked, { address, nonce, signal })
+        return sign(viem, chain, signer, built)
+      })
+    return { kind: 'signed', transaction, terms }
+  })
+}
+
+/** How the owner of an account's nonces asks the chain. */
+function nonceChain(chain: EvmChain, address: Hex, signal: AbortSignal): NonceChain {
+  const counted = async (tag: string) =>
+    count(
+      await chain.call('eth_getTransactionCount', [address, tag], signal),
+      'eth_getTransactionCount'
+    )
+  return {
+    counts: async () => {
+      const [included, pending] = await Promise.all([counted('latest'), counted('pending')])
+      return { included, pending: Math.max(included, pending) }
+    },
+    resend: async ({ raw, hash }) => {
+      if ((await chain.call('eth_getTransactionByHash', [hash], signal)) !== null) return 'held'
+      try {
+        await chain.call('eth_sendRawTransaction', [raw], signal)
+        return 'held'
+      } catch (error) {
+        if (!(error instanceof RpcError) || !error.answered) throw error
+        const known = await chain.call('eth_getTransactionByHash', [hash], signal)
+        return known === null ? 'refused' : 'held'
+      }
+    }
+  }
+}
+
+function askedOf(viem: Viem, chain: EvmChain, request: WriteRequest, about: About): Asked {
+  const write = chain.parse(request.execution, about)
+  if (write.type !== 'evm_call' && write.type !== 'evm_multicall') {
+    throw chain.failed('invalid_execution', `${write.type} is not a write`, about)
+  }
+  return {
+    write,
+    to: viem.getAddress(write.to.toLowerCase()),
+    data: encodeWrite(viem, write),
+    value: write.value ?? 0n
+  }
+}
+
+async function foundAccount(
+  viem: Viem,
+  chain: EvmChain,
+  { account = DEFAULT_SIGNER }: Omit<AccountRequest, 'chain'>,
+  about: About
+): Promise<Extract<FoundAccount, { readonly address: Hex | null }>> {
+  const found = await findAccount(viem, chain.settings, account)
+  if (found.kind === 'missing_secret') {
+    throw chain.failed('missing_secret', `the key of the signer ${account} is not there`, about)
+  }
+  if (found.kind === 'unknown') {
+    throw chain.failed('unknown_account', `no signer is called ${account}`, about)
+  }
+  return found
+}
+
+function question({ to, data, value }: Asked, from: Hex | null) {
+  return { ...(from === null ? {} : { from }), to, data, value: hexQuantity(value) }
+}
+
+async function gasOf(
+  viem: Viem,
+  chain: EvmChain,
+  asked: Asked,
+  from: Hex | null,
+  signal: AbortSignal
+): Promise<bigint> {
+  const method = 'eth_estimateGas'
+  try {
+    const estimate = quantity(await chain.call(method, [question(asked, from)], signal), method)
+    return (estimate * GAS_PERCENT) / 100n
+  } catch (error) {
+    if (!(error instanceof RpcError) || !error.answered) throw error
+    throw refusal(viem, chain, asked.write, error)
+  }
+}
+
+/** Why a node would not even estimate. */
+function refusal(
+  viem: Viem,
+  chain: EvmChain,
+  write: EvmWrite,
+  error: RpcError
+): EffectFailure | RpcError {
+  const about = { phase: 'prepare', executionType: write.type, chain: chain.id } as const
+  if (/insufficient funds|out of gas.*balance|insufficient balance/i.test(error.nodeMessage)) {
+    const message = 'the account cannot pay for value and gas'
+    return chainFailed('insufficient_funds', { ...about, message, rpc: error.exchange })
+  }
+  if (!isRevert(error)) return error
+  const revert = revertOf(viem, chain, write, error)
+  const message = revert.reason ?? revert.name ?? 'the contract refuses'
+  return chainFailed('reverted', { ...about, message, revert, rpc: error.exchange })
+}
+
+function revertOf(viem: Viem, chain: EvmChain, write: EvmWrite, error: RpcError) {
+  const errors = [...write.errors, ...chain.settings.errors]
+  return decodeRevert(viem, error.data, errors, error.nodeMessage)
+}
+
+async function build(
+  viem: Viem,
+  chain: EvmChain,
+  asked: Asked,
+  at: { readonly address: Hex; readonly nonce: number; readonly signal: AbortSignal }
+): Promise<EvmTransaction & { readonly from: Hex }> {
+  const { address, nonce, signal } = at
+  const [gas, fees, balance] = await Promise.all([
+    gasOf(viem, chain, asked, address, signal),
+    feesOf(chain, signal),
+    chain.call('eth_getBalance', [address, 'pending'], signal)
+  ])
+  const { to, data, value, write } = asked
+  const price = 'gasPrice' in fees ? fees.gasPrice : fees.maxFeePerGas
+  const needed = value + gas * price
+  const available = quantity(balance, 'eth_getBalance')
+  if (available < needed) {
+    throw chainFailed('insufficient_funds', {
+      phase: 'prepare',
+      chain: chain.id,
+      executionType: write.type,
+      message: 'the account cannot pay for value and gas',
+      transaction: {
+        from: address,
+        needed: needed.toString(),
+        available: available.toString()
+      }
+    })
+  }
+  return { from: address, chainId: chain.settings.chainId, nonce, to, data, value, gas, fees }
+}
+
+async function sign(
+  viem: Viem,
+  chain: EvmChain,
+  signer: EvmSigner,
+  { from, ...transaction }: EvmTransaction & { readonly from: Hex }
+): Promise<SignedTransaction> {
+  const raw = await signer.signTransaction(transaction)
+  const about = { phase: 'prepare', executionType: null } as const
+  if (!/^0x([0-9a-f]{2})+$/i.test(raw)) {
+    throw chain.failed('unknown_account', 'the signer gives no signed bytes', about)
+  }
+  const { nonce } = transaction
+  const hash = viem.keccak256(raw as Hex)
+  return { chain: chain.id, from, hash, nonce, validUntil: null, raw }
+}
+
+async function unsignedPayload(
+  viem: Viem,
+  chain: EvmChain,
+  asked: Asked,
+  from: Hex | null,
+  signal: AbortSignal
+): Promise<JsonObject> {
+  const gas = from === null ? undefined : await gasOf(viem, chain, asked, from, signal)
+  return {
+    chainId: hexQuantity(chain.settings.chainId),
+    ...question(asked, from),
+    ...(gas === undefined ? {} : { gas: hexQuantity(gas) })
+  }
+}

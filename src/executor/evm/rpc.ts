@@ -1,0 +1,243 @@
+import { type Clock, isJsonObject, type Json, limits } from '../../core/index.js'
+import { cleanJson } from '../failure.js'
+import { Limiter } from '../limiter.js'
+import { RpcError, type RpcProblem } from './rpc-error.js'
+import { OversizedReply, type RpcTransport } from './transport.js'
+
+/** One JSON-RPC call. */
+export interface RpcCall {
+  readonly method: string
+  readonly params: readonly Json[]
+}
+
+export interface RpcOptions {
+  /** Number of the chain, as `eth_chainId` has to give it. */
+  readonly chainId: number
+  /** Addresses, looked up when they are needed: they may be secrets. */
+  readonly endpoints: readonly (() => Promise<string | undefined>)[]
+  readonly transport: RpcTransport
+  readonly clock: Clock
+  readonly timeoutMs: number
+}
+
+/**
+ * JSON-RPC over the endpoints of one chain.
+ *
+ * Owns: which endpoints were found to serve the right chain, and how many calls are under way.
+ * Does not own: what calls mean, or whether to do them again; a call is tried once per endpoint.
+ *
+ * 1. No endpoint is asked anything before it has named the right chain; after a failure, again.
+ * 2. An answer of a node, also a refusal, is final; the next endpoint is for calls without one.
+ * 3. No address leaves it, in no error.
+ */
+export class Rpc {
+  readonly #options: RpcOptions
+  readonly #limiter = new Limiter(limits.CHAIN_CALLS_AT_ONCE)
+  readonly #checked = new Set<number>()
+  #ids = 0
+
+  constructor(options: RpcOptions) {
+    this.#options = options
+  }
+
+  async call(method: string, params: readonly Json[], signal: AbortSignal): Promise<Json> {
+    const [result = null] = await this.#overEndpoints([{ method, params }], signal)
+    return result
+  }
+
+  /**
+   * A call that changes something: to one endpoint only, the first that serves the right chain. An
+   * error without an answer leaves open whether it arrived, unless it says `neverSent`.
+   */
+  async send(method: string, params: readonly Json[], signal: AbortSignal): Promise<Json> {
+    const endpoint = await this.#usable(signal)
+    const calls = [{ method, params }]
+    try {
+      const [result = null] = await this.#limiter.run(() => this.#exchange(endpoint, calls, signal))
+      return result
+    } catch (error) {
+      if (error instanceof RpcError && !error.answered) this.#checked.delete(endpoint)
+      throw error
+    }
+  }
+
+  async #usable(signal: AbortSignal): Promise<number> {
+    const [known] = this.#checked
+    if (known !== undefined) return known
+    try {
+      await this.call('eth_chainId', [], signal)
+    } catch (error) {
+      if (error instanceof RpcError) error.neverSent = true
+      throw error
+    }
+    const [endpoint = 0] = this.#checked
+    return endpoint
+  }
+
+  /** Several calls in one request. The first refusal among them fails all. */
+  batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly Json[]> {
+    return this.#overEndpoints(calls, signal)
+  }
+
+  async #overEndpoints(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly Json[]> {
+    const { endpoints } = this.#options
+    let failure: RpcError | undefined
+    for (let endpoint = 0; endpoint < endpoints.length; endpoint += 1) {
+      try {
+        return await this.#limiter.run(() => this.#at(endpoint, calls, signal))
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+        if (error.answered) throw error
+        this.#checked.delete(endpoint)
+        failure ??= error
+        if (signal.aborted) break
+      }
+    }
+    throw failure ?? this.#error('rpc_down', 'no endpoint is configured', 0, calls, null)
+  }
+
+  async #at(endpoint: number, calls: readonly RpcCall[], signal: AbortSignal) {
+    if (!this.#checked.has(endpoint)) {
+      await this.#checkChain(endpoint, signal)
+      this.#checked.add(endpoint)
+    }
+    return this.#exchange(endpoint, calls, signal)
+  }
+
+  async #checkChain(endpoint: number, signal: AbortSignal): Promise<void> {
+    const calls = [{ method: 'eth_chainId', params: [] }]
+    const [answer] = await this.#exchange(endpoint, calls, signal)
+    const { chainId } = this.#options
+    if (
+      typeof answer === 'string' &&
+      /^0x[0-9a-f]+$/i.test(answer) &&
+      BigInt(answer) === BigInt(chainId)
+    )
+      return
+    const message = `the endpoint serves another chain than eip155:${chainId}`
+    throw this.#error('chain_mismatch', message, endpoint, calls, answer ?? null)
+  }
+
+  async #exchange(endpoint: number, calls: readonly RpcCall[], signal: AbortSignal) {
+    const url = await this.#options.endpoints[endpoint]?.()
+    const fail = (code: RpcProblem, message: string, response: Json = null) =>
+      this.#error(code, message, endpoint, calls, response)
+    if (url === undefined) throw fail('missing_secret', 'the address of the endpoint is not there')
+    const first = this.#ids
+    this.#ids += calls.length
+    const bodies = calls.map(({ method, params }, index) => ({
+      jsonrpc: '2.0',
+      id: first + index,
+      method,
+      params
+    }))
+    const body = JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)
+    const reply = await this.#carry({ url, body, signal }, fail)
+    if (reply.status === 429) throw fail('rpc_rate_limited', 'the endpoint asks for fewer calls')
+    const replies = repliesIn(withoutKeys(reply.text, url))
+    if (replies === undefined) {
+      if (reply.status >= 400) throw fail('rpc_down', `the endpoint answers HTTP ${reply.status}`)
+      throw fail('rpc_malformed', 'the answer is not JSON')
+    }
+    return calls.map((_, index) => this.#resultOf(replies, first + index, endpoint, calls))
+  }
+
+  /** Sends a body within the time given, and names what went wrong without the address. */
+  async #carry(
+    request: { readonly url: string; readonly body: string; readonly signal: AbortSignal },
+    fail: (code: RpcProblem, message: string) => RpcError
+  ) {
+    const { clock, timeoutMs, transport } = this.#options
+    const limit = new AbortController()
+    const callOff = clock.schedule(clock.now() + timeoutMs, () => limit.abort())
+    try {
+      const signal = AbortSignal.any([request.signal, limit.signal])
+      return await transport({ ...request, signal })
+    } catch (error) {
+      if (limit.signal.aborted) throw fail('rpc_timeout', 'the endpoint does not answer in time')
+      if (request.signal.aborted) throw fail('rpc_timeout', 'the call was given up')
+      if (error instanceof OversizedReply) throw fail('rpc_malformed', 'the answer is too large')
+      throw fail('rpc_down', 'the endpoint cannot be reached')
+    } finally {
+      callOff()
+    }
+  }
+
+  #resultOf(
+    replies: readonly Json[],
+    id: number,
+    endpoint: number,
+    calls: readonly RpcCall[]
+  ): Json {
+    const fail = (code: RpcProblem, message: string, response: Json, answered = false) =>
+      this.#error(code, message, endpoint, calls, response, answered)
+    const reply =
+      replies.find((one) => isJsonObject(one) && one['id'] === id) ??
+      // An error about the whole request has no id.
+      replies.find(
+        (one) => isJsonObject(one) && one['id'] === null && isJsonObject(one['error'] ?? null)
+      )
+    if (!isJsonObject(reply ?? null)) {
+      throw fail('rpc_malformed', 'the answer is not the one to the call', reply ?? null)
+    }
+    const { error, result } = reply as { readonly error?: Json; readonly result?: Json }
+    if (error !== undefined && error !== null) {
+      const { code } = isJsonObject(error) ? error : { code: null }
+      if (code === -32005 || code === 429) {
+        throw fail('rpc_rate_limited', 'the endpoint asks for fewer calls', error)
+      }
+      const said = isJsonObject(error) ? String(error['message'] ?? '') : ''
+      throw fail('rpc_error', `the node refuses: ${said}`, error, true)
+    }
+    if (result === undefined) throw fail('rpc_malformed', 'the answer has no result', reply ?? null)
+    return result
+  }
+
+  #error(
+    code: RpcProblem,
+    message: string,
+    endpoint: number,
+    calls: readonly RpcCall[],
+    response: Json,
+    answered = false
+  ): RpcError {
+    const methods = [...new Set(calls.map(({ method }) => method))].join(', ')
+    const request = calls.map(({ method, params }) => shown(method, params))
+    const first = request[0] ?? null
+    return new RpcError(code, message, {
+      answered,
+      exchange: {
+        endpoint,
+        method: methods,
+        request: calls.length === 1 ? first : cleanJson(request),
+        response
+      }
+    })
+  }
+}
+
+/** Parameters fit for a diagnostic: signed bytes stay out of it. */
+function shown(method: string, params: readonly Json[]): Json {
+  return method === 'eth_sendRawTransaction' ? ['[signed bytes]'] : cleanJson([...params])
+}
+
+/** An answer that repeats the key in the address it came from must not carry it on. */
+function withoutKeys(text: string, address: string): string {
+  const { pathname, searchParams, password, username } = new URL(address)
+  const parts = [...pathname.split('/'), ...searchParams.values(), password, username]
+  const keys = parts.filter((part) => part.length >= KEY_LENGTH_MIN)
+  return keys.reduce((rest, key) => rest.replaceAll(key, '[key]'), text)
+}
+
+/** Shorter parts of an address are words, not keys. */
+const KEY_LENGTH_MIN = 8
+
+function repliesIn(text: string): readonly Json[] | undefined {
+  try {
+    const parsed = JSON.parse(text) as Json
+    if (Array.isArray(parsed)) return parsed
+    return isJsonObject(parsed) ? [parsed] : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,152 @@
+import { type Clock, limits } from '../../core/index.js'
+import type { SignedTransaction, UnfinishedTransaction } from '../port.js'
+import { Turnstile } from './turnstile.js'
+
+/** What the owner of an account's nonces asks the chain. */
+export interface NonceChain {
+  /** Transactions of the account in blocks, and with those that wait for a block. */
+  counts(): Promise<{ readonly included: number; readonly pending: number }>
+  /** Sends signed bytes again; rejects when nobody says whether they were taken. */
+  resend(transaction: SignedTransaction): Promise<'held' | 'refused'>
+}
+
+/** Whether prepared bytes may be sent. */
+export type Claim =
+  /** `fresh`: they were never sent before, so a refusal means that nothing happened. */
+  | { readonly kind: 'ours'; readonly fresh: boolean }
+  /** Never sent, and the nonce has been given to another transaction of ours. */
+  | { readonly kind: 'superseded' }
+  /** Perhaps sent earlier, and the nonce belongs to another one now: only the chain can tell. */
+  | { readonly kind: 'taken' }
+
+interface Reservation {
+  readonly transaction: SignedTransaction
+  wasSent: boolean
+}
+
+/**
+ * The one giver of nonces of an account on a chain (semantics.md W11).
+ *
+ * Owns: which nonces went to which prepared transactions, from preparing until they are included.
+ * Does not own: the transactions, which are in the journal; after a restart `recover` brings them
+ * back. Another process that uses the same account is nothing it can know of.
+ *
+ * 1. One transaction at a time is between its preparation and the answer to its first sending.
+ * 2. A nonce is given to a second transaction only when the first was never sent, or the chain
+ *    refuses it: of two transactions with one nonce at most one takes effect.
+ * 3. No nonce is left out: what was sent and is not known to the chain is sent again first.
+ */
+export class NonceOwner {
+  readonly #turnstile: Turnstile
+  readonly #reserved = new Map<number, Reservation>()
+  /** Hashes that were never sent and whose nonce is another's now. */
+  readonly #superseded = new Set<string>()
+
+  constructor(clock: Clock) {
+    this.#turnstile = new Turnstile(clock)
+  }
+
+  /** Gives a nonce to `build` when it is this caller's turn, and keeps it for what was built. */
+  async prepare(
+    chain: NonceChain,
+    signal: AbortSignal,
+    build: (nonce: number) => Promise<SignedTransaction>
+  ): Promise<SignedTransaction> {
+    const turn = await this.#turnstile.enter(signal)
+    try {
+      const nonce = await this.#next(chain)
+      const transaction = await build(nonce)
+      this.#supersede(nonce)
+      this.#reserved.set(nonce, { transaction, wasSent: false })
+      this.#turnstile.keep(turn, transaction.hash, { signal, forMs: limits.NONCE_LEASE_MS })
+      return transaction
+    } catch (error) {
+      this.#turnstile.leave(turn)
+      throw error
+    }
+  }
+
+  /** Asks whether to send, right before sending; answer with `sent` or `refused`. */
+  async claim(transaction: SignedTransaction, signal: AbortSignal): Promise<Claim> {
+    const { hash, nonce } = transaction
+    if (nonce === null) return { kind: 'ours', fresh: false }
+    const turn = this.#turnstile.turnOf(hash) ?? (await this.#turnstile.enter(signal))
+    const reservation = this.#reserved.get(nonce)
+    const isOurs = reservation === undefined || reservation.transaction.hash === hash
+    if (this.#superseded.has(hash) || !isOurs) {
+      this.#turnstile.leave(turn)
+      return this.#superseded.has(hash) ? { kind: 'superseded' } : { kind: 'taken' }
+    }
+    // Bytes that this owner has not prepared come from an earlier life, and may have been sent.
+    const fresh = reservation !== undefined && !reservation.wasSent
+    this.#reserved.set(nonce, { transaction, wasSent: true })
+    this.#turnstile.keep(turn, hash, { signal, forMs: limits.NONCE_LEASE_MS })
+    return { kind: 'ours', fresh }
+  }
+
+  /** The sending is over, whatever was answered; the next one may have its turn. */
+  sent({ hash }: SignedTransaction): void {
+    const turn = this.#turnstile.turnOf(hash)
+    if (turn !== undefined) this.#turnstile.leave(turn)
+  }
+
+  /** It was refused and never taken: its nonce is free. */
+  refused(transaction: SignedTransaction): void {
+    const { hash, nonce } = transaction
+    if (nonce !== null && this.#reserved.get(nonce)?.transaction.hash === hash) {
+      this.#reserved.set(nonce, { transaction, wasSent: false })
+    }
+    this.sent(transaction)
+  }
+
+  recover(transactions: readonly UnfinishedTransaction[]): void {
+    for (const { transaction, wasSent } of transactions) {
+      const { nonce } = transaction
+      if (nonce === null) continue
+      const earlier = this.#reserved.get(nonce)
+      // Of two with one nonce, the one that was sent keeps it; the other was superseded.
+      if (earlier?.wasSent === true && !wasSent) {
+        if (earlier.transaction.hash !== transaction.hash) this.#superseded.add(transaction.hash)
+        continue
+      }
+      this.#supersede(nonce)
+      this.#reserved.set(nonce, { transaction, wasSent })
+    }
+  }
+
+  async #next(chain: NonceChain): Promise<number> {
+    const { included, pending } = await chain.counts()
+    for (const nonce of [...this.#reserved.keys()]) {
+      if (nonce >= included) continue
+      this.#supersede(nonce)
+      this.#reserved.delete(nonce)
+    }
+    for (let nonce = included; ; nonce += 1) {
+      const reservation = this.#reserved.get(nonce)
+      if (reservation === undefined) {
+        if (nonce >= pending) return nonce
+        continue
+      }
+      if (!reservation.wasSent) {
+        // The node counts a transaction that we have not sent: somebody else's stands here.
+        if (nonce >= pending) return nonce
+        this.#supersede(nonce)
+        this.#reserved.delete(nonce)
+        continue
+      }
+      if (nonce < pending) continue
+      const answer = await chain.resend(reservation.transaction)
+      if (answer === 'refused') return nonce
+    }
+  }
+
+  #supersede(nonce: number): void {
+    const earlier = this.#reserved.get(nonce)
+    if (earlier === undefined || earlier.wasSent) return
+    this.#superseded.add(earlier.transaction.hash)
+    // A forgotten one is looked for on the chain instead, which is slower and as safe.
+    if (this.#superseded.size <= limits.NONCE_MEMORY_MAX) return
+    const [oldest] = this.#superseded
+    if (oldest !== undefined) this.#superseded.delete(oldest)
+  }
+}

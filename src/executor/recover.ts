@@ -1,0 +1,65 @@
+import type { JournalEntry } from '../block/index.js'
+import { isJsonObject, type Json, type RunId } from '../core/index.js'
+import type { Executor, SignedTransaction, UnfinishedTransaction } from './port.js'
+import { chainEffects } from './steps/effects.js'
+
+/** What holds the journals: a runtime. */
+export interface JournalSource {
+  runs(): AsyncIterable<{ readonly runId: RunId; readonly status: string }>
+  journal(id: string): AsyncIterable<{ readonly value: Json }>
+}
+
+/**
+ * Tells executors which transactions the runs that have not ended had prepared, so that their
+ * nonces are known again (semantics.md W11). Call it after opening and before anything is resumed.
+ * Returns how many were found.
+ */
+export async function recoverTransactions(
+  source: JournalSource,
+  executors: readonly Executor[]
+): Promise<number> {
+  const found: UnfinishedTransaction[] = []
+  for await (const { runId, status } of source.runs()) {
+    if (status !== 'running' && status !== 'waiting') continue
+    const entries: JournalEntry[] = []
+    for await (const { value } of source.journal(runId)) {
+      entries.push(value as unknown as JournalEntry)
+    }
+    found.push(...unfinishedIn(entries))
+  }
+  for (const executor of executors) {
+    const own = found.filter(({ transaction }) => executor.chains.includes(transaction.chain))
+    if (own.length > 0) executor.recover(own)
+  }
+  return found.length
+}
+
+/** The prepared transactions of one run's journal, those excepted that the chain has refused. */
+export function unfinishedIn(entries: readonly JournalEntry[]): readonly UnfinishedTransaction[] {
+  const found = new Map<string, { transaction: SignedTransaction; wasSent: boolean }>()
+  const latest = new Map<string, string>()
+  for (const entry of entries) {
+    if (entry.k !== 'sealed' && entry.k !== 'requested') continue
+    const place = `${entry.path} ${entry.step}`
+    const transaction =
+      entry.k === 'sealed' && entry.ok && entry.effect === chainEffects.prepare
+        ? signedIn(entry.body)
+        : undefined
+    if (transaction !== undefined) {
+      latest.set(place, transaction.hash)
+      found.set(transaction.hash, { transaction, wasSent: false })
+    }
+    if (entry.effect !== chainEffects.broadcast) continue
+    // A step prepares a transaction right before it sends it.
+    const one = found.get(latest.get(place) ?? '')
+    if (one === undefined) continue
+    if (entry.k === 'requested') one.wasSent = true
+    else if (!entry.ok) found.delete(one.transaction.hash)
+  }
+  return [...found.values()]
+}
+
+function signedIn(body: Json): SignedTransaction | undefined {
+  if (!isJsonObject(body) || body['kind'] !== 'signed') return undefined
+  return body['transaction'] as unknown as SignedTransaction
+}
