@@ -21,8 +21,12 @@ export {
   type CompiledComposite,
   type CompiledLeaf,
   type CompiledNode,
+  type CompiledPlan,
+  type CompiledRun,
   type CompileResult,
-  compileComposite
+  compileComposite,
+  compilePlan,
+  compileRun
 } from './graph/compile.js'
 export type { CompositeDefinition } from './graph/definition.js'
 export type { Diagnostic, DocumentPath } from './graph/diagnostic.js'

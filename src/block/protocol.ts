@@ -85,6 +85,17 @@ export interface NodeOptions {
   readonly confirm?: { readonly message?: string }
   /** Overrides the class of the block; can only be told, not checked, here. */
   readonly sideEffects?: SideEffectClass
+  /** What attempts see as now, milliseconds; absent: when each was asked for (C2). */
+  readonly frozenAt?: number
+  /** Places in plans with declared order, outermost first: earlier ones are delivered before (D3). */
+  readonly turns?: readonly PlanTurn[]
+}
+
+/** A node's place in the order of a plan. */
+export interface PlanTurn {
+  /** Actor path of the plan. */
+  readonly plan: string
+  readonly place: number
 }
 
 /** Why a block is WAITING (B3). */
@@ -137,7 +148,13 @@ export interface CancelEvent {
 /** pump -> block: each is recorded with its delivery number before it is sent (D2). */
 export type Delivery =
   | AttemptSettledEvent
-  | { readonly type: 'attempt.waiting'; readonly wait: Wait; readonly at: number }
+  | {
+      readonly type: 'attempt.waiting'
+      readonly wait: Wait
+      /** The attempt has sent something outside that may have happened (W9). */
+      readonly sent?: boolean
+      readonly at: number
+    }
   | { readonly type: 'attempt.resumed'; readonly at: number }
   | { readonly type: 'timer.fired'; readonly at: number }
   | DecisionMadeEvent
@@ -193,6 +210,8 @@ export type BlockReport =
       readonly type: 'block.waiting'
       readonly node: string
       readonly wait: Wait
+      /** Something was sent outside whose outcome may still be open (W9). */
+      readonly sent?: boolean
       readonly at: number
     }
   | { readonly type: 'block.resumed'; readonly node: string; readonly at: number }

@@ -110,7 +110,7 @@ function lifecycleActions(plan: CompositePlan): Readonly<Record<string, Composit
     },
     reportWaiting: (context, event, _params, sink) => {
       if (event.type === 'block.waiting') {
-        reportWaiting({ ...context, wait: event.wait }, event.at, sink)
+        reportWaiting({ ...context, wait: event.wait }, event.at, sink, event.sent)
       }
       return context
     },

@@ -1,8 +1,10 @@
+import type { Json } from '../../core/index.js'
 import type { ExecuteEvent, NodeOptions, Request, Response } from '../protocol.js'
 import { type PlannedNode, prunedContext } from './composite-plan.js'
 import type { CompositeContext, CompositeQuestions } from './composite-questions.js'
+import type { Execution } from './execution.js'
 
-/** What a composite gives to a child that it executes. */
+/** What a block gives to a child that it executes. */
 
 /** Counts a step before its child is executed; the child's `step` is the new `childExecutions`. */
 export function countedStep(context: CompositeContext, node: string): Partial<CompositeContext> {
@@ -20,28 +22,39 @@ export function executeEvent(
   node: PlannedNode,
   at: number
 ): ExecuteEvent {
-  const request = childRequest(questions, context, node)
-  const options = childOptions(context, node, request)
-  return { type: 'block.execute', request, step: context.childExecutions, options, at }
+  const step = context.childExecutions
+  const input = questions.input(context, node)
+  return executionOf(context, node, { payload: input.ok ? input.value : null, step, at })
+}
+
+/** What a parent of either kind knows of a node that it executes. */
+export type ChildNode = Pick<
+  PlannedNode,
+  'name' | 'block' | 'options' | 'sideEffects' | 'contextKeys' | 'confirmWhen'
+>
+
+/** The message that executes a child with a payload. */
+export function executionOf(
+  parent: Execution,
+  node: ChildNode,
+  { payload, step, at }: { readonly payload: Json; readonly step: number; readonly at: number }
+): ExecuteEvent {
+  const request = childRequest(parent, node, payload, step)
+  return { type: 'block.execute', request, step, options: childOptions(parent, node, request), at }
 }
 
 /** The request of a child (B1): same run and trace, context pruned to what the node declares. */
-function childRequest(
-  questions: CompositeQuestions,
-  context: CompositeContext,
-  node: PlannedNode
-): Request {
-  const request = context.request ?? emptyRequest
+function childRequest(parent: Execution, node: ChildNode, payload: Json, step: number): Request {
+  const request = parent.request ?? emptyRequest
   const { metadata } = request
-  const path = `${context.identity.path}/${node.name}`
-  const input = questions.input(context, node)
+  const path = `${parent.identity.path}/${node.name}`
   return {
-    payload: input.ok ? input.value : null,
+    payload,
     context: prunedContext(request.context, node.contextKeys),
     metadata: {
-      id: `${metadata.runId}:${path}:${context.childExecutions}`,
+      id: `${metadata.runId}:${path}:${step}`,
       traceId: metadata.traceId,
-      spanId: `${path}:${context.childExecutions}`,
+      spanId: `${path}:${step}`,
       parentSpanId: metadata.spanId,
       runId: metadata.runId,
       blockName: node.block,
@@ -67,9 +80,8 @@ const emptyRequest: Request = {
   }
 }
 
-/** A node's options with what only the run knows: the parent's deadline, and whether to confirm. */
-function childOptions(context: CompositeContext, node: PlannedNode, request: Request): NodeOptions {
-  const { deadline } = context.options
+/** A node's options with what only the run knows: its parent's terms, and whether to confirm. */
+function childOptions(parent: Execution, node: ChildNode, request: Request): NodeOptions {
   let { options } = node
   if (node.confirmWhen !== null) {
     const answer = node.confirmWhen(before(request), request)
@@ -79,7 +91,14 @@ function childOptions(context: CompositeContext, node: PlannedNode, request: Req
       options = rest
     }
   }
-  return deadline === undefined ? options : { ...options, deadline }
+  const { deadline, frozenAt, turns } = parent.options
+  if (deadline === undefined && frozenAt === undefined && turns === undefined) return options
+  return {
+    ...options,
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(frozenAt === undefined ? {} : { frozenAt }),
+    ...(turns === undefined ? {} : { turns })
+  }
 }
 
 // A confirmation is asked before there is a response; its condition sees the payload in its place.

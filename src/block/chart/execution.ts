@@ -198,9 +198,12 @@ export function reportSettled(
   sink.report({ type: 'block.settled', node: identity.node, step, response, at })
 }
 
-export function reportWaiting(context: Execution, at: number, sink: Sink): void {
-  if (context.wait === null) return
-  sink.report({ type: 'block.waiting', node: context.identity.node, wait: context.wait, at })
+/** `sent`: something is under way outside, so that a parent that stops lets it end (W9). */
+export function reportWaiting(context: Execution, at: number, sink: Sink, sent = false): void {
+  const { identity, wait } = context
+  if (wait === null) return
+  const { node } = identity
+  sink.report({ type: 'block.waiting', node, wait, ...(sent ? { sent } : {}), at })
 }
 
 export function reportResumed(context: Execution, at: number, sink: Sink): void {

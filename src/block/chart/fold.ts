@@ -1,6 +1,6 @@
-import { type ActorScope, type AnyActorRef, createActor } from 'xstate'
-import { TallyError } from '../../core/index.js'
-import type { CompiledComposite, CompiledNode } from '../graph/compile.js'
+import { type ActorScope, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
+import { present, TallyError } from '../../core/index.js'
+import type { CompiledNode, CompiledRun } from '../graph/compile.js'
 import {
   type Ask,
   type BlockCommand,
@@ -12,6 +12,7 @@ import {
 } from '../protocol.js'
 import type { CompositeMachine } from './composite-machine.js'
 import { type BlockIdentity, rootAsk } from './execution.js'
+import type { SentToChild } from './glue.js'
 import type { LeafLibrary } from './leaf-actions.js'
 import {
   initialLeaf,
@@ -20,6 +21,7 @@ import {
   leafTable,
   stepLeaf
 } from './leaf-table.js'
+import { childIdentity } from './parent-table.js'
 
 /**
  * The pure fold: what the charts of a run ask for when the recorded deliveries are given to them
@@ -28,7 +30,8 @@ import {
  *
  * Owns: one snapshot per block of the run. Does not own: the journal, or what an attempt gave.
  *
- * - D1: composites go through `machine.transition` with an inert scope, leaves through the table.
+ * - D1: composites and plans go through `machine.transition` with an inert scope, leaves through
+ *   the table.
  * - D4: messages between blocks are delivered as XState does: each block has a queue, and what a
  *   transition sends is delivered after it, in order, depth first. So the asks come in live order.
  */
@@ -47,7 +50,7 @@ export class RunFold {
     block.stepper =
       root.kind === 'leaf'
         ? new LeafStepper(block, leafTable(library), identity)
-        : new CompositeStepper(block, root, rootActor(root, identity), identity)
+        : new ParentStepper(block, root, actorOf(root, identity), identity)
     this.#blocks.set(ROOT_PATH, block)
   }
 
@@ -176,9 +179,10 @@ type MachineSnapshot = ReturnType<CompositeMachine['getInitialSnapshot']>
 type Scope = ActorScope<MachineSnapshot, CompositeEvent>
 type ExecutableAction = Parameters<Scope['actionExecutor']>[0]
 
-class CompositeStepper implements Stepper {
+/** A composite or a plan. */
+class ParentStepper implements Stepper {
   readonly #block: FoldedBlock
-  readonly #compiled: CompiledComposite
+  readonly #compiled: CompiledRun
   readonly #machine: CompositeMachine
   readonly #leaves: LeafTable
   readonly #scope: Scope
@@ -186,13 +190,14 @@ class CompositeStepper implements Stepper {
 
   constructor(
     block: FoldedBlock,
-    compiled: CompiledComposite,
+    compiled: CompiledRun,
     actor: AnyActorRef,
     identity: BlockIdentity
   ) {
     this.#block = block
     this.#compiled = compiled
-    this.#machine = compiled.machine()
+    // The two machines differ in their contexts, into which nothing here looks.
+    this.#machine = compiled.machine() as unknown as CompositeMachine
     this.#leaves = leafTable(compiled.plan)
     // The actor is never started; only its place in a system and its parent are used.
     const self: AnyActorRef = Object.create(actor, {
@@ -226,17 +231,34 @@ class CompositeStepper implements Stepper {
   #execute(action: ExecutableAction): void {
     const params = action.params as ActionParams | undefined
     if (action.type === 'tell' && params?.ask !== undefined) this.#block.ask(params.ask)
+    if (action.type === 'send') return this.#sendToNode(action.params as unknown as SentToChild)
     if (action.type !== 'xstate.sendTo' || params?.event === undefined) return
     const { event, to } = params
     if (to === this.#scope.self._parent) this.#block.report(event as BlockReport)
     else if (to !== undefined) this.#block.sendTo(to.id, event, (child) => this.#child(child, to))
   }
 
+  /** A plan makes its children itself: XState copies all that a parent has for each new one. */
+  #sendToNode({ node, message }: SentToChild): void {
+    this.#block.sendTo(node, message, (block) => {
+      const child = present(this.#compiled.nodes.get(node), `node ${node}`)
+      const { name, sideEffects } = child
+      const identity = childIdentity(this.#identity, { name: node, block: name, sideEffects })
+      if (child.kind === 'leaf') return new LeafStepper(block, this.#leaves, identity)
+      const actor = actorOf(child, identity, this.#scope.self)
+      return new ParentStepper(block, child, actor, identity)
+    })
+  }
+
+  get #identity(): BlockIdentity {
+    return (this.#snapshot.context as { readonly identity: BlockIdentity }).identity
+  }
+
   #child(block: FoldedBlock, actor: AnyActorRef): Stepper {
     const compiled = this.#compiled.nodes.get(actor.id)
     const { identity } = actor.getSnapshot().context
-    if (compiled?.kind === 'composite') {
-      return new CompositeStepper(block, compiled, actor, identity)
+    if (compiled !== undefined && compiled.kind !== 'leaf') {
+      return new ParentStepper(block, compiled, actor, identity)
     }
     return new LeafStepper(block, this.#leaves, identity)
   }
@@ -248,6 +270,7 @@ interface ActionParams {
   readonly to?: AnyActorRef
 }
 
-function rootActor(root: CompiledComposite, identity: BlockIdentity): AnyActorRef {
-  return createActor(root.logic, { id: ROOT_PATH, input: identity })
+function actorOf(compiled: CompiledRun, input: BlockIdentity, parent?: AnyActorRef): AnyActorRef {
+  const place = parent === undefined ? {} : { parent }
+  return createActor(compiled.logic as AnyActorLogic, { id: input.node, input, ...place })
 }

@@ -7,8 +7,15 @@ import {
   type ParameterizedObject,
   type ProvidedActor
 } from 'xstate'
-import { type ActorSystem, type Ask, type BlockReport, pumpOf } from '../protocol.js'
-import { type Execution, rootAsk, type Sink } from './execution.js'
+import {
+  type ActorSystem,
+  type Ask,
+  type BlockReport,
+  type CompositeEvent,
+  pumpOf
+} from '../protocol.js'
+import { type Execution, rootAsk } from './execution.js'
+import type { ParentSink } from './parent-table.js'
 
 /** Joins the pure actions to XState, without changing what they do. */
 
@@ -43,15 +50,22 @@ export type ChartGuard<Context, Event> = (
   params: ChartParams
 ) => boolean
 
+/** Parameters of the action `send`: a message to the child of a node. */
+export interface SentToChild {
+  readonly node: string
+  readonly message: CompositeEvent
+}
+
 /**
- * Wraps a pure action: its context is assigned, its asks go to the pump, its reports to the parent.
+ * Wraps a pure action: its context is assigned, its asks go to the pump, its reports to the parent,
+ * and what it sends to children to the action `send`.
  */
 export function chartAction<
   Context extends Execution,
   Event extends EventObject,
   Actors extends ProvidedActor
 >(
-  action: (context: Context, event: Event, params: ChartParams, sink: Sink) => Context
+  action: (context: Context, event: Event, params: ChartParams, sink: ParentSink) => Context
 ): ChartAction<Context, Event, Actors> {
   return enqueueActions<
     Context,
@@ -64,12 +78,17 @@ export function chartAction<
     never,
     EventObject
   >(({ context, event, enqueue, self }, params) => {
-    const sent: (Ask | BlockReport)[] = []
-    const sink: Sink = { ask: (ask) => sent.push(ask), report: (report) => sent.push(report) }
+    const sent: (Ask | BlockReport | SentToChild)[] = []
+    const sink: ParentSink = {
+      ask: (ask) => sent.push(ask),
+      report: (report) => sent.push(report),
+      send: (node, message) => sent.push({ node, message })
+    }
     const next = action(context, event, params, sink)
     if (next !== context) enqueue.assign(() => next)
     for (const message of sent) {
       if ('kind' in message) enqueue({ type: 'tell', params: { ask: message } })
+      else if ('message' in message) enqueue({ type: 'send', params: { ...message } })
       else if (self._parent !== undefined) enqueue.sendParent(message)
       else {
         const ask = rootAsk(context.identity.path, message)

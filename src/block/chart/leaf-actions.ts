@@ -131,7 +131,9 @@ export const leafActions = {
   askCancel: sends((context, event, sink) => {
     if (event.type === 'block.cancel') askCancel(context, event, sink)
   }),
-  reportWaiting: sends((context, event, sink) => reportWaiting(context, event.at, sink)),
+  reportWaiting: sends((context, event, sink) =>
+    reportWaiting(context, event.at, sink, 'sent' in event && event.sent === true)
+  ),
   reportResumed: sends((context, event, sink) => reportResumed(context, event.at, sink)),
   refuseBusy: sends((context, event, sink) => {
     if (event.type === 'block.execute') refuseBusy(context, event, sink)

@@ -18,6 +18,11 @@ export interface CompileExpressions {
 }
 
 export interface CompiledExpression<Result> {
+  /** What it reads, where the compiler can tell: a plan's input may read only what is done. */
+  readonly references?: readonly {
+    readonly root: string
+    readonly path: readonly (string | number)[]
+  }[]
   evaluate(bindings: Bindings): Evaluated<Result>
 }
 

@@ -1,6 +1,6 @@
+import type { RunDefinition } from '../plan/definition.js'
 import type { Request, Response, SideEffectClass } from '../protocol.js'
 import type { Repair } from '../recovery.js'
-import type { CompositeDefinition } from './definition.js'
 
 /** What the compiler needs to know of a leaf; running it is the pump's business. */
 export interface LeafDefinition {
@@ -15,7 +15,8 @@ export type ConditionPredicate = (response: Response, request: Request) => boole
 /** Where names in a document lead; undefined: no such name. */
 export interface BlockRegistry {
   block(name: string): LeafDefinition | undefined
-  composite(name: string): CompositeDefinition | undefined
+  /** A document that others may `use`: a composite or a plan. */
+  composite(name: string): RunDefinition | undefined
   condition(name: string): ConditionPredicate | undefined
   repair(name: string): Repair | undefined
 }

@@ -57,8 +57,10 @@ export interface PlanNodeResult {
   readonly status: PlanNodeEnd
   /** What the node returned; only in the result, and only when it is done. */
   readonly data?: Json
-  /** Why it is not done: the reason of its failure, or of its end. */
+  /** Why it has failed or was cancelled. */
   readonly reason?: string
+  /** The node, not done, that it depends on; only when it is blocked. */
+  readonly by?: string
 }
 
 /**

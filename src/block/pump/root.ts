@@ -6,15 +6,15 @@ import {
   type JsonObject,
   type RunId
 } from '../../core/index.js'
-import type { CompiledComposite } from '../graph/compile.js'
-import type { CompositeDefinition } from '../graph/definition.js'
+import type { CompiledRun } from '../graph/compile.js'
+import type { RunDefinition } from '../plan/definition.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
 import type { RootBlock } from './root-block.js'
 
-/** A compiled composite as the root of a run. */
+/** A compiled composite or plan as the root of a run. */
 export function rootOf(
-  definition: CompositeDefinition,
-  compiled: CompiledComposite,
+  definition: RunDefinition,
+  compiled: CompiledRun,
   options: { readonly isPrivate: (block: string) => boolean }
 ): RootBlock {
   const { name, version, sideEffects, definitionHash, logic } = compiled
@@ -38,23 +38,23 @@ export function rootOf(
   }
 }
 
-function hasPrivate(compiled: CompiledComposite, isPrivate: (block: string) => boolean): boolean {
+function hasPrivate(compiled: CompiledRun, isPrivate: (block: string) => boolean): boolean {
   return [...compiled.nodes.values()].some((node) =>
     node.kind === 'leaf' ? isPrivate(node.name) : hasPrivate(node, isPrivate)
   )
 }
 
-function compositeAt(root: CompiledComposite, path: string): CompiledComposite {
+function compositeAt(root: CompiledRun, path: string): CompiledRun {
   let found = root
   for (const name of path.split('/').slice(1)) {
     const node = found.nodes.get(name)
-    assert(node?.kind === 'composite', `there is no composite at ${path}`)
+    assert(node !== undefined && node.kind !== 'leaf', `there is no composite at ${path}`)
     found = node
   }
   return found
 }
 
-function rootRequest(runId: RunId, payload: Json, compiled: CompiledComposite): Request {
+function rootRequest(runId: RunId, payload: Json, compiled: CompiledRun): Request {
   const id = hashJson(['request', runId, ROOT_PATH]).slice(0, 32)
   return {
     payload,

@@ -1,0 +1,160 @@
+import type { AnyActorLogic } from 'xstate'
+import { blockChart } from '../../../machines/block.js'
+import {
+  type ChartNode,
+  compositeChart,
+  compositeChartVersion
+} from '../../../machines/composite.js'
+import { hashJson } from '../../core/index.js'
+import { compositeMachine } from '../chart/composite-machine.js'
+import type { CompositePlan, PlannedBranch, PlannedNode } from '../chart/composite-plan.js'
+import { compositeLogic } from '../chart/composite-table.js'
+import { leafLogic } from '../chart/leaf-table.js'
+import { highest } from '../side-effects.js'
+import type { CompiledComposite, CompiledNode } from './compile.js'
+import {
+  type CompilePlace,
+  type CompileSession,
+  namesOf,
+  once,
+  optionsOf,
+  srcOf
+} from './compile-session.js'
+import { type CompositeDefinition, entryOf } from './definition.js'
+import { type Mentions, mentionedNodes } from './mentions.js'
+import { compositeSchemaName } from './schema.js'
+
+/** Undefined when something was found wrong, here or before: then nothing is built. */
+export function compositeIn(
+  definition: CompositeDefinition,
+  place: CompilePlace,
+  session: CompileSession
+): CompiledComposite | undefined {
+  const nodes = childrenOf(definition, place, session)
+  const plan = planOf(definition, nodes, place, session)
+  if (session.found.length > 0) return undefined
+  const children: Record<string, AnyActorLogic> = { leaf: leafLogic(plan) }
+  for (const [name, node] of nodes) {
+    if (node.kind !== 'leaf') children[srcOf(name, node)] = node.logic
+  }
+  const config = chartOf(definition, plan)
+  const parts = { config, plan, children }
+  const { name, version } = definition
+  return {
+    kind: 'composite',
+    name,
+    version,
+    sideEffects: highest([...nodes.values()].map(({ sideEffects }) => sideEffects)),
+    isOutermostScope: plan.isOutermostScope,
+    config,
+    configHash: hashJson(config),
+    definitionHash: hashJson({
+      schema: compositeSchemaName,
+      charts: { block: blockChart.version, composite: compositeChartVersion },
+      definition,
+      blocks: namesOf(nodes)
+    }),
+    plan,
+    machine: once(() => compositeMachine(parts)),
+    logic: compositeLogic(parts),
+    nodes
+  }
+}
+
+function childrenOf(
+  definition: CompositeDefinition,
+  place: CompilePlace,
+  session: CompileSession
+): ReadonlyMap<string, CompiledNode> {
+  const isInScope = place.isInScope || definition.atomic
+  const nodes = new Map<string, CompiledNode>()
+  for (const [name, node] of Object.entries(definition.nodes)) {
+    const path = [...place.path, 'nodes', name]
+    const child = session.child(name, node, definition, { ...place, path, isInScope })
+    if (child !== undefined) nodes.set(name, child)
+  }
+  return nodes
+}
+
+function planOf(
+  definition: CompositeDefinition,
+  children: ReadonlyMap<string, CompiledNode>,
+  place: CompilePlace,
+  session: CompileSession
+): CompositePlan {
+  const values = Object.values(definition.nodes).map(({ input }) => input ?? null)
+  const mentions = mentionedNodes([...values, definition.output ?? null])
+  const nodes = new Map<string, PlannedNode>()
+  for (const [name, child] of children) {
+    const node = entryOf(definition.nodes, name)
+    if (node === undefined) continue
+    const path = [...place.path, 'nodes', name]
+    nodes.set(name, {
+      name,
+      block: child.name,
+      sideEffects: child.sideEffects,
+      src: srcOf(name, child),
+      options: optionsOf(node, node.onError === 'ask'),
+      input: session.value(node.input, ['request', 'nodes'], [...path, 'input']),
+      contextKeys: node.context,
+      confirmWhen: session.confirmWhen(node, path),
+      branches: branchesOf(definition, name, place, session),
+      isKept: isMentioned(mentions, name)
+    })
+    session.checkRecovery(node, child, path)
+  }
+  const { registry } = session
+  return {
+    entry: definition.entryPoint,
+    maxSteps: definition.maxSteps,
+    nodes,
+    output: session.value(definition.output, ['request', 'nodes'], [...place.path, 'output']),
+    isScoped: place.isInScope || definition.atomic,
+    isOutermostScope: definition.atomic && !place.isInScope,
+    repair: (name) => registry.repair(name)
+  }
+}
+
+function branchesOf(
+  { transitions }: CompositeDefinition,
+  name: string,
+  { path }: CompilePlace,
+  session: CompileSession
+): readonly PlannedBranch[] {
+  const branches: PlannedBranch[] = []
+  for (const [index, branch] of (entryOf(transitions, name) ?? []).entries()) {
+    const resolved = session.condition(branch.condition)
+    if (!resolved.ok) {
+      const at = [...path, 'transitions', name, index, 'condition']
+      session.refuse('condition_resolution_error', at, resolved.problem)
+      continue
+    }
+    const { predicate, label } = resolved
+    branches.push({ target: branch.target, condition: predicate, label })
+    // What stands behind a branch that always matches is never reached.
+    if (predicate === null) break
+  }
+  return branches
+}
+
+function isMentioned(mentions: Mentions, name: string): boolean {
+  return mentions.all || mentions.names.has(name)
+}
+
+function chartOf(definition: CompositeDefinition, plan: CompositePlan): ChartNode {
+  return compositeChart({
+    id: definition.name.replaceAll('.', '/'),
+    entry: plan.entry,
+    hasOutput: plan.output !== null,
+    scoped: plan.isScoped,
+    nodes: [...plan.nodes.values()].map((node) => ({
+      name: node.name,
+      hasInput: node.input !== null,
+      kept: node.isKept,
+      branches: node.branches.map(({ target, condition, label }) => ({
+        target,
+        ...(condition === null ? {} : { condition: label })
+      }))
+    }))
+  })
+}

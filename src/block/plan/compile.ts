@@ -1,0 +1,184 @@
+import type { AnyActorLogic } from 'xstate'
+import { blockChart } from '../../../machines/block.js'
+import { planChart, planChartVersion } from '../../../machines/plan.js'
+import { hashJson, present } from '../../core/index.js'
+import { leafLogic } from '../chart/leaf-table.js'
+import type { CompiledNode, CompiledPlan } from '../graph/compile.js'
+import {
+  type CompilePlace,
+  type CompileSession,
+  namesOf,
+  once,
+  optionsOf,
+  srcOf
+} from '../graph/compile-session.js'
+import { mentionedNodes } from '../graph/mentions.js'
+import { highest } from '../side-effects.js'
+import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
+import type { PlanLibrary, PlanNode } from './library.js'
+import { planMachine } from './machine.js'
+import { orderOf, validatePlan } from './order.js'
+import { rowsOf } from './rows.js'
+import type { NodeState } from './standing.js'
+import { planLogic } from './table.js'
+
+/** Undefined when something was found wrong, here or before: then nothing is built. */
+export function planIn(
+  definition: PlanDefinition,
+  place: CompilePlace,
+  session: CompileSession
+): CompiledPlan | undefined {
+  const invalid = validatePlan(definition, place.path)
+  session.found.push(...invalid)
+  checkScope(definition, place, session)
+  if (invalid.length > 0) return undefined
+  const children = childrenOf(definition, place, session)
+  const library = libraryOf(definition, children, place, session)
+  if (session.found.length > 0) return undefined
+  const logics: Record<string, AnyActorLogic> = { leaf: leafLogic(library) }
+  for (const [id, child] of children) {
+    if (child.kind !== 'leaf') logics[srcOf(id, child)] = child.logic
+  }
+  const { name, version } = definition
+  const config = planChart({
+    id: name.replaceAll('.', '/'),
+    hasOutput: library.output !== null,
+    scoped: library.isScoped
+  })
+  const parts = { config, library, children: logics }
+  return {
+    kind: 'plan',
+    name,
+    version,
+    sideEffects: highest([...children.values()].map(({ sideEffects }) => sideEffects)),
+    isOutermostScope: library.isOutermostScope,
+    config,
+    configHash: hashJson(config),
+    definitionHash: hashJson({
+      schema: planSchemaName,
+      charts: { block: blockChart.version, plan: planChartVersion },
+      definition,
+      blocks: namesOf(children)
+    }),
+    plan: library,
+    machine: once(() => planMachine(parts)),
+    logic: planLogic(parts),
+    nodes: children
+  }
+}
+
+/** On an overlay only the declared order gives one receipt whatever the timing (D3). */
+function checkScope(
+  { order, atomic }: PlanDefinition,
+  { path, isInScope }: CompilePlace,
+  session: CompileSession
+): void {
+  if (order === 'declared' || !(atomic || isInScope)) return
+  const message = 'an atomic plan, and a plan inside an atomic composite, needs order: declared'
+  session.refuse('invalid_graph', [...path, 'order'], message)
+}
+
+function childrenOf(
+  definition: PlanDefinition,
+  place: CompilePlace,
+  session: CompileSession
+): ReadonlyMap<string, CompiledNode> {
+  const isInScope = place.isInScope || definition.atomic
+  const children = new Map<string, CompiledNode>()
+  for (const [index, node] of definition.nodes.entries()) {
+    const path = [...place.path, 'nodes', index]
+    const child = session.child(node.id, node, definition, { ...place, path, isInScope })
+    if (child !== undefined) children.set(node.id, child)
+  }
+  return children
+}
+
+function libraryOf(
+  definition: PlanDefinition,
+  children: ReadonlyMap<string, CompiledNode>,
+  place: CompilePlace,
+  session: CompileSession
+): PlanLibrary {
+  const { nodes, order: delivery, lanes, atomic } = definition
+  const ordered = orderOf(nodes)
+  const order = ordered.ok ? ordered.order : []
+  const places = new Map(order.map((index, at) => [nodes[index]?.id ?? '', at]))
+  const links = linksOf(definition, order, places)
+  const isKept = keeping(definition)
+  const planned: PlanNode[] = []
+  for (const index of order) {
+    const node = present(nodes[index], `node ${index}`)
+    const child = children.get(node.id)
+    if (child === undefined) continue
+    const path = [...place.path, 'nodes', index]
+    const input = session.value(node.input, ['request', 'nodes'], [...path, 'input'])
+    for (const id of foreignNodes(node, input?.references)) {
+      const message = `its input reads ${id}, which it does not depend on: name it in deps`
+      session.refuse('invalid_graph', [...path, 'input'], message)
+    }
+    planned.push({
+      ...present(links[planned.length], 'links of a node'),
+      name: node.id,
+      block: child.name,
+      sideEffects: child.sideEffects,
+      src: srcOf(node.id, child),
+      options: optionsOf(node, node.onError === 'ask'),
+      input,
+      contextKeys: node.context,
+      confirmWhen: session.confirmWhen(node, path),
+      isKept: isKept(node),
+      place: planned.length,
+      isInLine: delivery === 'declared' && (!definition.parallel || child.sideEffects !== 'none'),
+      goesOn: node.onError === 'continue',
+      lane: node.lane ?? null
+    })
+    session.checkRecovery(node, child, path)
+  }
+  const { registry } = session
+  return {
+    delivery,
+    nodes: planned,
+    places,
+    roots: planned.filter(({ deps }) => deps.length === 0).map(({ place: at }) => at),
+    initial: rowsOf(
+      planned.map(({ deps }): NodeState => ({ status: 'idle', missing: deps.length }))
+    ),
+    lanes,
+    output: session.value(definition.output, ['request', 'nodes'], [...place.path, 'output']),
+    isScoped: place.isInScope || atomic,
+    isOutermostScope: atomic && !place.isInScope,
+    repair: (name) => registry.repair(name)
+  }
+}
+
+/** Places before and after each node, in the order of the plan. */
+function linksOf(
+  { nodes }: PlanDefinition,
+  order: readonly number[],
+  places: ReadonlyMap<string, number>
+): readonly Pick<PlanNode, 'deps' | 'dependents'>[] {
+  const links = order.map((index) => ({
+    deps: (nodes[index]?.deps ?? []).map((dep) => places.get(dep) ?? 0),
+    dependents: [] as number[]
+  }))
+  for (const [place, { deps }] of links.entries()) {
+    for (const dep of deps) links[dep]?.dependents.push(place)
+  }
+  return links
+}
+
+/** Whether what a node returned is needed later: by the result, or by some value. */
+function keeping({ nodes, output }: PlanDefinition): (node: PlanNodeDefinition) => boolean {
+  if (output === undefined) return () => true
+  const mentions = mentionedNodes([...nodes.map(({ input }) => input ?? null), output])
+  return ({ id }) => mentions.all || mentions.names.has(id)
+}
+
+/** Nodes that an input reads by name and that are not done for sure when it is evaluated. */
+function foreignNodes(
+  { deps }: PlanNodeDefinition,
+  references: readonly { readonly root: string; readonly path: readonly (string | number)[] }[] = []
+): readonly string[] {
+  const read = references.filter(({ root, path }) => root === 'nodes' && path.length > 0)
+  return read.map(({ path }) => String(path[0])).filter((id) => !deps.includes(id))
+}

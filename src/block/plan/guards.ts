@@ -1,0 +1,30 @@
+import type { CompositeEvent } from '../protocol.js'
+import type { PlanQuestions } from './questions.js'
+import { itemAt } from './rows.js'
+import type { PlanContext } from './standing.js'
+
+export type PlanGuard = (context: PlanContext, event: CompositeEvent) => boolean
+
+/** Guards by the names of `machines/plan.ts`. */
+export function planGuards(questions: PlanQuestions): Readonly<Record<string, PlanGuard>> {
+  const { library } = questions
+  return {
+    fails: (context) => context.failure !== null,
+    outputFails: (context) => questions.output(context)?.ok === false,
+    allSettled: (context) => context.open === 0,
+    noneRuns: (context) => context.active === 0,
+    onlyWaits: (context) => context.active > 0 && context.active === context.waiting,
+    mayStop: (context, event) => {
+      if (event.type !== 'block.waiting' || event.sent === true) return false
+      const state = itemAt(context.nodes, library.places.get(event.node) ?? -1)
+      return state?.status === 'running' && !state.isCancelled
+    },
+    scopeSucceeds: (_, event) => event.type === 'scope.settled' && event.response.success,
+    retriesLater: (context, event) => questions.decision(context, event).kind === 'retry',
+    repairs: (context, event) => questions.decision(context, event).kind === 'repair',
+    asks: (context, event) => questions.decision(context, event).kind === 'ask',
+    choosesRetry: (_, event) => event.type === 'decision.made' && event.action === 'retry',
+    choosesPatch: (_, event) => event.type === 'decision.made' && event.action === 'patch',
+    choosesSkip: (_, event) => event.type === 'decision.made' && event.action === 'skip'
+  }
+}
