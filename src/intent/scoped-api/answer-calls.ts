@@ -18,6 +18,14 @@ export interface PackageCaller {
   readonly manifest: Manifest
 }
 
+/** What it takes of the unit that runs the package. */
+export type UnitContext = Pick<BlockContext, 'effect' | 'now' | 'unitId'>
+
+/** What answering takes of the context of the block that runs the package. */
+export type CallContext = Pick<BlockContext, 'effect' | 'now' | 'unitId'> & {
+  readonly state: HostState
+}
+
 /**
  * Answers the open calls of an execution, for the tape of the next (K9). Stateful ones are done in
  * the order in which the package made them, effects together; the entries stand in the order in
@@ -25,14 +33,13 @@ export interface PackageCaller {
  */
 export async function answerCalls(options: {
   readonly api: ScopedApi
-  readonly ctx: BlockContext
-  /** State of the unit; by default that of `ctx`. */
-  readonly state?: HostState
+  readonly ctx: UnitContext
+  /** State of the unit. */
+  readonly state: HostState
   readonly caller: PackageCaller
   readonly calls: readonly SandboxCall[]
 }): Promise<readonly TapeEntry[]> {
-  const { api, ctx, caller, calls } = options
-  const state = options.state ?? ctx.state
+  const { api, ctx, state, caller, calls } = options
   const entries: TapeEntry[] = []
   const underWay: Promise<void>[] = []
   for (const call of calls) {
@@ -83,7 +90,7 @@ function open(call: SandboxCall, api: ScopedApi): Opened {
 async function effect(
   opened: Extract<Opened, { ok: true }>,
   options: {
-    readonly ctx: BlockContext
+    readonly ctx: UnitContext
     readonly caller: PackageCaller
     readonly call: SandboxCall
   }
