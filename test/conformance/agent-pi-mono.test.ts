@@ -1,0 +1,146 @@
+import type { Model } from '@mariozechner/pi-ai'
+import { afterEach, describe, expect, it } from 'vitest'
+import { PiMonoServer } from '../../examples/pi-mono-server/server.js'
+import { AdapterRegistry, AgentTurns, piMonoAdapter } from '../../src/agent/index.js'
+import type { EffectCall } from '../../src/block/index.js'
+import type { Json } from '../../src/core/index.js'
+import {
+  type AdapterDriver,
+  type AdapterScene,
+  adapterChecks,
+  adapterScenes,
+  type ChatScene,
+  type ChatServer,
+  conformanceSecrets,
+  startChatServer
+} from '../../src/testing/index.js'
+
+/** The real pi agent behind HTTP, in front of the fake chat server. */
+
+const { apiKey } = conformanceSecrets
+
+function modelAt(baseUrl: string): Model<'openai-completions'> {
+  return {
+    id: 'deepseek-v4-flash',
+    name: 'fake',
+    api: 'openai-completions',
+    provider: 'deepseek',
+    baseUrl,
+    reasoning: true,
+    input: ['text'],
+    cost: { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 },
+    contextWindow: 64_000,
+    maxTokens: 4_096
+  }
+}
+
+const scenes: Readonly<Record<AdapterScene, ChatScene>> = {
+  text: { ...adapterScenes.text, chunkLength: 5 },
+  reasoning: adapterScenes.reasoning,
+  structured: adapterScenes.structured,
+  unstructured: adapterScenes.unstructured,
+  tools: { toolCalls: [adapterScenes.tools] },
+  unauthorized: { text: 'never asked' },
+  lost: { breaks: 'hang' },
+  hang: { breaks: 'hang', text: 'The inv' }
+}
+
+const driver: AdapterDriver = {
+  start: async (scene) => {
+    const chat = await startChatServer({
+      script: () => {
+        // The backend itself goes away while the model still thinks.
+        if (scene === 'lost') void server.close()
+        return scenes[scene]
+      }
+    })
+    const serverKey = scene === 'unauthorized' ? 'another key' : apiKey
+    const options = { model: modelAt(chat.url), modelKey: 'model-key', apiKey: serverKey }
+    const server = await PiMonoServer.start(options)
+    return {
+      adapter: piMonoAdapter(),
+      settings: { baseUrl: server.url, apiKey },
+      close: async () => {
+        await server.close()
+        await chat.close()
+      }
+    }
+  }
+}
+
+describe('adapter conformance: pi-mono, http, with the real pi agent', () => {
+  for (const check of adapterChecks(driver)) {
+    it(check.name, async () => {
+      await expect(check.run(driver)).resolves.toBeUndefined()
+    })
+  }
+})
+
+describe('turns with the real pi agent', () => {
+  let chat: ChatServer | undefined
+  let server: PiMonoServer | undefined
+  afterEach(async () => {
+    await server?.close()
+    await chat?.close()
+  })
+
+  async function start(script: (index: number) => ChatScene): Promise<AgentTurns> {
+    chat = await startChatServer({ script: ({ index }) => script(index) })
+    server = await PiMonoServer.start({ model: modelAt(chat.url), modelKey: 'model-key', apiKey })
+    const adapters = new AdapterRegistry().registerAdapter('pi-mono', () => piMonoAdapter())
+    return new AgentTurns({ adapters, environment: { PI_KEY: apiKey } })
+  }
+
+  function call(key: string, nodeId: string): EffectCall {
+    const turn = {
+      runId: 'run-1',
+      nodeId,
+      agentId: 'clerk',
+      turnMode: 'normal',
+      prompt: `prompt of ${nodeId}`,
+      input: {},
+      messages: []
+    }
+    const adapterConfig = { baseUrl: server?.url ?? '', apiKey: 'env:PI_KEY' }
+    const request: Json = { adapterKind: 'pi-mono', adapterConfig, flowName: 'flow', turn }
+    return { key, request, signal: new AbortController().signal }
+  }
+
+  it('A4: shares one session among the turns of an agent, and disposes of it', async () => {
+    const turns = await start((index) => ({ text: `answer ${index}` }))
+    expect(await turns.perform(call('k1', 'one'))).toMatchObject({ finalText: 'answer 0' })
+    expect(await turns.perform(call('k2', 'two'))).toMatchObject({ finalText: 'answer 1' })
+    expect(server?.sessions).toBe(1)
+    // The second request carries what the first one said.
+    const texts = JSON.stringify(chat?.requests[1]?.body['messages'])
+    for (const said of ['prompt of one', 'answer 0', 'prompt of two']) expect(texts).toContain(said)
+    await turns.disposeRun('run-1')
+    expect(server?.sessions).toBe(0)
+  })
+
+  it('does a turn again in a new session when the backend lost the old one, and says so', async () => {
+    const turns = await start((index) => ({ text: `answer ${index}` }))
+    await turns.perform(call('k1', 'one'))
+    server?.forget()
+    expect(await turns.perform(call('k2', 'two'))).toMatchObject({
+      finalText: 'answer 1',
+      warnings: ['the backend had lost the session; the turn was done in a new one']
+    })
+    await turns.close()
+  })
+
+  it('L7: asks by the key what became of a turn whose answer was lost', async () => {
+    const turns = await start(() => ({ text: 'done once' }))
+    await turns.perform(call('k1', 'one'))
+    const later = call('k1', 'one')
+    expect(await turns.locate(later)).toMatchObject({
+      found: true,
+      result: { finalText: 'done once' }
+    })
+    expect(await turns.locate(call('k9', 'one'))).toEqual({ found: false, definite: false })
+    // The same key again does nothing again.
+    expect(await turns.perform(later)).toMatchObject({ finalText: 'done once' })
+    expect(chat?.requests).toHaveLength(1)
+    await turns.close()
+  })
+})
