@@ -217,6 +217,12 @@ export const RAW_INTENT_LENGTH_MAX = 16_384
 
 /** Executions of one workflow node that polls. */
 export const POLL_ATTEMPTS_MAX = 3_000
+/** Patches that one answer may bring to a running workflow. */
+export const RUNTIME_PATCHES_MAX = 256
+/** Text of one field of a diagnostic, in UTF-16 units. */
+export const DIAGNOSTIC_TEXT_LENGTH_MAX = 1_000
+/** Members of one list or object of a diagnostic. */
+export const DIAGNOSTIC_LIST_LENGTH_MAX = 64
 
 /** Bytes of one answer over HTTP or a pipe that a turn reads. */
 export const TURN_RESPONSE_BYTES_MAX = 32 * 1024 * 1024

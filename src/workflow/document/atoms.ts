@@ -40,11 +40,14 @@ export const chainPattern = z
   .max(96)
   .regex(new RegExp(`^(\\*|${namespaces}:(\\*|[A-Za-z0-9._-]+))$`))
 
-// The plan's own nodes are named like this too: a letter first, and no dot.
+// "__" joins a node and the step of a composite in the names of the plan's nodes.
 export const nodeId = z
   .string()
-  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
-  .meta({ description: 'Letters, digits, _ and -, beginning with a letter; at most 64.' })
+  .regex(/^[A-Za-z](?:[A-Za-z0-9-]|_(?!_|$)){0,63}$/)
+  .meta({
+    description:
+      'Letters, digits, _ and -, beginning with a letter; no "__", no "_" at the end; at most 64.'
+  })
 
 /** Names that a path of an expression may contain. */
 export const memberName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)

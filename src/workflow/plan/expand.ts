@@ -295,9 +295,9 @@ function contractsOf(parts: StepParts, issues: Issues): readonly PlanContract[] 
       const why = found === undefined ? 'no deployment says' : 'several deployments say'
       const message = `${why} where ${name} is on ${step.chain}: it has to be given at run time`
       issues.note('contract_not_deployed', message)
-      return { name, address: null, from: null }
+      return { name, address: null, from: null, isShared: false }
     }
-    return { name, ...found }
+    return { name, ...found, isShared: false }
   })
 }
 

@@ -97,6 +97,8 @@ export interface PlanContract {
   readonly address: string | null
   /** Protocol whose deployment has it. */
   readonly from: string | null
+  /** Whether the bare name means the same for every node that reads it. */
+  readonly isShared: boolean
 }
 
 export interface PlanRetry {

@@ -63,7 +63,7 @@ export function planFlow(options: PlanOptions): PlanResult {
     expandNode(node, expansion, issues.below(node.path, { nodeId: node.node.id }))
   )
   const outputAmounts = readOutputs(expansion, issues)
-  const nodes = ordered(withQueries(expanded, issues), issues)
+  const nodes = ordered(withSharedNames(withQueries(expanded, issues)), issues)
   if (issues.hasErrors || nodes === undefined) return { ok: false, issues: found }
   const plan: AisPlan = {
     schema: planSchemaName,
@@ -193,6 +193,24 @@ function withQueries(expanded: readonly Expanded[], issues: Issues): readonly Ai
       amounts: [...new Set([...planNode.amounts, ...amounts])].sort()
     }
   })
+}
+
+/** Marks contract names that mean one thing in the whole workflow: one chain, one deployment. */
+function withSharedNames(nodes: readonly AisPlanNode[]): readonly AisPlanNode[] {
+  const meanings = new Map<string, Set<string>>()
+  for (const { chain, contracts } of nodes) {
+    for (const { name, from } of contracts) {
+      const known = meanings.get(name) ?? new Set()
+      meanings.set(name, known.add(`${chain} ${from ?? ''}`))
+    }
+  }
+  return nodes.map((node) => ({
+    ...node,
+    contracts: node.contracts.map((contract) => ({
+      ...contract,
+      isShared: meanings.get(contract.name)?.size === 1
+    }))
+  }))
 }
 
 function ordered(

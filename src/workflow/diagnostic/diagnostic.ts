@@ -1,0 +1,119 @@
+import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
+import { cleanText, redacted } from './redact.js'
+
+/** What may be done about a failed node (W10). */
+export type DiagnosticAction = 'retry' | 'patch' | 'ask_user' | 'abort'
+
+export type DiagnosticPhase =
+  | 'plan'
+  | 'condition'
+  | 'arguments'
+  | 'policy'
+  | 'confirm'
+  | 'check'
+  | 'read'
+  | 'simulate'
+  | 'prepare'
+  | 'send'
+  | 'returns'
+  | 'until'
+  | 'assert'
+
+/**
+ * A failure of a node for a person and for a model: only these fields, each cut and redacted, never
+ * an error object (W10). Plain JSON.
+ */
+export interface NodeDiagnostic {
+  readonly code: string
+  /** One sentence for people. */
+  readonly message: string
+  readonly nodeId: string
+  readonly chain: string
+  readonly executionType: string
+  readonly phase: DiagnosticPhase
+  /** From 1. */
+  readonly attempt: number
+  /** On the run's logical clock. */
+  readonly elapsedMs: number
+  readonly rpc?: { readonly method: string; readonly request: Json; readonly response: Json }
+  readonly revert?: Json
+  readonly logs?: readonly string[]
+  readonly programError?: Json
+  /** Transaction that it is about, as far as it was prepared. */
+  readonly transaction?: Json
+  /** What is wrong with which value. */
+  readonly values?: readonly { readonly place: string; readonly message: string }[]
+  /** What the node gave last; for polls and asserts. */
+  readonly lastOutputs?: Json
+  readonly lastCheckpoint: string | null
+  readonly retryable: boolean
+  readonly actions: readonly DiagnosticAction[]
+}
+
+/** The fields a diagnostic is built from; everything else is left out. */
+export type DiagnosticFields = Omit<NodeDiagnostic, 'actions'> & {
+  /** Whether something may have happened outside: then a retry asks first. */
+  readonly sent: boolean
+}
+
+/** Builds a diagnostic: fields by name from an allow-list, texts cut, secrets taken out. */
+export function nodeDiagnostic(fields: DiagnosticFields): NodeDiagnostic {
+  const { rpc, revert, logs, programError, transaction, values, lastOutputs } = fields
+  return {
+    code: fields.code,
+    message: cleanText(fields.message),
+    nodeId: fields.nodeId,
+    chain: fields.chain,
+    executionType: fields.executionType,
+    phase: fields.phase,
+    attempt: fields.attempt,
+    elapsedMs: fields.elapsedMs,
+    ...(rpc === undefined
+      ? {}
+      : {
+          rpc: {
+            method: cleanText(rpc.method),
+            request: redacted(rpc.request),
+            response: redacted(rpc.response)
+          }
+        }),
+    ...(revert === undefined ? {} : { revert: redacted(revert) }),
+    ...(logs === undefined
+      ? {}
+      : { logs: logs.slice(0, limits.DIAGNOSTIC_LIST_LENGTH_MAX).map(cleanText) }),
+    ...(programError === undefined ? {} : { programError: redacted(programError) }),
+    ...(transaction === undefined ? {} : { transaction: redacted(transaction) }),
+    ...(values === undefined ? {} : { values: values.map(cleanValue) }),
+    ...(lastOutputs === undefined ? {} : { lastOutputs: redacted(lastOutputs) }),
+    lastCheckpoint: fields.lastCheckpoint,
+    retryable: fields.retryable,
+    actions: actionsFor(fields)
+  }
+}
+
+function cleanValue({ place, message }: { readonly place: string; readonly message: string }) {
+  return { place: cleanText(place), message: cleanText(message) }
+}
+
+const byArguments: ReadonlySet<DiagnosticPhase> = new Set(['condition', 'arguments', 'check'])
+
+/** What helps: a retry where trying again can, a patch where values were at fault. */
+function actionsFor({ retryable, phase, code }: DiagnosticFields): readonly DiagnosticAction[] {
+  const actions: DiagnosticAction[] = []
+  if (retryable) actions.push('retry')
+  const isAboutValues = byArguments.has(phase) || phase === 'assert' || phase === 'until'
+  if (isAboutValues || phase === 'policy' || code === 'reverted') actions.push('patch')
+  if (phase !== 'confirm') actions.push('ask_user')
+  return [...actions, 'abort']
+}
+
+/** The diagnostic in a failed response's details; undefined when it holds none. */
+export function diagnosticIn(details: Json | undefined): NodeDiagnostic | undefined {
+  const found = isJsonObject(details) ? details['diagnostic'] : undefined
+  if (!isJsonObject(found)) return undefined
+  const { code, nodeId, phase, actions } = found
+  const isOne = typeof code === 'string' && typeof nodeId === 'string' && typeof phase === 'string'
+  return isOne && Array.isArray(actions)
+    ? (found as JsonObject as unknown as NodeDiagnostic)
+    : undefined
+}

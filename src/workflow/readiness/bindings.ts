@@ -1,0 +1,89 @@
+import { isJsonObject, type JsonObject } from '../../core/index.js'
+import type { AisPlanNode } from '../plan/plan.js'
+import type { Scope } from '../value/compile.js'
+import type { AisRuntime } from './runtime.js'
+
+/** What a node has computed of itself so far. */
+export interface OwnValues {
+  readonly params: JsonObject
+  readonly calculated: JsonObject
+}
+
+/**
+ * Addresses that a node sees (W8): what the runtime says for the node, for its chain, or by the
+ * bare name where that means one thing in the whole workflow; else the deployment of the plan.
+ */
+export function contractsFor(node: AisPlanNode, runtime: AisRuntime): JsonObject {
+  const { contracts } = runtime
+  const layers = [node.id, node.source.node, node.chain].map((key) => objectAt(contracts, key))
+  const entries = node.contracts.flatMap(({ name, address, isShared }) => {
+    const scoped = layers.find((layer) => typeof layer[name] === 'string')?.[name]
+    const bare = isShared && typeof contracts[name] === 'string' ? contracts[name] : undefined
+    const found = scoped ?? bare ?? address
+    return found === null || found === undefined ? [] : [[name, found] as const]
+  })
+  return Object.fromEntries(entries)
+}
+
+/** The names of a value's scope, with what stands under each (semantics.md W3). */
+export function bindingsFor(
+  scope: Scope,
+  node: AisPlanNode,
+  runtime: AisRuntime,
+  own: OwnValues
+): JsonObject {
+  const common = {
+    ctx: runtime.ctx,
+    contracts: contractsFor(node, runtime),
+    policy: runtime.policy,
+    detect: objectAt(runtime.choices, node.id)
+  }
+  if (scope === 'flow') {
+    const nodes = nodesFor(runtime)
+    return { ...common, inputs: runtime.inputs, calculated: runtime.calculated, nodes }
+  }
+  const query = Object.entries(node.queries).map(
+    ([name, id]) => [name, runtime.nodes[id]?.outputs ?? {}] as const
+  )
+  return {
+    ...common,
+    params: own.params,
+    calculated: { ...runtime.calculated, ...own.calculated },
+    query: Object.fromEntries(query),
+    steps: stepsFor(node, runtime)
+  }
+}
+
+/** Done nodes under the names of the workflow; steps of a composite stand below its outputs. */
+export function nodesFor(runtime: AisRuntime): JsonObject {
+  const nodes = new Map<string, { outputs: JsonObject; calculated: JsonObject }>()
+  const steps: [string, string, JsonObject][] = []
+  for (const [id, { outputs, calculated }] of Object.entries(runtime.nodes)) {
+    const at = id.indexOf('__')
+    if (at > 0) steps.push([id.slice(0, at), id.slice(at + '__'.length), outputs])
+    else nodes.set(id, { outputs, calculated })
+  }
+  for (const [node, step, outputs] of steps) {
+    const known = nodes.get(node)
+    const before = objectAt(known?.outputs ?? {}, 'steps')
+    nodes.set(node, {
+      calculated: known?.calculated ?? {},
+      outputs: { ...known?.outputs, steps: { ...before, [step]: outputs } }
+    })
+  }
+  return Object.fromEntries(nodes)
+}
+
+function stepsFor(node: AisPlanNode, runtime: AisRuntime): JsonObject {
+  if (node.source.step === null) return {}
+  const prefix = `${node.source.node}__`
+  const steps = Object.entries(runtime.nodes)
+    .filter(([id]) => id.startsWith(prefix))
+    .map(([id, { outputs }]) => [id.slice(prefix.length), outputs] as const)
+  return Object.fromEntries(steps)
+}
+
+function objectAt(owner: JsonObject, key: string): JsonObject {
+  const value = Object.hasOwn(owner, key) ? owner[key] : undefined
+  return isJsonObject(value) ? value : {}
+}
