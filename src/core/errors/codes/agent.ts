@@ -1,6 +1,10 @@
 import type { CodeTexts } from '../texts.js'
 
 export const agentCodes = {
+  'agent.invalid_tool': {
+    message: 'The tool {name} cannot be registered: {problem}.',
+    fix: 'Correct its definition.'
+  },
   'agent.duplicate_adapter': {
     message: 'Two adapters are registered as {kind}.',
     fix: 'Register each kind of adapter once.'

@@ -1,0 +1,109 @@
+import type { CompositeDefinition } from '../../block/index.js'
+import type { Json } from '../../core/index.js'
+import type { AdapterRegistry } from '../adapters/adapter-registry.js'
+import type { PromptAssetManifest } from '../assets/manifest.js'
+import { parseManifest } from '../assets/parse-manifest.js'
+import type { NodeBinding } from '../binding/bind.js'
+import { error, type FlowFinding, hasErrors } from '../flow/finding.js'
+import { lintFlow } from '../flow/lint.js'
+import { parseFlow } from '../flow/parse.js'
+import type { FlowDocument } from '../flow/schema.js'
+import { validateFlow } from '../flow/validate.js'
+import type { AgentTool } from '../turn/tool.js'
+import type { FlowKind } from '../walk/blocks.js'
+import { FlowEdges } from './edges.js'
+import { compositeNameOf, nodeNamesOf } from './names.js'
+import { compileNode } from './node.js'
+
+/** What a host brings that flows may name. */
+export interface FlowHost {
+  readonly adapters: AdapterRegistry
+  readonly tools?: readonly AgentTool[]
+  readonly kinds?: readonly FlowKind[]
+}
+
+export type CompiledFlow =
+  | {
+      readonly ok: true
+      readonly flow: FlowDocument
+      readonly definition: CompositeDefinition
+      readonly bindings: readonly NodeBinding[]
+      readonly warnings: readonly FlowFinding[]
+    }
+  | { readonly ok: false; readonly findings: readonly FlowFinding[] }
+
+/**
+ * A flow as a composite (semantics.md A2): everything that an agent needs, prompts included, stands
+ * in the definition, so that a run needs neither the directory of prompts nor the host's adapters
+ * to be done again. What is wrong is data.
+ */
+export function compileFlow(document: Json, host: FlowHost): CompiledFlow {
+  const parsed = parseFlow(document)
+  if (!parsed.ok) return parsed
+  const { flow } = parsed
+  const found = validateFlow(flow)
+  const assets = assetsOf(flow)
+  if (!assets.ok) return { ok: false, findings: [...found, ...assets.findings] }
+  if (hasErrors(found)) return { ok: false, findings: found }
+  return compileValid(flow, assets.manifest, host)
+}
+
+function compileValid(
+  flow: FlowDocument,
+  assets: PromptAssetManifest | undefined,
+  host: FlowHost
+): CompiledFlow {
+  const { nodes, startNodeId } = flow.graph
+  const names = nodeNamesOf(nodes.map(({ nodeId }) => nodeId))
+  const edges = new FlowEdges(flow, names)
+  const { adapters, tools = [], kinds = [] } = host
+  const options = {
+    flow,
+    assets,
+    edges,
+    adapters,
+    tools: new Map(tools.map((tool) => [tool.name, tool])),
+    kinds: new Map(kinds.map((kind) => [kind.kind, kind]))
+  }
+  const compiled = nodes.map((node, index) => ({
+    node,
+    result: compileNode(node, ['graph', 'nodes', index], options)
+  }))
+  const findings = compiled.flatMap(({ result }) => (result.ok ? [] : result.findings))
+  if (findings.length > 0) return { ok: false, findings }
+  const good = compiled.flatMap(({ node, result }) => (result.ok ? [{ node, ...result }] : []))
+  const transitions = nodes.flatMap(({ nodeId }) => {
+    const branches = edges.branches(nodeId)
+    return branches.length === 0 ? [] : [[edges.name(nodeId), branches] as const]
+  })
+  return {
+    ok: true,
+    flow,
+    definition: {
+      name: compositeNameOf(flow.meta.name),
+      version: flow.meta.version,
+      maxSteps: flow.runtime.maxSteps,
+      atomic: false,
+      entryPoint: edges.name(startNodeId),
+      nodes: Object.fromEntries(
+        good.map(({ node, definition }) => [edges.name(node.nodeId), definition])
+      ),
+      transitions: Object.fromEntries(transitions)
+    },
+    bindings: good.flatMap(({ binding }) => (binding === undefined ? [] : [binding])),
+    warnings: [...lintFlow(flow), ...good.flatMap(({ warnings }) => warnings)]
+  }
+}
+
+type Assets =
+  | { readonly ok: true; readonly manifest: PromptAssetManifest | undefined }
+  | { readonly ok: false; readonly findings: readonly FlowFinding[] }
+
+function assetsOf({ extensions }: FlowDocument): Assets {
+  const { promptAssets } = extensions
+  if (promptAssets === undefined) return { ok: true, manifest: undefined }
+  const parsed = parseManifest(promptAssets as Json)
+  if (parsed.ok) return parsed
+  const path = ['extensions', 'promptAssets']
+  return { ok: false, findings: [error('agent_asset_invalid', path, parsed.problem)] }
+}

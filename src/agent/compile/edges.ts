@@ -1,0 +1,128 @@
+import type { CompositeDefinition } from '../../block/index.js'
+import type { Json, JsonObject } from '../../core/index.js'
+import { carriesData, portsOf } from '../flow/ports.js'
+import type { FlowDocument, FlowEdge, FlowNode } from '../flow/schema.js'
+import type { IncomingEdge } from '../walk/walk.js'
+
+type Branch = CompositeDefinition['transitions'][string][number]
+
+/** The edges of a flow, by their ends. */
+export class FlowEdges {
+  readonly #flow: FlowDocument
+  readonly #names: ReadonlyMap<string, string>
+  readonly #outgoing = new Map<string, FlowEdge[]>()
+  readonly #incoming = new Map<string, FlowEdge[]>()
+
+  constructor(flow: FlowDocument, names: ReadonlyMap<string, string>) {
+    this.#flow = flow
+    this.#names = names
+    for (const edge of flow.graph.edges) {
+      listIn(this.#outgoing, edge.source).push(edge)
+      listIn(this.#incoming, edge.target).push(edge)
+    }
+  }
+
+  name(nodeId: string): string {
+    return this.#names.get(nodeId) ?? nodeId
+  }
+
+  /**
+   * First the edge that begins at the active output handle, else the first without a handle, else
+   * the first (semantics.md A2). One way out needs no condition.
+   */
+  branches(nodeId: string): readonly Branch[] {
+    const edges = this.#outgoing.get(nodeId) ?? []
+    const otherwise = edges.find((edge) => handleOf(edge) === '') ?? edges[0]
+    if (otherwise === undefined) return []
+    const labelled = edges.filter(
+      (edge, index) =>
+        handleOf(edge) !== '' &&
+        edges.findIndex((one) => handleOf(one) === handleOf(edge)) === index
+    )
+    const last: Branch = { condition: { kind: 'default' }, target: this.name(otherwise.target) }
+    if (labelled.every(({ target }) => target === otherwise.target)) return [last]
+    return [
+      ...labelled.map((edge) => ({
+        condition: { kind: 'cel' as const, cel: isActive(handleOf(edge)) },
+        target: this.name(edge.target)
+      })),
+      last
+    ]
+  }
+
+  /** The edges that end at a node, as its block sees them. */
+  incoming(node: FlowNode): readonly IncomingEdge[] {
+    const ports = portsOf(node, this.#flow.extensions.customNodeSpecs)
+    return (this.#incoming.get(node.nodeId) ?? []).map((edge) => ({
+      source: this.name(edge.source),
+      sourcePort: handleOf(edge) === '' ? 'out' : handleOf(edge),
+      targetPort: carriesData(edge, ports) ? (edge.targetHandle ?? 'data') : null
+    }))
+  }
+
+  /** Values of inputs that no edge feeds. */
+  defaults(node: FlowNode): JsonObject {
+    const fed = new Set(this.incoming(node).map(({ targetPort }) => targetPort))
+    const { inputs } = portsOf(node, this.#flow.extensions.customNodeSpecs)
+    const values = inputs.flatMap(({ portId, defaultValue }): [string, Json][] =>
+      defaultValue === undefined || fed.has(portId) ? [] : [[portId, defaultValue]]
+    )
+    return Object.fromEntries(values)
+  }
+
+  /**
+   * Values that give the outputs of the nodes before, null where one has not run. Where a person
+   * may skip the node before, those before it count too: the walk goes on from them.
+   */
+  sources(node: FlowNode): JsonObject {
+    const before = this.#before(node.nodeId)
+    const isCertain = before.size === 1 && node.nodeId !== this.#flow.graph.startNodeId
+    const values = [...before].map((source): [string, Json] => {
+      const name = this.name(source)
+      return [name, isCertain ? { ref: `nodes.${name}.response.data` } : { cel: ifRun(name) }]
+    })
+    return Object.fromEntries(values)
+  }
+
+  #before(nodeId: string): ReadonlySet<string> {
+    const found = new Set(this.#sourcesOf(nodeId))
+    // A set grows while it is walked.
+    for (const source of found) {
+      if (!this.#maySkip(source)) continue
+      for (const earlier of this.#sourcesOf(source)) if (earlier !== nodeId) found.add(earlier)
+    }
+    return found
+  }
+
+  #sourcesOf(nodeId: string): readonly string[] {
+    return (this.#incoming.get(nodeId) ?? []).map(({ source }) => source)
+  }
+
+  #maySkip(nodeId: string): boolean {
+    return this.#flow.graph.nodes.some(
+      (node) => node.nodeId === nodeId && node.config.onError === 'ask'
+    )
+  }
+}
+
+function handleOf(edge: FlowEdge): string {
+  return edge.sourceHandle ?? ''
+}
+
+// A node that a person has skipped has no data.
+function isActive(handle: string): string {
+  return `response.data != null && response.data.handle == ${JSON.stringify(handle)}`
+}
+
+function ifRun(name: string): string {
+  const node = JSON.stringify(name)
+  return `${node} in nodes ? nodes[${node}].response.data : null`
+}
+
+function listIn<Key, Item>(map: Map<Key, Item[]>, key: Key): Item[] {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made: Item[] = []
+  map.set(key, made)
+  return made
+}

@@ -1,0 +1,51 @@
+import type { DocumentPath } from '../../block/index.js'
+
+/** What is wrong (`error`) or doubtful (`warning`) in a flow, and where. */
+export interface FlowFinding {
+  readonly code: FlowFindingCode
+  readonly severity: 'error' | 'warning'
+  /** Keys from the root of the document. */
+  readonly path: DocumentPath
+  readonly message: string
+}
+
+/** Stable codes; the first nine are those of AgentsFlow. */
+export type FlowFindingCode =
+  | 'start_node_not_found'
+  | 'edge_source_not_found'
+  | 'edge_target_not_found'
+  | 'edge_port_not_found'
+  | 'port_type_mismatch'
+  | 'duplicate_node_id'
+  | 'duplicate_port_id'
+  | 'unreachable_node'
+  | 'required_input_disconnected'
+  | 'invalid_document'
+  | 'unsupported_version'
+  | 'unknown_node_kind'
+  | 'duplicate_agent_id'
+  | 'self_edge'
+  | 'duplicate_edge'
+  | 'input_has_many_sources'
+  | 'secret_not_reference'
+  | 'reserved_key'
+  | 'agent_not_bound'
+  | 'agent_not_found'
+  | 'agent_asset_invalid'
+  | 'adapter_not_found'
+  | 'tool_not_found'
+  | 'cost_not_measurable'
+  | 'no_finish'
+  | 'loop_without_end'
+
+export function error(code: FlowFindingCode, path: DocumentPath, message: string): FlowFinding {
+  return { code, severity: 'error', path, message }
+}
+
+export function warning(code: FlowFindingCode, path: DocumentPath, message: string): FlowFinding {
+  return { code, severity: 'warning', path, message }
+}
+
+export function hasErrors(findings: readonly FlowFinding[]): boolean {
+  return findings.some(({ severity }) => severity === 'error')
+}

@@ -1,0 +1,86 @@
+import type { Block, Provider } from '../block/index.js'
+import type { Json } from '../core/index.js'
+import type { AdapterRegistry } from './adapters/adapter-registry.js'
+import { type AgentDelta, AgentTurns } from './adapters/agent-turns.js'
+import { builtInAdapters } from './adapters/built-in.js'
+import type { ResponseSecrets } from './adapters/withhold.js'
+import type { Environment } from './binding/secret.js'
+import { type CompiledFlow, compileFlow } from './compile/compile-flow.js'
+import { type AgentTool, toolProvider } from './turn/tool.js'
+import { turnBlock } from './turn/turn-block.js'
+import {
+  type FlowKind,
+  finishBlock,
+  inputBlock,
+  loaderBlock,
+  planLoopBlock
+} from './walk/blocks.js'
+import { fileLoader } from './walk/load-files.js'
+
+/** What a program brings for flow documents; all of it optional. */
+export interface AgentHost {
+  /** Default: {@link builtInAdapters}. */
+  readonly adapters?: AdapterRegistry
+  /** Made with `defineTool`. */
+  readonly tools?: readonly AgentTool[]
+  /** Made with `defineFlowKind`. */
+  readonly kinds?: readonly FlowKind[]
+  /** Where settings and secrets are looked for (A3). Default: the environment of the process. */
+  readonly environment?: Environment
+  /** The only directory that loaders read. Default: the working directory. */
+  readonly loaderRoot?: string
+  /** Parts of responses that are not to be sealed. */
+  readonly secrets?: ResponseSecrets
+  /** Hears text as it arrives; what it hears is no history (A5). */
+  readonly onDelta?: (delta: AgentDelta) => void
+}
+
+/**
+ * The agent room's share in a runtime.
+ *
+ * Owns: the sessions of agents, through {@link AgentTurns}. Does not own: runs.
+ */
+export class AgentParts {
+  readonly blocks: readonly Block[]
+  readonly providers: readonly Provider[]
+  readonly turns: AgentTurns
+  readonly #host: AgentHost
+  readonly #adapters: AdapterRegistry
+  readonly #listeners = new Set<(delta: AgentDelta) => void>()
+
+  constructor(host: AgentHost = {}) {
+    const { environment = process.env, secrets, tools = [], kinds = [], onDelta } = host
+    this.#host = host
+    this.#adapters = host.adapters ?? builtInAdapters()
+    if (onDelta !== undefined) this.#listeners.add(onDelta)
+    this.turns = new AgentTurns({
+      adapters: this.#adapters,
+      environment,
+      onDelta: (delta) => {
+        for (const listener of this.#listeners) listener(delta)
+      },
+      ...(secrets === undefined ? {} : { secrets })
+    })
+    this.blocks = [
+      turnBlock,
+      loaderBlock,
+      inputBlock,
+      planLoopBlock,
+      finishBlock,
+      ...kinds.map(({ block }) => block)
+    ]
+    const loader = fileLoader(host.loaderRoot ?? process.cwd())
+    this.providers = [this.turns, loader, ...tools.map(toolProvider)]
+  }
+
+  /** A flow document, compiled with what this host has. */
+  compile(document: Json): CompiledFlow {
+    const { tools = [], kinds = [] } = this.#host
+    return compileFlow(document, { adapters: this.#adapters, tools, kinds })
+  }
+
+  /** Hears the text of all turns as it arrives. */
+  onDelta(listener: (delta: AgentDelta) => void): void {
+    this.#listeners.add(listener)
+  }
+}

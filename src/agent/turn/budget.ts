@@ -1,0 +1,133 @@
+import type { TurnUsage } from '../adapters/adapter.js'
+import { noSpending, type Spent, spentBy, type Walk } from '../walk/walk.js'
+import type { BoundAgent, Budget } from './agent.js'
+import { dollarText, picoDollars, priceOf } from './usd.js'
+
+/** A bound that was reached, as it stands in the failure `budget_exceeded` (semantics.md A6). */
+export type BudgetBreach = {
+  readonly budget: keyof Budget | 'sessionMs' | 'maxCostUsd (unknown cost)'
+  readonly of: 'agent' | 'flow'
+  readonly limit: string | number
+  readonly used: string | number
+}
+
+interface Scope {
+  readonly of: 'agent' | 'flow'
+  readonly budget: Budget
+  readonly spent: Spent
+}
+
+/** Why another turn may not begin; undefined when it may. */
+export function breachBefore(
+  agent: BoundAgent,
+  flowBudget: Budget,
+  walk: Walk,
+  now: number
+): BudgetBreach | undefined {
+  const own = spentBy(walk, agent.agentId)
+  if (own !== undefined && now - own.startedAtMs >= agent.sessionMs) {
+    const used = now - own.startedAtMs
+    return { budget: 'sessionMs', of: 'agent', limit: agent.sessionMs, used }
+  }
+  for (const { of, budget, spent } of scopesOf(agent, flowBudget, walk)) {
+    const { maxTokens, maxSteps, maxWallClockMs, maxCostUsd } = budget
+    const started = of === 'agent' ? own?.startedAtMs : (walk.startedAtMs ?? undefined)
+    const elapsed = started === undefined ? 0 : now - started
+    if (maxSteps !== undefined && spent.turns >= maxSteps) {
+      return { budget: 'maxSteps', of, limit: maxSteps, used: spent.turns }
+    }
+    if (maxTokens !== undefined && spent.totalTokens >= maxTokens) {
+      return { budget: 'maxTokens', of, limit: maxTokens, used: spent.totalTokens }
+    }
+    if (maxWallClockMs !== undefined && elapsed >= maxWallClockMs) {
+      return { budget: 'maxWallClockMs', of, limit: maxWallClockMs, used: elapsed }
+    }
+    if (maxCostUsd !== undefined && pico(spent.costUsd) >= pico(maxCostUsd)) {
+      return { budget: 'maxCostUsd', of, limit: maxCostUsd, used: spent.costUsd }
+    }
+  }
+  return undefined
+}
+
+/** What a turn that was made has gone beyond; undefined when it kept within bounds. */
+export function breachAfter(
+  agent: BoundAgent,
+  flowBudget: Budget,
+  walk: Walk,
+  usage: TurnUsage
+): BudgetBreach | undefined {
+  const isCostKnown = costOf(agent, usage) !== undefined
+  for (const { of, budget, spent } of scopesOf(agent, flowBudget, walk)) {
+    const { maxTokens, maxCostUsd } = budget
+    if (maxTokens !== undefined && spent.totalTokens > maxTokens) {
+      return { budget: 'maxTokens', of, limit: maxTokens, used: spent.totalTokens }
+    }
+    if (maxCostUsd === undefined) continue
+    if (!isCostKnown) {
+      return { budget: 'maxCostUsd (unknown cost)', of, limit: maxCostUsd, used: spent.costUsd }
+    }
+    if (pico(spent.costUsd) > pico(maxCostUsd)) {
+      return { budget: 'maxCostUsd', of, limit: maxCostUsd, used: spent.costUsd }
+    }
+  }
+  return undefined
+}
+
+/** Tokens that the next answer may have at most. */
+export function tokensLeft(agent: BoundAgent, flowBudget: Budget, walk: Walk): number | undefined {
+  const left = scopesOf(agent, flowBudget, walk).flatMap(({ budget, spent }) =>
+    budget.maxTokens === undefined ? [] : [budget.maxTokens - spent.totalTokens]
+  )
+  const own = agent.maxTokens === undefined ? [] : [agent.maxTokens]
+  const all = [...own, ...left]
+  return all.length === 0 ? undefined : Math.min(...all)
+}
+
+/** The walk with a turn's usage added. */
+export function spend(walk: Walk, agent: BoundAgent, usage: TurnUsage, now: number): Walk {
+  const before = spentBy(walk, agent.agentId) ?? { ...noSpending, startedAtMs: now }
+  const spent: Spent = {
+    ...before,
+    turns: before.turns + 1,
+    inputTokens: before.inputTokens + usage.inputTokens,
+    outputTokens: before.outputTokens + usage.outputTokens,
+    totalTokens: before.totalTokens + usage.totalTokens,
+    costUsd: dollarText(pico(before.costUsd) + (costOf(agent, usage) ?? 0n))
+  }
+  return {
+    ...walk,
+    startedAtMs: walk.startedAtMs ?? now,
+    spent: { ...walk.spent, [agent.agentId]: spent }
+  }
+}
+
+function scopesOf(agent: BoundAgent, flowBudget: Budget, walk: Walk): readonly Scope[] {
+  const own = spentBy(walk, agent.agentId) ?? noSpending
+  const all = Object.values(walk.spent).reduce(sum, noSpending)
+  return [
+    { of: 'agent', budget: agent.budgets, spent: own },
+    { of: 'flow', budget: flowBudget, spent: all }
+  ]
+}
+
+function sum(a: Spent, b: Spent): Spent {
+  return {
+    ...a,
+    turns: a.turns + b.turns,
+    totalTokens: a.totalTokens + b.totalTokens,
+    costUsd: dollarText(pico(a.costUsd) + pico(b.costUsd))
+  }
+}
+
+/** What the provider says, else by the agent's prices; undefined when neither tells. */
+function costOf(agent: BoundAgent, usage: TurnUsage): bigint | undefined {
+  if (usage.costUsd !== undefined) return picoDollars(usage.costUsd)
+  if (agent.pricing === undefined) return undefined
+  const input = priceOf(usage.inputTokens, agent.pricing.inputUsdPerMillion)
+  const output = priceOf(usage.outputTokens, agent.pricing.outputUsdPerMillion)
+  return input === undefined || output === undefined ? undefined : input + output
+}
+
+function pico(text: string): bigint {
+  return picoDollars(text) ?? 0n
+}

@@ -1,0 +1,298 @@
+import { z } from 'zod'
+import type { BlockContext } from '../../block/index.js'
+import { type Json, type JsonObject, limits } from '../../core/index.js'
+import {
+  type ExpectedOutput,
+  type ToolCall,
+  TURN_EFFECT,
+  type TurnEffectRequest,
+  type TurnMessage,
+  type TurnResult
+} from '../adapters/adapter.js'
+import { noSpending, spentBy, type Walk } from '../walk/walk.js'
+import type { BoundAgent, TurnPayload } from './agent.js'
+import { arbitrate, type DelegationRuling } from './arbiter.js'
+import { breachAfter, breachBefore, spend, tokensLeft } from './budget.js'
+import { outputProblem } from './expected-output.js'
+import { TurnFailed } from './failure.js'
+import { assemblePrompt } from './prompt.js'
+import { DELEGATE_TOOL, delegateTool } from './tool.js'
+import { answerToolCall, type ToolUse } from './tool-calls.js'
+import { checkedResult } from './turn-result.js'
+
+export interface Asked {
+  readonly systemPrompt: string
+  readonly prompt: string
+  readonly input: JsonObject
+  readonly expectedOutput?: ExpectedOutput | undefined
+  /** An agent that was delegated to hands nothing on. */
+  readonly mayDelegate: boolean
+}
+
+/**
+ * The turns of one node: what its agent says, the tools it has called, the corrections it is asked
+ * for, and the tasks it hands on.
+ *
+ * Owns: the walk while the node runs. Does not own: what is sealed; run again on the same tape it
+ * comes to the same end.
+ * Invariants: A6 no turn begins beyond a budget; no node takes more than `AGENT_NODE_TURNS_MAX`.
+ */
+export class Conversation {
+  readonly toolUses: ToolUse[] = []
+  readonly rulings: DelegationRuling[] = []
+  readonly warnings: string[] = []
+  turns = 0
+  #walk: Walk
+  readonly #ctx: BlockContext
+  readonly #payload: TurnPayload
+
+  constructor(ctx: BlockContext, payload: TurnPayload, walk: Walk) {
+    this.#ctx = ctx
+    this.#payload = payload
+    this.#walk = walk
+  }
+
+  get walk(): Walk {
+    return this.#walk
+  }
+
+  /** Asks an agent until its answer stands. Throws {@link TurnFailed}. */
+  async ask(agent: BoundAgent, asked: Asked): Promise<TurnResult> {
+    const messages: TurnMessage[] = []
+    for (let corrections = 0; ; ) {
+      const result = await this.#completed(agent, asked, messages)
+      if (result.toolCalls.length > 0 && !agent.runsTools) {
+        messages.push(assistantMessage(result), ...(await this.#answers(agent, asked, result)))
+        continue
+      }
+      const { expectedOutput } = asked
+      const problem =
+        expectedOutput === undefined
+          ? undefined
+          : outputProblem(expectedOutput, result.structuredOutput)
+      if (problem === undefined) return result
+      if (corrections >= this.#payload.node.outputRetries) {
+        const schema = expectedOutput?.schemaRef ?? ''
+        throw new TurnFailed('structured_output_invalid', { schema, problem })
+      }
+      corrections += 1
+      messages.push(assistantMessage({ ...result, toolCalls: [] }), correction(problem))
+    }
+  }
+
+  /** Hands the node's task to another agent, because the flow says so. */
+  async forced(target: string, asked: Asked): Promise<TurnResult> {
+    const ruling = this.#ruling('flow-forced', target)
+    const agent = this.#delegate(target)
+    if (ruling.decision === 'rejected' || agent === undefined) {
+      throw new TurnFailed('delegation_rejected', { ruling })
+    }
+    const { systemPrompt } = standingOf(agent)
+    return this.ask(agent, { ...asked, systemPrompt, mayDelegate: false })
+  }
+
+  /** One turn that was completed; failed ones are tried again as the node allows. */
+  async #completed(
+    agent: BoundAgent,
+    asked: Asked,
+    messages: readonly TurnMessage[]
+  ): Promise<TurnResult> {
+    const { tries, retryMs } = this.#payload.node
+    for (let tried = 1; ; tried += 1) {
+      const result = await this.#turn(agent, asked, messages)
+      if (result.status === 'completed') return result
+      const { error } = result
+      const mayRetry = result.status === 'failed' && error?.retryable === true && tried < tries
+      if (!mayRetry) {
+        const reason = result.status === 'failed' ? 'turn_failed' : 'turn_aborted'
+        throw new TurnFailed(reason, { agentId: agent.agentId, error: failureText(result) })
+      }
+      if (retryMs > 0) await this.#ctx.sleep(retryMs)
+    }
+  }
+
+  async #turn(
+    agent: BoundAgent,
+    asked: Asked,
+    messages: readonly TurnMessage[]
+  ): Promise<TurnResult> {
+    const { flowBudget } = this.#payload
+    const now = this.#ctx.now()
+    if (this.turns >= limits.AGENT_NODE_TURNS_MAX) {
+      throw new TurnFailed('too_many_turns', { limit: limits.AGENT_NODE_TURNS_MAX })
+    }
+    const before = breachBefore(agent, flowBudget, this.#walk, now)
+    if (before !== undefined) {
+      throw new TurnFailed('budget_exceeded', { agentId: agent.agentId, ...before })
+    }
+    this.turns += 1
+    const answer = await this.#ctx.effect<Json>(TURN_EFFECT, {
+      // Plain JSON by construction; the interface only names its members.
+      request: this.#request(agent, asked, messages) as unknown as Json,
+      sideEffects: agent.sideEffects
+    })
+    const result = checkedResult(answer)
+    this.warnings.push(...result.warnings)
+    this.#walk = spend(this.#walk, agent, result.usage, now)
+    const after = breachAfter(agent, flowBudget, this.#walk, result.usage)
+    if (after !== undefined) {
+      throw new TurnFailed('budget_exceeded', { agentId: agent.agentId, ...after })
+    }
+    return result
+  }
+
+  #request(agent: BoundAgent, asked: Asked, messages: readonly TurnMessage[]): TurnEffectRequest {
+    const { entry, node, flowBudget } = this.#payload
+    const maxTokens = tokensLeft(agent, flowBudget, this.#walk)
+    const tools = this.#toolsOf(agent, asked)
+    return {
+      adapterKind: agent.adapterKind,
+      adapterConfig: agent.adapterConfig,
+      flowName: entry.flowName,
+      ...(asked.systemPrompt === '' ? {} : { systemPrompt: asked.systemPrompt }),
+      timeoutMs: agent.turnMs,
+      turn: {
+        runId: this.#ctx.runId,
+        nodeId: entry.nodeId,
+        agentId: agent.agentId,
+        turnMode: node.turnMode,
+        prompt: asked.prompt,
+        input: asked.input,
+        messages: [...messages],
+        ...(asked.expectedOutput === undefined ? {} : { expectedOutput: asked.expectedOutput }),
+        ...(tools.length === 0 ? {} : { tools }),
+        ...(agent.model === undefined ? {} : { model: agent.model }),
+        ...(agent.temperature === undefined ? {} : { temperature: agent.temperature }),
+        ...(maxTokens === undefined ? {} : { maxTokens })
+      }
+    }
+  }
+
+  #toolsOf(agent: BoundAgent, { mayDelegate }: Asked) {
+    const { switchModes, maxDelegations } = agent.delegation
+    const own = agent.tools.map(({ name, description, parameters }) => ({
+      name,
+      description,
+      parameters
+    }))
+    const delegates = mayDelegate && maxDelegations > 0 && switchModes.includes('agent-suggested')
+    return delegates ? [...own, delegateTool] : own
+  }
+
+  /** Answers to the calls of a turn, one after the other, in their order. */
+  async #answers(
+    agent: BoundAgent,
+    asked: Asked,
+    result: TurnResult
+  ): Promise<readonly TurnMessage[]> {
+    const messages: TurnMessage[] = []
+    for (const [index, call] of result.toolCalls.entries()) {
+      const answer =
+        call.name === DELEGATE_TOOL && asked.mayDelegate
+          ? await this.#suggested(agent, call)
+          : await this.#tool(agent, call, index)
+      messages.push({ role: 'tool', toolCallId: call.id, name: call.name, result: answer })
+    }
+    return messages
+  }
+
+  async #tool(agent: BoundAgent, call: ToolCall, answered: number): Promise<Json> {
+    const { nodeId } = this.#payload.entry
+    const { use, result } = await answerToolCall(this.#ctx, call, { agent, nodeId, answered })
+    this.toolUses.push(use)
+    return result
+  }
+
+  async #suggested(agent: BoundAgent, call: ToolCall): Promise<Json> {
+    const parsed = delegation.safeParse(call.arguments)
+    if (!parsed.success) return { error: 'invalid_arguments' }
+    const { agentId, task } = parsed.data
+    const ruling = this.#ruling('agent-suggested', agentId)
+    const target = this.#delegate(agentId)
+    if (ruling.decision === 'rejected' || target === undefined) {
+      return { error: 'delegation_rejected' }
+    }
+    const { systemPrompt } = standingOf(target)
+    const result = await this.ask(target, {
+      systemPrompt,
+      prompt: task,
+      input: { task },
+      mayDelegate: false
+    })
+    return returned(result, agent)
+  }
+
+  #ruling(mode: 'flow-forced' | 'agent-suggested', target: string): DelegationRuling {
+    const { agent, delegates } = this.#payload
+    const own = spentBy(this.#walk, agent.agentId) ?? {
+      ...noSpending,
+      startedAtMs: this.#ctx.now()
+    }
+    const ruling = arbitrate({
+      mode,
+      from: agent.agentId,
+      target,
+      policy: agent.delegation,
+      known: new Set(Object.keys(delegates)),
+      made: own.delegations
+    })
+    this.rulings.push(ruling)
+    if (ruling.decision === 'approved') {
+      const spent = { ...own, delegations: own.delegations + 1 }
+      this.#walk = { ...this.#walk, spent: { ...this.#walk.spent, [agent.agentId]: spent } }
+    }
+    return ruling
+  }
+
+  #delegate(agentId: string): BoundAgent | undefined {
+    const { delegates } = this.#payload
+    return Object.hasOwn(delegates, agentId) ? delegates[agentId] : undefined
+  }
+}
+
+const delegation = z.strictObject({ agentId: z.string().min(1), task: z.string().min(1) })
+
+function standingOf(agent: BoundAgent): { readonly systemPrompt: string } {
+  return assemblePrompt({ standing: agent.segments, node: [], input: {} })
+}
+
+/** What the agent that handed a task on gets back. */
+function returned(result: TurnResult, { delegation: policy }: BoundAgent): Json {
+  const { finalText, structuredOutput, reasoningText, toolCalls } = result
+  switch (policy.returnStrategy) {
+    case 'summary-only':
+      return { text: finalText }
+    case 'structured-output':
+      return { structuredOutput: structuredOutput ?? null }
+    case 'full-trace':
+      return {
+        text: finalText,
+        structuredOutput: structuredOutput ?? null,
+        reasoning: reasoningText ?? '',
+        toolCalls: toolCalls.map(({ name }) => name)
+      }
+  }
+}
+
+function assistantMessage({ finalText, toolCalls, reasoningText }: TurnResult): TurnMessage {
+  return {
+    role: 'assistant',
+    text: finalText,
+    ...(toolCalls.length === 0 ? {} : { toolCalls }),
+    ...(reasoningText === undefined ? {} : { reasoningText })
+  }
+}
+
+function correction(problem: string): TurnMessage {
+  const text = [
+    `Your answer does not have the shape that was asked for (${problem}).`,
+    'Answer again with JSON of that shape and nothing else.'
+  ].join(' ')
+  return { role: 'user', text }
+}
+
+function failureText({ error }: TurnResult): Json {
+  if (error === undefined) return null
+  const { code, message, category, retryable } = error
+  return { code, message, category, retryable }
+}

@@ -1,0 +1,68 @@
+import type { EffectCall, Located, Provider, SideEffectClass } from '../../block/index.js'
+import { isJsonObject, type Json, type JsonObject, TallyError } from '../../core/index.js'
+import type { ToolDefinition } from '../adapters/adapter.js'
+
+/** Something that an agent may ask the runtime to do; each call is an effect of its own. */
+export interface AgentTool {
+  readonly name: string
+  readonly description: string
+  /** JSON Schema of the arguments, without keys that begin with `$`. */
+  readonly parameters: JsonObject
+  readonly sideEffects: SideEffectClass
+  /** Whether `destructive_only` asks a person first; by default, whether it writes at all. */
+  readonly isDestructive?: boolean
+  perform(call: EffectCall): Promise<Json> | Json
+  locate?(call: EffectCall): Promise<Located<Json>> | Located<Json>
+}
+
+/** A tool as the compiled flow names it: plain JSON. */
+export interface BoundTool extends ToolDefinition {
+  readonly sideEffects: SideEffectClass
+  readonly needsApproval: boolean
+}
+
+const toolName = /^[A-Za-z0-9_-]{1,64}$/
+
+/** Checks a tool. Throws `agent.invalid_tool`. */
+export function defineTool(tool: AgentTool): AgentTool {
+  const refuse = (problem: string) =>
+    new TallyError('agent.invalid_tool', { name: tool.name, problem })
+  if (!toolName.test(tool.name)) throw refuse('its name has other signs than A-Z a-z 0-9 _ -')
+  if (tool.name === DELEGATE_TOOL) throw refuse('this name is kept for delegations')
+  if (hasReservedKey(tool.parameters)) throw refuse('its parameters have a key beginning with $')
+  return Object.freeze({ ...tool })
+}
+
+/** The effect of a tool's call, and the provider's name: tools and other providers never clash. */
+export function toolEffect(name: string): string {
+  return `agent.tool.${name}`
+}
+
+export function toolProvider(tool: AgentTool): Provider {
+  const { locate } = tool
+  return {
+    name: toolEffect(tool.name),
+    perform: (call) => tool.perform(call),
+    ...(locate === undefined ? {} : { locate: (call: EffectCall) => locate.call(tool, call) })
+  }
+}
+
+/** Name of the tool by which an agent suggests that another agent goes on. */
+export const DELEGATE_TOOL = 'delegate'
+
+export const delegateTool: ToolDefinition = {
+  name: DELEGATE_TOOL,
+  description: 'Hands a task to another agent and gives back its answer.',
+  parameters: {
+    type: 'object',
+    properties: { agentId: { type: 'string' }, task: { type: 'string' } },
+    required: ['agentId', 'task'],
+    additionalProperties: false
+  }
+}
+
+function hasReservedKey(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(hasReservedKey)
+  if (!isJsonObject(value)) return false
+  return Object.entries(value).some(([key, inner]) => key.startsWith('$') || hasReservedKey(inner))
+}
