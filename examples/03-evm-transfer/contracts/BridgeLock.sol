@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.24;
+
+import {IERC20} from "@openzeppelin/contracts/token/ERC20/IERC20.sol";
+import {SafeERC20} from "@openzeppelin/contracts/token/ERC20/utils/SafeERC20.sol";
+import {Multicall} from "@openzeppelin/contracts/utils/Multicall.sol";
+
+/// One side of a bridge: locks tokens and says so. For examples and tests, not for real money.
+contract BridgeLock is Multicall {
+    using SafeERC20 for IERC20;
+
+    struct Message {
+        address token;
+        uint256 amount;
+        string toChain;
+        bytes32 to;
+    }
+
+    error ZeroAmount(address token);
+    error DeadlinePassed(uint256 deadline, uint256 time);
+
+    event Locked(bytes32 indexed messageId, address indexed sender, Message message);
+
+    uint256 public sequence;
+    mapping(address token => uint256) public locked;
+    uint256[] private notes;
+
+    function send(address token, uint256 amount, string calldata toChain, bytes32 to)
+        external
+        returns (bytes32 messageId)
+    {
+        if (amount == 0) revert ZeroAmount(token);
+        require(bytes(toChain).length > 0, "no destination");
+        messageId = keccak256(abi.encode(block.chainid, address(this), sequence, token, msg.sender, amount, to));
+        sequence += 1;
+        locked[token] += amount;
+        emit Locked(messageId, msg.sender, Message(token, amount, toChain, to));
+        IERC20(token).safeTransferFrom(msg.sender, address(this), amount);
+    }
+
+    function multicall(uint256 deadline, bytes[] calldata data) external returns (bytes[] memory results) {
+        if (block.timestamp > deadline) revert DeadlinePassed(deadline, block.timestamp);
+        results = new bytes[](data.length);
+        for (uint256 i = 0; i < data.length; i++) {
+            (bool success, bytes memory result) = address(this).delegatecall(data[i]);
+            if (!success) {
+                assembly {
+                    revert(add(result, 32), mload(result))
+                }
+            }
+            results[i] = result;
+        }
+    }
+
+    /// Counts up; anybody may, and every transaction that takes effect is seen in it.
+    function note(uint256 value) external {
+        notes.push(value);
+    }
+
+    function noteCount() external view returns (uint256 count) {
+        return notes.length;
+    }
+
+    function noteAt(uint256 index) external view returns (uint256 value) {
+        return notes[index];
+    }
+
+    function summary(address token) external view returns (Message memory last, int8 sign, uint256[2] memory pair) {
+        last = Message(token, locked[token], "here", bytes32(sequence));
+        return (last, -1, [sequence, locked[token]]);
+    }
+}
