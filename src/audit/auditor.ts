@@ -1,7 +1,7 @@
 import {
   type Block,
-  type CompiledComposite,
-  type CompositeDefinition,
+  type CompiledDocument,
+  type DocumentDefinition,
   type Diagnostic,
   differing,
   type Finding,
@@ -26,11 +26,11 @@ import { currentProfile } from './profile.js'
 /** The code that is registered: what a ledger's receipts are compared with. */
 export interface CodeSource {
   block(name: string): Block | undefined
-  compile(definition: CompositeDefinition): Promise<Compiled>
+  compile(definition: DocumentDefinition): Promise<Compiled>
 }
 
 type Compiled =
-  | { readonly ok: true; readonly root: RootBlock; readonly compiled: CompiledComposite }
+  | { readonly ok: true; readonly root: RootBlock; readonly compiled: CompiledDocument }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 export interface AuditorOptions {
@@ -169,7 +169,7 @@ export class Auditor {
     const text = canonicalize(definition)
     const known = this.#compiled.get(text)
     if (known !== undefined) return known
-    const compiled = await this.#options.code.compile(definition as unknown as CompositeDefinition)
+    const compiled = await this.#options.code.compile(definition as unknown as DocumentDefinition)
     if (this.#compiled.size >= limits.CACHE_ENTRIES_MAX) this.#compiled.clear()
     this.#compiled.set(text, compiled)
     return compiled

@@ -19,19 +19,18 @@ export { type Block, type BlockDefinition, defineBlock, type Parsed } from './de
 export { differing, type Finding, firstOf } from './finding.js'
 export {
   type CompiledComposite,
+  type CompiledDocument,
   type CompiledLeaf,
   type CompiledNode,
   type CompiledPlan,
-  type CompiledRun,
   type CompileResult,
   compileComposite,
-  compilePlan,
-  compileRun
+  compileDocument,
+  compilePlan
 } from './graph/compile.js'
 export type { CompositeDefinition } from './graph/definition.js'
 export type { Diagnostic, DocumentPath } from './graph/diagnostic.js'
-export { drawChart, drawMermaid, drawSource } from './graph/draw.js'
-export { lintGraph } from './graph/lint.js'
+export { drawChart, drawSource } from './graph/draw.js'
 export { type ParsedComposite, parseComposite } from './graph/parse.js'
 export type { BlockRegistry, ConditionPredicate } from './graph/registry.js'
 export type {
@@ -44,15 +43,18 @@ export type {
   UnitDraft
 } from './journal.js'
 export {
+  type DocumentDefinition,
   isPlanDefinition,
   type PlanDefinition,
   type PlanNodeDefinition,
   type PlanNodeEnd,
   type PlanNodeResult,
-  planSchemaName,
-  type RunDefinition
+  planSchemaName
 } from './plan/definition.js'
+export { drawGraph } from './plan/draw.js'
+export { lintDocument } from './plan/lint.js'
 export { validatePlan } from './plan/order.js'
+export { type ParsedPlan, parsePlan } from './plan/parse.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './protocol.js'
 export { ActorPool } from './pump/actor-pool.js'
 export type { RecordedEntry } from './pump/book.js'

@@ -1,11 +1,11 @@
 import {
   type BlockRegistry,
+  type CompiledDocument,
   type CompositeDefinition,
-  compileComposite,
+  compileDocument,
   drawChart,
-  drawMermaid,
-  drawSource,
-  parseComposite
+  drawGraph,
+  drawSource
 } from '../block/index.js'
 import { type Json, readDocument, TallyError } from '../core/index.js'
 import { loadExpressions } from '../expression/index.js'
@@ -30,10 +30,11 @@ export async function graph(
   const { output } = frame
   const document = await readInput(frame, file)
   const refused = await refuseInvalid(frame, file, document)
-  const parsed = parseComposite(readDocument(document))
+  const { parseDocument } = await import('../runtime/index.js')
+  const parsed = parseDocument(readDocument(document))
   if (refused !== undefined || !parsed.ok) return refused ?? exitCodes.usage
   const { definition } = parsed
-  const result = compileComposite(definition, {
+  const result = compileDocument(definition, {
     registry: anyNames,
     expressions: await loadExpressions()
   })
@@ -43,16 +44,17 @@ export async function graph(
     return exitCodes.usage
   }
   const { config } = result.compiled
-  const drawing = format === 'json' ? JSON.stringify(config, null, 2) : draw(format, config)
+  const drawing =
+    format === 'json' ? JSON.stringify(config, null, 2) : draw(format, result.compiled)
   const content: Json | typeof config = format === 'json' ? config : drawing
   output.document('graph', { file, name: definition.name, format, content })
   output.file(drawing)
   return exitCodes.done
 }
 
-function draw(format: Exclude<Format, 'json'>, config: Parameters<typeof drawMermaid>[0]): string {
-  if (format === 'mermaid') return drawMermaid(config)
-  return format === 'chart' ? drawChart(config) : drawSource(config)
+function draw(format: Exclude<Format, 'json'>, compiled: CompiledDocument): string {
+  if (format === 'mermaid') return drawGraph(compiled)
+  return format === 'chart' ? drawChart(compiled.config) : drawSource(compiled.config)
 }
 
 function formatOf(given: string): Format {

@@ -1,4 +1,4 @@
-import type { CompiledComposite, RunCheckpoint } from '../block/index.js'
+import type { CompiledDocument, RunCheckpoint } from '../block/index.js'
 import {
   canonicalize,
   type Hash,
@@ -19,7 +19,7 @@ export function encodeCheckpoint(
   run: RunCheckpoint,
   options: {
     readonly runId: RunId
-    readonly compiled: CompiledComposite
+    readonly compiled: CompiledDocument
     readonly stateRoot: string
     /** SHA-256 of the run's first journal entry. */
     readonly startedHash: Hash
@@ -45,7 +45,7 @@ export function parseCheckpoint(
   saved: SavedCheckpoint | undefined,
   options: {
     readonly runId: RunId
-    readonly compiled: CompiledComposite
+    readonly compiled: CompiledDocument
     readonly startedHash: Hash
     readonly authenticate: Authenticate
   }
@@ -68,6 +68,6 @@ export function parseCheckpoint(
 
 type Authenticate = (hash: Hash) => Hash
 
-function chartOf({ config, configHash }: CompiledComposite): object {
+function chartOf({ config, configHash }: CompiledDocument): object {
   return { id: config.id ?? '', version: config.version ?? '', configHash }
 }

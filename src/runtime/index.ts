@@ -2,6 +2,7 @@
 export type { DeliveredEvent } from './channel.js'
 export { defineConfig, type TallyConfig } from './config.js'
 export { createRuntime } from './create.js'
+export { parseDocument } from './document-kinds.js'
 export type { Answer, RunHandle, RunResult } from './handle.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
 export { type LedgerReader, openReader, replayLocation, verifyLocation } from './reader.js'

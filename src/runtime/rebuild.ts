@@ -1,5 +1,5 @@
 import {
-  type CompositeDefinition,
+  type DocumentDefinition,
   type PumpHost,
   type RecordedEntry,
   type RunEnd,
@@ -29,7 +29,7 @@ export async function rebuildRun(
 ): Promise<Rebuilt> {
   const { ledger, registry, host } = options
   const started = await firstEntry(ledger, runId)
-  const prepared = await registry.compile(started.definition as unknown as CompositeDefinition)
+  const prepared = await registry.compile(started.definition as unknown as DocumentDefinition)
   if (!prepared.ok || prepared.root.definitionHash !== started.definitionHash) {
     const short = (hash: string) => hash.slice(0, 12)
     const recorded = short(started.definitionHash)

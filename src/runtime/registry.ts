@@ -1,13 +1,12 @@
 import {
   type Block,
   type BlockRegistry,
-  type CompiledComposite,
-  type CompositeDefinition,
+  type CompiledDocument,
   type ConditionPredicate,
-  compileComposite,
+  compileDocument,
   type Diagnostic,
+  type DocumentDefinition,
   type Provider,
-  parseComposite,
   type Request,
   type Response,
   type RootBlock,
@@ -16,14 +15,12 @@ import {
 import {
   canonicalize,
   isJsonObject,
-  isTallyError,
   type Json,
   limits,
-  locate,
-  readDocument,
   TallyError
 } from '../core/index.js'
 import { compileValue, type Expressions, loadExpressions } from '../expression/index.js'
+import { parseSource } from './document-kinds.js'
 
 /** What a runtime can run: everything that documents may name. */
 export interface Registrations {
@@ -41,8 +38,8 @@ export type Prepared =
   | {
       readonly ok: true
       readonly root: RootBlock
-      readonly compiled: CompiledComposite
-      readonly definition: CompositeDefinition
+      readonly compiled: CompiledDocument
+      readonly definition: DocumentDefinition
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
@@ -53,7 +50,7 @@ export type Prepared =
  */
 export class Registry implements BlockRegistry {
   readonly #blocks = new Map<string, Block>()
-  readonly #composites = new Map<string, CompositeDefinition>()
+  readonly #composites = new Map<string, DocumentDefinition>()
   readonly #conditions: Readonly<Record<string, ConditionPredicate>>
   readonly #repairs: NonNullable<Registrations['repairs']>
   readonly #providers = new Map<string, Provider>()
@@ -81,7 +78,7 @@ export class Registry implements BlockRegistry {
     return this.#blocks.get(name)
   }
 
-  composite(name: string): CompositeDefinition | undefined {
+  composite(name: string): DocumentDefinition | undefined {
     return this.#composites.get(name)
   }
 
@@ -110,10 +107,10 @@ export class Registry implements BlockRegistry {
   }
 
   /** A checked definition, compiled. */
-  async compile(definition: CompositeDefinition): Promise<Prepared> {
+  async compile(definition: DocumentDefinition): Promise<Prepared> {
     const used = [definition as unknown as Json, [...this.#composites.values()] as unknown as Json]
     const expressions = mentionsCel(used) ? await this.#loadExpressions() : plainExpressions
-    const result = compileComposite(definition, { registry: this, expressions })
+    const result = compileDocument(definition, { registry: this, expressions })
     if (!result.ok) return result
     const { compiled } = result
     const isPrivate = (name: string) => {
@@ -141,19 +138,6 @@ function mentionsCel(value: Json): boolean {
   if (Array.isArray(value)) return value.some(mentionsCel)
   if (!isJsonObject(value)) return false
   return 'cel' in value || Object.values(value).some(mentionsCel)
-}
-
-function parseSource(source: string | Json): ReturnType<typeof parseComposite> {
-  if (typeof source !== 'string') return parseComposite(source)
-  try {
-    return parseComposite(readDocument(source), { locate: (path) => locate(source, path) })
-  } catch (error) {
-    if (!isTallyError(error)) throw error
-    return {
-      ok: false,
-      diagnostics: [{ reason: 'invalid_graph', path: [], message: error.message }]
-    }
-  }
 }
 
 function add<Value>(map: Map<string, Value>, name: string, value: Value, what: string): void {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import { currentProfile, type ReceiptReplay, type VerificationReport } from '../audit/index.js'
-import { ActorPool, type Diagnostic, lintGraph, Turns, UnitGate } from '../block/index.js'
+import { ActorPool, type Diagnostic, lintDocument, Turns, UnitGate } from '../block/index.js'
 import {
   type Clock,
   type Hash,
@@ -242,7 +242,7 @@ export class WiredRuntime implements Runtime {
 
   async lint(document: string | Json): Promise<readonly Diagnostic[]> {
     const prepared = await this.registry.prepare(document)
-    return prepared.ok ? lintGraph(prepared.definition) : prepared.diagnostics
+    return prepared.ok ? lintDocument(prepared.definition) : prepared.diagnostics
   }
 
   verify(options: VerifyOptions = {}): Promise<VerificationReport> {
@@ -288,7 +288,7 @@ export class WiredRuntime implements Runtime {
   #handle(runId: RunId, known: Known): RunHandle {
     const runs = this.runsOf
     const answer = (token: string, given: Answer, action: 'approve' | 'deny') =>
-      runs.message(runId, messageOf(token, given, action))
+      runs.mail.message(runId, messageOf(token, given, action))
     return {
       id: runId,
       result: known.result.promise,
@@ -296,9 +296,9 @@ export class WiredRuntime implements Runtime {
       approve: (token, given) => answer(token, given, 'approve'),
       deny: (token, given) => answer(token, given, 'deny'),
       resume: (token, { action = 'resume', ...given }) =>
-        runs.message(runId, messageOf(token, given, action)),
+        runs.mail.message(runId, messageOf(token, given, action)),
       cancel: (reason = 'cancelled by the owner') =>
-        runs.cancel(runId, reason, ownerNamed(undefined)),
+        runs.mail.cancel(runId, reason, ownerNamed(undefined)),
       [Symbol.asyncIterator]: () => runs.read(runId, known)[Symbol.asyncIterator](),
       // Leaving the scope lets go of the handle only; the run goes on.
       [Symbol.asyncDispose]: async () => undefined

@@ -1,6 +1,6 @@
 import { type ActorScope, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
 import { present, TallyError } from '../../core/index.js'
-import type { CompiledNode, CompiledRun } from '../graph/compile.js'
+import type { CompiledDocument, CompiledNode } from '../graph/compile.js'
 import {
   type Ask,
   type BlockCommand,
@@ -182,7 +182,7 @@ type ExecutableAction = Parameters<Scope['actionExecutor']>[0]
 /** A composite or a plan. */
 class ParentStepper implements Stepper {
   readonly #block: FoldedBlock
-  readonly #compiled: CompiledRun
+  readonly #compiled: CompiledDocument
   readonly #machine: CompositeMachine
   readonly #leaves: LeafTable
   readonly #scope: Scope
@@ -190,7 +190,7 @@ class ParentStepper implements Stepper {
 
   constructor(
     block: FoldedBlock,
-    compiled: CompiledRun,
+    compiled: CompiledDocument,
     actor: AnyActorRef,
     identity: BlockIdentity
   ) {
@@ -270,7 +270,11 @@ interface ActionParams {
   readonly to?: AnyActorRef
 }
 
-function actorOf(compiled: CompiledRun, input: BlockIdentity, parent?: AnyActorRef): AnyActorRef {
+function actorOf(
+  compiled: CompiledDocument,
+  input: BlockIdentity,
+  parent?: AnyActorRef
+): AnyActorRef {
   const place = parent === undefined ? {} : { parent }
   return createActor(compiled.logic as AnyActorLogic, { id: input.node, input, ...place })
 }

@@ -1,6 +1,6 @@
 import { type Json, limits } from '../../core/index.js'
 import type { Predicate } from '../chart/composite-plan.js'
-import type { PlanDefinition, RunDefinition } from '../plan/definition.js'
+import type { DocumentDefinition, PlanDefinition } from '../plan/definition.js'
 import { isPlanDefinition } from '../plan/definition.js'
 import type { NodeOptions } from '../protocol.js'
 import { exceeds } from '../side-effects.js'
@@ -107,7 +107,10 @@ export class CompileSession {
     return undefined
   }
 
-  #used(used: RunDefinition, place: CompilePlace): CompiledComposite | CompiledPlan | undefined {
+  #used(
+    used: DocumentDefinition,
+    place: CompilePlace
+  ): CompiledComposite | CompiledPlan | undefined {
     if (isPlanDefinition(used)) return this.#parents.plan(used, place, this)
     const invalid = validateGraph(used)
     if (invalid.length === 0) return this.#parents.composite(used, place, this)

@@ -4,7 +4,11 @@ import type { CompositeMachine } from '../chart/composite-machine.js'
 import type { CompositePlan } from '../chart/composite-plan.js'
 import type { CompositeLogic } from '../chart/composite-table.js'
 import { planIn } from '../plan/compile.js'
-import { isPlanDefinition, type PlanDefinition, type RunDefinition } from '../plan/definition.js'
+import {
+  type DocumentDefinition,
+  isPlanDefinition,
+  type PlanDefinition
+} from '../plan/definition.js'
 import type { PlanLibrary } from '../plan/library.js'
 import type { PlanMachine } from '../plan/machine.js'
 import type { PlanLogic } from '../plan/table.js'
@@ -53,9 +57,9 @@ export interface CompiledPlan extends CompiledParent {
 }
 
 /** What a run can have for its root. */
-export type CompiledRun = CompiledComposite | CompiledPlan
+export type CompiledDocument = CompiledComposite | CompiledPlan
 
-export type CompiledNode = CompiledLeaf | CompiledRun
+export type CompiledNode = CompiledLeaf | CompiledDocument
 
 export interface CompiledLeaf {
   readonly kind: 'leaf'
@@ -70,7 +74,7 @@ export interface CompileOptions {
   readonly expressions?: CompileExpressions
 }
 
-export type CompileResult<Compiled extends CompiledRun = CompiledComposite> =
+export type CompileResult<Compiled extends CompiledDocument = CompiledComposite> =
   | { readonly ok: true; readonly compiled: Compiled }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
@@ -102,10 +106,10 @@ export function compilePlan(
 }
 
 /** {@link compileComposite} or {@link compilePlan}, as the definition is. */
-export function compileRun(
-  definition: RunDefinition,
+export function compileDocument(
+  definition: DocumentDefinition,
   options: CompileOptions
-): CompileResult<CompiledRun> {
+): CompileResult<CompiledDocument> {
   return isPlanDefinition(definition)
     ? compilePlan(definition, options)
     : compileComposite(definition, options)
@@ -114,7 +118,7 @@ export function compileRun(
 const atRoot = { path: [], depth: 0, isInScope: false }
 const parents: ParentCompilers = { composite: compositeIn, plan: planIn }
 
-function resultOf<Compiled extends CompiledRun>(
+function resultOf<Compiled extends CompiledDocument>(
   compiled: Compiled | undefined,
   diagnostics: readonly Diagnostic[]
 ): CompileResult<Compiled> {

@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import { type Json, limits } from '../../core/index.js'
 import type { RecoveryStep } from '../protocol.js'
 import type {
@@ -31,19 +32,22 @@ export function parseComposite(
   })
   const parsed = compositeSchema.safeParse(document)
   if (!parsed.success) {
-    return refused(
-      parsed.error.issues.map((issue) => ({
-        reason: 'invalid_graph',
-        path: issuePath(issue.path, issue),
-        message: issue.message
-      }))
-    )
+    return refused(schemaProblems(parsed.error))
   }
   const found: Diagnostic[] = []
   const { name, version } = parsed.data
   const definition: CompositeDefinition = { name, version, ...graphOf(parsed.data, [], found) }
   if (found.length === 0) found.push(...validateGraph(definition))
   return found.length === 0 ? { ok: true, definition } : refused(found)
+}
+
+/** What a document's schema refuses, as diagnostics. */
+export function schemaProblems({ issues }: z.core.$ZodError): readonly Diagnostic[] {
+  return issues.map((issue) => ({
+    reason: 'invalid_graph',
+    path: issuePath(issue.path, issue),
+    message: issue.message
+  }))
 }
 
 // Points at the unknown key itself, where there is one.
@@ -82,9 +86,14 @@ function graphOf(
   }
 }
 
-type NodeDocument = GraphDocument['nodes'][string]
+export type NodeDocument = GraphDocument['nodes'][string]
 
-function nodeOf(node: NodeDocument, path: DocumentPath, found: Diagnostic[]): NodeDefinition {
+/** A node of a document; what is wrong with it goes to `found`. */
+export function nodeOf(
+  node: NodeDocument,
+  path: DocumentPath,
+  found: Diagnostic[]
+): NodeDefinition {
   const { input, on_error: onError, timeout_ms: timeoutMs, side_effects: sideEffects } = node
   const work = workOf(node, path, found)
   if (node.confirm !== undefined && work.kind !== 'block') {

@@ -1,4 +1,4 @@
-import type { RunDefinition } from '../plan/definition.js'
+import type { DocumentDefinition } from '../plan/definition.js'
 import type { Request, Response, SideEffectClass } from '../protocol.js'
 import type { Repair } from '../recovery.js'
 
@@ -16,7 +16,7 @@ export type ConditionPredicate = (response: Response, request: Request) => boole
 export interface BlockRegistry {
   block(name: string): LeafDefinition | undefined
   /** A document that others may `use`: a composite or a plan. */
-  composite(name: string): RunDefinition | undefined
+  composite(name: string): DocumentDefinition | undefined
   condition(name: string): ConditionPredicate | undefined
   repair(name: string): Repair | undefined
 }

@@ -9,12 +9,12 @@ export const compositeSchemaName = 'tally-composite/1'
 
 // Begins with a letter and has no dot: XState reads dots as paths, and JavaScript sorts keys that
 // look like integers before all others.
-const nodeName = z
+export const nodeName = z
   .string()
   .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
   .meta({ description: 'Letters, digits, _ and -, beginning with a letter; at most 64.' })
 
-const label = z.string().min(1).max(128)
+export const label = z.string().min(1).max(128)
 const milliseconds = z.int().min(0).max(limits.RETRY_DELAY_MS_MAX)
 
 const condition = z.union([
@@ -22,7 +22,7 @@ const condition = z.union([
   z.strictObject({ cel: z.string().min(1).max(limits.EXPRESSION_LENGTH_MAX) })
 ])
 
-const value = z.json().meta({ description: 'A value of lit, ref, cel, object or array.' })
+export const value = z.json().meta({ description: 'A value of lit, ref, cel, object or array.' })
 
 const errors = z
   .array(label)
@@ -52,7 +52,8 @@ const recovery = z.array(
   ])
 )
 
-const node = z.strictObject({
+/** What a node of either kind of graph says. */
+export const nodeFields = {
   block: label.optional(),
   use: label.optional(),
   get composite() {
@@ -70,7 +71,16 @@ const node = z.strictObject({
     ])
     .optional(),
   side_effects: z.enum(['none', 'idempotent', 'non_idempotent']).optional()
-})
+}
+
+const node = z.strictObject(nodeFields)
+
+/** What a document of either kind is called. */
+export const documentFields = {
+  name: label.regex(/^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/),
+  version: label,
+  description: z.string().optional()
+}
 
 const graphFields = {
   max_steps: z.int().min(0).max(limits.MAX_STEPS_LIMIT).default(limits.MAX_STEPS_DEFAULT),
@@ -96,9 +106,7 @@ const graph = z.strictObject(graphFields)
 
 export const compositeSchema = z.strictObject({
   schema: z.literal(compositeSchemaName),
-  name: label.regex(/^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/),
-  version: label,
-  description: z.string().optional(),
+  ...documentFields,
   ...graphFields
 })
 

@@ -46,9 +46,9 @@ export interface PlanNodeDefinition extends Omit<NodeDefinition, 'onError'> {
 }
 
 /** What a run can have for its root, as `run.started` keeps it. */
-export type RunDefinition = CompositeDefinition | PlanDefinition
+export type DocumentDefinition = CompositeDefinition | PlanDefinition
 
-export function isPlanDefinition(definition: RunDefinition): definition is PlanDefinition {
+export function isPlanDefinition(definition: DocumentDefinition): definition is PlanDefinition {
   return 'schema' in definition && definition.schema === planSchemaName
 }
 

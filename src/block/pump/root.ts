@@ -6,15 +6,15 @@ import {
   type JsonObject,
   type RunId
 } from '../../core/index.js'
-import type { CompiledRun } from '../graph/compile.js'
-import type { RunDefinition } from '../plan/definition.js'
+import type { CompiledDocument } from '../graph/compile.js'
+import type { DocumentDefinition } from '../plan/definition.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
 import type { RootBlock } from './root-block.js'
 
 /** A compiled composite or plan as the root of a run. */
 export function rootOf(
-  definition: RunDefinition,
-  compiled: CompiledRun,
+  definition: DocumentDefinition,
+  compiled: CompiledDocument,
   options: { readonly isPrivate: (block: string) => boolean }
 ): RootBlock {
   const { name, version, sideEffects, definitionHash, logic } = compiled
@@ -38,13 +38,13 @@ export function rootOf(
   }
 }
 
-function hasPrivate(compiled: CompiledRun, isPrivate: (block: string) => boolean): boolean {
+function hasPrivate(compiled: CompiledDocument, isPrivate: (block: string) => boolean): boolean {
   return [...compiled.nodes.values()].some((node) =>
     node.kind === 'leaf' ? isPrivate(node.name) : hasPrivate(node, isPrivate)
   )
 }
 
-function compositeAt(root: CompiledRun, path: string): CompiledRun {
+function compositeAt(root: CompiledDocument, path: string): CompiledDocument {
   let found = root
   for (const name of path.split('/').slice(1)) {
     const node = found.nodes.get(name)
@@ -54,7 +54,7 @@ function compositeAt(root: CompiledRun, path: string): CompiledRun {
   return found
 }
 
-function rootRequest(runId: RunId, payload: Json, compiled: CompiledRun): Request {
+function rootRequest(runId: RunId, payload: Json, compiled: CompiledDocument): Request {
   const id = hashJson(['request', runId, ROOT_PATH]).slice(0, 32)
   return {
     payload,

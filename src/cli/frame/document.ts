@@ -17,11 +17,12 @@ export type Problem = {
  */
 export async function checkDocument(document: string): Promise<readonly Problem[]> {
   const value = readDocument(document)
-  const { lintGraph, parseComposite } = await import('../../block/index.js')
+  const { lintDocument } = await import('../../block/index.js')
+  const { parseDocument } = await import('../../runtime/index.js')
   const place = (path: Problem['path']) => locate(document, path)
-  const parsed = parseComposite(value, { locate: place })
+  const parsed = parseDocument(value, { locate: place })
   if (!parsed.ok) return parsed.diagnostics
-  return lintGraph(parsed.definition).map((found) => ({ ...found, ...place(found.path) }))
+  return lintDocument(parsed.definition).map((found) => ({ ...found, ...place(found.path) }))
 }
 
 /** Prints the errors of a document that cannot run; undefined when it has none. */
