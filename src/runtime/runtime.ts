@@ -288,7 +288,7 @@ export class WiredRuntime implements Runtime {
   #handle(runId: RunId, known: Known): RunHandle {
     const runs = this.runsOf
     const answer = (token: string, given: Answer, action: 'approve' | 'deny') =>
-      runs.mail.message(runId, messageOf(token, given, action))
+      runs.message(runId, messageOf(token, given, action))
     return {
       id: runId,
       result: known.result.promise,
@@ -296,9 +296,9 @@ export class WiredRuntime implements Runtime {
       approve: (token, given) => answer(token, given, 'approve'),
       deny: (token, given) => answer(token, given, 'deny'),
       resume: (token, { action = 'resume', ...given }) =>
-        runs.mail.message(runId, messageOf(token, given, action)),
+        runs.message(runId, messageOf(token, given, action)),
       cancel: (reason = 'cancelled by the owner') =>
-        runs.mail.cancel(runId, reason, ownerNamed(undefined)),
+        runs.cancel(runId, reason, ownerNamed(undefined)),
       [Symbol.asyncIterator]: () => runs.read(runId, known)[Symbol.asyncIterator](),
       // Leaving the scope lets go of the handle only; the run goes on.
       [Symbol.asyncDispose]: async () => undefined
