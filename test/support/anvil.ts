@@ -1,5 +1,14 @@
 import { readFileSync } from 'node:fs'
-import { type Abi, createTestClient, type Hex, http, publicActions, walletActions } from 'viem'
+import {
+  type Abi,
+  createPublicClient,
+  createWalletClient,
+  getAddress,
+  type Hex,
+  http,
+  type PublicClient,
+  type WalletClient
+} from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
 import {
   type Anvil,
@@ -16,7 +25,7 @@ export interface Artifact {
   readonly bytecode: Hex
 }
 
-export function artifact(name: 'ExampleToken' | 'BridgeLock'): Artifact {
+export function artifact(name: 'ExampleToken' | 'BridgeLock' | 'Multicall3'): Artifact {
   const file = new URL(`../vectors/contracts/${name}.json`, import.meta.url)
   return JSON.parse(readFileSync(file, 'utf8'))
 }
@@ -52,14 +61,24 @@ export interface TestChain extends AsyncDisposable {
   readonly anvil: Anvil
   readonly url: string
   readonly id: string
-  readonly client: ReturnType<typeof clientOf>
+  readonly client: PublicClient
+  readonly wallet: WalletClient
   deploy(contract: Artifact, args: readonly unknown[]): Promise<Hex>
   rpc(method: string, params: readonly Json[]): Promise<Json>
 }
 
 export async function startChain(options: AnvilOptions = {}): Promise<TestChain> {
   const anvil = await startAnvil(options)
-  const client = clientOf(anvil)
+  const chain = {
+    id: anvil.chainId,
+    name: 'anvil',
+    nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+    rpcUrls: { default: { http: [anvil.url] } }
+  }
+  const transport = http(anvil.url, { retryCount: 0 })
+  const timing = { pollingInterval: 20, cacheTime: 0 }
+  const client = createPublicClient({ chain, transport, ...timing }) as PublicClient
+  const wallet = createWalletClient({ chain, transport, ...timing, account: owner })
   const rpc = (method: string, params: readonly Json[]) =>
     client.request({ method, params } as never) as Promise<Json>
   return {
@@ -67,37 +86,20 @@ export async function startChain(options: AnvilOptions = {}): Promise<TestChain>
     url: anvil.url,
     id: `eip155:${anvil.chainId}`,
     client,
+    wallet,
     rpc,
     deploy: async ({ abi, bytecode }, args) => {
-      const hash = await client.deployContract({
+      const hash = await wallet.deployContract({
         abi: abi as unknown as Abi,
         bytecode,
-        args: [...args],
-        account: owner
-      } as never)
+        args: [...args]
+      })
       const { contractAddress } = await client.waitForTransactionReceipt({ hash })
       if (contractAddress == null) throw new Error('nothing was deployed')
-      return contractAddress
+      return getAddress(contractAddress)
     },
     [Symbol.asyncDispose]: () => anvil.stop()
   }
-}
-
-function clientOf(anvil: Anvil) {
-  return createTestClient({
-    mode: 'anvil',
-    chain: {
-      id: anvil.chainId,
-      name: 'anvil',
-      nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-      rpcUrls: { default: { http: [anvil.url] } }
-    },
-    transport: http(anvil.url, { retryCount: 0 }),
-    pollingInterval: 20,
-    cacheTime: 0
-  })
-    .extend(publicActions)
-    .extend(walletActions)
 }
 
 /** A write to a contract by the name of its function. */

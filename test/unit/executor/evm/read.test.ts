@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { multicall3Bytecode } from '../../../../node_modules/viem/_esm/constants/contracts.js'
 import type { JsonObject } from '../../../../src/core/index.js'
 import { evmExecutor } from '../../../../src/executor/evm/index.js'
 import { chainFailureOf, type Execution, type Executor } from '../../../../src/executor/index.js'
@@ -80,7 +79,7 @@ describe('reads of an EVM chain', () => {
     }
     expect(await read({ type: 'evm_multiread', method: 'rpc_batch', calls })).toEqual(expected)
     expect(await read({ type: 'evm_multiread', method: 'multicall3', calls })).toEqual(expected)
-    const multicall3 = await chain.deploy({ abi: [], bytecode: multicall3Bytecode }, [])
+    const multicall3 = await chain.deploy(artifact('Multicall3'), [])
     const there = evmExecutor({ chains: { [chain.id]: { rpc: [chain.url], multicall3 } } })
     const execution = { type: 'evm_multiread', method: 'multicall3', calls }
     expect(await there.read({ chain: chain.id, execution }, call)).toEqual(expected)
