@@ -165,7 +165,9 @@ function writePage(page: string): void {
   mkdirSync(folder(page), { recursive: true })
   for (const snippet of snippetsOf(page)) {
     const file = fileOf(snippet)
-    if (file !== undefined) writeFileSync(join(folder(page), file), snippet.text)
+    if (file === undefined) continue
+    mkdirSync(dirname(join(folder(page), file)), { recursive: true })
+    writeFileSync(join(folder(page), file), snippet.text)
   }
   for (const program of programsOf(page)) {
     writeFileSync(join(folder(page), `${nameOf(program)}.ts`), program.text)

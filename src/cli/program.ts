@@ -12,6 +12,7 @@ import {
 import { escapeText } from './frame/text.js'
 import { adder, type Launch } from './program/add.js'
 import { addKeepingCommands } from './program/keeping.js'
+import { addPackageMaking } from './program/packages.js'
 import { addReadCommands } from './program/reading.js'
 import { addRunCommands } from './program/running.js'
 
@@ -78,6 +79,7 @@ function build(launch: Launch): Command {
   addRunCommands(add)
   addReadCommands(add)
   addKeepingCommands(add)
+  addPackageMaking(adder(program.command('package').description('make packages'), launch))
   return program
 }
 
