@@ -27,7 +27,9 @@ function keyOf(name: string): string {
   return PREFIX + name.replaceAll(/[A-Z]/g, (letter) => letter.toLowerCase())
 }
 
-/** `{ name }` gives `{ contact }`, which is null when nobody is known; `{}` gives `{ contacts }`. */
+/**
+ * `{ name }` gives `{ contact }`, which is null when nobody is known; `{}` gives `{ contacts }`.
+ */
 const read = stateful({
   name: 'contacts.read',
   schema: z.strictObject({ name: contactName.optional() }),

@@ -6,8 +6,8 @@ import type { Hash, IdentityId, Json } from '../../core/index.js'
 /**
  * What the host does for a package under one name of the scoped API (semantics.md K6). A stateful
  * one works on the state of the unit that runs the package, so that it commits with the unit or not
- * at all; nothing of it is sealed, since a replay does it again. An effect leaves the process and is
- * sealed.
+ * at all; nothing of it is sealed, since a replay does it again. An effect leaves the process and
+ * is sealed.
  */
 export type HostCapability = StatefulCapability | EffectCapability
 

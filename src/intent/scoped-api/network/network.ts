@@ -35,7 +35,8 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
  * body, encoding }`, where `encoding` is `utf8` or `base64` (semantics.md K6, reliability: T15,
  * T16). A status of any kind is an answer. Failures: `host_not_allowed`, `address_not_allowed`,
  * `tls_required`, `not_resolved`, `not_connected`, `too_many_redirects`, `secret_not_allowed`,
- * `secret_missing` (all definite: nothing was sent), `timed_out`, `response_too_large`, `broken_off`.
+ * `secret_missing` (all definite: nothing was sent), `timed_out`, `response_too_large`,
+ * `broken_off`.
  *
  * Owns: nothing between calls. Does not own: what is retried, and what becomes of a lost answer.
  *
