@@ -43,8 +43,8 @@ export interface AgentTurnsOptions {
 /**
  * Answers the effect `agent.turn` with the adapters of a registry.
  *
- * Owns: the sessions of the runs of this process. Does not own: whether a turn may be repeated; that
- * follows from the class of the effect, and from what its failure says.
+ * Owns: the sessions of the runs of this process. Does not own: whether a turn may be repeated;
+ * that follows from the class of the effect, and from what its failure says.
  *
  * Invariants: A4 one session for each run and agent, turns in order. A5 what is sealed holds no
  * secret. L7 the effect's key is the invocation id of every try.

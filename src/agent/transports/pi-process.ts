@@ -4,7 +4,9 @@ import { deadline } from './deadline.js'
 import { turnFailure } from './failures.js'
 import { JsonLines } from './json-lines.js'
 
-/** The program that speaks pi's RPC on its standard streams. The host names it, never a document. */
+/**
+ * The program that speaks pi's RPC on its standard streams. The host names it, never a document.
+ */
 export interface PiCommand {
   /** `pi`, or the path of another program. */
   readonly command: string
