@@ -1,7 +1,7 @@
 import {
   type Block,
   type CompiledDocument,
-  type DocumentDefinition,
+  type CompiledRootLeaf,
   type Diagnostic,
   differing,
   type Finding,
@@ -26,11 +26,16 @@ import { currentProfile } from './profile.js'
 /** The code that is registered: what a ledger's receipts are compared with. */
 export interface CodeSource {
   block(name: string): Block | undefined
-  compile(definition: DocumentDefinition): Promise<Compiled>
+  /** What `run.started` keeps, compiled. */
+  compileRun(definition: never): Promise<Compiled>
 }
 
 type Compiled =
-  | { readonly ok: true; readonly root: RootBlock; readonly compiled: CompiledDocument }
+  | {
+      readonly ok: true
+      readonly root: RootBlock
+      readonly compiled: CompiledDocument | CompiledRootLeaf
+    }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 export interface AuditorOptions {
@@ -76,7 +81,7 @@ export class Auditor {
   /** Keys whose value is withheld. */
   readonly #withheld = new Set<string>()
   readonly #profile = canonicalize(currentProfile())
-  readonly #declared = new Set<Block>()
+  readonly #declared = new Set<string>()
   #pending: PendingEntry | undefined
   #failedAttempts = 0
   reexecuted = 0
@@ -147,8 +152,6 @@ export class Auditor {
 
   async #begin(item: VerifiedItem, entry: RunStarted): Promise<AuditedRun | Finding> {
     const { code, identity, unknownCode } = this.#options
-    const base = differing('journal.base', item.previousReceiptHash ?? 'GENESIS', entry.base)
-    if (base !== undefined) return base
     const compiled = await this.#compile(entry.definition)
     const actual = compiled.ok ? compiled.root.definitionHash : 'it does not compile'
     if (!compiled.ok || actual !== entry.definitionHash) {
@@ -159,7 +162,10 @@ export class Auditor {
       return { kind: 'skipped', why: 'its definition, or a block that it names, has changed' }
     }
     const { root, compiled: chart } = compiled
-    const library = chart.plan
+    // A run of one unit begins in the journal when it ends; its receipt's seed names the base.
+    const base = differing('journal.base', item.previousReceiptHash ?? 'GENESIS', entry.base)
+    if (base !== undefined && !root.isUnit) return base
+    const library = chart.kind === 'leaf' ? chart.library : chart.plan
     const options = { runId: item.runId, identity, root, compiled: chart, library }
     const replay = new RunReplay({ ...options, block: (name) => code.block(name) })
     return { kind: 'open', replay }
@@ -169,7 +175,7 @@ export class Auditor {
     const text = canonicalize(definition)
     const known = this.#compiled.get(text)
     if (known !== undefined) return known
-    const compiled = await this.#options.code.compile(definition as unknown as DocumentDefinition)
+    const compiled = await this.#options.code.compileRun(definition as never)
     if (this.#compiled.size >= limits.CACHE_ENTRIES_MAX) this.#compiled.clear()
     this.#compiled.set(text, compiled)
     return compiled
@@ -240,7 +246,7 @@ export class Auditor {
     const { executions, isWanted, unknownCode } = this.#options
     const { index, receipt } = verified
     if (isWanted?.(verified) === false) return undefined
-    const unknown = codeFinding(replay, entry, verified)
+    const unknown = await codeFinding(replay, entry, verified)
     if (unknown !== undefined) {
       if (unknownCode === 'refuse') return unknown
       this.notChecked.receipt(index, 'not executed again: its code is not registered')
@@ -259,7 +265,8 @@ export class Auditor {
     const finding = unit.kind === 'finding' ? unit.finding : compareUnit(unit.draft, verified)
     if (finding !== undefined) return this.#unlessProfile(finding, verified)
     this.#count(provider.profile)
-    this.#sayDeclared(replay.blocksOf(entry))
+    if (provider.kind === 'declared') this.#sayDeclared(provider.id)
+    else this.#sayAllDeclared(replay.blocksOf(entry))
     return undefined
   }
 
@@ -293,13 +300,17 @@ export class Auditor {
     }
   }
 
-  #sayDeclared(blocks: readonly Block[]): void {
-    for (const block of blocks) {
-      if (this.#declared.has(block)) continue
-      this.#declared.add(block)
-      const { name, version } = block
-      this.notChecked.say(`code of block ${name}@${version} is declared, not measured`)
+  // Packages are measured, and the kernel is part of this program.
+  #sayAllDeclared(blocks: readonly Block[]): void {
+    for (const { name, version, kernel } of blocks) {
+      if (kernel === undefined) this.#sayDeclared(`${name}@${version}`)
     }
+  }
+
+  #sayDeclared(id: string): void {
+    if (this.#declared.has(id)) return
+    this.#declared.add(id)
+    this.notChecked.say(`code of block ${id} is declared, not measured`)
   }
 }
 
@@ -314,15 +325,19 @@ async function guarded(step: () => Promise<Finding | undefined>): Promise<HookVe
   }
 }
 
-function codeFinding(
+async function codeFinding(
   replay: RunReplay,
   entry: JournalEntry,
   { receipt }: VerifiedReceipt
-): Finding | undefined {
-  if (entry.k !== 'settled') return undefined
-  const [block] = replay.blocksOf(entry)
-  const { codeHash } = receipt.inputPayload.provider
-  return differing('inputPayload.provider.codeHash', block?.codeHash, codeHash)
+): Promise<Finding | undefined> {
+  const [block] = entry.k === 'scope' ? [] : replay.blocksOf(entry)
+  if (block === undefined && entry.k !== 'settled') return undefined
+  const { kind, id, codeHash } = receipt.inputPayload.provider
+  const registered =
+    block?.kernel === undefined
+      ? block?.codeHash
+      : await block.kernel.codeOf({ kind, id, codeHash })
+  return differing('inputPayload.provider.codeHash', registered, codeHash)
 }
 
 function afterEnd({ runId }: VerifiedItem, { k }: JournalEntry): Finding {

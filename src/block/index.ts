@@ -43,6 +43,14 @@ export type {
   UnitDraft
 } from './journal.js'
 export {
+  type Attribution,
+  defineKernelBlock,
+  type KernelEffect,
+  type KernelPort,
+  type KernelWork,
+  type RecordedProvider
+} from './kernel.js'
+export {
   type DocumentDefinition,
   isPlanDefinition,
   type PlanDefinition,
@@ -59,10 +67,11 @@ export type { Request, Response, SideEffectClass, WaitAction } from './protocol.
 export { ActorPool } from './pump/actor-pool.js'
 export type { RecordedEntry } from './pump/book.js'
 export { checkOnce, type OnceResult } from './pump/check-once.js'
-export { runUnitId } from './pump/ending.js'
+export { loneUnitId, runUnitId } from './pump/ending.js'
 export type { JournalEntry, RunFinished, RunStarted } from './pump/entries.js'
 export { UnitGate } from './pump/gate.js'
 export type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './pump/host.js'
+export { type CompiledRootLeaf, leafRootOf } from './pump/leaf-root.js'
 export type { Provider } from './pump/performing.js'
 export { executeOnTape, type Reexecuted, type TapeEntry } from './pump/reexecute.js'
 export { rootOf } from './pump/root.js'
@@ -70,6 +79,7 @@ export type { RootBlock } from './pump/root-block.js'
 export type { RunEnd } from './pump/run-end.js'
 export { RunPump } from './pump/run-pump.js'
 export { Turns } from './pump/turns.js'
+export { attributionOf } from './pump/unit.js'
 export type { MessageOutcome, WaitMessage } from './pump/waits.js'
 export type { Below, Skipped } from './replay/leaf-work.js'
 export { type RecordedUnit, RunReplay, type UnitAgain } from './replay/run-replay.js'

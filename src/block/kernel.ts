@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Hash, Json } from '../core/index.js'
+import type { Hash, Json, UnitId } from '../core/index.js'
 import type { EffectCall, Located, WaitAnswer, WaitOptions } from './context.js'
 import { type Block, defineBlock } from './define.js'
 import type { SideEffectClass } from './protocol.js'
@@ -39,14 +39,14 @@ export interface KernelEffect {
   readonly name: string
   readonly request: Json
   readonly sideEffects: SideEffectClass
-  perform(call: EffectCall): Promise<Json> | Json
-  locate?(call: EffectCall): Promise<Located<Json>> | Located<Json>
+  readonly perform: ((call: EffectCall) => Promise<Json> | Json) | undefined
+  readonly locate: ((call: EffectCall) => Promise<Located<Json>> | Located<Json>) | undefined
 }
 
 /** What code of the kernel may touch. */
 export interface KernelPort {
   readonly runId: string
-  readonly unitId: string
+  readonly unitId: UnitId
   /** Frozen time in milliseconds (K7). */
   readonly at: number
   readonly seed: Hash

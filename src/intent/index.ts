@@ -1,6 +1,17 @@
 /** intent: who may do what somebody wants done, and doing it as one unit of work. */
+
+export { kernelResolution } from './conversation/kernel-patterns.js'
+export { knownActions } from './conversation/known-actions.js'
+export type { Resolution } from './conversation/resolution.js'
+export { RESOLVE_BLOCK, resolveBlock, resolverProvider } from './conversation/resolve-block.js'
+export type { IntentResolver, KnownAction, ResolveQuestion } from './conversation/resolver.js'
 export { type Intent, type ParsedIntent, parseIntent } from './intent.js'
+export { createKernel, type KernelOptions } from './kernel.js'
+export { KERNEL_HASH, KERNEL_ID, KERNEL_VERSION } from './kernel-version.js'
 export { intentBlocks, isSystemIntent, type SystemIntent, systemIntents } from './names.js'
+export { graphDocument } from './planner/graph-document.js'
+export type { IntentPlan, PlannedIntent, PlannedStep } from './planner/plan.js'
+export { planIntent } from './planner/planner.js'
 export type {
   DoneReply,
   ErrorReply,
@@ -8,6 +19,13 @@ export type {
   PermissionReply,
   WaitingReply
 } from './reply.js'
+export { doneReply } from './reply.js'
+export {
+  type IntentDefinition,
+  intentRoot,
+  intentSchemaName,
+  isIntentDefinition
+} from './root.js'
 export { answerCalls, type PackageCaller, type ScopedApi } from './scoped-api/answer-calls.js'
 export type {
   EffectCaller,
@@ -21,3 +39,11 @@ export type { NetworkOptions } from './scoped-api/network/network.js'
 export type { NetworkPolicy, SecretGrant } from './scoped-api/network/policy.js'
 export { type ResolveSecret, secretsOf } from './scoped-api/network/secrets.js'
 export { createScopedApi } from './scoped-api/scoped-api.js'
+export {
+  codeHashIn,
+  INSTALLED_PREFIX,
+  installedKey,
+  memoryPackageStore,
+  PackageShelf,
+  type RefusedPackage
+} from './shelf.js'

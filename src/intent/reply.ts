@@ -58,7 +58,7 @@ export interface ErrorReply {
 const reservedKeys: ReadonlySet<string> = new Set(['type', 'id', 'dappId', 'receipt'])
 
 /** The first member of a result that may not be there. */
-export function reservedKeyOf(result: Json): string | undefined {
+export function reservedKeyOf(result: unknown): string | undefined {
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return undefined
   return Object.keys(result).find((key) => reservedKeys.has(key) || key.startsWith('$'))
 }

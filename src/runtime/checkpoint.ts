@@ -1,4 +1,4 @@
-import type { CompiledDocument, RunCheckpoint } from '../block/index.js'
+import type { RunCheckpoint } from '../block/index.js'
 import {
   canonicalize,
   type Hash,
@@ -8,6 +8,7 @@ import {
   sha256Hex
 } from '../core/index.js'
 import type { SavedCheckpoint } from '../ledger/index.js'
+import type { CompiledRoot } from './registry.js'
 
 /**
  * A run checkpoint in its envelope (formats.md §7):
@@ -19,7 +20,7 @@ export function encodeCheckpoint(
   run: RunCheckpoint,
   options: {
     readonly runId: RunId
-    readonly compiled: CompiledDocument
+    readonly compiled: CompiledRoot
     readonly stateRoot: string
     /** SHA-256 of the run's first journal entry. */
     readonly startedHash: Hash
@@ -45,7 +46,7 @@ export function parseCheckpoint(
   saved: SavedCheckpoint | undefined,
   options: {
     readonly runId: RunId
-    readonly compiled: CompiledDocument
+    readonly compiled: CompiledRoot
     readonly startedHash: Hash
     readonly authenticate: Authenticate
   }
@@ -68,6 +69,6 @@ export function parseCheckpoint(
 
 type Authenticate = (hash: Hash) => Hash
 
-function chartOf({ config, configHash }: CompiledDocument): object {
+function chartOf({ config, configHash }: CompiledRoot): object {
   return { id: config.id ?? '', version: config.version ?? '', configHash }
 }

@@ -9,7 +9,12 @@ import { isJsonObject, isTallyError, type Json, locate, readDocument } from '../
 
 /** What a document becomes: a definition that a run can have for its root. */
 export type ParsedDocument =
-  | { readonly ok: true; readonly definition: DocumentDefinition }
+  | {
+      readonly ok: true
+      readonly definition: DocumentDefinition
+      /** What is doubtful, with the reason `lint`. */
+      readonly warnings?: readonly Diagnostic[]
+    }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 /** Where a path of the document stands in its text, from 1. */

@@ -91,7 +91,7 @@ export async function sendMessage(
   } else if (!wait.actions.includes(message.action)) {
     return { accepted: false, reason: 'action_not_allowed' }
   }
-  return runs.message(id, message)
+  return runs.mail.message(id, message)
 }
 
 /** Follows a run that goes on by itself, or tells how it stands. Throws `run.interrupted`. */
@@ -173,6 +173,6 @@ export async function cancelRun({ ledger, runs }: Running, id: RunId, reason: st
   const known = await runs.attach(id)
   const record = ledger.run(id)
   if (record === undefined || isEnded(record)) return
-  await runs.cancel(id, reason, ownerNamed())
+  await runs.mail.cancel(id, reason, ownerNamed())
   await known.result.promise
 }

@@ -9,6 +9,8 @@ export interface RunResult {
   readonly response: Response
   /** The `run.completed` receipt; undefined for runs that failed. */
   readonly receiptHash?: Hash
+  /** Who did it, of an intent. */
+  readonly dappId?: string
 }
 
 /** An answer to a wait: bound to what was shown by `digest` (W7). */

@@ -1,11 +1,19 @@
-import type { RunPump, RunStarted } from '../block/index.js'
-import { type Hash, hashJson, type Json, type RunId, TallyError } from '../core/index.js'
-import type { RunRecord } from '../ledger/index.js'
+import {
+  loneUnitId,
+  type OpenWait,
+  type Position,
+  type RunPump,
+  type RunStarted,
+  runUnitId
+} from '../block/index.js'
+import { hashJson, type Json, type RunId, TallyError, type UnitId } from '../core/index.js'
+import { isIntentDefinition } from '../intent/index.js'
+import type { Receipt, RunRecord } from '../ledger/index.js'
 import type { EventChannel } from './channel.js'
 import type { RunResult } from './handle.js'
-import type { Prepared } from './registry.js'
+import type { Prepared, PreparedRun } from './registry.js'
 
-export type Compiled = Prepared & { readonly ok: true }
+export type Compiled = PreparedRun & { readonly ok: true }
 
 /** A run that this process knows: its events and its result, whether it is live or parked. */
 export interface Known {
@@ -17,6 +25,8 @@ export interface Known {
   /** Taking it up again is under way. */
   resuming: Promise<void> | undefined
   callOffDue: (() => void) | undefined
+  /** Told of every wait that a message can end, with what must be durable before it is told on. */
+  onWait: ((wait: OpenWait, position: Position) => void) | undefined
 }
 
 export interface PromiseWithResolvers {
@@ -29,10 +39,27 @@ export function isEnded(record: RunRecord): boolean {
   return record.status !== 'running' && record.status !== 'waiting'
 }
 
+/** Whether a run is a lone intent. */
+export function isIntentRun(record: RunRecord): boolean {
+  return isIntentDefinition(record.started['definition'])
+}
+
+/** The unit of work whose receipt ends a run. */
+export function endingUnit(record: RunRecord): UnitId {
+  return isIntentRun(record) ? loneUnitId(record.runId) : runUnitId(record.runId)
+}
+
 /** The result of a run that has ended, as its last entry tells it. */
-export function resultOf(runId: RunId, record: RunRecord, receiptHash?: Hash): RunResult {
+export function resultOf(
+  runId: RunId,
+  record: RunRecord,
+  receipt?: Pick<Receipt, 'receiptHash' | 'dappId'>
+): RunResult {
   const { status, response } = record.last as unknown as RunResult
-  return { id: runId, status, response, ...(receiptHash === undefined ? {} : { receiptHash }) }
+  if (receipt === undefined) return { id: runId, status, response }
+  const { receiptHash, dappId } = receipt
+  const by = isIntentRun(record) ? { dappId } : {}
+  return { id: runId, status, response, receiptHash, ...by }
 }
 
 function resolvers(): PromiseWithResolvers {
@@ -95,6 +122,7 @@ export function newKnown(channel: EventChannel): Known {
     result: resolvers(),
     live: undefined,
     resuming: undefined,
-    callOffDue: undefined
+    callOffDue: undefined,
+    onWait: undefined
   }
 }

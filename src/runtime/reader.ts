@@ -10,7 +10,7 @@ import {
   openLedger,
   type Store
 } from '../ledger/index.js'
-import type { Registrations } from './registry.js'
+import type { Registrations, Registry } from './registry.js'
 import { serve } from './service.js'
 
 /** A ledger that is read without its key. */
@@ -73,7 +73,8 @@ export async function verifyLocation(
   try {
     const { notes, code, executions = 1 } = options
     const identity = identityOf(held, location)
-    return await verifyStore({ store: held.store, identity, notes, code, executions })
+    const { realPath } = held.location
+    return await verifyStore({ store: held.store, identity, notes, code, executions, realPath })
   } finally {
     await held.close()
   }
@@ -88,8 +89,12 @@ export async function replayLocation(
   try {
     const identity = identityOf(held, location)
     const { replayReceipt } = await import('../audit/index.js')
-    const { Registry } = await import('./registry.js')
-    return await replayReceipt({ store: held.store, identity, which, code: new Registry(code) })
+    const { registry, close } = await codeOf(code, { identity, location: held.location.realPath })
+    try {
+      return await replayReceipt({ store: held.store, identity, which, code: registry })
+    } finally {
+      await close()
+    }
   } finally {
     await held.close()
   }
@@ -101,12 +106,31 @@ async function verifyStore(options: {
   readonly notes: readonly GivenNote[]
   readonly code: Registrations | undefined
   readonly executions?: number
+  /** Where the content store of packages lies. */
+  readonly realPath?: string
 }): Promise<VerificationReport> {
-  const { code: registrations, ...rest } = options
+  const { code: registrations, realPath, ...rest } = options
   const { verifyLedgerDeep } = await import('../audit/index.js')
   if (registrations === undefined) return verifyLedgerDeep(rest)
+  const { identity } = rest
+  const { registry, close } = await codeOf(registrations, { identity, location: realPath })
+  try {
+    return await verifyLedgerDeep({ ...rest, code: registry })
+  } finally {
+    await close()
+  }
+}
+
+/** What is registered, with the kernel and the packages of a location. */
+async function codeOf(
+  registrations: Registrations,
+  { identity, location }: { readonly identity: IdentityId; readonly location: string | undefined }
+): Promise<{ readonly registry: Registry; close(): Promise<void> }> {
   const { Registry } = await import('./registry.js')
-  return verifyLedgerDeep({ ...rest, code: new Registry(registrations) })
+  const { kernelFor } = await import('./kernel.js')
+  const registry = new Registry(registrations)
+  const { sandbox } = kernelFor(registry, { identity, realPath: location })
+  return { registry, close: () => sandbox.close() }
 }
 
 export function identityOf(held: HeldStore, path: string): IdentityId {

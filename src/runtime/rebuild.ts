@@ -1,5 +1,4 @@
 import {
-  type DocumentDefinition,
   type PumpHost,
   type RecordedEntry,
   type RunEnd,
@@ -9,13 +8,12 @@ import {
 import { hashJson, type RunId, TallyError } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import { parseCheckpoint } from './checkpoint.js'
-import type { Compiled } from './known.js'
-import type { Registry } from './registry.js'
+import type { CompiledRoot, Registry, RunDefinition } from './registry.js'
 
 /** A run of the ledger, ready to go on. */
 export interface Rebuilt {
   readonly pump: RunPump
-  readonly compiled: Compiled['compiled']
+  readonly compiled: CompiledRoot
   resume(): Promise<RunEnd>
 }
 
@@ -29,7 +27,7 @@ export async function rebuildRun(
 ): Promise<Rebuilt> {
   const { ledger, registry, host } = options
   const started = await firstEntry(ledger, runId)
-  const prepared = await registry.compile(started.definition as unknown as DocumentDefinition)
+  const prepared = await registry.compileRun(started.definition as unknown as RunDefinition)
   if (!prepared.ok || prepared.root.definitionHash !== started.definitionHash) {
     const short = (hash: string) => hash.slice(0, 12)
     const recorded = short(started.definitionHash)

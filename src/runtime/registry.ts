@@ -2,6 +2,7 @@ import {
   type Block,
   type BlockRegistry,
   type CompiledDocument,
+  type CompiledRootLeaf,
   type ConditionPredicate,
   compileDocument,
   type Diagnostic,
@@ -12,15 +13,13 @@ import {
   type RootBlock,
   rootOf
 } from '../block/index.js'
-import {
-  canonicalize,
-  isJsonObject,
-  type Json,
-  limits,
-  TallyError
-} from '../core/index.js'
+import { canonicalize, isJsonObject, type Json, limits, TallyError } from '../core/index.js'
 import { compileValue, type Expressions, loadExpressions } from '../expression/index.js'
+import { type IntentDefinition, intentRoot, isIntentDefinition } from '../intent/index.js'
 import { parseSource } from './document-kinds.js'
+
+/** What `run.started` keeps of a run. */
+export type RunDefinition = DocumentDefinition | IntentDefinition
 
 /** What a runtime can run: everything that documents may name. */
 export interface Registrations {
@@ -33,6 +32,14 @@ export interface Registrations {
   /** Answer effects that give no `perform` of their own. */
   readonly providers?: readonly Provider[]
 }
+
+/** What a run can have for its root, compiled. */
+export type CompiledRoot = CompiledDocument | CompiledRootLeaf
+
+/** The definition of a run, compiled again; that of a lone intent is no document. */
+export type PreparedRun =
+  | Prepared
+  | { readonly ok: true; readonly root: RootBlock; readonly compiled: CompiledRootLeaf }
 
 export type Prepared =
   | {
@@ -55,6 +62,7 @@ export class Registry implements BlockRegistry {
   readonly #repairs: NonNullable<Registrations['repairs']>
   readonly #providers = new Map<string, Provider>()
   readonly #prepared = new Map<string, Prepared>()
+  readonly #intents = new Map<string, ReturnType<typeof intentRoot>>()
   #expressions: Promise<Expressions> | undefined
 
   constructor(registrations: Registrations) {
@@ -76,6 +84,16 @@ export class Registry implements BlockRegistry {
 
   block(name: string): Block | undefined {
     return this.#blocks.get(name)
+  }
+
+  /** Trusted blocks that are registered. */
+  blocks(): readonly Block[] {
+    return [...this.#blocks.values()]
+  }
+
+  /** Adds the leaves of the kernel. Throws `runtime.duplicate_name`. */
+  addKernel(blocks: readonly Block[]): void {
+    for (const block of blocks) add(this.#blocks, block.name, block, 'blocks')
   }
 
   composite(name: string): DocumentDefinition | undefined {
@@ -104,6 +122,22 @@ export class Registry implements BlockRegistry {
     if (this.#prepared.size >= limits.CACHE_ENTRIES_MAX) this.#prepared.clear()
     this.#prepared.set(key, prepared)
     return prepared
+  }
+
+  /** What a run's first journal entry keeps, compiled. */
+  async compileRun(definition: RunDefinition): Promise<PreparedRun> {
+    if (!isIntentDefinition(definition)) return this.compile(definition)
+    return { ok: true, ...this.intentRoot(definition.action) }
+  }
+
+  /** The root of a lone intent; one for each action, so that its actors serve the next. */
+  intentRoot(action: string): ReturnType<typeof intentRoot> {
+    const known = this.#intents.get(action)
+    if (known !== undefined) return known
+    const made = intentRoot({ action })
+    if (this.#intents.size >= limits.CACHE_ENTRIES_MAX) this.#intents.clear()
+    this.#intents.set(action, made)
+    return made
   }
 
   /** A checked definition, compiled. */

@@ -1,17 +1,13 @@
 import type { EventEmitter } from 'eventemitter3'
 import {
-  type MessageOutcome,
   type OpenWait,
   type Position,
   type PumpHost,
   type RunEnd,
-  RunPump,
-  runUnitId,
-  type WaitMessage
+  RunPump
 } from '../block/index.js'
 import {
   canonicalizeLedgerValue,
-  hashJson,
   isRunId,
   type Json,
   limits,
@@ -20,20 +16,21 @@ import {
 } from '../core/index.js'
 import type { Ledger, RunRecord } from '../ledger/index.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
-import { encodeCheckpoint } from './checkpoint.js'
 import type { RunResult } from './handle.js'
 import {
   type Compiled,
   checkSame,
+  endingUnit,
   isEnded,
   type Known,
   newKnown,
   refusedResult,
   resultOf
 } from './known.js'
-import { copyOf } from './messages.js'
+import { Mail } from './mail.js'
+import { saveCheckpoint } from './parking.js'
 import { rebuildRun } from './rebuild.js'
-import type { Prepared, Registry } from './registry.js'
+import type { CompiledRoot, PreparedRun, Registry } from './registry.js'
 import { firstEntry, presentEvents, waitsOf } from './standing.js'
 
 export interface RunsOptions {
@@ -59,12 +56,21 @@ interface StartTerms {
  */
 export class Runs {
   readonly #options: RunsOptions
+  /** Messages to the runs. */
+  readonly mail: Mail
   readonly #known = new Map<RunId, Known>()
   #live = 0
   #isClosing = false
 
   constructor(options: RunsOptions) {
     this.#options = options
+    this.mail = new Mail({
+      ledger: options.ledger,
+      pumpOf: (runId) => this.#pumpOf(runId),
+      over: async (runId) => this.#known.get(runId)?.live?.over,
+      waits: (runId) => this.waits(runId),
+      liveRuns: () => this.#liveRuns()
+    })
   }
 
   get liveCount(): number {
@@ -75,7 +81,7 @@ export class Runs {
    * Starts a run, or attaches to the one that has this id, and takes it up if it was interrupted.
    * Throws for an id or for inputs that a journal cannot keep.
    */
-  start(runId: RunId, source: Promise<Prepared>, given: StartTerms): Known {
+  start(runId: RunId, source: Promise<PreparedRun>, given: StartTerms): Known {
     this.#checkOpen()
     if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: String(runId) })
     // A copy, with its keys in one order: the caller's object may change, and must not change the
@@ -100,7 +106,12 @@ export class Runs {
   }
 
   /** A second caller with other work must hear of it; the first one's run goes on. */
-  #startAgain(runId: RunId, earlier: Known, source: Promise<Prepared>, options: StartTerms): Known {
+  #startAgain(
+    runId: RunId,
+    earlier: Known,
+    source: Promise<PreparedRun>,
+    options: StartTerms
+  ): Known {
     const follow = async (): Promise<Known> => {
       await earlier.begun.catch(() => undefined)
       const prepared = await source
@@ -153,8 +164,8 @@ export class Runs {
     const known = this.#known.get(runId) ?? this.#know(runId)
     if (known.live !== undefined) return known
     if (isEnded(record)) {
-      const completed = await this.#options.ledger.unit(runUnitId(runId))
-      const result = resultOf(runId, record, completed?.receipt.receiptHash)
+      const completed = await this.#options.ledger.unit(endingUnit(record))
+      const result = resultOf(runId, record, completed?.receipt)
       this.#settle(runId, known, { result })
     } else if (record.status === 'waiting') this.#armDue(runId, known, record)
     return known
@@ -204,7 +215,7 @@ export class Runs {
     runId: RunId,
     known: Known,
     pump: RunPump,
-    compiled: Compiled['compiled'],
+    compiled: CompiledRoot,
     run: () => Promise<RunEnd>
   ): void {
     const over = (async () => {
@@ -223,7 +234,7 @@ export class Runs {
     runId: RunId,
     known: Known,
     pump: RunPump,
-    compiled: Compiled['compiled'],
+    compiled: CompiledRoot,
     end: RunEnd
   ): Promise<void> {
     const { ledger } = this.#options
@@ -231,22 +242,13 @@ export class Runs {
     if (end.kind === 'finished') {
       ledger.saveCheckpoint(runId, null, position)
       this.#let(known)
-      const { status, response, receiptHash } = end
+      const { status, response, receiptHash, dappId } = end
       const hash = receiptHash === undefined ? {} : { receiptHash }
-      this.#settle(runId, known, { result: { id: runId, status, response, ...hash } })
+      const by = dappId === undefined ? {} : { dappId }
+      this.#settle(runId, known, { result: { id: runId, status, response, ...hash, ...by } })
       return
     }
-    if (end.checkpoint !== undefined) {
-      const stateRoot = ledger.roots().execution
-      const saved = encodeCheckpoint(end.checkpoint, {
-        runId,
-        compiled,
-        stateRoot,
-        startedHash: hashJson(pump.started),
-        authenticate: (hash) => ledger.authenticate(hash)
-      })
-      ledger.saveCheckpoint(runId, saved, position)
-    }
+    saveCheckpoint(ledger, end, { runId, pump, compiled })
     // Whoever takes it up again reads the journal, so the journal must have it all.
     await ledger.durable(position)
     this.#let(known)
@@ -278,28 +280,6 @@ export class Runs {
     })
   }
 
-  /** Gives a message to a run wherever it is; a run that parks meanwhile is followed. */
-  async message(runId: RunId, given: WaitMessage): Promise<MessageOutcome> {
-    const message = copyOf(given)
-    for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
-      const pump = await this.#pumpOf(runId)
-      if (pump === undefined) return { accepted: false, reason: 'unknown_token' }
-      const outcome = await pump.inbox.message(message)
-      if (outcome.accepted || outcome.reason !== 'run_moved') return outcome
-      await this.#known.get(runId)?.live?.over
-    }
-    return { accepted: false, reason: 'run_moved' }
-  }
-
-  async cancel(runId: RunId, reason: string, by: Json): Promise<void> {
-    canonicalizeLedgerValue([reason, by])
-    for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
-      const pump = await this.#pumpOf(runId)
-      if (pump === undefined || (await pump.inbox.cancel(reason, by))) return
-      await this.#known.get(runId)?.live?.over
-    }
-  }
-
   /** The run's pump, taken up if it is parked; undefined once it has ended. */
   async #pumpOf(runId: RunId): Promise<RunPump | undefined> {
     this.#checkOpen()
@@ -327,6 +307,21 @@ export class Runs {
     const live = this.#known.get(runId)?.live
     if (live !== undefined) return live.pump.openWaits()
     return waitsOf(this.#options.ledger.run(runId))
+  }
+
+  *#liveRuns(): Generator<RunId> {
+    for (const [runId, { live }] of this.#known) if (live !== undefined) yield runId
+  }
+
+  /** Has a listener told of every wait of a run that a message can end. */
+  whenWaiting(runId: RunId, listener: NonNullable<Known['onWait']>): void {
+    const known = this.#known.get(runId)
+    if (known === undefined) return
+    const earlier = known.onWait
+    known.onWait = (wait, position) => {
+      earlier?.(wait, position)
+      listener(wait, position)
+    }
   }
 
   /** Reads the events of a run from now on; begins with what it waits for, or with its end. */
@@ -365,7 +360,10 @@ export class Runs {
   }
 
   #hostOf(known: Known): PumpHost {
-    const emit: PumpHost['emit'] = (event, position) => known.channel.emit(event, position)
+    const emit: PumpHost['emit'] = (event, position) => {
+      if (event.type === 'waiting') known.onWait?.(event, position)
+      known.channel.emit(event, position)
+    }
     return { ...this.#options.host, emit }
   }
 

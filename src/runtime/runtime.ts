@@ -11,6 +11,7 @@ import {
   systemClock,
   systemRandom
 } from '../core/index.js'
+import type { IntentReply, NetworkOptions } from '../intent/index.js'
 import {
   type JournalEntry,
   type Ledger,
@@ -23,11 +24,15 @@ import {
 } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { Answer, RunHandle } from './handle.js'
+import { type IntentRequest, Intents } from './intents.js'
+import { kernelFor } from './kernel.js'
 import { messageOf, ownerNamed } from './messages.js'
 import { MEMORY_LOCATION, type OpenedLedger, type OpenOptions, openForRuntime } from './open.js'
+import { Packages } from './packages.js'
 import { type Registrations, Registry } from './registry.js'
 import { type Known, Runs } from './runs.js'
 import { serve, verifySteadily } from './service.js'
+import { readSystem } from './system-reading.js'
 import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
 
 export interface RuntimeOptions extends Registrations, OpenOptions {
@@ -43,6 +48,13 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
    * and answer the runs (L11). Default true for ledgers on disk.
    */
   readonly serve?: boolean
+  /**
+   * Directories of capability packages. One that nothing is installed of yet is installed; other
+   * code than what is installed is not loaded (K10).
+   */
+  readonly packages?: readonly string[]
+  /** Where packages may reach by `network.request`. */
+  readonly network?: NetworkOptions
   readonly clock?: Clock
   readonly random?: Random
 }
@@ -71,6 +83,14 @@ export interface Runtime extends AsyncDisposable {
   readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
   /** Starts a run of a document: YAML or JSON text, or the parsed document. */
   start(document: string | Json, options?: StartOptions): RunHandle
+  /**
+   * Has something done by whoever serves the action, as one unit of work with one receipt (K1).
+   * Resolves with what it came to, or with what it waits for: then it goes on by itself once that
+   * is there, and `result` awaits its end. Rejects only with what rejects runs.
+   */
+  intent(request: IntentRequest): Promise<IntentReply>
+  /** What an intent came to in the end. Rejects with `run.not_found`. */
+  result(id: string): Promise<IntentReply>
   /** A run of this ledger by its id, without taking it up. Rejects with `run.not_found`. */
   attach(id: string): Promise<RunHandle>
   /** Takes up an interrupted run. */
@@ -112,9 +132,11 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
   const runtime = new WiredRuntime(opened, registry, {
     clock,
     random,
-    durability: options.durability ?? 'output'
+    durability: options.durability ?? 'output',
+    ...(options.network === undefined ? {} : { network: options.network })
   })
   try {
+    await runtime.loadPackages(options.packages ?? [])
     if (options.serve !== false) await runtime.listen()
     if (options.resume === true) await runtime.resumeAll()
     return runtime
@@ -131,6 +153,8 @@ export class WiredRuntime implements Runtime {
   readonly registry: Registry
   readonly audit: RuntimeAudit
   readonly runsOf: Runs
+  readonly packages: Packages
+  readonly intents: Intents
   /** What other processes may ask, answered in this one. */
   readonly service: OwnerHandler
   readonly #opened: OpenedLedger
@@ -147,6 +171,7 @@ export class WiredRuntime implements Runtime {
       readonly durability: 'output' | 'step'
       /** What receipts name besides the code; by default, this runtime's. */
       readonly profile?: Json
+      readonly network?: NetworkOptions
     }
   ) {
     const { clock, random, durability, profile = currentProfile() } = options
@@ -154,6 +179,12 @@ export class WiredRuntime implements Runtime {
     this.#random = random
     this.ledger = opened.ledger
     this.registry = registry
+    const kernel = kernelFor(registry, {
+      identity: this.ledger.identity,
+      realPath: opened.realPath,
+      ...(options.network === undefined ? {} : { network: options.network })
+    })
+    this.packages = new Packages(this.ledger, kernel.shelf, kernel.sandbox)
     this.runsOf = new Runs({
       ledger: this.ledger,
       registry,
@@ -173,6 +204,16 @@ export class WiredRuntime implements Runtime {
     })
     const { store } = opened
     this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
+    const { ledger, packages, audit, runsOf: runs } = this
+    this.intents = new Intents({
+      ledger,
+      registry,
+      runs,
+      packages,
+      random,
+      read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload)
+    })
+    runs.mail.onPermission((wait, by) => this.intents.approve(wait, by))
     this.service = serve({
       ledger: this.ledger,
       location: opened.realPath ?? MEMORY_LOCATION,
@@ -182,6 +223,23 @@ export class WiredRuntime implements Runtime {
       replay: (which) => this.audit.replayReceipt(which),
       lint: (document) => this.lint(document)
     })
+  }
+
+  /** Takes up what is installed, and installs what is new at these paths. */
+  async loadPackages(directories: readonly string[]): Promise<void> {
+    await this.packages.arrange()
+    for (const { manifest, codeHash } of await this.packages.read(directories)) {
+      const { id, version } = manifest
+      await this.intent({ action: 'package.install', payload: { id, version, codeHash } })
+    }
+  }
+
+  intent(request: IntentRequest): Promise<IntentReply> {
+    return this.intents.submit(request, ownerNamed())
+  }
+
+  result(id: string): Promise<IntentReply> {
+    return this.intents.result(id)
   }
 
   /** Listens on the owner socket (L11); in memory there is nobody to listen to. */
@@ -278,6 +336,7 @@ export class WiredRuntime implements Runtime {
   async #close(): Promise<void> {
     await this.#socket?.close()
     await this.runsOf.close()
+    await this.packages.close()
     await this.#opened.close()
   }
 
@@ -288,7 +347,7 @@ export class WiredRuntime implements Runtime {
   #handle(runId: RunId, known: Known): RunHandle {
     const runs = this.runsOf
     const answer = (token: string, given: Answer, action: 'approve' | 'deny') =>
-      runs.message(runId, messageOf(token, given, action))
+      runs.mail.message(runId, messageOf(token, given, action))
     return {
       id: runId,
       result: known.result.promise,
@@ -296,9 +355,9 @@ export class WiredRuntime implements Runtime {
       approve: (token, given) => answer(token, given, 'approve'),
       deny: (token, given) => answer(token, given, 'deny'),
       resume: (token, { action = 'resume', ...given }) =>
-        runs.message(runId, messageOf(token, given, action)),
+        runs.mail.message(runId, messageOf(token, given, action)),
       cancel: (reason = 'cancelled by the owner') =>
-        runs.cancel(runId, reason, ownerNamed(undefined)),
+        runs.mail.cancel(runId, reason, ownerNamed(undefined)),
       [Symbol.asyncIterator]: () => runs.read(runId, known)[Symbol.asyncIterator](),
       // Leaving the scope lets go of the handle only; the run goes on.
       [Symbol.asyncDispose]: async () => undefined

@@ -21,9 +21,8 @@ export function presentEvents(
   if (record === undefined) return []
   const at = record.updatedAt
   if (isEnded(record)) {
-    const { status, response, receiptHash } = resultOf(runId, record)
-    const hash = receiptHash === undefined ? {} : { receiptHash }
-    return [{ type: 'run.finished', runId, at, status, response, ...hash }]
+    const { status, response } = resultOf(runId, record)
+    return [{ type: 'run.finished', runId, at, status, response }]
   }
   const waiting: DeliveredEvent[] = waits.map((wait) => ({ type: 'waiting', runId, at, ...wait }))
   if (record.status !== 'waiting' || isLive) return waiting

@@ -1,7 +1,7 @@
 import type { OpenWait, Response } from '../block/index.js'
 import { type Hash, type Json, type RunId, TallyError } from '../core/index.js'
 import type { Ledger, RunRecord, StoredReceipt } from '../ledger/index.js'
-import { isEnded } from './known.js'
+import { endingUnit, isEnded } from './known.js'
 import type { Runs } from './runs.js'
 import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
 
@@ -36,8 +36,7 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
     readonly definitionHash: Hash
     readonly input: Json
   }
-  const { runUnitId } = await import('../block/index.js')
-  const completed = await ledger.unit(runUnitId(id))
+  const completed = await ledger.unit(endingUnit(record))
   const { response } = record.last as unknown as { readonly response: Response }
   return {
     ...runSummary(record, runs),

@@ -17,6 +17,11 @@ export function runUnitId(runId: RunId): UnitId {
   return unitIdOf(runId, 'root', RUN_STEP)
 }
 
+/** Id of the unit of work of a run that is nothing else: a lone intent's receipt has it. */
+export function loneUnitId(runId: RunId): UnitId {
+  return unitIdOf(runId, 'root', 1)
+}
+
 /**
  * Ends a run: a `run.completed` receipt that commits to the whole of it, or failure evidence with
  * what landed outside all the same (formats.md §3). Resolves when that is durable (D2).

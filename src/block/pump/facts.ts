@@ -142,20 +142,18 @@ function settleRun(
   const at = book.now()
   const status = 'done'
   const sent = attempt.past.hasSent()
+  const unit = leafUnit(attempt, pump.unitContext(), attempt.payloadText(), resultText)
   const written = book.appendBoth(
     { k: 'settled', at, ...placeOf(attempt), response, sent, ...providerOf(attempt) },
     (journalHash) => ({ k: 'run.finished', at, status, response, journalHash }),
-    {
-      unit: leafUnit(attempt, pump.unitContext(), attempt.payloadText(), resultText),
-      dataText: resultText
-    }
+    { unit, dataText: resultText }
   )
   if (!written.ok) return false
   const { receiptHash } = written
   const hash = receiptHash === undefined ? {} : { receiptHash }
   report(pump, attempt, response, receiptHash)
   pump.emit({ type: 'run.finished', runId, at, status, response, ...hash })
-  pump.end({ kind: 'finished', status, response, receiptHash })
+  pump.end({ kind: 'finished', status, response, receiptHash, dappId: unit.dappId })
   applyEntry(pump, written.entry)
   return true
 }

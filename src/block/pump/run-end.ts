@@ -9,6 +9,8 @@ export type RunEnd =
       readonly status: 'done' | 'failed' | 'cancelled'
       readonly response: Response
       readonly receiptHash: Hash | undefined
+      /** Who did it, of a run that is one unit of work and left a receipt. */
+      readonly dappId?: string
     }
   | {
       readonly kind: 'parked'

@@ -1,0 +1,77 @@
+import { blockChart } from '../../../machines/block.js'
+import type { ChartNode } from '../../../machines/composite.js'
+import { canonicalize, hashJson, type Json, type JsonObject, type RunId } from '../../core/index.js'
+import type { LeafLibrary } from '../chart/leaf-actions.js'
+import { leafLogic, leafTable } from '../chart/leaf-table.js'
+import type { Block } from '../define.js'
+import type { CompiledLeaf } from '../graph/compile.js'
+import { type Request, ROOT_PATH } from '../protocol.js'
+import type { RootBlock } from './root-block.js'
+
+/** A leaf at the root of a run, with what checkpoints and verification need of its chart. */
+export interface CompiledRootLeaf extends CompiledLeaf {
+  readonly config: ChartNode
+  readonly configHash: RootBlock['definitionHash']
+  readonly definitionHash: RootBlock['definitionHash']
+  readonly library: LeafLibrary
+}
+
+// A lone leaf has no recovery of its own: whoever started it tries again under another id.
+const library: LeafLibrary = { repair: () => undefined }
+const configHash = hashJson(blockChart)
+const logic = leafLogic(library)
+
+/** One leaf as a run of its own (L6): its receipt is all that the run leaves. */
+export function leafRootOf(options: {
+  /** As `run.started` keeps it; plain JSON. */
+  readonly definition: JsonObject
+  /** What lists of runs show. */
+  readonly name: string
+  readonly block: Pick<Block, 'name' | 'version' | 'sideEffects'>
+}): { readonly root: RootBlock; readonly compiled: CompiledRootLeaf } {
+  const { definition, name, block } = options
+  const definitionText = canonicalize(definition)
+  const definitionHash = hashJson(definition)
+  const { version, sideEffects } = block
+  const leaf = { kind: 'leaf', name: block.name, version, sideEffects } as const
+  const config: ChartNode = blockChart
+  return {
+    compiled: { ...leaf, config, configHash, definitionHash, library },
+    root: {
+      name,
+      version,
+      definition,
+      definitionText: () => definitionText,
+      definitionHash,
+      logic,
+      leafTable: () => leafTable(library),
+      input: { path: ROOT_PATH, node: ROOT_PATH, block: block.name, sideEffects },
+      request: (runId, input) => requestOf(runId, input, block),
+      isUnit: true,
+      isPrivate: false,
+      compositeAt: () => ({ version, definitionHash })
+    }
+  }
+}
+
+function requestOf(
+  runId: RunId,
+  payload: Json,
+  { name, sideEffects }: Pick<Block, 'name' | 'sideEffects'>
+): Request {
+  const id = hashJson(['request', runId, ROOT_PATH]).slice(0, 32)
+  return {
+    payload,
+    context: {},
+    metadata: {
+      id,
+      traceId: hashJson(['trace', runId]).slice(0, 32),
+      spanId: id.slice(0, 16),
+      runId,
+      blockName: name,
+      nodeName: ROOT_PATH,
+      attempt: 1,
+      sideEffectClass: sideEffects
+    }
+  }
+}

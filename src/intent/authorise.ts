@@ -1,0 +1,36 @@
+import type { KernelPort } from '../block/index.js'
+import { missing } from '../capability/index.js'
+import type { Hash, IdentityId } from '../core/index.js'
+import { currentState, recordedState } from './providers.js'
+
+/**
+ * Every capability that the package declares is granted, or the intent waits for it (K5, K13). The
+ * grants that it rests on are read as part of the unit, so that one taken back before the commit
+ * sends the unit back (L10). Rejects with `denied`.
+ */
+export async function authorise(
+  port: KernelPort,
+  asked: {
+    readonly identity: IdentityId
+    readonly packageId: string
+    readonly codeHash: Hash
+    readonly declared: readonly string[]
+    readonly action: string
+  }
+): Promise<void> {
+  const { identity, packageId, codeHash, declared, action } = asked
+  const grants = { identity, codeHash, capabilities: declared }
+  const lacking = missing(recordedState(port), grants)
+  const [capability] = lacking
+  if (capability === undefined) return
+  for (;;) {
+    const request = { action, dappId: packageId, codeHash, capability, capabilities: lacking }
+    const answer = await port.wait({ reason: 'permission', request })
+    if (answer.action !== 'approve') {
+      port.fail('denied', { dappId: packageId, codeHash, capabilities: lacking })
+    }
+    // What this execution has read is older than the grant: only another one can see it. An
+    // approval alone grants nothing.
+    if (missing(currentState(port), grants).length === 0) return port.again()
+  }
+}

@@ -1,0 +1,124 @@
+import {
+  type Block,
+  defineKernelBlock,
+  type KernelPort,
+  type RecordedProvider,
+  type SideEffectClass
+} from '../block/index.js'
+import type { Sandbox } from '../capability/index.js'
+import { type Hash, type IdentityId, type Json, unreachable } from '../core/index.js'
+import { type Intent, parseIntent } from './intent.js'
+import { KERNEL_HASH, KERNEL_VERSION } from './kernel-version.js'
+import { intentBlocks, isSystemIntent } from './names.js'
+import { runPackage } from './package-work.js'
+import { type Choice, currentState, Providers } from './providers.js'
+import type { ScopedApi } from './scoped-api/answer-calls.js'
+import type { PackageShelf } from './shelf.js'
+import { runSystem } from './system/run-system.js'
+import { runTrusted } from './trusted.js'
+
+export interface KernelOptions {
+  readonly identity: IdentityId
+  /** Trusted blocks; those with `intents` serve them. */
+  readonly blocks: readonly Block[]
+  readonly shelf: PackageShelf
+  readonly sandbox: Sandbox
+  readonly api: ScopedApi
+}
+
+/**
+ * The leaf blocks that do intents (K1): who does one is chosen when it runs, and stands in its
+ * journal entry and its receipt. A replay asks the same provider again and chooses nobody (K4).
+ *
+ * Owns: nothing. What it decides by is state, packages and registered blocks.
+ */
+export function createKernel(options: KernelOptions): readonly Block[] {
+  const providers = new Providers(options.blocks, options.shelf)
+  const pipeline = { ...options, providers }
+  return (Object.keys(intentBlocks) as SideEffectClass[]).map((sideEffects) =>
+    defineKernelBlock({
+      name: intentBlocks[sideEffects],
+      version: KERNEL_VERSION,
+      sideEffects,
+      work: {
+        run: (port, input) => runIntent(port, input, pipeline),
+        codeOf: (recorded) => codeOf(recorded, pipeline)
+      }
+    })
+  )
+}
+
+interface Pipeline extends KernelOptions {
+  readonly providers: Providers
+}
+
+/** The stages of machines/intent.ts, from the intent to its result; failures are thrown. */
+function runIntent(port: KernelPort, input: Json, pipeline: Pipeline): unknown {
+  const parsed = parseIntent(input)
+  if (!parsed.ok) return port.fail('invalid_intent', { problem: parsed.problem })
+  const intent = frozen(parsed.intent)
+  if (isSystemIntent(intent.action)) return runSystem(port, intent, pipeline)
+  const choice = chosen(port, intent, pipeline)
+  switch (choice.kind) {
+    case 'block':
+      return runTrusted(port, choice.block, intent)
+    case 'package':
+      return runPackage(port, pipeline, { intent, choice: choice.provider })
+    case 'none':
+      return port.fail(choice.reason, { action: intent.action })
+    default:
+      return unreachable(choice)
+  }
+}
+
+type Chosen =
+  | Exclude<Choice, { readonly kind: 'package' }>
+  | {
+      readonly kind: 'package'
+      readonly provider: {
+        readonly packageId: string
+        readonly codeHash: Hash
+        readonly servedAs?: string
+      }
+    }
+
+function chosen(port: KernelPort, intent: Intent, { identity, providers }: Pipeline): Chosen {
+  const { recorded, provider } = port
+  if (recorded !== undefined) return recordedChoice(recorded, providers)
+  const choice = providers.choose(intent, {
+    named: provider ?? undefined,
+    identity,
+    state: currentState(port)
+  })
+  if (choice.kind !== 'package') return choice
+  const { packageId, codeHash, action } = choice.provider
+  return { kind: 'package', provider: { packageId, codeHash, servedAs: action } }
+}
+
+function recordedChoice({ kind, id, codeHash }: RecordedProvider, providers: Providers): Chosen {
+  const name = id.slice(0, id.lastIndexOf('@'))
+  if (kind === 'package') return { kind: 'package', provider: { packageId: name, codeHash } }
+  const block = kind === 'declared' ? providers.block(name) : undefined
+  return block === undefined ? { kind: 'none', reason: 'no_provider' } : { kind: 'block', block }
+}
+
+async function codeOf(
+  { kind, id, codeHash }: RecordedProvider,
+  { providers, shelf }: Pipeline
+): Promise<Hash | undefined> {
+  if (kind === 'kernel') return KERNEL_HASH
+  if (kind === 'package') return (await shelf.load(codeHash))?.codeHash
+  return providers.block(id.slice(0, id.lastIndexOf('@')))?.codeHash
+}
+
+/** Nobody who does an intent can change what it asks (K1). */
+function frozen(intent: Intent): Intent {
+  freezeDeep(intent.payload)
+  return Object.freeze(intent)
+}
+
+function freezeDeep(value: Json): void {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return
+  for (const member of Object.values(value)) freezeDeep(member)
+  Object.freeze(value)
+}

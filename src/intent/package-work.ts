@@ -1,0 +1,175 @@
+import type { KernelPort } from '../block/index.js'
+import {
+  type CapabilityPackage,
+  createRegistry,
+  declaredCapabilities,
+  route,
+  SANDBOX_PROFILE,
+  type Sandbox,
+  type SandboxOutcome,
+  type TapeEntry
+} from '../capability/index.js'
+import {
+  canonicalize,
+  type Hash,
+  type IdentityId,
+  isJsonObject,
+  type Json,
+  limits,
+  unreachable
+} from '../core/index.js'
+import { authorise } from './authorise.js'
+import { hostContext } from './host-context.js'
+import type { Intent } from './intent.js'
+import { answerCalls, type ScopedApi } from './scoped-api/answer-calls.js'
+import { codeHashIn, installedKey, type PackageShelf } from './shelf.js'
+import { refusalOf } from './trusted.js'
+
+/** What running packages takes. */
+export interface PackageTools {
+  readonly identity: IdentityId
+  readonly shelf: PackageShelf
+  readonly sandbox: Sandbox
+  readonly api: ScopedApi
+}
+
+/** Who is to run, live by routing and in a replay by what was recorded. */
+export interface PackageChoice {
+  readonly packageId: string
+  readonly codeHash: Hash
+  /** What the intent is called there; worked out when it is not known. */
+  readonly servedAs?: string
+}
+
+/**
+ * Runs a package for an intent: grants, then the code that the state says is installed, in the
+ * sandbox (K1, K8). Each call of the scoped API is an effect or work on the unit's state; once they
+ * are answered the code runs again from its start with the answers (K9).
+ */
+export async function runPackage(
+  port: KernelPort,
+  tools: PackageTools,
+  { intent, choice }: { readonly intent: Intent; readonly choice: PackageChoice }
+): Promise<Json> {
+  const { packageId, codeHash } = choice
+  const code = await installedCode(port, tools.shelf, choice)
+  const declared = declaredCapabilities(code.manifest)
+  const { action, payload, raw } = intent
+  port.attribute({
+    action,
+    dappId: packageId,
+    provider: { kind: 'package', id: `${packageId}@${code.manifest.version}`, codeHash },
+    profile: SANDBOX_PROFILE,
+    payloadText: canonicalize(payload),
+    ...(raw === undefined ? {} : { raw }),
+    capabilitiesDeclared: declared,
+    isInputPrivate: false,
+    isOutputPrivate: false,
+    refusal: refusalOf
+  })
+  const { identity } = tools
+  await authorise(port, { identity, packageId, codeHash, declared, action })
+  const outcome = await execute(port, tools, {
+    code,
+    granted: declared,
+    intent: {
+      action: choice.servedAs ?? servedAs(code, action),
+      payload,
+      timestamp: Math.floor(port.at / 1000),
+      ...(raw === undefined ? {} : { raw })
+    }
+  })
+  return resultOf(port, outcome)
+}
+
+/** The code that runs is the one that the state names; anything else is never evaluated (K10). */
+async function installedCode(
+  port: KernelPort,
+  shelf: PackageShelf,
+  { packageId, codeHash }: PackageChoice
+): Promise<CapabilityPackage> {
+  const entry = port.read(installedKey(packageId))
+  const installed = codeHashIn(entry === undefined ? undefined : (JSON.parse(entry) as Json))
+  if (installed !== codeHash) {
+    return port.fail('package_changed', {
+      dappId: packageId,
+      codeHash,
+      installed: installed ?? null
+    })
+  }
+  const code = shelf.known(codeHash) ?? (await port.elsewhere(() => shelf.load(codeHash)))
+  return code ?? port.fail('package_missing', { dappId: packageId, codeHash })
+}
+
+interface Execution {
+  readonly code: CapabilityPackage
+  readonly granted: readonly string[]
+  readonly intent: Json
+}
+
+type Ended = Exclude<SandboxOutcome, { readonly kind: 'call' }>
+
+async function execute(
+  port: KernelPort,
+  { sandbox, api, identity }: PackageTools,
+  { code, granted, intent }: Execution
+): Promise<Ended> {
+  const tape: TapeEntry[] = []
+  const caller = { identity, manifest: code.manifest }
+  const ctx = hostContext(port)
+  for (let faults = 0; ; ) {
+    const outcome = await port.elsewhere(() =>
+      sandbox.execute({
+        package: code,
+        intent,
+        granted,
+        tape,
+        now: port.at,
+        seed: port.seed,
+        read: (key) => port.read(key)
+      })
+    )
+    if (outcome.kind === 'call') {
+      const { calls } = outcome
+      tape.push(...(await answerCalls({ api, ctx, state: ctx.state, caller, calls })))
+      continue
+    }
+    // The wall clock says nothing about the package: another try may find a quieter machine.
+    const isFault = outcome.kind === 'failed' && !outcome.isDeterministic
+    if (!isFault || faults >= limits.SANDBOX_FAULTS_MAX) return outcome
+    faults += 1
+  }
+}
+
+function resultOf(port: KernelPort, outcome: Ended): Json {
+  switch (outcome.kind) {
+    case 'done': {
+      const { used, denied, writes, resultText } = outcome
+      if (denied.length > 0)
+        return port.fail('denied', { calls: denied.map((one) => ({ ...one })) })
+      for (const capability of used) port.use(capability)
+      for (const [key, text] of writes) {
+        port.write(key, text === null ? undefined : (JSON.parse(text) as Json))
+      }
+      const result = JSON.parse(resultText) as Json
+      if (!isJsonObject(result) || result['type'] !== 'error') return result
+      return port.fail('package_failed', { message: result['message'] ?? null })
+    }
+    case 'failed': {
+      const { code, message } = outcome
+      if (!outcome.isDeterministic) {
+        return port.fail('infrastructure_failed', { code, message })
+      }
+      const { gasTicks } = outcome
+      return port.fail(code, { message, gas_ticks: gasTicks })
+    }
+    default:
+      return unreachable(outcome)
+  }
+}
+
+/** What the intent is called where the package serves it; the same live and in a replay (K4). */
+function servedAs(code: CapabilityPackage, action: string): string {
+  const found = route(createRegistry([code]), { action, isGranted: () => true })
+  return found.kind === 'provider' ? found.provider.action : action
+}

@@ -1,0 +1,76 @@
+import { z } from 'zod'
+import {
+  grant,
+  type PermissionChange,
+  prefer,
+  revoke,
+  type StatePort,
+  setApprover
+} from '../../capability/index.js'
+import { type Hash, isHash, type Json, limits } from '../../core/index.js'
+import { recordedState } from '../providers.js'
+import { codeHashIn, installedKey } from '../shelf.js'
+import { payloadOf } from './payload.js'
+import type { SystemWork } from './run-system.js'
+
+const name = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
+
+const grants = z.strictObject({
+  /** Package id: the code that is installed under it. */
+  package: name.optional(),
+  codeHash: z.string().refine(isHash).optional(),
+  capabilities: z.array(name).min(1).max(limits.MANIFEST_ENTRIES_MAX)
+})
+
+/** `system.grant`, `system.revoke`: `{ package | codeHash, capabilities }`. */
+export function changeGrants(work: SystemWork, kind: 'grant' | 'revoke'): Json {
+  const { port, identity, by, at } = work
+  const given = payloadOf(work, grants)
+  const codeHash = given.codeHash ?? installedCode(work, given.package)
+  const { capabilities } = given
+  const change = kind === 'grant' ? grant : revoke
+  return told(port, change(statePort(port), { identity, codeHash, capabilities, by, at }), {
+    codeHash
+  })
+}
+
+const preference = z.strictObject({ subject: name, provider: name.nullable() })
+
+/** `system.prefer`: `{ subject, provider }`; a provider of null takes the preference back. */
+export function changePreference(work: SystemWork): Json {
+  const { port, by, at } = work
+  return told(port, prefer(statePort(port), { ...payloadOf(work, preference), by, at }), {})
+}
+
+const approver = z.strictObject({ publicKey: name, isApprover: z.boolean() })
+
+/** `system.approver`: `{ publicKey, isApprover }`; by the owner only. */
+export function changeApprover(work: SystemWork): Json {
+  const { port, by, at } = work
+  return told(port, setApprover(statePort(port), { ...payloadOf(work, approver), by, at }), {})
+}
+
+function installedCode({ port }: SystemWork, id: string | undefined): Hash {
+  const state = recordedState(port)
+  const codeHash = id === undefined ? undefined : codeHashIn(state.get(installedKey(id)))
+  return codeHash ?? port.fail('not_installed', { package: id ?? null })
+}
+
+function told(
+  port: SystemWork['port'],
+  change: PermissionChange,
+  about: { readonly codeHash?: Hash }
+): Json {
+  if (change.ok) return { ...about, changed: [...change.changed] }
+  const { code, message } = change
+  return port.fail(code, { message })
+}
+
+/** State as the tables of permissions use it. */
+export function statePort(port: SystemWork['port']): StatePort {
+  return {
+    ...recordedState(port),
+    set: (key, value) => port.write(key, value),
+    delete: (key) => port.write(key, undefined)
+  }
+}

@@ -1,0 +1,24 @@
+import { attributionOf, type Block, type KernelPort } from '../block/index.js'
+import { canonicalize, type Json } from '../core/index.js'
+import type { Intent } from './intent.js'
+import { reservedKeyOf } from './reply.js'
+
+/** Runs a trusted block for an intent; the receipt is the block's, under the intent's action. */
+export function runTrusted(port: KernelPort, block: Block, intent: Intent): unknown {
+  const { action, payload, raw } = intent
+  port.attribute({
+    ...attributionOf(block, canonicalize(payload)),
+    action,
+    ...(raw === undefined ? {} : { raw }),
+    refusal: refusalOf
+  })
+  return port.act(block, payload)
+}
+
+/** Why a result cannot stand in a reply (K1). */
+export function refusalOf(
+  result: unknown
+): { readonly reason: string; readonly details: Json } | undefined {
+  const key = reservedKeyOf(result)
+  return key === undefined ? undefined : { reason: 'result_reserved_key', details: { key } }
+}

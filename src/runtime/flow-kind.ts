@@ -1,0 +1,33 @@
+import { anyFlowHost, type CompiledFlow, compileFlow, isFlowDocument } from '../agent/index.js'
+import type { Diagnostic } from '../block/index.js'
+import type { Json } from '../core/index.js'
+import type { DocumentKind, LocatePath } from './document-kinds.js'
+
+/** Flow documents as a kind; `compile` knows the host's adapters, tools and node kinds. */
+export function flowKind(compile: (document: Json) => CompiledFlow): DocumentKind {
+  return {
+    name: 'agents-flow',
+    matches: isFlowDocument,
+    parse: (document, { locate }) => {
+      const compiled = compile(document)
+      if (!compiled.ok) return { ok: false, diagnostics: diagnosticsOf(compiled.findings, locate) }
+      const { definition, warnings } = compiled
+      return { ok: true, definition, warnings: diagnosticsOf(warnings, locate) }
+    }
+  }
+}
+
+/** Flows as documents by themselves, whatever their names lead to. */
+export const anyFlowKind: DocumentKind = flowKind((document) => compileFlow(document, anyFlowHost))
+
+function diagnosticsOf(
+  findings: (CompiledFlow & { readonly ok: false })['findings'],
+  locate: LocatePath | undefined
+): readonly Diagnostic[] {
+  return findings.map(({ code, severity, path, message }) => ({
+    reason: severity === 'warning' ? ('lint' as const) : ('invalid_graph' as const),
+    path,
+    message: `${code}: ${message}`,
+    ...(locate === undefined ? {} : locate(path))
+  }))
+}

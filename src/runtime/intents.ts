@@ -1,0 +1,213 @@
+import type { OpenWait } from '../block/index.js'
+import { type GrantedCode, missing } from '../capability/index.js'
+import {
+  type Hash,
+  isJsonObject,
+  isTallyError,
+  type Json,
+  type JsonObject,
+  type Random,
+  type RunId
+} from '../core/index.js'
+import {
+  doneReply,
+  type ErrorReply,
+  type IntentReply,
+  isSystemIntent,
+  parseIntent,
+  type SystemIntent
+} from '../intent/index.js'
+import type { Ledger } from '../ledger/index.js'
+import type { RunResult } from './handle.js'
+import type { Known } from './known.js'
+import type { Packages } from './packages.js'
+import type { Registry } from './registry.js'
+import type { Runs } from './runs.js'
+
+/** An intent as a caller gives it. */
+export interface IntentRequest {
+  /** Names it: the same id with the same intent is the same work (L6). Default: a random one. */
+  readonly id?: string
+  /** Dotted name of what is to be done. */
+  readonly action: string
+  readonly payload?: JsonObject
+  /** The words from which it was made; kept in the receipt. */
+  readonly raw?: string
+  /** Package id or name of a trusted block that is to do it. Default: routing (K4). */
+  readonly provider?: string
+}
+
+export interface IntentsParts {
+  readonly ledger: Ledger
+  readonly registry: Registry
+  readonly runs: Runs
+  readonly packages: Packages
+  readonly random: Random
+  /** Answers a system intent that only reads (K2); undefined when it is none of those. */
+  read(action: SystemIntent, payload: JsonObject): Promise<Json> | undefined
+}
+
+/**
+ * Lone intents: each is a run of one leaf, which leaves one receipt (K1, L6).
+ *
+ * Owns: nothing. What waits for a grant is found in the ledger when a grant comes.
+ *
+ * - K13 The principal is the caller's entry point's, never the payload's.
+ */
+export class Intents {
+  readonly #parts: IntentsParts
+
+  constructor(parts: IntentsParts) {
+    this.#parts = parts
+  }
+
+  /** Does an intent, or tells what it waits for. */
+  async submit(request: IntentRequest, principal: Json): Promise<IntentReply> {
+    const { runs, registry, random } = this.#parts
+    const { id, ...rest } = request
+    const runId = (id ?? random.uuid()) as RunId
+    const parsed = parseIntent(rest as JsonObject)
+    if (!parsed.ok) return refused(runId, 'invalid_intent', { problem: parsed.problem })
+    const { intent } = parsed
+    const reading = this.#reading(intent.action, intent.payload)
+    if (reading !== undefined) {
+      const result = await reading
+      return doneReply({ id: runId, dappId: 'kernel', receipt: null, result })
+    }
+    const prepared = Promise.resolve({ ok: true as const, ...registry.intentRoot(intent.action) })
+    const inputs = { ...intent } as unknown as Json
+    const known = runs.start(runId, prepared, { inputs, principal })
+    const reply = await this.#reply(runId, known, intent.action)
+    if (reply.type === 'dapp' && isSystemIntent(intent.action)) {
+      await this.changed(intent.action, principal)
+    }
+    return reply
+  }
+
+  /** What an intent came to in the end, however long it waits. Rejects with `run.not_found`. */
+  async result(id: string): Promise<IntentReply> {
+    const runId = id as RunId
+    const { runs, ledger } = this.#parts
+    const known = await runs.attach(runId)
+    const action = String(ledger.run(runId)?.started['name'] ?? 'intent')
+    return replyOf(runId, action, await known.result.promise)
+  }
+
+  /** After a system intent that changed something: routing and what waits for a grant go on. */
+  async changed(action: string, by: Json): Promise<void> {
+    if (action.startsWith('package.')) await this.#parts.packages.arrange()
+    if (action === 'system.grant') await this.#wake(by)
+  }
+
+  /**
+   * Grants what a wait asks for, in the name of who approves it; then the wait ends by itself.
+   * Undefined when it asks for no grant.
+   */
+  async approve(wait: OpenWait, by: Json): Promise<boolean | undefined> {
+    const asked = askedOf(wait)
+    if (asked === undefined) return undefined
+    const { codeHash, capabilities } = asked
+    const payload = { codeHash, capabilities: [...capabilities] }
+    const reply = await this.submit({ action: 'system.grant', payload }, by)
+    return reply.type === 'dapp'
+  }
+
+  #reading(action: string, payload: JsonObject): Promise<Json> | undefined {
+    return isSystemIntent(action) ? this.#parts.read(action, payload) : undefined
+  }
+
+  async #reply(runId: RunId, known: Known, action: string): Promise<IntentReply> {
+    const { runs, ledger } = this.#parts
+    const waited = new Promise<OpenWait>((resolve, reject) => {
+      runs.whenWaiting(runId, (wait, position) => {
+        ledger.durable(position).then(() => resolve(wait), reject)
+      })
+    })
+    waited.catch(() => undefined)
+    try {
+      await known.begun
+      if (runs.waits(runId).length > 0) {
+        const [open] = await runs.durableWaits(runId)
+        if (open !== undefined) return waitReply(runId, open)
+      }
+      const first = await Promise.race([known.result.promise, waited])
+      return 'token' in first ? waitReply(runId, first) : replyOf(runId, action, first)
+    } catch (error) {
+      if (!isTallyError(error, 'run.id_reused')) throw error
+      return refused(runId, 'id_reused', { problem: error.message })
+    }
+  }
+
+  /** Lets everything go on that waits for grants which are all there now. */
+  async #wake(by: Json): Promise<void> {
+    const { runs, ledger } = this.#parts
+    const state = { get: (key: string) => json(ledger.read(key)) }
+    for await (const { runId, wait } of runs.mail.waitsFor('permission')) {
+      const asked = askedOf(wait)
+      if (asked === undefined) continue
+      const code: GrantedCode & { readonly capabilities: readonly string[] } = {
+        identity: ledger.identity,
+        ...asked
+      }
+      if (missing(state, code).length > 0) continue
+      const { token, digest } = wait
+      await runs.mail.deliver(runId, { token, digest, action: 'approve', by })
+    }
+  }
+}
+
+/** What a wait of an intent asks to be granted. */
+function askedOf(
+  wait: OpenWait
+): { readonly codeHash: Hash; readonly capabilities: readonly string[] } | undefined {
+  const shown = requestIn(wait)
+  const { codeHash, capabilities } = shown
+  if (wait.reason !== 'permission' || typeof codeHash !== 'string') return undefined
+  if (!Array.isArray(capabilities)) return undefined
+  return { codeHash: codeHash as Hash, capabilities: capabilities.map(String) }
+}
+
+/** What `ctx.wait` was asked to show. */
+function requestIn({ request }: OpenWait): JsonObject {
+  const shown = isJsonObject(request) ? request['request'] : undefined
+  return isJsonObject(shown) ? shown : {}
+}
+
+function waitReply(id: RunId, wait: OpenWait): IntentReply {
+  const { token, digest, reason, request, actions } = wait
+  const asked = askedOf(wait)
+  if (asked === undefined) {
+    return { type: 'waiting', id, reason, token, digest, request, actions }
+  }
+  const { codeHash, capabilities } = asked
+  const [capability = ''] = capabilities
+  const dappId = String(requestIn(wait)['dappId'] ?? '')
+  return {
+    type: 'permission_request',
+    id,
+    token,
+    digest,
+    dappId,
+    codeHash,
+    capability,
+    capabilities
+  }
+}
+
+function replyOf(id: RunId, action: string, result: RunResult): IntentReply {
+  const { response, receiptHash = null, dappId = '' } = result
+  if (response.success) {
+    return doneReply({ id, dappId, receipt: receiptHash, result: response.data })
+  }
+  return refused(id, response.reason ?? 'failed', response.details ?? {}, action)
+}
+
+function refused(id: RunId, reason: string, details: JsonObject, action?: string): ErrorReply {
+  const about = details['problem'] ?? details['message'] ?? reason.replaceAll('_', ' ')
+  const message = `${action === undefined ? '' : `${action}: `}${String(about)}`
+  return { type: 'error', id, reason, message, details }
+}
+
+function json(text: string | undefined): Json | undefined {
+  return text === undefined ? undefined : (JSON.parse(text) as Json)
+}

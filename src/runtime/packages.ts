@@ -1,0 +1,137 @@
+import { join } from 'node:path'
+import {
+  type CapabilityPackage,
+  createSandbox,
+  declaredCapabilities,
+  directoryPackageStore,
+  packDirectory,
+  type Sandbox
+} from '../capability/index.js'
+import { type Hash, isTallyError, type Json } from '../core/index.js'
+import {
+  codeHashIn,
+  INSTALLED_PREFIX,
+  memoryPackageStore,
+  PackageShelf,
+  type RefusedPackage
+} from '../intent/index.js'
+import type { Ledger } from '../ledger/index.js'
+
+/** An installed package, as it is shown. */
+export interface InstalledPackage {
+  readonly id: string
+  readonly name: string
+  readonly version: string
+  readonly codeHash: Hash
+  readonly intents: readonly string[]
+  /** Capabilities that it declares, each with whether it is granted. */
+  readonly capabilities: readonly { readonly name: string; readonly granted: boolean }[]
+}
+
+/** Content store of a location, or one in memory. */
+export function packageShelf(realPath: string | undefined): PackageShelf {
+  return new PackageShelf(
+    realPath === undefined
+      ? memoryPackageStore()
+      : directoryPackageStore(join(realPath, 'packages'))
+  )
+}
+
+/**
+ * Packages of one ledger in this process: what is installed by the state, arranged for routing.
+ *
+ * Owns: the threads of the sandbox, started when the first package runs, and the list of packages
+ * that could not be used. Does not own: what is installed, which is state.
+ *
+ * - K10 Stored bytes that do not hash to their name put the ledger into safe mode. Code at a path
+ *   that is not the installed code is not loaded until it is installed.
+ */
+export class Packages {
+  readonly shelf: PackageShelf
+  readonly sandbox: Sandbox
+  readonly #ledger: Ledger
+  #refused: readonly RefusedPackage[] = []
+  #missing: readonly RefusedPackage[] = []
+
+  constructor(ledger: Ledger, shelf: PackageShelf, sandbox: Sandbox = createSandbox()) {
+    this.#ledger = ledger
+    this.shelf = shelf
+    this.sandbox = sandbox
+  }
+
+  /** Packages that are not used, and why. */
+  get refused(): readonly RefusedPackage[] {
+    return [...this.#missing, ...this.#refused]
+  }
+
+  /** Code hash of what is installed under an id, queued changes included. */
+  installed(id: string): Hash | undefined {
+    const text = this.#ledger.read(INSTALLED_PREFIX + id)
+    return codeHashIn(text === undefined ? undefined : (JSON.parse(text) as Json))
+  }
+
+  /** Arranges the shelf by the state as it is now. */
+  async arrange(): Promise<void> {
+    const installed = new Map<string, Hash>()
+    for (const key of await this.#ledger.list(INSTALLED_PREFIX)) {
+      const id = key.slice(INSTALLED_PREFIX.length)
+      const codeHash = this.installed(id)
+      if (codeHash !== undefined) installed.set(id, codeHash)
+    }
+    try {
+      this.#missing = await this.shelf.arrange(installed)
+    } catch (error) {
+      if (!isTallyError(error, 'capability.malformed_package')) throw error
+      this.#ledger.enterSafeMode({ code: error.code, message: error.message })
+    }
+  }
+
+  /**
+   * Reads packages from directories into the content store. Gives those that nothing is installed
+   * of yet; others are refused with their reason, and the rest is not affected (K3).
+   */
+  async read(directories: readonly string[]): Promise<readonly CapabilityPackage[]> {
+    const fresh = new Map<string, CapabilityPackage>()
+    const refused: RefusedPackage[] = []
+    for (const directory of directories) {
+      const loaded = await packDirectory(directory)
+      if (!loaded.ok) {
+        const [first] = loaded.refusals
+        const { code = 'invalid_manifest', message = 'it is refused' } = first ?? {}
+        refused.push({ name: directory, code, message })
+        continue
+      }
+      const { manifest, codeHash } = loaded.package
+      const { id } = manifest
+      const there = fresh.get(id)?.codeHash ?? this.installed(id)
+      if (there === undefined) {
+        await this.shelf.keep(loaded.package)
+        fresh.set(id, loaded.package)
+      } else if (there !== codeHash) {
+        const code = fresh.has(id) ? 'duplicate_package' : 'package_changed'
+        const message = `its code is ${codeHash}, and ${there} is installed as ${id}`
+        refused.push({ name: directory, code, message })
+      }
+    }
+    this.#refused = refused
+    return [...fresh.values()]
+  }
+
+  list(isGranted: (codeHash: Hash, capability: string) => boolean): readonly InstalledPackage[] {
+    return [...this.shelf.registry.packages.values()].map(({ manifest, codeHash }) => ({
+      id: manifest.id,
+      name: manifest.name,
+      version: manifest.version,
+      codeHash,
+      intents: manifest.intents,
+      capabilities: declaredCapabilities(manifest).map((name) => ({
+        name,
+        granted: isGranted(codeHash, name)
+      }))
+    }))
+  }
+
+  close(): Promise<void> {
+    return this.sandbox.close()
+  }
+}
