@@ -2,7 +2,7 @@ import { isJsonObject, type Json, limits } from '../../core/index.js'
 
 /** Members whose values are never shown, whatever they hold. */
 const secretNames =
-  /^(?:.*(?:private_?key|mnemonic|passphrase|password|secret|api_?key|authorization|bearer|credential).*|seed|seed_?phrase|signature|signatures|raw_?tx|raw_?transaction|signed_?transaction|raw)$/i
+  /^(?:.*(?:private[_-]?key|mnemonic|passphrase|password|secret|api[_-]?key|authorization|bearer|credential).*|seed|seed_?phrase|signature|signatures|raw_?tx|raw_?transaction|signed_?transaction|raw)$/i
 
 const address = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]}]+/gi
 const keyed = /\b(?:sk|pk|rk|key|token)[-_][A-Za-z0-9_-]{16,}\b/g

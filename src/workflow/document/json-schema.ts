@@ -55,6 +55,7 @@ function jsonSchemaOf(schema: z.ZodType): unknown {
     io: 'input',
     target: 'draft-2020-12',
     unrepresentable: 'any',
+    reused: 'ref',
     override: ({ zodSchema, jsonSchema }) => {
       if (zodSchema !== valueSchema) return
       for (const key of Object.keys(jsonSchema)) Reflect.deleteProperty(jsonSchema, key)

@@ -12,6 +12,7 @@ import { orderGraph } from './order.js'
 import type { AisPlanNode, PlanCalculated, PlanContract, PlanParam } from './plan.js'
 import { readValue, type Surroundings } from './reading.js'
 import { type ResolvedNode, type ResolvedStep, readReturns } from './resolve.js'
+import { checkUnits } from './units.js'
 
 /** What is the same for all nodes of one workflow. */
 export interface Expansion {
@@ -38,7 +39,7 @@ export function expandNode(
   expansion: Expansion,
   issues: Issues
 ): readonly Expanded[] {
-  const params = paramsOf(source, issues)
+  const params = paramsOf(source, expansion, issues)
   return source.steps.map((step, index) => {
     const earlier = source.steps.slice(0, index)
     // Of several steps only the first tells what is wrong with values that all of them share.
@@ -226,7 +227,11 @@ class StepReader {
   }
 }
 
-function paramsOf({ node, callable }: ResolvedNode, issues: Issues): readonly PlanParam[] {
+function paramsOf(
+  { node, callable }: ResolvedNode,
+  expansion: Expansion,
+  issues: Issues
+): readonly PlanParam[] {
   const names = new Set(callable.params.map(({ name }) => name))
   for (const name of Object.keys(node.args)) {
     if (names.has(name)) continue
@@ -238,6 +243,9 @@ function paramsOf({ node, callable }: ResolvedNode, issues: Issues): readonly Pl
     const value = given ?? (fallback === undefined ? null : { lit: fallback as Json })
     if (value === null && required) {
       issues.error('missing_argument', `it needs the argument ${name}`, ['args'])
+    }
+    if (given !== undefined) {
+      checkUnits({ name, type, value: given }, expansion, issues.below(['args', name]))
     }
     return {
       name,

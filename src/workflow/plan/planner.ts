@@ -116,6 +116,9 @@ function resolveAll(options: PlanOptions, issues: Issues): ReadonlyMap<string, R
       }
       taken.add(id)
     }
+    if (node.until !== undefined && node.retry === undefined) {
+      here.error('polling_refused', 'until needs retry: how often it is asked again', ['retry'])
+    }
     if (found === undefined) continue
     count += found.steps.length
     if (!resolved.has(node.id)) resolved.set(node.id, found)

@@ -46,7 +46,8 @@ describe('the workflow of the seed', () => {
       {
         name: 'bridge_spender',
         address: '0x5427FEFA711Eff984124bFBB1AB6fbf5E3DA1820',
-        from: 'some-bridge@0.0.2'
+        from: 'some-bridge@0.0.2',
+        isShared: true
       }
     ])
   })

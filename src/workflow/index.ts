@@ -1,0 +1,38 @@
+/**
+ * workflow: AIS documents, the plans they become, whether a node of a plan can run, and what a
+ * policy lets it do. The parts of this page are pure: they do nothing outside.
+ */
+export {
+  type DiagnosticAction,
+  diagnosticIn,
+  type NodeDiagnostic
+} from './diagnostic/diagnostic.js'
+export { type FlowDocument, flowSchemaNames, importsOf } from './document/flow.js'
+export type { Issue, IssueCode } from './document/issue.js'
+export { type PackDocument, packSchemaName } from './document/pack.js'
+export {
+  type DocumentSource,
+  type ParsedDocument,
+  parseFlow,
+  parsePack,
+  parseProtocol
+} from './document/parse.js'
+export { type ProtocolDocument, protocolKey, protocolSchemaName } from './document/protocol.js'
+export type { AisValue } from './document/value.js'
+export { checkAisDocument, isAisDocument } from './lint/check.js'
+export { lintFlow } from './lint/lint.js'
+export { drawPlanMermaid, drawPlanText } from './plan/draw.js'
+export type { AisPlan, AisPlanNode } from './plan/plan.js'
+export { type PlanOptions, type PlanResult, planFlow, planText } from './plan/planner.js'
+export { policyVerdict, type Verdict } from './policy/gate.js'
+export { defaultPolicy, type Policy, policyHash, tightened } from './policy/policy.js'
+export {
+  applyPatches,
+  type PatchAudit,
+  parsePatches,
+  type RuntimePatch
+} from './readiness/patch.js'
+export { nodeReadiness, type Readiness } from './readiness/readiness.js'
+export { type AisRuntime, prepareRuntime, type RuntimeGiven } from './readiness/runtime.js'
+export { defaultSolver, type MissingRequest } from './readiness/solver.js'
+export { valuesFor } from './value/plain.js'

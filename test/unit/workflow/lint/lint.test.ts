@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../../../src/core/index.js'
+import { checkAisDocument, isAisDocument } from '../../../../src/workflow/lint/check.js'
+import { aisText, seedCatalogue } from '../../../support/ais.js'
+
+const asset = { lit: { chain_id: 'eip155:1', address: `0x${'a'.repeat(40)}`, decimals: 6 } }
+const owner = { lit: `0x${'b'.repeat(40)}` }
+const retry = { interval_ms: 5, max_attempts: 3 }
+
+function balance(id: string, more: JsonObject = {}): JsonObject {
+  const args = { token: asset, owner }
+  return { id, type: 'query_ref', protocol: 'erc20@0.0.2', query: 'balance', args, ...more }
+}
+
+function action(id: string, name: string, args: JsonObject, more: JsonObject = {}): JsonObject {
+  return { id, type: 'action_ref', protocol: 'erc20@0.0.2', action: name, args, ...more }
+}
+
+const transferArgs = { token: asset, to: owner, amount: { lit: '5' } }
+
+async function found(nodes: readonly JsonObject[], more: JsonObject = {}) {
+  const document = {
+    schema: 'ais-flow/0.0.3',
+    meta: { name: 'demo', version: '1.0.0' },
+    default_chain: 'eip155:1',
+    nodes,
+    ...more
+  }
+  const text = JSON.stringify(document, null, 1)
+  const { issues } = await checkAisDocument(text, { protocols: seedCatalogue() })
+  return issues.map(({ code, nodeId, severity }) => `${severity} ${code} ${nodeId ?? ''}`.trim())
+}
+
+const has = (code: string, node = 'a') =>
+  expect.arrayContaining([expect.stringContaining(`${code} ${node}`)])
+
+describe('W12: lint', () => {
+  it('finds nothing wrong with the workflow of the seed, and says what is recommended', async () => {
+    const { issues } = await checkAisDocument(aisText('bridge'), { protocols: seedCatalogue() })
+    expect(issues.filter(({ severity }) => severity !== 'info')).toEqual([])
+    expect(issues.map(({ code, nodeId, line }) => [code, nodeId, line])).toEqual([
+      ['recommended_check', 'transfer_to_cex', 28]
+    ])
+  })
+
+  it('recommends the checks of the protocol until they are there', async () => {
+    const send = action('a', 'transfer', transferArgs)
+    expect(await found([send])).toEqual(has('recommended_check'))
+    expect(await found([balance('b'), { ...send, deps: ['b'] }])).toEqual([])
+  })
+
+  it('warns of reads of nodes that may be skipped, unless they are guarded', async () => {
+    const skippable = balance('b', { condition: { ref: 'inputs.go' } })
+    const inputs = { go: { type: 'bool', required: true } }
+    const at = (condition: Json) => found([skippable, balance('a', { condition })], { inputs })
+    expect(await at({ cel: 'nodes.b.outputs.balance > 0' })).toEqual(has('skipped_reference'))
+    const guard = 'has(nodes.b.outputs) && nodes.b.outputs.balance > 0'
+    expect(await at({ cel: guard })).toEqual([])
+    const same = balance('a', {
+      condition: { ref: 'inputs.go' },
+      assert: { cel: 'nodes.b.outputs.balance > 0' }
+    })
+    expect(await found([skippable, same], { inputs })).toEqual([])
+  })
+
+  it('warns of inputs that may be absent, and notes inputs that nobody reads', async () => {
+    const read = balance('a', { condition: { cel: 'inputs.go' } })
+    const at = (go: Json) => found([read], { inputs: { go } })
+    expect(await at({ type: 'bool' })).toEqual(has('missing_default'))
+    expect(await at({ type: 'bool', default: true })).toEqual([])
+    expect(await found([balance('a')], { inputs: { go: { type: 'bool' } } })).toEqual([
+      'info unused_input'
+    ])
+  })
+
+  it('warns of nodes that never run and of polls without an end', async () => {
+    const never = [
+      balance('b', { condition: { lit: false } }),
+      balance('a', { condition: { cel: 'nodes.b.outputs.balance > 0' } })
+    ]
+    expect(await found(never)).toEqual(has('unreachable_node', 'b'))
+    expect(await found(never)).toEqual(has('unreachable_node'))
+    const until = { cel: 'nodes.a.outputs.balance > 0' }
+    expect(await found([balance('a', { until, retry: { interval_ms: 5 } })])).toEqual(
+      has('unbounded_poll')
+    )
+    expect(await found([balance('a', { until, retry })])).toEqual([])
+    const bounded = { until, retry: { interval_ms: 5 }, timeout_ms: 50 }
+    expect(await found([balance('a', bounded)])).toEqual([])
+  })
+
+  it('notes ids with "-"', async () => {
+    expect(await found([balance('a-b')])).toEqual(has('hyphenated_id', 'a-b'))
+  })
+
+  it('warns of lost digits', async () => {
+    const condition = (cel: string) => found([balance('b'), balance('a', { condition: { cel } })])
+    expect(await condition('nodes.b.outputs.balance / 3 > 1')).toEqual(has('precision_loss'))
+    expect(await condition('double("1.5") > 1.0')).toEqual(has('precision_loss'))
+    expect(await condition('mul_div(nodes.b.outputs.balance, 1, 3) > 1')).toEqual([])
+    const args = { token: asset, spender: owner, amount: { lit: '1.2345678' } }
+    expect(await found([action('a', 'approve', args)])).toEqual(has('precision_loss'))
+  })
+
+  it('warns of approvals without limit, to anybody, or without need', async () => {
+    const approve = (args: JsonObject, more: JsonObject = {}) =>
+      found([action('a', 'approve', { token: asset, spender: owner, ...args }, more)], {
+        inputs: { who: { type: 'address', required: true } }
+      })
+    expect(await approve({ amount: { lit: 'max' } })).toEqual(
+      expect.arrayContaining(['warning risky_approval a'])
+    )
+    expect(await approve({ amount: { lit: '1' }, spender: { ref: 'inputs.who' } })).toEqual(
+      expect.arrayContaining(['warning risky_approval a'])
+    )
+    expect(await approve({ amount: { lit: '1' } })).toContain('info risky_approval a')
+  })
+
+  it('asks for arrival where something is sent to another chain', async () => {
+    const args = {
+      token: asset,
+      amount: { lit: '1' },
+      to_chain: { lit: 'solana:x' },
+      to_address: { lit: 'So1' }
+    }
+    const send = {
+      id: 'a',
+      type: 'action_ref',
+      protocol: 'some-bridge@0.0.2',
+      action: 'send',
+      args
+    }
+    expect(await found([send])).toEqual(has('recommended_check'))
+  })
+})
+
+describe('checking documents', () => {
+  it('knows them by their schema', async () => {
+    expect(isAisDocument({ schema: 'ais/0.0.2' })).toBe(true)
+    expect(isAisDocument({ schema: 'ais-flow/9' })).toBe(true)
+    expect(isAisDocument({ schema: 'tally-composite/1' })).toBe(false)
+    expect(await checkAisDocument(aisText('erc20'))).toMatchObject({ kind: 'protocol', issues: [] })
+    expect(await checkAisDocument('schema: ais-pack/0.0.2')).toMatchObject({ kind: 'pack' })
+  })
+
+  it('tells the place of what is wrong', async () => {
+    const text = aisText('bridge').replace('action: "transfer"', 'action: "transfers"')
+    const { issues } = await checkAisDocument(text, { protocols: seedCatalogue() })
+    expect(issues[0]).toMatchObject({ code: 'unknown_action', line: 32 })
+  })
+})
