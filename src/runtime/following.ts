@@ -27,12 +27,13 @@ export async function* startAndFollow(
     readonly document: string
     readonly inputs: Json
     readonly follow: boolean
+    readonly principal?: Json
   }
 ): AsyncGenerator<DeliveredEvent> {
-  const { id, document, inputs, follow } = options
+  const { id, document, inputs, follow, principal = ownerNamed() } = options
   const earlier = ledger.run(id)
   const wasInterrupted = earlier?.status === 'running' && !runs.isLive(id)
-  const known = runs.start(id, registry.prepare(document), { inputs, principal: ownerNamed() })
+  const known = runs.start(id, registry.prepare(document), { inputs, principal })
   const events = listen(runs.read(id, known))
   await known.begun
   if (wasInterrupted) await runs.resume(id)

@@ -66,6 +66,11 @@ export type AnswerAction = 'approve' | 'deny' | 'resume' | 'retry' | 'patch' | '
 /** What follows a run ends with these, unless it fails: the run has ended, or waits. */
 export type ServiceEvent = DeliveredEvent
 
+type AsAgent = {
+  /** Asks in the name of this program instead of the owner's, and with less rights (K13). */
+  readonly agent?: string
+}
+
 type Following = {
   /** Goes on when the run waits for a message, until it has ended. */
   readonly follow?: boolean
@@ -86,7 +91,7 @@ export interface ServiceRequests {
   }
   /** Answers without following the run; `answer` as a stream does both. */
   readonly message: {
-    readonly params: AnswerParams
+    readonly params: AnswerParams & AsAgent
     readonly result: MessageOutcome
   }
   readonly verify: {
@@ -130,11 +135,12 @@ export interface ServiceStreams {
   readonly journal: { readonly params: { readonly id: string }; readonly event: JournalLine }
   /** Starts a run, or attaches to the one that has this id (L6). */
   readonly run: {
-    readonly params: Following & {
-      readonly document: string
-      readonly id: string
-      readonly inputs?: Json
-    }
+    readonly params: Following &
+      AsAgent & {
+        readonly document: string
+        readonly id: string
+        readonly inputs?: Json
+      }
     readonly event: ServiceEvent
   }
   /** Takes up an interrupted run. */

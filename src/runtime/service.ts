@@ -5,7 +5,8 @@
  * whoever asks need not know who holds the ledger. Callers are the owner: the socket is theirs
  * alone.
  *
- * - K13 The principal of every message is set here, never by its parameters.
+ * - K13 The principal of every message is set here. An owner's program may only step down: ask in
+ *   the name of an agent, which may do less.
  * - Every parameter is checked; unknown ones are refused.
  */
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
@@ -19,6 +20,7 @@ import {
   TallyError
 } from '../core/index.js'
 import type { GivenNote, Ledger, OwnerHandler, OwnerRequest } from '../ledger/index.js'
+import { agentNamed, refuseAgent } from './agents.js'
 import {
   answerAndFollow,
   cancelRun,
@@ -126,9 +128,13 @@ function requestsOf(parts: ServiceParts): Requests {
     },
     message: async (params) => {
       const { id, token, action, ...answer } = answerOf(params)
+      const agent = params.optionalText('agent')
       params.end()
-      const { runs } = runningOf(parts)
-      return sendMessage(runs, id as RunId, messageOf(token, answer, action))
+      const running = runningOf(parts)
+      const message = messageOf(token, answer, action)
+      if (agent === undefined) return sendMessage(running.runs, id as RunId, message)
+      refuseAgent(running, { id: id as RunId, token, agent })
+      return sendMessage(running.runs, id as RunId, { ...message, by: agentNamed(agent) })
     },
     verify: async (params) => {
       const notes = params.texts('notes', ['source', 'text'])
@@ -183,8 +189,10 @@ function streamsOf(parts: ServiceParts): Streams {
       const document = params.text('document')
       const inputs = params.value('inputs') ?? {}
       const follow = params.flag('follow')
+      const agent = params.optionalText('agent')
+      const principal = agent === undefined ? {} : { principal: agentNamed(agent) }
       const id = lastOf(params, params.text('id'))
-      return startAndFollow(runningOf(parts), { id, document, inputs, follow })
+      return startAndFollow(runningOf(parts), { id, document, inputs, follow, ...principal })
     },
     resume: (params) => {
       const follow = params.flag('follow')

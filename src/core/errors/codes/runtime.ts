@@ -24,5 +24,9 @@ export const runtimeCodes = {
   'service.invalid_params': {
     message: 'The parameters of {method} are not valid: {problem}.',
     fix: 'Use the same version of tallystick on both sides.'
+  },
+  'service.agent_refused': {
+    message: 'The agent {agent} may not answer this wait: {problem}.',
+    fix: 'Answer it as the owner, with "tally approve" or "tally deny".'
   }
 } as const satisfies CodeTexts
