@@ -15,7 +15,14 @@ import {
 } from '../block/index.js'
 import { canonicalize, isJsonObject, type Json, limits, TallyError } from '../core/index.js'
 import { compileValue, type Expressions, loadExpressions } from '../expression/index.js'
-import { type IntentDefinition, intentRoot, isIntentDefinition } from '../intent/index.js'
+import {
+  type IntentDefinition,
+  type IntentResolver,
+  intentRoot,
+  isIntentDefinition,
+  resolveBlock,
+  resolverProvider
+} from '../intent/index.js'
 import { parseSource } from './document-kinds.js'
 
 /** What `run.started` keeps of a run. */
@@ -31,6 +38,8 @@ export interface Registrations {
   readonly repairs?: Readonly<Record<string, (request: Request, failure: Response) => Request>>
   /** Answer effects that give no `perform` of their own. */
   readonly providers?: readonly Provider[]
+  /** AI providers that say what a text means; the first is asked unless another is named (K11). */
+  readonly resolvers?: readonly IntentResolver[]
 }
 
 /** What a run can have for its root, compiled. */
@@ -61,13 +70,17 @@ export class Registry implements BlockRegistry {
   readonly #conditions: Readonly<Record<string, ConditionPredicate>>
   readonly #repairs: NonNullable<Registrations['repairs']>
   readonly #providers = new Map<string, Provider>()
+  readonly #resolvers: readonly string[]
   readonly #prepared = new Map<string, Prepared>()
   readonly #intents = new Map<string, ReturnType<typeof intentRoot>>()
   #expressions: Promise<Expressions> | undefined
 
   constructor(registrations: Registrations) {
     for (const block of registrations.blocks ?? []) add(this.#blocks, block.name, block, 'blocks')
-    for (const provider of registrations.providers ?? []) {
+    const { resolvers = [] } = registrations
+    this.#resolvers = resolvers.map(({ name }) => name)
+    add(this.#blocks, resolveBlock.name, resolveBlock, 'blocks')
+    for (const provider of [...(registrations.providers ?? []), resolverProvider(resolvers)]) {
       add(this.#providers, provider.name, provider, 'providers')
     }
     this.#conditions = registrations.conditions ?? {}
@@ -110,6 +123,11 @@ export class Registry implements BlockRegistry {
 
   provider(name: string): Provider | undefined {
     return this.#providers.get(name)
+  }
+
+  /** Names of the AI providers that resolve text, in the order in which they were given. */
+  resolvers(): readonly string[] {
+    return this.#resolvers
   }
 
   /** A document, as text or parsed, compiled. The problems of a bad one are data. */

@@ -10,6 +10,8 @@ const readingIntents: ReadonlySet<string> = new Set([
   'system.integrity',
   'system.packages',
   'system.permissions',
+  'system.replay',
+  'system.safe',
   'system.stateroot',
   'system.verify'
 ])

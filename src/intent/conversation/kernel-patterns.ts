@@ -25,7 +25,9 @@ function whole(pattern: string): RegExp {
 
 const patterns: readonly Pattern[] = [
   { text: whole('verify(?: (?:the |my )?(?:ledger|chain|receipts))?'), action: 'system.verify' },
+  { text: whole('replay(?: (?:the |my )?(?:ledger|chain|receipts))?'), action: 'system.replay' },
   { text: whole('(?:show )?(?:the |my )?state ?root'), action: 'system.stateroot' },
+  { text: whole('(?:show )?safe ?mode'), action: 'system.safe' },
   { text: whole('(?:show |check )?(?:the )?integrity'), action: 'system.integrity' },
   { text: whole('(?:show )?(?:the )?core ?hash'), action: 'system.corehash' },
   { text: whole('(?:show |list )?(?:the |my )?permissions'), action: 'system.permissions' },

@@ -12,5 +12,9 @@ export const intentCodes = {
   'intent.duplicate_server': {
     message: 'The blocks {one} and {other} both serve the intent {intent}.',
     fix: 'Take the intent away from one of them; one action has one trusted block.'
+  },
+  'intent.unknown_resolver': {
+    message: 'No resolver of text has the name {name}.',
+    fix: 'Name one that the runtime was given as "resolvers".'
   }
 } as const satisfies CodeTexts
