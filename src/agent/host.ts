@@ -76,7 +76,11 @@ export class AgentParts {
   /** A flow document, compiled with what this host has. */
   compile(document: Json): CompiledFlow {
     const { tools = [], kinds = [] } = this.#host
-    return compileFlow(document, { adapters: this.#adapters, tools, kinds })
+    return compileFlow(document, {
+      adapters: this.#adapters,
+      tool: (name) => tools.find((tool) => tool.name === name),
+      kind: (name) => kinds.find(({ kind }) => kind === name)
+    })
   }
 
   /** Hears the text of all turns as it arrives. */

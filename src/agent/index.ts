@@ -38,5 +38,26 @@ export {
 } from './adapters/fake.js'
 export { type PiMonoAdapterOptions, piMonoAdapter } from './adapters/pi-mono.js'
 export type { KeepSecret, ResponseSecrets, SecretPath } from './adapters/withhold.js'
+export { type AssetFiles, memoryFiles } from './assets/files.js'
+export type { AgentAsset, AssetError, PromptAssetManifest, PromptText } from './assets/manifest.js'
+export { readPromptAssets } from './assets/read-assets.js'
+export { type BindingReport, bindingReport, type SettingReport } from './binding/report.js'
+export { anyFlowHost } from './compile/any-host.js'
+export { type CompiledFlow, compileFlow } from './compile/compile-flow.js'
+export type { FlowHost } from './compile/flow-host.js'
+export type { FlowFinding, FlowFindingCode } from './flow/finding.js'
+export { isFlowDocument } from './flow/parse.js'
+export { PROMPT_ASSETS_DIRECTORY, readFlow, withPromptAssets } from './flow/read-flow.js'
+export { type FlowDocument, flowJsonSchema } from './flow/schema.js'
+export { type AgentHost, AgentParts } from './host.js'
 export type { TurnFailureReason } from './transports/failures.js'
 export type { PiCommand } from './transports/pi-process.js'
+export { type AgentTool, defineTool } from './turn/tool.js'
+export { TURN_BLOCK } from './turn/turn-block.js'
+export {
+  defineFlowKind,
+  type FlowKind,
+  type FlowKindDefinition,
+  type FlowKindInput,
+  type FlowKindOutput
+} from './walk/blocks.js'

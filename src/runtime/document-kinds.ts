@@ -1,36 +1,7 @@
-import {
-  type Diagnostic,
-  type DocumentDefinition,
-  type DocumentPath,
-  parseComposite,
-  parsePlan
-} from '../block/index.js'
+import { parseComposite, parsePlan } from '../block/index.js'
 import { isJsonObject, isTallyError, type Json, locate, readDocument } from '../core/index.js'
-
-/** What a document becomes: a definition that a run can have for its root. */
-export type ParsedDocument =
-  | {
-      readonly ok: true
-      readonly definition: DocumentDefinition
-      /** What is doubtful, with the reason `lint`. */
-      readonly warnings?: readonly Diagnostic[]
-    }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
-
-/** Where a path of the document stands in its text, from 1. */
-export type LocatePath = (path: DocumentPath) => { readonly line: number; readonly column: number }
-
-/**
- * One kind of document. To compile and run, to resume, to verify and to draw a document only its
- * definition is needed: whatever a kind adds, it says in the terms of composites and plans.
- */
-export interface DocumentKind {
-  /** The value of the document's `schema`, as a rule. */
-  readonly name: string
-  matches(document: Json): boolean
-  /** Never throws for a bad document. Without text there is no `locate`. */
-  parse(document: Json, options: { readonly locate?: LocatePath }): ParsedDocument
-}
+import type { DocumentKind, LocatePath, ParsedDocument } from './document-kind.js'
+import { anyFlowKind } from './flow-kind.js'
 
 /** Documents that say in `schema` what they are. */
 function bySchema(name: string, parse: DocumentKind['parse']): DocumentKind {
@@ -43,22 +14,29 @@ const composite = bySchema('tally-composite/1', parseComposite)
 /** Every kind of document that a runtime runs; a new kind is one line. */
 export const documentKinds: readonly DocumentKind[] = [
   composite,
-  bySchema('tally-plan/1', parsePlan)
+  bySchema('tally-plan/1', parsePlan),
+  anyFlowKind
 ]
 
-/** Reads a parsed document by its kind. Never throws for a bad one. */
+/**
+ * Reads a parsed document by its kind. Never throws for a bad one. `own` goes before the kinds that
+ * everybody has: a host's, which knows what names lead to.
+ */
 export function parseDocument(
   document: Json,
-  options: { readonly locate?: LocatePath } = {}
+  options: { readonly locate?: LocatePath; readonly own?: readonly DocumentKind[] } = {}
 ): ParsedDocument {
-  return kindOf(document).parse(document, options)
+  return kindOf(document, options.own ?? []).parse(document, options)
 }
 
 /** {@link parseDocument} of text or of a parsed document. */
-export function parseSource(source: string | Json): ParsedDocument {
-  if (typeof source !== 'string') return parseDocument(source)
+export function parseSource(
+  source: string | Json,
+  own: readonly DocumentKind[] = []
+): ParsedDocument {
+  if (typeof source !== 'string') return parseDocument(source, { own })
   try {
-    return parseDocument(readDocument(source), { locate: (path) => locate(source, path) })
+    return parseDocument(readDocument(source), { locate: (path) => locate(source, path), own })
   } catch (error) {
     if (!isTallyError(error)) throw error
     const message = error.message
@@ -67,6 +45,6 @@ export function parseSource(source: string | Json): ParsedDocument {
 }
 
 /** The kind of a document; of one that says nothing that is known, the first, which says so. */
-function kindOf(document: Json): DocumentKind {
-  return documentKinds.find((kind) => kind.matches(document)) ?? composite
+function kindOf(document: Json, own: readonly DocumentKind[]): DocumentKind {
+  return [...own, ...documentKinds].find((kind) => kind.matches(document)) ?? composite
 }

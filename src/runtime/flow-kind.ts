@@ -1,7 +1,7 @@
 import { anyFlowHost, type CompiledFlow, compileFlow, isFlowDocument } from '../agent/index.js'
 import type { Diagnostic } from '../block/index.js'
 import type { Json } from '../core/index.js'
-import type { DocumentKind, LocatePath } from './document-kinds.js'
+import type { DocumentKind, LocatePath } from './document-kind.js'
 
 /** Flow documents as a kind; `compile` knows the host's adapters, tools and node kinds. */
 export function flowKind(compile: (document: Json) => CompiledFlow): DocumentKind {

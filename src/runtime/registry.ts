@@ -1,3 +1,4 @@
+import { type AgentHost, AgentParts } from '../agent/index.js'
 import {
   type Block,
   type BlockRegistry,
@@ -23,7 +24,9 @@ import {
   resolveBlock,
   resolverProvider
 } from '../intent/index.js'
+import type { DocumentKind } from './document-kind.js'
 import { parseSource } from './document-kinds.js'
+import { flowKind } from './flow-kind.js'
 
 /** What `run.started` keeps of a run. */
 export type RunDefinition = DocumentDefinition | IntentDefinition
@@ -40,6 +43,8 @@ export interface Registrations {
   readonly providers?: readonly Provider[]
   /** AI providers that say what a text means; the first is asked unless another is named (K11). */
   readonly resolvers?: readonly IntentResolver[]
+  /** What flow documents may name: adapters, tools, kinds of nodes. */
+  readonly agents?: AgentHost
 }
 
 /** What a run can have for its root, compiled. */
@@ -56,6 +61,8 @@ export type Prepared =
       readonly root: RootBlock
       readonly compiled: CompiledDocument
       readonly definition: DocumentDefinition
+      /** What is doubtful in the document, beside what `lintDocument` finds. */
+      readonly warnings: readonly Diagnostic[]
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
@@ -73,9 +80,15 @@ export class Registry implements BlockRegistry {
   readonly #resolvers: readonly string[]
   readonly #prepared = new Map<string, Prepared>()
   readonly #intents = new Map<string, ReturnType<typeof intentRoot>>()
+  readonly #kinds: readonly DocumentKind[]
   #expressions: Promise<Expressions> | undefined
+  /** The agent room's part: its sessions end with their run. */
+  readonly agents: AgentParts
 
   constructor(registrations: Registrations) {
+    this.agents = new AgentParts(registrations.agents)
+    this.#kinds = [flowKind((document) => this.agents.compile(document))]
+    for (const block of this.agents.blocks) add(this.#blocks, block.name, block, 'blocks')
     for (const block of registrations.blocks ?? []) add(this.#blocks, block.name, block, 'blocks')
     const { resolvers = [] } = registrations
     this.#resolvers = resolvers.map(({ name }) => name)
@@ -83,10 +96,13 @@ export class Registry implements BlockRegistry {
     for (const provider of [...(registrations.providers ?? []), resolverProvider(resolvers)]) {
       add(this.#providers, provider.name, provider, 'providers')
     }
+    for (const provider of this.agents.providers) {
+      if (!this.#providers.has(provider.name)) this.#providers.set(provider.name, provider)
+    }
     this.#conditions = registrations.conditions ?? {}
     this.#repairs = registrations.repairs ?? {}
     for (const source of registrations.composites ?? []) {
-      const parsed = parseSource(source)
+      const parsed = parseSource(source, this.#kinds)
       if (!parsed.ok) {
         const problem = parsed.diagnostics[0]?.message ?? 'invalid'
         throw new TallyError('runtime.invalid_composite', { problem })
@@ -135,8 +151,8 @@ export class Registry implements BlockRegistry {
     const key = typeof source === 'string' ? source : canonicalize(source)
     const known = this.#prepared.get(key)
     if (known !== undefined) return known
-    const parsed = parseSource(source)
-    const prepared = parsed.ok ? await this.compile(parsed.definition) : parsed
+    const parsed = parseSource(source, this.#kinds)
+    const prepared = parsed.ok ? await this.compile(parsed.definition, parsed.warnings) : parsed
     if (this.#prepared.size >= limits.CACHE_ENTRIES_MAX) this.#prepared.clear()
     this.#prepared.set(key, prepared)
     return prepared
@@ -159,7 +175,10 @@ export class Registry implements BlockRegistry {
   }
 
   /** A checked definition, compiled. */
-  async compile(definition: DocumentDefinition): Promise<Prepared> {
+  async compile(
+    definition: DocumentDefinition,
+    warnings: readonly Diagnostic[] = []
+  ): Promise<Prepared> {
     const used = [definition as unknown as Json, [...this.#composites.values()] as unknown as Json]
     const expressions = mentionsCel(used) ? await this.#loadExpressions() : plainExpressions
     const result = compileDocument(definition, { registry: this, expressions })
@@ -169,7 +188,8 @@ export class Registry implements BlockRegistry {
       const block = this.block(name)
       return block !== undefined && (block.isInputPrivate || block.isOutputPrivate)
     }
-    return { ok: true, root: rootOf(definition, compiled, { isPrivate }), compiled, definition }
+    const root = rootOf(definition, compiled, { isPrivate })
+    return { ok: true, root, compiled, definition, warnings }
   }
 
   #loadExpressions(): Promise<Expressions> {

@@ -300,7 +300,8 @@ export class WiredRuntime implements Runtime {
 
   async lint(document: string | Json): Promise<readonly Diagnostic[]> {
     const prepared = await this.registry.prepare(document)
-    return prepared.ok ? lintDocument(prepared.definition) : prepared.diagnostics
+    if (!prepared.ok) return prepared.diagnostics
+    return [...lintDocument(prepared.definition), ...prepared.warnings]
   }
 
   verify(options: VerifyOptions = {}): Promise<VerificationReport> {

@@ -28,9 +28,14 @@ export interface NodeBinding {
 
 export interface BindingOptions {
   readonly flow: FlowDocument
-  readonly adapters: AdapterRegistry
   readonly assets: PromptAssetManifest | undefined
-  readonly tools: ReadonlyMap<string, AgentTool>
+  readonly host: BindingHost
+}
+
+/** What agents may name of a host. */
+export interface BindingHost {
+  readonly adapters: Pick<AdapterRegistry, 'has' | 'kinds' | 'adapter'>
+  tool(name: string): AgentTool | undefined
 }
 
 export type Bound =
@@ -121,7 +126,8 @@ function bound(
   found: Found,
   options: BindingOptions & { readonly path: Path }
 ): Bound {
-  const { adapters, flow, path } = options
+  const { host, flow, path } = options
+  const { adapters } = host
   const { via, definition, segments, sourcePath, turnMode } = found
   const { adapterKind } = definition
   if (!adapters.has(adapterKind)) {
@@ -130,7 +136,7 @@ function bound(
     return { ok: false, findings: [error('adapter_not_found', path, message)] }
   }
   const adapter = adapters.adapter(adapterKind)
-  const tools = boundTools(definition, options)
+  const tools = boundTools(definition, { host, path, runsTools: adapter.runsTools === true })
   if (!tools.ok) return tools
   const configured = configuredSettings(definition, flow)
   const agent = boundAgent({

@@ -1,37 +1,34 @@
 import type { SideEffectClass } from '../../block/index.js'
-import type { AdapterRegistry } from '../adapters/adapter-registry.js'
 import { error, type FlowFinding } from '../flow/finding.js'
 import type { AgentDef } from '../flow/schema.js'
 import type { AgentTool, BoundTool } from '../turn/tool.js'
 
+export type BoundTools =
+  | { readonly ok: true; readonly tools: readonly BoundTool[] }
+  | { readonly ok: false; readonly findings: readonly FlowFinding[] }
+
 /** The tools that an agent's policy leaves it (semantics.md A6). */
 export function boundTools(
-  { toolPolicy, agentId, adapterKind }: AgentDef,
-  {
-    tools,
-    adapters,
-    path
-  }: {
-    readonly tools: ReadonlyMap<string, AgentTool>
-    readonly adapters: AdapterRegistry
+  { toolPolicy, agentId }: AgentDef,
+  options: {
+    readonly host: { tool(name: string): AgentTool | undefined }
     readonly path: readonly (string | number)[]
+    /** The adapter does them itself, so that they need no registration. */
+    readonly runsTools: boolean
   }
-):
-  | { readonly ok: true; readonly tools: readonly BoundTool[] }
-  | { readonly ok: false; readonly findings: readonly FlowFinding[] } {
+): BoundTools {
+  const { host, path, runsTools } = options
   const { allowedCapabilities, blockedTools, approvalRequirement } = toolPolicy
   const names = allowedCapabilities.filter((name) => !blockedTools.includes(name))
-  if (adapters.adapter(adapterKind).runsTools === true) {
-    return { ok: true, tools: names.map((name) => remoteTool(name)) }
-  }
-  const missing = names.filter((name) => !tools.has(name))
+  if (runsTools) return { ok: true, tools: names.map(remoteTool) }
+  const missing = names.filter((name) => host.tool(name) === undefined)
   if (missing.length > 0) {
     const findings = missing.map((name) =>
       error('tool_not_found', path, `${agentId} may use ${name}, which is not registered`)
     )
     return { ok: false, findings }
   }
-  const found = names.flatMap((name) => tools.get(name) ?? [])
+  const found = names.flatMap((name) => host.tool(name) ?? [])
   return {
     ok: true,
     tools: found.map(({ name, description, parameters, sideEffects, isDestructive }) => ({

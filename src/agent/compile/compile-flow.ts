@@ -1,6 +1,5 @@
 import type { CompositeDefinition } from '../../block/index.js'
 import type { Json } from '../../core/index.js'
-import type { AdapterRegistry } from '../adapters/adapter-registry.js'
 import type { PromptAssetManifest } from '../assets/manifest.js'
 import { parseManifest } from '../assets/parse-manifest.js'
 import type { NodeBinding } from '../binding/bind.js'
@@ -9,18 +8,10 @@ import { lintFlow } from '../flow/lint.js'
 import { parseFlow } from '../flow/parse.js'
 import type { FlowDocument } from '../flow/schema.js'
 import { validateFlow } from '../flow/validate.js'
-import type { AgentTool } from '../turn/tool.js'
-import type { FlowKind } from '../walk/blocks.js'
 import { FlowEdges } from './edges.js'
+import type { FlowHost } from './flow-host.js'
 import { compositeNameOf, nodeNamesOf } from './names.js'
 import { compileNode } from './node.js'
-
-/** What a host brings that flows may name. */
-export interface FlowHost {
-  readonly adapters: AdapterRegistry
-  readonly tools?: readonly AgentTool[]
-  readonly kinds?: readonly FlowKind[]
-}
 
 export type CompiledFlow =
   | {
@@ -56,15 +47,7 @@ function compileValid(
   const { nodes, startNodeId } = flow.graph
   const names = nodeNamesOf(nodes.map(({ nodeId }) => nodeId))
   const edges = new FlowEdges(flow, names)
-  const { adapters, tools = [], kinds = [] } = host
-  const options = {
-    flow,
-    assets,
-    edges,
-    adapters,
-    tools: new Map(tools.map((tool) => [tool.name, tool])),
-    kinds: new Map(kinds.map((kind) => [kind.kind, kind]))
-  }
+  const options = { flow, assets, edges, host }
   const compiled = nodes.map((node, index) => ({
     node,
     result: compileNode(node, ['graph', 'nodes', index], options)

@@ -13,20 +13,15 @@ import type { BoundAgent, TurnNode } from '../turn/agent.js'
 import { expectedOutputOf, isJsonSchema } from '../turn/expected-output.js'
 import { nodeSegments } from '../turn/prompt.js'
 import { TURN_BLOCK } from '../turn/turn-block.js'
-import {
-  FINISH_BLOCK,
-  type FlowKind,
-  INPUT_BLOCK,
-  LOADER_BLOCK,
-  PLAN_LOOP_BLOCK
-} from '../walk/blocks.js'
+import { FINISH_BLOCK, INPUT_BLOCK, LOADER_BLOCK, PLAN_LOOP_BLOCK } from '../walk/blocks.js'
 import type { FlowEdges } from './edges.js'
+import type { FlowHost } from './flow-host.js'
 
 type NodeDefinition = CompositeDefinition['nodes'][string]
 
 export interface CompileNodeOptions extends BindingOptions {
   readonly edges: FlowEdges
-  readonly kinds: ReadonlyMap<string, FlowKind>
+  readonly host: FlowHost
 }
 
 export type CompiledFlowNode =
@@ -50,7 +45,7 @@ export function compileNode(
   if (nodeKind === 'agent.main' || nodeKind === 'agent.sub') return agentNode(node, path, options)
   if (nodeKind.startsWith('loader.')) {
     const payload = loaderPayload(node)
-    if (payload === undefined) return unknownKind(node, path, options)
+    if (payload === undefined) return unknownKind(node, path)
     return plain(node, options, LOADER_BLOCK, payload)
   }
   switch (nodeKind) {
@@ -89,20 +84,14 @@ function loaderPayload({ nodeKind, config }: FlowNode): JsonObject | undefined {
 }
 
 function customNode(node: FlowNode, path: Path, options: CompileNodeOptions): CompiledFlowNode {
-  const kind = options.kinds.get(node.nodeKind)
-  if (kind === undefined) return unknownKind(node, path, options)
+  const kind = options.host.kind(node.nodeKind)
+  if (kind === undefined) return unknownKind(node, path)
   const config = JSON.parse(JSON.stringify(node.config)) as JsonObject
   return plain(node, options, kind.block.name, { config }, kind.block.sideEffects)
 }
 
-function unknownKind(
-  { nodeKind }: FlowNode,
-  path: Path,
-  { kinds }: CompileNodeOptions
-): CompiledFlowNode {
-  const known = [...kinds.keys()].sort().join(', ')
-  const hint = known === '' ? 'none are registered' : `registered are: ${known}`
-  const message = `no node kind ${nodeKind} is known; of the host's own ${hint}`
+function unknownKind({ nodeKind }: FlowNode, path: Path): CompiledFlowNode {
+  const message = `no node kind ${nodeKind} is known; register it with defineFlowKind`
   return { ok: false, findings: [error('unknown_node_kind', [...path, 'nodeKind'], message)] }
 }
 

@@ -16,8 +16,8 @@ async function load(root: string, { request }: EffectCall): Promise<Json> {
   const asked = isJsonObject(request) ? request : {}
   const path = typeof asked['path'] === 'string' ? asked['path'] : '.'
   const directory = await inside(root, path)
+  if (asked['kind'] === 'names') return { path, names: await namesIn(directory) }
   const names = await filesBelow(directory)
-  if (asked['kind'] === 'names') return { path, files: names.map((name) => ({ path: name })) }
   const documents: Json[] = []
   let bytes = 0
   for (const name of names) {
@@ -40,6 +40,16 @@ async function inside(root: string, path: string): Promise<string> {
     throw refused('outside_root', path)
   }
   return real
+}
+
+/** What stands in a directory itself; folders end with `/`. */
+async function namesIn(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { withFileTypes: true })
+  if (entries.length > limits.LOADER_FILES_MAX) throw refused('too_many_files', '.')
+  return entries
+    .filter(({ name }) => !name.startsWith('.'))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .sort()
 }
 
 /** Paths with `/`, sorted by code units; names that begin with a dot are left out. */

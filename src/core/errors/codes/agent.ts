@@ -9,6 +9,10 @@ export const agentCodes = {
     message: 'Two adapters are registered as {kind}.',
     fix: 'Register each kind of adapter once.'
   },
+  'agent.not_a_flow': {
+    message: '{path} is not a flow document.',
+    fix: 'Give a file with meta.schemaVersion and graph.'
+  },
   'agent.unknown_adapter': {
     message: 'No adapter is registered as {kind}; registered are: {kinds}.',
     fix: 'Register an adapter of that kind, or correct adapterKind.'

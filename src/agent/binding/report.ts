@@ -1,0 +1,60 @@
+import type { Json } from '../../core/index.js'
+import { compileFlow } from '../compile/compile-flow.js'
+import type { FlowHost } from '../compile/flow-host.js'
+import type { FlowFinding } from '../flow/finding.js'
+import type { NodeBinding } from './bind.js'
+import type { Environment } from './secret.js'
+import { type ResolvedSetting, resolveSettings } from './settings.js'
+
+/** The way of each agent node to its transport, and where each setting comes from (A1, A3). */
+export type BindingReport =
+  | {
+      readonly ok: true
+      readonly flow: string
+      readonly nodes: readonly NodeReport[]
+      readonly findings: readonly FlowFinding[]
+    }
+  | { readonly ok: false; readonly findings: readonly FlowFinding[] }
+
+export interface NodeReport {
+  readonly nodeId: string
+  readonly via: 'agentRef' | 'agentId'
+  readonly agentId: string
+  /** File of the agent's prompt; null for an agent of the document. */
+  readonly sourcePath: string | null
+  readonly adapterKind: string
+  /** Secrets stand there as references. */
+  readonly settings: readonly SettingReport[]
+  readonly tools: readonly { readonly name: string; readonly needsApproval: boolean }[]
+  /** What the adapter finds wrong with its settings. */
+  readonly problems: readonly string[]
+}
+
+export type SettingReport = ResolvedSetting
+
+/** Reports what a flow would use here, without running or reaching anything. */
+export function bindingReport(
+  document: Json,
+  options: { readonly host: FlowHost; readonly environment: Environment }
+): BindingReport {
+  const compiled = compileFlow(document, options.host)
+  if (!compiled.ok) return compiled
+  const nodes = compiled.bindings.map((binding) => nodeReport(binding, options.environment))
+  return { ok: true, flow: compiled.flow.meta.name, nodes, findings: compiled.warnings }
+}
+
+function nodeReport(binding: NodeBinding, environment: Environment): NodeReport {
+  const { nodeId, via, agent, sourcePath, configured, adapter } = binding
+  const settings = resolveSettings({ configured, adapter, environment })
+  const values = Object.fromEntries(settings.map(({ name, value }) => [name, value]))
+  return {
+    nodeId,
+    via,
+    agentId: agent.agentId,
+    sourcePath,
+    adapterKind: agent.adapterKind,
+    settings,
+    tools: agent.tools.map(({ name, needsApproval }) => ({ name, needsApproval })),
+    problems: adapter.validate?.(values) ?? []
+  }
+}

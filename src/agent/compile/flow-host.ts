@@ -1,0 +1,7 @@
+import type { BindingHost } from '../binding/bind.js'
+import type { FlowKind } from '../walk/blocks.js'
+
+/** What a host brings that flows may name. */
+export interface FlowHost extends BindingHost {
+  kind(kind: string): FlowKind | undefined
+}

@@ -1,0 +1,27 @@
+import type { Diagnostic, DocumentDefinition, DocumentPath } from '../block/index.js'
+import type { Json } from '../core/index.js'
+
+/** What a document becomes: a definition that a run can have for its root. */
+export type ParsedDocument =
+  | {
+      readonly ok: true
+      readonly definition: DocumentDefinition
+      /** What is doubtful, with the reason `lint`. */
+      readonly warnings?: readonly Diagnostic[]
+    }
+  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+/** Where a path of the document stands in its text, from 1. */
+export type LocatePath = (path: DocumentPath) => { readonly line: number; readonly column: number }
+
+/**
+ * One kind of document. To compile and run, to resume, to verify and to draw a document only its
+ * definition is needed: whatever a kind adds, it says in the terms of composites and plans.
+ */
+export interface DocumentKind {
+  /** The value of the document's `schema`, as a rule. */
+  readonly name: string
+  matches(document: Json): boolean
+  /** Never throws for a bad document. Without text there is no `locate`. */
+  parse(document: Json, options: { readonly locate?: LocatePath }): ParsedDocument
+}
