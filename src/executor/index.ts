@@ -31,6 +31,8 @@ export type {
   UnsignedTransaction,
   WriteRequest
 } from './port.js'
+export { chainProviders } from './providers.js'
+export { type JournalSource, recoverTransactions, unfinishedIn } from './recover.js'
 export { type ConfirmOptions, confirmTransaction } from './steps/confirm.js'
 export {
   broadcastTransaction,

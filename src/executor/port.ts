@@ -6,8 +6,8 @@ import type { Json, JsonObject } from '../core/index.js'
  * whole numbers of a chain are decimal strings, bytes are 0x-hex (EVM) or base58/base64 (Solana).
  *
  * A read happens in one call. A write is taken apart, so that a leaf block can have each stage
- * sealed by `ctx.effect` (architecture.md L7): {@link Executor.prepare} builds and signs, the sealed
- * bytes and their id are durable, {@link Executor.broadcast} sends exactly those bytes, and
+ * sealed by `ctx.effect` (architecture.md L7): {@link Executor.prepare} builds and signs, the
+ * sealed bytes and their id are durable, {@link Executor.broadcast} sends exactly those bytes, and
  * {@link Executor.look} asks what became of them. Failures are `EffectFailure`s whose details are a
  * `ChainFailure`.
  */

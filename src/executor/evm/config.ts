@@ -6,7 +6,9 @@ import { type AbiError, abiError } from './abi-types.js'
 import { httpTransport, type RpcTransport } from './transport.js'
 import type { Hex } from './viem.js'
 
-/** How one EVM chain is reached. Whatever holds a secret is a reference: `env:NAME`, `file:PATH`. */
+/**
+ * How one EVM chain is reached. Whatever holds a secret is a reference: `env:NAME`, `file:PATH`.
+ */
 export interface EvmChainConfig extends Partial<Terms> {
   /**
    * Endpoints, in the order in which they are tried. An address may be written out only when

@@ -128,7 +128,7 @@ function differences(expected: JsonObject | null, sent: JsonObject): readonly st
   return Object.keys(differs).filter((field) => differs[field] === true)
 }
 
-/** A receipt does not say why: the call is made again on the state before its block. */
+/** A receipt does not say why: the call is made again, on the state before and after its block. */
 async function reasonOf(
   viem: Viem,
   chain: EvmChain,
@@ -148,14 +148,17 @@ async function reasonOf(
     value: hexQuantity(quantity(transaction['value'], method)),
     gas: hexQuantity(quantity(transaction['gas'], method))
   }
-  try {
-    await chain.call('eth_call', [call, hexQuantity(Math.max(0, blockNumber - 1))], signal)
-    return null
-  } catch (error) {
-    if (!(error instanceof RpcError) || !error.answered) return null
-    const own = execution !== undefined && 'errors' in execution ? execution.errors : []
-    return decodeRevert(viem, error.data, [...own, ...chain.settings.errors], error.nodeMessage)
+  // The block before has the state, its own has the time.
+  for (const block of [Math.max(0, blockNumber - 1), blockNumber]) {
+    try {
+      await chain.call('eth_call', [call, hexQuantity(block)], signal)
+    } catch (error) {
+      if (!(error instanceof RpcError) || !error.answered) return null
+      const own = execution !== undefined && 'errors' in execution ? execution.errors : []
+      return decodeRevert(viem, error.data, [...own, ...chain.settings.errors], error.nodeMessage)
+    }
   }
+  return null
 }
 
 function receiptOf(
