@@ -286,6 +286,8 @@ export type ScopeAsk =
       readonly request: Request
       /** True for the composite whose commit is one receipt; false inside another scope. */
       readonly outermost: boolean
+      /** The time of its receipt; absent: when it was opened (C2). */
+      readonly frozenAt?: number
     }
   | {
       readonly kind: 'scope.commit' | 'scope.abort'

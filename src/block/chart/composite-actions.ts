@@ -10,6 +10,7 @@ import {
 import {
   askCancel,
   askDecision,
+  askScopeOpen,
   askTimer,
   begunExecution,
   cancelledResponse,
@@ -127,18 +128,7 @@ function lifecycleActions(plan: CompositePlan): Readonly<Record<string, Composit
       return context
     },
     openScope: (context, _event, _params, sink) => {
-      const { identity, step, attempt, request } = context
-      if (request !== null) {
-        sink.ask({
-          kind: 'scope.open',
-          path: identity.path,
-          step,
-          attempt,
-          block: identity.block,
-          request,
-          outermost: plan.isOutermostScope
-        })
-      }
+      askScopeOpen(context, plan.isOutermostScope, sink)
       return context
     }
   }

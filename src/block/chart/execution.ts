@@ -183,6 +183,16 @@ export function askDecision(context: Execution, sink: Sink): void {
   })
 }
 
+/** Opens an overlay for what a block is about to execute (C4). */
+export function askScopeOpen(context: Execution, outermost: boolean, sink: Sink): void {
+  const { identity, step, attempt, request, options } = context
+  if (request === null) return
+  const { path, block } = identity
+  const { frozenAt } = options
+  const time = frozenAt === undefined ? {} : { frozenAt }
+  sink.ask({ kind: 'scope.open', path, step, attempt, block, request, outermost, ...time })
+}
+
 export function askCancel(context: Execution, event: CancelEvent, sink: Sink): void {
   const { identity, step } = context
   sink.ask({ kind: 'cancel', path: identity.path, step, reason: event.reason })

@@ -1,6 +1,7 @@
 import {
   askCancel,
   askDecision,
+  askScopeOpen,
   askTimer,
   begunExecution,
   cancelledResponse,
@@ -111,11 +112,8 @@ function lifecycleActions(questions: PlanQuestions): Readonly<Record<string, Pla
       if (event.type === 'block.cancel') askCancel(context, event, sink)
     }),
     openScope: sends((context, _event, sink) => {
-      const { identity, step, attempt, request } = context
-      if (request === null) return
-      const { path, block } = identity
       const outermost = library.isOutermostScope
-      sink.ask({ kind: 'scope.open', path, step, attempt, block, request, outermost })
+      askScopeOpen(context, outermost, sink)
     })
   }
 }

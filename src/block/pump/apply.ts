@@ -94,8 +94,9 @@ function applyWaiting(pump: RunPump, entry: Waiting): void {
     digest,
     ...(due === null ? {} : { due })
   }
+  const sent = pump.leaves.at(path)?.past.hasSent() === true
   // Journal entries keep these as text; what wrote them had the narrower types.
-  pump.deliver(path, { type: 'attempt.waiting', wait: shown as Wait, at })
+  pump.deliver(path, { type: 'attempt.waiting', wait: shown as Wait, sent, at })
 }
 
 function applySettled(pump: RunPump, entry: Settled): void {

@@ -50,7 +50,9 @@ export function settleOutcome(
   }
   const data = JSON.parse(outcome.text) as Json
   const response: Response = { success: true, data, metadata: {} }
-  if (pump.scopes.around(attempt.ask.path) !== undefined) {
+  const scope = pump.scopes.around(attempt.ask.path)
+  if (scope !== undefined) {
+    if (scope.hasChanged(attempt.view)) return runAgain(pump, attempt)
     settle(pump, attempt, response, {})
     return undefined
   }
@@ -94,7 +96,9 @@ function unfulfilled(attempt: Attempt): Requested | undefined {
 /** Its reads changed before its turn came: again, on the state as it is now (L10). */
 async function runAgain(pump: RunPump, attempt: Attempt): Promise<void> {
   attempt.rewind()
-  if (attempt.reruns > limits.CONFLICT_RERUNS_MAX && !pump.host.gate.runAlone(attempt)) {
+  const isAgainstOthers = pump.scopes.around(attempt.ask.path) === undefined
+  const isTooOften = isAgainstOthers && attempt.reruns > limits.CONFLICT_RERUNS_MAX
+  if (isTooOften && !pump.host.gate.runAlone(attempt)) {
     await pump.host.gate.enter(attempt, [])
   }
   await pump.leaves.run(attempt)

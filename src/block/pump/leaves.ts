@@ -12,6 +12,7 @@ import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
 import type { RunBook } from './book.js'
 import { Calling } from './calling.js'
 import type { Call, EffectRequest } from './calls.js'
+import { DeclaredOrder } from './declared-order.js'
 import type {
   EntryDraft,
   JournalEntry,
@@ -83,6 +84,8 @@ export class Leaves {
   /** Times of attempts that a checkpoint has: they are asked for again, and stay what they are. */
   readonly #restoredTimes = new Map<string, number>()
   readonly #deadlines = new Set<Attempt>()
+  /** Ends that wait for their turn. */
+  readonly order = new DeclaredOrder()
   /** Write-class results of attempts that did not succeed: they happened all the same. */
   readonly landed: SealedReference[] = []
   /** Write-class effects that were sent and never answered: nobody knows whether they happened. */
@@ -184,7 +187,7 @@ export class Leaves {
       runId,
       ask,
       block,
-      at: this.#restoredTimes.get(nameOf(ask)) ?? book.at,
+      at: ask.options.frozenAt ?? this.#restoredTimes.get(nameOf(ask)) ?? book.at,
       unitId,
       textOf: this.textOf,
       seed: { base, value: seedOf(base, unitId) },
@@ -195,6 +198,7 @@ export class Leaves {
     })
     this.#restoredTimes.delete(nameOf(ask))
     this.#current.set(ask.path, attempt)
+    this.order.opened(attempt)
     return true
   }
 
@@ -252,6 +256,7 @@ export class Leaves {
   close(attempt: Attempt, succeeded: boolean): void {
     const { path } = attempt.ask
     if (this.#current.get(path) === attempt) this.#current.delete(path)
+    this.order.closed(attempt)
     if (succeeded) this.#resolveDoubts(attempt)
     else {
       this.#past.set(path, attempt.past)

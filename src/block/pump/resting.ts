@@ -37,7 +37,8 @@ export function mayPark(pump: RunPump): boolean {
   return due === null || due > pump.host.clock.now() + limits.PARK_AFTER_MS
 }
 
-function firstWait(attempt: Attempt): WaitBegun | undefined {
+/** What an attempt waits for when it has nothing but waits left. */
+export function firstWait(attempt: Attempt): WaitBegun | undefined {
   if (!attempt.isStarted) return attempt.waits.get(0)
   let first: WaitBegun | undefined
   for (const call of attempt.outstanding()) {

@@ -220,7 +220,7 @@ export class RunPump {
       }
       const starting = this.#startAttempts()
       if (starting !== undefined) await starting
-      const fact = this.inbox.take()
+      const fact = this.leaves.order.take(this.inbox)
       if (fact === undefined) {
         const end = await this.#rest()
         if (end !== undefined) return end

@@ -95,6 +95,26 @@ export class Scope {
     return this.view.list(prefix, below)
   }
 
+  /**
+   * Whether what somebody has read through this overlay is not so any more: nodes of a plan run at
+   * once, and one that ends before another may change what that one has read (L10).
+   */
+  hasChanged({ reads, lists }: Pick<StateView, 'reads' | 'lists'>): boolean {
+    for (const [key, seen] of reads) if (this.view.read(key) !== seen) return true
+    for (const [prefix, seen] of lists) {
+      const keys = this.#keys(prefix)
+      if (keys.length !== seen.length || keys.some((key, at) => key !== seen[at])) return true
+    }
+    return false
+  }
+
+  /** Keys below a prefix: those that the ledger had when they were last listed, and all changes. */
+  #keys(prefix: string): readonly string[] {
+    const { outer } = this
+    const below = outer === undefined ? this.view.lists.get(prefix) : outer.#keys(prefix)
+    return this.view.applied(prefix, below ?? [])
+  }
+
   /** The receipt's result: the composite's own, and the bare results of its children. */
   result(data: Json): JsonObject {
     return { result: data, results: this.results }

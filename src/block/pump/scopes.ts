@@ -51,7 +51,10 @@ export class Scopes {
     const { journal } = this.#pump.host
     const below =
       outer === undefined ? journal.read.bind(journal) : outer.view.read.bind(outer.view)
-    this.#open.set(ask.path, new Scope(ask, { at: this.#pump.book.at, outer, below }))
+    this.#open.set(
+      ask.path,
+      new Scope(ask, { at: ask.frozenAt ?? this.#pump.book.at, outer, below })
+    )
   }
 
   /** Decides the commits and aborts that were asked for; true when there were any. */
@@ -89,7 +92,10 @@ export class Scopes {
     const at = pump.book.now()
     const ended = { k: 'scope', at, path, step, attempt, outcome: 'committed' } as const
     const response = bare(ask.response)
-    if (scope.outer !== undefined) return pump.record({ ...ended, response })
+    if (scope.outer !== undefined) {
+      if (!scope.outer.hasChanged(scope.view)) return pump.record({ ...ended, response })
+      return pump.record({ ...ended, outcome: 'conflict', response: failedResponse('conflict') })
+    }
     const id = unitIdOf(pump.runId, path, step)
     const { base } = pump.started
     const written = pump.book.append(

@@ -31,7 +31,7 @@ export function takeAsk(
       return undefined
     case 'scope.open': {
       const outer = state.scopeAround(ask.path)
-      state.scopes.set(ask.path, { ask, at: state.at, outer, steps: [] })
+      state.scopes.set(ask.path, { ask, at: ask.frozenAt ?? state.at, outer, steps: [] })
       return undefined
     }
     case 'scope.commit':

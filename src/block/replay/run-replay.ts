@@ -355,7 +355,8 @@ export class RunReplay {
     const { reason, request, actions, due, token, digest } = wait
     const dueAt = due === null ? {} : { due }
     const shown = { reason, request, actions, token, digest, ...dueAt } as Wait
-    return this.#deliver(entry.path, { type: 'attempt.waiting', wait: shown, at: entry.at })
+    const sent = this.#state.attemptAt(entry)?.past.hasSent() === true
+    return this.#deliver(entry.path, { type: 'attempt.waiting', wait: shown, sent, at: entry.at })
   }
 
   #settled(entry: Settled): Finding | undefined {

@@ -70,7 +70,7 @@ export class RunState {
       block,
       unitId: unitIdOf(this.runId, ask.path, ask.step),
       payloadText: canonicalize(ask.request.payload),
-      at: this.at,
+      at: ask.options.frozenAt ?? this.at,
       past: new Past(ask, earlier?.step === ask.step ? earlier : undefined),
       waits: new Map()
     })

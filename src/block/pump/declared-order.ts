@@ -1,0 +1,139 @@
+import type { PlanTurn } from '../protocol.js'
+import type { Attempt } from './attempt.js'
+import type { Fact } from './facts.js'
+import type { Inbox } from './inbox.js'
+import type { LeafFact } from './leaves.js'
+import { firstWait } from './resting.js'
+
+type OutcomeFact = LeafFact & { readonly kind: 'outcome' }
+
+/**
+ * Keeps the ends of attempts back until those before them in the order of their plan have ended, so
+ * that receipts do not depend on which was quicker (D3).
+ *
+ * Owns: ends that came too early. Does not own: attempts, and who may start when, which the plan's
+ * chart decides.
+ *
+ * - C2: an attempt that only waits holds nobody up.
+ * - Finding the next one costs no more for more nodes: only the first of each plan is looked at.
+ */
+export class DeclaredOrder {
+  readonly #plans = new Map<string, OpenTurns>()
+  readonly #held = new Map<Attempt, OutcomeFact>()
+  /** Something has ended since the held ends were last looked through. */
+  #hasMoved = false
+
+  opened(attempt: Attempt): void {
+    for (const { plan, place } of turnsOf(attempt)) {
+      const turns = this.#plans.get(plan) ?? new OpenTurns()
+      this.#plans.set(plan, turns)
+      turns.add(place, attempt)
+    }
+  }
+
+  closed(attempt: Attempt): void {
+    this.#held.delete(attempt)
+    for (const { plan, place } of turnsOf(attempt)) {
+      this.#hasMoved = true
+      const turns = this.#plans.get(plan)
+      turns?.remove(place, attempt)
+      if (turns?.isEmpty === true) this.#plans.delete(plan)
+    }
+  }
+
+  /** The next fact that may be taken; ends that have come too early are kept. */
+  take(inbox: Inbox): Fact | undefined {
+    for (;;) {
+      const fact = this.#next({ isIdle: inbox.isEmpty }) ?? inbox.take()
+      if (fact?.kind !== 'outcome' || !this.#holds(fact)) return fact
+    }
+  }
+
+  #holds(fact: OutcomeFact): boolean {
+    if (this.#isFirst(fact.attempt)) return false
+    this.#held.set(fact.attempt, fact)
+    return true
+  }
+
+  /**
+   * The next end whose turn has come. While other facts come in, it is looked for only after
+   * something has ended; `isIdle` says that nothing else does.
+   */
+  #next({ isIdle }: { readonly isIdle: boolean }): OutcomeFact | undefined {
+    if (this.#held.size === 0 || !(this.#hasMoved || isIdle)) return undefined
+    for (const turns of this.#plans.values()) {
+      for (const attempt of turns.first()) {
+        const fact = this.#held.get(attempt)
+        if (fact === undefined || !this.#isFirst(attempt)) continue
+        this.#held.delete(attempt)
+        return fact
+      }
+    }
+    this.#hasMoved = false
+    return undefined
+  }
+
+  #isFirst(attempt: Attempt): boolean {
+    return turnsOf(attempt).every(({ plan, place }) => {
+      const first = this.#plans.get(plan)?.firstPlace()
+      return first === undefined || first >= place
+    })
+  }
+}
+
+/** The attempts of one plan that have not ended, by place. */
+class OpenTurns {
+  /** Ascending. */
+  readonly #places: number[] = []
+  readonly #attempts = new Map<number, Set<Attempt>>()
+
+  get isEmpty(): boolean {
+    return this.#places.length === 0
+  }
+
+  add(place: number, attempt: Attempt): void {
+    const known = this.#attempts.get(place)
+    if (known !== undefined) {
+      known.add(attempt)
+      return
+    }
+    this.#attempts.set(place, new Set([attempt]))
+    // Attempts are opened in order, as a rule: then this is one look.
+    let at = this.#places.length
+    while (at > 0 && (this.#places[at - 1] ?? 0) > place) at -= 1
+    this.#places.splice(at, 0, place)
+  }
+
+  remove(place: number, attempt: Attempt): void {
+    const known = this.#attempts.get(place)
+    known?.delete(attempt)
+    if (known?.size !== 0) return
+    this.#attempts.delete(place)
+    const at = this.#places.indexOf(place)
+    if (at >= 0) this.#places.splice(at, 1)
+  }
+
+  /** The first place with something that goes on by itself. */
+  firstPlace(): number | undefined {
+    return this.#places.find((place) => [...this.#at(place)].some((one) => !onlyWaits(one)))
+  }
+
+  first(): Iterable<Attempt> {
+    const place = this.firstPlace()
+    return place === undefined ? [] : this.#at(place)
+  }
+
+  #at(place: number): Iterable<Attempt> {
+    return this.#attempts.get(place) ?? []
+  }
+}
+
+function onlyWaits(attempt: Attempt): boolean {
+  return firstWait(attempt) !== undefined
+}
+
+function turnsOf({ ask }: Attempt): readonly PlanTurn[] {
+  return ask.options.turns ?? noTurns
+}
+
+const noTurns: readonly PlanTurn[] = []

@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { defineBlock } from '../../../../src/block/index.js'
+import type { Json, JsonObject } from '../../../../src/core/index.js'
+import { createRuntime, type WiredRuntime } from '../../../../src/runtime/index.js'
+
+const blocks = [
+  defineBlock({ name: 'same', version: '1', sideEffects: 'none', run: (_, input) => input }),
+  defineBlock({
+    name: 'fail',
+    version: '1',
+    sideEffects: 'none',
+    run: (ctx) => ctx.fail('broken', { why: 'told to' })
+  }),
+  defineBlock({
+    name: 'ask',
+    version: '1',
+    sideEffects: 'none',
+    run: async (ctx) => (await ctx.wait({ reason: 'external' })).value
+  }),
+  defineBlock({
+    name: 'count',
+    version: '1',
+    sideEffects: 'none',
+    run: (ctx) => {
+      const n = (ctx.state.get<number>('n') ?? 0) + 1
+      ctx.state.set('n', n)
+      return { n, at: ctx.now() }
+    }
+  }),
+  defineBlock({
+    name: 'look',
+    version: '1',
+    sideEffects: 'none',
+    run: async (ctx) => ctx.effect('look', async () => ctx.path)
+  }),
+  defineBlock({
+    name: 'send',
+    version: '1',
+    run: async (ctx) => ctx.effect('send', async () => ctx.path)
+  })
+]
+
+let tally: WiredRuntime
+afterEach(() => tally.close())
+
+async function run(plan: JsonObject, inputs: Json = null) {
+  tally = await createRuntime({ location: 'memory:', blocks })
+  const document = { schema: 'tally-plan/1', name: 'p', version: '1', ...plan }
+  const result = await tally.start(document, { inputs }).result
+  const report = await tally.verify({ executions: 2 })
+  expect(report.failure).toBeUndefined()
+  return result
+}
+
+const node = (id: string, deps: readonly string[] = [], more: JsonObject = {}) => ({
+  id,
+  deps,
+  block: 'same',
+  ...more
+})
+
+describe('a plan', () => {
+  it('runs nodes after what they depend on, and lists what each returned', async () => {
+    const result = await run(
+      {
+        nodes: [
+          node('d', ['b', 'c'], {
+            input: {
+              array: [{ ref: 'nodes.b.response.data' }, { ref: 'nodes.c.response.data' }]
+            }
+          }),
+          node('a'),
+          node('b', ['a'], { input: { lit: 'b' } }),
+          node('c', ['a'], { input: { ref: 'nodes.a.response.data.x' } })
+        ]
+      },
+      { x: 1 }
+    )
+    expect(result.response.data).toEqual({
+      nodes: {
+        a: { status: 'done', data: { x: 1 } },
+        b: { status: 'done', data: 'b' },
+        c: { status: 'done', data: 1 },
+        d: { status: 'done', data: ['b', 1] }
+      }
+    })
+  })
+
+  it.each([['arrival'], ['declared']])('W9: stops at a failure with order %s', async (order) => {
+    const result = await run({
+      order,
+      nodes: [node('a'), node('b', ['a'], { block: 'fail' }), node('c', ['b']), node('d', ['a'])]
+    })
+    expect(result.response).toMatchObject({
+      success: false,
+      reason: 'broken',
+      details: {
+        why: 'told to',
+        failed_node: 'b',
+        nodes: { a: { status: 'done' }, b: { status: 'failed' }, c: { status: 'blocked', by: 'b' } }
+      }
+    })
+  })
+
+  it('W9: goes on past a failure that is let pass', async () => {
+    const result = await run({
+      nodes: [
+        node('a', [], { block: 'fail', on_error: 'continue' }),
+        node('b', ['a']),
+        node('c', ['b']),
+        node('d')
+      ]
+    })
+    expect(result.response.data).toEqual({
+      nodes: {
+        a: { status: 'failed', reason: 'broken' },
+        b: { status: 'blocked', by: 'a' },
+        c: { status: 'blocked', by: 'b' },
+        d: { status: 'done', data: {} }
+      }
+    })
+  })
+
+  it('C4: an atomic plan leaves one receipt', async () => {
+    const result = await run({
+      atomic: true,
+      order: 'declared',
+      nodes: [
+        node('a', [], { block: 'count' }),
+        node('b', [], { block: 'count' }),
+        node('c', ['a'], { block: 'count' })
+      ],
+      output: { object: { c: { ref: 'nodes.c.response.data.n' } } }
+    })
+    expect(result.response.data).toEqual({ c: 3 })
+    expect(await tally.verify()).toMatchObject({ receipts: 2 })
+  })
+
+  it('L10: nodes that read what others write see what they would see one after the other', async () => {
+    const nodes = ['a', 'b', 'c', 'd', 'e'].map((id) => node(id, [], { block: 'count' }))
+    const result = await run({ order: 'declared', nodes })
+    expect(result.response.data).toMatchObject({
+      nodes: { a: { data: { n: 1 } }, c: { data: { n: 3 } }, e: { data: { n: 5 } } }
+    })
+  })
+
+  it('does outside things', async () => {
+    const result = await run({
+      order: 'declared',
+      nodes: [
+        node('a', [], { block: 'look' }),
+        node('b', [], { block: 'send' }),
+        node('c', ['b'], { block: 'look' })
+      ]
+    })
+    expect(result.status).toBe('done')
+  })
+})
