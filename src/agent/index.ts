@@ -50,6 +50,15 @@ export { isFlowDocument } from './flow/parse.js'
 export { PROMPT_ASSETS_DIRECTORY, readFlow, withPromptAssets } from './flow/read-flow.js'
 export { type FlowDocument, flowJsonSchema } from './flow/schema.js'
 export { type AgentHost, AgentParts } from './host.js'
+export {
+  connectMcpServer,
+  type McpCapabilities,
+  type McpServerOptions
+} from './mcp/connect.js'
+export type { McpHost } from './mcp/host.js'
+export type { McpServerPlace } from './mcp/link.js'
+export { type McpService, serveMcpOverHttp, serveMcpOverStdio } from './mcp/serve.js'
+export type { McpTool } from './mcp/tool.js'
 export type { TurnFailureReason } from './transports/failures.js'
 export type { PiCommand } from './transports/pi-process.js'
 export { type AgentTool, defineTool } from './turn/tool.js'

@@ -47,6 +47,9 @@ export const PARK_AFTER_MS = 1_000
 export const CLOSE_GRACE_MS = 5_000
 /** Waiting actions, transitions in a document, and other short lists. */
 export const RETRY_ATTEMPTS_MAX = 1_000
+/** Executions of an idempotent compensation, and the delay after the first; it doubles (C4). */
+export const COMPENSATION_ATTEMPTS_MAX = 3
+export const COMPENSATION_RETRY_MS = 1_000
 /** Longest delay before a retry: exponential backoff is capped here at the latest. */
 export const RETRY_DELAY_MS_MAX = 366 * 24 * 60 * 60 * 1000
 
@@ -217,6 +220,8 @@ export const RAW_INTENT_LENGTH_MAX = 16_384
 
 /** Executions of one workflow node that polls. */
 export const POLL_ATTEMPTS_MAX = 3_000
+/** Answers that one workflow node takes until it has what it lacks. */
+export const MISSING_ROUNDS_MAX = 100
 /** Patches that one answer may bring to a running workflow. */
 export const RUNTIME_PATCHES_MAX = 256
 /** Text of one field of a diagnostic, in UTF-16 units. */
@@ -234,6 +239,12 @@ export const AGENT_OPEN_MS = 30_000
 export const AGENT_STOP_MS = 2_000
 /** Sessions kept open at once; beyond it, the one that was idle longest is let go. */
 export const AGENT_SESSIONS_MAX = 256
+/** Time that a tool of an MCP server may be silent. */
+export const MCP_CALL_MS = 60_000
+/** Pages of an MCP server's list of tools. */
+export const MCP_PAGES_MAX = 64
+/** Receipts that the resource of the ledger's receipts shows: the last ones. */
+export const MCP_RECEIPTS_LISTED = 50
 
 /** Text and list entries that a chain's failure may carry. */
 export const CHAIN_TEXT_LENGTH_MAX = 512

@@ -20,5 +20,13 @@ export const agentCodes = {
   'agent.library_missing': {
     message: 'The optional library {library} is not installed.',
     fix: 'Install the version of {library} that package.json of tallystick names as a peer.'
+  },
+  'agent.mcp_unreachable': {
+    message: 'The MCP server {server} gives no tools: {problem}.',
+    fix: 'Check that it starts, or that its URL is right, and that it speaks MCP.'
+  },
+  'agent.duplicate_tool': {
+    message: 'Two tools of an MCP server have the capability {capability}.',
+    fix: 'Name the tools that you want in the option "tools".'
   }
 } as const satisfies CodeTexts

@@ -1,0 +1,164 @@
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { EffectFailure } from '../../block/index.js'
+import { type Json, type JsonObject, limits } from '../../core/index.js'
+import { sealable } from '../transports/sealable.js'
+import type { McpClientLibrary } from './library.js'
+import { type McpTool, toolOf } from './tool.js'
+
+/** Where an MCP server is. The host names it, never a document. */
+export type McpServerPlace =
+  | {
+      readonly command: string
+      readonly arguments?: readonly string[]
+      readonly environment?: Readonly<Record<string, string>>
+      readonly cwd?: string
+    }
+  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
+
+/**
+ * One MCP server, connected when it is needed.
+ *
+ * Owns: the connection, and the tools as they were last listed. A connection that broke is made
+ * again by the next call; the call that was under way is not repeated here.
+ */
+export class McpLink {
+  readonly #library: McpClientLibrary
+  readonly #place: McpServerPlace
+  #client: Promise<Client> | undefined
+  #tools: Promise<readonly McpTool[]> | undefined
+
+  constructor(library: McpClientLibrary, place: McpServerPlace) {
+    this.#library = library
+    this.#place = place
+  }
+
+  /** The server's tools; listed again after it said that they changed, or went away. */
+  async tools(): Promise<readonly McpTool[]> {
+    const client = await this.#connected()
+    this.#tools ??= this.#listed(client)
+    try {
+      return await this.#tools
+    } catch (error) {
+      this.#tools = undefined
+      throw error
+    }
+  }
+
+  /** Calls a tool. Throws `EffectFailure` that quotes nothing of arguments or answer. */
+  async call(
+    tool: { readonly name: string; readonly arguments: JsonObject; readonly key: string },
+    signal: AbortSignal
+  ): Promise<Json> {
+    if (signal.aborted) throw new EffectFailure('not_sent', { definite: true })
+    const client = await this.#connected()
+    const { name, arguments: given, key } = tool
+    // Not `client.callTool`: it checks the answer and then throws what looks like a refusal.
+    const params = { name, arguments: given, _meta: { 'tallystick/idempotencyKey': key } }
+    const method = 'tools/call' as const
+    const options = { signal, timeout: limits.MCP_CALL_MS, resetTimeoutOnProgress: true }
+    let result: Awaited<ReturnType<Client['callTool']>>
+    try {
+      const schema = this.#library.CallToolResultSchema
+      result = await client.request({ method, params }, schema, options)
+    } catch (error) {
+      throw this.#failureOf(error, signal)
+    }
+    return answerOf(result)
+  }
+
+  async close(): Promise<void> {
+    const client = await this.#client?.catch(() => undefined)
+    await client?.close()
+  }
+
+  #connected(): Promise<Client> {
+    this.#client ??= this.#connect().catch((error: unknown) => {
+      this.#forget()
+      if (error instanceof EffectFailure) throw error
+      throw new EffectFailure('unreachable', { definite: true })
+    })
+    return this.#client
+  }
+
+  async #connect(): Promise<Client> {
+    const { Client, ToolListChangedNotificationSchema } = this.#library
+    const client = new Client({ name: 'tallystick', version: '1' })
+    client.onclose = () => this.#forget()
+    // Told by what the calls come to; the default would print it.
+    client.onerror = () => undefined
+    client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
+      this.#tools = undefined
+    })
+    await client.connect(this.#transport(), { timeout: limits.AGENT_OPEN_MS })
+    return client
+  }
+
+  #forget(): void {
+    this.#client = undefined
+    this.#tools = undefined
+  }
+
+  #transport() {
+    const { StdioClientTransport, StreamableHTTPClientTransport } = this.#library
+    const place = this.#place
+    if ('url' in place) {
+      const { url, headers = {} } = place
+      const requestInit = { headers: { ...headers }, redirect: 'error' as const }
+      // The SDK's own types do not agree under exact optional properties.
+      return new StreamableHTTPClientTransport(new URL(url), { requestInit }) as never
+    }
+    const { command, arguments: args = [], environment, cwd } = place
+    return new StdioClientTransport({
+      command,
+      args: [...args],
+      stderr: 'ignore',
+      maxBufferSize: limits.TURN_RESPONSE_BYTES_MAX,
+      ...(environment === undefined ? {} : { env: { ...environment } }),
+      ...(cwd === undefined ? {} : { cwd })
+    })
+  }
+
+  async #listed(client: Client): Promise<readonly McpTool[]> {
+    const found: McpTool[] = []
+    let cursor: string | undefined
+    for (let page = 0; page < limits.MCP_PAGES_MAX; page += 1) {
+      const list = await client.listTools(cursor === undefined ? {} : { cursor })
+      found.push(...list.tools.flatMap((listed) => toolOf(listed) ?? []))
+      cursor = list.nextCursor
+      if (cursor === undefined) return found
+    }
+    throw new EffectFailure('response_too_large', { definite: true })
+  }
+
+  #failureOf(error: unknown, signal: AbortSignal): EffectFailure {
+    if (signal.aborted) return new EffectFailure('aborted')
+    const { McpError, ErrorCode } = this.#library
+    if (!(error instanceof McpError)) return new EffectFailure('connection_lost')
+    const details = { code: error.code }
+    switch (error.code) {
+      case ErrorCode.MethodNotFound:
+      case ErrorCode.InvalidParams:
+      case ErrorCode.InvalidRequest:
+        return new EffectFailure('refused', { definite: true, details })
+      case ErrorCode.RequestTimeout:
+        return new EffectFailure('timed_out', { details })
+      case ErrorCode.ConnectionClosed:
+        return new EffectFailure('connection_lost', { details })
+      default:
+        return new EffectFailure('server_failed', { details })
+    }
+  }
+}
+
+/** What a tool answered, as the ledger can keep it. A tool's own error may have acted before. */
+function answerOf(result: Awaited<ReturnType<Client['callTool']>>): Json {
+  const { content, structuredContent, isError } = result
+  const kept = sealable({
+    content: content ?? [],
+    ...(structuredContent === undefined ? {} : { structuredContent })
+  })
+  if (isError === true)
+    throw new EffectFailure('tool_failed', { details: { answer: kept ?? null } })
+  if (kept === undefined) throw new EffectFailure('malformed_response')
+  return kept
+}
