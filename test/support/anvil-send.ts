@@ -26,7 +26,7 @@ export const sendBlock = defineBlock({
 
 /** A leaf that reads. */
 export const readBlock = defineBlock({
-  name: 'chain.look',
+  name: 'chain.read',
   version: '1.0.0',
   sideEffects: 'none',
   run: (ctx, input) => readChain(ctx, input as Parameters<typeof readChain>[1])
@@ -64,4 +64,15 @@ export async function sendOnce(
 ): Promise<RunResult> {
   const inputs = options as unknown as Json
   return runtime.start(sending(node), { id: id ?? randomUUID(), inputs }).result
+}
+
+/** Reads once in a run of its own. */
+export async function readingOf(
+  runtime: WiredRuntime,
+  request: Parameters<typeof readChain>[1]
+): Promise<RunResult> {
+  const document = sending() as { readonly nodes: object }
+  const reading = { ...document, nodes: { send: { block: 'chain.read' } } }
+  const inputs = request as unknown as Json
+  return runtime.start(reading as unknown as Json, { id: randomUUID(), inputs }).result
 }

@@ -49,6 +49,7 @@ export function namedOutputs(abi: JsonObject, ...names: readonly string[]): Json
   return { ...abi, outputs }
 }
 
+export { anvilKeys }
 export const accounts = anvilKeys.map((key) => privateKeyToAccount(key))
 export const [owner, other, third] = accounts as [
   (typeof accounts)[number],
@@ -111,4 +112,14 @@ export function call(
   more: JsonObject = {}
 ): Execution {
   return { type: 'evm_call', to, abi: fragment(contract, name), args, ...more }
+}
+
+/** Waits until so many transactions wait for a block. */
+export async function mempool(chain: TestChain, size: number): Promise<void> {
+  for (let looks = 0; looks < 1_000; looks += 1) {
+    const { pending } = (await chain.rpc('txpool_status', [])) as { readonly pending: string }
+    if (Number(pending) >= size) return
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  throw new Error('nothing was sent')
 }

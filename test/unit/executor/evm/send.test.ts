@@ -4,9 +4,11 @@ import { evmExecutor } from '../../../../src/executor/evm/index.js'
 import type { Executor, SendOptions } from '../../../../src/executor/index.js'
 import type { WiredRuntime } from '../../../../src/runtime/index.js'
 import {
+  anvilKeys,
   artifact,
   call,
   fragment,
+  mempool,
   namedOutputs,
   other,
   owner,
@@ -17,7 +19,7 @@ import { openSending, sendOnce } from '../../../support/anvil-send.js'
 
 const token = artifact('ExampleToken')
 const bridge = artifact('BridgeLock')
-const environment = { OWNER_KEY: anvilKey(0), OTHER_KEY: anvilKey(1) }
+const environment = { OWNER_KEY: anvilKeys[0], OTHER_KEY: anvilKeys[1] }
 
 let chain: TestChain
 let evm: Executor
@@ -47,13 +49,6 @@ afterAll(async () => {
   await runtime.close()
   await chain.anvil.stop()
 })
-
-function anvilKey(index: 0 | 1): string {
-  return [
-    '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-    '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
-  ][index] as string
-}
 
 async function balance(account: string): Promise<string> {
   const abi = namedOutputs(fragment(token, 'balanceOf'), 'balance')
@@ -210,7 +205,7 @@ describe('a refusal', () => {
         errors: [fragment(bridge, 'DeadlinePassed')]
       }
       const sent = failing({ chain: chain.id, execution })
-      await mempool(1)
+      await mempool(chain, 1)
       await chain.rpc('evm_setNextBlockTimestamp', [Number(timestamp + 1_000n)])
       await chain.rpc('evm_mine', [])
       expect(await sent).toMatchObject({
@@ -257,12 +252,3 @@ describe('a refusal', () => {
     await second.close()
   })
 })
-
-async function mempool(size: number): Promise<void> {
-  for (let looks = 0; looks < 400; looks += 1) {
-    const { pending } = (await chain.rpc('txpool_status', [])) as { readonly pending: string }
-    if (Number(pending) >= size) return
-    await new Promise((resolve) => setTimeout(resolve, 5))
-  }
-  throw new Error('nothing was sent')
-}
