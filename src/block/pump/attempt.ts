@@ -166,7 +166,8 @@ export class Attempt {
       'an attempt runs once at a time'
     )
     this.#view = new StateView(this.#options.below)
-    this.#isReplaying = this.tape.some((entry) => entry.seq > 0)
+    // A wait of an earlier life may be answered before the code has come to it again.
+    this.#isReplaying = this.waits.size > 0 || this.tape.some((entry) => entry.seq > 0)
     this.#given = 0
     const { ask } = this
     const input: ExecutionInput = Object.assign(new LazySignal(this), {
@@ -206,17 +207,20 @@ export class Attempt {
    * read none.
    */
   async replayTape(): Promise<readonly number[]> {
-    for (; this.#given < this.tape.length; this.#given += 1) {
-      const entry = this.tape[this.#given]
-      if (entry === undefined || entry.seq === 0) continue
+    do {
+      for (; this.#given < this.tape.length; this.#given += 1) {
+        const entry = this.tape[this.#given]
+        if (entry === undefined || entry.seq === 0) continue
+        await this.#turn()
+        if (this.#execution?.isOver === true || !this.#asksFor(entry)) return this.#left(entry)
+        if (this.#stale.has(entry.seq)) return []
+        this.#answer(entry)
+      }
       await this.#turn()
-      if (this.#execution?.isOver === true || !this.#asksFor(entry)) return this.#left(entry)
-      if (this.#stale.has(entry.seq)) return []
-      this.#answer(entry)
-    }
-    await this.#turn()
+      // What was sealed in that turn came too late for the loop.
+    } while (this.#given < this.tape.length)
     this.#isReplaying = false
-    return []
+    return this.hasReadState && this.#execution?.isOver === true ? this.#waitsLeft() : []
   }
 
   /** Lets the code run as far as it gets without an answer. */
@@ -227,12 +231,15 @@ export class Attempt {
 
   #left(entry: Sealed): readonly number[] {
     if (!this.hasReadState) this.#diverged(entry)
+    return [...this.tape.slice(this.#given).map(({ seq }) => seq), ...this.#waitsLeft()]
+  }
+
+  /** Open waits that the code, on the state as it is now, does not come to. */
+  #waitsLeft(): readonly number[] {
     const asked = this.#execution?.outstanding
     const isOver = ({ seq, requestHash }: WaitBegun) =>
       seq !== null && seq > 0 && asked?.get(seq)?.requestHash !== requestHash
-    return [...this.tape.slice(this.#given), ...[...this.waits.values()].filter(isOver)].map(
-      ({ seq }) => seq ?? 0
-    )
+    return [...this.waits.values()].filter(isOver).map(({ seq }) => seq ?? 0)
   }
 
   /** Whether another state could have led the code elsewhere. */
