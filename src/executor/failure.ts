@@ -65,8 +65,8 @@ export interface ChainFailure {
 
 /** One exchange with an endpoint, cut and without its address. */
 export interface RpcExchange {
-  /** Place of the endpoint in the configuration, from 0. */
-  readonly endpoint: number
+  /** Place of the endpoint in the configuration, from 0; null when it is not known any more. */
+  readonly endpoint: number | null
   readonly method: string
   readonly request: Json
   readonly response: Json

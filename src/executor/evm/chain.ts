@@ -61,7 +61,10 @@ export class EvmChain {
 
   asFailure(error: unknown, about: About): unknown {
     if (error instanceof RpcError) return ofRpcError(error, { ...about, chain: this.id })
-    if (error instanceof MalformedAnswer) return this.failed('rpc_malformed', error.message, about)
+    if (error instanceof MalformedAnswer) {
+      const { message, exchange: rpc } = error
+      return chainFailed('rpc_malformed', { ...about, chain: this.id, message, rpc })
+    }
     if (error instanceof InvalidArgument) {
       return this.failed('invalid_execution', error.message, about)
     }

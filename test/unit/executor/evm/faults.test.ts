@@ -129,7 +129,7 @@ describe('an endpoint that fails a read', () => {
         executionType: 'evm_read',
         retryable: true,
         sent: false,
-        rpc: { endpoint: 0, method: 'eth_call' }
+        rpc: { method: 'eth_call' }
       })
       const size = JSON.stringify(response.details).length
       expect(size, `${code} is cut`).toBeLessThan(4_000)
