@@ -3,6 +3,7 @@ import { alone } from './alone.js'
 import { atomic } from './atomic.js'
 import { growth } from './growth.js'
 import { install } from './install.js'
+import { intents } from './intents.js'
 import { parked } from './parked.js'
 import { reading } from './reading.js'
 import { resume } from './resume.js'
@@ -17,5 +18,6 @@ export const groups: readonly Group[] = [
   reading,
   resume,
   parked,
+  intents,
   install
 ]

@@ -52,6 +52,8 @@ export interface KernelPort {
   readonly seed: Hash
   /** Who started the run (K13). */
   readonly principal: Json
+  /** Canonical JSON of the input. */
+  readonly inputText: string
   /** Provider that a recovery step names (C3), or null. */
   readonly provider: string | null
   /** In a replay: who did it. Nobody is chosen again. */

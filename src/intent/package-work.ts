@@ -10,7 +10,6 @@ import {
   type TapeEntry
 } from '../capability/index.js'
 import {
-  canonicalize,
   type Hash,
   type IdentityId,
   isJsonObject,
@@ -21,6 +20,7 @@ import {
 import { authorise } from './authorise.js'
 import { hostContext } from './host-context.js'
 import type { Intent } from './intent.js'
+import { payloadTextOf } from './payload-text.js'
 import { answerCalls, type ScopedApi } from './scoped-api/answer-calls.js'
 import { codeHashIn, installedKey, type PackageShelf } from './shelf.js'
 import { refusalOf } from './trusted.js'
@@ -60,7 +60,7 @@ export async function runPackage(
     dappId: packageId,
     provider: { kind: 'package', id: `${packageId}@${code.manifest.version}`, codeHash },
     profile: SANDBOX_PROFILE,
-    payloadText: canonicalize(payload),
+    payloadText: payloadTextOf(port, intent),
     ...(raw === undefined ? {} : { raw }),
     capabilitiesDeclared: declared,
     isInputPrivate: false,

@@ -1,13 +1,14 @@
 import { attributionOf, type Block, type KernelPort } from '../block/index.js'
-import { canonicalize, type Json } from '../core/index.js'
+import type { Json } from '../core/index.js'
 import type { Intent } from './intent.js'
+import { payloadTextOf } from './payload-text.js'
 import { reservedKeyOf } from './reply.js'
 
 /** Runs a trusted block for an intent; the receipt is the block's, under the intent's action. */
 export function runTrusted(port: KernelPort, block: Block, intent: Intent): unknown {
   const { action, payload, raw } = intent
   port.attribute({
-    ...attributionOf(block, canonicalize(payload)),
+    ...attributionOf(block, payloadTextOf(port, intent)),
     action,
     ...(raw === undefined ? {} : { raw }),
     refusal: refusalOf

@@ -76,7 +76,7 @@ export class Intents {
     }
     const prepared = Promise.resolve({ ok: true as const, ...registry.intentRoot(intent.action) })
     const inputs = { ...intent } as unknown as Json
-    const known = runs.start(runId, prepared, { inputs, principal })
+    const known = runs.start(runId, prepared, { inputs, principal, isNew: id === undefined })
     const reply = await this.#reply(runId, known, intent.action)
     if (reply.type === 'dapp' && isSystemIntent(intent.action)) {
       await this.changed(intent.action, principal)

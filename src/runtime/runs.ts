@@ -43,6 +43,14 @@ export interface RunsOptions {
 interface StartTerms {
   readonly inputs: Json
   readonly principal: Json
+  /** The id is a new one: no ledger can have it. */
+  readonly isNew?: boolean
+}
+
+/** What a run is started with, checked and copied. */
+interface Start extends StartTerms {
+  /** Canonical JSON of the inputs. */
+  readonly text: string
 }
 
 /**
@@ -86,8 +94,8 @@ export class Runs {
     if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: String(runId) })
     // A copy, with its keys in one order: the caller's object may change, and must not change the
     // run.
-    const inputs = JSON.parse(canonicalizeLedgerValue(given.inputs)) as Json
-    const options = { ...given, inputs }
+    const text = canonicalizeLedgerValue(given.inputs)
+    const options = { ...given, inputs: JSON.parse(text) as Json, text }
     const earlier = this.#known.get(runId)
     if (earlier !== undefined) return this.#startAgain(runId, earlier, source, options)
     const known = this.#know(runId)
@@ -97,7 +105,7 @@ export class Runs {
         this.#settle(runId, known, { result: refusedResult(runId, prepared) })
         return
       }
-      if (await this.#isThere(runId, prepared, options)) return
+      if (given.isNew !== true && (await this.#isThere(runId, prepared, options))) return
       await this.#launch(runId, known, prepared, options)
     }
     known.begun = begin()
@@ -144,7 +152,7 @@ export class Runs {
     runId: RunId,
     known: Known,
     { root, compiled }: Compiled,
-    options: StartTerms
+    options: Start
   ): Promise<void> {
     this.#checkOpen()
     if (this.liveCount >= limits.RUNS_LIVE_MAX) {
@@ -154,6 +162,7 @@ export class Runs {
     const pump = new RunPump({ runId, root, host: this.#hostOf(known) })
     const at = host.clock.now()
     const first = firstEntry(root, { ...options, at, base: host.journal.head() ?? 'GENESIS' })
+    pump.leaves.keepText(options.inputs, options.text)
     this.#drive(runId, known, pump, compiled, () => pump.start(first))
   }
 

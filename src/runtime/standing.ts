@@ -1,5 +1,5 @@
 import type { OpenWait, RootBlock, RunStarted } from '../block/index.js'
-import { type Hash, hashJson, type Json, type RunId } from '../core/index.js'
+import { type Hash, type Json, type RunId, sha256Hex } from '../core/index.js'
 import type { RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded, resultOf } from './known.js'
@@ -38,9 +38,11 @@ export function firstEntry(
     readonly base: Hash | 'GENESIS'
     readonly inputs: Json
     readonly principal: Json
+    /** Canonical JSON of the inputs. */
+    readonly text: string
   }
 ): Omit<RunStarted, 'run' | 'n'> {
-  const { at, base, inputs, principal } = terms
+  const { at, base, inputs, principal, text } = terms
   const { name, definition, definitionHash } = root
   return {
     k: 'run.started',
@@ -50,7 +52,7 @@ export function firstEntry(
     definition,
     definitionHash,
     input: inputs,
-    inputHash: hashJson(inputs),
+    inputHash: sha256Hex(text),
     base,
     principal
   }

@@ -197,7 +197,8 @@ export class Attempt {
 
   #kernelInput(): KernelInput {
     const { principal, current } = this.#options
-    return { principal, provider: this.ask.provider, recorded: undefined, current }
+    const inputText = this.payloadText()
+    return { principal, inputText, provider: this.ask.provider, recorded: undefined, current }
   }
 
   /**

@@ -7,6 +7,8 @@ import type { ExecutionInput } from './execution.js'
 /** What an execution of the kernel is given besides what every block is. */
 export interface KernelInput {
   readonly principal: Json
+  /** Canonical JSON of the input. */
+  readonly inputText: string
   /** Provider that a recovery step names, or null. */
   readonly provider: string | null
   /** In a replay: who did it. */
@@ -36,6 +38,7 @@ export function kernelPort(input: ExecutionInput, hands: KernelHands): KernelPor
     at,
     seed,
     principal: kernel?.principal ?? null,
+    inputText: kernel?.inputText ?? '',
     provider: kernel?.provider ?? null,
     recorded: kernel?.recorded,
     get signal() {

@@ -100,6 +100,10 @@ export class Leaves {
     this.#texts.set(payload, text)
     return text
   }
+  /** Takes over the canonical JSON of a payload that was written elsewhere. */
+  readonly keepText = (payload: Json, text: string): void => {
+    if (typeof payload === 'object' && payload !== null) this.#texts.set(payload, text)
+  }
   readonly #attemptPort: AttemptPort
 
   constructor(port: LeavesPort) {

@@ -100,10 +100,11 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
   return { kind: 'done', work, resultText: outcome.text }
 }
 
-function kernelInput({ ask }: AskedAttempt, options: LeafOptions): KernelInput {
+function kernelInput({ ask, payloadText }: AskedAttempt, options: LeafOptions): KernelInput {
   const { principal, provider, below } = options
   return {
     principal,
+    inputText: payloadText,
     provider: ask.provider,
     recorded: provider,
     current: (key) => below.read(key)

@@ -1,8 +1,9 @@
 import type { KernelPort } from '../../block/index.js'
 import { mayAdminister, type Principal } from '../../capability/index.js'
-import { canonicalize, type IdentityId, isJsonObject, type Json } from '../../core/index.js'
+import { type IdentityId, isJsonObject, type Json } from '../../core/index.js'
 import type { Intent } from '../intent.js'
 import { KERNEL_HASH, KERNEL_ID, KERNEL_VERSION } from '../kernel-version.js'
+import { payloadTextOf } from '../payload-text.js'
 import { recordedState } from '../providers.js'
 import { installPackage, uninstallPackage } from './packages.js'
 import { changeApprover, changeGrants, changePreference } from './permissions.js'
@@ -32,14 +33,15 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
  */
 export function runSystem(
   port: KernelPort,
-  { action, payload, raw }: Intent,
+  intent: Intent,
   { identity }: { readonly identity: IdentityId }
 ): Json | Promise<Json> {
+  const { action, payload, raw } = intent
   port.attribute({
     action,
     dappId: KERNEL_ID,
     provider: { kind: 'kernel', id: `${KERNEL_ID}@${KERNEL_VERSION}`, codeHash: KERNEL_HASH },
-    payloadText: canonicalize(payload),
+    payloadText: payloadTextOf(port, intent),
     ...(raw === undefined ? {} : { raw }),
     capabilitiesDeclared: [],
     isInputPrivate: false,
