@@ -1,0 +1,121 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../../src/core/index.js'
+import { type GeneratedNode, graphs, planBlocks, planOf, reference } from '../support/plans.js'
+import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
+
+const runs = process.env['SOAK'] === undefined ? 12 : 500
+
+function scenarioOf(
+  nodes: readonly GeneratedNode[],
+  delays: readonly number[],
+  more: { readonly [key: string]: Json }
+): Scenario {
+  const delay = (id: string) => delays[Number(id.slice(1)) % delays.length] ?? 0
+  return {
+    document: planOf(nodes, more),
+    inputs: null,
+    registrations: (world) => ({ blocks: planBlocks(world, delay) })
+  }
+}
+
+const delays = fc.array(fc.nat(4), { minLength: 8, maxLength: 8 })
+
+interface NodeEnd {
+  readonly status: string
+  readonly data?: { readonly result: Json }
+}
+
+/** How each node ended, whether the plan did well or not. */
+function endsOf({ result }: Outcome): Readonly<Record<string, NodeEnd>> {
+  const { data, details, success } = result.response
+  const holder = (success ? data : details) as unknown as {
+    readonly nodes: Record<string, NodeEnd>
+  }
+  return holder.nodes
+}
+
+/** Receipts of nodes, in order, whole; the last tells of the journal, which keeps who was first. */
+function receiptsOf({ receipts }: Outcome): readonly string[] {
+  const nodes = receipts.filter(({ intent }) => intent !== 'run.completed')
+  return nodes.map(({ receiptHash, signature }) => `${receiptHash} ${signature}`)
+}
+
+const quick = ['mix', 'count', 'look', 'post', 'fail'] as const
+
+describe('declared order', () => {
+  it('D3, C2: any timing, and one node after the other, give the same receipts', async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs(quick), delays, delays, async (nodes, some, others) => {
+        const declared = { order: 'declared' }
+        const one = await runScenario(scenarioOf(nodes, some, declared))
+        const other = await runScenario(scenarioOf(nodes, others, declared))
+        const line = { ...declared, parallel: false }
+        const inLine = await runScenario(scenarioOf(nodes, [0], line))
+        expect(receiptsOf(other)).toEqual(receiptsOf(one))
+        expect(receiptsOf(inLine)).toEqual(receiptsOf(one))
+        expect([other.state, inLine.state]).toEqual([one.state, one.state])
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it('C2, W9: ends as one node after the other does, failures included', async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs(quick), delays, async (nodes, some) => {
+        const outcome = await runScenario(scenarioOf(nodes, some, { order: 'declared' }))
+        const ends = endsOf(outcome)
+        for (const [id, { status, result }] of reference(nodes)) {
+          expect({ id, status: ends[id]?.status }).toEqual({ id, status })
+          if (outcome.result.response.success && status === 'done') {
+            expect(ends[id]?.data?.result).toEqual(result)
+          }
+        }
+      }),
+      { numRuns: runs }
+    )
+  })
+
+  it('C4, L10: an atomic plan commits what one node after the other would', async () => {
+    await fc.assert(
+      fc.asyncProperty(graphs(['mix', 'count', 'look', 'fail']), delays, async (nodes, some) => {
+        const atomic = { order: 'declared', atomic: true }
+        const one = await runScenario(scenarioOf(nodes, some, atomic))
+        const free = await runScenario(scenarioOf(nodes, some, { order: 'declared' }))
+        expect(one.result.status).toBe(free.result.status)
+        expect(one.state).toBe(one.result.status === 'done' ? free.state : '[]')
+        expect(receiptsOf(one)).toHaveLength(one.result.status === 'done' ? 1 : 0)
+      }),
+      { numRuns: runs }
+    )
+  })
+})
+
+describe('order of arrival', () => {
+  it('D3, W11: per node the same as one after the other, for any timing, wait and crash', async () => {
+    const deeds = ['mix', 'look', 'post', 'ask', 'nap', 'fail'] as const
+    const deaths = fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 2 })
+    await fc.assert(
+      fc.asyncProperty(graphs(deeds), delays, deaths, async (graph, some, dies) => {
+        const nodes = graph.map((node) => ({ ...node, goesOn: true }))
+        const lanes = { narrow: 2 }
+        const plan = planOf(nodes, { lanes })
+        const inLanes = {
+          ...plan,
+          nodes: (plan['nodes'] as Record<string, Json>[]).map((node, index) =>
+            index % 2 === 0 ? { ...node, lane: 'narrow' } : node
+          )
+        }
+        const scenario = { ...scenarioOf(nodes, some, {}), document: inLanes }
+        const outcome = await runScenario(scenario, dies)
+        expect(outcome.machine.world.repeated()).toEqual([])
+        const ends = endsOf(outcome)
+        for (const [id, { status, result }] of reference(nodes)) {
+          expect({ id, status: ends[id]?.status }).toEqual({ id, status })
+          if (status === 'done') expect(ends[id]?.data?.result).toEqual(result)
+        }
+      }),
+      { numRuns: runs }
+    )
+  })
+})
