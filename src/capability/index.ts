@@ -21,6 +21,7 @@ export {
   codeHashOf,
   encodePackage,
   makePackage,
+  openPackage,
   parsePackage
 } from './packages/package.js'
 export { directoryPackageStore, type PackageStore } from './packages/store.js'

@@ -1,6 +1,7 @@
 /** runtime: a ledger, what may run on it, and the runs of this process, wired together. */
 export type { DeliveredEvent } from './channel.js'
 export { defineConfig, type TallyConfig } from './config.js'
+export type { PlannedText, ResolvedText, ResolveOptions } from './conversation.js'
 export { createRuntime } from './create.js'
 export { parseDocument } from './document-kinds.js'
 export type { Answer, RunHandle, RunResult } from './handle.js'

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'eventemitter3'
 import { currentProfile, type ReceiptReplay, type VerificationReport } from '../audit/index.js'
 import { ActorPool, type Diagnostic, lintDocument, Turns, UnitGate } from '../block/index.js'
+import { openPackage } from '../capability/index.js'
 import {
   type Clock,
   type Hash,
@@ -23,6 +24,12 @@ import {
   type StoredReceipt
 } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
+import {
+  Conversation,
+  type PlannedText,
+  type ResolvedText,
+  type ResolveOptions
+} from './conversation.js'
 import type { Answer, RunHandle } from './handle.js'
 import { type IntentRequest, Intents } from './intents.js'
 import { kernelFor } from './kernel.js'
@@ -91,6 +98,12 @@ export interface Runtime extends AsyncDisposable {
   intent(request: IntentRequest): Promise<IntentReply>
   /** What an intent came to in the end. Rejects with `run.not_found`. */
   result(id: string): Promise<IntentReply>
+  /** What a text means: kernel patterns, then an AI provider, then `ai.chat`; nothing is done. */
+  resolveIntent(text: string, options?: ResolveOptions): Promise<ResolvedText>
+  /** {@link resolveIntent}, with the steps that doing it would take. */
+  planText(text: string, options?: ResolveOptions): Promise<PlannedText>
+  /** Installs a package: its text as `tally package pack` writes it. */
+  install(packed: string): Promise<IntentReply>
   /** A run of this ledger by its id, without taking it up. Rejects with `run.not_found`. */
   attach(id: string): Promise<RunHandle>
   /** Takes up an interrupted run. */
@@ -159,6 +172,7 @@ export class WiredRuntime implements Runtime {
   readonly service: OwnerHandler
   readonly #opened: OpenedLedger
   readonly #random: Random
+  readonly #conversation: Conversation
   #socket: OwnerSocket | undefined
   #closed: Promise<void> | undefined
 
@@ -213,11 +227,22 @@ export class WiredRuntime implements Runtime {
       random,
       read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload)
     })
+    this.#conversation = new Conversation({
+      ledger,
+      registry,
+      packages,
+      start: (document, given) => this.start(document, given)
+    })
     runs.mail.onPermission((wait, by) => this.intents.approve(wait, by))
     this.service = serve({
       ledger: this.ledger,
       location: opened.realPath ?? MEMORY_LOCATION,
       running: { runs: this.runsOf, registry },
+      asking: {
+        intent: (request, principal) => this.intents.submit(request, principal),
+        planText: (text, given) => this.planText(text, given),
+        install: (packed) => this.install(packed)
+      },
       verify: ({ notes, replay, executions }) =>
         verifySteadily(() => this.audit.verify({ notes, reexecute: replay, executions })),
       replay: (which) => this.audit.replayReceipt(which),
@@ -240,6 +265,22 @@ export class WiredRuntime implements Runtime {
 
   result(id: string): Promise<IntentReply> {
     return this.intents.result(id)
+  }
+
+  resolveIntent(text: string, options?: ResolveOptions): Promise<ResolvedText> {
+    return this.#conversation.resolve(text, options)
+  }
+
+  planText(text: string, options?: ResolveOptions): Promise<PlannedText> {
+    return this.#conversation.propose(text, options)
+  }
+
+  async install(packed: string): Promise<IntentReply> {
+    const one = openPackage(packed)
+    await this.packages.shelf.keep(one)
+    const { id, version } = one.manifest
+    const payload = { id, version, codeHash: one.codeHash }
+    return this.intent({ action: 'package.install', payload })
   }
 
   /** Listens on the owner socket (L11); in memory there is nobody to listen to. */

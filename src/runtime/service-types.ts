@@ -1,8 +1,11 @@
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Diagnostic, MessageOutcome, OpenWait, Response } from '../block/index.js'
 import type { Hash, IdentityId, Json, RunId } from '../core/index.js'
+import type { IntentReply } from '../intent/index.js'
 import type { GivenNote, LedgerMode, Receipt, RunStatus, WriteSet } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
+import type { PlannedText } from './conversation.js'
+import type { IntentRequest } from './intents.js'
 
 /** The ledger and who holds it. */
 export interface ServiceStatus {
@@ -110,6 +113,21 @@ export interface ServiceRequests {
     readonly result: ReceiptReplay
   }
   readonly note: { readonly params: object; readonly result: { readonly note: string } }
+  /** Does an intent, or tells what it waits for. */
+  readonly intent: {
+    readonly params: IntentRequest & AsAgent
+    readonly result: IntentReply
+  }
+  /** What a text means and how it would be done; nothing of it is done. */
+  readonly resolve: {
+    readonly params: { readonly text: string; readonly provider?: string }
+    readonly result: PlannedText
+  }
+  /** Puts a packed package into the content store and installs it. */
+  readonly install: {
+    readonly params: { readonly package: string }
+    readonly result: IntentReply
+  }
   readonly lint: {
     readonly params: { readonly document: string }
     readonly result: { readonly diagnostics: readonly Diagnostic[] }

@@ -30,6 +30,7 @@ import {
   sendMessage,
   startAndFollow
 } from './following.js'
+import { type Asking, intentRequestsOf } from './intent-service.js'
 import { messageOf } from './messages.js'
 import { Params } from './params.js'
 import type { Registry } from './registry.js'
@@ -49,6 +50,8 @@ export interface ServiceParts {
   readonly location: string
   /** Absent where the ledger was opened for reading only. */
   readonly running?: { readonly runs: Runs; readonly registry: Registry }
+  /** Absent where the ledger was opened for reading only. */
+  readonly asking?: Asking
   verify(options: {
     readonly notes: readonly GivenNote[]
     readonly replay: boolean
@@ -105,6 +108,7 @@ function isMethod<Table extends object>(table: Table, name: string): name is key
 function requestsOf(parts: ServiceParts): Requests {
   const { ledger } = parts
   return {
+    ...intentRequestsOf(parts.asking),
     status: async (params) => {
       params.end()
       return statusOf(parts)

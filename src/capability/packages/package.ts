@@ -83,6 +83,22 @@ export function parsePackage(
   return measured
 }
 
+/** {@link parsePackage} of a file that says itself what it holds, as `tally package pack` writes. */
+export function openPackage(
+  text: string,
+  options: { readonly known?: ReadonlySet<string> } = {}
+): CapabilityPackage {
+  const stored = readJson(text)
+  const { bundle, manifest } = isJsonObject(stored) ? stored : {}
+  const measured = hashJson({
+    abi: ABI_VERSION,
+    bundleSha256: sha256Hex(typeof bundle === 'string' ? bundle : ''),
+    engine: ENGINE_WASM_SHA256,
+    manifest: manifest ?? null
+  })
+  return parsePackage(text, measured, options)
+}
+
 function readJson(text: string): Json | undefined {
   try {
     return parse(text)
