@@ -15,6 +15,7 @@ import { addKeepingCommands } from './program/keeping.js'
 import { addPackageMaking } from './program/packages.js'
 import { addReadCommands } from './program/reading.js'
 import { addRunCommands } from './program/running.js'
+import { addServingCommands } from './program/serving.js'
 
 /**
  * The command line. Each command is a file that is loaded when it is used, so that a quick command
@@ -79,6 +80,7 @@ function build(launch: Launch): Command {
   addRunCommands(add)
   addReadCommands(add)
   addKeepingCommands(add)
+  addServingCommands(add)
   addPackageMaking(adder(program.command('package').description('make packages'), launch))
   return program
 }

@@ -1,0 +1,124 @@
+import type { McpHost } from '../agent/index.js'
+import { type JsonObject, systemRandom, TallyError } from '../core/index.js'
+import type { ServiceEvent, ServiceStreams } from '../runtime/index.js'
+import type { ServiceClient } from './frame/client.js'
+import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { onInterrupt } from './frame/interrupt.js'
+import { openSession } from './frame/session.js'
+import { text } from './frame/text.js'
+
+export interface McpOptions {
+  readonly http?: string
+  readonly allowAnswers?: boolean
+  readonly as?: string
+  readonly config?: string
+}
+
+/**
+ * `tally mcp`: serves this ledger to a client of the Model Context Protocol, over the standard
+ * streams or over HTTP on loopback. The client asks in the name of an agent, which `--as` gives and
+ * the client cannot change (K13).
+ */
+export async function mcp(frame: Frame, options: McpOptions): Promise<ExitCode> {
+  const agent = agentNameOf(options.as)
+  const port = portOf(options.http)
+  const { serveMcpOverHttp, serveMcpOverStdio } = await import('../agent/index.js')
+  const session = await openSession(frame, 'run', { config: options.config })
+  const mayAnswer = options.allowAnswers === true
+  const host = hostOf(session.client, { agent, mayAnswer })
+  try {
+    if (port === undefined) {
+      const streams = { input: process.stdin, output: process.stdout }
+      return await served(await serveMcpOverStdio(host, streams))
+    }
+    const token = tokenOf(frame)
+    const service = await serveMcpOverHttp(host, { port, token: token.text })
+    frame.output.log(text`serving ${service.url} as ${agent}`)
+    if (token.isNew)
+      frame.output.log(text`clients need the header "Authorization: Bearer ${token.text}"`)
+    return await served(service)
+  } finally {
+    await session.close()
+  }
+}
+
+async function served(service: {
+  readonly ended: Promise<void>
+  close(): Promise<void>
+}): Promise<ExitCode> {
+  const interruption = onInterrupt(() => service.close())
+  await service.ended
+  interruption.release()
+  return interruption.exitCode ?? exitCodes.done
+}
+
+/** The service as an MCP client sees it: everything in the name of one agent. */
+export function hostOf(
+  client: ServiceClient,
+  options: { readonly agent: string; readonly mayAnswer: boolean }
+): McpHost {
+  const { agent, mayAnswer } = options
+  const host: McpHost = {
+    status: async () => plain(await client.request('status', {})),
+    run: async ({ document, id = systemRandom.uuid(), inputs }) => {
+      const given = inputs === undefined ? {} : { inputs }
+      const params: ServiceStreams['run']['params'] = { document, id, agent, ...given }
+      return resting(client, id, client.stream('run', params))
+    },
+    showRun: async (id) => plain(await client.request('show', { id })),
+    runs: async () => listed(client.stream('runs', {})),
+    receipt: async (which) => plain(await client.request('receipt', which)),
+    receipts: async ({ last }) => listed(client.stream('receipts', { last })),
+    verify: async ({ replay }) => plain(await client.request('verify', { replay }))
+  }
+  if (!mayAnswer) return host
+  return {
+    ...host,
+    answer: async ({ run, ...given }) =>
+      plain(await client.request('message', { id: run, agent, ...given }))
+  }
+}
+
+/** How a run stands once it has ended or waits. */
+async function resting(
+  client: ServiceClient,
+  id: string,
+  events: AsyncIterable<ServiceEvent>
+): Promise<JsonObject> {
+  for await (const event of events) {
+    if (event.type === 'run.finished' || event.type === 'run.parked') break
+  }
+  return plain(await client.request('show', { id }))
+}
+
+async function listed(stream: AsyncIterable<object>): Promise<readonly JsonObject[]> {
+  const found: JsonObject[] = []
+  for await (const one of stream) found.push(plain(one))
+  return found
+}
+
+// Results of the service are plain JSON; their types only name the members.
+function plain(result: object): JsonObject {
+  return result as JsonObject
+}
+
+const DEFAULT_AGENT = 'mcp'
+
+function agentNameOf(given = DEFAULT_AGENT): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9_.:-]{0,63}$/.test(given)) return given
+  throw new TallyError('cli.usage', { problem: '--as is a name of up to 64 letters and digits' })
+}
+
+function portOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined
+  const port = Number(given)
+  if (/^\d{1,5}$/.test(given) && port <= 65_535) return port
+  throw new TallyError('cli.usage', { problem: '--http is a port from 0 to 65535' })
+}
+
+/** `TALLY_MCP_TOKEN`, or a new one that is told once. */
+function tokenOf({ environment }: Frame): { readonly text: string; readonly isNew: boolean } {
+  const given = environment['TALLY_MCP_TOKEN'] ?? ''
+  if (given !== '') return { text: given, isNew: false }
+  return { text: Buffer.from(systemRandom.bytes(24)).toString('base64url'), isNew: true }
+}
