@@ -1,7 +1,15 @@
 import { type EffectCall, EffectFailure, type Located, type Provider } from '../../block/index.js'
-import { canonicalize, type Hash, hashJson, isTallyError, type Json } from '../../core/index.js'
+import {
+  type Clock,
+  canonicalize,
+  type Hash,
+  hashJson,
+  isTallyError,
+  type Json
+} from '../../core/index.js'
 import type { Environment } from '../binding/secret.js'
 import { sessionSettings } from '../binding/settings.js'
+import { deadline } from '../transports/deadline.js'
 import { turnFailure } from '../transports/failures.js'
 import {
   type AdapterSettings,
@@ -36,6 +44,8 @@ export interface AgentTurnsOptions {
   /** Where settings that nothing else gives, and secrets, are looked for (A3). */
   readonly environment: Environment
   readonly onDelta?: (delta: AgentDelta) => void
+  /** Measures the turns that are to end in time (A6). */
+  readonly clock?: Clock
   /** Parts of responses that are not to be sealed; then no deltas are told either. */
   readonly secrets?: ResponseSecrets
 }
@@ -61,15 +71,22 @@ export class AgentTurns implements Provider {
   /** Throws `EffectFailure` when there is no answer; a `failed` turn is an answer. */
   async perform(call: EffectCall): Promise<Json> {
     const asked = await this.#asked(call)
-    const { signal } = call
     const onDelta = this.#teller(asked)
+    const expiry = deadline(asked.effect.timeoutMs, this.#options.clock)
     const options = {
-      signal,
+      signal: AbortSignal.any([call.signal, expiry.signal]),
       invocationId: call.key,
       ...(onDelta === undefined ? {} : { onDelta })
     }
-    const result = await this.#inSession(asked, (session) => session.turn(asked.turn, options))
-    return this.#sealed(asked, result)
+    try {
+      const result = await this.#inSession(asked, (session) => session.turn(asked.turn, options))
+      return await this.#sealed(asked, result)
+    } catch (error) {
+      const isLate = expiry.signal.aborted && !call.signal.aborted
+      throw isLate ? turnFailure('timed_out', { timeoutMs: asked.effect.timeoutMs }) : error
+    } finally {
+      expiry.stop()
+    }
   }
 
   async locate(call: EffectCall): Promise<Located<Json>> {

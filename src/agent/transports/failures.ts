@@ -32,7 +32,9 @@ const isDefinite = {
   malformed_response: false,
   response_too_large: false,
   /** Called off after the request was sent. */
-  aborted: false
+  aborted: false,
+  /** It took longer than its agent allows. */
+  timed_out: false
 } as const satisfies Readonly<Record<string, boolean>>
 
 export type TurnFailureReason = keyof typeof isDefinite
