@@ -8,6 +8,7 @@ import {
   compileDocument,
   type Diagnostic,
   type DocumentDefinition,
+  isPlanDefinition,
   type Provider,
   type Request,
   type Response,
@@ -24,9 +25,11 @@ import {
   resolveBlock,
   resolverProvider
 } from '../intent/index.js'
+import { type WorkflowHost, WorkflowParts } from '../workflow/index.js'
 import type { DocumentKind } from './document-kind.js'
 import { parseSource } from './document-kinds.js'
 import { flowKind } from './flow-kind.js'
+import { workflowKind } from './workflow-kind.js'
 
 /** What `run.started` keeps of a run. */
 export type RunDefinition = DocumentDefinition | IntentDefinition
@@ -45,6 +48,8 @@ export interface Registrations {
   readonly resolvers?: readonly IntentResolver[]
   /** What flow documents may name: adapters, tools, kinds of nodes. */
   readonly agents?: AgentHost
+  /** Protocols, packs and the policy of workflows of AIS. */
+  readonly workflow?: WorkflowHost
 }
 
 /** What a run can have for its root, compiled. */
@@ -84,10 +89,16 @@ export class Registry implements BlockRegistry {
   #expressions: Promise<Expressions> | undefined
   /** The agent room's part: its sessions end with their run. */
   readonly agents: AgentParts
+  readonly #workflow: WorkflowParts
 
   constructor(registrations: Registrations) {
     this.agents = new AgentParts(registrations.agents)
-    this.#kinds = [flowKind((document) => this.agents.compile(document))]
+    this.#workflow = new WorkflowParts(registrations.workflow)
+    this.#kinds = [
+      flowKind((document) => this.agents.compile(document)),
+      workflowKind(this.#workflow)
+    ]
+    for (const block of this.#workflow.blocks) add(this.#blocks, block.name, block, 'blocks')
     for (const block of this.agents.blocks) add(this.#blocks, block.name, block, 'blocks')
     for (const block of registrations.blocks ?? []) add(this.#blocks, block.name, block, 'blocks')
     const { resolvers = [] } = registrations
@@ -151,6 +162,7 @@ export class Registry implements BlockRegistry {
     const key = typeof source === 'string' ? source : canonicalize(source)
     const known = this.#prepared.get(key)
     if (known !== undefined) return known
+    if (mentionsWorkflow(key)) this.#workflow.use(await this.#loadExpressions())
     const parsed = parseSource(source, this.#kinds)
     const prepared = parsed.ok ? await this.compile(parsed.definition, parsed.warnings) : parsed
     if (this.#prepared.size >= limits.CACHE_ENTRIES_MAX) this.#prepared.clear()
@@ -181,6 +193,7 @@ export class Registry implements BlockRegistry {
   ): Promise<Prepared> {
     const used = [definition as unknown as Json, [...this.#composites.values()] as unknown as Json]
     const expressions = mentionsCel(used) ? await this.#loadExpressions() : plainExpressions
+    if (runsWorkflow(definition)) this.#workflow.use(await this.#loadExpressions())
     const result = compileDocument(definition, { registry: this, expressions })
     if (!result.ok) return result
     const { compiled } = result
@@ -203,6 +216,17 @@ const plainExpressions: Pick<Expressions, 'compileValue' | 'compileCondition'> =
   compileCondition: (expression) => {
     throw new TallyError('core.internal', { problem: `no engine was loaded for ${expression}` })
   }
+}
+
+/** Whether a document may be a workflow, which is compiled with the CEL engine at hand. */
+function mentionsWorkflow(text: string): boolean {
+  return text.includes('ais-flow/') || text.includes('ais-bundle/')
+}
+
+/** Whether blocks of workflows run in it: they evaluate expressions while they run. */
+function runsWorkflow(definition: DocumentDefinition): boolean {
+  if (!isPlanDefinition(definition)) return false
+  return definition.nodes.some(({ work }) => work.kind === 'block' && work.block.startsWith('ais.'))
 }
 
 /** Loading the CEL engine takes a tenth of a second, so documents without CEL do without it. */

@@ -19,6 +19,7 @@ export {
 } from './document/parse.js'
 export { type ProtocolDocument, protocolKey, protocolSchemaName } from './document/protocol.js'
 export type { AisValue } from './document/value.js'
+export { type CompiledWorkflow, type WorkflowHost, WorkflowParts } from './host.js'
 export { checkAisDocument, isAisDocument } from './lint/check.js'
 export { lintFlow } from './lint/lint.js'
 export { drawPlanMermaid, drawPlanText } from './plan/draw.js'

@@ -54,22 +54,23 @@ export function bindingsFor(
   }
 }
 
-/** Done nodes under the names of the workflow; steps of a composite stand below its outputs. */
+/**
+ * Done nodes under the names of the workflow; steps of a composite stand below its outputs. One
+ * that was skipped is there without outputs, so that `has()` can tell (W6).
+ */
 export function nodesFor(runtime: AisRuntime): JsonObject {
-  const nodes = new Map<string, { outputs: JsonObject; calculated: JsonObject }>()
-  const steps: [string, string, JsonObject][] = []
-  for (const [id, { outputs, calculated }] of Object.entries(runtime.nodes)) {
+  const nodes = new Map<string, JsonObject>()
+  const steps: (readonly [string, string, JsonObject])[] = []
+  for (const [id, values] of Object.entries(runtime.nodes)) {
     const at = id.indexOf('__')
-    if (at > 0) steps.push([id.slice(0, at), id.slice(at + '__'.length), outputs])
-    else nodes.set(id, { outputs, calculated })
+    if (at > 0) steps.push([id.slice(0, at), id.slice(at + '__'.length), values?.outputs ?? {}])
+    else nodes.set(id, values === null ? {} : { ...values })
   }
   for (const [node, step, outputs] of steps) {
-    const known = nodes.get(node)
-    const before = objectAt(known?.outputs ?? {}, 'steps')
-    nodes.set(node, {
-      calculated: known?.calculated ?? {},
-      outputs: { ...known?.outputs, steps: { ...before, [step]: outputs } }
-    })
+    const known = nodes.get(node) ?? {}
+    const before = objectAt(known, 'outputs')
+    const all = { ...objectAt(before, 'steps'), [step]: outputs }
+    nodes.set(node, { ...known, outputs: { ...before, steps: all } })
   }
   return Object.fromEntries(nodes)
 }
@@ -79,7 +80,7 @@ function stepsFor(node: AisPlanNode, runtime: AisRuntime): JsonObject {
   const prefix = `${node.source.node}__`
   const steps = Object.entries(runtime.nodes)
     .filter(([id]) => id.startsWith(prefix))
-    .map(([id, { outputs }]) => [id.slice(prefix.length), outputs] as const)
+    .map(([id, values]) => [id.slice(prefix.length), values?.outputs ?? {}] as const)
   return Object.fromEntries(steps)
 }
 

@@ -14,8 +14,8 @@ export interface AisRuntime {
   readonly policy: JsonObject
   /** Choices that were made for `detect` values: by node, then by place. */
   readonly choices: JsonObject
-  /** What done nodes gave, by plan node id. */
-  readonly nodes: Readonly<Record<string, NodeValues>>
+  /** What done nodes gave, by plan node id; null: it was skipped (W6). */
+  readonly nodes: Readonly<Record<string, NodeValues | null>>
 }
 
 export interface NodeValues {
@@ -48,7 +48,10 @@ export type PreparedRuntime =
   | { readonly ok: false; readonly problems: readonly InputProblem[] }
 
 /** Inputs under their types with defaults filled in, and the policy of the plan (W3, W4). */
-export function prepareRuntime(plan: AisPlan, given: RuntimeGiven): PreparedRuntime {
+export function prepareRuntime(
+  plan: Pick<AisPlan, 'inputs' | 'policy'>,
+  given: RuntimeGiven
+): PreparedRuntime {
   const problems: InputProblem[] = []
   const missing: string[] = []
   const inputs: [string, Json][] = []

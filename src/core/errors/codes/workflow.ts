@@ -1,3 +1,8 @@
 import type { CodeTexts } from '../texts.js'
 
-export const workflowCodes = {} as const satisfies CodeTexts
+export const workflowCodes = {
+  'workflow.invalid_document': {
+    message: 'A {kind} cannot be used: {problem}.',
+    fix: 'Check it with "tally lint".'
+  }
+} as const satisfies CodeTexts

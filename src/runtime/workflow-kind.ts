@@ -1,0 +1,26 @@
+import type { Diagnostic } from '../block/index.js'
+import type { WorkflowParts } from '../workflow/index.js'
+import type { DocumentKind } from './document-kind.js'
+
+/** Workflows of AIS as a kind; the host's parts know protocols, packs and the policy. */
+export function workflowKind(parts: WorkflowParts): DocumentKind {
+  return {
+    name: 'ais-flow',
+    matches: (document) => parts.matches(document),
+    parse: (document, options) => {
+      const compiled = parts.compile(document, options)
+      const diagnostics = compiled.issues.map(
+        ({ code, severity, path, message, protocol, line, column }): Diagnostic => ({
+          reason: severity === 'error' ? 'invalid_graph' : 'lint',
+          path,
+          message: `${code}: ${protocol === undefined ? '' : `in ${protocol}, `}${message}`,
+          ...(line === undefined || column === undefined ? {} : { line, column })
+        })
+      )
+      if (!compiled.ok) {
+        return { ok: false, diagnostics: diagnostics.filter(({ reason }) => reason !== 'lint') }
+      }
+      return { ok: true, definition: compiled.definition, warnings: diagnostics }
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { isJsonObject, type Json } from '../../core/index.js'
+import { chainId } from './atoms.js'
+
+/** `ais-bundle/1`: a workflow with everything it needs, as one document that can be run. */
+export const bundleSchemaName = 'ais-bundle/1'
+
+/** The parts are documents of their own; each is read by its own schema. */
+export const bundleSchema = z.strictObject({
+  schema: z.literal(bundleSchemaName),
+  flow: z.json(),
+  protocols: z.array(z.json()).max(1_024).default([]),
+  packs: z.array(z.json()).max(16).default([]),
+  default_chain: chainId.optional(),
+  writes: z.enum(['ask', 'broadcast', 'simulate']).optional(),
+  yes: z.boolean().optional()
+})
+
+export type BundleDocument = z.output<typeof bundleSchema>
+
+/** Whether a document is a bundle, or says that it is one. */
+export function isBundle(document: Json): boolean {
+  return isJsonObject(document) && document['schema'] === bundleSchemaName
+}

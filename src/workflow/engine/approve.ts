@@ -1,0 +1,83 @@
+import type { BlockContext } from '../../block/index.js'
+import type { Json, JsonObject } from '../../core/index.js'
+import { resolveAccount } from '../../executor/index.js'
+import { type PolicyHit, policyVerdict, type Verdict } from '../policy/gate.js'
+import { policyHash } from '../policy/policy.js'
+import type { ReadyNode } from '../readiness/readiness.js'
+import { nodeFailure, type Occasion, rethrown } from './failure.js'
+import { accountOf } from './gather.js'
+import { type NodeInput, nodeHash } from './spec.js'
+
+/**
+ * Holds a write to the policy and, where it asks, waits for a person (W7, W12). What they are shown
+ * is what is executed: the wait's digest covers chain, signer, arguments, the node as it was planned
+ * and the policy, besides run and step.
+ */
+export async function approve(
+  ctx: BlockContext,
+  input: NodeInput,
+  ready: ReadyNode,
+  occasion: Occasion
+): Promise<void> {
+  const { node, policy, mode } = input.spec
+  const verdict = policyVerdict(node, ready, policy)
+  if (verdict.kind === 'block') {
+    throw nodeFailure(occasion, {
+      code: 'policy_blocked',
+      message: verdict.hits.map(({ message }) => message).join('; '),
+      phase: 'policy',
+      values: verdict.hits.map(({ reason, message }) => ({ place: reason, message }))
+    })
+  }
+  if (mode.writes === 'simulate') return
+  const hits = reasonsToAsk(verdict, input)
+  if (hits.length === 0) return
+  const signer = await signerOf(ctx, input, occasion)
+  const request: JsonObject = {
+    kind: 'confirm',
+    nodeId: node.id,
+    actionRef: `${node.source.protocol}/${node.source.name}`,
+    step: node.source.step,
+    chain: node.chain,
+    executionType: node.execution.type,
+    signer,
+    arguments: ready.params,
+    execution: ready.execution,
+    riskLevel: verdict.riskLevel,
+    hitReasons: hits.map(({ reason, message }) => ({ reason, message })),
+    packs: policy.packs,
+    nodeHash: nodeHash(node),
+    policyHash: policyHash(policy)
+  }
+  ctx.log('need_user_confirm', { node: node.id, reasons: hits.map(({ reason }) => reason) })
+  const answer = await ctx.wait({ reason: 'confirmation', request })
+  if (answer.action === 'approve' || answer.action === 'resume') return
+  throw nodeFailure(occasion, {
+    code: 'denied',
+    message: 'a person has refused it',
+    phase: 'confirm'
+  })
+}
+
+function reasonsToAsk(verdict: Verdict, { spec }: NodeInput): readonly Ask[] {
+  const { mode } = spec
+  const asked: readonly Ask[] = mode.yes ? [] : verdict.hits
+  if (mode.writes !== 'ask') return asked
+  const message = 'this run may not send by itself; approving sends this one transaction'
+  return [...asked, { reason: 'not_broadcast', message }]
+}
+
+interface Ask {
+  readonly reason: PolicyHit['reason'] | 'not_broadcast'
+  readonly message: string
+}
+
+async function signerOf(ctx: BlockContext, input: NodeInput, occasion: Occasion): Promise<Json> {
+  try {
+    const request = { chain: input.spec.node.chain, ...accountOf(input.given) }
+    const { address, canSign } = await resolveAccount(ctx, request)
+    return { address, canSign }
+  } catch (error) {
+    return rethrown(error, occasion, 'confirm')
+  }
+}

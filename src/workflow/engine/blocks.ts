@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { type Block, type BlockContext, defineBlock } from '../../block/index.js'
+import { isJsonObject, type Json, TallyError } from '../../core/index.js'
+import { chainEffects } from '../../executor/index.js'
+import type { AisValue } from '../document/value.js'
+import { nodesFor } from '../readiness/bindings.js'
+import { prepareRuntime } from '../readiness/runtime.js'
+import { type CompileValues, compileAisValue } from '../value/compile.js'
+import { approve } from './approve.js'
+import { execute } from './execute.js'
+import { gather } from './gather.js'
+import { givenOf, type NodeInput, type NodeResult, nodeInput, resultsOf } from './spec.js'
+
+/** Names of the blocks that nodes of a workflow run as. */
+export const nodeBlocks = {
+  query: 'ais.query',
+  action: 'ais.action',
+  outputs: 'ais.outputs'
+} as const
+
+const version = '1.0.0'
+
+/**
+ * The blocks of workflows. `values` gives what compiles expressions; it is loaded before a run's
+ * definition is compiled, because a block may not wait for anything but its effects (K9).
+ */
+export function workflowBlocks(values: () => CompileValues): readonly Block[] {
+  return [
+    defineBlock({
+      name: nodeBlocks.query,
+      version,
+      sideEffects: 'none',
+      capabilities: [chainEffects.account, chainEffects.read],
+      input: nodeInput,
+      run: (ctx, input) => runNode(ctx, input, values())
+    }),
+    defineBlock({
+      name: nodeBlocks.action,
+      version,
+      // Doing it again asks the chain by the hash of what was sent (L7, W11).
+      sideEffects: 'idempotent',
+      capabilities: Object.values(chainEffects),
+      input: nodeInput,
+      run: (ctx, input) => runNode(ctx, input, values())
+    }),
+    outputsBlock(values)
+  ]
+}
+
+async function runNode(
+  ctx: BlockContext,
+  input: NodeInput,
+  values: CompileValues
+): Promise<NodeResult> {
+  const { node } = input.spec
+  const gathered = await gather(ctx, input, values, { ctx, node, elapsedMs: 0 })
+  const { readiness: ready, patches } = gathered
+  if (ready.state === 'skipped') {
+    ctx.log('skipped', { node: node.id })
+    return { status: 'skipped', outputs: {}, calculated: {}, patches }
+  }
+  ctx.log('node_ready', { node: node.id, chain: node.chain })
+  await approve(ctx, input, ready, { ctx, node, elapsedMs: 0 })
+  const { outputs, status } = await execute({ ctx, input, gathered, ready, values })
+  return { status, outputs, calculated: ready.calculated, patches }
+}
+
+const outputsInput = z.strictObject({
+  outputs: z.custom<Readonly<Record<string, AisValue>>>((value) => isJsonObject(value)),
+  amounts: z.array(z.string()),
+  plan: z.custom<NodeInput['spec']['plan']>((value) => isJsonObject(value)),
+  given: z.json(),
+  nodes: z.record(z.string(), z.json())
+})
+
+/** Computes the outputs of a workflow from what its nodes gave. */
+function outputsBlock(values: () => CompileValues): Block {
+  return defineBlock({
+    name: nodeBlocks.outputs,
+    version,
+    sideEffects: 'none',
+    input: outputsInput,
+    run: (ctx, { outputs, amounts, plan, given, nodes }) => {
+      const prepared = prepareRuntime(plan, givenOf(given))
+      if (!prepared.ok) return ctx.fail('invalid_input', prepared.problems as unknown as Json)
+      const runtime = { ...prepared.runtime, ...resultsOf(nodes) }
+      const bindings = {
+        inputs: runtime.inputs,
+        ctx: runtime.ctx,
+        contracts: runtime.contracts,
+        calculated: runtime.calculated,
+        policy: runtime.policy,
+        nodes: nodesFor(runtime),
+        detect: {}
+      }
+      const entries = Object.entries(outputs).map(([name, value]): [string, Json] => {
+        const compiled = compileAisValue({ scope: 'flow', value }, name, values(), amounts)
+        if (!compiled.ok) return ctx.fail('invalid_value', { name, problem: compiled.problem })
+        const result = compiled.compiled.evaluate(bindings)
+        if (result.ok) return [name, result.value]
+        return ctx.fail('output_failed', { name, code: result.code, detail: result.detail })
+      })
+      return Object.fromEntries(entries)
+    }
+  })
+}
+
+/** What compiles values before any document was compiled: nothing may run then. */
+export function noValues(): CompileValues {
+  throw new TallyError('core.internal', { problem: 'a workflow ran before it was compiled' })
+}

@@ -1,0 +1,101 @@
+import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from '../../block/index.js'
+import { type Json, limits } from '../../core/index.js'
+import { isRead } from '../document/execution.js'
+import type { AisPlan, AisPlanNode } from '../plan/plan.js'
+import type { Policy } from '../policy/policy.js'
+import { nodeBlocks } from './blocks.js'
+import type { NodeSpec, RunMode } from './spec.js'
+
+/** Node of the plan that computes the workflow's outputs; no node of a workflow has this name. */
+export const outputsNode = 'run__outputs'
+
+/**
+ * A plan of AIS as a dependency graph of blocks (architecture.md §6): each node is a leaf with a
+ * receipt of its own, delivered as it comes, so that a node that waits holds up no other (D3, W9).
+ */
+export function definitionOf(
+  plan: AisPlan,
+  { policy, mode }: { readonly policy: Policy; readonly mode: RunMode }
+): PlanDefinition {
+  const common = {
+    inputs: plan.inputs,
+    policy: plan.policy,
+    simulate: plan.simulate
+  } satisfies NodeSpec['plan']
+  const nodes = plan.nodes.map((node) => nodeOf({ node, plan: common, policy, mode }))
+  const outputs = Object.keys(plan.outputs).length === 0 ? [] : [outputsOf(plan, common)]
+  const result = { ref: `nodes.${outputsNode}.response.data` }
+  return {
+    schema: planSchemaName,
+    name: plan.name,
+    version: plan.version,
+    order: 'arrival',
+    parallel: true,
+    atomic: false,
+    lanes: {},
+    nodes: [...nodes, ...outputs],
+    ...(outputs.length === 0 ? {} : { output: result })
+  }
+}
+
+function nodeOf(spec: NodeSpec): PlanNodeDefinition {
+  const { node } = spec
+  const block = node.kind === 'query' && isRead(node.execution.type) ? 'query' : node.kind
+  return {
+    id: node.id,
+    deps: node.deps,
+    work: { kind: 'block', block: nodeBlocks[block] },
+    input: inputOf({ spec: { lit: spec as unknown as Json } }, node.deps),
+    onError: node.onError,
+    context: [],
+    recovery: recoveryOf(node),
+    ...(node.timeoutMs === null ? {} : { timeoutMs: node.timeoutMs })
+  }
+}
+
+function outputsOf(plan: AisPlan, common: NodeSpec['plan']): PlanNodeDefinition {
+  const read = JSON.stringify(plan.outputs)
+  // Names that stand in text only cost a dependency; that one is missing could cost a value.
+  const deps = plan.nodes.map(({ id }) => id).filter((id) => read.includes(id.split('__')[0] ?? id))
+  const literals = {
+    outputs: { lit: plan.outputs as unknown as Json },
+    amounts: { lit: plan.amounts },
+    plan: { lit: common as unknown as Json }
+  }
+  return {
+    id: outputsNode,
+    deps,
+    work: { kind: 'block', block: nodeBlocks.outputs },
+    input: inputOf(literals, deps),
+    onError: 'stop',
+    context: [],
+    recovery: []
+  }
+}
+
+function inputOf(literals: Readonly<Record<string, Json>>, deps: readonly string[]): Json {
+  const nodes = deps.map((id): [string, Json] => [id, { ref: `nodes.${id}.response.data` }])
+  return {
+    object: {
+      ...literals,
+      given: { ref: 'request.payload' },
+      nodes: { object: Object.fromEntries(nodes) }
+    }
+  }
+}
+
+/** Tries again what may pass; a node that polls does so by itself (W5). */
+function recoveryOf({ retry, until }: AisPlanNode): PlanNodeDefinition['recovery'] {
+  if (retry === null || until !== null) return []
+  const { intervalMs, maxAttempts, backoff, maxIntervalMs } = retry
+  return [
+    {
+      kind: 'retry',
+      maxAttempts: Math.min(maxAttempts ?? limits.RETRY_ATTEMPTS_MAX, limits.RETRY_ATTEMPTS_MAX),
+      intervalMs,
+      backoff,
+      ...(maxIntervalMs === null ? {} : { maxIntervalMs }),
+      errors: ['AisRetryable']
+    }
+  ]
+}

@@ -1,0 +1,194 @@
+import type { BlockContext } from '../../block/index.js'
+import type { Json, JsonObject } from '../../core/index.js'
+import { limits } from '../../core/index.js'
+import { readChain, sendTransaction, simulateTransaction } from '../../executor/index.js'
+import type { PlanRetry } from '../plan/plan.js'
+import { ownCondition, type ReadyNode } from '../readiness/readiness.js'
+import type { CompileValues } from '../value/compile.js'
+import { failureIn, nodeFailure, type Occasion, rethrown, valuesFailure } from './failure.js'
+import { accountOf, type Gathered } from './gather.js'
+import { returnedBy } from './returns.js'
+import type { NodeInput, NodeResult } from './spec.js'
+
+/** What a node's execution has given. */
+interface Executed {
+  readonly outputs: JsonObject
+  readonly status: NodeResult['status']
+}
+
+export interface Execution {
+  readonly ctx: BlockContext
+  readonly input: NodeInput
+  readonly gathered: Gathered
+  readonly ready: ReadyNode
+  readonly values: CompileValues
+}
+
+/**
+ * Executes a ready node: once, or until its condition holds (W5); then checks what must hold
+ * afterwards. Every touch of a chain is an effect of `ctx`.
+ */
+export async function execute(execution: Execution): Promise<Executed> {
+  const { ctx, input } = execution
+  const { node } = input.spec
+  const { retry, until } = node
+  if (until === null || retry === null) {
+    const executed = await once(execution, occasionOf(execution, 0))
+    return asserted(execution, executed, 0)
+  }
+  const most = Math.min(retry.maxAttempts ?? limits.POLL_ATTEMPTS_MAX, limits.POLL_ATTEMPTS_MAX)
+  let elapsedMs = 0
+  let last: JsonObject = {}
+  for (let attempt = 1; ; attempt += 1) {
+    const occasion = occasionOf(execution, elapsedMs)
+    const executed = await polled(execution, occasion, attempt < most)
+    if (executed !== undefined) {
+      last = executed.outputs
+      const held = holds('until', execution, executed, occasion)
+      ctx.log('query_result', { node: node.id, attempt, done: held })
+      if (held) return asserted(execution, executed, elapsedMs)
+    }
+    if (attempt >= most) {
+      throw nodeFailure(occasion, {
+        code: 'until_exhausted',
+        message: `after ${attempt} executions its condition does not hold`,
+        phase: 'until',
+        retryable: true,
+        lastOutputs: last
+      })
+    }
+    const delayMs = pollDelayMs(retry, attempt)
+    elapsedMs += delayMs
+    await ctx.sleep(delayMs)
+  }
+}
+
+/** Delay after execution k (W5): fixed i, linear i*k, exp i*2^(k-1), capped. Milliseconds. */
+export function pollDelayMs(retry: PlanRetry, attempt: number): number {
+  const cap = Math.min(retry.maxIntervalMs ?? limits.RETRY_DELAY_MS_MAX, limits.RETRY_DELAY_MS_MAX)
+  switch (retry.backoff) {
+    case 'fixed':
+      return Math.min(retry.intervalMs, cap)
+    case 'linear':
+      return Math.min(retry.intervalMs * attempt, cap)
+    case 'exp':
+      return Math.min(retry.intervalMs * 2 ** (attempt - 1), cap)
+  }
+}
+
+/** One execution of a poll; undefined when it failed in a way that may pass. */
+async function polled(
+  execution: Execution,
+  occasion: Occasion,
+  mayGoOn: boolean
+): Promise<Executed | undefined> {
+  try {
+    return await once(execution, occasion)
+  } catch (error) {
+    const failure = failureIn(error)
+    const isPassing = failure?.retryable === true && !failure.sent
+    if (!mayGoOn || !(isPassing || isRetryable(error))) throw error
+    return undefined
+  }
+}
+
+function isRetryable(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AisRetryable'
+}
+
+async function once(execution: Execution, occasion: Occasion): Promise<Executed> {
+  const { input } = execution
+  const { node } = input.spec
+  try {
+    const given = node.kind === 'query' ? await read(execution) : await write(execution, occasion)
+    const returned = returnedBy(node, given.outputs)
+    if (returned.ok)
+      return { status: given.status, outputs: withSteps(execution, returned.outputs) }
+    throw nodeFailure(occasion, {
+      code: 'returns_mismatch',
+      message: `what it gave is not what it declares: ${returned.problem}`,
+      phase: 'returns',
+      lastOutputs: given.outputs
+    })
+  } catch (error) {
+    return rethrown(error, occasion, node.kind === 'query' ? 'read' : 'send')
+  }
+}
+
+async function read({ ctx, input, ready }: Execution): Promise<Executed> {
+  const { chain } = input.spec.node
+  const outputs = await readChain(ctx, { chain, execution: ready.execution })
+  return { outputs, status: 'done' }
+}
+
+async function write({ ctx, input, ready }: Execution, occasion: Occasion): Promise<Executed> {
+  const { node, mode, plan } = input.spec
+  const request = {
+    chain: node.chain,
+    execution: ready.execution,
+    ...accountOf(input.given)
+  }
+  if (mode.writes === 'simulate' || plan.simulate) {
+    const simulation = await simulateTransaction(ctx, request)
+    if (!simulation.ok) {
+      const { name, reason } = simulation.revert
+      throw nodeFailure(occasion, {
+        code: 'reverted',
+        message: reason ?? name ?? 'the contract would refuse it',
+        phase: 'simulate'
+      })
+    }
+    if (mode.writes === 'simulate') {
+      return { outputs: objectOf(simulation.outputs), status: 'simulated' }
+    }
+  }
+  const { hash, outputs, confirmations } = await sendTransaction(ctx, request)
+  ctx.log('tx_confirmed', { node: node.id, hash, confirmations })
+  return { outputs, status: 'done' }
+}
+
+function asserted(execution: Execution, executed: Executed, elapsedMs: number): Executed {
+  const { node } = execution.input.spec
+  const occasion = occasionOf(execution, elapsedMs)
+  if (holds('assert', execution, executed, occasion)) return executed
+  throw nodeFailure(occasion, {
+    code: 'assert_failed',
+    message: node.assertMessage ?? 'what must hold after it does not hold',
+    phase: 'assert',
+    lastOutputs: executed.outputs
+  })
+}
+
+function holds(
+  which: 'until' | 'assert',
+  { input, gathered, ready, values }: Execution,
+  { outputs }: Executed,
+  occasion: Occasion
+): boolean {
+  const { node } = input.spec
+  const own = { outputs, calculated: ready.calculated }
+  const runtime = {
+    ...gathered.runtime,
+    nodes: { ...gathered.runtime.nodes, [node.source.node]: own }
+  }
+  const result = ownCondition(which, node, runtime, values)
+  if (result.ok) return result.holds
+  throw valuesFailure(occasion, [result.error])
+}
+
+/** The last step of a composite stands among its steps, too. */
+function withSteps({ input }: Execution, outputs: JsonObject): JsonObject {
+  const { step } = input.spec.node.source
+  const isLast = step !== null && input.spec.node.id === input.spec.node.source.node
+  return isLast ? { ...outputs, steps: { [step]: outputs } } : outputs
+}
+
+function occasionOf({ ctx, input }: Execution, elapsedMs: number): Occasion {
+  return { ctx, node: input.spec.node, elapsedMs }
+}
+
+function objectOf(value: Json): JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as JsonObject)
+    : {}
+}

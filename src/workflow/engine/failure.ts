@@ -1,0 +1,120 @@
+import { type BlockContext, BlockFailure, EffectFailure } from '../../block/index.js'
+import type { Json, JsonObject } from '../../core/index.js'
+import { type ChainFailure, chainFailureOf } from '../../executor/index.js'
+import {
+  type DiagnosticPhase,
+  type NodeDiagnostic,
+  nodeDiagnostic
+} from '../diagnostic/diagnostic.js'
+import type { AisPlanNode } from '../plan/plan.js'
+import type { NodeError } from '../readiness/evaluator.js'
+
+/**
+ * Ends an attempt of a node; the details hold its diagnostic (W10). The error type is
+ * `AisRetryable` or `AisFinal`, so that a recovery list can retry the former alone.
+ */
+export class NodeFailure extends BlockFailure {
+  override readonly name: 'AisRetryable' | 'AisFinal'
+
+  constructor(diagnostic: NodeDiagnostic) {
+    super(diagnostic.code, { diagnostic } as unknown as Json)
+    this.name = diagnostic.retryable ? 'AisRetryable' : 'AisFinal'
+  }
+}
+
+/** Where and when a node fails; `elapsedMs` is what it has slept in this attempt. */
+export interface Occasion {
+  readonly ctx: Pick<BlockContext, 'attempt' | 'unitId'>
+  readonly node: AisPlanNode
+  readonly elapsedMs: number
+}
+
+interface Fault {
+  readonly code: string
+  readonly message: string
+  readonly phase: DiagnosticPhase
+  readonly retryable?: boolean
+  readonly values?: NonNullable<NodeDiagnostic['values']>
+  readonly lastOutputs?: JsonObject
+}
+
+/** A failure that the engine itself finds. */
+export function nodeFailure({ ctx, node, elapsedMs }: Occasion, fault: Fault): NodeFailure {
+  const { retryable = false, ...rest } = fault
+  return new NodeFailure(
+    nodeDiagnostic({
+      ...rest,
+      retryable,
+      sent: false,
+      nodeId: node.id,
+      chain: node.chain,
+      executionType: node.execution.type,
+      attempt: ctx.attempt,
+      elapsedMs,
+      lastCheckpoint: ctx.unitId
+    })
+  )
+}
+
+/** A node whose values are wrong. */
+export function valuesFailure(occasion: Occasion, errors: readonly NodeError[]): NodeFailure {
+  const [first] = errors
+  const phase = first?.place.startsWith('condition') === true ? 'condition' : 'arguments'
+  return nodeFailure(occasion, {
+    code: first?.code ?? 'invalid_value',
+    message: errors.map(({ place, message }) => `${place}: ${message}`).join('; '),
+    phase,
+    values: errors.map(({ place, message }) => ({ place, message }))
+  })
+}
+
+const phases: Readonly<Record<ChainFailure['phase'], DiagnosticPhase>> = {
+  check: 'check',
+  read: 'read',
+  simulate: 'simulate',
+  prepare: 'prepare',
+  send: 'send',
+  confirm: 'send'
+}
+
+/** Passes an error of the executor on as the node's failure; others as they are. */
+export function rethrown(error: unknown, occasion: Occasion, fallback: DiagnosticPhase): never {
+  if (error instanceof NodeFailure) throw error
+  const chain = failureIn(error)
+  if (chain !== undefined) throw fromChain(chain, occasion)
+  if (error instanceof EffectFailure) {
+    const { reason } = error
+    const message = `the effect that it asks for has failed: ${reason}`
+    throw nodeFailure(occasion, { code: reason, message, phase: fallback, retryable: true })
+  }
+  throw error
+}
+
+/** The chain failure that an error brings, whichever way it was thrown. */
+export function failureIn(error: unknown): ChainFailure | undefined {
+  return chainFailureOf(error instanceof BlockFailure ? error.details : error)
+}
+
+function fromChain(failure: ChainFailure, { ctx, node, elapsedMs }: Occasion): NodeFailure {
+  const { code, message, phase, retryable, sent, rpc, revert, transaction } = failure
+  return new NodeFailure(
+    nodeDiagnostic({
+      code,
+      message,
+      phase: phases[phase],
+      retryable,
+      sent,
+      nodeId: node.id,
+      chain: node.chain,
+      executionType: node.execution.type,
+      attempt: ctx.attempt,
+      elapsedMs,
+      lastCheckpoint: ctx.unitId,
+      ...(rpc === undefined
+        ? {}
+        : { rpc: { method: rpc.method, request: rpc.request, response: rpc.response } }),
+      ...(revert === undefined ? {} : { revert: revert as unknown as Json }),
+      ...(transaction === undefined ? {} : { transaction })
+    })
+  )
+}

@@ -1,0 +1,139 @@
+import { type BlockContext, EffectFailure } from '../../block/index.js'
+import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
+import { resolveAccount } from '../../executor/index.js'
+import { applyPatches, parsePatches, type RuntimePatch } from '../readiness/patch.js'
+import { nodeReadiness, type Readiness } from '../readiness/readiness.js'
+import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
+import { answerParts, defaultSolver } from '../readiness/solver.js'
+import type { CompileValues } from '../value/compile.js'
+import { nodeFailure, type Occasion, valuesFailure } from './failure.js'
+import { givenOf, type NodeInput, resultsOf } from './spec.js'
+
+/** A node that can be executed or is skipped, with what its values read. */
+export interface Gathered {
+  readonly runtime: AisRuntime
+  readonly readiness: Exclude<Readiness, { readonly state: 'blocked' | 'failed' }>
+  readonly patches: readonly RuntimePatch[]
+}
+
+/** Makes the runtime of a node: what the run was given, with the patches of nodes before it. */
+function runtimeFor(input: NodeInput, occasion: Occasion) {
+  const { plan } = input.spec
+  const prepared = prepareRuntime(plan, givenOf(input.given))
+  if (!prepared.ok) {
+    const values = prepared.problems.map(({ name, problem }) => ({
+      place: `inputs.${name}`,
+      message: problem
+    }))
+    const message = values.map(({ place, message: one }) => `${place}: ${one}`).join('; ')
+    throw nodeFailure(occasion, { code: 'invalid_input', message, phase: 'arguments', values })
+  }
+  const { nodes, patches } = resultsOf(input.nodes)
+  const { runtime } = applyPatches(plan, { ...prepared.runtime, nodes }, patches)
+  return { runtime, patches }
+}
+
+/**
+ * Looks whether a node is ready, and asks for what it lacks (W3): the account for
+ * `ctx.wallet_address`, a person for the rest. Only this node waits meanwhile.
+ */
+export async function gather(
+  ctx: BlockContext,
+  input: NodeInput,
+  values: CompileValues,
+  occasion: Occasion
+): Promise<Gathered> {
+  const { node, plan } = input.spec
+  const start = runtimeFor(input, occasion)
+  let { runtime } = start
+  const patches = [...start.patches]
+  for (let round = 0; round < limits.MISSING_ROUNDS_MAX; round += 1) {
+    const readiness = nodeReadiness(node, runtime, values)
+    if (readiness.state === 'failed') throw valuesFailure(occasion, readiness.errors)
+    if (readiness.state !== 'blocked') return { runtime, readiness, patches }
+    ctx.log('node_blocked', {
+      node: node.id,
+      missing: readiness.missingRefs,
+      choices: readiness.needsDetect.map(({ key }) => key)
+    })
+    const known = await accountPatch(ctx, input, readiness.missingRefs, round)
+    const answer = known ?? (await asked(ctx, input, readiness, occasion))
+    const applied = applyPatches(plan, runtime, answer.patches)
+    const { audit } = applied
+    ctx.log(known === undefined ? 'patch_applied' : 'solver_applied', audit as unknown as Json)
+    const kept = answer.patches.filter(
+      (_, index) => !audit.rejected.some((one) => one.index === index)
+    )
+    patches.push(...kept)
+    runtime = { ...applied.runtime, choices: withChoices(runtime, node.id, answer.choices) }
+  }
+  throw nodeFailure(occasion, {
+    code: 'still_missing',
+    message: `${limits.MISSING_ROUNDS_MAX} answers have not given what it lacks`,
+    phase: 'arguments'
+  })
+}
+
+interface Given {
+  readonly patches: readonly RuntimePatch[]
+  readonly choices: JsonObject
+}
+
+/** The wallet's address is the account that would sign, where an executor has one. */
+async function accountPatch(
+  ctx: BlockContext,
+  { spec, given }: NodeInput,
+  missing: readonly string[],
+  round: number
+): Promise<Given | undefined> {
+  if (round > 0 || !missing.includes('ctx.wallet_address')) return undefined
+  try {
+    const { address } = await resolveAccount(ctx, { chain: spec.node.chain, ...accountOf(given) })
+    const patch = { op: 'set', path: 'ctx.wallet_address', value: address } as const
+    return { patches: [patch], choices: {} }
+  } catch (error) {
+    // Where nobody knows an account, a person is asked for the address.
+    if (error instanceof EffectFailure) return undefined
+    throw error
+  }
+}
+
+/** Name of the account that the run was started for: `ctx.account`. */
+export function accountOf(given: Json): { readonly account?: string } {
+  const account = givenOf(given).ctx?.['account']
+  return typeof account === 'string' ? { account } : {}
+}
+
+async function asked(
+  ctx: BlockContext,
+  { spec }: NodeInput,
+  blocked: Readiness & { readonly state: 'blocked' },
+  occasion: Occasion
+): Promise<Given> {
+  const solution = defaultSolver(spec.plan, spec.node, blocked)
+  if (solution.kind !== 'ask') {
+    const message = solution.kind === 'cannot_solve' ? solution.problem : 'nothing to ask for'
+    throw nodeFailure(occasion, { code: 'cannot_solve', message, phase: 'arguments' })
+  }
+  const answer = await ctx.wait({
+    reason: 'external',
+    request: solution.request as unknown as Json
+  })
+  if (answer.action === 'deny') {
+    const message = 'what it lacks was not given'
+    throw nodeFailure(occasion, { code: 'denied', message, phase: 'confirm' })
+  }
+  const parts = answerParts(answer.value)
+  const parsed = parsePatches(parts.patches)
+  if (typeof parsed !== 'string') return { patches: parsed, choices: parts.choices }
+  ctx.log('patch_rejected', { node: spec.node.id, problem: parsed })
+  return { patches: [], choices: parts.choices }
+}
+
+function withChoices(runtime: AisRuntime, node: string, made: JsonObject): JsonObject {
+  const before = runtime.choices[node]
+  return {
+    ...runtime.choices,
+    [node]: { ...(isJsonObject(before) ? before : {}), ...made }
+  }
+}

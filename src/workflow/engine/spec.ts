@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { type Hash, hashJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import type { AisPlan, AisPlanNode } from '../plan/plan.js'
+import type { Policy } from '../policy/policy.js'
+import { parsePatches, type RuntimePatch } from '../readiness/patch.js'
+import type { AisRuntime, NodeValues, RuntimeGiven } from '../readiness/runtime.js'
+
+/** How writes are treated. Reads are not concerned. */
+export interface RunMode {
+  /**
+   * `ask`: each write waits for a person, whatever the policy. `broadcast`: the policy decides.
+   * `simulate`: nothing is signed or sent; a write gives what it would give now.
+   */
+  readonly writes: 'ask' | 'broadcast' | 'simulate'
+  /** Confirmations that the policy alone asks for count as given. */
+  readonly yes: boolean
+}
+
+/** What a node's block is told about it; it stands in the definition of the run. */
+export interface NodeSpec {
+  readonly node: AisPlanNode
+  readonly plan: Pick<AisPlan, 'inputs' | 'policy' | 'simulate'>
+  readonly policy: Policy
+  readonly mode: RunMode
+}
+
+/** The payload of a node's block. */
+export interface NodeInput {
+  readonly spec: NodeSpec
+  /** What the run was started with. */
+  readonly given: Json
+  /** Results of the nodes it waits for; null for one that a person skipped. */
+  readonly nodes: Readonly<Record<string, Json>>
+}
+
+/** What a node gives; the data of its response. */
+export interface NodeResult {
+  readonly status: 'done' | 'skipped' | 'simulated'
+  readonly outputs: JsonObject
+  readonly calculated: JsonObject
+  /** Changes to what the plan reads that were given to this node or to one before it. */
+  readonly patches: readonly RuntimePatch[]
+}
+
+/** The schema of {@link NodeInput}: its parts were checked when the plan was made. */
+export const nodeInput = z.strictObject({
+  spec: z.custom<NodeSpec>((value) => isJsonObject(value) && isJsonObject(value['node'])),
+  given: z.json(),
+  nodes: z.record(z.string(), z.json())
+})
+
+/** SHA-256 of a node as it was planned; approvals name it (W7). */
+export function nodeHash(node: AisPlanNode): Hash {
+  return hashJson(node)
+}
+
+/** What done nodes gave, as values of expressions, and the patches that they bring along. */
+export function resultsOf(nodes: NodeInput['nodes']): {
+  readonly nodes: AisRuntime['nodes']
+  readonly patches: readonly RuntimePatch[]
+} {
+  const values: [string, NodeValues | null][] = []
+  const patches: RuntimePatch[] = []
+  for (const [id, data] of Object.entries(nodes)) {
+    const isDone = isJsonObject(data) && data['status'] !== 'skipped'
+    values.push([
+      id,
+      isDone ? { outputs: own(data, 'outputs'), calculated: own(data, 'calculated') } : null
+    ])
+    const brought = isJsonObject(data) ? parsePatches(data['patches'] ?? []) : []
+    if (typeof brought !== 'string') patches.push(...brought)
+  }
+  return { nodes: Object.fromEntries(values), patches }
+}
+
+const sections = ['inputs', 'ctx', 'contracts', 'calculated', 'policy', 'choices'] as const
+
+/**
+ * What a run was started with: the six sections by name, or nothing but inputs. An object of which
+ * every member is a section is taken for sections.
+ */
+export function givenOf(payload: Json): RuntimeGiven {
+  if (!isJsonObject(payload)) return {}
+  const names = Object.keys(payload)
+  const isSections = names.every(
+    (name) => sections.some((one) => one === name) && isJsonObject(payload[name])
+  )
+  return isSections ? (payload as RuntimeGiven) : { inputs: payload }
+}
+
+function own(data: JsonObject, key: string): JsonObject {
+  const value = data[key]
+  return isJsonObject(value) ? value : {}
+}

@@ -1,0 +1,178 @@
+import type { Block, PlanDefinition } from '../block/index.js'
+import { isJsonObject, type Json, TallyError } from '../core/index.js'
+import { bundleSchema, isBundle } from './document/bundle.js'
+import { flowSchemaNames } from './document/flow.js'
+import type { Issue, Locate } from './document/issue.js'
+import type { PackDocument } from './document/pack.js'
+import { type DocumentSource, parseFlow, parsePack, parseProtocol } from './document/parse.js'
+import type { ProtocolDocument } from './document/protocol.js'
+import { noValues, workflowBlocks } from './engine/blocks.js'
+import { definitionOf } from './engine/compile.js'
+import type { RunMode } from './engine/spec.js'
+import { lintFlow } from './lint/lint.js'
+import { planFlow } from './plan/planner.js'
+import { defaultPolicy, type Policy, tightened } from './policy/policy.js'
+import type { CompileValues } from './value/compile.js'
+
+/** What a program brings for workflows of AIS; all of it optional. */
+export interface WorkflowHost {
+  /** Documents `ais/0.0.2`, text or parsed, that workflows may name. */
+  readonly protocols?: readonly DocumentSource[]
+  /** Documents `ais-pack/0.0.2`; each makes the policy tighter (W12). */
+  readonly packs?: readonly DocumentSource[]
+  /** Where packs start from. Default: risks up to 2 go, from 3 on they ask. */
+  readonly policy?: Partial<Pick<Policy, 'autoExecuteMaxRisk' | 'requireApprovalMinRisk'>>
+  /** Chain of nodes that name none. */
+  readonly defaultChain?: string
+  /** Default `ask`: each write waits for a person. */
+  readonly writes?: RunMode['writes']
+}
+
+export type CompiledWorkflow =
+  | {
+      readonly ok: true
+      readonly definition: PlanDefinition
+      readonly issues: readonly Issue[]
+    }
+  | { readonly ok: false; readonly issues: readonly Issue[] }
+
+/**
+ * The workflow room's share in a runtime.
+ *
+ * Owns: what compiles expressions, once {@link WorkflowParts.use} has brought it. Does not own:
+ * runs, chains, documents.
+ */
+export class WorkflowParts {
+  readonly blocks: readonly Block[]
+  readonly #host: WorkflowHost
+  readonly #protocols: readonly ProtocolDocument[]
+  readonly #packs: readonly PackDocument[]
+  #values: CompileValues | undefined
+
+  /** Throws `workflow.invalid_document` for a protocol or pack that is none. */
+  constructor(host: WorkflowHost = {}) {
+    this.#host = host
+    this.#protocols = (host.protocols ?? []).map((source) =>
+      read(parseProtocol(source), 'protocol')
+    )
+    this.#packs = (host.packs ?? []).map((source) => read(parsePack(source), 'pack'))
+    this.blocks = workflowBlocks(() => this.#values ?? noValues())
+  }
+
+  /** Whether a document is a workflow, alone or in a bundle. */
+  matches(document: Json): boolean {
+    if (isBundle(document)) return true
+    const schema = isJsonObject(document) ? document['schema'] : undefined
+    return typeof schema === 'string' && (isFlowName(schema) || schema.startsWith('ais-flow/'))
+  }
+
+  /** Brings what compiles values; needed before {@link compile} and before a run. */
+  use(values: CompileValues): void {
+    this.#values ??= values
+  }
+
+  /** A workflow as a dependency graph of blocks. What is wrong is data. */
+  compile(document: Json, options: { readonly locate?: Locate } = {}): CompiledWorkflow {
+    const parts = this.#partsOf(document)
+    if (!parts.ok) return parts
+    const { mode } = parts
+    const parsed = parseFlow(parts.flow)
+    if (!parsed.ok) return { ok: false, issues: placed(parsed.issues, options.locate) }
+    const protocols = [...parts.protocols, ...this.#protocols]
+    const values = this.#values
+    if (values === undefined) return { ok: false, issues: [notNested] }
+    const packs = [...this.#packs, ...parts.packs]
+    const pack = packs.at(-1)
+    const defaultChain = parts.defaultChain ?? this.#host.defaultChain
+    const planned = planFlow({
+      flow: parsed.document,
+      protocols,
+      values,
+      ...(pack === undefined ? {} : { pack }),
+      ...(defaultChain === undefined ? {} : { defaultChain })
+    })
+    if (!planned.ok) return { ok: false, issues: placed(planned.issues, options.locate) }
+    const { plan, resolved } = planned
+    if (plan.requiresPack !== null && pack === undefined) {
+      const message = `it needs the pack ${plan.requiresPack.name}@${plan.requiresPack.version}`
+      const issue = { code: 'pack_mismatch', severity: 'error', path: ['requires_pack'] } as const
+      return { ok: false, issues: placed([{ ...issue, message }], options.locate) }
+    }
+    const policy = packs.reduce(tightened, { ...defaultPolicy, ...this.#host.policy })
+    const doubts = lintFlow({ flow: parsed.document, plan, resolved, values })
+    return {
+      ok: true,
+      definition: definitionOf(plan, { policy, mode }),
+      issues: placed([...planned.issues, ...doubts], options.locate)
+    }
+  }
+
+  #partsOf(document: Json): Parts | { readonly ok: false; readonly issues: readonly Issue[] } {
+    const writes = this.#host.writes ?? 'ask'
+    if (!isBundle(document)) {
+      const mode = { writes, yes: false }
+      return { ok: true, flow: document, protocols: [], packs: [], mode, defaultChain: undefined }
+    }
+    const parsed = bundleSchema.safeParse(document)
+    if (!parsed.success) {
+      const issues = parsed.error.issues.map(({ path, message }): Issue => {
+        const at = path.map((key) => (typeof key === 'number' ? key : String(key)))
+        return { code: 'schema_violation', severity: 'error', path: at, message }
+      })
+      return { ok: false, issues }
+    }
+    const { flow, default_chain: defaultChain, yes = false } = parsed.data
+    const found: Issue[] = []
+    const protocols = parsed.data.protocols.flatMap((one) =>
+      collected(parseProtocol(one as Json), found)
+    )
+    const packs = parsed.data.packs.flatMap((one) => collected(parsePack(one as Json), found))
+    if (found.length > 0) return { ok: false, issues: found }
+    const mode = { writes: parsed.data.writes ?? writes, yes }
+    return { ok: true, flow: flow as Json, protocols, packs, mode, defaultChain }
+  }
+}
+
+interface Parts {
+  readonly ok: true
+  readonly flow: Json
+  readonly protocols: readonly ProtocolDocument[]
+  readonly packs: readonly PackDocument[]
+  readonly mode: RunMode
+  readonly defaultChain: string | undefined
+}
+
+const notNested: Issue = {
+  code: 'unknown_schema',
+  severity: 'error',
+  path: ['schema'],
+  message: 'a workflow cannot stand inside of another document'
+}
+
+type Parsed<Document> =
+  | { readonly ok: true; readonly document: Document }
+  | { readonly ok: false; readonly issues: readonly Issue[] }
+
+function collected<Document>(parsed: Parsed<Document>, found: Issue[]): readonly Document[] {
+  if (parsed.ok) return [parsed.document]
+  found.push(...parsed.issues)
+  return []
+}
+
+function read<Document>(parsed: Parsed<Document>, kind: string): Document {
+  if (parsed.ok) return parsed.document
+  const [first] = parsed.issues
+  const problem = `${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`
+  throw new TallyError('workflow.invalid_document', { kind, problem })
+}
+
+function isFlowName(schema: string): boolean {
+  return flowSchemaNames.some((one) => one === schema)
+}
+
+function placed(issues: readonly Issue[], locate: Locate | undefined): readonly Issue[] {
+  if (locate === undefined) return issues
+  return issues.map((issue) =>
+    issue.protocol === undefined ? { ...issue, ...locate(issue.path) } : issue
+  )
+}
