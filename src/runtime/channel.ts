@@ -12,6 +12,16 @@ export type DeliveredEvent =
       readonly waits: readonly OpenWait[]
       readonly due: number | null
     }
+  /** Text of an agent as it arrives; it is no history, and whoever comes late misses it (A5). */
+  | {
+      readonly type: 'agent.delta'
+      readonly runId: RunId
+      readonly nodeId: string
+      readonly agentId: string
+      readonly invocationId: string
+      readonly kind: 'text' | 'reasoning' | 'tool'
+      readonly text: string
+    }
   /** The reader was too slow for some. */
   | { readonly type: 'events.dropped'; readonly runId: RunId; readonly count: number }
 
@@ -56,6 +66,11 @@ export class EventChannel {
     this.#pending.push({ event, position, order: this.#emitted })
     this.#emitted += 1
     if (!this.#isDraining) void this.#drain()
+  }
+
+  /** Hands out news that are no history: what led to them is durable, so they wait for nothing. */
+  tell(event: DeliveredEvent): void {
+    this.#hand(event, this.#emitted)
   }
 
   /** Ends every reader after what is on its way. */

@@ -81,6 +81,11 @@ export class Runs {
     })
   }
 
+  /** News of a run that are no history. */
+  tell(event: DeliveredEvent): void {
+    this.#known.get(event.runId)?.channel.tell(event)
+  }
+
   get liveCount(): number {
     return this.#live
   }
@@ -397,6 +402,7 @@ export class Runs {
     else known.result.reject(how.error)
     known.channel.close()
     if (this.#known.get(runId) === known) this.#known.delete(runId)
+    void this.#options.registry.agents.turns.disposeRun(runId)
   }
 
   #checkOpen(): void {

@@ -216,6 +216,9 @@ export class WiredRuntime implements Runtime {
         provider: (name) => registry.provider(name)
       }
     })
+    registry.agents.onDelta((delta) =>
+      this.runsOf.tell({ ...delta, runId: delta.runId as RunId })
+    )
     const { store } = opened
     this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
     const { ledger, packages, audit, runsOf: runs } = this
@@ -378,6 +381,7 @@ export class WiredRuntime implements Runtime {
   async #close(): Promise<void> {
     await this.#socket?.close()
     await this.runsOf.close()
+    await this.registry.agents.turns.close()
     await this.packages.close()
     await this.#opened.close()
   }

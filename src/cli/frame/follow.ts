@@ -92,6 +92,9 @@ function isGone(error: unknown): boolean {
   return codes.some((code) => isTallyError(error, code))
 }
 
+/** Words of a speaking agent that are shown, in UTF-16 units. */
+const SAID_LENGTH = 60
+
 /** Prints events; on a terminal it also keeps what is going on below them. */
 class RunView {
   finished: Finished | undefined
@@ -99,6 +102,8 @@ class RunView {
   readonly #frame: Frame
   readonly #runId: string
   readonly #busy = new Map<string, string>()
+  /** The last words of agents that are speaking, by path. */
+  readonly #said = new Map<string, string>()
 
   constructor(frame: Frame, runId: string) {
     this.#frame = frame
@@ -129,15 +134,28 @@ class RunView {
   }
 
   #track(event: ServiceEvent): void {
-    if (!('path' in event)) return
+    if (event.type === 'agent.delta') this.#hear(`root/${event.nodeId}`, event.text)
+    else if ('path' in event) this.#note(event)
+    else return
+    const lines = [...this.#busy].slice(-limits.CLI_LIVE_LINES_MAX)
+    this.#frame.output.live(lines.map(([path, what]) => text`  … ${nodeName(path)} ${what}`))
+  }
+
+  #hear(path: string, words: string): void {
+    const said = `${this.#said.get(path) ?? ''}${words}`.replace(/\s+/g, ' ')
+    this.#said.set(path, said.slice(-SAID_LENGTH))
+    this.#busy.set(path, said.slice(-SAID_LENGTH))
+  }
+
+  #note(event: Extract<ServiceEvent, { readonly path: string }>): void {
     if (event.type === 'block.started') {
       const tries = event.attempt > 1 ? `, attempt ${event.attempt}` : ''
       this.#busy.set(event.path, `${event.block}${tries}`)
-    } else if (event.type === 'block.settled') this.#busy.delete(event.path)
-    else if (event.type === 'waiting') this.#busy.set(event.path, `waits for ${event.reason}`)
+    } else if (event.type === 'block.settled') {
+      this.#busy.delete(event.path)
+      this.#said.delete(event.path)
+    } else if (event.type === 'waiting') this.#busy.set(event.path, `waits for ${event.reason}`)
     else if (event.type === 'answered') this.#busy.set(event.path, event.action)
-    const lines = [...this.#busy].slice(-limits.CLI_LIVE_LINES_MAX)
-    this.#frame.output.live(lines.map(([path, what]) => text`  … ${nodeName(path)} ${what}`))
   }
 }
 

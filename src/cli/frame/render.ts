@@ -68,6 +68,7 @@ export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
       return text`${paint('cyan', 'answer')} ${nodeName(event.path)} ${event.action}`
     case 'events.dropped':
       return text`${paint('dim', `${event.count} events were too many to show`)}`
+    case 'agent.delta':
     case 'block.started':
     case 'effect.sealed':
     case 'log':
