@@ -86,7 +86,12 @@ async function resting(
   events: AsyncIterable<ServiceEvent>
 ): Promise<JsonObject> {
   for await (const event of events) {
-    if (event.type === 'run.finished' || event.type === 'run.parked') break
+    if (event.type === 'run.parked') break
+    if (event.type !== 'run.finished') continue
+    const { status, response, receiptHash = null } = event
+    // A document that is not valid leaves no run to show.
+    if (status !== 'failed') break
+    return plain({ id, status, response, receiptHash })
   }
   return plain(await client.request('show', { id }))
 }

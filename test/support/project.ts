@@ -19,6 +19,8 @@ export interface Started {
   readonly ended: Promise<Ended>
   /** Resolves when stdout or stderr has said this. */
   says(words: string): Promise<void>
+  /** What stdout and stderr have said so far. */
+  said(): string
 }
 
 interface StartOptions {
@@ -111,7 +113,7 @@ function listenTo(child: ChildProcess): Started {
       listeners.push(look)
       look()
     })
-  return { child, ended, says }
+  return { child, ended, says, said: () => `${stdout}${stderr}` }
 }
 
 function documentsOf(stdout: string): Ended['documents'] {
