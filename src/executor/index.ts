@@ -5,11 +5,13 @@ export {
   type ChainFailure,
   type ChainFailureCode,
   type ChainPhase,
+  chainFailed,
   chainFailure,
   chainFailureCodes,
   chainFailureOf,
   type RpcExchange
 } from './failure.js'
+export { type Claim, type NonceChain, NonceOwner } from './nonces/owner.js'
 export type {
   Account,
   AccountRequest,

@@ -24,5 +24,17 @@ export {
   type DeterminismCheck,
   type DeterminismOptions
 } from './check-determinism.js'
+export {
+  type ExecutorCheck,
+  type ExecutorUnderTest,
+  executorConformance
+} from './executor-conformance.js'
+export {
+  FakeChain,
+  type FakeChainOptions,
+  type FakeEffect,
+  type FakeTransaction
+} from './fake-chain.js'
+export { type FakeExecutorOptions, fakeExecutor } from './fake-executor.js'
 export { FaultyDisk, type FaultyDiskOptions, type WriteFault } from './faulty-store.js'
 export { agrees, type StoreCheck, type StoreDriver, storeConformance } from './store-conformance.js'

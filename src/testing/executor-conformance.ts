@@ -1,0 +1,336 @@
+import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
+import { EffectFailure } from '../block/index.js'
+import { type JsonObject, nextTurn } from '../core/index.js'
+import {
+  type CallOptions,
+  chainFailureOf,
+  type Execution,
+  type Executor,
+  type LookRequest,
+  type SignedTransaction
+} from '../executor/index.js'
+
+/** One promise of the executor port, as a check that rejects when an executor breaks it. */
+export interface ExecutorCheck {
+  /** Begins with the invariant that it stands for. */
+  readonly name: string
+  run(open: () => Promise<ExecutorUnderTest>): Promise<void>
+}
+
+/** An executor on a chain of its own, and hands to move the chain with. */
+export interface ExecutorUnderTest {
+  readonly executor: Executor
+  /** Another executor on the same chain, as a new process has it. */
+  restart(): Executor
+  readonly chain: string
+  /** Address of the default signer. */
+  readonly account: string
+  /** An address that it cannot sign for. */
+  readonly watched: string
+  readonly read: { readonly execution: Execution; readonly outputs: JsonObject }
+  /** A write that always succeeds, and is told from others by its number. */
+  write(number: number): Execution
+  /** A write that the chain refuses. */
+  readonly refused: Execution
+  /** An execution that is not written rightly. */
+  readonly malformed: Execution
+  /** How many of these writes have taken effect. */
+  effective(): Promise<number>
+  /** Whether blocks come by themselves. */
+  mining(isOn: boolean): Promise<void>
+  mine(blocks: number): Promise<void>
+  /** Takes the newest block away, with all that was in it. */
+  reorg(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * The suite that every executor passes. Run each check under the test runner of your choice:
+ * `for (const check of executorConformance) it(check.name, () => check.run(open))`.
+ */
+export const executorConformance: readonly ExecutorCheck[] = [
+  check('says which chains and executions it serves, and what is wrong with one', describesItself),
+  check('reads by name, and changes nothing', reads),
+  check('refuses what is not configured, definitely', refusesUnknown),
+  check('knows which accounts sign', knowsAccounts),
+  check('simulates without an effect', simulates),
+  check('L7: preparing changes nothing, and its id is that of the transaction', prepares),
+  check('L7: the same bytes take effect once, however often they are sent', sendsOnce),
+  check('L7: another process finds a transaction by its id, and may send it again', isFound),
+  check('W10: a refusal is found before anything is sent, and is definite', refusesEarly),
+  check('W11: says unknown, pending and included, and counts blocks', tellsStanding),
+  check('W11: a nonce that was prepared and never sent is used by the next write', refills),
+  check('W11: writes that are prepared at once all take effect', preparesMany),
+  check('W11: takes up nonces of an earlier process', recovers),
+  check('W11: forgets a transaction whose block is gone, and takes its bytes again', survivesReorg),
+  check('gives an account that it cannot sign for the transaction unsigned', handsOver)
+]
+
+function check(name: string, work: (test: ExecutorUnderTest) => Promise<void>): ExecutorCheck {
+  return {
+    name,
+    run: async (open) => {
+      const test = await open()
+      try {
+        await work(test)
+      } finally {
+        await test.close()
+      }
+    }
+  }
+}
+
+let calls = 0
+
+/** What a pump hands to a provider: a key of its own for each call. */
+function call(signal: AbortSignal = new AbortController().signal): CallOptions {
+  calls += 1
+  return { key: `call ${calls}`, signal }
+}
+
+async function prepared(
+  { executor, chain }: Pick<ExecutorUnderTest, 'executor' | 'chain'>,
+  execution: Execution,
+  options: CallOptions = call()
+): Promise<SignedTransaction> {
+  const result = await executor.prepare({ chain, execution }, options)
+  if (result.kind !== 'signed') throw new Error('it is not signed')
+  return result.transaction
+}
+
+function lookOf({ chain, hash, from, nonce, validUntil }: SignedTransaction, execution: Execution) {
+  return { chain, hash, from, nonce, validUntil, execution, expected: null } satisfies LookRequest
+}
+
+/** A chain that mines by itself may take a moment. */
+async function settled(executor: Executor, transaction: SignedTransaction, execution: Execution) {
+  const look = () => executor.look(lookOf(transaction, execution), call())
+  let standing = await look()
+  for (let looks = 0; standing.status === 'pending' && looks < LOOKS_MAX; looks += 1) {
+    await nextTurn()
+    standing = await look()
+  }
+  return standing
+}
+
+const LOOKS_MAX = 2_000
+
+async function failureOf(promise: Promise<unknown>) {
+  try {
+    await promise
+  } catch (error) {
+    const failure = chainFailureOf(error)
+    ok(failure !== undefined && error instanceof EffectFailure, `not a chain failure: ${error}`)
+    return { ...failure, definite: error.definite }
+  }
+  throw new Error('it did not fail')
+}
+
+async function describesItself(test: ExecutorUnderTest): Promise<void> {
+  const { executor, chain, read, refused, malformed } = test
+  ok(executor.chains.includes(chain))
+  equal(chain.split(':')[0], executor.namespace)
+  equal(executor.executions[read.execution.type], 'read')
+  equal(executor.executions[refused.type], 'write')
+  for (const execution of [read.execution, test.write(1), refused]) {
+    equal(await executor.check(execution), undefined)
+  }
+  equal(typeof (await executor.check(malformed)), 'string')
+}
+
+async function reads(test: ExecutorUnderTest): Promise<void> {
+  const { executor, chain, read } = test
+  const { execution, outputs } = read
+  deepEqual(await executor.read({ chain, execution }, call()), outputs)
+  equal(await test.effective(), 0)
+}
+
+async function refusesUnknown(test: ExecutorUnderTest): Promise<void> {
+  const { executor, chain, read, malformed } = test
+  const nowhere = { chain: `${executor.namespace}:999999`, execution: read.execution }
+  const wrong = { chain, execution: malformed }
+  const unheard = { chain, execution: test.write(1), account: 'nobody-has-this-name' }
+  const failures = [
+    await failureOf(executor.read(nowhere, call())),
+    await failureOf(executor.read(wrong, call())),
+    await failureOf(executor.prepare(wrong, call()))
+  ]
+  deepEqual(
+    failures.map(({ code, definite, sent }) => ({ code, definite, sent })),
+    [
+      { code: 'unknown_chain', definite: true, sent: false },
+      { code: 'invalid_execution', definite: true, sent: false },
+      { code: 'invalid_execution', definite: true, sent: false }
+    ]
+  )
+  // A name that is no address names nothing, or somebody who cannot sign: never another account.
+  const result = await executor.prepare(unheard, call()).catch(() => ({ kind: 'unsigned' }))
+  equal(result.kind, 'unsigned')
+}
+
+async function knowsAccounts({ executor, chain, account, watched }: ExecutorUnderTest) {
+  deepEqual(await executor.account({ chain }, call()), { address: account, canSign: true })
+  deepEqual(await executor.account({ chain, account: watched }, call()), {
+    address: watched,
+    canSign: false
+  })
+}
+
+async function simulates(test: ExecutorUnderTest): Promise<void> {
+  const { executor, chain, refused } = test
+  const fine = await executor.simulate({ chain, execution: test.write(1) }, call())
+  equal(fine.ok, true)
+  const bad = await executor.simulate({ chain, execution: refused }, call())
+  equal(bad.ok, false)
+  equal(await test.effective(), 0)
+}
+
+async function prepares(test: ExecutorUnderTest): Promise<void> {
+  const { executor, chain, account } = test
+  const execution = test.write(1)
+  const transaction = await prepared(test, execution)
+  equal(transaction.chain, chain)
+  equal(transaction.from, account)
+  equal(await test.effective(), 0)
+  equal((await executor.look(lookOf(transaction, execution), call())).status, 'unknown')
+  const { hash, answer } = await executor.broadcast(transaction, call())
+  deepEqual({ hash, answer }, { hash: transaction.hash, answer: 'accepted' })
+  const standing = await settled(executor, transaction, execution)
+  ok(standing.status === 'included' && standing.success, `it is ${standing.status}`)
+  equal(await test.effective(), 1)
+}
+
+async function sendsOnce(test: ExecutorUnderTest): Promise<void> {
+  const transaction = await prepared(test, test.write(1))
+  const answers: string[] = []
+  for (let times = 0; times < 3; times += 1) {
+    answers.push((await test.executor.broadcast(transaction, call())).answer)
+  }
+  equal(answers[0], 'accepted')
+  for (const answer of answers.slice(1)) match(answer, /^(known|unanswered)$/)
+  equal(await test.effective(), 1)
+}
+
+async function isFound(test: ExecutorUnderTest): Promise<void> {
+  const execution = test.write(1)
+  const transaction = await prepared(test, execution)
+  const later = test.restart()
+  equal((await later.look(lookOf(transaction, execution), call())).status, 'unknown')
+  await later.broadcast(transaction, call())
+  equal((await settled(later, transaction, execution)).status, 'included')
+  await test.restart().broadcast(transaction, call())
+  equal(await test.effective(), 1)
+}
+
+async function refusesEarly(test: ExecutorUnderTest): Promise<void> {
+  const { executor, chain, refused } = test
+  const failure = await failureOf(executor.prepare({ chain, execution: refused }, call()))
+  equal(failure.code, 'reverted')
+  equal(failure.definite, true)
+  equal(failure.sent, false)
+  notEqual(failure.revert, undefined)
+  // What was refused holds back nobody.
+  await executor.broadcast(await prepared(test, test.write(1)), call())
+  equal(await test.effective(), 1)
+}
+
+async function tellsStanding(test: ExecutorUnderTest): Promise<void> {
+  const { executor } = test
+  await test.mining(false)
+  const execution = test.write(1)
+  const transaction = await prepared(test, execution)
+  const look = () => executor.look(lookOf(transaction, execution), call())
+  equal((await look()).status, 'unknown')
+  await executor.broadcast(transaction, call())
+  equal((await look()).status, 'pending')
+  await test.mine(1)
+  const first = await look()
+  ok(first.status === 'included', first.status)
+  equal(first.confirmations, 1)
+  await test.mine(2)
+  const later = await look()
+  ok(later.status === 'included', later.status)
+  equal(later.confirmations, 3)
+  equal(later.blockHash, first.blockHash)
+}
+
+async function refills(test: ExecutorUnderTest): Promise<void> {
+  const { executor } = test
+  const given = new AbortController()
+  const never = await prepared(test, test.write(1), call(given.signal))
+  // Whoever has prepared it is cancelled before it sends.
+  given.abort()
+  const next = await prepared(test, test.write(2))
+  await executor.broadcast(next, call())
+  equal(await test.effective(), 1)
+  if (never.nonce === null) return
+  equal(next.nonce, never.nonce)
+  const failure = await failureOf(executor.broadcast(never, call()))
+  equal(failure.code, 'nonce_superseded')
+  equal(failure.definite, true)
+  equal(await test.effective(), 1)
+}
+
+async function preparesMany(test: ExecutorUnderTest): Promise<void> {
+  const numbers = [1, 2, 3, 4, 5]
+  const sent = await Promise.all(
+    numbers.map(async (number) => {
+      const transaction = await prepared(test, test.write(number))
+      await test.executor.broadcast(transaction, call())
+      return transaction
+    })
+  )
+  equal(new Set(sent.map(({ hash }) => hash)).size, numbers.length)
+  equal(await test.effective(), numbers.length)
+}
+
+async function recovers(test: ExecutorUnderTest): Promise<void> {
+  const unsent = await prepared(test, test.write(1))
+  const later = test.restart()
+  later.recover([{ transaction: unsent, wasSent: true }])
+  const next = await prepared({ executor: later, chain: test.chain }, test.write(2))
+  await later.broadcast(next, call())
+  if (unsent.nonce === null) return
+  // Sending had been decided: the gap before the next write is filled by the same bytes.
+  equal(next.nonce, unsent.nonce + 1)
+  equal(await test.effective(), 2)
+  const last = test.restart()
+  const third = await prepared({ executor: last, chain: test.chain }, test.write(3))
+  const again = test.restart()
+  again.recover([{ transaction: third, wasSent: false }])
+  const fourth = await prepared({ executor: again, chain: test.chain }, test.write(4))
+  await again.broadcast(fourth, call())
+  equal(fourth.nonce, third.nonce)
+  const failure = await failureOf(again.broadcast(third, call()))
+  equal(failure.code, 'nonce_superseded')
+  equal(await test.effective(), 3)
+}
+
+async function survivesReorg(test: ExecutorUnderTest): Promise<void> {
+  const { executor } = test
+  await test.mining(false)
+  const execution = test.write(1)
+  const transaction = await prepared(test, execution)
+  await executor.broadcast(transaction, call())
+  await test.mine(1)
+  equal(await test.effective(), 1)
+  await test.reorg()
+  equal(await test.effective(), 0)
+  equal((await executor.look(lookOf(transaction, execution), call())).status, 'unknown')
+  await executor.broadcast(transaction, call())
+  await test.mine(1)
+  equal((await executor.look(lookOf(transaction, execution), call())).status, 'included')
+  equal(await test.effective(), 1)
+}
+
+async function handsOver(test: ExecutorUnderTest): Promise<void> {
+  const { executor, chain, watched } = test
+  const request = { chain, execution: test.write(1), account: watched }
+  const result = await executor.prepare(request, call())
+  ok(result.kind === 'unsigned', result.kind)
+  equal(result.transaction.chain, chain)
+  equal(result.transaction.from, watched)
+  ok(!('raw' in result.transaction))
+  equal(await test.effective(), 0)
+  await rejects(executor.account({ chain: `${executor.namespace}:999999` }, call()))
+}

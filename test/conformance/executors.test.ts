@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, it } from 'vitest'
+import { evmExecutor } from '../../src/executor/evm/index.js'
+import {
+  type ExecutorUnderTest,
+  executorConformance,
+  FakeChain,
+  fakeExecutor
+} from '../../src/testing/index.js'
+import {
+  anvilKeys,
+  artifact,
+  call,
+  fragment,
+  owner,
+  startChain,
+  type TestChain,
+  third
+} from '../support/anvil.js'
+
+const bridge = artifact('BridgeLock')
+let chain: TestChain
+beforeAll(async () => {
+  chain = await startChain()
+})
+afterAll(() => chain.anvil.stop())
+
+/** Real: anvil, put back to where it was after each check. */
+async function openEvm(): Promise<ExecutorUnderTest> {
+  const snapshot = await chain.rpc('evm_snapshot', [])
+  const at = await chain.deploy(bridge, [])
+  const restart = () =>
+    evmExecutor({
+      chains: { [chain.id]: { rpc: [chain.url], signer: 'env:KEY' } },
+      environment: { KEY: anvilKeys[0] }
+    })
+  const count = { type: 'evm_read', to: at, abi: fragment(bridge, 'noteCount') }
+  const executor = restart()
+  let isMining = true
+  return {
+    executor,
+    restart,
+    chain: chain.id,
+    account: owner.address,
+    watched: third.address,
+    read: { execution: count, outputs: { count: '0' } },
+    write: (number) => call(at, bridge, 'note', { value: String(number) }),
+    refused: call(at, bridge, 'send', {
+      token: at,
+      amount: '0',
+      toChain: 'x',
+      to: `0x${'00'.repeat(32)}`
+    }),
+    malformed: call(at, bridge, 'note', { value: 'many' }),
+    effective: async () => {
+      if (isMining) await emptied()
+      const signal = new AbortController().signal
+      const request = { chain: chain.id, execution: count }
+      return Number((await executor.read(request, { key: 'k', signal }))['count'])
+    },
+    mining: async (isOn) => {
+      isMining = isOn
+      await chain.rpc('evm_setAutomine', [isOn])
+    },
+    mine: async (blocks) => void (await chain.rpc('anvil_mine', [`0x${blocks.toString(16)}`])),
+    reorg: async () => void (await chain.rpc('anvil_reorg', [1, []])),
+    close: async () => {
+      await chain.rpc('evm_setAutomine', [true])
+      await chain.rpc('evm_revert', [snapshot])
+    }
+  }
+}
+
+/** Anvil answers before it has mined. */
+async function emptied(): Promise<void> {
+  for (let looks = 0; looks < 1_000; looks += 1) {
+    const { pending } = (await chain.rpc('txpool_status', [])) as { readonly pending: string }
+    if (Number(pending) === 0) return
+  }
+  throw new Error('nothing is mined')
+}
+
+/** The documented fake, as an EVM-like chain and as a Solana-like one. */
+function openFake(id: string, type: string): () => Promise<ExecutorUnderTest> {
+  return async () => {
+    const fake = new FakeChain({
+      id,
+      read: (_, state) => ({ count: String(state.size) }),
+      write: ({ value }, state) => {
+        if (value === 'refused') return { ok: false, name: 'Refused' }
+        state.set(`note ${state.size}`, value ?? null)
+        return { ok: true, outputs: {} }
+      }
+    })
+    const restart = () => fakeExecutor({ chains: [fake], accounts: { default: '0xme' } })
+    return {
+      executor: restart(),
+      restart,
+      chain: id,
+      account: '0xme',
+      watched: '0xthem',
+      read: { execution: { type: 'evm_read' }, outputs: { count: '0' } },
+      write: (number) => ({ type, value: number }),
+      refused: { type, value: 'refused' },
+      malformed: { type: 'dance' },
+      effective: async () => fake.effective().length,
+      mining: async (isOn) => {
+        fake.mining = isOn
+      },
+      mine: async (blocks) => fake.mine(blocks),
+      reorg: async () => fake.reorg(1),
+      close: async () => undefined
+    }
+  }
+}
+
+const kinds: readonly (readonly [name: string, open: () => Promise<ExecutorUnderTest>])[] = [
+  ['evm on anvil', openEvm],
+  ['fake with nonces', openFake('eip155:7', 'evm_call')],
+  ['fake without nonces', openFake('solana:fake', 'solana_instruction')]
+]
+
+for (const [name, open] of kinds) {
+  describe(`executor conformance: ${name}`, () => {
+    for (const check of executorConformance) it(check.name, () => check.run(open))
+  })
+}
