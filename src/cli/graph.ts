@@ -10,7 +10,7 @@ import {
 import { type Json, readDocument, TallyError } from '../core/index.js'
 import { loadExpressions } from '../expression/index.js'
 import { refuseInvalid, showProblems } from './frame/document.js'
-import { readInput } from './frame/files.js'
+import { readDocumentFile } from './frame/document-file.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 
 const formats = ['mermaid', 'chart', 'json', 'xstate'] as const
@@ -28,8 +28,9 @@ export async function graph(
 ): Promise<ExitCode> {
   const format = formatOf(options.format)
   const { output } = frame
-  const document = await readInput(frame, file)
-  const refused = await refuseInvalid(frame, file, document)
+  const read = await readDocumentFile(frame, file)
+  const { document } = read
+  const refused = await refuseInvalid(frame, file, read)
   const { parseDocument } = await import('../runtime/index.js')
   const parsed = parseDocument(readDocument(document))
   if (refused !== undefined || !parsed.ok) return refused ?? exitCodes.usage

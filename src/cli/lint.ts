@@ -3,7 +3,7 @@ import { connectOwner, inspectLocation } from '../ledger/index.js'
 import { ownerClient } from './frame/client.js'
 import { loadConfig } from './frame/config.js'
 import { checkDocument, type Problem, showProblems } from './frame/document.js'
-import { readInput } from './frame/files.js'
+import { readDocumentFile } from './frame/document-file.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { text } from './frame/text.js'
 
@@ -19,8 +19,8 @@ export async function lint(
   options: { readonly config?: string }
 ): Promise<ExitCode> {
   const { output } = frame
-  const document = await readInput(frame, file)
-  const problems = [...(await checkDocument(document))]
+  const { document, source } = await readDocumentFile(frame, file)
+  const problems = [...(await checkDocument(document, source))]
   const isSound = problems.every(({ reason }) => reason === 'lint')
   const named = isSound ? await checkNames(frame, document, options.config) : undefined
   if (named !== undefined) {

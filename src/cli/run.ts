@@ -1,6 +1,7 @@
 import { systemRandom } from '../core/index.js'
 import { refuseInvalid } from './frame/document.js'
-import { readInput, readJson } from './frame/files.js'
+import { readDocumentFile } from './frame/document-file.js'
+import { readJson } from './frame/files.js'
 import { followRun } from './frame/follow.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
@@ -15,9 +16,10 @@ export interface RunOptions {
 
 /** `tally run FILE`: starts a run, or shows the one that has this id (L6). */
 export async function run(frame: Frame, file: string, options: RunOptions): Promise<ExitCode> {
-  const document = await readInput(frame, file)
+  const read = await readDocumentFile(frame, file)
+  const { document } = read
   const inputs = await readJson(frame, options.inputs ?? '{}', '--inputs')
-  const refused = await refuseInvalid(frame, file, document)
+  const refused = await refuseInvalid(frame, file, read)
   if (refused !== undefined) return refused
   const runId = options.id ?? systemRandom.uuid()
   const isPatient = options.wait === true

@@ -14,6 +14,7 @@ import type { Frame } from './frame.js'
 const names = ['tally.config.ts', 'tally.config.js', 'tally.config.mjs', 'tally.config.json']
 
 const keys: ReadonlySet<string> = new Set<keyof TallyConfig>([
+  'agents',
   'blocks',
   'composites',
   'conditions',
@@ -107,10 +108,11 @@ async function load(frame: Frame, path: string): Promise<unknown> {
   }
   const { createJiti } = await import('jiti')
   const tallystick = await import('../../index.js')
+  const agent = await import('../../agent/index.js')
   const jiti = createJiti(import.meta.url, {
     // A cache in a shared temporary directory could be written to by somebody else.
     fsCache: false,
-    virtualModules: { tallystick }
+    virtualModules: { tallystick, 'tallystick/agent': agent }
   })
   return jiti.import(path, { default: true })
 }

@@ -1,4 +1,5 @@
 import { locate, readDocument } from '../../core/index.js'
+import type { DocumentFile } from './document-file.js'
 import { diagnosticText } from './follow.js'
 import { type ExitCode, exitCodes, type Frame } from './frame.js'
 import { text } from './text.js'
@@ -13,25 +14,31 @@ export type Problem = {
 
 /**
  * What is wrong with a document by itself, whatever its names lead to; and what is doubtful, as
- * problems with the reason `lint`. Throws `document.malformed` with line and column.
+ * problems with the reason `lint`. Lines and columns are those of `source`. Throws
+ * `document.malformed` with line and column.
  */
-export async function checkDocument(document: string): Promise<readonly Problem[]> {
+export async function checkDocument(
+  document: string,
+  source = document
+): Promise<readonly Problem[]> {
   const value = readDocument(document)
   const { lintDocument } = await import('../../block/index.js')
   const { parseDocument } = await import('../../runtime/index.js')
-  const place = (path: Problem['path']) => locate(document, path)
+  const place = (path: Problem['path']) => locate(source, path)
   const parsed = parseDocument(value, { locate: place })
   if (!parsed.ok) return parsed.diagnostics
-  return lintDocument(parsed.definition).map((found) => ({ ...found, ...place(found.path) }))
+  const doubtful = lintDocument(parsed.definition)
+  const placed = doubtful.map((found) => ({ ...found, ...place(found.path) }))
+  return [...placed, ...(parsed.warnings ?? [])]
 }
 
 /** Prints the errors of a document that cannot run; undefined when it has none. */
 export async function refuseInvalid(
   frame: Frame,
   file: string,
-  document: string
+  { document, source }: DocumentFile
 ): Promise<ExitCode | undefined> {
-  const errors = (await checkDocument(document)).filter(({ reason }) => reason !== 'lint')
+  const errors = (await checkDocument(document, source)).filter(({ reason }) => reason !== 'lint')
   if (errors.length === 0) return undefined
   showProblems(frame, file, errors)
   frame.output.document('invalid', { file, problems: errors })

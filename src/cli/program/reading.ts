@@ -21,6 +21,8 @@ export function addReadCommands(add: Add): void {
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--replay', 'execute every step again')
     .option(...configOption)
+  const bindings = async () => (await import('../bindings.js')).bindings
+  add('bindings <flow>', 'show what a flow is bound to, and why', bindings).option(...configOption)
   const replay = async () => (await import('../replay.js')).replay
   add('replay [receipt]', 'execute a receipt again, or all of them, twice', replay).option(
     ...configOption
