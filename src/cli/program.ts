@@ -11,6 +11,7 @@ import {
 } from './frame/frame.js'
 import { escapeText } from './frame/text.js'
 import { adder, type Launch } from './program/add.js'
+import { addIntentCommands } from './program/intents.js'
 import { addKeepingCommands } from './program/keeping.js'
 import { addPackageMaking } from './program/packages.js'
 import { addReadCommands } from './program/reading.js'
@@ -79,6 +80,7 @@ function build(launch: Launch): Command {
   const add = adder(program, launch)
   addRunCommands(add)
   addReadCommands(add)
+  addIntentCommands(add)
   addKeepingCommands(add)
   addServingCommands(add)
   addPackageMaking(adder(program.command('package').description('make packages'), launch))

@@ -1,9 +1,14 @@
+import type { NetworkOptions } from '../intent/index.js'
 import type { Registrations } from './registry.js'
 
 /** What `tally.config.ts` says: everything that documents may name, and how durable steps are. */
 export interface TallyConfig extends Registrations {
   /** As in `createRuntime`; default `output`. */
   readonly durability?: 'output' | 'step'
+  /** Directories of capability packages, from the working directory. */
+  readonly packages?: readonly string[]
+  /** Where packages may reach by `network.request`. */
+  readonly network?: NetworkOptions
 }
 
 /**

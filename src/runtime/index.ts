@@ -5,6 +5,7 @@ export type { PlannedText, ResolvedText, ResolveOptions } from './conversation.j
 export { createRuntime } from './create.js'
 export { parseDocument } from './document-kinds.js'
 export type { Answer, RunHandle, RunResult } from './handle.js'
+export type { IntentRequest } from './intents.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
 export { type LedgerReader, openReader, replayLocation, verifyLocation } from './reader.js'
 export { type LocationRecovery, recoverLocation } from './recovery.js'

@@ -69,6 +69,10 @@ export class Intents {
     const parsed = parseIntent(rest as JsonObject)
     if (!parsed.ok) return refused(runId, 'invalid_intent', { problem: parsed.problem })
     const { intent } = parsed
+    const isOwner = isJsonObject(principal) && principal['kind'] === 'owner'
+    if (intent.action === 'system.recover' && !isOwner) {
+      return refused(runId, 'not_permitted', { problem: 'only the owner ends safe mode' })
+    }
     const reading = this.#reading(intent.action, intent.payload)
     if (reading !== undefined) {
       const result = await reading

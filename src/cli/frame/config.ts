@@ -19,6 +19,8 @@ const keys: ReadonlySet<string> = new Set<keyof TallyConfig>([
   'composites',
   'conditions',
   'durability',
+  'network',
+  'packages',
   'providers',
   'repairs'
 ])

@@ -1,0 +1,53 @@
+import { type JsonObject, unreachable } from '../../core/index.js'
+import type { IntentReply } from '../../intent/index.js'
+import type { IntentRequest } from '../../runtime/index.js'
+import { type ExitCode, exitCodes, type Frame } from './frame.js'
+import type { Session } from './session.js'
+import { text } from './text.js'
+
+/** Submits an intent, shows what it came to, and closes the session. */
+export async function askIntent(
+  frame: Frame,
+  session: Session,
+  request: IntentRequest
+): Promise<ExitCode> {
+  try {
+    return showReply(frame, await session.client.request('intent', request))
+  } finally {
+    await session.close()
+  }
+}
+
+/** Shows a reply; the exit code tells its kind. */
+export function showReply({ output }: Frame, reply: IntentReply): ExitCode {
+  output.document('intent', reply)
+  switch (reply.type) {
+    case 'dapp': {
+      const { type, id, dappId, receipt, ...result } = reply
+      const proof = receipt === null ? 'no receipt, it only reads' : `receipt ${receipt}`
+      output.line(text`${output.paint('green', 'done')} ${id} by ${dappId}, ${proof}`)
+      output.line(text`${JSON.stringify(result satisfies JsonObject, null, 2)}`)
+      return exitCodes.done
+    }
+    case 'permission_request': {
+      const { id, dappId, capabilities, token, digest } = reply
+      const wanted = capabilities.join(', ')
+      output.line(text`${output.paint('yellow', 'waiting')} ${id}: ${dappId} asks for ${wanted}`)
+      output.line(text`grant it:  tally grant ${dappId}`)
+      output.line(text`or here:   tally approve ${id} ${token} --digest ${digest}`)
+      return exitCodes.waiting
+    }
+    case 'waiting': {
+      const { id, reason, token } = reply
+      output.line(text`${output.paint('yellow', 'waiting')} ${id}: ${reason}, token ${token}`)
+      return exitCodes.waiting
+    }
+    case 'error': {
+      const { id, reason, message } = reply
+      output.line(text`${output.paint('red', 'failed')} ${id}: ${reason}: ${message}`)
+      return exitCodes.failed
+    }
+    default:
+      return unreachable(reply)
+  }
+}
