@@ -4,8 +4,10 @@ import type { AdapterRegistry } from './adapters/adapter-registry.js'
 import { type AgentDelta, AgentTurns } from './adapters/agent-turns.js'
 import { builtInAdapters } from './adapters/built-in.js'
 import type { ResponseSecrets } from './adapters/withhold.js'
+import { type BindingReport, bindingReport } from './binding/report.js'
 import type { Environment } from './binding/secret.js'
 import { type CompiledFlow, compileFlow } from './compile/compile-flow.js'
+import type { FlowHost } from './compile/flow-host.js'
 import { type AgentTool, toolProvider } from './turn/tool.js'
 import { turnBlock } from './turn/turn-block.js'
 import {
@@ -75,12 +77,22 @@ export class AgentParts {
 
   /** A flow document, compiled with what this host has. */
   compile(document: Json): CompiledFlow {
+    return compileFlow(document, this.#flowHost())
+  }
+
+  /** What a flow would use here: agents, adapters, settings and where each comes from (A3). */
+  bindings(document: Json): BindingReport {
+    const { environment = process.env } = this.#host
+    return bindingReport(document, { host: this.#flowHost(), environment })
+  }
+
+  #flowHost(): FlowHost {
     const { tools = [], kinds = [] } = this.#host
-    return compileFlow(document, {
+    return {
       adapters: this.#adapters,
       tool: (name) => tools.find((tool) => tool.name === name),
       kind: (name) => kinds.find(({ kind }) => kind === name)
-    })
+    }
   }
 
   /** Hears the text of all turns as it arrives. */
