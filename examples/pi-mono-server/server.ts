@@ -15,8 +15,8 @@ export interface PiMonoServerOptions {
 }
 
 /**
- * pi-mono behind HTTP: `POST /sessions`, `POST /turns`, `GET /turns/<id>`, `POST /turns/<id>/abort`,
- * `DELETE /sessions/<id>`. Listens on loopback only.
+ * pi-mono behind HTTP, on loopback only: `POST /sessions`, `POST /turns`, `GET /turns/<id>`,
+ * `POST /turns/<id>/abort` and `DELETE /sessions/<id>`.
  *
  * A turn is done once for each `invocationId`: the same one asked again gets the same answer, and
  * `GET` tells what became of it. Both are kept until the session is deleted.

@@ -69,7 +69,8 @@ export function hostOf(
     runs: async () => listed(client.stream('runs', {})),
     receipt: async (which) => plain(await client.request('receipt', which)),
     receipts: async ({ last }) => listed(client.stream('receipts', { last })),
-    verify: async ({ replay }) => plain(await client.request('verify', { replay }))
+    verify: async ({ replay }) => plain(await client.request('verify', { replay })),
+    submitIntent: async (intent) => plain(await client.request('intent', { ...intent, agent }))
   }
   if (!mayAnswer) return host
   return {

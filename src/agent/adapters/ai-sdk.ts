@@ -1,6 +1,5 @@
-import type { LanguageModel } from 'ai'
 import { loadAi } from '../transports/ai-library.js'
-import { chatTurn } from '../transports/chat-turn.js'
+import { type ChatLanguageModel, chatTurn } from '../transports/chat-turn.js'
 import { turnFailure } from '../transports/failures.js'
 import type { AdapterSettings, AgentAdapter, SessionOptions } from './adapter.js'
 import { modelOf, turnSettings } from './chat-session.js'
@@ -38,7 +37,11 @@ export function aiSdkAdapter(options: AiSdkAdapterOptions): AgentAdapter {
             session.systemPrompt === undefined ? {} : { systemPrompt: session.systemPrompt }
           const turn = { request, endpoint: model.provider, ...turnSettings(request, session) }
           // What the SDK calls a model is a union of classes; it checks the version itself.
-          return chatTurn(ai, { model: model as LanguageModel, ...turn, ...system }, turnOptions)
+          return chatTurn(
+            ai,
+            { model: model as ChatLanguageModel, ...turn, ...system },
+            turnOptions
+          )
         },
         dispose: async () => undefined
       }

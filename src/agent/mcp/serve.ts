@@ -32,8 +32,8 @@ export async function serveMcpOverStdio(
 }
 
 /**
- * Serves clients over HTTP on loopback at `/mcp`. A client needs the token, because every process of
- * this machine can reach a port; requests of web pages are refused.
+ * Serves clients over HTTP on loopback at `/mcp`. A client needs the token, because every process
+ * of this machine can reach a port; requests of web pages are refused.
  */
 export async function serveMcpOverHttp(
   host: McpHost,

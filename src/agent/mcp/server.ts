@@ -99,8 +99,8 @@ function addAnswerTool(server: McpServer, host: McpHost): void {
   const config = {
     title: 'Answer a wait',
     description:
-      'Answers what a run of somebody else waits for, by the token and digest that show_run gives. ' +
-      'Permissions and decisions about failures are for the owner.',
+      'Answers what a run of somebody else waits for, by the token and digest that show_run ' +
+      'gives. Permissions and decisions about failures are for the owner.',
     inputSchema: {
       run: z.string(),
       token: z.string(),

@@ -6,6 +6,8 @@ import { chatMessages } from './chat-messages.js'
 import { ChatReply } from './chat-reply.js'
 import { connectionFailure, isBroken, refusalFailure, turnFailure } from './failures.js'
 
+export type ChatLanguageModel = LanguageModel
+
 /** One turn over chat completions. */
 export interface ChatTurn {
   readonly model: LanguageModel
