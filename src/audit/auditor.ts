@@ -366,11 +366,10 @@ function evidenceFinding(
     readonly code?: Json
   }
   const again = replay.evidenceOf(entry)
-  const { reason } = (entry as { readonly response: { readonly reason?: string } }).response
   return (
     differing('evidence.inputPayload.id', again.unitId, inputPayload?.id) ??
     differing('evidence.journalHash', again.journalHash, journalHash) ??
-    differing('evidence.code', reason ?? 'failed', code)
+    differing('evidence.code', again.code, code)
   )
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Hash, hashJson, type Json, TallyError } from '../core/index.js'
+import type { Compensation } from './compensation.js'
 import type { BlockContext } from './context.js'
 import type { KernelWork } from './kernel.js'
 import type { SideEffectClass } from './protocol.js'
@@ -18,6 +19,11 @@ export interface BlockDefinition<Input = unknown, Output = unknown> {
   readonly intents?: readonly string[]
   readonly input?: z.ZodType<Input>
   readonly output?: z.ZodType<Output>
+  /**
+   * How its writes are undone when an atomic composite around it is rolled back (C4). Without it,
+   * or that of the effect's provider, a block that acts outside is refused in there.
+   */
+  readonly compensate?: Compensation
   /** Keeps the payload or result out of the receipt, behind a salted hash (formats.md §3). */
   readonly private?: { readonly input?: boolean; readonly output?: boolean }
   run(ctx: BlockContext, input: Input): Promise<Output> | Output
@@ -33,6 +39,7 @@ export interface Block {
   readonly intents: readonly string[]
   readonly isInputPrivate: boolean
   readonly isOutputPrivate: boolean
+  readonly compensate?: Compensation
   /** sha256(JCS({name, version, schemas})): declared, not measured. */
   readonly codeHash: Hash
   parseInput(value: Json): Parsed
@@ -81,6 +88,7 @@ export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Ou
     intents,
     isInputPrivate: definition.private?.input ?? false,
     isOutputPrivate: definition.private?.output ?? false,
+    ...(definition.compensate === undefined ? {} : { compensate: definition.compensate }),
     codeHash: hashJson({ name, version, schemas }),
     parseInput: (value) => parseWith(definition.input, value),
     parseOutput: (value) => parseWith(definition.output, value),

@@ -3,6 +3,7 @@
  * it.
  */
 export { leafMachine } from './chart/leaf-machine.js'
+export type { CompensatingEffect, Compensation, LandedWrite } from './compensation.js'
 export {
   type BlockContext,
   BlockFailure,

@@ -35,6 +35,8 @@ export interface RequestMetadata {
   /** From 1. */
   readonly attempt: number
   readonly sideEffectClass: SideEffectClass
+  /** Receipt of the composite whose deferred step this is (C4). */
+  readonly parentReceipt?: Hash
 }
 
 /**
@@ -83,11 +85,15 @@ export interface NodeOptions {
   readonly deadline?: number
   /** The pump raises a wait `confirmation` before the attempt; `when` was already evaluated. */
   readonly confirm?: { readonly message?: string }
+  /** Only inside an atomic composite: done after its commit, as work of its own (C4). */
+  readonly deferred?: true
   /** Overrides the class of the block; can only be told, not checked, here. */
   readonly sideEffects?: SideEffectClass
   /** What attempts see as now, milliseconds; absent: when each was asked for (C2). */
   readonly frozenAt?: number
-  /** Places in plans with declared order, outermost first: earlier ones are delivered before (D3). */
+  /**
+   * Places in plans with declared order, outermost first: earlier ones are delivered before (D3).
+   */
   readonly turns?: readonly PlanTurn[]
 }
 

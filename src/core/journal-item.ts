@@ -53,6 +53,8 @@ export interface UnitDraft {
     readonly step: number
     readonly attempt: number
     readonly at: number
+    /** Receipt of the composite whose deferred step this is (C4). */
+    readonly parent?: Hash
   }
   readonly provider: {
     readonly kind: string

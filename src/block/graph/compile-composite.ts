@@ -21,6 +21,7 @@ import {
   srcOf
 } from './compile-session.js'
 import { type CompositeDefinition, entryOf } from './definition.js'
+import { deferredProblems } from './in-scope.js'
 import { type Mentions, mentionedNodes } from './mentions.js'
 import { compositeSchemaName } from './schema.js'
 
@@ -102,6 +103,9 @@ function planOf(
       isKept: isMentioned(mentions, name)
     })
     session.checkRecovery(node, child, path)
+  }
+  for (const { path, message } of deferredProblems(definition)) {
+    session.refuse('invalid_graph', [...place.path, ...path], message)
   }
   const { registry } = session
   return {

@@ -14,6 +14,7 @@ import type {
 import type { CompositeDefinition, NodeDefinition } from './definition.js'
 import type { Diagnostic, DocumentPath } from './diagnostic.js'
 import type { CompiledExpression } from './expressions.js'
+import { scopeProblem } from './in-scope.js'
 import { resolveCondition } from './predicates.js'
 import { validateGraph } from './validate.js'
 
@@ -69,13 +70,14 @@ export class CompileSession {
   /** What a node runs; undefined when something was found wrong. `place` is the node's own. */
   child(
     id: string,
-    node: Pick<NodeDefinition, 'work' | 'sideEffects'>,
+    node: Pick<NodeDefinition, 'work' | 'sideEffects' | 'deferred' | 'timeoutMs'>,
     parent: NodeParent,
     place: CompilePlace
   ): CompiledNode | undefined {
     const child = this.#work(`${parent.name}.${id}`, node, parent, place)
     if (child === undefined) return undefined
-    if (place.isInScope) this.#checkReversible(child, place.path)
+    const problem = scopeProblem(child, node, place, this.registry)
+    if (problem !== undefined) this.refuse('invalid_graph', problem.path, problem.message)
     return withClass(child, node)
   }
 
@@ -168,14 +170,6 @@ export class CompileSession {
     }
   }
 
-  /** What happens outside cannot be rolled back with an overlay (C4). */
-  #checkReversible(child: CompiledNode, path: DocumentPath): void {
-    if (child.kind !== 'leaf' || child.sideEffects === 'none') return
-    const { name, sideEffects } = child
-    const message = `${name} acts outside (${sideEffects}); an atomic composite cannot undo that`
-    this.refuse('invalid_graph', path, message)
-  }
-
   /** A provider of a fallback is another block that answers the same request (C3). */
   #checkProvider(name: string, child: CompiledNode, path: DocumentPath): void {
     const leaf = this.registry.block(name)
@@ -204,14 +198,15 @@ export function optionsOf(
   node: Omit<NodeDefinition, 'work' | 'input' | 'context' | 'onError'>,
   asks: boolean
 ): NodeOptions {
-  const { recovery, timeoutMs, confirm, sideEffects } = node
+  const { recovery, timeoutMs, confirm, sideEffects, deferred } = node
   const message = confirm?.message
   return {
     ...(recovery.length === 0 ? {} : { recovery }),
     ...(asks ? { onError: 'ask' } : {}),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(confirm === undefined ? {} : { confirm: message === undefined ? {} : { message } }),
-    ...(sideEffects === undefined ? {} : { sideEffects })
+    ...(sideEffects === undefined ? {} : { sideEffects }),
+    ...(deferred === true ? { deferred } : {})
   }
 }
 

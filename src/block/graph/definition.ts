@@ -26,6 +26,8 @@ export interface NodeDefinition {
   readonly timeoutMs?: number
   readonly confirm?: { readonly message?: string; readonly when?: ConditionDefinition }
   readonly sideEffects?: SideEffectClass
+  /** Done after the commit of the atomic composite around it (C4). */
+  readonly deferred?: true
 }
 
 export type WorkDefinition =

@@ -111,7 +111,8 @@ export function nodeOf(
     onError: onError ?? 'stop',
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
     ...(node.confirm === undefined ? {} : { confirm: confirmOf(node.confirm) }),
-    ...(sideEffects === undefined ? {} : { sideEffects })
+    ...(sideEffects === undefined ? {} : { sideEffects }),
+    ...(node.deferred === true ? { deferred: true } : {})
   }
 }
 

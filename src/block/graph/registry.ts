@@ -7,6 +7,10 @@ export interface LeafDefinition {
   readonly name: string
   readonly version: string
   readonly sideEffects: SideEffectClass
+  /** How its writes are undone (C4); only whether there is one counts here. */
+  readonly compensate?: unknown
+  /** Effects that it may ask for. */
+  readonly capabilities?: readonly string[]
 }
 
 /** A named condition: pure, synchronous; throwing or answering no boolean fails the composite. */
@@ -19,4 +23,6 @@ export interface BlockRegistry {
   composite(name: string): DocumentDefinition | undefined
   condition(name: string): ConditionPredicate | undefined
   repair(name: string): Repair | undefined
+  /** Who does an effect, as far as undoing it goes. */
+  provider?(name: string): { readonly compensate?: unknown } | undefined
 }

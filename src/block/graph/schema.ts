@@ -70,7 +70,10 @@ export const nodeFields = {
       z.strictObject({ message: z.string().max(2_000).optional(), when: condition.optional() })
     ])
     .optional(),
-  side_effects: z.enum(['none', 'idempotent', 'non_idempotent']).optional()
+  side_effects: z.enum(['none', 'idempotent', 'non_idempotent']).optional(),
+  deferred: z.boolean().optional().meta({
+    description: 'Inside an atomic composite: done after its commit, as work of its own.'
+  })
 }
 
 const node = z.strictObject(nodeFields)

@@ -2,7 +2,9 @@ import type { CompiledDocument } from '../graph/compile.js'
 import { drawMermaid, mermaidId } from '../graph/draw.js'
 import type { PlanLibrary } from './library.js'
 
-/** A document's graph as Mermaid text: of a composite its transitions, of a plan what needs what. */
+/**
+ * A document's graph as Mermaid text: of a composite its transitions, of a plan what needs what.
+ */
 export function drawGraph(compiled: CompiledDocument): string {
   return compiled.kind === 'plan' ? drawPlan(compiled.plan) : drawMermaid(compiled.config)
 }

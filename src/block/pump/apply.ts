@@ -1,8 +1,8 @@
 import { unreachable } from '../../core/index.js'
-import type { DecisionAction, Wait } from '../protocol.js'
+import type { DecisionAction } from '../protocol.js'
 import type { JournalEntry, Sealed, Settled, WaitBegun, Waiting } from './entries.js'
 import type { RunPump } from './run-pump.js'
-import { openWaitOf } from './waits.js'
+import { openWaitOf, shownWait } from './waits.js'
 
 /**
  * Changes what a journal entry says. Live and recovering pumps call this for the same entries in
@@ -15,6 +15,7 @@ export function applyEntry(pump: RunPump, entry: JournalEntry): void {
       return pump.begin(entry)
     case 'requested':
       leaves.at(entry.path)?.past.requested.set(entry.seq, entry)
+      pump.scopes.around(entry.path)?.outside.requested(entry)
       return
     case 'sealed':
       return applySealed(pump, entry)
@@ -55,6 +56,7 @@ export function applyEntry(pump: RunPump, entry: JournalEntry): void {
 
 function applySealed(pump: RunPump, entry: Sealed): void {
   const { path, seq, step, attempt, at } = entry
+  pump.scopes.around(path)?.outside.sealed(entry)
   const current = pump.leaves.at(path)
   // The answer to an effect of an attempt that is over is kept, and changes nothing any more.
   if (current?.ask.attempt !== attempt || current.ask.step !== step) return
@@ -85,18 +87,8 @@ function applyWaiting(pump: RunPump, entry: Waiting): void {
   const wait = pump.agenda.waits.get(token)
   if (wait === undefined) return
   pump.agenda.waiting.add(path)
-  const { reason, request, actions, due, digest } = wait
-  const shown = {
-    reason,
-    request,
-    actions,
-    token,
-    digest,
-    ...(due === null ? {} : { due })
-  }
   const sent = pump.leaves.at(path)?.past.hasSent() === true
-  // Journal entries keep these as text; what wrote them had the narrower types.
-  pump.deliver(path, { type: 'attempt.waiting', wait: shown as Wait, sent, at })
+  pump.deliver(path, { type: 'attempt.waiting', wait: shownWait(wait), sent, at })
 }
 
 function applySettled(pump: RunPump, entry: Settled): void {

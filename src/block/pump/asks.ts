@@ -1,6 +1,9 @@
 import { TallyError, unreachable } from '../../core/index.js'
 import type { Ask, DecisionAsk } from '../protocol.js'
+import { isRelease } from './errands.js'
 import type { RunPump } from './run-pump.js'
+import { releaseEvidence } from './undoing.js'
+import type { WaitTerms } from './waits.js'
 
 /** Takes up what a chart has asked for. Nothing is decided or sent here while the pump recovers. */
 export function takeAsk(pump: RunPump, ask: Ask): void {
@@ -35,7 +38,8 @@ export function takeAsk(pump: RunPump, ask: Ask): void {
 export function openDecision(pump: RunPump, ask: DecisionAsk): void {
   const waits = pump.agenda.waits.all()
   if (waits.some((wait) => wait.seq === null && wait.path === ask.path)) return
-  pump.openWait({
+  const evidence = isRelease(ask.path) ? releaseEvidence(pump, ask) : undefined
+  const terms: WaitTerms = {
     place: ask,
     seq: null,
     reason: ask.wait.reason,
@@ -44,5 +48,6 @@ export function openDecision(pump: RunPump, ask: DecisionAsk): void {
     actions: ask.wait.actions,
     due: ask.wait.due ?? null,
     blockHash: pump.root.definitionHash
-  })
+  }
+  pump.openWait(terms, evidence)
 }

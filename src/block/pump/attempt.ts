@@ -11,6 +11,7 @@ import {
   type UnitId
 } from '../../core/index.js'
 import type { Block } from '../define.js'
+import { putOff } from '../errand-blocks.js'
 import type { SealedReference } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { AttemptAsk } from '../protocol.js'
@@ -177,7 +178,7 @@ export class Attempt {
       attempt: ask.attempt,
       at: this.at,
       seed: this.seed.value,
-      block: this.block,
+      block: ask.options.deferred === true ? putOff(this.block) : this.block,
       // A copy: code that changes what it was given changes neither the receipt nor the next step.
       payload: JSON.parse(this.payloadText()) as Json,
       view: this.#view,
@@ -221,7 +222,7 @@ export class Attempt {
       // What was sealed in that turn came too late for the loop.
     } while (this.#given < this.tape.length)
     this.#isReplaying = false
-    return this.hasReadState && this.#execution?.isOver === true ? this.#waitsLeft() : []
+    return []
   }
 
   /** Lets the code run as far as it gets without an answer. */
@@ -232,15 +233,20 @@ export class Attempt {
 
   #left(entry: Sealed): readonly number[] {
     if (!this.hasReadState) this.#diverged(entry)
-    return [...this.tape.slice(this.#given).map(({ seq }) => seq), ...this.#waitsLeft()]
+    const isOver = (wait: WaitBegun) => wait.seq !== null && wait.seq > 0 && !this.#isAsked(wait)
+    return [...this.tape.slice(this.#given), ...[...this.waits.values()].filter(isOver)].map(
+      ({ seq }) => seq ?? 0
+    )
   }
 
-  /** Open waits that the code, on the state as it is now, does not come to. */
-  #waitsLeft(): readonly number[] {
-    const asked = this.#execution?.outstanding
-    const isOver = ({ seq, requestHash }: WaitBegun) =>
-      seq !== null && seq > 0 && asked?.get(seq)?.requestHash !== requestHash
-    return [...this.waits.values()].filter(isOver).map(({ seq }) => seq ?? 0)
+  /** Whether the code, on the state as it is now, has gone on without the answer to a wait. */
+  isPast(wait: WaitBegun): boolean {
+    if (wait.seq === null || wait.seq === 0 || wait.reason === 'decision') return false
+    return this.isStarted && !this.#isReplaying && !this.#isAsked(wait)
+  }
+
+  #isAsked({ seq, requestHash }: WaitBegun): boolean {
+    return this.#execution?.outstanding.get(seq ?? 0)?.requestHash === requestHash
   }
 
   /** Whether another state could have led the code elsewhere. */

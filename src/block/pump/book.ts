@@ -29,7 +29,7 @@ type Written =
   | { readonly ok: false; readonly conflict: string }
 
 /** What an entry completes, and what of its text is known. */
-interface Completed {
+export interface Completed {
   readonly unit?: UnitDraft
   readonly evidence?: EvidenceDraft
   /** Canonical text of the data of a step that succeeded, without an overlay. */
@@ -53,6 +53,7 @@ export class RunBook {
   #receipts = new CompactRange()
   #position: Position = 0
   #steps = 0
+  #receiptHash: Hash | undefined
   /** Texts of entries that go into the journal with the next one. */
   #held: string[] = []
 
@@ -69,6 +70,11 @@ export class RunBook {
 
   get entries(): number {
     return this.#entries
+  }
+
+  /** Hash of the receipt that the last entry completed. */
+  get receiptHash(): Hash | undefined {
+    return this.#receiptHash
   }
 
   /** Logical time of the last delivery. */
@@ -196,6 +202,7 @@ export class RunBook {
     if (entry.k === 'settled') this.#steps += 1
     this.#at = entry.at
     this.#journalHash = journalHash
+    this.#receiptHash = receiptHash
     if (receiptHash !== undefined) this.#receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
   }
 

@@ -5,6 +5,7 @@ import type { EntryDraft, Requested } from './entries.js'
 import type { LeavesPort } from './leaves.js'
 import { perform } from './performing.js'
 import { contradicted, keptFact, placeOf } from './replies.js'
+import { refusalInScope } from './undoing.js'
 
 /**
  * What becomes of the calls that the code of a run's leaves makes: sent, listed, or waited for.
@@ -81,9 +82,15 @@ export class Calling {
     if (call.sideEffects !== 'none' && this.#isStale(attempt)) {
       return this.#port.post({ kind: 'stale', attempt, reruns: attempt.reruns })
     }
+    const scope = call.sideEffects === 'none' ? undefined : this.#port.scopeOf(path)
+    const isAsked = attempt.past.requested.has(call.seq)
+    const refusal =
+      scope === undefined || isAsked ? undefined : refusalInScope(attempt, call, { scope, host })
+    if (refusal !== undefined)
+      return this.#port.post({ kind: 'outcome', attempt, outcome: refusal })
     const key = effectKey(runId, path, step, call.seq, call.requestHash)
     const repeated = attempt.past.wasSent(call.seq, call.requestHash)
-    if (call.sideEffects !== 'none' && !attempt.past.requested.has(call.seq)) {
+    if (call.sideEffects !== 'none' && !isAsked) {
       const draft: EntryDraft = {
         k: 'requested',
         at: book.now(),
@@ -97,8 +104,10 @@ export class Calling {
       const written = book.append(draft)
       assert(written.ok, 'an entry without reads cannot conflict')
       attempt.past.requested.set(call.seq, written.entry as Requested)
-      if (this.#port.scopeOf(path) === undefined)
+      scope?.outside.requested(written.entry as Requested)
+      if (scope === undefined) {
         host.gate.reserve(attempt, attempt.view.reads.keys(), attempt.view.lists.keys())
+      } else this.#port.reserve(scope)
     }
     this.#performing += 1
     host.journal

@@ -7,6 +7,7 @@ import {
   type KnownTexts,
   sha256Hex
 } from '../../core/index.js'
+import type { Undo } from '../compensation.js'
 import type { RecordedProvider } from '../kernel.js'
 import type { Response, SideEffectClass } from '../protocol.js'
 import type { OpenWait } from './host.js'
@@ -98,6 +99,8 @@ export interface Sealed extends EntryBase, Place {
   readonly salt: Hash
   readonly ok: boolean
   readonly body: Json
+  /** Inside an atomic composite, of a write: what undoes it; null: nothing does (C4). */
+  readonly undo?: Undo | null
 }
 
 export interface WaitBegun extends EntryBase, Place {
@@ -159,11 +162,43 @@ export interface Overlay {
   readonly isPrivate?: boolean
 }
 
-/** An atomic composite committed, was rolled back, or has to run again (C4, L10). */
+/**
+ * An atomic composite committed, was rolled back, or has to run again (C4, L10). `aborting`: it is
+ * going to be rolled back, and what it did outside is being undone. `released`: it has committed
+ * before, and what it had put off until then is done.
+ */
 export interface ScopeEnded extends EntryBase, Place {
   readonly k: 'scope'
-  readonly outcome: 'committed' | 'aborted' | 'conflict'
+  readonly outcome: 'committed' | 'aborted' | 'conflict' | 'aborting' | 'released'
   readonly response: Response
+  /**
+   * Aborted: what happened outside, or may have, and was not undone. Released: what was put off and
+   * not done. Absent when there is nothing of it.
+   */
+  readonly left?: readonly LeftOutside[]
+  /** Committed: what is to be done now, by path and step; absent when nothing was put off. */
+  readonly outbox?: readonly OutboxEntry[]
+}
+
+/** A write of a rolled back composite that nobody has undone, or one that was put off for good. */
+export interface LeftOutside {
+  readonly path: string
+  readonly step: number
+  /** Of a step that was put off: its block. */
+  readonly effect: string
+  /** Idempotency key of the effect; of a step that was put off: hash of its payload. */
+  readonly key: Hash
+  readonly state: 'landed' | 'in_doubt' | 'not_done'
+  /** Why nothing undid it, or the reason of the compensation or of the step that failed. */
+  readonly reason: string
+}
+
+/** A deferred step, in the commit of its composite. */
+export interface OutboxEntry {
+  readonly path: string
+  readonly step: number
+  readonly block: string
+  readonly payloadHash: Hash
 }
 
 export interface TimerFired extends EntryBase {

@@ -10,6 +10,7 @@ import type { Performed } from './performing.js'
 import { contradicted, failureResponse, placeOf, providerOf, timeoutResponse } from './replies.js'
 import type { RunPump } from './run-pump.js'
 import { overlayOf } from './scope.js'
+import { undoFor } from './undoing.js'
 import { leafUnit } from './unit.js'
 import type { MessageOutcome, WaitMessage } from './waits.js'
 
@@ -277,7 +278,7 @@ async function performed(
 async function seal(
   pump: RunPump,
   attempt: Attempt,
-  call: { readonly seq: number; readonly effect: string; readonly requestHash: Hash },
+  call: Pick<Call, 'seq' | 'effect' | 'requestHash'> & { readonly request?: Json },
   result: { readonly ok: boolean; readonly body: Json }
 ): Promise<void> {
   const { salt, hash } = pump.host.journal.seal(attempt.unitId, call.seq, canonicalize(result.body))
@@ -290,7 +291,8 @@ async function seal(
     requestHash: call.requestHash,
     responseHash: hash,
     salt,
-    ...result
+    ...result,
+    ...undoFor(pump, attempt, call, result)
   })
   const { path, step } = attempt.ask
   pump.emit({
@@ -335,7 +337,9 @@ async function message(
 ): Promise<MessageOutcome> {
   const refusal = pump.agenda.waits.refusal({ token, digest, action, by })
   const wait = pump.agenda.waits.get(token)
-  if (refusal !== undefined || wait === undefined) {
+  // Code that another state has led past its wait needs no answer any more.
+  const isPast = wait !== undefined && pump.leaves.at(wait.path)?.isPast(wait) === true
+  if (refusal !== undefined || wait === undefined || isPast) {
     // A refusal tells too that something has happened to the wait (D2).
     await pump.host.journal.durable(pump.book.position)
     return refusal ?? { accepted: false, reason: 'unknown_token' }
@@ -377,7 +381,8 @@ async function decideUnknown(
   const seq = wait.seq ?? 0
   const call = [...attempt.outstanding()].find((one) => one.seq === seq)
   assert(call !== undefined && call.kind === 'effect', 'the effect in doubt is outstanding')
-  const named = { seq, effect: call.effect, requestHash: call.requestHash }
+  const { effect, request, requestHash } = call
+  const named = { seq, effect, request, requestHash }
   const { token } = wait
   const { action, by } = given
   pump.record({ k: 'answered', at: pump.book.now(), ...placeOf(attempt), seq, token, action, by })

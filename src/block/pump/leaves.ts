@@ -6,6 +6,7 @@ import {
   type RunId
 } from '../../core/index.js'
 import type { Block } from '../define.js'
+import { compensationBlock } from '../errand-blocks.js'
 import type { SealedReference } from '../journal.js'
 import type { AttemptAsk } from '../protocol.js'
 import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
@@ -53,6 +54,8 @@ export interface LeavesPort {
   /** Who started the run (K13). */
   readonly principal: () => Json
   scopeOf(path: string): Scope | undefined
+  /** Keeps what a write inside an overlay rests on from being changed (L10). */
+  reserve(scope: Scope): void
   post(fact: LeafFact): void
   emit(event: RunEvent): void
   openWait(terms: WaitTerms): void
@@ -256,6 +259,14 @@ export class Leaves {
     this.#calling.send(attempt, call, isOrdered)
   }
 
+  /** Write-class results of the attempt that failed last at a path. */
+  landedAt(path: string): readonly SealedReference[] {
+    const past = this.#past.get(path)
+    return past === undefined
+      ? []
+      : past.tape.filter(({ seq, ok }) => ok && past.requested.has(seq)).map(referenceTo)
+  }
+
   /** Ends an attempt: `settled` false when its response still has to be delivered by the caller. */
   close(attempt: Attempt, succeeded: boolean): void {
     const { path } = attempt.ask
@@ -328,8 +339,14 @@ export function blockOf(
   { block, provider }: Pick<AttemptAsk, 'block' | 'provider'>,
   named: (name: string) => Block | undefined
 ): Block | undefined {
+  if (block === compensationBlock.name) return compensationBlock
   const own = named(block)
   return own?.kernel !== undefined || provider === null ? own : named(provider)
+}
+
+function referenceTo({ seq, effect, requestHash, responseHash, body }: Sealed): SealedReference {
+  const bytes = Buffer.byteLength(JSON.stringify(body))
+  return { seq, effect, requestHash, responseHash, bytes }
 }
 
 // No path has a space: it is nobody else's key.

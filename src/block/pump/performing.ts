@@ -5,6 +5,7 @@ import {
   type Json,
   limits
 } from '../../core/index.js'
+import type { Compensation } from '../compensation.js'
 import { type EffectCall, EffectFailure, type Located } from '../context.js'
 import type { EffectRequest } from './calls.js'
 import type { SealedFailure } from './entries.js'
@@ -15,6 +16,8 @@ export interface Provider {
   readonly name: string
   perform(call: EffectCall): Promise<Json> | Json
   locate?(call: EffectCall): Promise<Located<Json>> | Located<Json>
+  /** How what it did is undone (C4); a block's own `compensate` comes first. */
+  readonly compensate?: Compensation
 }
 
 /** What became of an effect. `unknown`: it may or may not have happened, and nobody could tell. */

@@ -1,7 +1,8 @@
-import { assert, limits } from '../../core/index.js'
+import { assert, type Json, limits } from '../../core/index.js'
 import type { Journal } from '../journal.js'
 import type { Attempt } from './attempt.js'
 import type { WaitBegun } from './entries.js'
+import type { RunCheckpoint } from './host.js'
 import type { RunPump } from './run-pump.js'
 
 /**
@@ -47,4 +48,19 @@ export function firstWait(attempt: Attempt): WaitBegun | undefined {
     first ??= wait
   }
   return first
+}
+
+/** The run at this entry boundary, to go on from elsewhere (formats.md §7). */
+export function checkpointOf(pump: RunPump, snapshot: () => Json): RunCheckpoint | undefined {
+  if (!pump.scopes.isEmpty) return undefined
+  const { current, past } = pump.leaves.openEntries()
+  const decisions = pump.agenda.waits.all().filter((wait) => wait.seq === null)
+  return {
+    ...pump.book.save(),
+    snapshot: snapshot(),
+    attempts: pump.leaves.times(),
+    open: [...current, ...decisions],
+    waiting: [...pump.agenda.waiting],
+    past
+  }
 }

@@ -1,5 +1,6 @@
 import type { AnyActorLogic } from 'xstate'
 import type { Hash, Json, JsonObject, RunId } from '../../core/index.js'
+import type { LeafTable } from '../chart/leaf-table.js'
 import type { Request } from '../protocol.js'
 
 /** The block at the root of a run, compiled. */
@@ -11,6 +12,8 @@ export interface RootBlock {
   readonly definitionText: () => string
   readonly definitionHash: Hash
   readonly logic: AnyActorLogic
+  /** The leaf's chart as a table, with what its functions look up. */
+  readonly leafTable: () => LeafTable
   /** Input of the root actor. */
   readonly input: unknown
   readonly request: (runId: RunId, input: Json) => Request

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type RunId
 } from '../../core/index.js'
+import { leafTable } from '../chart/leaf-table.js'
 import type { CompiledDocument } from '../graph/compile.js'
 import type { DocumentDefinition } from '../plan/definition.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
@@ -30,6 +31,7 @@ export function rootOf(
     },
     definitionHash,
     logic,
+    leafTable: () => leafTable(compiled.plan),
     input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },
     request: (runId, input) => rootRequest(runId, input, compiled),
     isUnit: false,

@@ -55,6 +55,11 @@ export class RunActors implements PumpPort {
     this.#asks.push(ask)
   }
 
+  /** Takes an ask of an errand, which has no actor. */
+  post(ask: Ask): void {
+    this.#asks.push(ask)
+  }
+
   get hasAsks(): boolean {
     return this.#asks.length > 0
   }

@@ -1,21 +1,24 @@
 import { assert, type KnownTexts, limits, nextTurn, type RunId } from '../../core/index.js'
-import type { Delivery, Response } from '../protocol.js'
+import type { EvidenceDraft } from '../journal.js'
+import type { Ask, Delivery, Response } from '../protocol.js'
 import { Agenda } from './agenda.js'
 import { applyEntry } from './apply.js'
 import { openDecision, takeAsk } from './asks.js'
 import type { Attempt } from './attempt.js'
-import { type RecordedEntry, RunBook } from './book.js'
+import { type Completed, type RecordedEntry, RunBook } from './book.js'
 import { finishRun } from './ending.js'
 import type { CancelAsked, EntryDraft, RunStarted } from './entries.js'
+import { isErrand } from './errands.js'
 import { answer, type Fact, settleOutcome } from './facts.js'
 import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
 import { Inbox } from './inbox.js'
 import { Leaves } from './leaves.js'
-import { isFarAhead, markWaiting, mayPark } from './resting.js'
+import { checkpointOf, isFarAhead, markWaiting, mayPark } from './resting.js'
 import type { RootBlock } from './root-block.js'
 import { RunActors } from './run-actors.js'
 import type { RunEnd } from './run-end.js'
 import { Scopes } from './scopes.js'
+import { reserveInScope } from './undoing.js'
 import type { UnitContext } from './unit.js'
 import { beginWait, openWaitOf, type WaitTerms } from './waits.js'
 
@@ -83,6 +86,7 @@ export class RunPump {
       base: () => this.started.base,
       principal: () => this.started.principal,
       scopeOf: (path) => this.scopes.around(path),
+      reserve: (scope) => reserveInScope(this.scopes, scope, host),
       emit: (event) => this.emit(event),
       openWait: (terms) => this.openWait(terms),
       record: (draft) => this.record(draft),
@@ -153,7 +157,7 @@ export class RunPump {
     }
     // A run that is one unit of work begins and ends in one commit, when nothing comes between.
     if (this.root.isUnit) applyEntry(this, this.book.hold(first, { known }))
-    else this.record(first, known)
+    else this.record(first, { known })
   }
 
   /** Goes on after what the journal has beyond the checkpoint, or beyond the start without one. */
@@ -312,9 +316,10 @@ export class RunPump {
   }
 
   /** Journals a wait and makes it known; its answer will come as a message or by its due time. */
-  openWait(terms: WaitTerms): void {
+  openWait(terms: WaitTerms, evidence?: EvidenceDraft): void {
     const { identity } = this.host
-    this.record(beginWait(terms, { runId: this.runId, identity, at: this.book.now() }))
+    const wait = beginWait(terms, { runId: this.runId, identity, at: this.book.now() })
+    this.record(wait, evidence === undefined ? {} : { evidence })
     // The code may have asked while nothing else was going on.
     this.inbox.wake()
   }
@@ -342,8 +347,8 @@ export class RunPump {
   }
 
   /** Appends an entry that completes nothing, and applies it. */
-  record(draft: EntryDraft, known?: KnownTexts): void {
-    const written = this.book.append(draft, known === undefined ? {} : { known })
+  record(draft: EntryDraft, more: Completed = {}): void {
+    const written = this.book.append(draft, more)
     assert(written.ok, 'an entry without reads cannot conflict')
     applyEntry(this, written.entry)
   }
@@ -366,7 +371,13 @@ export class RunPump {
   }
 
   deliver(path: string, event: Delivery): void {
-    this.#actors.deliver(path, event)
+    if (isErrand(path)) this.scopes.deliver(path, event)
+    else this.#actors.deliver(path, event)
+  }
+
+  /** What an errand asks for, which has no actor. */
+  ask(ask: Ask): void {
+    this.#actors.post(ask)
   }
 
   emit(event: RunEvent): void {
@@ -375,19 +386,8 @@ export class RunPump {
     for (const one of this.#heldEvents.splice(0)) this.host.emit(one, this.book.position)
   }
 
-  /** The run at this entry boundary, to go on from elsewhere (formats.md §7). */
   #checkpoint(): RunCheckpoint | undefined {
-    if (!this.scopes.isEmpty) return undefined
-    const { current, past } = this.leaves.openEntries()
-    const decisions = this.agenda.waits.all().filter((wait) => wait.seq === null)
-    return {
-      ...this.book.save(),
-      snapshot: this.#actors.snapshot(),
-      attempts: this.leaves.times(),
-      open: [...current, ...decisions],
-      waiting: [...this.agenda.waiting],
-      past
-    }
+    return checkpointOf(this, () => this.#actors.snapshot())
   }
 
   #dispose(): void {

@@ -3,6 +3,7 @@ import type { SealedReference } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { Response, ScopeAsk } from '../protocol.js'
 import type { Overlay } from './entries.js'
+import { Outside } from './outside.js'
 import type { LeafWork } from './unit.js'
 import { StateView } from './view.js'
 
@@ -24,6 +25,8 @@ export class Scope {
   readonly sealed: SealedReference[] = []
   readonly used = new Set<string>()
   readonly declared = new Set<string>()
+  /** What happened outside, and what is put off until the commit. */
+  readonly outside = new Outside()
   /** Some result in it is private, and so is the receipt's (formats.md §3). */
   isPrivate = false
 
@@ -47,7 +50,11 @@ export class Scope {
     for (const used of work.capabilitiesUsed) this.used.add(used)
     const said = work.attribution
     const { capabilities, isInputPrivate, isOutputPrivate } = work.block
-    for (const declared of said?.capabilitiesDeclared ?? capabilities) this.declared.add(declared)
+    if (work.ask.options.deferred === true) this.outside.deferred.push(work.ask)
+    else {
+      const declared = said?.capabilitiesDeclared ?? capabilities
+      for (const capability of declared) this.declared.add(capability)
+    }
     if (said?.isInputPrivate ?? isInputPrivate) this.isPrivate = true
     if (said?.isOutputPrivate ?? isOutputPrivate) this.isPrivate = true
     if (response.success) this.results[this.#nameOf(work.ask.path)] = response.data
@@ -56,6 +63,7 @@ export class Scope {
   /** Takes over all of an overlay inside this one, at its commit. */
   join(inner: Scope): void {
     this.absorb(inner.view)
+    this.outside.join(inner.outside)
     this.sealed.push(...inner.sealed)
     for (const used of inner.used) this.used.add(used)
     for (const declared of inner.declared) this.declared.add(declared)
@@ -79,7 +87,7 @@ export class Scope {
   restore(overlay: Overlay, read: (key: string) => string | undefined): void {
     for (const [key, hash] of overlay.reads) {
       if (this.view.reads.has(key) || this.view.writes.has(key)) continue
-      const text = read(key)
+      const text = this.outer === undefined ? read(key) : this.outer.view.read(key)
       const isSame = text === undefined ? hash === null : hash === sha256Hex(text)
       this.view.reads.set(key, isSame ? text : CHANGED)
     }
@@ -103,16 +111,18 @@ export class Scope {
     for (const [key, seen] of reads) if (this.view.read(key) !== seen) return true
     for (const [prefix, seen] of lists) {
       const keys = this.#keys(prefix)
+      // Nobody has listed it since a crash: there is nothing to compare with before the commit.
+      if (keys === undefined) continue
       if (keys.length !== seen.length || keys.some((key, at) => key !== seen[at])) return true
     }
     return false
   }
 
   /** Keys below a prefix: those that the ledger had when they were last listed, and all changes. */
-  #keys(prefix: string): readonly string[] {
+  #keys(prefix: string): readonly string[] | undefined {
     const { outer } = this
     const below = outer === undefined ? this.view.lists.get(prefix) : outer.#keys(prefix)
-    return this.view.applied(prefix, below ?? [])
+    return below === undefined ? undefined : this.view.applied(prefix, below)
   }
 
   /** The receipt's result: the composite's own, and the bare results of its children. */

@@ -1,8 +1,18 @@
-import { assert, canonicalize, type Hash, limits } from '../../core/index.js'
-import { failedResponse, type Response, type ScopeAsk } from '../protocol.js'
+import { assert, canonicalize, type Hash, limits, unreachable } from '../../core/index.js'
+import type { EvidenceDraft } from '../journal.js'
+import { type Delivery, failedResponse, type Response, type ScopeAsk } from '../protocol.js'
 import { applyEntry } from './apply.js'
 import { unitIdOf } from './attempt.js'
-import type { ScopeEnded } from './entries.js'
+import type { LeftOutside, Place, ScopeEnded } from './entries.js'
+import {
+  type Errand,
+  Errands,
+  endCode,
+  isErrand,
+  outboxOf,
+  releaseErrand,
+  undoErrand
+} from './errands.js'
 import { seedOf } from './execution.js'
 import type { RunPump } from './run-pump.js'
 import { Scope } from './scope.js'
@@ -10,13 +20,28 @@ import { bare, scopeUnit } from './unit.js'
 
 type ScopeEnd = Exclude<ScopeAsk, { readonly kind: 'scope.open' }>
 
+/** An overlay that was decided, and whose errands are under way. */
+interface Closing {
+  readonly scope: Scope
+  readonly errands: Errands
+  readonly decided: ScopeEnded
+}
+
 /**
  * The overlays of one run's atomic composites (C4). The outermost commits as one unit of work with
  * one receipt; an inner one is merged into the one around it.
+ *
+ * Owns: the overlays, and the errands that they leave behind: compensations of a rollback, steps
+ * put off until a commit. Does not own: how an errand's work is done; that is any leaf's way.
+ *
+ * - C4 What was done outside inside an overlay that is rolled back is undone, the last first, or
+ *   named in the evidence. A composite goes on once its errands are over, however often the process
+ *   ended meanwhile: they follow from the journal.
  */
 export class Scopes {
   readonly #pump: RunPump
   readonly #open = new Map<string, Scope>()
+  readonly #closing = new Map<string, Closing>()
   /** Commits and aborts that a recovering pump leaves to the journal. */
   #pending: ScopeEnd[] = []
   /** How often the outermost overlay found that what it had read has changed (L10). */
@@ -27,12 +52,12 @@ export class Scopes {
   }
 
   get isEmpty(): boolean {
-    return this.#open.size === 0
+    return this.#open.size === 0 && this.#closing.size === 0
   }
 
   /** The innermost overlay around a path (not the path's own). */
   around(path: string): Scope | undefined {
-    if (this.#open.size === 0) return undefined
+    if (this.#open.size === 0 || isErrand(path)) return undefined
     let end = path.lastIndexOf('/')
     while (end > 0) {
       const scope = this.#open.get(path.slice(0, end))
@@ -59,6 +84,11 @@ export class Scopes {
 
   /** Decides the commits and aborts that were asked for; true when there were any. */
   decide(): boolean | Promise<boolean> {
+    for (const closing of this.#closing.values()) {
+      if (!closing.errands.isOver) continue
+      this.#finish(closing)
+      return true
+    }
     if (this.#pending.length === 0) return false
     const asks = this.#pending
     this.#pending = []
@@ -94,12 +124,13 @@ export class Scopes {
     const response = bare(ask.response)
     if (scope.outer !== undefined) {
       if (!scope.outer.hasChanged(scope.view)) return pump.record({ ...ended, response })
-      return pump.record({ ...ended, outcome: 'conflict', response: failedResponse('conflict') })
+      return this.#conflicted(scope, ask)
     }
+    const outbox = outboxOf(scope.outside.deferred)
     const id = unitIdOf(pump.runId, path, step)
     const { base } = pump.started
     const written = pump.book.append(
-      { ...ended, response },
+      { ...ended, response, ...(outbox.length === 0 ? {} : { outbox }) },
       {
         unit: scopeUnit(scope, pump.unitContext(), {
           id,
@@ -109,13 +140,26 @@ export class Scopes {
         })
       }
     )
-    if (!written.ok) {
-      this.#conflicts += 1
-      if (this.#conflicts > limits.CONFLICT_RERUNS_MAX) pump.host.gate.runAlone(this)
-      return pump.record({ ...ended, outcome: 'conflict', response: failedResponse('conflict') })
-    }
+    if (!written.ok) return this.#conflicted(scope, ask)
     this.#report(scope, response, written.receiptHash)
     applyEntry(pump, written.entry)
+  }
+
+  /** What it has read has changed: it runs again, unless it has acted outside (L10). */
+  #conflicted(scope: Scope, ask: ScopeEnd): void {
+    // What was done outside rests on what was read: it cannot simply be done again.
+    if (scope.outside.hasActed) {
+      return this.#abort({ ...ask, response: failedResponse('intent_conflict') })
+    }
+    const { book, host } = this.#pump
+    if (scope.outer === undefined) {
+      this.#conflicts += 1
+      if (this.#conflicts > limits.CONFLICT_RERUNS_MAX) host.gate.runAlone(this)
+    }
+    const { path, step, attempt } = ask
+    const response = failedResponse('conflict')
+    const at = book.now()
+    this.#pump.record({ k: 'scope', at, path, step, attempt, outcome: 'conflict', response })
   }
 
   #abort(ask: ScopeEnd): void {
@@ -123,29 +167,87 @@ export class Scopes {
     const scope = this.#open.get(ask.path)
     assert(scope !== undefined, 'an abort ends an open overlay')
     const { path, step, attempt } = ask
-    const at = pump.book.now()
     const response = bare(ask.response)
+    if (scope.outside.undoable().length === 0) {
+      return this.#aborted(scope, { path, step, attempt, response })
+    }
+    const at = pump.book.now()
+    pump.record({ k: 'scope', at, path, step, attempt, outcome: 'aborting', response })
+  }
+
+  /** Drops the overlay: all that could be undone outside has been. */
+  #aborted(
+    scope: Scope,
+    { path, step, attempt, response }: Place & { readonly response: Response },
+    errands?: Errands
+  ): void {
+    const pump = this.#pump
+    const at = pump.book.now()
+    const left = scope.outside.left((key) => errands?.undone(key))
+    const isTold = scope.outer === undefined || left.length > 0
+    const ended = { k: 'scope', at, path, step, attempt, outcome: 'aborted', response } as const
     const written = pump.book.append(
-      { k: 'scope', at, path, step, attempt, outcome: 'aborted', response },
-      scope.outer === undefined
-        ? {
-            evidence: {
-              type: 'abort',
-              unitId: unitIdOf(pump.runId, path, step),
-              action: scope.opened.block,
-              payloadText: canonicalize(scope.opened.request.payload),
-              // Blocks that act outside are not let into an overlay.
-              landed: [],
-              code: response.reason ?? 'failed',
-              details: response.details ?? {},
-              at
-            }
-          }
-        : {}
+      { ...ended, ...(left.length === 0 ? {} : { left }) },
+      isTold ? { evidence: this.#evidence(scope, { ...ended, left }) } : {}
     )
     assert(written.ok, 'an abort reads nothing')
     this.#report(scope, response, undefined)
     applyEntry(pump, written.entry)
+  }
+
+  #evidence(
+    scope: Scope,
+    given: Pick<ScopeEnded, 'path' | 'step' | 'response' | 'at' | 'outcome'> & {
+      readonly left: readonly LeftOutside[]
+    }
+  ): EvidenceDraft {
+    const { path, step, response, left, at, outcome } = given
+    return {
+      type: outcome === 'released' ? 'failure' : 'abort',
+      unitId: unitIdOf(this.#pump.runId, path, step),
+      action: scope.opened.block,
+      payloadText: canonicalize(scope.opened.request.payload),
+      landed: scope.outside.references(left),
+      code: endCode(given),
+      details: {
+        ...response.details,
+        ...(left.length === 0 ? {} : { left: left.map((one) => ({ ...one })) })
+      },
+      at
+    }
+  }
+
+  /** The errands of an overlay are over: its composite goes on. */
+  #finish({ scope, errands, decided }: Closing): void {
+    const { path, step, attempt, response } = decided
+    if (decided.outcome === 'aborting') {
+      return this.#aborted(scope, { path, step, attempt, response }, errands)
+    }
+    const { book } = this.#pump
+    const at = book.now()
+    const left = errands.notDone
+    const ended = { k: 'scope', at, path, step, attempt, outcome: 'released', response } as const
+    const written = book.append(
+      { ...ended, ...(left.length === 0 ? {} : { left }) },
+      left.length === 0 ? {} : { evidence: this.#evidence(scope, { ...ended, left }) }
+    )
+    assert(written.ok, 'an end reads nothing')
+    applyEntry(this.#pump, written.entry)
+  }
+
+  /** Gives an errand what it waits for. */
+  deliver(path: string, event: Delivery): void {
+    for (const { errands } of this.#closing.values()) {
+      if (errands.isAt(path)) return errands.deliver(event)
+    }
+  }
+
+  /** Receipt of the composite whose deferred step is done at this path. */
+  parentOf(path: string): Hash | undefined {
+    for (const { errands } of this.#closing.values()) {
+      if (errands.isAt(path)) return errands.parentReceipt
+    }
+    return undefined
   }
 
   /** Ends the overlay as the journal says, live and in recovery alike. */
@@ -153,12 +255,50 @@ export class Scopes {
     const { path, response, at, outcome } = entry
     this.#pending = this.#pending.filter((ask) => ask.path !== path)
     const scope = this.#open.get(path)
-    this.#open.delete(path)
-    const outer = scope?.outer
-    if (outer === undefined && outcome !== 'conflict') this.release()
-    if (outcome === 'committed' && scope !== undefined) outer?.join(scope)
-    if (outcome === 'conflict') this.#pump.deliver(path, { type: 'scope.conflict', at })
-    else this.#pump.deliver(path, { type: 'scope.settled', response, at, sent: false })
+    switch (outcome) {
+      case 'aborting':
+        if (scope !== undefined) {
+          const { request } = scope.opened
+          const undos = scope.outside.undoable().map((one) => undoErrand(one, request))
+          this.#begin(scope, entry, undos)
+        }
+        return
+      case 'conflict':
+        this.#open.delete(path)
+        return this.#pump.deliver(path, { type: 'scope.conflict', at })
+      case 'committed': {
+        this.#open.delete(path)
+        if (scope?.outer === undefined) this.release()
+        else scope.outer.join(scope)
+        const { receiptHash } = this.#pump.book
+        const deferred = scope?.outer === undefined ? scope?.outside.deferred : []
+        if (scope === undefined || deferred?.length === 0 || receiptHash === undefined) break
+        const releases = scope.outside.deferred.map((ask) => releaseErrand(ask, receiptHash))
+        return this.#begin(scope, entry, releases)
+      }
+      case 'aborted':
+        this.#open.delete(path)
+        if (scope?.outer === undefined) this.release()
+        break
+      case 'released':
+        break
+      default:
+        return unreachable(outcome)
+    }
+    this.#closing.delete(path)
+    const sent = entry.left !== undefined
+    this.#pump.deliver(path, { type: 'scope.settled', response, at, sent })
+  }
+
+  #begin(scope: Scope, decided: ScopeEnded, list: readonly Errand[]): void {
+    const pump = this.#pump
+    const errands = new Errands({
+      table: pump.root.leafTable(),
+      errands: list,
+      at: decided.at,
+      ask: (ask) => pump.ask(ask)
+    })
+    this.#closing.set(decided.path, { scope, errands, decided })
   }
 
   #report(scope: Scope, response: Response, receiptHash: Hash | undefined): void {

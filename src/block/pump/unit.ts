@@ -42,6 +42,7 @@ export function leafUnit(
   resultText: string
 ): UnitDraft {
   const { ask, view } = attempt
+  const { parentReceipt } = ask.request.metadata
   const {
     provider,
     profile = context.profile,
@@ -62,7 +63,8 @@ export function leafUnit(
       path: ask.path,
       step: ask.step,
       attempt: ask.attempt,
-      at: attempt.at
+      at: attempt.at,
+      ...(parentReceipt === undefined ? {} : { parent: parentReceipt })
     },
     provider: { ...provider, profile },
     capabilitiesDeclared: said.capabilitiesDeclared,

@@ -1,5 +1,5 @@
 import { type Hash, hashJson, type IdentityId, type Json, type RunId } from '../../core/index.js'
-import type { WaitAction, WaitReason } from '../protocol.js'
+import type { Wait, WaitAction, WaitReason } from '../protocol.js'
 import type { EntryDraft, Place, WaitBegun } from './entries.js'
 import type { OpenWait } from './host.js'
 
@@ -122,4 +122,11 @@ export function beginWait(
 export function openWaitOf(wait: WaitBegun): OpenWait {
   const { path, step, token, digest, reason, request, actions, due } = wait
   return { path, step, token, digest, reason, request, actions, due }
+}
+
+/** A wait as the charts are told of it. */
+export function shownWait({ reason, request, actions, due, token, digest }: WaitBegun): Wait {
+  const shown = { reason, request, actions, token, digest, ...(due === null ? {} : { due }) }
+  // Journal entries keep these as text; what wrote them had the narrower types.
+  return shown as Wait
 }

@@ -3,6 +3,7 @@ import type { Block } from '../define.js'
 import { type Finding, unexpected } from '../finding.js'
 import type { Ask } from '../protocol.js'
 import { blockOf } from '../pump/leaves.js'
+import { Outside } from '../pump/outside.js'
 import type { RunState } from './run-state.js'
 
 /** Takes up what a chart has asked for, as the pump does live. */
@@ -31,7 +32,14 @@ export function takeAsk(
       return undefined
     case 'scope.open': {
       const outer = state.scopeAround(ask.path)
-      state.scopes.set(ask.path, { ask, at: ask.frozenAt ?? state.at, outer, steps: [] })
+      state.scopes.set(ask.path, {
+        ask,
+        at: ask.frozenAt ?? state.at,
+        outer,
+        steps: [],
+        outside: new Outside(),
+        closing: undefined
+      })
       return undefined
     }
     case 'scope.commit':

@@ -1,4 +1,5 @@
 import { type IdentityId, isJsonObject, type Json } from '../../core/index.js'
+import { isUndo } from '../compensation.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { DecisionAsk } from '../protocol.js'
 import { confirmationOf } from '../pump/attempt.js'
@@ -8,7 +9,6 @@ import type {
   JournalEntry,
   Requested,
   RunStatus,
-  ScopeEnded,
   Sealed,
   Settled,
   TimerFired,
@@ -20,6 +20,7 @@ import type { RootBlock } from '../pump/root-block.js'
 import { bare } from '../pump/unit.js'
 import { beginWait, openWaitOf } from '../pump/waits.js'
 import { placeKey, type RunState } from './run-state.js'
+import { scopeFinding } from './scope-ends.js'
 
 /** What an entry is checked against: the run so far, and who and what runs. */
 export interface CheckContext {
@@ -55,7 +56,7 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
     case 'settled':
       return settled(entry, state)
     case 'scope':
-      return scope(entry, state)
+      return scopeFinding(entry, state)
     case 'timer':
       return timer(entry, state)
     case 'decision':
@@ -91,6 +92,23 @@ function requested(entry: Requested, state: RunState): Finding | undefined {
 }
 
 function sealed(entry: Sealed, state: RunState): Finding | undefined {
+  return answerTo(entry, state) ?? undoFinding(entry, state)
+}
+
+/** A write inside an overlay says what undoes it, and nothing else does (C4). */
+function undoFinding(entry: Sealed, state: RunState): Finding | undefined {
+  const attempt = state.attemptAt(entry)
+  if (attempt === undefined) return undefined
+  const isWrite = attempt.past.requested.has(entry.seq)
+  const isHere = entry.ok && isWrite && state.scopeAround(entry.path) !== undefined
+  const { undo } = entry
+  if ((undo !== undefined) === isHere && (undo === undefined || undo === null || isUndo(undo))) {
+    return undefined
+  }
+  return unexpected('journal.undo', isHere ? 'what undoes it' : 'nothing', String(undo))
+}
+
+function answerTo(entry: Sealed, state: RunState): Finding | undefined {
   // An answer may come after its attempt has timed out or was cancelled.
   if (!state.asked.has(placeKey(entry))) return notAsked(entry, state)
   const attempt = state.attemptAt(entry)
@@ -231,19 +249,6 @@ function settled(entry: Settled, state: RunState): Finding | undefined {
     hasOverlay === (isInScope && entry.response.success)
       ? undefined
       : unexpected('journal.overlay', isInScope ? 'an overlay' : 'no overlay', String(hasOverlay))
-  )
-}
-
-function scope(entry: ScopeEnded, state: RunState): Finding | undefined {
-  const end = state.scopeEnds.get(entry.path)
-  const { path, step, attempt, outcome, response } = entry
-  if (end === undefined) return unexpected('journal.scope', 'an end that was asked for', path)
-  const kind = outcome === 'aborted' ? 'scope.abort' : 'scope.commit'
-  return firstOf(
-    differing('journal.scope', end.kind, kind),
-    differing('journal.step', end.step, step),
-    differing('journal.attempt', end.attempt, attempt),
-    outcome === 'conflict' ? undefined : differing('journal.response', bare(end.response), response)
   )
 }
 

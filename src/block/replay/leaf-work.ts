@@ -1,4 +1,5 @@
 import { type ActorPath, canonicalize, type Hash, type Json, type RunId } from '../../core/index.js'
+import { putOff } from '../errand-blocks.js'
 import { differing, type Finding } from '../finding.js'
 import type { SealedReference } from '../journal.js'
 import type { RecordedProvider } from '../kernel.js'
@@ -79,7 +80,7 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
     attempt: ask.attempt,
     at,
     seed: seed.value,
-    block,
+    block: ask.options.deferred === true ? putOff(block) : block,
     // Copies: what the code does to them changes neither the receipt nor another execution.
     payload: JSON.parse(attempt.payloadText) as Json,
     view,

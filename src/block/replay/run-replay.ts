@@ -9,14 +9,15 @@ import {
 } from '../../core/index.js'
 import { RunFold } from '../chart/fold.js'
 import type { LeafLibrary } from '../chart/leaf-actions.js'
+import { leafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { CompiledNode } from '../graph/compile.js'
 import type { UnitDraft } from '../journal.js'
 import type { RecordedProvider } from '../kernel.js'
-import { type BlockCommand, type Delivery, ROOT_PATH, type Wait } from '../protocol.js'
+import { type Ask, type BlockCommand, type Delivery, ROOT_PATH } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
-import { completedUnit, runUnitId } from '../pump/ending.js'
+import { completedUnit } from '../pump/ending.js'
 import {
   chainJournal,
   type JournalEntry,
@@ -25,14 +26,17 @@ import {
   type Sealed,
   type Settled
 } from '../pump/entries.js'
+import { isErrand, isRelease } from '../pump/errands.js'
 import { seedOf } from '../pump/execution.js'
 import type { RootBlock } from '../pump/root-block.js'
 import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
+import { shownWait } from '../pump/waits.js'
 import { takeAsk } from './asks.js'
 import { checkEntry } from './entry-checks.js'
 import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
 import { found, impossible, release, unknownKind } from './odd-cases.js'
 import { type AskedAttempt, RunState } from './run-state.js'
+import { applyScopeEnd, type EvidenceAgain, evidenceAgain, scopeCompletes } from './scope-ends.js'
 import { blocksIn, scopeAgain, succeeded } from './scope-work.js'
 
 export interface RunReplayOptions {
@@ -72,11 +76,12 @@ export class RunReplay {
   readonly #options: RunReplayOptions
   readonly #fold: RunFold
   readonly #state: RunState
+  readonly #errandAsks: Ask[] = []
 
   constructor(options: RunReplayOptions) {
     this.#options = options
     this.#fold = new RunFold(options.compiled, { library: options.library })
-    this.#state = new RunState(options.runId)
+    this.#state = new RunState(options.runId, leafTable(options.library))
   }
 
   get isFinished(): boolean {
@@ -100,9 +105,9 @@ export class RunReplay {
         if (!entry.response.success || this.#options.root.isUnit) return undefined
         return this.#state.scopeAround(entry.path) === undefined ? 'unit' : undefined
       case 'scope':
-        if (this.#state.scopes.get(entry.path)?.outer !== undefined) return undefined
-        if (entry.outcome === 'conflict') return undefined
-        return entry.outcome === 'committed' ? 'unit' : 'evidence'
+        return scopeCompletes(entry, this.#state)
+      case 'wait':
+        return entry.seq === null && isRelease(entry.path) ? 'evidence' : undefined
       case 'run.finished':
         return entry.status === 'done' ? 'unit' : 'evidence'
       default:
@@ -132,11 +137,8 @@ export class RunReplay {
     }
   }
 
-  /** Unit id and journal hash that the evidence beside an entry must name. */
-  evidenceOf(entry: JournalEntry): { readonly unitId: string; readonly journalHash?: Hash } {
-    const { runId, journalHash } = this.#state
-    if (entry.k === 'scope') return { unitId: unitIdOf(runId, entry.path, entry.step) }
-    return { unitId: runUnitId(runId), journalHash: journalHash as Hash }
+  evidenceOf(entry: JournalEntry): EvidenceAgain {
+    return evidenceAgain(entry, this.#state)
   }
 
   /** Blocks whose code a unit runs: of the attempt, or of all inside the overlay. */
@@ -163,6 +165,7 @@ export class RunReplay {
     state.entries += 1
     state.at = entry.at
     state.journalHash = chainJournal(state.journalHash, text)
+    state.receiptHash = receiptHash
     if (receiptHash !== undefined) state.receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
     return this.#apply(entry)
   }
@@ -272,6 +275,7 @@ export class RunReplay {
         return this.#begin(entry)
       case 'requested':
         state.attemptAt(entry)?.past.requested.set(entry.seq, entry)
+        state.scopeAround(entry.path)?.outside.requested(entry)
         return undefined
       case 'sealed':
         return this.#sealed(entry)
@@ -339,6 +343,7 @@ export class RunReplay {
   #sealed(entry: Sealed): Finding | undefined {
     const { path, seq, at } = entry
     const state = this.#state
+    state.scopeAround(path)?.outside.sealed(entry)
     const attempt = state.attemptAt(entry)
     if (attempt === undefined) return undefined
     const wait = attempt.waits.get(seq)
@@ -352,11 +357,13 @@ export class RunReplay {
     const wait = this.#state.waits.get(entry.token)
     if (wait === undefined) return undefined
     this.#state.waiting.add(entry.path)
-    const { reason, request, actions, due, token, digest } = wait
-    const dueAt = due === null ? {} : { due }
-    const shown = { reason, request, actions, token, digest, ...dueAt } as Wait
     const sent = this.#state.attemptAt(entry)?.past.hasSent() === true
-    return this.#deliver(entry.path, { type: 'attempt.waiting', wait: shown, sent, at: entry.at })
+    return this.#deliver(entry.path, {
+      type: 'attempt.waiting',
+      wait: shownWait(wait),
+      sent,
+      at: entry.at
+    })
   }
 
   #settled(entry: Settled): Finding | undefined {
@@ -366,6 +373,9 @@ export class RunReplay {
     if (attempt === undefined) throw impossible('a checked entry has its attempt')
     const scope = state.scopeAround(path)
     if (entry.overlay !== undefined) scope?.steps.push({ kind: 'leaf', attempt, settled: entry })
+    if (response.success && attempt.ask.options.deferred === true) {
+      scope?.outside.deferred.push(attempt.ask)
+    }
     if (this.#options.root.isUnit) state.lone = { attempt, settled: entry }
     state.waiting.delete(path)
     state.waits.removeAt(path)
@@ -374,23 +384,20 @@ export class RunReplay {
   }
 
   #scopeEnded(entry: ScopeEnded): Finding | undefined {
-    const { path, outcome, response, at } = entry
-    const state = this.#state
-    const scope = state.scopes.get(path)
-    state.scopeEnds.delete(path)
-    state.scopes.delete(path)
-    if (outcome === 'committed' && scope !== undefined) {
-      scope.outer?.steps.push({ kind: 'scope', scope })
-    }
-    return outcome === 'conflict'
-      ? this.#deliver(path, { type: 'scope.conflict', at })
-      : this.#deliver(path, { type: 'scope.settled', response, at, sent: false })
+    const told = applyScopeEnd(entry, this.#state, (ask) => this.#errandAsks.push(ask))
+    return told === undefined ? this.#takeAsks([]) : this.#deliver(entry.path, told)
   }
 
   #deliver(path: string, event: BlockCommand | Delivery): Finding | undefined {
+    if (!isErrand(path)) return this.#takeAsks(this.#fold.deliver({ path, event }))
+    this.#state.errandsAt(path)?.deliver(event as Delivery)
+    return this.#takeAsks([])
+  }
+
+  #takeAsks(asks: readonly Ask[]): Finding | undefined {
     let finding: Finding | undefined
     const { block } = this.#options
-    for (const ask of this.#fold.deliver({ path, event })) {
+    for (const ask of [...asks, ...this.#errandAsks.splice(0)]) {
       finding ??= takeAsk(ask, this.#state, block)
     }
     return finding

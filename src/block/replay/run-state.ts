@@ -1,8 +1,10 @@
 import { CompactRange, canonicalize, type Hash, type RunId, type UnitId } from '../../core/index.js'
+import type { LeafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
 import type { AttemptAsk, DecisionAsk, Response, ScopeAsk, TimerAsk } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
 import type { Place, RunStarted, Settled, WaitBegun } from '../pump/entries.js'
+import { type Errands, isErrand } from '../pump/errands.js'
 import { Past } from '../pump/past.js'
 import { OpenWaits } from '../pump/waits.js'
 import type { OpenedScope } from './scope-work.js'
@@ -29,6 +31,7 @@ export type ScopeEndAsk = Exclude<ScopeAsk, { readonly kind: 'scope.open' }>
  */
 export class RunState {
   readonly runId: RunId
+  readonly leafTable: LeafTable
   started: RunStarted | undefined
   entries = 0
   /** Logical time of the last entry (K7). */
@@ -45,6 +48,8 @@ export class RunState {
   readonly scopes = new Map<string, OpenedScope>()
   readonly scopeEnds = new Map<string, ScopeEndAsk>()
   readonly #pasts = new Map<string, Past>()
+  /** Receipt that the last entry completed. */
+  receiptHash: Hash | undefined
   settled: Response | undefined
   /** The attempt with which a run that is one unit of work has ended. */
   lone: { readonly attempt: AskedAttempt; readonly settled: Settled } | undefined
@@ -53,8 +58,9 @@ export class RunState {
   isParked = false
   isFinished = false
 
-  constructor(runId: RunId) {
+  constructor(runId: RunId, leafTable: LeafTable) {
     this.runId = runId
+    this.leafTable = leafTable
   }
 
   get base(): Hash | 'GENESIS' {
@@ -100,9 +106,17 @@ export class RunState {
     this.waits.removeAt(path)
   }
 
+  /** The errands one of which is under way at a path. */
+  errandsAt(path: string): Errands | undefined {
+    for (const { closing } of this.scopes.values()) {
+      if (closing?.errands.isAt(path) === true) return closing.errands
+    }
+    return undefined
+  }
+
   /** The innermost overlay around a path (not the path's own). */
   scopeAround(path: string): OpenedScope | undefined {
-    if (this.scopes.size === 0) return undefined
+    if (this.scopes.size === 0 || isErrand(path)) return undefined
     let end = path.lastIndexOf('/')
     while (end > 0) {
       const scope = this.scopes.get(path.slice(0, end))

@@ -2,7 +2,9 @@ import type { Json } from '../../core/index.js'
 import type { Block } from '../define.js'
 import { differing, type Finding } from '../finding.js'
 import type { ScopeAsk } from '../protocol.js'
-import type { Overlay, Settled } from '../pump/entries.js'
+import type { Overlay, ScopeEnded, Settled } from '../pump/entries.js'
+import type { Errands } from '../pump/errands.js'
+import type { Outside } from '../pump/outside.js'
 import { overlayOf, Scope } from '../pump/scope.js'
 import {
   type Below,
@@ -26,6 +28,9 @@ export interface OpenedScope {
   readonly at: number
   readonly outer: OpenedScope | undefined
   readonly steps: ScopeStep[]
+  readonly outside: Outside
+  /** What was decided, and the errands that come before its composite goes on. */
+  closing: { readonly decided: ScopeEnded; readonly errands: Errands } | undefined
 }
 
 export type ScopeAgain =

@@ -93,7 +93,9 @@ export class ReceiptAssembler {
       (raw === undefined ? '' : `"raw":${raw},`) +
       (run === undefined
         ? ''
-        : `"run":{"at":${run.at},"attempt":${run.attempt},"path":${canonicalString(run.path)},` +
+        : `"run":{"at":${run.at},"attempt":${run.attempt},` +
+          (run.parent === undefined ? '' : `"parent":"${run.parent}",`) +
+          `"path":${canonicalString(run.path)},` +
           `"runId":${canonicalString(run.runId)},"step":${run.step}},`) +
       `"sealed":${sealedText(draft.sealed)},` +
       `"seed":{"base":"${seed.base}","value":"${seed.value}"},` +

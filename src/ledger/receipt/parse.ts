@@ -53,6 +53,8 @@ const receiptFields: Readonly<Record<keyof Receipt, FieldCheck>> = {
   version: (value) => value === RECEIPT_VERSION
 }
 
+const none: ReadonlySet<string> = new Set()
+
 const sealedFields: Readonly<Record<string, FieldCheck>> = {
   bytes: isCount,
   effect: isText,
@@ -68,7 +70,10 @@ const inputFields: Readonly<Record<string, FieldCheck>> = {
   principal: isAny,
   provider: fields({ codeHash: isHash, id: isText, kind: isText, profile: isAny }),
   raw: (value) => isText(value) || isJsonObject(value),
-  run: fields({ at: isInteger, attempt: isCount, path: isText, runId: isText, step: isCount }),
+  run: fields(
+    { at: isInteger, attempt: isCount, parent: isHash, path: isText, runId: isText, step: isCount },
+    new Set(['parent'])
+  ),
   sealed: (value) => Array.isArray(value) && value.every(fields(sealedFields)),
   seed: fields({ base: (value) => value === 'GENESIS' || isHash(value), value: isHash }),
   timestamp: isInteger
@@ -187,11 +192,12 @@ function without(text: string, field: string): string {
   return text.slice(0, start) + text.slice(end)
 }
 
-function fields(checks: Readonly<Record<string, FieldCheck>>): FieldCheck {
-  return (value) => fieldProblem(value, checks, none) === undefined
+function fields(
+  checks: Readonly<Record<string, FieldCheck>>,
+  optional: ReadonlySet<string> = none
+): FieldCheck {
+  return (value) => fieldProblem(value, checks, optional) === undefined
 }
-
-const none: ReadonlySet<string> = new Set()
 
 function fieldProblem(
   value: Json,

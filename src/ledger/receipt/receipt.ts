@@ -35,6 +35,8 @@ export interface InputPayload {
   readonly run?: {
     readonly at: number
     readonly attempt: number
+    /** Receipt of the composite whose deferred step this is. */
+    readonly parent?: Hash
     readonly path: string
     readonly runId: RunId
     readonly step: number

@@ -1,0 +1,93 @@
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import type { CompiledNode } from './compile.js'
+import type { CompositeDefinition, NodeDefinition } from './definition.js'
+import type { Diagnostic, DocumentPath } from './diagnostic.js'
+import type { BlockRegistry } from './registry.js'
+
+/** What may stand inside an atomic composite, and how (C4). */
+
+interface Place {
+  readonly path: DocumentPath
+  readonly isInScope: boolean
+}
+
+type Problem = Pick<Diagnostic, 'path' | 'message'>
+
+/**
+ * What happens outside cannot be rolled back with an overlay: a write there needs something that
+ * undoes it, or waits for the commit.
+ */
+export function scopeProblem(
+  child: CompiledNode,
+  { deferred, timeoutMs }: Pick<NodeDefinition, 'deferred' | 'timeoutMs'>,
+  { path, isInScope }: Place,
+  registry: BlockRegistry
+): Problem | undefined {
+  if (deferred === true) {
+    const at = [...path, 'deferred']
+    if (!isInScope) {
+      return { path: at, message: 'only a step inside an atomic composite can be deferred' }
+    }
+    if (child.kind !== 'leaf') {
+      return { path: at, message: 'only a node that is a block can be deferred' }
+    }
+    if (timeoutMs === undefined) return undefined
+    const message = 'a deferred step is done however long it takes: it has no timeout_ms'
+    return { path: [...path, 'timeout_ms'], message }
+  }
+  if (!isInScope || child.kind !== 'leaf' || child.sideEffects === 'none') return undefined
+  if (isReversible(child.name, registry)) return undefined
+  const { name, sideEffects } = child
+  const message =
+    `${name} acts outside (${sideEffects}); an atomic composite cannot undo that: ` +
+    'declare a compensation, or defer the step'
+  return { path, message }
+}
+
+function isReversible(name: string, registry: BlockRegistry): boolean {
+  const leaf = registry.block(name)
+  if (leaf?.compensate !== undefined) return true
+  const effects = leaf?.capabilities ?? []
+  const undone = effects.filter((one) => registry.provider?.(one)?.compensate !== undefined)
+  return effects.length > 0 && undone.length === effects.length
+}
+
+/** Where a composite reads what a deferred step does not have yet. */
+export function deferredProblems({
+  nodes,
+  transitions,
+  output
+}: CompositeDefinition): readonly Problem[] {
+  const problems: Problem[] = []
+  for (const [name, node] of Object.entries(nodes)) {
+    if (node.deferred !== true) continue
+    const branches = Object.hasOwn(transitions, name) ? (transitions[name] ?? []) : []
+    if (branches.some(({ condition }) => condition.kind !== 'default')) {
+      const message = `${name} is deferred: what follows cannot depend on its response`
+      problems.push({ path: ['transitions', name], message })
+    }
+    for (const [reader, { input }] of Object.entries(nodes)) {
+      if (!reads(input ?? null, name)) continue
+      problems.push({ path: ['nodes', reader, 'input'], message: `${name} is deferred` })
+    }
+    if (reads(output ?? null, name)) {
+      problems.push({ path: ['output'], message: `${name} is deferred` })
+    }
+  }
+  return problems
+}
+
+/** Whether a value refers to the node, or may: an index that is computed can be any. */
+export function reads(value: Json, name: string): boolean {
+  return textsOf(value).some((text) => {
+    const uses = text.match(/\bnodes\b/g)?.length ?? 0
+    const named = [...text.matchAll(/\bnodes\s*(?:\.\s*([\w-]+)|\[\s*["']([\w-]+)["']\s*\])/g)]
+    return named.length < uses || named.some(([, dotted, quoted]) => (dotted ?? quoted) === name)
+  })
+}
+
+function textsOf(value: Json | JsonObject): readonly string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(textsOf)
+  return isJsonObject(value) ? Object.values(value).flatMap(textsOf) : []
+}

@@ -1,0 +1,91 @@
+import type { Hash, Json } from '../../core/index.js'
+import { canonicalize } from '../../core/index.js'
+import { type Undo, undoOf } from '../compensation.js'
+import type { EvidenceDraft } from '../journal.js'
+import type { DecisionAsk } from '../protocol.js'
+import { type Attempt, unitIdOf } from './attempt.js'
+import type { EffectRequest } from './calls.js'
+import type { PumpHost } from './host.js'
+import type { Outcome } from './outcome.js'
+import type { RunPump } from './run-pump.js'
+import type { Scope } from './scope.js'
+
+/** Writes inside an atomic composite: what they need before, and what undoes them after (C4). */
+
+/** How a write of this attempt is undone, as its block says, or else its provider. */
+function compensationFor(attempt: Attempt, effect: string, host: PumpHost) {
+  return attempt.block.compensate ?? host.provider(effect)?.compensate
+}
+
+/**
+ * Why a write may not be sent inside an overlay: nobody can undo it, or what it rests on has
+ * changed (L10).
+ */
+export function refusalInScope(
+  attempt: Attempt,
+  call: Pick<EffectRequest, 'effect'>,
+  { scope, host }: { readonly scope: Scope; readonly host: PumpHost }
+): (Outcome & { readonly ok: false }) | undefined {
+  const { effect } = call
+  if (compensationFor(attempt, effect, host) === undefined) {
+    const errorType = 'NotReversible'
+    return { ok: false, reason: 'not_reversible', errorType, details: { effect } }
+  }
+  const { view } = outermost(scope)
+  for (const [key, seen] of view.reads) {
+    if (host.journal.read(key) === seen) continue
+    const errorType = 'IntentConflict'
+    return { ok: false, reason: 'intent_conflict', errorType, details: { effect } }
+  }
+  return undefined
+}
+
+/** Keeps other units from changing what a write rests on, until the overlay has ended (L10). */
+export function reserveInScope(pump: object, scope: Scope, { gate }: PumpHost): void {
+  const { view } = outermost(scope)
+  gate.reserve(pump, view.reads.keys(), view.lists.keys())
+}
+
+function outermost(scope: Scope): Scope {
+  let found = scope
+  while (found.outer !== undefined) found = found.outer
+  return found
+}
+
+interface Answered {
+  readonly seq: number
+  readonly effect: string
+  readonly requestHash: Hash
+  readonly request?: Json
+}
+
+/** What undoes a call that was just answered; undefined when it is no write inside an overlay. */
+export function undoFor(
+  pump: RunPump,
+  attempt: Attempt,
+  call: Answered,
+  result: { readonly ok: boolean; readonly body: Json }
+): { readonly undo?: Undo | null } {
+  if (!result.ok || pump.scopes.around(attempt.ask.path) === undefined) return {}
+  if (!attempt.past.requested.has(call.seq)) return {}
+  const { effect, request = null } = call
+  const compensation = compensationFor(attempt, effect, pump.host)
+  if (compensation === undefined) return { undo: null }
+  return { undo: undoOf(compensation, { effect, request, response: result.body }) }
+}
+
+/** A deferred step failed for good: evidence that its composite's promise is not kept yet. */
+export function releaseEvidence(pump: RunPump, ask: DecisionAsk): EvidenceDraft {
+  const { path, step, response } = ask
+  const parent = pump.scopes.parentOf(path) ?? null
+  return {
+    type: 'failure',
+    unitId: unitIdOf(pump.runId, path, step),
+    action: 'step.deferred',
+    payloadText: canonicalize({ parent, path }),
+    landed: pump.leaves.landedAt(path),
+    code: response.reason ?? 'failed',
+    details: response.details ?? {},
+    at: pump.book.now()
+  }
+}

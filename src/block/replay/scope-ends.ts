@@ -1,0 +1,148 @@
+import type { Hash } from '../../core/index.js'
+import { differing, type Finding, firstOf, unexpected } from '../finding.js'
+import type { Delivery } from '../protocol.js'
+import { unitIdOf } from '../pump/attempt.js'
+import { runUnitId } from '../pump/ending.js'
+import type { JournalEntry, ScopeEnded } from '../pump/entries.js'
+import { Errands, endCode, outboxOf, releaseErrand, undoErrand } from '../pump/errands.js'
+import { bare } from '../pump/unit.js'
+import type { RunState } from './run-state.js'
+import type { OpenedScope } from './scope-work.js'
+
+/** How overlays end, and the errands that they leave behind, done again from the journal (C4). */
+
+/** Whether an overlay can have ended like this now. */
+export function scopeFinding(entry: ScopeEnded, state: RunState): Finding | undefined {
+  const end = state.scopeEnds.get(entry.path)
+  const { path, step, attempt, outcome, response } = entry
+  const scope = state.scopes.get(path)
+  if (end === undefined || scope === undefined) {
+    return unexpected('journal.scope', 'an end that was asked for', path)
+  }
+  const kind = outcome === 'aborted' || outcome === 'aborting' ? 'scope.abort' : 'scope.commit'
+  const givesUp = kind === 'scope.abort' && response.reason === 'intent_conflict'
+  const sameAsAsked = outcome === 'conflict' || (givesUp && end.kind === 'scope.commit')
+  return firstOf(
+    sameAsAsked ? undefined : differing('journal.scope', end.kind, kind),
+    differing('journal.step', end.step, step),
+    differing('journal.attempt', end.attempt, attempt),
+    sameAsAsked ? undefined : differing('journal.response', bare(end.response), response),
+    orderFinding(entry, scope),
+    contentFinding(entry, scope)
+  )
+}
+
+/** What was decided comes first, then the errands, then the end. */
+function orderFinding({ outcome }: ScopeEnded, { closing, outside }: OpenedScope) {
+  const { decided, errands } = closing ?? {}
+  switch (outcome) {
+    case 'committed':
+      return decided === undefined ? undefined : unexpected('journal.scope', 'its end', outcome)
+    case 'conflict': {
+      const mayRunAgain = decided === undefined && !outside.hasActed
+      return mayRunAgain ? undefined : unexpected('journal.scope', 'an end', outcome)
+    }
+    case 'aborting': {
+      const mayUndo = decided === undefined && outside.undoable().length > 0
+      return mayUndo ? undefined : unexpected('journal.scope', 'aborted', outcome)
+    }
+    case 'aborted':
+    case 'released': {
+      const before = outcome === 'aborted' ? 'aborting' : 'committed'
+      const isDirect = outcome === 'aborted' && outside.undoable().length === 0
+      if (isDirect && decided === undefined) return undefined
+      return decided?.outcome === before && errands?.isOver === true
+        ? undefined
+        : unexpected('journal.scope', `${before}, and its errands to be over`, outcome)
+    }
+  }
+}
+
+function contentFinding(entry: ScopeEnded, { closing, outside, outer }: OpenedScope) {
+  const { outcome, response, left, outbox } = entry
+  const again =
+    outcome === 'aborted'
+      ? outside.left((key) => closing?.errands.undone(key))
+      : outcome === 'released'
+        ? (closing?.errands.notDone ?? [])
+        : []
+  const isOutbox = outcome === 'committed' && outer === undefined
+  return firstOf(
+    differing('journal.left', again, left ?? []),
+    differing('journal.outbox', isOutbox ? outboxOf(outside.deferred) : [], outbox ?? []),
+    closing === undefined || outcome === 'conflict'
+      ? undefined
+      : differing('journal.response', closing.decided.response, response)
+  )
+}
+
+/** What has to stand beside the entry. */
+export function scopeCompletes(
+  { path, outcome, left }: ScopeEnded,
+  state: RunState
+): 'unit' | 'evidence' | undefined {
+  const isOutermost = state.scopes.get(path)?.outer === undefined
+  switch (outcome) {
+    case 'committed':
+      return isOutermost ? 'unit' : undefined
+    case 'aborted':
+      return isOutermost || left !== undefined ? 'evidence' : undefined
+    case 'released':
+      return left === undefined ? undefined : 'evidence'
+    default:
+      return undefined
+  }
+}
+
+/** Applies a checked end; gives what its composite is told, unless errands come first. */
+export function applyScopeEnd(
+  entry: ScopeEnded,
+  state: RunState,
+  ask: ConstructorParameters<typeof Errands>[0]['ask']
+): Delivery | undefined {
+  const { path, outcome, response, at } = entry
+  const scope = state.scopes.get(path)
+  if (scope !== undefined && (outcome === 'aborting' || outcome === 'committed')) {
+    if (outcome === 'committed' && scope.outer !== undefined) {
+      scope.outer.steps.push({ kind: 'scope', scope })
+      scope.outer.outside.join(scope.outside)
+    }
+    const { receiptHash } = state
+    const errands =
+      outcome === 'aborting'
+        ? scope.outside.undoable().map((one) => undoErrand(one, scope.ask.request))
+        : scope.outer === undefined && receiptHash !== undefined
+          ? scope.outside.deferred.map((one) => releaseErrand(one, receiptHash))
+          : []
+    if (errands.length > 0) {
+      const list = { table: state.leafTable, errands, at, ask }
+      scope.closing = { decided: entry, errands: new Errands(list) }
+      return undefined
+    }
+  }
+  state.scopeEnds.delete(path)
+  state.scopes.delete(path)
+  if (outcome === 'conflict') return { type: 'scope.conflict', at }
+  return { type: 'scope.settled', response, at, sent: entry.left !== undefined }
+}
+
+/** What evidence beside an entry says: whose it is, over which journal, and why. */
+export interface EvidenceAgain {
+  readonly unitId: string
+  readonly journalHash?: Hash
+  readonly code: string
+}
+
+export function evidenceAgain(entry: JournalEntry, state: RunState): EvidenceAgain {
+  const { runId } = state
+  if (entry.k === 'scope') {
+    return { unitId: unitIdOf(runId, entry.path, entry.step), code: endCode(entry) }
+  }
+  if (entry.k === 'wait') {
+    const code = state.decisions.get(entry.path)?.response.reason ?? 'failed'
+    return { unitId: unitIdOf(runId, entry.path, entry.step), code }
+  }
+  const reason = entry.k === 'run.finished' ? entry.response.reason : undefined
+  const journalHash = state.journalHash as Hash
+  return { unitId: runUnitId(runId), journalHash, code: reason ?? 'failed' }
+}
