@@ -55,9 +55,9 @@ function compileValid(
   const findings = compiled.flatMap(({ result }) => (result.ok ? [] : result.findings))
   if (findings.length > 0) return { ok: false, findings }
   const good = compiled.flatMap(({ node, result }) => (result.ok ? [{ node, ...result }] : []))
-  const transitions = nodes.flatMap(({ nodeId }) => {
-    const branches = edges.branches(nodeId)
-    return branches.length === 0 ? [] : [[edges.name(nodeId), branches] as const]
+  const transitions = nodes.flatMap((node) => {
+    const branches = edges.branches(node)
+    return branches.length === 0 ? [] : [[edges.name(node.nodeId), branches] as const]
   })
   return {
     ok: true,

@@ -1,6 +1,6 @@
 import type { CompositeDefinition } from '../../block/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
-import { carriesData, portsOf } from '../flow/ports.js'
+import { carriesData, isBuiltInKind, portsOf } from '../flow/ports.js'
 import type { FlowDocument, FlowEdge, FlowNode } from '../flow/schema.js'
 import type { IncomingEdge } from '../walk/walk.js'
 
@@ -30,17 +30,20 @@ export class FlowEdges {
    * First the edge that begins at the active output handle, else the first without a handle, else
    * the first (semantics.md A2). One way out needs no condition.
    */
-  branches(nodeId: string): readonly Branch[] {
+  branches({ nodeId, nodeKind }: FlowNode): readonly Branch[] {
     const edges = this.#outgoing.get(nodeId) ?? []
     const otherwise = edges.find((edge) => handleOf(edge) === '') ?? edges[0]
     if (otherwise === undefined) return []
-    const labelled = edges.filter(
-      (edge, index) =>
-        handleOf(edge) !== '' &&
-        edges.findIndex((one) => handleOf(one) === handleOf(edge)) === index
-    )
-    const last: Branch = { condition: { kind: 'default' }, target: this.name(otherwise.target) }
-    if (labelled.every(({ target }) => target === otherwise.target)) return [last]
+    const handles = activeHandles(nodeKind)
+    const labelled = edges.filter((edge, index) => {
+      const handle = handleOf(edge)
+      if (handle === '' || handles?.includes(handle) === false) return false
+      return edges.findIndex((one) => handleOf(one) === handle) === index
+    })
+    // What is always left by one handle needs no condition.
+    const only = handles?.length === 1 ? (labelled[0] ?? otherwise) : otherwise
+    const last: Branch = { condition: { kind: 'default' }, target: this.name(only.target) }
+    if (labelled.every(({ target }) => target === only.target)) return [last]
     return [
       ...labelled.map((edge) => ({
         condition: { kind: 'cel' as const, cel: isActive(handleOf(edge)) },
@@ -103,6 +106,12 @@ export class FlowEdges {
       (node) => node.nodeId === nodeId && node.config.onError === 'ask'
     )
   }
+}
+
+/** Handles by which a node can be left; undefined when its kind is the host's own. */
+function activeHandles(nodeKind: string): readonly string[] | undefined {
+  if (nodeKind === 'control.plan-loop') return ['plan', 'execute', 'done']
+  return isBuiltInKind(nodeKind) ? ['out'] : undefined
 }
 
 function handleOf(edge: FlowEdge): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { anyFlowHost, compileFlow, isFlowDocument } from '../../../src/agent/index.js'
 import type { Json, JsonObject } from '../../../src/core/index.js'
-import { agentOf, edgeOf, flowOf, nodeOf, oneTurn } from '../../support/flows.js'
+import { agentOf, flowOf, nodeOf, oneTurn } from '../../support/flows.js'
 
 function codesOf(document: Json): readonly string[] {
   const compiled = compileFlow(document, anyFlowHost)
@@ -133,20 +133,19 @@ describe('validation', () => {
 })
 
 describe('A2: the way of the token', () => {
-  const branchesOf = (edges: readonly string[]) => {
-    const document = {
-      ...flowOf({ nodes: [ask, { ...ask, nodeId: 'b' }, { ...ask, nodeId: 'c' }, finish] }),
-      graph: {
-        nodes: [ask, { ...ask, nodeId: 'b' }, { ...ask, nodeId: 'c' }, finish],
-        edges: edges.map(edgeOf),
-        startNodeId: 'ask'
-      }
-    }
-    const compiled = compileFlow(document, anyFlowHost)
+  const branchesOf = (edges: readonly string[], nodeKind = 'agent.main') => {
+    const ports = ['result', 'plan', 'out'].map((portId) => ({ portId, dataType: 'any' }))
+    const inputs = ['prompt', 'in'].map((portId) => ({ portId, dataType: 'any', required: false }))
+    const nodes = ['ask', 'b', 'c'].map((nodeId) => ({
+      ...ask,
+      nodeId,
+      nodeKind: nodeId === 'ask' ? nodeKind : 'agent.main',
+      inputPorts: inputs,
+      outputPorts: ports
+    }))
+    const compiled = compileFlow(flowOf({ nodes, edges }), anyFlowHost)
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.findings))
-    const { definition } = compiled
-    if (!('transitions' in definition)) throw new Error('a flow is a composite')
-    return (definition.transitions['ask'] ?? []).map(({ condition, target }) => [
+    return (compiled.definition.transitions['ask'] ?? []).map(({ condition, target }) => [
       condition.kind === 'cel' ? (/"(.*)"$/.exec(condition.cel)?.[1] ?? '') : condition.kind,
       target
     ])
@@ -157,15 +156,21 @@ describe('A2: the way of the token', () => {
   })
 
   it('goes by the active handle, then by the edge without one, then by the first', () => {
-    expect(branchesOf(['ask:plan -> b', 'ask -> c'])).toEqual([
+    expect(branchesOf(['ask:plan -> b', 'ask -> c'], 'my.kind')).toEqual([
       ['plan', 'b'],
       ['default', 'c']
     ])
-    expect(branchesOf(['ask:plan -> b', 'ask:result -> c:prompt'])).toEqual([
+    expect(branchesOf(['ask:plan -> b', 'ask:result -> c:prompt'], 'my.kind')).toEqual([
       ['plan', 'b'],
       ['result', 'c'],
       ['default', 'b']
     ])
+  })
+
+  it('knows that an agent is always left by out', () => {
+    const edges = ['ask:result -> b:prompt', 'ask:out -> c', 'ask -> b:in']
+    expect(branchesOf(edges)).toEqual([['default', 'c']])
+    expect(branchesOf(['ask:result -> b:prompt', 'ask -> c'])).toEqual([['default', 'c']])
   })
 
   it('keeps node names that a chart cannot have apart', () => {
