@@ -126,6 +126,17 @@ describe('tally mcp over the standard streams', () => {
     })
   })
 
+  it('K13: submits intents in its own name, which grants nothing', async () => {
+    await overStdio(['--as', 'planner'], async (client) => {
+      const grant = { action: 'system.grant', payload: { codeHash: '0'.repeat(64) } }
+      const refused = await call(client, 'submit_intent', { ...grant, id: 'grant-1' })
+      expect(refused.value).toMatchObject({ type: 'error', id: 'grant-1' })
+      expect(JSON.stringify(refused.value)).toContain('not_permitted')
+      const unknown = await call(client, 'submit_intent', { action: 'nobody.does.this' })
+      expect(unknown.value['type']).toBe('error')
+    })
+  })
+
   it('tells errors by code, and refuses arguments that are none', async () => {
     await overStdio([], async (client) => {
       const none = await call(client, 'show_run', { id: 'nothing' })
