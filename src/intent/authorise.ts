@@ -2,6 +2,7 @@ import type { KernelPort } from '../block/index.js'
 import { missing } from '../capability/index.js'
 import type { Hash, IdentityId } from '../core/index.js'
 import { currentState, recordedState } from './providers.js'
+import type { Tell } from './stages.js'
 
 /**
  * Every capability that the package declares is granted, or the intent waits for it (K5, K13). The
@@ -16,13 +17,15 @@ export async function authorise(
     readonly codeHash: Hash
     readonly declared: readonly string[]
     readonly action: string
+    readonly tell: Tell
   }
 ): Promise<void> {
-  const { identity, packageId, codeHash, declared, action } = asked
+  const { identity, packageId, codeHash, declared, action, tell } = asked
   const grants = { identity, codeHash, capabilities: declared }
   const lacking = missing(recordedState(port), grants)
   const [capability] = lacking
   if (capability === undefined) return
+  tell('stage.lacking')
   for (;;) {
     const request = { action, dappId: packageId, codeHash, capability, capabilities: lacking }
     const answer = await port.wait({ reason: 'permission', request })

@@ -47,3 +47,4 @@ export {
   PackageShelf,
   type RefusedPackage
 } from './shelf.js'
+export type { StageEvent, StageListener } from './stages.js'

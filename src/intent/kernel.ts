@@ -14,6 +14,7 @@ import { runPackage } from './package-work.js'
 import { type Choice, currentState, Providers } from './providers.js'
 import type { ScopedApi } from './scoped-api/answer-calls.js'
 import type { PackageShelf } from './shelf.js'
+import { listened, type StageListener, type Tell } from './stages.js'
 import { runSystem } from './system/run-system.js'
 import { runTrusted } from './trusted.js'
 
@@ -24,6 +25,7 @@ export interface KernelOptions {
   readonly shelf: PackageShelf
   readonly sandbox: Sandbox
   readonly api: ScopedApi
+  readonly onStage?: StageListener
 }
 
 /**
@@ -53,22 +55,48 @@ interface Pipeline extends KernelOptions {
 }
 
 /** The stages of machines/intent.ts, from the intent to its result; failures are thrown. */
-function runIntent(port: KernelPort, input: Json, pipeline: Pipeline): unknown {
+function runIntent(given: KernelPort, input: Json, pipeline: Pipeline): unknown {
+  const { onStage } = pipeline
+  const tell: Tell = onStage === undefined ? untold : (event) => onStage(given.unitId, event)
+  const port = onStage === undefined ? given : listened(given, tell)
   const parsed = parseIntent(input)
   if (!parsed.ok) return port.fail('invalid_intent', { problem: parsed.problem })
   const intent = frozen(parsed.intent)
-  if (isSystemIntent(intent.action)) return runSystem(port, intent, pipeline)
+  tell('stage.parsed')
+  if (isSystemIntent(intent.action)) {
+    tell('chosen.kernel')
+    return executed(runSystem(port, intent, pipeline), tell)
+  }
   const choice = chosen(port, intent, pipeline)
   switch (choice.kind) {
     case 'block':
-      return runTrusted(port, choice.block, intent)
+      tell('chosen.block')
+      return executed(runTrusted(port, choice.block, intent), tell)
     case 'package':
-      return runPackage(port, pipeline, { intent, choice: choice.provider })
+      tell('chosen.package')
+      return executed(
+        runPackage(port, { ...pipeline, tell }, { intent, choice: choice.provider }),
+        tell
+      )
     case 'none':
       return port.fail(choice.reason, { action: intent.action })
     default:
       return unreachable(choice)
   }
+}
+
+const untold: Tell = () => undefined
+
+function executed(result: unknown, tell: Tell): unknown {
+  if (tell === untold) return result
+  if (result instanceof Promise) {
+    return result.then((value: unknown) => {
+      tell('stage.executed')
+      return value
+    })
+  }
+  tell('stage.executed')
+  return result
 }
 
 type Chosen =

@@ -23,6 +23,7 @@ import type { Intent } from './intent.js'
 import { payloadTextOf } from './payload-text.js'
 import { answerCalls, type ScopedApi } from './scoped-api/answer-calls.js'
 import { codeHashIn, installedKey, type PackageShelf } from './shelf.js'
+import type { Tell } from './stages.js'
 import { refusalOf } from './trusted.js'
 
 /** What running packages takes. */
@@ -31,6 +32,7 @@ export interface PackageTools {
   readonly shelf: PackageShelf
   readonly sandbox: Sandbox
   readonly api: ScopedApi
+  readonly tell: Tell
 }
 
 /** Who is to run, live by routing and in a replay by what was recorded. */
@@ -53,6 +55,7 @@ export async function runPackage(
 ): Promise<Json> {
   const { packageId, codeHash } = choice
   const code = await installedCode(port, tools.shelf, choice)
+  tools.tell('stage.measured')
   const declared = declaredCapabilities(code.manifest)
   const { action, payload, raw } = intent
   port.attribute({
@@ -68,7 +71,9 @@ export async function runPackage(
     refusal: refusalOf
   })
   const { identity } = tools
-  await authorise(port, { identity, packageId, codeHash, declared, action })
+  const { tell } = tools
+  await authorise(port, { identity, packageId, codeHash, declared, action, tell })
+  tell('stage.granted')
   const outcome = await execute(port, tools, {
     code,
     granted: declared,
@@ -111,7 +116,7 @@ type Ended = Exclude<SandboxOutcome, { readonly kind: 'call' }>
 
 async function execute(
   port: KernelPort,
-  { sandbox, api, identity }: PackageTools,
+  { sandbox, api, identity, tell }: PackageTools,
   { code, granted, intent }: Execution
 ): Promise<Ended> {
   const tape: TapeEntry[] = []
@@ -131,6 +136,7 @@ async function execute(
     )
     if (outcome.kind === 'call') {
       const { calls } = outcome
+      tell('stage.called')
       tape.push(...(await answerCalls({ api, ctx, state: ctx.state, caller, calls })))
       continue
     }

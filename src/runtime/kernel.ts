@@ -4,7 +4,8 @@ import {
   createKernel,
   createScopedApi,
   type NetworkOptions,
-  type PackageShelf
+  type PackageShelf,
+  type StageListener
 } from '../intent/index.js'
 import { packageShelf } from './packages.js'
 import type { Registry } from './registry.js'
@@ -20,13 +21,23 @@ export function kernelFor(
     /** Where the ledger lies; undefined in memory. */
     readonly realPath: string | undefined
     readonly network?: NetworkOptions
+    readonly onStage?: StageListener
   }
 ): { readonly shelf: PackageShelf; readonly sandbox: Sandbox } {
-  const { identity, realPath, network } = options
+  const { identity, realPath, network, onStage } = options
   const shelf = packageShelf(realPath)
   const sandbox = createSandbox()
   const api = createScopedApi(network === undefined ? {} : { network })
   const blocks = registry.blocks()
-  registry.addKernel(createKernel({ identity, blocks, shelf, sandbox, api }))
+  registry.addKernel(
+    createKernel({
+      identity,
+      blocks,
+      shelf,
+      sandbox,
+      api,
+      ...(onStage === undefined ? {} : { onStage })
+    })
+  )
   return { shelf, sandbox }
 }

@@ -12,7 +12,7 @@ import {
   systemClock,
   systemRandom
 } from '../core/index.js'
-import type { IntentReply, NetworkOptions } from '../intent/index.js'
+import type { IntentReply, NetworkOptions, StageListener } from '../intent/index.js'
 import {
   type JournalEntry,
   type Ledger,
@@ -186,6 +186,8 @@ export class WiredRuntime implements Runtime {
       /** What receipts name besides the code; by default, this runtime's. */
       readonly profile?: Json
       readonly network?: NetworkOptions
+      /** Hears the stages of intents; for tests and inspectors. */
+      readonly onStage?: StageListener
     }
   ) {
     const { clock, random, durability, profile = currentProfile() } = options
@@ -196,7 +198,8 @@ export class WiredRuntime implements Runtime {
     const kernel = kernelFor(registry, {
       identity: this.ledger.identity,
       realPath: opened.realPath,
-      ...(options.network === undefined ? {} : { network: options.network })
+      ...(options.network === undefined ? {} : { network: options.network }),
+      ...(options.onStage === undefined ? {} : { onStage: options.onStage })
     })
     this.packages = new Packages(this.ledger, kernel.shelf, kernel.sandbox)
     this.runsOf = new Runs({
@@ -216,9 +219,7 @@ export class WiredRuntime implements Runtime {
         provider: (name) => registry.provider(name)
       }
     })
-    registry.agents.onDelta((delta) =>
-      this.runsOf.tell({ ...delta, runId: delta.runId as RunId })
-    )
+    registry.agents.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
     const { store } = opened
     this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
     const { ledger, packages, audit, runsOf: runs } = this

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createMachine } from 'xstate'
 import { blockChart } from '../../../machines/block.js'
 import { type ChartNode, compositeChart } from '../../../machines/composite.js'
+import { intentChart } from '../../../machines/intent.js'
 import { leafActions, leafGuards } from '../../../src/block/chart/leaf-actions.js'
 
 const template = {
@@ -16,6 +17,7 @@ const template = {
 
 const charts: Readonly<Record<string, unknown>> = {
   block: blockChart,
+  intent: intentChart,
   composite: compositeChart({ ...template, scoped: false }),
   scoped: compositeChart({ ...template, scoped: true })
 }
