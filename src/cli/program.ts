@@ -13,7 +13,7 @@ import { escapeText } from './frame/text.js'
 import { adder, type Launch } from './program/add.js'
 import { addIntentCommands } from './program/intents.js'
 import { addKeepingCommands } from './program/keeping.js'
-import { addPackageMaking } from './program/packages.js'
+import { addPackageCommands, addPackageMaking } from './program/packages.js'
 import { addReadCommands } from './program/reading.js'
 import { addRunCommands } from './program/running.js'
 import { addServingCommands } from './program/serving.js'
@@ -83,6 +83,7 @@ function build(launch: Launch): Command {
   addIntentCommands(add)
   addKeepingCommands(add)
   addServingCommands(add)
+  addPackageCommands(add)
   addPackageMaking(adder(program.command('package').description('make packages'), launch))
   return program
 }

@@ -7,7 +7,7 @@ import { accountName } from './wallet-amounts.js'
  * Messages that were sent, as state under the root; delivering them is for whoever reads them:
  *
  * ```
- * messages/<to>/<milliseconds, 15 digits>-<id>   
+ * messages/<to>/<milliseconds, 15 digits>-<id>
  * {"at":..,"from":<package>,"id":..,"text":..,"to":..}
  * ```
  */
