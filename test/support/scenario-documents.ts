@@ -111,6 +111,41 @@ export const scenarioDocuments: Readonly<Record<string, Json>> = {
     },
     transitions: { a: 'h' }
   }),
+  'a plan in declared order': {
+    schema: 'tally-plan/1',
+    name: 'scenario',
+    version: '1.0.0',
+    order: 'declared',
+    nodes: [
+      { id: 'a', block: 'count' },
+      { id: 'b', block: 'look' },
+      { id: 'c', block: 'pay', deps: ['a'] },
+      { id: 'd', block: 'note', deps: ['b'] },
+      {
+        id: 'e',
+        composite: {
+          atomic: true,
+          entry_point: 'f',
+          nodes: { f: { block: 'note' }, g: { block: 'count' } },
+          transitions: { f: 'g' }
+        }
+      },
+      { id: 'h', block: 'flaky', recovery: [{ retry: { max_attempts: 3 } }], deps: ['d', 'e'] }
+    ]
+  },
+  'an atomic plan': {
+    schema: 'tally-plan/1',
+    name: 'scenario',
+    version: '1.0.0',
+    order: 'declared',
+    atomic: true,
+    nodes: [
+      { id: 'a', block: 'note' },
+      { id: 'b', block: 'count' },
+      { id: 'c', block: 'note' },
+      { id: 'd', block: 'count', deps: ['a'] }
+    ]
+  },
   'an atomic composite that fails and is tried again': composite({
     entry_point: 'a',
     nodes: {
@@ -128,6 +163,40 @@ export const scenarioDocuments: Readonly<Record<string, Json>> = {
     },
     transitions: { a: 'e' }
   })
+}
+
+/** A plan with everything in it: what ends first is not promised, what each node gives is. */
+export const planDocument: Json = {
+  schema: 'tally-plan/1',
+  name: 'scenario',
+  version: '1.0.0',
+  lanes: { narrow: 1 },
+  nodes: [
+    { id: 'pay', block: 'pay', lane: 'narrow', confirm: true },
+    { id: 'ask', block: 'ask' },
+    { id: 'nap', block: 'nap', timeout_ms: 60_000 },
+    { id: 'look', block: 'look', lane: 'narrow' },
+    { id: 'boom', block: 'boom', on_error: 'continue' },
+    { id: 'after', deps: ['boom'], block: 'look' },
+    { id: 'asks', block: 'boom', on_error: 'ask', deps: ['nap'] },
+    {
+      id: 'flaky',
+      deps: ['ask', 'look'],
+      block: 'flaky',
+      recovery: [{ retry: { max_attempts: 3, interval_ms: 4_000 } }]
+    },
+    {
+      id: 'inner',
+      deps: ['pay'],
+      composite: {
+        atomic: true,
+        entry_point: 'c',
+        nodes: { c: { block: 'count' }, d: { block: 'note' } },
+        transitions: { c: 'd' }
+      }
+    },
+    { id: 'last', deps: ['inner', 'asks', 'flaky'], block: 'mixed' }
+  ]
 }
 
 /** Effects of one block that run beside each other: which answers first is not promised. */

@@ -110,19 +110,19 @@ export class Scope {
   hasChanged({ reads, lists }: Pick<StateView, 'reads' | 'lists'>): boolean {
     for (const [key, seen] of reads) if (this.view.read(key) !== seen) return true
     for (const [prefix, seen] of lists) {
-      const keys = this.#keys(prefix)
-      // Nobody has listed it since a crash: there is nothing to compare with before the commit.
-      if (keys === undefined) continue
-      if (keys.length !== seen.length || keys.some((key, at) => key !== seen[at])) return true
+      if (!this.#agrees(prefix, new Set(seen), new Set())) return true
     }
     return false
   }
 
-  /** Keys below a prefix: those that the ledger had when they were last listed, and all changes. */
-  #keys(prefix: string): readonly string[] | undefined {
-    const { outer } = this
-    const below = outer === undefined ? this.view.lists.get(prefix) : outer.#keys(prefix)
-    return below === undefined ? undefined : this.view.applied(prefix, below)
+  /** Whether keys that were listed are those that the overlays have written since, and no others. */
+  #agrees(prefix: string, seen: ReadonlySet<string>, inner: Set<string>): boolean {
+    for (const [key, text] of this.view.writes) {
+      if (!key.startsWith(prefix) || inner.has(key)) continue
+      inner.add(key)
+      if (seen.has(key) !== (text !== null)) return false
+    }
+    return this.outer === undefined || this.outer.#agrees(prefix, seen, inner)
   }
 
   /** The receipt's result: the composite's own, and the bare results of its children. */

@@ -41,11 +41,6 @@ export class StateView {
   /** Applies this unit's own changes to the sorted keys found below it. */
   list(prefix: string, below: readonly string[]): readonly string[] {
     this.lists.set(prefix, below)
-    return this.applied(prefix, below)
-  }
-
-  /** {@link list} without taking it for a read. */
-  applied(prefix: string, below: readonly string[]): readonly string[] {
     const keys = new Set(below)
     for (const [key, text] of this.writes) {
       if (!key.startsWith(prefix)) continue
