@@ -1,0 +1,139 @@
+import { describe, expect, it } from 'vitest'
+import type { Evidence } from '../../src/ledger/index.js'
+import { compensatedBlocks, compensationDocuments } from '../support/compensation-scenario.js'
+import { crashEverywhere } from '../support/crash-everywhere.js'
+import { runScenario } from '../support/run-to-end.js'
+
+function scenario(name: string) {
+  const document = compensationDocuments[name]
+  if (document === undefined) throw new Error(name)
+  return { document, inputs: {}, registrations: compensatedBlocks }
+}
+
+/** A run to its end, with what it left. */
+async function ended(name: string) {
+  const evidence: Evidence[] = []
+  const outcome = await runScenario({
+    ...scenario(name),
+    opened: ({ ledger }) => {
+      const close = ledger.close.bind(ledger)
+      ledger.close = async () => {
+        for await (const record of ledger.log()) {
+          if (record.kind === 'evidence') evidence.push(record.evidence)
+        }
+        await close()
+      }
+    }
+  })
+  const { result, receipts, state, machine } = outcome
+  const deeds = machine.world.deeds.map(({ request }) => Object.keys(JSON.parse(request))[0])
+  return { result, receipts, state, evidence, deeds, intents: receipts.map(({ intent }) => intent) }
+}
+
+const status = async (name: string) => (await ended(name)).result.status
+
+describe('compensations', () => {
+  it('C4: undo what was done outside, the last first, with a receipt for each', async () => {
+    const { intents, deeds, result, state, evidence } = await ended('two writes that are undone')
+    expect(result.status).toBe('failed')
+    expect(deeds).toEqual(['reserves', 'reserves', 'effect', 'releases'])
+    expect(intents).toEqual(['tally.compensation', 'tally.compensation'])
+    expect(state).toBe('[]')
+    expect(evidence).toMatchObject([
+      { type: 'abort', code: 'boom', landed: [] },
+      { type: 'failure' }
+    ])
+    expect(JSON.stringify(evidence[0]?.details)).not.toContain('left')
+  })
+
+  it('C4: undo the write of a step that failed after it', async () => {
+    const { deeds, result, evidence } = await ended('a step that fails after its write')
+    expect(result.status).toBe('done')
+    expect(deeds).toEqual(['reserves', 'reserves', 'effect', 'releases'])
+    expect(evidence).toMatchObject([{ type: 'abort', code: 'after_acting', landed: [] }])
+  })
+
+  it('C4: let a composite run again, whatever its class, once all is undone', async () => {
+    const { deeds, result } = await ended('a rollback that is tried again')
+    expect(result.status).toBe('done')
+    expect(deeds).toEqual(['reserves', 'releases', 'reserves', 'releases'])
+  })
+
+  it('C4: name in the evidence whatever landed and was not undone', async () => {
+    const { deeds, evidence, state } = await ended('compensations that fail or are not known')
+    expect(deeds).toEqual(['reserves', 'reserves', 'reserves', 'releases'])
+    expect(state).toBe('[]')
+    const [abort] = evidence
+    expect(abort?.landed).toHaveLength(2)
+    expect(abort?.details).toMatchObject({
+      left: [
+        { path: 'root/trip/flight', effect: 'reserve', state: 'landed', reason: 'too_late' },
+        { path: 'root/trip/visa', effect: 'reserve', state: 'landed', reason: 'irreversible' }
+      ]
+    })
+  })
+
+  it('C4: undo what an inner composite did when it is rolled back, and only that', async () => {
+    const { deeds, intents, state } = await ended('an inner rollback inside a commit')
+    expect(deeds).toEqual(['reserves', 'reserves', 'effect'])
+    expect(intents).toEqual(['tally.compensation', 'trip.trip', 'run.completed'])
+    expect(JSON.parse(state)).toEqual([
+      ['n', '1'],
+      ['reserved', '1']
+    ])
+  })
+
+  it('C4: undo what an inner composite has committed into one that is rolled back', async () => {
+    const { deeds, state } = await ended('a rollback of what an inner one has committed')
+    expect(deeds).toEqual(['reserves', 'reserves', 'effect', 'releases'])
+    expect(state).toBe('[]')
+  })
+})
+
+describe('deferred steps', () => {
+  it('C4: are done after the commit, with receipts that name it', async () => {
+    const { deeds, receipts, intents } = await ended('deferred steps')
+    expect(deeds).toEqual(['reserves', 'mails', 'mails'])
+    expect(intents).toEqual(['trip.trip', 'mail', 'mail', 'count', 'run.completed'])
+    const [parent, ...releases] = receipts
+    expect(releases.map(({ inputPayload }) => inputPayload.run?.parent)).toEqual([
+      parent?.receiptHash,
+      parent?.receiptHash,
+      undefined,
+      undefined
+    ])
+    expect(releases[0]?.inputPayload.run?.path).toBe('root/trip/letter~release')
+  })
+
+  it('C4: are tried again as their node says', async () => {
+    const { deeds, intents, evidence } = await ended('a deferred step with retries')
+    expect(deeds).toEqual(['mails'])
+    expect(intents).toEqual(['trip.trip', 'mail-later', 'count', 'run.completed'])
+    expect(evidence).toEqual([])
+  })
+
+  it('C4: wait for a decision when they fail, and leave evidence', async () => {
+    const { deeds, evidence, intents } = await ended('a deferred step that is never done')
+    expect(deeds).toEqual(['mails'])
+    expect(intents).toEqual(['trip.trip', 'mail', 'count', 'run.completed'])
+    expect(evidence).toMatchObject([
+      { type: 'failure', code: 'no_such_address' },
+      { type: 'failure', code: 'deferred_not_done', details: { left: [{ reason: 'skipped' }] } }
+    ])
+    expect(await status('deferred steps')).toBe('done')
+  })
+})
+
+const isSoak = process.env['SOAK'] === '1'
+/** Deaths for each document, spread evenly; in the soak one for each boundary. */
+const DEATHS = 12
+
+describe('a crash at the boundaries', () => {
+  for (const name of Object.keys(compensationDocuments)) {
+    it(`C4, L6, L7: changes nothing for ${name}`, async () => {
+      const at = (boundary: number, boundaries: number) =>
+        isSoak || boundary % Math.ceil(boundaries / DEATHS) === 0
+      expect(await crashEverywhere(scenario(name), { at })).toBeGreaterThan(4)
+    })
+  }
+})
