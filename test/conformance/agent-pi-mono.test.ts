@@ -102,7 +102,13 @@ describe('turns with the real pi agent', () => {
       messages: []
     }
     const adapterConfig = { baseUrl: server?.url ?? '', apiKey: 'env:PI_KEY' }
-    const request: Json = { adapterKind: 'pi-mono', adapterConfig, flowName: 'flow', turn }
+    const request: Json = {
+      adapterKind: 'pi-mono',
+      adapterConfig,
+      flowName: 'flow',
+      timeoutMs: 60_000,
+      turn
+    }
     return { key, request, signal: new AbortController().signal }
   }
 

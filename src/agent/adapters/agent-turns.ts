@@ -82,7 +82,8 @@ export class AgentTurns implements Provider {
       const result = await this.#inSession(asked, (session) => session.turn(asked.turn, options))
       return await this.#sealed(asked, result)
     } catch (error) {
-      const isLate = expiry.signal.aborted && !call.signal.aborted
+      const isDefinite = error instanceof EffectFailure && error.definite
+      const isLate = expiry.signal.aborted && !call.signal.aborted && !isDefinite
       throw isLate ? turnFailure('timed_out', { timeoutMs: asked.effect.timeoutMs }) : error
     } finally {
       expiry.stop()

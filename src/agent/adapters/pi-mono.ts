@@ -28,6 +28,7 @@ export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter 
   const validate = (settings: AdapterSettings) => problemsOf(settings, rpc)
   return {
     kind: 'pi-mono',
+    runsTools: true,
     ...(defaults === undefined ? {} : { defaults }),
     validate,
     open: async (session) => {

@@ -26,7 +26,13 @@ function turnBlock(baseUrl: string, sideEffects: SideEffectClass) {
         messages: []
       }
       const adapterConfig = { baseUrl, apiKey: 'env:CHAT_KEY', model: 'deepseek-chat' }
-      const request: Json = { adapterKind: 'deepseek', adapterConfig, flowName: 'flow', turn }
+      const request: Json = {
+        adapterKind: 'deepseek',
+        adapterConfig,
+        flowName: 'flow',
+        timeoutMs: 60_000,
+        turn
+      }
       return await ctx.effect(TURN_EFFECT, { request })
     }
   })

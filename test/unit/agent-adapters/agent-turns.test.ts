@@ -25,7 +25,13 @@ function call(options: { readonly key?: string; readonly kind?: string; readonly
     messages: [],
     ...turn
   }
-  const request: Json = { adapterKind: kind, adapterConfig: {}, flowName: 'flow', turn: body }
+  const request: Json = {
+    adapterKind: kind,
+    adapterConfig: {},
+    flowName: 'flow',
+    timeoutMs: 60_000,
+    turn: body
+  }
   return { key, request, signal } satisfies EffectCall
 }
 
