@@ -17,10 +17,11 @@ export async function lookEvm(
 ): Promise<Standing> {
   const about = { phase: 'confirm', executionType: request.execution.type, sent: true } as const
   return chain.guarded(about, async () => {
-    const [receipt, head] = await Promise.all([
-      chain.call('eth_getTransactionReceipt', [request.hash], signal),
-      chain.call('eth_blockNumber', [], signal)
-    ])
+    const calls = [
+      { method: 'eth_getTransactionReceipt', params: [request.hash] },
+      { method: 'eth_blockNumber', params: [] }
+    ]
+    const [receipt = null, head] = await chain.rpc.batch(calls, signal)
     if (receipt !== null) {
       return included(viem, chain, {
         request,

@@ -1,7 +1,6 @@
 import type { EffectFailure } from '../../block/index.js'
-import type { JsonObject } from '../../core/index.js'
+import { type JsonObject, present } from '../../core/index.js'
 import { chainFailed } from '../failure.js'
-import type { NonceChain } from '../nonces/owner.js'
 import type {
   Account,
   AccountRequest,
@@ -14,9 +13,10 @@ import type { About, EvmChain } from './chain.js'
 import { decodeRevert, decodeWrite, encodeWrite } from './coding.js'
 import { DEFAULT_SIGNER, type EvmSigner, type EvmTransaction } from './config.js'
 import type { EvmWrite } from './execution.js'
-import { feesOf } from './fees.js'
+import { feeCalls, feesOf } from './fees.js'
 import { bytes, count, hexQuantity, quantity } from './quantity.js'
 import { isRevert } from './read.js'
+import type { Settled } from './rpc.js'
 import { RpcError } from './rpc-error.js'
 import { type FoundAccount, findAccount } from './signer.js'
 import type { Hex, Viem } from './viem.js'
@@ -85,39 +85,75 @@ export async function prepareEvm(
       return { kind: 'unsigned', transaction, terms }
     }
     const { address, signer } = found
+    let answers: Answers | undefined
+    const counts = async () => {
+      answers = await askAll(chain, asked, address, signal)
+      return countsIn(answers)
+    }
+    const resend = (sent: SignedTransaction) => resendTo(chain, sent, signal)
     const transaction = await chain
       .nonces(address)
-      .prepare(nonceChain(chain, address, signal), signal, async (nonce) => {
-        const built = await build(viem, chain, asked, { address, nonce, signal })
+      .prepare({ counts, resend }, signal, async (nonce) => {
+        const known = present(answers, 'answers of the node')
+        const built = await build(viem, chain, asked, { address, nonce, answers: known, signal })
         return sign(viem, chain, signer, built)
       })
     return { kind: 'signed', transaction, terms }
   })
 }
 
-/** How the owner of an account's nonces asks the chain. */
-function nonceChain(chain: EvmChain, address: Hex, signal: AbortSignal): NonceChain {
-  const counted = async (tag: string) =>
-    count(
-      await chain.call('eth_getTransactionCount', [address, tag], signal),
-      'eth_getTransactionCount'
-    )
-  return {
-    counts: async () => {
-      const [included, pending] = await Promise.all([counted('latest'), counted('pending')])
-      return { included, pending: Math.max(included, pending) }
-    },
-    resend: async ({ raw, hash }) => {
-      if ((await chain.call('eth_getTransactionByHash', [hash], signal)) !== null) return 'held'
-      try {
-        await chain.call('eth_sendRawTransaction', [raw], signal)
-        return 'held'
-      } catch (error) {
-        if (!(error instanceof RpcError) || !error.answered) throw error
-        const known = await chain.call('eth_getTransactionByHash', [hash], signal)
-        return known === null ? 'refused' : 'held'
-      }
-    }
+/** What a node says before a transaction is built, all at once. */
+interface Answers {
+  readonly included: Settled
+  readonly pending: Settled
+  readonly gas: Settled
+  readonly balance: Settled
+  readonly block: Settled
+  readonly tip: Settled
+}
+
+async function askAll(
+  chain: EvmChain,
+  asked: Asked,
+  address: Hex,
+  signal: AbortSignal
+): Promise<Answers> {
+  const calls = [
+    { method: 'eth_getTransactionCount', params: [address, 'latest'] },
+    { method: 'eth_getTransactionCount', params: [address, 'pending'] },
+    { method: 'eth_estimateGas', params: [question(asked, address)] },
+    { method: 'eth_getBalance', params: [address, 'pending'] },
+    ...feeCalls
+  ]
+  const settled = await chain.rpc.settle(calls, signal)
+  const [included = null, pending = null, gas = null, balance = null, block = null, tip = null] =
+    settled
+  return { included, pending, gas, balance, block, tip }
+}
+
+function countsIn(answers: Answers): { readonly included: number; readonly pending: number } {
+  const counted = (answer: Settled) => {
+    if (answer instanceof RpcError) throw answer
+    return count(answer, 'eth_getTransactionCount')
+  }
+  const included = counted(answers.included)
+  return { included, pending: Math.max(included, counted(answers.pending)) }
+}
+
+async function resendTo(
+  chain: EvmChain,
+  { raw, hash }: SignedTransaction,
+  signal: AbortSignal
+): Promise<'held' | 'refused'> {
+  const isKnown = async () =>
+    (await chain.call('eth_getTransactionByHash', [hash], signal)) !== null
+  if (await isKnown()) return 'held'
+  try {
+    await chain.rpc.send('eth_sendRawTransaction', [raw], signal)
+    return 'held'
+  } catch (error) {
+    if (!(error instanceof RpcError) || !error.answered) throw error
+    return (await isKnown()) ? 'held' : 'refused'
   }
 }
 
@@ -154,21 +190,9 @@ function question({ to, data, value }: Asked, from: Hex | null) {
   return { ...(from === null ? {} : { from }), to, data, value: hexQuantity(value) }
 }
 
-async function gasOf(
-  viem: Viem,
-  chain: EvmChain,
-  asked: Asked,
-  from: Hex | null,
-  signal: AbortSignal
-): Promise<bigint> {
-  const method = 'eth_estimateGas'
-  try {
-    const estimate = quantity(await chain.call(method, [question(asked, from)], signal), method)
-    return (estimate * GAS_PERCENT) / 100n
-  } catch (error) {
-    if (!(error instanceof RpcError) || !error.answered) throw error
-    throw refusal(viem, chain, asked.write, error)
-  }
+function gasIn(viem: Viem, chain: EvmChain, write: EvmWrite, answer: Settled): bigint {
+  if (answer instanceof RpcError) throw refusal(viem, chain, write, answer)
+  return (quantity(answer, 'eth_estimateGas') * GAS_PERCENT) / 100n
 }
 
 /** Why a node would not even estimate. */
@@ -198,18 +222,21 @@ async function build(
   viem: Viem,
   chain: EvmChain,
   asked: Asked,
-  at: { readonly address: Hex; readonly nonce: number; readonly signal: AbortSignal }
+  at: {
+    readonly address: Hex
+    readonly nonce: number
+    readonly answers: Answers
+    readonly signal: AbortSignal
+  }
 ): Promise<EvmTransaction & { readonly from: Hex }> {
-  const { address, nonce, signal } = at
-  const [gas, fees, balance] = await Promise.all([
-    gasOf(viem, chain, asked, address, signal),
-    feesOf(chain, signal),
-    chain.call('eth_getBalance', [address, 'pending'], signal)
-  ])
+  const { address, nonce, answers, signal } = at
+  const gas = gasIn(viem, chain, asked.write, answers.gas)
+  if (answers.balance instanceof RpcError) throw answers.balance
+  const available = quantity(answers.balance, 'eth_getBalance')
+  const fees = await feesOf(chain, answers, signal)
   const { to, data, value, write } = asked
   const price = 'gasPrice' in fees ? fees.gasPrice : fees.maxFeePerGas
   const needed = value + gas * price
-  const available = quantity(balance, 'eth_getBalance')
   if (available < needed) {
     throw chainFailed('insufficient_funds', {
       phase: 'prepare',
@@ -249,10 +276,22 @@ async function unsignedPayload(
   from: Hex | null,
   signal: AbortSignal
 ): Promise<JsonObject> {
-  const gas = from === null ? undefined : await gasOf(viem, chain, asked, from, signal)
+  const gas = from === null ? undefined : await estimate(viem, chain, asked, from, signal)
   return {
     chainId: hexQuantity(chain.settings.chainId),
     ...question(asked, from),
     ...(gas === undefined ? {} : { gas: hexQuantity(gas) })
   }
+}
+
+async function estimate(
+  viem: Viem,
+  chain: EvmChain,
+  asked: Asked,
+  from: Hex,
+  signal: AbortSignal
+): Promise<bigint> {
+  const calls = [{ method: 'eth_estimateGas', params: [question(asked, from)] }]
+  const [answer = null] = await chain.rpc.settle(calls, signal)
+  return gasIn(viem, chain, asked.write, answer)
 }

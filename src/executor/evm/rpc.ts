@@ -10,6 +10,9 @@ export interface RpcCall {
   readonly params: readonly Json[]
 }
 
+/** A result, or what the node said instead. */
+export type Settled = Json | RpcError
+
 export interface RpcOptions {
   /** Number of the chain, as `eth_chainId` has to give it. */
   readonly chainId: number
@@ -41,7 +44,7 @@ export class Rpc {
   }
 
   async call(method: string, params: readonly Json[], signal: AbortSignal): Promise<Json> {
-    const [result = null] = await this.#overEndpoints([{ method, params }], signal)
+    const [result = null] = allOf(await this.#overEndpoints([{ method, params }], signal))
     return result
   }
 
@@ -53,7 +56,9 @@ export class Rpc {
     const endpoint = await this.#usable(signal)
     const calls = [{ method, params }]
     try {
-      const [result = null] = await this.#limiter.run(() => this.#exchange(endpoint, calls, signal))
+      const [result = null] = allOf(
+        await this.#limiter.run(() => this.#exchange(endpoint, calls, signal))
+      )
       return result
     } catch (error) {
       if (error instanceof RpcError && !error.answered) this.#checked.delete(endpoint)
@@ -75,11 +80,23 @@ export class Rpc {
   }
 
   /** Several calls in one request. The first refusal among them fails all. */
-  batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly Json[]> {
-    return this.#overEndpoints(calls, signal)
+  async batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly Json[]> {
+    return allOf(await this.settle(calls, signal))
   }
 
-  async #overEndpoints(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly Json[]> {
+  /** Several calls in one request, each with its result or the node's refusal. */
+  async settle(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly Settled[]> {
+    const settled = await this.#overEndpoints(calls, signal)
+    if (calls.length === 1 || settled.some((one) => !(one instanceof RpcError))) return settled
+    // A node that takes no batches refuses all of it.
+    const alone = calls.map((one) => this.#overEndpoints([one], signal))
+    return (await Promise.all(alone)).flat()
+  }
+
+  async #overEndpoints(
+    calls: readonly RpcCall[],
+    signal: AbortSignal
+  ): Promise<readonly Settled[]> {
     const { endpoints } = this.#options
     let failure: RpcError | undefined
     for (let endpoint = 0; endpoint < endpoints.length; endpoint += 1) {
@@ -87,7 +104,6 @@ export class Rpc {
         return await this.#limiter.run(() => this.#at(endpoint, calls, signal))
       } catch (error) {
         if (!(error instanceof RpcError)) throw error
-        if (error.answered) throw error
         this.#checked.delete(endpoint)
         failure ??= error
         if (signal.aborted) break
@@ -106,7 +122,7 @@ export class Rpc {
 
   async #checkChain(endpoint: number, signal: AbortSignal): Promise<void> {
     const calls = [{ method: 'eth_chainId', params: [] }]
-    const [answer] = await this.#exchange(endpoint, calls, signal)
+    const [answer] = allOf(await this.#exchange(endpoint, calls, signal))
     const { chainId } = this.#options
     if (
       typeof answer === 'string' &&
@@ -168,7 +184,7 @@ export class Rpc {
     id: number,
     endpoint: number,
     calls: readonly RpcCall[]
-  ): Json {
+  ): Settled {
     const fail = (code: RpcProblem, message: string, response: Json, answered = false) =>
       this.#error(code, message, endpoint, calls, response, answered)
     const reply =
@@ -187,7 +203,7 @@ export class Rpc {
         throw fail('rpc_rate_limited', 'the endpoint asks for fewer calls', error)
       }
       const said = isJsonObject(error) ? String(error['message'] ?? '') : ''
-      throw fail('rpc_error', `the node refuses: ${said}`, error, true)
+      return fail('rpc_error', `the node refuses: ${said}`, error, true)
     }
     if (result === undefined) throw fail('rpc_malformed', 'the answer has no result', reply ?? null)
     return result
@@ -214,6 +230,13 @@ export class Rpc {
       }
     })
   }
+}
+
+function allOf(settled: readonly Settled[]): readonly Json[] {
+  return settled.map((one) => {
+    if (one instanceof RpcError) throw one
+    return one
+  })
 }
 
 /** Parameters fit for a diagnostic: signed bytes stay out of it. */
