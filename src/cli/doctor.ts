@@ -94,10 +94,27 @@ async function checkLedger(frame: Frame): Promise<readonly Check[]> {
     }
     const { realPath, marker } = found
     const keys = marker.identities.map((identity) => checkKey(realPath, identity))
-    return [await checkHolder(realPath), await checkHealth(frame), ...(await Promise.all(keys))]
+    const packages = await checkPackages(realPath)
+    const checks = [await checkHolder(realPath), await checkHealth(frame), packages]
+    return [...checks, ...(await Promise.all(keys))]
   } catch (error) {
     return [problemOf('ledger', error)]
   }
+}
+
+/** Stored packages whose bytes are not what their names say put the ledger into safe mode (K10). */
+async function checkPackages(realPath: string): Promise<Check> {
+  const { directoryPackageStore } = await import('../capability/index.js')
+  const store = directoryPackageStore(join(realPath, 'packages'))
+  const names = await store.list()
+  for (const name of names) {
+    try {
+      await store.read(name)
+    } catch (error) {
+      return problemOf('packages', error)
+    }
+  }
+  return { name: 'packages', state: 'ok', found: `${names.length} in the content store` }
 }
 
 async function checkHolder(realPath: string): Promise<Check> {

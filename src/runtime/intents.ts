@@ -43,6 +43,8 @@ export interface IntentsParts {
   readonly runs: Runs
   readonly packages: Packages
   readonly random: Random
+  /** `replay`: nothing new is taken (K10). */
+  readonly mode: 'normal' | 'replay'
   /** Answers a system intent that only reads (K2); undefined when it is none of those. */
   read(action: SystemIntent, payload: JsonObject): Promise<Json> | undefined
 }
@@ -78,6 +80,8 @@ export class Intents {
       const result = await reading
       return doneReply({ id: runId, dappId: 'kernel', receipt: null, result })
     }
+    const closed = this.#refusal(runId)
+    if (closed !== undefined) return closed
     const prepared = Promise.resolve({ ok: true as const, ...registry.intentRoot(intent.action) })
     const inputs = { ...intent } as unknown as Json
     const known = runs.start(runId, prepared, { inputs, principal, isNew: id === undefined })
@@ -114,6 +118,18 @@ export class Intents {
     const payload = { codeHash, capabilities: [...capabilities] }
     const reply = await this.submit({ action: 'system.grant', payload }, by)
     return reply.type === 'dapp'
+  }
+
+  /** Why no intent is taken now, besides those that only read (K2, K10). */
+  #refusal(id: RunId): ErrorReply | undefined {
+    const { ledger, mode } = this.#parts
+    if (mode === 'replay') {
+      return refused(id, 'replay_mode', { problem: 'this runtime only replays' })
+    }
+    const state = ledger.state()
+    if (state.mode !== 'safe') return undefined
+    const { code = 'unknown', message = 'the cause is not known' } = state.cause ?? {}
+    return refused(id, 'safe_mode', { problem: message, cause: code })
   }
 
   #reading(action: string, payload: JsonObject): Promise<Json> | undefined {

@@ -10,7 +10,8 @@ import {
   type Random,
   type RunId,
   systemClock,
-  systemRandom
+  systemRandom,
+  TallyError
 } from '../core/index.js'
 import type { IntentReply, NetworkOptions, StageListener } from '../intent/index.js'
 import {
@@ -62,6 +63,11 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
   readonly packages?: readonly string[]
   /** Where packages may reach by `network.request`. */
   readonly network?: NetworkOptions
+  /**
+   * `replay`: reads, verifies and replays, and takes no new runs and intents (K10). Default
+   * `normal`.
+   */
+  readonly mode?: 'normal' | 'replay'
   readonly clock?: Clock
   readonly random?: Random
 }
@@ -146,12 +152,15 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     clock,
     random,
     durability: options.durability ?? 'output',
-    ...(options.network === undefined ? {} : { network: options.network })
+    ...(options.network === undefined ? {} : { network: options.network }),
+    ...(options.mode === undefined ? {} : { mode: options.mode })
   })
   try {
     await runtime.loadPackages(options.packages ?? [])
     if (options.serve !== false) await runtime.listen()
     if (options.resume === true) await runtime.resumeAll()
+    // Nobody changes what its methods do (K10).
+    Object.freeze(runtime)
     return runtime
   } catch (error) {
     await runtime.close()
@@ -172,6 +181,7 @@ export class WiredRuntime implements Runtime {
   readonly service: OwnerHandler
   readonly #opened: OpenedLedger
   readonly #random: Random
+  readonly #mode: 'normal' | 'replay'
   readonly #conversation: Conversation
   #socket: OwnerSocket | undefined
   #closed: Promise<void> | undefined
@@ -186,6 +196,7 @@ export class WiredRuntime implements Runtime {
       /** What receipts name besides the code; by default, this runtime's. */
       readonly profile?: Json
       readonly network?: NetworkOptions
+      readonly mode?: 'normal' | 'replay'
       /** Hears the stages of intents; for tests and inspectors. */
       readonly onStage?: StageListener
     }
@@ -193,6 +204,7 @@ export class WiredRuntime implements Runtime {
     const { clock, random, durability, profile = currentProfile() } = options
     this.#opened = opened
     this.#random = random
+    this.#mode = options.mode ?? 'normal'
     this.ledger = opened.ledger
     this.registry = registry
     const kernel = kernelFor(registry, {
@@ -229,6 +241,7 @@ export class WiredRuntime implements Runtime {
       runs,
       packages,
       random,
+      mode: options.mode ?? 'normal',
       read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload)
     })
     this.#conversation = new Conversation({
@@ -257,6 +270,7 @@ export class WiredRuntime implements Runtime {
   /** Takes up what is installed, and installs what is new at these paths. */
   async loadPackages(directories: readonly string[]): Promise<void> {
     await this.packages.arrange()
+    if (this.#mode === 'replay') return
     for (const { manifest, codeHash } of await this.packages.read(directories)) {
       const { id, version } = manifest
       await this.intent({ action: 'package.install', payload: { id, version, codeHash } })
@@ -300,6 +314,7 @@ export class WiredRuntime implements Runtime {
   }
 
   start(document: string | Json, options: StartOptions = {}): RunHandle {
+    if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
     const runId = (options.id ?? this.#random.uuid()) as RunId
     const inputs = options.inputs ?? {}
     const known = this.runsOf.start(runId, this.registry.prepare(document), {

@@ -5,6 +5,10 @@ export const runtimeCodes = {
     message: 'The runtime is closed.',
     fix: 'Open a new one with createRuntime.'
   },
+  'runtime.replay_only': {
+    message: 'This runtime was opened to replay; it takes no new work.',
+    fix: 'Open the ledger with mode "normal" to run something.'
+  },
   'runtime.too_many_runs': {
     message: '{limit} runs are live already.',
     fix: 'Start more when some have ended or wait for a message.'
