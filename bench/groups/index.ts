@@ -1,12 +1,14 @@
 import type { Group } from '../row.js'
 import { alone } from './alone.js'
 import { atomic } from './atomic.js'
+import { chain } from './chain.js'
 import { growth } from './growth.js'
 import { install } from './install.js'
 import { intents } from './intents.js'
 import { parked } from './parked.js'
 import { reading } from './reading.js'
 import { resume } from './resume.js'
+import { rollback } from './rollback.js'
 import { together } from './together.js'
 
 /** In the order in which they run. */
@@ -14,10 +16,12 @@ export const groups: readonly Group[] = [
   together,
   alone,
   atomic,
+  rollback,
   growth,
   reading,
   resume,
   parked,
   intents,
+  chain,
   install
 ]

@@ -1,4 +1,4 @@
-import { type IdentityId, isJsonObject, type Json } from '../../core/index.js'
+import { hashJson, type IdentityId, isJsonObject, type Json } from '../../core/index.js'
 import { isUndo } from '../compensation.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { DecisionAsk } from '../protocol.js'
@@ -8,6 +8,7 @@ import type {
   DecisionMade,
   JournalEntry,
   Requested,
+  RunStarted,
   RunStatus,
   Sealed,
   Settled,
@@ -70,6 +71,21 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
     default:
       return undefined
   }
+}
+
+/** Whether a run can have begun like this. */
+export function startFinding(
+  entry: RunStarted,
+  { started }: RunState,
+  root: RootBlock
+): Finding | undefined {
+  if (started !== undefined) return unexpected('journal.k', 'one run.started', 'another')
+  return firstOf(
+    differing('journal.n', 0, entry.n),
+    differing('journal.status', 'running', entry.status),
+    differing('journal.name', root.name, entry.name),
+    differing('journal.inputHash', hashJson(entry.input), entry.inputHash)
+  )
 }
 
 function waiting(entry: Waiting, state: RunState): Finding | undefined {

@@ -1,7 +1,6 @@
 import {
   canonicalize,
   type Hash,
-  hashJson,
   type IdentityId,
   type Json,
   leafNode,
@@ -11,7 +10,7 @@ import { RunFold } from '../chart/fold.js'
 import type { LeafLibrary } from '../chart/leaf-actions.js'
 import { leafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
-import { differing, type Finding, firstOf, unexpected } from '../finding.js'
+import { differing, type Finding, unexpected } from '../finding.js'
 import type { CompiledNode } from '../graph/compile.js'
 import type { UnitDraft } from '../journal.js'
 import type { RecordedProvider } from '../kernel.js'
@@ -32,7 +31,7 @@ import type { RootBlock } from '../pump/root-block.js'
 import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
 import { shownWait } from '../pump/waits.js'
 import { takeAsk } from './asks.js'
-import { checkEntry } from './entry-checks.js'
+import { checkEntry, startFinding } from './entry-checks.js'
 import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
 import { found, impossible, release, unknownKind } from './odd-cases.js'
 import { type AskedAttempt, RunState } from './run-state.js'
@@ -91,7 +90,7 @@ export class RunReplay {
   /** Whether the run so far can have led to this entry. */
   check(entry: JournalEntry): Finding | undefined {
     const { root, identity } = this.#options
-    if (entry.k === 'run.started') return this.#checkStart(entry)
+    if (entry.k === 'run.started') return startFinding(entry, this.#state, root)
     if (this.#state.started === undefined) {
       return unexpected('journal.k', 'run.started', entry.k)
     }
@@ -168,19 +167,6 @@ export class RunReplay {
     state.receiptHash = receiptHash
     if (receiptHash !== undefined) state.receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
     return this.#apply(entry)
-  }
-
-  #checkStart(entry: RunStarted): Finding | undefined {
-    if (this.#state.started !== undefined) {
-      return unexpected('journal.k', 'one run.started', 'another')
-    }
-    const { root } = this.#options
-    return firstOf(
-      differing('journal.n', 0, entry.n),
-      differing('journal.status', 'running', entry.status),
-      differing('journal.name', root.name, entry.name),
-      differing('journal.inputHash', hashJson(entry.input), entry.inputHash)
-    )
   }
 
   /** The unit of a run that is nothing else: its attempt has settled before the run ended. */

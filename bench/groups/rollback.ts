@@ -1,0 +1,67 @@
+import { elapsedMs } from '../../src/core/index.js'
+import { defineBlock } from '../../src/index.js'
+import { createRuntime } from '../../src/runtime/index.js'
+import { median, Scratch } from '../measure.js'
+import type { Group } from '../row.js'
+
+const KEYS = 1_000
+const RUNS = 30
+const TARGET_MS = 5
+
+/**
+ * An atomic composite that has touched 1,000 keys fails: from the failure to the run's result, with
+ * the signed evidence on disk.
+ */
+export const rollback: Group = {
+  rows: ['rollback.1000'],
+  async measure() {
+    const scratch = new Scratch()
+    let failedAt = 0
+    const tally = await createRuntime({
+      location: scratch.directory(),
+      create: 'if-absent',
+      insecurePlaintextKey: true,
+      blocks: [
+        defineBlock({
+          name: 'bench.touch',
+          version: '1.0.0',
+          sideEffects: 'none',
+          run: (ctx) => {
+            for (let key = 0; key < KEYS; key += 1) ctx.state.set(`key/${key}`, { key })
+          }
+        }),
+        defineBlock({
+          name: 'bench.fail',
+          version: '1.0.0',
+          sideEffects: 'none',
+          run: async (ctx) => {
+            // Whatever was before it is on disk then: only the rollback is measured.
+            await ctx.effect('bench.look', () => null)
+            failedAt = elapsedMs()
+            return ctx.fail('on_purpose')
+          }
+        })
+      ]
+    })
+    const times: number[] = []
+    for (let run = 0; run < RUNS; run += 1) {
+      await tally.start(document).result
+      times.push(elapsedMs() - failedAt)
+    }
+    await tally.close()
+    scratch.remove()
+    const value = median(times)
+    const limit = { floor: null, ratio: null, target: TARGET_MS }
+    return [{ name: 'rollback.1000', value, unit: 'ms', ...limit, better: 'lower' }]
+  }
+}
+
+const document = {
+  schema: 'tally-composite/1',
+  name: 'bench-rollback',
+  version: '1.0.0',
+  atomic: true,
+  entry_point: 'touch',
+  nodes: { touch: { block: 'bench.touch' }, fail: { block: 'bench.fail' } },
+  transitions: { touch: 'fail' }
+} as const
