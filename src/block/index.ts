@@ -32,7 +32,7 @@ export {
 export type { CompositeDefinition } from './graph/definition.js'
 export type { Diagnostic, DocumentPath } from './graph/diagnostic.js'
 export { drawChart, drawSource } from './graph/draw.js'
-export { type ParsedComposite, parseComposite } from './graph/parse.js'
+export { type ParsedComposite, parseComposite, schemaProblems } from './graph/parse.js'
 export type { BlockRegistry, ConditionPredicate } from './graph/registry.js'
 export type {
   Appended,

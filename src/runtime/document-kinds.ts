@@ -1,5 +1,6 @@
 import { parseComposite, parsePlan } from '../block/index.js'
 import { isJsonObject, isTallyError, type Json, locate, readDocument } from '../core/index.js'
+import { parseGraph } from '../intent/index.js'
 import type { DocumentKind, LocatePath, ParsedDocument } from './document-kind.js'
 import { anyFlowKind } from './flow-kind.js'
 
@@ -15,6 +16,7 @@ const composite = bySchema('tally-composite/1', parseComposite)
 export const documentKinds: readonly DocumentKind[] = [
   composite,
   bySchema('tally-plan/1', parsePlan),
+  bySchema('tally-graph/1', parseGraph),
   anyFlowKind
 ]
 

@@ -172,6 +172,8 @@ export class CompileSession {
 
   /** A provider of a fallback is another block that answers the same request (C3). */
   #checkProvider(name: string, child: CompiledNode, path: DocumentPath): void {
+    // A leaf of the kernel looks for whom it was told when it runs: packages come and go.
+    if (this.registry.block(child.name)?.kernel !== undefined) return
     const leaf = this.registry.block(name)
     if (leaf === undefined) {
       this.refuse('unknown_block', path, `no block is registered as ${name}`)

@@ -9,6 +9,8 @@ export interface LeafDefinition {
   readonly sideEffects: SideEffectClass
   /** How its writes are undone (C4); only whether there is one counts here. */
   readonly compensate?: unknown
+  /** A leaf of the kernel: it chooses at run time who does its work. */
+  readonly kernel?: unknown
   /** Effects that it may ask for. */
   readonly capabilities?: readonly string[]
 }

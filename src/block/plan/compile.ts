@@ -12,6 +12,7 @@ import {
   optionsOf,
   srcOf
 } from '../graph/compile-session.js'
+import { reads } from '../graph/in-scope.js'
 import { mentionedNodes } from '../graph/mentions.js'
 import { highest } from '../side-effects.js'
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
@@ -31,6 +32,7 @@ export function planIn(
   const invalid = validatePlan(definition, place.path)
   session.found.push(...invalid)
   checkScope(definition, place, session)
+  checkDeferred(definition, place, session)
   if (invalid.length > 0) return undefined
   const children = childrenOf(definition, place, session)
   const library = libraryOf(definition, children, place, session)
@@ -76,6 +78,23 @@ function checkScope(
   if (order === 'declared' || !(atomic || isInScope)) return
   const message = 'an atomic plan, and a plan inside an atomic composite, needs order: declared'
   session.refuse('invalid_graph', [...path, 'order'], message)
+}
+
+/** A deferred node has no response before the plan has committed (C4). */
+function checkDeferred(
+  { nodes, output }: PlanDefinition,
+  { path }: CompilePlace,
+  session: CompileSession
+): void {
+  for (const { id, deferred } of nodes) {
+    if (deferred !== true) continue
+    for (const [index, { deps }] of nodes.entries()) {
+      if (!deps.includes(id)) continue
+      session.refuse('invalid_graph', [...path, 'nodes', index, 'deps'], `${id} is deferred`)
+    }
+    if (!reads(output ?? null, id)) continue
+    session.refuse('invalid_graph', [...path, 'output'], `${id} is deferred`)
+  }
 }
 
 function childrenOf(
