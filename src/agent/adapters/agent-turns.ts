@@ -5,7 +5,8 @@ import {
   type Hash,
   hashJson,
   isTallyError,
-  type Json
+  type Json,
+  limits
 } from '../../core/index.js'
 import type { Environment } from '../binding/secret.js'
 import { sessionSettings } from '../binding/settings.js'
@@ -72,7 +73,8 @@ export class AgentTurns implements Provider {
   async perform(call: EffectCall): Promise<Json> {
     const asked = await this.#asked(call)
     const onDelta = this.#teller(asked)
-    const expiry = deadline(asked.effect.timeoutMs, this.#options.clock)
+    const { timeoutMs } = asked.effect
+    const expiry = deadline(timeoutMs, this.#options.clock)
     const options = {
       signal: AbortSignal.any([call.signal, expiry.signal]),
       invocationId: call.key,
@@ -84,7 +86,7 @@ export class AgentTurns implements Provider {
     } catch (error) {
       const isDefinite = error instanceof EffectFailure && error.definite
       const isLate = expiry.signal.aborted && !call.signal.aborted && !isDefinite
-      throw isLate ? turnFailure('timed_out', { timeoutMs: asked.effect.timeoutMs }) : error
+      throw isLate ? turnFailure('timed_out', { timeoutMs }) : error
     } finally {
       expiry.stop()
     }
@@ -108,8 +110,9 @@ export class AgentTurns implements Provider {
   }
 
   async #asked({ request, key }: EffectCall): Promise<Asked> {
-    // Only the turn block asks for this effect, and it makes its request of this type.
-    const effect = request as unknown as TurnEffectRequest
+    // The turn block makes its request of this type; another block may leave the time out.
+    const given = request as unknown as TurnEffectRequest
+    const effect = { ...given, timeoutMs: given.timeoutMs ?? limits.AGENT_TURN_MS_DEFAULT }
     try {
       const adapter = this.#options.adapters.adapter(effect.adapterKind)
       const { adapterConfig } = effect

@@ -23,10 +23,7 @@ type Segment = Omit<PromptSegment, 'scope'> & { readonly scope: string }
 /** Inputs that are part of a prompt, in this order; the rest is for adapters with own tools. */
 const promptInputs = ['userPrompt', 'prompt', 'data', 'previousResult'] as const
 
-/**
- * Joins segments by a blank line; of equal ones only the first is kept (AgentsFlow spec 003).
- * `previousResult` counts only where no edge brings a prompt or data.
- */
+/** Joins segments by a blank line; of equal ones only the first is kept (AgentsFlow spec 003). */
 export function assemblePrompt(options: {
   readonly standing: readonly PromptSegment[]
   readonly node: readonly PromptSegment[]
@@ -54,10 +51,9 @@ export function assemblePrompt(options: {
 }
 
 function inputSegments(input: JsonObject): readonly Segment[] {
-  const isFed = isGiven(input['prompt']) || isGiven(input['data'])
   return promptInputs.flatMap((name): readonly Segment[] => {
     const value = Object.hasOwn(input, name) ? input[name] : undefined
-    if (!isGiven(value) || (name === 'previousResult' && isFed)) return []
+    if (!isGiven(value)) return []
     const content = typeof value === 'string' ? value : canonicalize(value)
     return [{ scope: 'input', label: name, sourcePath: null, content, hash: sha256Hex(content) }]
   })

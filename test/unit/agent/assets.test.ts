@@ -92,7 +92,7 @@ describe('prompt assets', () => {
     const { systemPrompt, prompt } = assemblePrompt({
       standing: [segment('a'), segment('b'), segment('a')],
       node: [segment('b'), segment('c')],
-      input: { prompt: 'c', data: { z: 1, a: [true] }, previousResult: 'not wanted' }
+      input: { prompt: 'c', data: { z: 1, a: [true] }, previousResult: 'b' }
     })
     expect([systemPrompt, prompt]).toEqual(['a\n\nb', 'c\n\n{"a":[true],"z":1}'])
   })
