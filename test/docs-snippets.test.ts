@@ -6,6 +6,7 @@ import { type BlockRegistry, compileComposite, parseComposite } from '../src/blo
 import { reasons } from '../src/block/protocol.js'
 import { isJsonObject, type Json, readDocument } from '../src/core/index.js'
 import { loadExpressions } from '../src/expression/index.js'
+import { checkAisDocument, parseProtocol } from '../src/workflow/index.js'
 import { builtFile } from './support/built.js'
 import {
   fileOf,
@@ -98,7 +99,19 @@ describe('snippets', () => {
 
 describe('documents', async () => {
   const expressions = await loadExpressions()
-  for (const snippet of all.filter(({ language }) => language === 'yaml')) {
+  const yaml = all.filter(({ language }) => language === 'yaml')
+  for (const snippet of yaml.filter(isAis)) {
+    it(`${snippet.page}:${snippet.line} is right`, async () => {
+      const others = yaml.filter((one) => one.page === snippet.page && isAis(one))
+      const protocols = others.flatMap(({ text }) => {
+        const parsed = parseProtocol(text)
+        return parsed.ok ? [parsed.document] : []
+      })
+      const { issues } = await checkAisDocument(snippet.text, { protocols })
+      expect(issues.filter(({ severity }) => severity === 'error')).toEqual([])
+    })
+  }
+  for (const snippet of yaml.filter((one) => !isAis(one))) {
     it(`${snippet.page}:${snippet.line} compiles`, () => {
       const parsed = parseComposite(whole(readDocument(snippet.text)))
       if (!parsed.ok) expect(parsed.diagnostics).toEqual([])
@@ -209,6 +222,11 @@ function linksOf(page: string): readonly string[] {
   const prose = readPage(page).replace(/```[\s\S]*?```/g, '')
   const targets = [...prose.matchAll(link)].map((match) => match[1] ?? '')
   return targets.filter((target) => !/^[a-z]+:/.test(target))
+}
+
+/** Whether a snippet is a document of AIS, which is always shown whole. */
+function isAis({ text }: Snippet): boolean {
+  return text.startsWith('schema: ais')
 }
 
 /** Part of a document stands for the whole: what it leaves out is filled in. */

@@ -6,6 +6,7 @@ import { checkDocument, type Problem, showProblems } from './frame/document.js'
 import { readDocumentFile } from './frame/document-file.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { text } from './frame/text.js'
+import { checkAis, isAisText, type WorkflowOptions } from './frame/workflow.js'
 
 /**
  * `tally lint FILE`: what is wrong or doubtful in a document. What its names lead to is looked up
@@ -16,10 +17,11 @@ import { text } from './frame/text.js'
 export async function lint(
   frame: Frame,
   file: string,
-  options: { readonly config?: string }
+  options: WorkflowOptions & { readonly config?: string }
 ): Promise<ExitCode> {
   const { output } = frame
   const { document, source } = await readDocumentFile(frame, file)
+  if (await isAisText(document)) return lintAis(frame, file, document, options)
   const problems = [...(await checkDocument(document, source))]
   const isSound = problems.every(({ reason }) => reason === 'lint')
   const named = isSound ? await checkNames(frame, document, options.config) : undefined
@@ -35,6 +37,22 @@ export async function lint(
   for (const one of notChecked) {
     output.line(text`${output.paint('yellow', 'not checked')} ${one}: give --config`)
   }
+  return errors === 0 ? exitCodes.done : exitCodes.usage
+}
+
+/** A workflow with the protocols that it imports or that are given, a protocol, or a pack. */
+async function lintAis(
+  frame: Frame,
+  file: string,
+  document: string,
+  options: WorkflowOptions
+): Promise<ExitCode> {
+  const { output } = frame
+  const { problems } = await checkAis(frame, file, document, options)
+  const errors = problems.filter(({ reason }) => reason !== 'lint').length
+  output.document('lint', { file, ok: errors === 0, problems, notChecked: [] })
+  showProblems(frame, file, problems)
+  output.line(text`${file}: ${errors} errors, ${problems.length - errors} warnings`)
   return errors === 0 ? exitCodes.done : exitCodes.usage
 }
 

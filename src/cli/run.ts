@@ -1,13 +1,15 @@
-import { systemRandom } from '../core/index.js'
+import { type Json, systemRandom } from '../core/index.js'
 import { refuseInvalid } from './frame/document.js'
-import { readDocumentFile } from './frame/document-file.js'
+import { type DocumentFile, readDocumentFile } from './frame/document-file.js'
 import { readJson } from './frame/files.js'
 import { followRun } from './frame/follow.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
 import { takeOver } from './frame/take-over.js'
+import { isAisText } from './frame/workflow.js'
+import type { PreparedWorkflow, RunWorkflowOptions } from './run-workflow.js'
 
-export interface RunOptions {
+export interface RunOptions extends RunWorkflowOptions {
   readonly id?: string
   readonly inputs?: string
   readonly wait?: boolean
@@ -17,10 +19,10 @@ export interface RunOptions {
 /** `tally run FILE`: starts a run, or shows the one that has this id (L6). */
 export async function run(frame: Frame, file: string, options: RunOptions): Promise<ExitCode> {
   const read = await readDocumentFile(frame, file)
-  const { document } = read
-  const inputs = await readJson(frame, options.inputs ?? '{}', '--inputs')
-  const refused = await refuseInvalid(frame, file, read)
-  if (refused !== undefined) return refused
+  const given = await readJson(frame, options.inputs ?? '{}', '--inputs')
+  const prepared = await prepare(frame, { file, read, inputs: given }, options)
+  if (!prepared.ok) return prepared.exitCode
+  const { document, inputs } = prepared
   const runId = options.id ?? systemRandom.uuid()
   const isPatient = options.wait === true
   const session = await openSession(frame, 'run', { config: options.config })
@@ -33,4 +35,20 @@ export async function run(frame: Frame, file: string, options: RunOptions): Prom
     events,
     takeOver: () => takeOver(frame, { runId, isPatient, config, start: params })
   })
+}
+
+/** What is started, or how the command ends because it cannot be. */
+async function prepare(
+  frame: Frame,
+  given: { readonly file: string; readonly read: DocumentFile; readonly inputs: Json },
+  options: RunOptions
+): Promise<PreparedWorkflow> {
+  const { file, read, inputs } = given
+  const { document } = read
+  if (await isAisText(document)) {
+    const { prepareWorkflow } = await import('./run-workflow.js')
+    return prepareWorkflow(frame, { file, document, inputs }, options)
+  }
+  const refused = await refuseInvalid(frame, file, read)
+  return refused === undefined ? { ok: true, document, inputs } : { ok: false, exitCode: refused }
 }

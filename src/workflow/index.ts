@@ -7,6 +7,7 @@ export {
   diagnosticIn,
   type NodeDiagnostic
 } from './diagnostic/diagnostic.js'
+export { bundleSchemaName } from './document/bundle.js'
 export { type FlowDocument, flowSchemaNames, importsOf } from './document/flow.js'
 export type { Issue, IssueCode } from './document/issue.js'
 export { type PackDocument, packSchemaName } from './document/pack.js'
@@ -19,8 +20,11 @@ export {
 } from './document/parse.js'
 export { type ProtocolDocument, protocolKey, protocolSchemaName } from './document/protocol.js'
 export type { AisValue } from './document/value.js'
+export { diagnosticsIn, type NodeTrouble, troublesOf } from './engine/diagnose.js'
+export { type DryNode, type DryRun, dryRun } from './engine/dry-run.js'
+export { givenOf } from './engine/spec.js'
 export { type CompiledWorkflow, type WorkflowHost, WorkflowParts } from './host.js'
-export { checkAisDocument, isAisDocument } from './lint/check.js'
+export { checkAisDocument, isAisDocument, protocolsNeeded } from './lint/check.js'
 export { lintFlow } from './lint/lint.js'
 export { drawPlanMermaid, drawPlanText } from './plan/draw.js'
 export type { AisPlan, AisPlanNode } from './plan/plan.js'

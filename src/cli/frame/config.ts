@@ -22,7 +22,8 @@ const keys: ReadonlySet<string> = new Set<keyof TallyConfig>([
   'network',
   'packages',
   'providers',
-  'repairs'
+  'repairs',
+  'workflow'
 ])
 
 /** Path of the configuration that a command would load, or why it loads none. */

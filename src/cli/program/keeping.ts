@@ -1,4 +1,5 @@
 import { type Add, collected, configOption } from './add.js'
+import { needing } from './workflows.js'
 
 /** Commands that make, check and mend what is there, and draw and check documents. */
 export function addKeepingCommands(add: Add): void {
@@ -11,9 +12,8 @@ export function addKeepingCommands(add: Add): void {
     'mermaid, chart, json or xstate',
     'mermaid'
   )
-  add('lint <file>', 'check a document', async () => (await import('../lint.js')).lint).option(
-    ...configOption
-  )
+  const lint = async () => (await import('../lint.js')).lint
+  needing(add('lint <file>', 'check a document', lint)).option(...configOption)
   add('doctor', 'check the surroundings', async () => (await import('../doctor.js')).doctor).option(
     ...configOption
   )

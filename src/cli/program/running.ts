@@ -1,8 +1,9 @@
 import { type Add, answering, configOption, waitOption } from './add.js'
+import { acting, addWorkflowCommands } from './workflows.js'
 
 /** Commands that run documents and answer what they wait for. */
 export function addRunCommands(add: Add): void {
-  add('run <file>', 'run a document', async () => (await import('../run.js')).run)
+  acting(add('run <file>', 'run a document', async () => (await import('../run.js')).run))
     .option('--id <id>', 'name of the run; the same id is the same run')
     .option('--inputs <json>', 'payload of the run: JSON, or @file', '{}')
     .option(...waitOption)
@@ -18,4 +19,5 @@ export function addRunCommands(add: Add): void {
   add('cancel <run>', 'end a run', async () => (await import('../cancel.js')).cancel)
     .option('--reason <text>', 'kept in the journal')
     .option(...configOption)
+  addWorkflowCommands(add)
 }

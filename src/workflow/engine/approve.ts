@@ -10,8 +10,8 @@ import { type NodeInput, nodeHash } from './spec.js'
 
 /**
  * Holds a write to the policy and, where it asks, waits for a person (W7, W12). What they are shown
- * is what is executed: the wait's digest covers chain, signer, arguments, the node as it was planned
- * and the policy, besides run and step.
+ * is what is executed: the wait's digest covers chain, signer, arguments, the node as it was
+ * planned and the policy, besides run and step.
  */
 export async function approve(
   ctx: BlockContext,
@@ -29,7 +29,7 @@ export async function approve(
       values: verdict.hits.map(({ reason, message }) => ({ place: reason, message }))
     })
   }
-  if (mode.writes === 'simulate') return
+  if (mode.writes === 'simulate' || node.risk === null) return
   const hits = reasonsToAsk(verdict, input)
   if (hits.length === 0) return
   const signer = await signerOf(ctx, input, occasion)

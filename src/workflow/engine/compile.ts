@@ -1,6 +1,5 @@
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from '../../block/index.js'
 import { type Json, limits } from '../../core/index.js'
-import { isRead } from '../document/execution.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
 import { nodeBlocks } from './blocks.js'
@@ -40,11 +39,10 @@ export function definitionOf(
 
 function nodeOf(spec: NodeSpec): PlanNodeDefinition {
   const { node } = spec
-  const block = node.kind === 'query' && isRead(node.execution.type) ? 'query' : node.kind
   return {
     id: node.id,
     deps: node.deps,
-    work: { kind: 'block', block: nodeBlocks[block] },
+    work: { kind: 'block', block: nodeBlocks[node.kind] },
     input: inputOf({ spec: { lit: spec as unknown as Json } }, node.deps),
     onError: node.onError,
     context: [],

@@ -29,8 +29,14 @@ function runtimeFor(input: NodeInput, occasion: Occasion) {
     throw nodeFailure(occasion, { code: 'invalid_input', message, phase: 'arguments', values })
   }
   const { nodes, patches } = resultsOf(input.nodes)
-  const { runtime } = applyPatches(plan, { ...prepared.runtime, nodes }, patches)
-  return { runtime, patches }
+  const decided = parsePatches(input.patches ?? [])
+  if (typeof decided === 'string') {
+    throw nodeFailure(occasion, { code: 'invalid_patch', message: decided, phase: 'arguments' })
+  }
+  const all = [...patches, ...decided]
+  const { runtime, audit } = applyPatches(plan, { ...prepared.runtime, nodes }, all)
+  const kept = all.filter((_, index) => !audit.rejected.some((one) => one.index === index))
+  return { runtime, patches: kept }
 }
 
 /**

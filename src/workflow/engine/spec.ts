@@ -31,6 +31,8 @@ export interface NodeInput {
   readonly given: Json
   /** Results of the nodes it waits for; null for one that a person skipped. */
   readonly nodes: Readonly<Record<string, Json>>
+  /** Changes that somebody decided on after a failure of the node. */
+  readonly patches?: readonly Json[] | undefined
 }
 
 /** What a node gives; the data of its response. */
@@ -46,7 +48,8 @@ export interface NodeResult {
 export const nodeInput = z.strictObject({
   spec: z.custom<NodeSpec>((value) => isJsonObject(value) && isJsonObject(value['node'])),
   given: z.json(),
-  nodes: z.record(z.string(), z.json())
+  nodes: z.record(z.string(), z.json()),
+  patches: z.array(z.json()).optional()
 })
 
 /** SHA-256 of a node as it was planned; approvals name it (W7). */

@@ -1,0 +1,65 @@
+import { type Json, parse, TallyError } from '../core/index.js'
+import type { AnswerAction } from '../runtime/index.js'
+import { type AnswerOptions, answer } from './frame/answer.js'
+import type { ExitCode, Frame } from './frame/frame.js'
+import { nodeName, type Wait } from './frame/render.js'
+import { openSession } from './frame/session.js'
+
+type Decision = Extract<AnswerAction, 'retry' | 'skip' | 'abort'>
+
+/** `tally retry RUN NODE`, `tally skip RUN NODE`, `tally abort RUN NODE` (W10). */
+export function decide(action: Decision) {
+  return async (
+    frame: Frame,
+    runId: string,
+    node: string | undefined,
+    options: AnswerOptions
+  ): Promise<ExitCode> => {
+    const session = await openSession(frame, 'run', { config: options.config })
+    const isMeant = (wait: Wait) => isOf(node, wait) && wait.actions.includes(action)
+    return answer(frame, session, { ...options, runId, token: undefined, action, isMeant })
+  }
+}
+
+/**
+ * `tally patch RUN NODE PATH=JSON...`: gives a node what it lacks, or changes what it was given
+ * after a failure, and lets it try again. Only inputs, ctx, contracts and policy can be changed.
+ */
+export async function patch(
+  frame: Frame,
+  runId: string,
+  node: string,
+  changes: readonly string[],
+  options: AnswerOptions
+): Promise<ExitCode> {
+  const patches = changes.map(patchOf)
+  const session = await openSession(frame, 'run', { config: options.config })
+  const { waits } = await session.client.request('show', { id: runId })
+  const isDecision = waits.some((wait) => isOf(node, wait) && wait.actions.includes('patch'))
+  const action: AnswerAction = isDecision ? 'patch' : 'resume'
+  const isMeant = (wait: Wait) => isOf(node, wait) && wait.actions.includes(action)
+  const value: Json = { patches }
+  return answer(frame, session, { ...options, runId, token: undefined, action, value, isMeant })
+}
+
+function isOf(node: string | undefined, { path }: Wait): boolean {
+  return node === undefined || nodeName(path) === node || path === node
+}
+
+function patchOf(change: string): Json {
+  const at = change.indexOf('=')
+  if (at < 1) {
+    throw new TallyError('cli.usage', { problem: `${change} is not a change PATH=JSON` })
+  }
+  const text = change.slice(at + 1)
+  return { op: 'set', path: change.slice(0, at), value: jsonOrText(text) }
+}
+
+/** JSON, or else the text itself: nobody wants to quote quotes for an address. */
+function jsonOrText(text: string): Json {
+  try {
+    return parse(text)
+  } catch {
+    return text
+  }
+}

@@ -1,0 +1,148 @@
+import { dirname, isAbsolute, join, relative } from 'node:path'
+import { isJsonObject, type Json, readDocument, sha256Hex, TallyError } from '../../core/index.js'
+import type { Issue, PackDocument, ProtocolDocument } from '../../workflow/index.js'
+import type { Problem } from './document.js'
+import { readInput } from './files.js'
+import type { Frame } from './frame.js'
+
+/** Options by which a command is given what a workflow needs. */
+export interface WorkflowOptions {
+  readonly protocol?: readonly string[]
+  readonly pack?: readonly string[]
+  readonly chain?: string
+}
+
+/** A workflow with the documents that were found for it. */
+export interface WorkflowFiles {
+  readonly flow: Json
+  readonly protocols: readonly ProtocolDocument[]
+  readonly packs: readonly PackDocument[]
+  /** The same documents as they were read. */
+  readonly documents: { readonly protocols: readonly Json[]; readonly packs: readonly Json[] }
+  readonly problems: readonly Problem[]
+}
+
+/** Whether text is a document of AIS. Throws `document.malformed`. */
+export async function isAisText(text: string): Promise<boolean> {
+  // Most documents are not: the room is loaded only for those that may be.
+  if (!text.includes('ais')) return false
+  const { isAisDocument } = await import('../../workflow/index.js')
+  return isAisDocument(readDocument(text))
+}
+
+/**
+ * Reads what a workflow imports, from beside it, and what the options name. Throws
+ * `cli.unreadable_file`, `cli.usage` for an import that is not the file it was.
+ */
+export async function readWorkflow(
+  frame: Frame,
+  file: string,
+  text: string,
+  options: WorkflowOptions
+): Promise<WorkflowFiles> {
+  const { importsOf, parseFlow, parsePack, parseProtocol } = await import('../../workflow/index.js')
+  const flow = readDocument(text)
+  const parsed = parseFlow(flow)
+  const problems: Problem[] = []
+  const protocols: ProtocolDocument[] = []
+  const packs: PackDocument[] = []
+  const documents = { protocols: [] as Json[], packs: [] as Json[] }
+  const imports = parsed.ok ? importsOf(parsed.document) : []
+  const files = imports.map(({ path, integrity }) => ({ path: beside(file, path), integrity }))
+  const named = (options.protocol ?? []).map((path) => ({ path, integrity: undefined }))
+  for (const { path, integrity } of [...files, ...named]) {
+    const content = await readInput(frame, path)
+    if (integrity !== undefined && integrity !== `sha256:${sha256Hex(content)}`) {
+      const problem = `${path} is not the file that the workflow imports: its hash differs`
+      throw new TallyError('cli.usage', { problem })
+    }
+    const read = parseProtocol(content)
+    if (!read.ok) problems.push(...read.issues.map((issue) => problemOf(issue, path)))
+    else {
+      protocols.push(read.document)
+      documents.protocols.push(readDocument(content))
+    }
+  }
+  for (const path of options.pack ?? []) {
+    const content = await readInput(frame, path)
+    const read = parsePack(content)
+    if (!read.ok) problems.push(...read.issues.map((issue) => problemOf(issue, path)))
+    else {
+      packs.push(read.document)
+      documents.packs.push(readDocument(content))
+    }
+  }
+  return { flow, protocols, packs, documents, problems }
+}
+
+// A document may have been received from somebody: what it imports lies beside or below it.
+function beside(file: string, path: string): string {
+  const target = join(dirname(file), path)
+  const way = relative(dirname(file), target)
+  if (!isAbsolute(path) && !way.startsWith('..')) return target
+  const problem = `the workflow imports ${path}, which does not lie beside it; use --protocol`
+  throw new TallyError('cli.usage', { problem })
+}
+
+/** An issue as commands show it. */
+export function problemOf(issue: Issue, file?: string): Problem {
+  const { severity, code, message, path, protocol, line, column } = issue
+  const where = file ?? protocol
+  const label = severity === 'error' ? '' : ` (${code})`
+  return {
+    reason: severity === 'error' ? code : 'lint',
+    path,
+    message: `${where === undefined ? '' : `${where}: `}${message}${label}`,
+    ...(line === undefined || column === undefined ? {} : { line, column })
+  }
+}
+
+/** Problems of a document of AIS: a workflow with its protocols, a protocol, or a pack. */
+export async function checkAis(frame: Frame, file: string, text: string, options: WorkflowOptions) {
+  const { checkAisDocument } = await import('../../workflow/index.js')
+  const read = await readWorkflow(frame, file, text, options)
+  const pack = read.packs.at(-1)
+  const checked = await checkAisDocument(text, {
+    protocols: read.protocols,
+    ...(pack === undefined ? {} : { pack }),
+    ...(options.chain === undefined ? {} : { defaultChain: options.chain })
+  })
+  const problems = [...read.problems, ...checked.issues.map((issue) => problemOf(issue))]
+  return { read, checked, problems }
+}
+
+/** One document with everything that a run of the workflow needs. */
+export async function bundleOf(
+  { flow, documents }: WorkflowFiles,
+  options: WorkflowOptions & {
+    readonly broadcast?: boolean
+    readonly simulate?: boolean
+    readonly yes?: boolean
+  }
+): Promise<string> {
+  const { bundleSchemaName } = await import('../../workflow/index.js')
+  const writes = options.broadcast ? 'broadcast' : options.simulate ? 'simulate' : undefined
+  return JSON.stringify({
+    schema: bundleSchemaName,
+    flow,
+    protocols: documents.protocols,
+    packs: documents.packs,
+    ...(options.chain === undefined ? {} : { default_chain: options.chain }),
+    ...(writes === undefined ? {} : { writes }),
+    ...(options.yes === true ? { yes: true } : {})
+  })
+}
+
+/** What a run is started with: `--inputs` and `--ctx` as sections. Throws `cli.usage`. */
+export async function givenFor(inputs: Json, ctx: Json | undefined): Promise<Json> {
+  const { givenOf } = await import('../../workflow/index.js')
+  if (!isJsonObject(inputs)) {
+    throw new TallyError('cli.usage', { problem: '--inputs of a workflow are an object' })
+  }
+  if (ctx === undefined) return inputs
+  if (!isJsonObject(ctx)) {
+    throw new TallyError('cli.usage', { problem: '--ctx is an object' })
+  }
+  const given = givenOf(inputs)
+  return { ...given, ctx: { ...given.ctx, ...ctx } } as Json
+}

@@ -1,0 +1,44 @@
+import { TallyError } from '../core/index.js'
+import { showProblems } from './frame/document.js'
+import { readInput } from './frame/files.js'
+import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { checkAis, isAisText, type WorkflowOptions } from './frame/workflow.js'
+
+const formats = ['text', 'mermaid', 'json'] as const
+
+/**
+ * `tally plan FILE`: what a workflow of AIS will do, node by node, without doing anything. The plan
+ * and its hash depend on nothing but what the documents mean (W2).
+ */
+export async function plan(
+  frame: Frame,
+  file: string,
+  options: WorkflowOptions & { readonly format: string }
+): Promise<ExitCode> {
+  const format = formats.find((one) => one === options.format)
+  if (format === undefined) {
+    throw new TallyError('cli.usage', { problem: `--format is one of ${formats.join(', ')}` })
+  }
+  const document = await readInput(frame, file)
+  if (!(await isAisText(document))) {
+    throw new TallyError('cli.usage', {
+      problem: `${file} is no workflow of AIS; use "tally graph"`
+    })
+  }
+  const { checked, problems } = await checkAis(frame, file, document, options)
+  const errors = problems.filter(({ reason }) => reason !== 'lint')
+  const planned = checked.plan
+  if (errors.length > 0 || planned === undefined) {
+    showProblems(frame, file, errors)
+    frame.output.document('invalid', { file, problems: errors })
+    return exitCodes.usage
+  }
+  const { drawPlanMermaid, drawPlanText, planText } = await import('../workflow/index.js')
+  const { planHash } = planned
+  frame.output.document('plan', { file, planHash, plan: planned.plan })
+  if (format === 'text') frame.output.file(`${drawPlanText(planned.plan)}  plan ${planHash}\n`)
+  else {
+    frame.output.file(format === 'json' ? planText(planned.plan) : drawPlanMermaid(planned.plan))
+  }
+  return exitCodes.done
+}

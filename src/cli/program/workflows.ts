@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import { type Add, answering, collected } from './add.js'
+
+/** Options by which a command is given what a workflow of AIS needs. */
+export function needing(command: Command): Command {
+  return command
+    .option('--protocol <file>', 'a protocol that a workflow names (repeatable)', collected, [])
+    .option('--pack <file>', 'a policy pack (repeatable)', collected, [])
+    .option('--chain <id>', 'chain of nodes that name none')
+}
+
+/** Options by which `run` is told how a workflow may act. */
+export function acting(command: Command): Command {
+  return needing(command)
+    .option('--ctx <json>', 'values of who runs a workflow: JSON, or @file')
+    .option('--dry-run', 'show what a workflow would do, without a ledger and a network')
+    .option('--simulate', 'let chains simulate what a workflow writes; nothing is sent')
+    .option('--broadcast', 'let a workflow send what its policy allows')
+    .option('--yes', 'take confirmations that the policy alone asks for as given')
+}
+
+/** Commands about workflows of AIS. */
+export function addWorkflowCommands(add: Add): void {
+  needing(
+    add(
+      'plan <file>',
+      'show what a workflow will do',
+      async () => (await import('../plan.js')).plan
+    )
+  ).option('--format <format>', 'text, mermaid or json', 'text')
+  const diagnose = async () => (await import('../diagnose.js')).diagnose
+  add('diagnose <run>', 'show what stands in the way of a run, and what may be done', diagnose)
+  const patch = async () => (await import('../decide.js')).patch
+  answering(add('patch <run> <node> <changes...>', 'give a node PATH=JSON, and go on', patch))
+  const retry = async () => (await import('../decide.js')).decide('retry')
+  answering(add('retry <run> [node]', 'let a node that failed try again', retry))
+  const skip = async () => (await import('../decide.js')).decide('skip')
+  answering(add('skip <run> [node]', 'take a node that failed as done', skip))
+  const abort = async () => (await import('../decide.js')).decide('abort')
+  answering(add('abort <run> [node]', 'let a node that failed fail its run', abort))
+}

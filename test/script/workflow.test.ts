@@ -1,0 +1,139 @@
+import { readFile } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { aisText, seedProtocols } from '../support/ais.js'
+import { documentOf, Project } from '../support/project.js'
+
+/** Workflows as they are typed: lint, plan, dry run, run, patch, approve, diagnose. */
+
+const config = `
+import { defineConfig } from 'tallystick'
+const at = (transaction) => ({ status: 'included', success: true, blockNumber: 1,
+  blockHash: '0x00', confirmations: 1, outputs: { tx_hash: transaction }, revert: null })
+export default defineConfig({
+  providers: [
+    { name: 'chain.account', perform: () => ({ address: '0x${'1'.repeat(40)}', canSign: true }) },
+    { name: 'chain.read', perform: () => ({ balance: '7' }) },
+    { name: 'chain.prepare', perform: ({ request, key }) => ({ kind: 'signed',
+      terms: { confirmations: 1, pollMs: 5, timeoutMs: 1000 },
+      transaction: { chain: request.chain, from: '0x1', hash: '0x' + key, nonce: 0, validUntil: null, raw: '0x' } }) },
+    { name: 'chain.broadcast', perform: ({ request }) => ({ hash: request.transaction.hash, answer: 'accepted' }) },
+    { name: 'chain.look', perform: ({ request }) => at(request.hash) }
+  ]
+})
+`
+
+const flow = `
+schema: ais-flow/0.0.3
+meta: { name: pay, version: 1.0.0 }
+default_chain: "eip155:1"
+imports: { protocols: [{ protocol: erc20@0.0.2, path: ./erc20.yaml }] }
+inputs: { amount: { type: uint256, required: true } }
+nodes:
+  - id: check
+    type: query_ref
+    protocol: erc20@0.0.2
+    query: balance
+    args:
+      token: { lit: { chain_id: "eip155:1", address: "0x${'a'.repeat(40)}" } }
+      owner: { ref: ctx.wallet_address }
+    assert: { cel: "nodes.check.outputs.balance >= amount(inputs.amount)" }
+    on_error: ask
+  - id: pay
+    type: action_ref
+    protocol: erc20@0.0.2
+    action: transfer
+    deps: [check]
+    args:
+      token: { lit: { chain_id: "eip155:1", address: "0x${'a'.repeat(40)}" } }
+      to: { lit: "0x${'b'.repeat(40)}" }
+      amount: { ref: inputs.amount }
+`
+
+let project: Project
+beforeAll(async () => {
+  project = await Project.create()
+  await project.write('tally.config.ts', config)
+  await project.write('pay.yaml', flow)
+  await project.write('bridge.yaml', aisText('bridge'))
+  for (const name of seedProtocols) await project.write(`${name}.yaml`, aisText(name))
+  expect((await project.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
+})
+afterAll(() => project.remove())
+
+const protocols = seedProtocols.flatMap((name) => ['--protocol', `${name}.yaml`])
+
+describe('before a run', () => {
+  it('lint and plan say what the workflow of the seed will do', async () => {
+    const linted = await project.tally(['lint', 'bridge.yaml', ...protocols, '--json'])
+    expect(linted.code).toBe(0)
+    expect(documentOf(linted, 'lint')).toMatchObject({ ok: true })
+    const planned = await project.tally(['plan', 'bridge.yaml', ...protocols, '--json'])
+    expect(documentOf(planned, 'plan')).toMatchObject({
+      planHash: expect.stringMatching(/^[0-9a-f]{64}$/),
+      plan: { schema: 'ais-plan/0.0.3', name: 'demo' }
+    })
+    const missing = await project.tally(['plan', 'bridge.yaml', '--json'])
+    expect(missing.code).toBe(2)
+    expect(missing.stdout).toContain('unknown_protocol')
+  })
+
+  it('a dry run resolves what can be resolved, without a ledger', async () => {
+    const words = ['run', 'pay.yaml', '--dry-run', '--inputs', '{"amount":"5"}']
+    const ctx = ['--ctx', `{"wallet_address":"0x${'1'.repeat(40)}"}`]
+    const dry = await project.tally([...words, ...ctx, '--dir', 'nowhere', '--json'])
+    expect(dry.code).toBe(0)
+    expect(documentOf(dry, 'dry-run')).toMatchObject({
+      nodes: [
+        { id: 'check', state: 'ready' },
+        { id: 'pay', state: 'ready', execution: { args: { value: '5' } } }
+      ]
+    })
+    await expect(readFile(project.path('nowhere/marker.json'))).rejects.toThrow()
+  })
+
+  it('an import is the file that it was, and lies beside the workflow', async () => {
+    const pinned = `{ protocol: erc20@0.0.2, path: ./erc20.yaml, integrity: sha256:${'0'.repeat(64)} }`
+    const plain = '{ protocol: erc20@0.0.2, path: ./erc20.yaml }'
+    await project.write('pinned.yaml', flow.replace(plain, pinned))
+    const refused = await project.tally(['lint', 'pinned.yaml'])
+    expect(refused.code).toBe(2)
+    expect(refused.stderr).toContain('its hash differs')
+    await project.write('above.yaml', flow.replace('./erc20.yaml', '../erc20.yaml'))
+    expect((await project.tally(['lint', 'above.yaml'])).stderr).toContain('beside')
+  })
+})
+
+describe('a run', () => {
+  it('asks, is given what it lacks, fails, is mended, approved, and verified', async () => {
+    const started = await project.tally(['run', 'pay.yaml', '--id', 'one'])
+    expect(started.code).toBe(4)
+    const lacks = await project.tally(['diagnose', 'one', '--json'])
+    expect(documentOf(lacks, 'diagnosis')).toMatchObject({
+      status: 'waiting',
+      troubles: [{ nodeId: 'check', kind: 'decision', diagnostic: { code: 'missing_reference' } }]
+    })
+    expect((await project.tally(['patch', 'one', 'check', 'inputs.amount=9'])).code).toBe(4)
+    const poor = await project.tally(['diagnose', 'one'])
+    expect(poor.stdout).toContain('assert_failed')
+    expect(poor.stdout).toContain('tally patch one check inputs.NAME=JSON')
+    expect((await project.tally(['patch', 'one', 'check', 'inputs.amount=6'])).code).toBe(4)
+    const asks = await project.tally(['diagnose', 'one', '--json'])
+    expect(documentOf(asks, 'diagnosis')).toMatchObject({
+      troubles: [{ nodeId: 'pay', kind: 'confirm', request: { arguments: { amount: '6' } } }],
+      past: [{ nodeId: 'check', code: 'assert_failed' }]
+    })
+    expect((await project.tally(['approve', 'one', '--by', 'ops'])).code).toBe(0)
+    const verified = await project.tally(['verify', '--replay', '--json'])
+    expect(documentOf(verified, 'verification')).toMatchObject({ ok: true })
+  })
+
+  it('sends by itself only with --broadcast, and asks for what the policy wants', async () => {
+    const inputs = ['--inputs', '{"amount":"5"}']
+    const asks = await project.tally(['run', 'pay.yaml', '--id', 'two', '--broadcast', '--json', ...inputs])
+    expect(asks.code).toBe(4)
+    expect(asks.stdout).toContain('risk_level')
+    expect(asks.stdout).not.toContain('not_broadcast')
+    const words = ['run', 'pay.yaml', '--id', 'three', '--broadcast', '--yes', ...inputs]
+    expect((await project.tally(words)).code).toBe(0)
+  })
+})

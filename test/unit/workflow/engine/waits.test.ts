@@ -1,0 +1,361 @@
+import { describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../../../src/core/index.js'
+import { createRuntime, MEMORY_LOCATION, type RunHandle } from '../../../../src/runtime/index.js'
+import { troublesOf } from '../../../../src/workflow/engine/diagnose.js'
+import type { WorkflowHost } from '../../../../src/workflow/index.js'
+import { aisText, seedProtocols } from '../../../support/ais.js'
+import { TestChain } from '../../../support/ais-chain.js'
+
+const asset = { lit: { chain_id: 'eip155:1', address: `0x${'a'.repeat(40)}`, decimals: 6 } }
+const owner = { lit: `0x${'b'.repeat(40)}` }
+
+function balance(id: string, more: JsonObject = {}): JsonObject {
+  const args = { token: asset, owner }
+  return { id, type: 'query_ref', protocol: 'erc20@0.0.2', query: 'balance', args, ...more }
+}
+
+function transfer(id: string, more: JsonObject = {}): JsonObject {
+  const args = { token: asset, to: owner, amount: { lit: '5' } }
+  return { id, type: 'action_ref', protocol: 'erc20@0.0.2', action: 'transfer', args, ...more }
+}
+
+function flow(nodes: readonly JsonObject[], more: JsonObject = {}): JsonObject {
+  return {
+    schema: 'ais-flow/0.0.3',
+    meta: { name: 'demo', version: '1.0.0' },
+    default_chain: 'eip155:1',
+    nodes: nodes as unknown as Json,
+    ...more
+  }
+}
+
+const protocols = seedProtocols.map(aisText)
+const free: WorkflowHost = {
+  protocols,
+  writes: 'broadcast',
+  policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+}
+
+async function start(
+  document: JsonObject,
+  {
+    chain = new TestChain(),
+    host = free,
+    inputs = {}
+  }: {
+    readonly chain?: TestChain
+    readonly host?: WorkflowHost
+    readonly inputs?: Json
+  } = {}
+) {
+  const tally = await createRuntime({
+    location: MEMORY_LOCATION,
+    providers: chain.providers,
+    workflow: host
+  })
+  return { tally, chain, run: tally.start(document, { id: 'one', inputs }) }
+}
+
+/** The open waits once so many are open and nothing else can move. */
+async function parked(run: RunHandle, count: number) {
+  for await (const event of run) {
+    if (event.type === 'run.finished') break
+    if (event.type !== 'run.parked') continue
+    const waits = await run.waits()
+    if (waits.length === count) return waits
+  }
+  throw new Error('the run has ended')
+}
+
+const balances = (balance: string) => new TestChain({ read: () => ({ balance }) })
+
+describe('W7: confirmations', () => {
+  const document = flow([transfer('a'), balance('b'), transfer('c', { deps: ['a'] })])
+
+  it('hold up only their own node, and are bound to what is executed', async () => {
+    const { tally, chain, run } = await start(document, {
+      chain: balances('7'),
+      host: { protocols }
+    })
+    await using _ = tally
+    const [wait] = await parked(run, 1)
+    expect(chain.reads).toEqual(['balanceOf'])
+    expect(chain.functions).toEqual([])
+    const [trouble] = troublesOf({ waits: wait === undefined ? [] : [wait], response: null })
+    expect(trouble).toMatchObject({
+      nodeId: 'a',
+      kind: 'confirm',
+      request: {
+        actionRef: 'erc20@0.0.2/transfer',
+        chain: 'eip155:1',
+        signer: { canSign: true },
+        arguments: { amount: '5' },
+        hitReasons: [{ reason: 'risk_level' }, { reason: 'not_broadcast' }]
+      }
+    })
+    const token = wait?.token ?? ''
+    const forged = await run.approve(token, { digest: '0'.repeat(64) })
+    expect(forged).toMatchObject({ accepted: false })
+    expect(await run.approve(token, { digest: wait?.digest ?? '' })).toMatchObject({
+      accepted: true
+    })
+    const [next] = await parked(run, 1)
+    expect(chain.functions).toEqual(['transfer'])
+    const again = await run.approve(token, { digest: wait?.digest ?? '' })
+    expect(again).toMatchObject({ accepted: false })
+    await run.approve(next?.token ?? '', { digest: next?.digest ?? '' })
+    expect(await run.result).toMatchObject({ status: 'done' })
+    expect(chain.functions).toEqual(['transfer', 'transfer'])
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
+  it('end the node as denied', async () => {
+    const { tally, chain, run } = await start(document, {
+      chain: balances('7'),
+      host: { protocols }
+    })
+    await using _ = tally
+    const [wait] = await parked(run, 1)
+    await run.deny(wait?.token ?? '', { digest: wait?.digest ?? '' })
+    const { status, response } = await run.result
+    expect(status).toBe('failed')
+    expect(troublesOf({ waits: [], response })).toMatchObject([
+      { nodeId: 'a', diagnostic: { code: 'denied', phase: 'confirm', actions: ['abort'] } }
+    ])
+    expect(chain.functions).toEqual([])
+  })
+
+  it('are not asked for when the policy lets it go, and cannot let go what it refuses', async () => {
+    const bounded = {
+      schema: 'ais-pack/0.0.2',
+      meta: { name: 'p', version: '1.0.0' },
+      includes: [{ protocol: 'erc20', version: '0.0.2' }],
+      policy: { hard_constraints_defaults: { max_spend: '4' } }
+    }
+    const allowed = await start(flow([transfer('a')]))
+    await using _ = allowed.tally
+    expect(await allowed.run.result).toMatchObject({ status: 'done' })
+    const refused = await start(flow([transfer('a')]), { host: { ...free, packs: [bounded] } })
+    await using __ = refused.tally
+    const { response } = await refused.run.result
+    expect(troublesOf({ waits: [], response })).toMatchObject([
+      { diagnostic: { code: 'policy_blocked', phase: 'policy' } }
+    ])
+    expect(refused.chain.functions).toEqual([])
+  })
+})
+
+describe('W3: what is missing', () => {
+  const inputs = { amount: { type: 'uint256', required: true } }
+  const args = { token: asset, to: owner, amount: { ref: 'inputs.amount' } }
+  const outputs = { hash: { ref: 'nodes.c.outputs.tx_hash' }, sent: { ref: 'inputs.amount' } }
+
+  it('is asked for by the node that needs it, and known to those after it', async () => {
+    const nodes = [transfer('a', { args }), balance('b'), transfer('c', { args, deps: ['a'] })]
+    const { tally, chain, run } = await start(flow(nodes, { inputs }), { chain: balances('1') })
+    await using _ = tally
+    const [wait] = await parked(run, 1)
+    expect(troublesOf({ waits: wait === undefined ? [] : [wait], response: null })).toMatchObject([
+      { kind: 'missing', request: { missing: [{ path: 'inputs.amount', type: 'uint256' }] } }
+    ])
+    const wrong = { digest: wait?.digest ?? '', value: { 'inputs.amount': 'five' } }
+    await run.resume(wait?.token ?? '', wrong)
+    const [again] = await parked(run, 1)
+    const right = { digest: again?.digest ?? '', value: { 'inputs.amount': '5' } }
+    await run.resume(again?.token ?? '', right)
+    expect(await run.result).toMatchObject({ status: 'done' })
+    expect(chain.functions).toEqual(['transfer', 'transfer'])
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
+  it('outputs are computed in the end', async () => {
+    const nodes = [transfer('a', { args }), transfer('c', { args, deps: ['a'] })]
+    const { tally, run } = await start(flow(nodes, { inputs, outputs }), {
+      inputs: { amount: '5' }
+    })
+    await using _ = tally
+    const { response } = await run.result
+    expect(response.data).toMatchObject({ sent: '5', hash: expect.stringMatching(/^0x/) })
+  })
+
+  it('inputs of another type fail the run at its first nodes', async () => {
+    const { tally, chain, run } = await start(flow([transfer('a', { args })], { inputs }), {
+      inputs: { amount: '1.5' }
+    })
+    await using _ = tally
+    const { response } = await run.result
+    expect(troublesOf({ waits: [], response })).toMatchObject([
+      { diagnostic: { code: 'invalid_input', actions: ['patch', 'ask_user', 'abort'] } }
+    ])
+    expect(chain.functions).toEqual([])
+  })
+})
+
+const down = {
+  fails: {
+    code: 'rpc_down',
+    phase: 'read',
+    chain: 'eip155:1',
+    executionType: 'evm_read',
+    retryable: true,
+    sent: false,
+    message: 'no answer'
+  }
+}
+
+describe('W5: trying again', () => {
+  const until = { cel: 'nodes.a.outputs.balance >= 3' }
+  const growing = (before: number) => ({ balance: String(before + 1) })
+
+  it('polls until the condition holds, over failures that pass', async () => {
+    const chain = new TestChain({ read: ({ before }) => (before === 1 ? down : growing(before)) })
+    const retry = { interval_ms: 1, max_attempts: 5, backoff: 'linear' }
+    const { tally, run } = await start(flow([balance('a', { until, retry })]), { chain })
+    await using _ = tally
+    const { response } = await run.result
+    expect(response.data).toMatchObject({ nodes: { a: { data: { outputs: { balance: '3' } } } } })
+    expect(chain.reads).toHaveLength(3)
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
+  it('gives up after max_attempts executions and shows the last outputs', async () => {
+    const chain = balances('1')
+    const retry = { interval_ms: 1, max_attempts: 4 }
+    const { tally, run } = await start(flow([balance('a', { until, retry })]), { chain })
+    await using _ = tally
+    const { response } = await run.result
+    expect(chain.reads).toHaveLength(4)
+    expect(troublesOf({ waits: [], response })).toMatchObject([
+      {
+        diagnostic: {
+          code: 'until_exhausted',
+          elapsedMs: 3,
+          lastOutputs: { balance: '1' },
+          actions: ['retry', 'patch', 'ask_user', 'abort']
+        }
+      }
+    ])
+  })
+
+  it('retries what may pass, and only that', async () => {
+    const retry = { interval_ms: 1, max_attempts: 3 }
+    const chain = new TestChain({ read: ({ before }) => (before < 2 ? down : { balance: '1' }) })
+    const { tally, run } = await start(flow([balance('a', { retry })]), { chain })
+    await using _ = tally
+    expect(await run.result).toMatchObject({ status: 'done' })
+    expect(chain.reads).toHaveLength(3)
+    const failing = new TestChain({
+      read: () => ({ fails: { ...down.fails, code: 'invalid_execution', retryable: false } })
+    })
+    const other = await start(flow([balance('a', { retry })]), { chain: failing })
+    await using __ = other.tally
+    const { response } = await other.run.result
+    expect(failing.reads).toHaveLength(1)
+    expect(troublesOf({ waits: [], response })).toMatchObject([
+      { diagnostic: { code: 'invalid_execution', phase: 'read', retryable: false } }
+    ])
+  })
+
+  it('ends by its timeout', async () => {
+    const retry = { interval_ms: 20, max_attempts: 3_000 }
+    const node = balance('a', { until, retry, timeout_ms: 50 })
+    const { tally, run } = await start(flow([node]), { chain: balances('1') })
+    await using _ = tally
+    const { status, response } = await run.result
+    expect(status).toBe('failed')
+    expect(JSON.stringify(response)).toContain('timed_out')
+  })
+})
+
+describe('W9: failures', () => {
+  const assert = { cel: 'nodes.a.outputs.balance > 5' }
+
+  it('stop the run, tell which assertion, and leave what is done', async () => {
+    const message = 'too little'
+    const nodes = [
+      balance('a', { assert, assert_message: message }),
+      transfer('c', { deps: ['a'] })
+    ]
+    const { tally, chain, run } = await start(flow(nodes), { chain: balances('1') })
+    await using _ = tally
+    const { response } = await run.result
+    expect(troublesOf({ waits: [], response })).toMatchObject([
+      { nodeId: 'a', diagnostic: { code: 'assert_failed', message, phase: 'assert' } }
+    ])
+    expect(chain.functions).toEqual([])
+  })
+
+  it('block only what depends on the node, with on_error: continue', async () => {
+    const nodes = [
+      balance('a', { assert, on_error: 'continue' }),
+      transfer('b', { deps: ['a'] }),
+      transfer('c')
+    ]
+    const { tally, chain, run } = await start(flow(nodes), { chain: balances('1') })
+    await using _ = tally
+    const { response } = await run.result
+    expect(chain.functions).toEqual(['transfer'])
+    expect(response).toMatchObject({
+      details: {
+        nodes: { a: { status: 'failed' }, b: { status: 'blocked' }, c: { status: 'done' } }
+      }
+    })
+  })
+
+  it('are handed up with on_error: ask, and mended by a patch of what was given', async () => {
+    const inputs = { amount: { type: 'uint256', required: true } }
+    const args = { token: asset, to: owner, amount: { ref: 'inputs.amount' } }
+    const node = transfer('a', { args, on_error: 'ask', condition: { cel: 'inputs.amount > 0' } })
+    const chain = new TestChain({
+      write: ({ execution }) => {
+        const { value } = execution['args'] as JsonObject
+        const revert = { ...down.fails, code: 'reverted', phase: 'send', retryable: false }
+        return value === '5' ? {} : { fails: revert }
+      }
+    })
+    const { tally, run } = await start(flow([node], { inputs }), {
+      chain,
+      inputs: { inputs: { amount: '9' } }
+    })
+    await using _ = tally
+    const [wait] = await parked(run, 1)
+    const troubles = troublesOf({ waits: wait === undefined ? [] : [wait], response: null })
+    expect(troubles).toMatchObject([
+      {
+        kind: 'decision',
+        diagnostic: { code: 'reverted', actions: ['patch', 'ask_user', 'abort'] }
+      }
+    ])
+    await run.resume(wait?.token ?? '', {
+      digest: wait?.digest ?? '',
+      action: 'patch',
+      value: {
+        patches: [
+          { path: 'inputs.amount', value: '5' },
+          { path: 'nodes.a', value: 1 }
+        ]
+      }
+    })
+    const { status, response } = await run.result
+    expect(status).toBe('done')
+    expect(response.data).toMatchObject({
+      nodes: { a: { data: { patches: [{ op: 'set', path: 'inputs.amount', value: '5' }] } } }
+    })
+  })
+})
+
+describe('simulation', () => {
+  it('signs and sends nothing', async () => {
+    const chain = new TestChain({ write: () => ({ success: true }) })
+    const { tally, run } = await start(flow([transfer('a')]), {
+      chain,
+      host: { ...free, writes: 'simulate' }
+    })
+    await using _ = tally
+    const { response } = await run.result
+    expect(response.data).toMatchObject({
+      nodes: { a: { data: { status: 'simulated', outputs: { success: true } } } }
+    })
+    expect(chain.functions).toEqual([])
+  })
+})
