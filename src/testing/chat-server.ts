@@ -56,6 +56,7 @@ export async function startChatServer(options: ChatServerOptions): Promise<ChatS
 
 class FakeChatServer implements ChatServer {
   readonly requests: ChatRequest[] = []
+  url = ''
   readonly #options: ChatServerOptions
   readonly #server: Server
   #abandoned = 0
@@ -69,11 +70,6 @@ class FakeChatServer implements ChatServer {
     })
   }
 
-  get url(): string {
-    const { port } = this.#server.address() as AddressInfo
-    return `http://127.0.0.1:${port}`
-  }
-
   get abandoned(): number {
     return this.#abandoned
   }
@@ -81,6 +77,8 @@ class FakeChatServer implements ChatServer {
   async listen(): Promise<void> {
     this.#server.listen(0, '127.0.0.1')
     await once(this.#server, 'listening')
+    // Kept, because it is asked for when the server has gone as well.
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
   }
 
   untilAbandoned(count: number): Promise<void> {
