@@ -1,4 +1,5 @@
-import type { RuntimeOptions, WiredRuntime } from './runtime.js'
+import type { WiredRuntime } from './runtime.js'
+import type { RuntimeOptions } from './runtime-api.js'
 
 /**
  * Opens a ledger and everything that runs on it: the only place where the rooms are wired together.

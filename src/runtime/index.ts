@@ -10,7 +10,8 @@ export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
 export { type LedgerReader, openReader, replayLocation, verifyLocation } from './reader.js'
 export { type LocationRecovery, recoverLocation } from './recovery.js'
 export type { Registrations } from './registry.js'
-export type { Runtime, RuntimeOptions, StartOptions, WiredRuntime } from './runtime.js'
+export type { WiredRuntime } from './runtime.js'
+export type { Runtime, RuntimeOptions, StartOptions } from './runtime-api.js'
 export type {
   AnswerAction,
   AnswerParams,

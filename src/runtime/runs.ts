@@ -1,4 +1,3 @@
-import type { EventEmitter } from 'eventemitter3'
 import {
   type OpenWait,
   type Position,
@@ -14,7 +13,7 @@ import {
   type RunId,
   TallyError
 } from '../core/index.js'
-import type { Ledger, RunRecord } from '../ledger/index.js'
+import type { RunRecord } from '../ledger/index.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
 import type { RunResult } from './handle.js'
 import {
@@ -30,28 +29,9 @@ import {
 import { Mail } from './mail.js'
 import { saveCheckpoint } from './parking.js'
 import { rebuildRun } from './rebuild.js'
-import type { CompiledRoot, PreparedRun, Registry } from './registry.js'
+import type { CompiledRoot, PreparedRun } from './registry.js'
+import type { RunsOptions, Start, StartTerms } from './run-terms.js'
 import { firstEntry, presentEvents, waitsOf } from './standing.js'
-
-export interface RunsOptions {
-  readonly ledger: Ledger
-  readonly registry: Registry
-  readonly host: Omit<PumpHost, 'emit'>
-  readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
-}
-
-interface StartTerms {
-  readonly inputs: Json
-  readonly principal: Json
-  /** The id is a new one: no ledger can have it. */
-  readonly isNew?: boolean
-}
-
-/** What a run is started with, checked and copied. */
-interface Start extends StartTerms {
-  /** Canonical JSON of the inputs. */
-  readonly text: string
-}
 
 /**
  * The runs of one ledger in this process: starting them, parking them, taking them up again.

@@ -1,9 +1,15 @@
 import { EventEmitter } from 'eventemitter3'
 import { currentProfile, type ReceiptReplay, type VerificationReport } from '../audit/index.js'
-import { ActorPool, type Diagnostic, lintDocument, Turns, UnitGate } from '../block/index.js'
+import {
+  ActorPool,
+  type Diagnostic,
+  lintDocument,
+  type PumpHost,
+  Turns,
+  UnitGate
+} from '../block/index.js'
 import { openPackage } from '../capability/index.js'
 import {
-  type Clock,
   type Hash,
   type IdentityId,
   type Json,
@@ -13,7 +19,7 @@ import {
   systemRandom,
   TallyError
 } from '../core/index.js'
-import type { IntentReply, NetworkOptions, StageListener } from '../intent/index.js'
+import type { IntentReply } from '../intent/index.js'
 import {
   type JournalEntry,
   type Ledger,
@@ -35,112 +41,14 @@ import type { Answer, RunHandle } from './handle.js'
 import { type IntentRequest, Intents } from './intents.js'
 import { kernelFor } from './kernel.js'
 import { messageOf, ownerNamed } from './messages.js'
-import { MEMORY_LOCATION, type OpenedLedger, type OpenOptions, openForRuntime } from './open.js'
+import { MEMORY_LOCATION, type OpenedLedger, openForRuntime } from './open.js'
 import { Packages } from './packages.js'
-import { type Registrations, Registry } from './registry.js'
+import { Registry } from './registry.js'
 import { type Known, Runs } from './runs.js'
+import type { Runtime, RuntimeOptions, StartOptions, WiredOptions } from './runtime-api.js'
 import { serve, verifySteadily } from './service.js'
 import { readSystem } from './system-reading.js'
 import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
-
-export interface RuntimeOptions extends Registrations, OpenOptions {
-  /**
-   * `output` (default): steps run ahead of the disk, and nothing leaves the process before it is
-   * durable. `step`: every step is durable before the next one begins (D2).
-   */
-  readonly durability?: 'output' | 'step'
-  /** Takes up every run that was interrupted. Default false: `resume` does it one by one. */
-  readonly resume?: boolean
-  /**
-   * Listens on the owner socket, so that the command line and other processes of this user can see
-   * and answer the runs (L11). Default true for ledgers on disk.
-   */
-  readonly serve?: boolean
-  /**
-   * Directories of capability packages. One that nothing is installed of yet is installed; other
-   * code than what is installed is not loaded (K10).
-   */
-  readonly packages?: readonly string[]
-  /** Where packages may reach by `network.request`. */
-  readonly network?: NetworkOptions
-  /**
-   * `replay`: reads, verifies and replays, and takes no new runs and intents (K10). Default
-   * `normal`.
-   */
-  readonly mode?: 'normal' | 'replay'
-  readonly clock?: Clock
-  readonly random?: Random
-}
-
-export interface StartOptions {
-  /** Names the run: the same id with the same document and inputs is the same run (L6). */
-  readonly id?: string
-  /** Payload of the root block's request. */
-  readonly inputs?: Json
-}
-
-/**
- * Runs documents against one ledger.
- *
- * @example
- * await using tally = await createRuntime({ location: './ledger', create: 'if-absent', blocks })
- * const text = await readFile('pay.yaml', 'utf8')
- * const run = tally.start(text, { id: 'june', inputs: { limit: '500' } })
- * const { status, response } = await run.result
- */
-export interface Runtime extends AsyncDisposable {
-  readonly identity: IdentityId
-  /**
-   * Every event of every run started after the first listener was added; as `--json` prints them.
-   */
-  readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
-  /** Starts a run of a document: YAML or JSON text, or the parsed document. */
-  start(document: string | Json, options?: StartOptions): RunHandle
-  /**
-   * Has something done by whoever serves the action, as one unit of work with one receipt (K1).
-   * Resolves with what it came to, or with what it waits for: then it goes on by itself once that
-   * is there, and `result` awaits its end. Rejects only with what rejects runs.
-   */
-  intent(request: IntentRequest): Promise<IntentReply>
-  /** What an intent came to in the end. Rejects with `run.not_found`. */
-  result(id: string): Promise<IntentReply>
-  /** What a text means: kernel patterns, then an AI provider, then `ai.chat`; nothing is done. */
-  resolveIntent(text: string, options?: ResolveOptions): Promise<ResolvedText>
-  /** {@link resolveIntent}, with the steps that doing it would take. */
-  planText(text: string, options?: ResolveOptions): Promise<PlannedText>
-  /** Installs a package: its text as `tally package pack` writes it. */
-  install(packed: string): Promise<IntentReply>
-  /** A run of this ledger by its id, without taking it up. Rejects with `run.not_found`. */
-  attach(id: string): Promise<RunHandle>
-  /** Takes up an interrupted run. */
-  resume(id: string): Promise<RunHandle>
-  /** Records of all runs, as far as they are durable. */
-  runs(): AsyncIterable<RunRecord>
-  /** The record of a run, as far as it is durable. */
-  run(id: string): RunRecord | undefined
-  journal(id: string): AsyncIterable<JournalEntry>
-  receipts(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<StoredReceipt>
-  receipt(which: Hash | number): Promise<StoredReceipt | undefined>
-  /** What is wrong or doubtful in a document; empty when it is fine. */
-  lint(document: string | Json): Promise<readonly Diagnostic[]>
-  /**
-   * Checks everything: hashes, links, signatures, state, journals; and, unless `reexecute` is
-   * false, does every run again with the registered code. Never throws for bad data (semantics.md
-   * P1).
-   */
-  verify(options?: VerifyOptions): Promise<VerificationReport>
-  /** {@link verify} with every unit executed twice and the executions compared (P2). */
-  replay(options?: Omit<VerifyOptions, 'reexecute'>): Promise<VerificationReport>
-  /** Does one receipt again, twice. Undefined when there is none. */
-  replayReceipt(which: Hash | number): Promise<ReceiptReplay | undefined>
-  /** State after receipt `upTo` (from 0): key to canonical JSON. */
-  reconstructState(upTo: number): ReturnType<RuntimeAudit['reconstructState']>
-  /** A signed note over everything committed so far: keep it elsewhere, it anchors the history. */
-  note(): Promise<string>
-  status(): LedgerState
-  /** Parks what is running and lets go of the ledger. */
-  close(): Promise<void>
-}
 
 /** What `createRuntime` does once it is loaded. */
 export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
@@ -186,21 +94,7 @@ export class WiredRuntime implements Runtime {
   #socket: OwnerSocket | undefined
   #closed: Promise<void> | undefined
 
-  constructor(
-    opened: OpenedLedger,
-    registry: Registry,
-    options: {
-      readonly clock: Clock
-      readonly random: Random
-      readonly durability: 'output' | 'step'
-      /** What receipts name besides the code; by default, this runtime's. */
-      readonly profile?: Json
-      readonly network?: NetworkOptions
-      readonly mode?: 'normal' | 'replay'
-      /** Hears the stages of intents; for tests and inspectors. */
-      readonly onStage?: StageListener
-    }
-  ) {
+  constructor(opened: OpenedLedger, registry: Registry, options: WiredOptions) {
     const { clock, random, durability, profile = currentProfile() } = options
     this.#opened = opened
     this.#random = random
@@ -214,23 +108,8 @@ export class WiredRuntime implements Runtime {
       ...(options.onStage === undefined ? {} : { onStage: options.onStage })
     })
     this.packages = new Packages(this.ledger, kernel.shelf, kernel.sandbox)
-    this.runsOf = new Runs({
-      ledger: this.ledger,
-      registry,
-      events: this.events,
-      host: {
-        journal: this.ledger,
-        clock,
-        turns: new Turns(),
-        actors: new ActorPool(),
-        gate: new UnitGate(clock),
-        identity: this.ledger.identity,
-        profile,
-        durability,
-        block: (name) => registry.block(name),
-        provider: (name) => registry.provider(name)
-      }
-    })
+    const host = hostOf(this.ledger, registry, { clock, profile, durability })
+    this.runsOf = new Runs({ ledger: this.ledger, registry, events: this.events, host })
     registry.agents.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
     const { store } = opened
     this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
@@ -424,5 +303,26 @@ export class WiredRuntime implements Runtime {
       // Leaving the scope lets go of the handle only; the run goes on.
       [Symbol.asyncDispose]: async () => undefined
     }
+  }
+}
+
+/** What every run of a ledger is handed. */
+function hostOf(
+  ledger: Ledger,
+  registry: Registry,
+  options: Pick<WiredOptions, 'clock' | 'durability'> & { readonly profile: Json }
+): Omit<PumpHost, 'emit'> {
+  const { clock, durability, profile } = options
+  return {
+    journal: ledger,
+    clock,
+    turns: new Turns(),
+    actors: new ActorPool(),
+    gate: new UnitGate(clock),
+    identity: ledger.identity,
+    profile,
+    durability,
+    block: (name) => registry.block(name),
+    provider: (name) => registry.provider(name)
   }
 }

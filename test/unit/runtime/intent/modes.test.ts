@@ -60,7 +60,7 @@ async function tamper(): Promise<string> {
   return path
 }
 
-test('K10: bytes that do not hash to their name: safe mode, with the cause, until they are gone', async () => {
+test('K10: bytes that do not hash to their name are safe mode, with the cause', async () => {
   const { tally } = await begin()
   await close(tally)
   const path = await tamper()
@@ -86,7 +86,7 @@ test('K10: bytes that do not hash to their name: safe mode, with the cause, unti
   expect(await without.intent({ action: 'count.up' })).toMatchObject({ reason: 'no_match' })
 })
 
-test('K2: recover ends safe mode after a clean verification, and only the owner recovers', async () => {
+test('K2: recover ends safe mode when all is clean, and only the owner recovers', async () => {
   const { tally } = await begin()
   tally.ledger.enterSafeMode({ code: 'core.internal', message: 'a test says so' })
   const agent = { kind: 'agent', id: 'a' }
@@ -99,7 +99,7 @@ test('K2: recover ends safe mode after a clean verification, and only the owner 
   expect(await tally.intent({ action: 'count.up' })).toMatchObject({ count: 2 })
 })
 
-test('K10: other code at the path is not loaded until it is installed; then it needs new grants', async () => {
+test('K10: other code at the path is loaded once installed, with new grants', async () => {
   const { tally } = await begin()
   await close(tally)
   const code = counterPackage.code.replace('count, action', 'count: count * 100, action')

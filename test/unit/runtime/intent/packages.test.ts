@@ -100,7 +100,7 @@ test('K5: a grant that is taken back is asked for again', async () => {
   await expectSound(tally, 4)
 })
 
-test('K8: what a guest exhausts or throws fails its intent, and nothing of it is kept', async () => {
+test('K8: what a guest exhausts or throws fails its intent, and nothing is kept', async () => {
   const tally = await open({
     ...counterPackage,
     id: 'wild',
@@ -133,7 +133,7 @@ test('K8: what a guest exhausts or throws fails its intent, and nothing of it is
   expect(report).toMatchObject({ ok: true, receipts: 2, evidence: 6 })
 })
 
-test('K9: a package whose calls are effects and state is suspended, and replayed offline', async () => {
+test('K9: a package that calls out is suspended, and replayed offline', async () => {
   const tally = await open({
     id: 'saver',
     intents: ['save.contact'],

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createMachine, getInitialSnapshot, getNextSnapshot } from 'xstate'
-import { intentChart } from '../../../../machines/intent.js'
+import { getInitialSnapshot, getNextSnapshot } from 'xstate'
 import { systemClock, systemRandom } from '../../../../src/core/index.js'
 import { defineBlock } from '../../../../src/index.js'
-import type { StageEvent } from '../../../../src/intent/index.js'
+import { intentMachine, type StageEvent } from '../../../../src/intent/index.js'
 import { openForRuntime } from '../../../../src/runtime/open.js'
 import { Registry } from '../../../../src/runtime/registry.js'
 import { WiredRuntime } from '../../../../src/runtime/runtime.js'
 import { counterPackage, PackageFolder } from '../../../support/packages.js'
 
-const machine = createMachine(JSON.parse(JSON.stringify(intentChart)))
 const heard: StageEvent[] = []
 let tally: WiredRuntime
 let folder: PackageFolder
@@ -59,10 +57,10 @@ async function way(
 ): Promise<{ readonly end: unknown; readonly events: string }> {
   heard.length = 0
   await act()
-  let snapshot = getInitialSnapshot(machine)
+  let snapshot = getInitialSnapshot(intentMachine)
   for (const type of heard) {
     expect(snapshot.can({ type }), `${type} at ${String(snapshot.value)}`).toBe(true)
-    snapshot = getNextSnapshot(machine, snapshot, { type })
+    snapshot = getNextSnapshot(intentMachine, snapshot, { type })
   }
   return { end: snapshot.value, events: heard.join(' ') }
 }

@@ -1,0 +1,26 @@
+import type { EventEmitter } from 'eventemitter3'
+import type { PumpHost } from '../block/index.js'
+import type { Json } from '../core/index.js'
+import type { Ledger } from '../ledger/index.js'
+import type { DeliveredEvent } from './channel.js'
+import type { Registry } from './registry.js'
+
+export interface RunsOptions {
+  readonly ledger: Ledger
+  readonly registry: Registry
+  readonly host: Omit<PumpHost, 'emit'>
+  readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
+}
+
+export interface StartTerms {
+  readonly inputs: Json
+  readonly principal: Json
+  /** The id is a new one: no ledger can have it. */
+  readonly isNew?: boolean
+}
+
+/** What a run is started with, checked and copied. */
+export interface Start extends StartTerms {
+  /** Canonical JSON of the inputs. */
+  readonly text: string
+}

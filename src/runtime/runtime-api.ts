@@ -1,0 +1,125 @@
+import type { EventEmitter } from 'eventemitter3'
+import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
+import type { Diagnostic } from '../block/index.js'
+import type { Clock, Hash, IdentityId, Json, Random } from '../core/index.js'
+import type { IntentReply, NetworkOptions, StageListener } from '../intent/index.js'
+import type { JournalEntry, LedgerState, RunRecord, StoredReceipt } from '../ledger/index.js'
+import type { DeliveredEvent } from './channel.js'
+import type { PlannedText, ResolvedText, ResolveOptions } from './conversation.js'
+import type { RunHandle } from './handle.js'
+import type { IntentRequest } from './intents.js'
+import type { OpenOptions } from './open.js'
+import type { Registrations } from './registry.js'
+import type { RuntimeAudit, VerifyOptions } from './verifying.js'
+
+export interface RuntimeOptions extends Registrations, OpenOptions {
+  /**
+   * `output` (default): steps run ahead of the disk, and nothing leaves the process before it is
+   * durable. `step`: every step is durable before the next one begins (D2).
+   */
+  readonly durability?: 'output' | 'step'
+  /** Takes up every run that was interrupted. Default false: `resume` does it one by one. */
+  readonly resume?: boolean
+  /**
+   * Listens on the owner socket, so that the command line and other processes of this user can see
+   * and answer the runs (L11). Default true for ledgers on disk.
+   */
+  readonly serve?: boolean
+  /**
+   * Directories of capability packages. One that nothing is installed of yet is installed; other
+   * code than what is installed is not loaded (K10).
+   */
+  readonly packages?: readonly string[]
+  /** Where packages may reach by `network.request`. */
+  readonly network?: NetworkOptions
+  /**
+   * `replay`: reads, verifies and replays, and takes no new runs and intents (K10). Default
+   * `normal`.
+   */
+  readonly mode?: 'normal' | 'replay'
+  readonly clock?: Clock
+  readonly random?: Random
+}
+
+export interface StartOptions {
+  /** Names the run: the same id with the same document and inputs is the same run (L6). */
+  readonly id?: string
+  /** Payload of the root block's request. */
+  readonly inputs?: Json
+}
+
+/**
+ * Runs documents against one ledger.
+ *
+ * @example
+ * await using tally = await createRuntime({ location: './ledger', create: 'if-absent', blocks })
+ * const text = await readFile('pay.yaml', 'utf8')
+ * const run = tally.start(text, { id: 'june', inputs: { limit: '500' } })
+ * const { status, response } = await run.result
+ */
+export interface Runtime extends AsyncDisposable {
+  readonly identity: IdentityId
+  /**
+   * Every event of every run started after the first listener was added; as `--json` prints them.
+   */
+  readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
+  /** Starts a run of a document: YAML or JSON text, or the parsed document. */
+  start(document: string | Json, options?: StartOptions): RunHandle
+  /**
+   * Has something done by whoever serves the action, as one unit of work with one receipt (K1).
+   * Resolves with what it came to, or with what it waits for: then it goes on by itself once that
+   * is there, and `result` awaits its end. Rejects only with what rejects runs.
+   */
+  intent(request: IntentRequest): Promise<IntentReply>
+  /** What an intent came to in the end. Rejects with `run.not_found`. */
+  result(id: string): Promise<IntentReply>
+  /** What a text means: kernel patterns, then an AI provider, then `ai.chat`; nothing is done. */
+  resolveIntent(text: string, options?: ResolveOptions): Promise<ResolvedText>
+  /** {@link resolveIntent}, with the steps that doing it would take. */
+  planText(text: string, options?: ResolveOptions): Promise<PlannedText>
+  /** Installs a package: its text as `tally package pack` writes it. */
+  install(packed: string): Promise<IntentReply>
+  /** A run of this ledger by its id, without taking it up. Rejects with `run.not_found`. */
+  attach(id: string): Promise<RunHandle>
+  /** Takes up an interrupted run. */
+  resume(id: string): Promise<RunHandle>
+  /** Records of all runs, as far as they are durable. */
+  runs(): AsyncIterable<RunRecord>
+  /** The record of a run, as far as it is durable. */
+  run(id: string): RunRecord | undefined
+  journal(id: string): AsyncIterable<JournalEntry>
+  receipts(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<StoredReceipt>
+  receipt(which: Hash | number): Promise<StoredReceipt | undefined>
+  /** What is wrong or doubtful in a document; empty when it is fine. */
+  lint(document: string | Json): Promise<readonly Diagnostic[]>
+  /**
+   * Checks everything: hashes, links, signatures, state, journals; and, unless `reexecute` is
+   * false, does every run again with the registered code. Never throws for bad data (semantics.md
+   * P1).
+   */
+  verify(options?: VerifyOptions): Promise<VerificationReport>
+  /** {@link verify} with every unit executed twice and the executions compared (P2). */
+  replay(options?: Omit<VerifyOptions, 'reexecute'>): Promise<VerificationReport>
+  /** Does one receipt again, twice. Undefined when there is none. */
+  replayReceipt(which: Hash | number): Promise<ReceiptReplay | undefined>
+  /** State after receipt `upTo` (from 0): key to canonical JSON. */
+  reconstructState(upTo: number): ReturnType<RuntimeAudit['reconstructState']>
+  /** A signed note over everything committed so far: keep it elsewhere, it anchors the history. */
+  note(): Promise<string>
+  status(): LedgerState
+  /** Parks what is running and lets go of the ledger. */
+  close(): Promise<void>
+}
+
+/** What a runtime is wired with, once its ledger is open. */
+export interface WiredOptions {
+  readonly clock: Clock
+  readonly random: Random
+  readonly durability: 'output' | 'step'
+  /** What receipts name besides the code; by default, this runtime's. */
+  readonly profile?: Json
+  readonly network?: NetworkOptions
+  readonly mode?: 'normal' | 'replay'
+  /** Hears the stages of intents; for tests and inspectors. */
+  readonly onStage?: StageListener
+}
