@@ -115,7 +115,9 @@ export class Scope {
     return false
   }
 
-  /** Whether keys that were listed are those that the overlays have written since, and no others. */
+  /**
+   * Whether keys that were listed are those that the overlays have written since, and no others.
+   */
   #agrees(prefix: string, seen: ReadonlySet<string>, inner: Set<string>): boolean {
     for (const [key, text] of this.view.writes) {
       if (!key.startsWith(prefix) || inner.has(key)) continue
