@@ -83,7 +83,9 @@ export function parsePackage(
   return measured
 }
 
-/** {@link parsePackage} of a file that says itself what it holds, as `tally package pack` writes. */
+/**
+ * {@link parsePackage} of a file that says itself what it holds, as `tally package pack` writes.
+ */
 export function openPackage(
   text: string,
   options: { readonly known?: ReadonlySet<string> } = {}

@@ -9,7 +9,7 @@ interface Intent {
 
 interface Api {
   readonly network: {
-    request(request: object): Promise<{ readonly status: number; readonly body: string }>
+    request(request: object): Promise<{ readonly body: string }>
   }
   readonly storage: {
     get(key: string): unknown
@@ -20,14 +20,14 @@ interface Api {
 /** Asks a payment service; the request carries a key by which the service knows it again. */
 export async function run({ payload }: Intent, api: Api): Promise<unknown> {
   const { target = '', amount = '', port = 80 } = payload
-  const { status, body } = await api.network.request({
+  const { body } = await api.network.request({
     url: `http://127.0.0.1:${port}/payments`,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ to: target.toLowerCase(), amount: String(amount) }),
-    timeoutMs: 1000
+    timeoutMs: 500,
+    okOnly: true
   })
-  if (status !== 200) return { type: 'error', message: `the service answered ${status}` }
   const { payment } = JSON.parse(body)
   const made = (api.storage.get('made') as number | undefined) ?? 0
   api.storage.set('made', made + 1)

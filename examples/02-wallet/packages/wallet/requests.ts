@@ -7,7 +7,9 @@ export interface Intent {
     readonly asset?: string
     readonly dry?: boolean
     /** Results of earlier steps. */
-    readonly $deps?: Readonly<Record<string, { readonly account?: string }>>
+    readonly $deps?: Readonly<
+      Record<string, { readonly valid?: boolean; readonly account?: string }>
+    >
   }
 }
 
@@ -51,7 +53,7 @@ export async function accountOf(
   { target, $deps = {} }: Intent['payload'],
   api: WalletApi
 ): Promise<string> {
-  const found = Object.values($deps).find(({ account }) => account !== undefined)
+  const found = Object.values($deps).find(({ valid }) => valid === true)
   if (found?.account !== undefined) return found.account
   if (typeof target !== 'string') throw new Error('a payment has a target')
   const { contact } = await api.contacts.read({ name: target })

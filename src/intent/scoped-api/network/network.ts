@@ -107,6 +107,7 @@ class NetworkCall {
       if (answer.kind === 'failed') throw this.#failure(answer, late, url)
       const { location } = answer.headers
       if (isWrite || location === undefined || !redirects.has(answer.status)) {
+        this.#check(answer, url)
         return this.#sealed(answer, url)
       }
       const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
@@ -188,6 +189,12 @@ class NetworkCall {
     if (!/^[\u0020-\u007e]+$/.test(text)) throw secretFailure('secret_missing', reference)
     this.#secrets.set(reference, text)
     return prefix + text
+  }
+
+  /** Whatever the server says of a write, it may have done it. */
+  #check({ status }: Extract<Exchanged, { kind: 'response' }>, url: URL): void {
+    if (!this.#request.okOnly || (status >= 200 && status < 300)) return
+    throw new EffectFailure('bad_status', { details: { host: hostOf(url), status } })
   }
 
   #failure(

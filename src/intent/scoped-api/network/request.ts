@@ -60,6 +60,8 @@ export const networkRequest = z
       .string()
       .refine((body) => Buffer.byteLength(body) <= limits.NETWORK_REQUEST_BYTES_MAX, 'too large')
       .optional(),
+    /** A status outside 200 to 299 fails the call as `bad_status`, so that it can be retried. */
+    okOnly: z.boolean().default(false),
     timeoutMs: z.int().min(1).max(limits.NETWORK_TIMEOUT_MS).optional()
   })
   .refine(

@@ -29,6 +29,7 @@ const wallet = packageOf('wallet', {
     recipient: { from: 'contacts.validate', with: { recipient: 'target' } }
   }
 })
+const ref = (id: string) => ({ ref: `nodes.${id}.response.data` })
 const send = { action: 'wallet.send', payload: { target: 'Alice', amount: '10' } }
 
 describe('the planner', () => {
@@ -145,20 +146,32 @@ describe('the planner', () => {
     expect(stepsOf(planIntent(send, { registry, preferred }))).toBe(3)
   })
 
-  it('gives a plan as a document of steps', () => {
+  it('C2: gives a plan as a document in which steps are handed results', () => {
     const planned = planIntent(send, { registry: createRegistry([wallet, balance]) })
     if (!planned.ok) throw new Error(planned.message)
+    const results = { balance: ref('balance'), validate: ref('validate') }
     expect(graphDocument(planned.plan)).toMatchObject({
-      schema: 'tally-graph/1',
+      schema: 'tally-plan/1',
       name: 'wallet.send',
-      steps: [
-        { id: 'balance', action: 'finance.balance', args: {}, depends_on: [] },
-        { id: 'validate', depends_on: [] },
+      order: 'declared',
+      nodes: [
+        { id: 'balance', deps: [], input: { object: { action: { lit: 'finance.balance' } } } },
+        { id: 'validate', deps: [] },
         {
           id: 'transactions',
-          action: 'finance.transactions',
-          args: { target: 'Alice', amount: '10' },
-          depends_on: ['balance', 'validate']
+          deps: ['balance', 'validate'],
+          block: 'intent',
+          input: {
+            object: {
+              payload: {
+                object: {
+                  target: { lit: 'Alice' },
+                  amount: { lit: '10' },
+                  $deps: { object: results }
+                }
+              }
+            }
+          }
         }
       ]
     })

@@ -218,6 +218,16 @@ describe('network.request', () => {
     })
   })
 
+  it('takes a status for a failure when it is told to', async () => {
+    const port = await serve((_request, response) => response.writeHead(503).end())
+    const request = { url: `http://api.test:${port}/`, method: 'POST', okOnly: true }
+    expect(await asker()(request)).toMatchObject({
+      ok: false,
+      reason: 'bad_status',
+      details: { status: 503 }
+    })
+  })
+
   it('says that a server cannot be reached', async () => {
     expect(await asker()({ url: 'http://api.test:1/' })).toMatchObject({
       ok: false,
