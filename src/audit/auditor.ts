@@ -21,7 +21,7 @@ import {
 import type { HookVerdict, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
 import { compareUnit } from './compare.js'
 import { NotChecked } from './not-checked.js'
-import { currentProfile } from './profile.js'
+import { currentProfile, isOurs } from './profile.js'
 
 /** The code that is registered: what a ledger's receipts are compared with. */
 export interface CodeSource {
@@ -80,7 +80,6 @@ export class Auditor {
   readonly #profiles = new Map<string, number>()
   /** Keys whose value is withheld. */
   readonly #withheld = new Set<string>()
-  readonly #profile = canonicalize(currentProfile())
   readonly #declared = new Set<string>()
   #pending: PendingEntry | undefined
   #failedAttempts = 0
@@ -273,7 +272,7 @@ export class Auditor {
   /** Another engine may give other results; then a difference is told and not a failure (K10). */
   #unlessProfile(finding: Finding, { index, receipt }: VerifiedReceipt): Finding | undefined {
     const { profile } = receipt.inputPayload.provider
-    if (canonicalize(profile) === this.#profile || !isOutput(finding)) return finding
+    if (isOurs(profile) || !isOutput(finding)) return finding
     const change = profileChange(profile)
     this.notChecked.say(`${change} (compared all the same)`)
     this.notChecked.receipt(index, `${change}: ${finding.field} differs`)
@@ -282,7 +281,7 @@ export class Auditor {
 
   #count(profile: Json): void {
     const name = canonicalize(profile)
-    if (name !== this.#profile) {
+    if (!isOurs(profile)) {
       this.notChecked.say(`${profileChange(profile)} (compared all the same)`)
     }
     this.reexecuted += 1

@@ -1,7 +1,21 @@
-import { type JsonObject, runtimeProfile } from '../core/index.js'
+import { SANDBOX_PROFILE } from '../capability/index.js'
+import { canonicalize, type Json, type JsonObject, runtimeProfile } from '../core/index.js'
 import { EXPRESSION_PROFILE } from '../expression/index.js'
 
 /** The versioned names that receipts of this process carry (formats.md §3 `profile`). */
 export function currentProfile(): JsonObject {
   return { ...runtimeProfile(), cel: EXPRESSION_PROFILE }
+}
+
+const ours: ReadonlySet<string> = new Set([
+  canonicalize(SANDBOX_PROFILE),
+  canonicalize(currentProfile())
+])
+
+/**
+ * Whether what has this profile must come out here as it did there: trusted code of this process,
+ * and packages of this sandbox, which does not depend on the Node version (D5).
+ */
+export function isOurs(profile: Json): boolean {
+  return ours.has(canonicalize(profile))
 }
