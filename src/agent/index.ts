@@ -50,6 +50,7 @@ export { isFlowDocument } from './flow/parse.js'
 export { PROMPT_ASSETS_DIRECTORY, readFlow, withPromptAssets } from './flow/read-flow.js'
 export { type FlowDocument, flowJsonSchema } from './flow/schema.js'
 export { type AgentHost, AgentParts } from './host.js'
+export { type AgentResolverOptions, agentResolver } from './intent/agent-resolver.js'
 export {
   connectMcpServer,
   type McpCapabilities,

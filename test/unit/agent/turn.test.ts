@@ -6,7 +6,7 @@ import {
   type TurnResult
 } from '../../../src/agent/index.js'
 import { EffectFailure } from '../../../src/block/index.js'
-import { type JsonObject, systemClock } from '../../../src/core/index.js'
+import { type JsonObject, ManualClock, systemClock } from '../../../src/core/index.js'
 import type { RunHandle } from '../../../src/runtime/index.js'
 import { agentOf, dataOf, flowOf, nodeOf, oneTurn, runFlow } from '../../support/flows.js'
 
@@ -198,6 +198,39 @@ describe('A6: budgets', () => {
     )
     const run = await runFlow(document, { script: says('x') })
     expect(dataOf(run)).toMatchObject({ spent: { main: { costUsd: '0.00013' } } })
+  })
+})
+
+describe('A6: timeouts', () => {
+  it('ends a turn that takes longer than its agent allows', async () => {
+    const { result } = await runFlow(oneTurn({}, { timeouts: { turnMs: 20 } }), {
+      script: () => ({ hangs: true })
+    })
+    expect(result.response).toMatchObject({ reason: 'timed_out', details: { timeoutMs: 20 } })
+  })
+
+  it('begins no turn once the session is over', async () => {
+    const document = flowOf({
+      agents: [agentOf('main', { timeouts: { sessionMs: 1 } })],
+      nodes: [
+        nodeOf('one', 'agent.main', { agentId: 'main' }),
+        nodeOf('two', 'agent.main', { agentId: 'main' })
+      ],
+      edges: ['one -> two']
+    })
+    const clock = new ManualClock()
+    const run = await runFlow(document, {
+      clock,
+      script: () => {
+        clock.advance(5)
+        return { text: 'x' }
+      }
+    })
+    expect(run.requests).toHaveLength(1)
+    expect(run.result.response).toMatchObject({
+      reason: 'budget_exceeded',
+      details: { budget: 'sessionMs', limit: 1 }
+    })
   })
 })
 
