@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
 import { createRuntime, type WiredRuntime } from '../../../../src/runtime/index.js'
+import { until } from '../../../support/lives.js'
 
 const blocks = [
   defineBlock({ name: 'same', version: '1', sideEffects: 'none', run: (_, input) => input }),
@@ -37,6 +38,24 @@ const blocks = [
     name: 'send',
     version: '1',
     run: async (ctx) => ctx.effect('send', async () => ctx.path)
+  }),
+  defineBlock({
+    name: 'transact',
+    version: '1',
+    run: async (ctx) => {
+      const sent = await ctx.effect('send', async () => ctx.path)
+      await ctx.sleep(100)
+      return { sent }
+    }
+  }),
+  defineBlock({
+    name: 'late',
+    version: '1',
+    sideEffects: 'none',
+    run: async (ctx) => {
+      await ctx.sleep(40)
+      return ctx.fail('late')
+    }
   })
 ]
 
@@ -142,6 +161,75 @@ describe('a plan', () => {
     expect(result.response.data).toMatchObject({
       nodes: { a: { data: { n: 1 } }, c: { data: { n: 3 } }, e: { data: { n: 5 } } }
     })
+  })
+
+  it('W9: a failure ends what waits for a person, and lets what was sent come to its end', async () => {
+    const result = await run({
+      nodes: [
+        node('person', [], { block: 'ask' }),
+        node('sent', [], { block: 'transact' }),
+        node('late', [], { block: 'late' }),
+        node('after', ['sent'])
+      ]
+    })
+    expect(result.response).toMatchObject({
+      reason: 'late',
+      details: {
+        failed_node: 'late',
+        nodes: {
+          person: { status: 'cancelled', reason: 'cancelled' },
+          sent: { status: 'done' },
+          late: { status: 'failed', reason: 'late' },
+          after: { status: 'cancelled' }
+        }
+      }
+    })
+  })
+
+  it('W5: bounds a node by its timeout, and cancels every node with the run', async () => {
+    const slow = { block: 'ask', timeout_ms: 30, on_error: 'continue' }
+    const result = await run({ nodes: [node('a', [], slow), node('b')] })
+    expect(result.response.data).toMatchObject({
+      nodes: { a: { status: 'failed', reason: 'timed_out' }, b: { status: 'done' } }
+    })
+    const waiting = { schema: 'tally-plan/1', name: 'w', version: '1' }
+    const nodes = [node('a', [], { block: 'ask' }), node('b', [], { block: 'ask' })]
+    const handle = tally.start({ ...waiting, nodes }, { id: 'w', inputs: null })
+    await until(async () => (await handle.waits()).length === 2)
+    await handle.cancel('enough')
+    expect(await handle.result).toMatchObject({
+      status: 'cancelled',
+      response: {
+        details: { nodes: { a: { status: 'cancelled' }, b: { status: 'cancelled' } } }
+      }
+    })
+    expect((await tally.verify()).ok).toBe(true)
+  })
+
+  it('W7: a plan waits only when nothing else can move, and plans nest', async () => {
+    const inner = { schema: 'tally-plan/1', name: 'inner', version: '1' }
+    tally = await createRuntime({
+      location: 'memory:',
+      blocks,
+      composites: [{ ...inner, nodes: [node('x', [], { block: 'ask' }), node('y')] }]
+    })
+    const handle = tally.start({
+      ...inner,
+      name: 'outer',
+      nodes: [{ id: 'i', use: 'inner' }, node('j'), node('k', ['j'], { block: 'ask' })]
+    })
+    await until(async () => (await handle.waits()).length === 2)
+    for (const { token, digest, path } of await handle.waits()) {
+      await handle.resume(token, { digest, by: 'me', value: path })
+    }
+    const { response } = await handle.result
+    expect(response.data).toMatchObject({
+      nodes: {
+        i: { data: { nodes: { x: { data: 'root/i/x' }, y: { status: 'done' } } } },
+        k: { data: 'root/k' }
+      }
+    })
+    expect(await tally.verify({ executions: 2 })).toMatchObject({ ok: true })
   })
 
   it('does outside things', async () => {
