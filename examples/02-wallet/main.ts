@@ -56,10 +56,10 @@ async function grant(tally: Runtime, name: string, capabilities: string[]): Prom
 
 /** Several steps: one by one, or all or nothing. */
 async function compose(tally: Runtime): Promise<void> {
-  await run(tally, 'simple', {})
-  await run(tally, 'complex', { notify: 'Alice' })
+  await run(tally, 'simple')
+  await run(tally, 'complex')
   const before = await stateRoot(tally)
-  await run(tally, 'complex', { notify: 'Nobody' })
+  await run(tally, 'rollback')
   const after = await stateRoot(tally)
   console.log('  the state is', before === after ? 'as before' : 'another')
 }
@@ -71,12 +71,18 @@ async function stateRoot(tally: Runtime): Promise<string> {
 
 /** A service that is busy, one that is gone, and one that pays and does not answer. */
 async function recover(tally: Runtime, { port, payments, behave }: PaymentService): Promise<void> {
+  const preference = { subject: 'finance.transactions', provider: 'payments' }
+  await tally.intent({ action: 'system.prefer', payload: preference })
+  await tally.intent({ action: 'payments.configure', payload: { port } })
   behave({ busy: 2 })
-  await run(tally, 'retry', { port })
-  await run(tally, 'fallback', { port: 1 })
+  await run(tally, 'retry')
+  await tally.intent({ action: 'payments.configure', payload: { port: 1 } })
+  await run(tally, 'fallback')
+  await tally.intent({ action: 'payments.configure', payload: { port } })
   behave({ silent: true })
-  await run(tally, 'fallback', { port })
+  await run(tally, 'fallback')
   console.log('  the service has paid', payments.size, 'times')
+  await tally.intent({ action: 'system.prefer', payload: { ...preference, provider: null } })
 }
 
 /** The plan is shown before it runs. */
@@ -91,9 +97,9 @@ async function talk(tally: Runtime): Promise<void> {
   console.log('a text that wants to grant is', kind)
 }
 
-async function run(tally: Runtime, name: string, inputs: Record<string, string | number>) {
+async function run(tally: Runtime, name: string) {
   const document = await readFile(join(here, 'graphs', `${name}.yaml`), 'utf8')
-  const { status, response } = await tally.start(document, { inputs }).result
+  const { status, response } = await tally.start(document).result
   const why = response.details?.['message'] ?? response.reason ?? ''
   const balance = await tally.intent({ action: 'wallet.balance' })
   console.log(name, status, why)

@@ -30,6 +30,8 @@ beforeAll(async () => {
     await tally.intent({ action: 'system.grant', payload: { package: name, capabilities } })
   }
   await tally.intent({ action: 'wallet.mintFC', payload: { amount: '1000000' } })
+  const preference = { subject: 'finance.transactions', provider: 'payments' }
+  await tally.intent({ action: 'system.prefer', payload: preference })
   const contact = { name: 'Alice', account: 'alice' }
   await tally.intent({ action: 'contacts.add', payload: contact })
 })
@@ -67,9 +69,8 @@ describe('one payment', () => {
         })
         const [paidBefore, balanceBefore] = [service.payments.size, await walletBalance()]
         const port = how.kind === 'gone' ? DEAD_PORT : service.port
-        const { status } = await tally.start(documents[name as keyof typeof documents], {
-          inputs: { port }
-        }).result
+        await tally.intent({ action: 'payments.configure', payload: { port } })
+        const { status } = await tally.start(documents[name as keyof typeof documents]).result
         const atService = service.payments.size - paidBefore
         const atWallet = (balanceBefore - (await walletBalance())) / 10
         expect(atService + atWallet).toBeLessThanOrEqual(1)

@@ -1,4 +1,5 @@
 interface Intent {
+  readonly action: string
   readonly payload: {
     readonly target?: string
     readonly amount?: string | number
@@ -18,10 +19,14 @@ interface Api {
 }
 
 /** Asks a payment service; the request carries a key by which the service knows it again. */
-export async function run({ payload }: Intent, api: Api): Promise<unknown> {
-  const { target = '', amount = '', port = 80 } = payload
+export async function run({ action, payload }: Intent, api: Api): Promise<unknown> {
+  if (action === 'payments.configure') {
+    api.storage.set('port', payload.port)
+    return { port: payload.port }
+  }
+  const { target = '', amount = '' } = payload
   const { body } = await api.network.request({
-    url: `http://127.0.0.1:${port}/payments`,
+    url: `http://127.0.0.1:${api.storage.get('port')}/payments`,
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ to: target.toLowerCase(), amount: String(amount) }),
@@ -29,7 +34,5 @@ export async function run({ payload }: Intent, api: Api): Promise<unknown> {
     okOnly: true
   })
   const { payment } = JSON.parse(body)
-  const made = (api.storage.get('made') as number | undefined) ?? 0
-  api.storage.set('made', made + 1)
   return { sent: true, payment, to: target, amount: String(amount), through: 'payments' }
 }

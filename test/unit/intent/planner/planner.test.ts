@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createRegistry, makePackage, parseManifest } from '../../../../src/capability/index.js'
 import type { Json } from '../../../../src/core/index.js'
-import { graphDocument, planIntent } from '../../../../src/intent/index.js'
+import { graphDocument, parseGraph, planIntent } from '../../../../src/intent/index.js'
 
 function packageOf(id: string, offers: Readonly<Record<string, Json>>) {
   const parsed = parseManifest({
@@ -29,7 +29,6 @@ const wallet = packageOf('wallet', {
     recipient: { from: 'contacts.validate', with: { recipient: 'target' } }
   }
 })
-const ref = (id: string) => ({ ref: `nodes.${id}.response.data` })
 const send = { action: 'wallet.send', payload: { target: 'Alice', amount: '10' } }
 
 describe('the planner', () => {
@@ -146,34 +145,24 @@ describe('the planner', () => {
     expect(stepsOf(planIntent(send, { registry, preferred }))).toBe(3)
   })
 
-  it('C2: gives a plan as a document in which steps are handed results', () => {
+  it('C1: gives a plan as a document that runs', () => {
     const planned = planIntent(send, { registry: createRegistry([wallet, balance]) })
     if (!planned.ok) throw new Error(planned.message)
-    const results = { balance: ref('balance'), validate: ref('validate') }
-    expect(graphDocument(planned.plan)).toMatchObject({
-      schema: 'tally-plan/1',
+    const document = graphDocument(planned.plan)
+    expect(document).toMatchObject({
+      schema: 'tally-graph/1',
       name: 'wallet.send',
-      order: 'declared',
-      nodes: [
-        { id: 'balance', deps: [], input: { object: { action: { lit: 'finance.balance' } } } },
-        { id: 'validate', deps: [] },
+      steps: [
+        { id: 'balance', action: 'finance.balance', args: {}, depends_on: [] },
+        { id: 'validate', depends_on: [] },
         {
           id: 'transactions',
-          deps: ['balance', 'validate'],
-          block: 'intent',
-          input: {
-            object: {
-              payload: {
-                object: {
-                  target: { lit: 'Alice' },
-                  amount: { lit: '10' },
-                  $deps: { object: results }
-                }
-              }
-            }
-          }
+          action: 'finance.transactions',
+          args: { target: 'Alice', amount: '10' },
+          depends_on: ['balance', 'validate']
         }
       ]
     })
+    expect(parseGraph(document)).toMatchObject({ ok: true })
   })
 })
