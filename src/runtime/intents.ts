@@ -1,4 +1,4 @@
-import type { OpenWait } from '../block/index.js'
+import type { OpenWait, Position } from '../block/index.js'
 import { type GrantedCode, missing } from '../capability/index.js'
 import {
   type Hash,
@@ -20,6 +20,7 @@ import {
 import type { Ledger } from '../ledger/index.js'
 import type { RunResult } from './handle.js'
 import type { Known } from './known.js'
+import { ownerNamed } from './messages.js'
 import type { Packages } from './packages.js'
 import type { Registry } from './registry.js'
 import type { Runs } from './runs.js'
@@ -99,6 +100,17 @@ export class Intents {
     const known = await runs.attach(runId)
     const action = String(ledger.run(runId)?.started['name'] ?? 'intent')
     return replyOf(runId, action, await known.result.promise)
+  }
+
+  /** After a step of a run that changed something: as after a lone system intent. */
+  stepped(position: Position): void {
+    const follow = async () => {
+      await this.#parts.ledger.durable(position)
+      await this.#parts.packages.arrange()
+      await this.#wake(ownerNamed())
+    }
+    // A poisoned ledger tells whoever waits; what waits for a grant is found again later.
+    follow().catch(() => undefined)
   }
 
   /** After a system intent that changed something: routing and what waits for a grant go on. */

@@ -1,5 +1,5 @@
 import type { EventEmitter } from 'eventemitter3'
-import type { PumpHost } from '../block/index.js'
+import type { Position, PumpHost } from '../block/index.js'
 import type { Json } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
@@ -9,6 +9,8 @@ export interface RunsOptions {
   readonly ledger: Ledger
   readonly registry: Registry
   readonly host: Omit<PumpHost, 'emit'>
+  /** Told when a step of a run has changed the tables of the kernel, and where that stands. */
+  readonly onKernelWork?: (position: Position) => void
   readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
 }
 

@@ -31,7 +31,7 @@ import { saveCheckpoint } from './parking.js'
 import { rebuildRun } from './rebuild.js'
 import type { CompiledRoot, PreparedRun } from './registry.js'
 import type { RunsOptions, Start, StartTerms } from './run-terms.js'
-import { firstEntry, presentEvents, waitsOf } from './standing.js'
+import { firstEntry, isKernelStep, presentEvents, waitsOf } from './standing.js'
 
 /**
  * The runs of one ledger in this process: starting them, parking them, taking them up again.
@@ -356,6 +356,7 @@ export class Runs {
   #hostOf(known: Known): PumpHost {
     const emit: PumpHost['emit'] = (event, position) => {
       if (event.type === 'waiting') known.onWait?.(event, position)
+      if (isKernelStep(event)) this.#options.onKernelWork?.(position)
       known.channel.emit(event, position)
     }
     return { ...this.#options.host, emit }

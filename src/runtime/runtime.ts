@@ -109,7 +109,13 @@ export class WiredRuntime implements Runtime {
     })
     this.packages = new Packages(this.ledger, kernel.shelf, kernel.sandbox)
     const host = hostOf(this.ledger, registry, { clock, profile, durability })
-    this.runsOf = new Runs({ ledger: this.ledger, registry, events: this.events, host })
+    this.runsOf = new Runs({
+      ledger: this.ledger,
+      registry,
+      events: this.events,
+      host,
+      onKernelWork: (position) => this.intents.stepped(position)
+    })
     registry.agents.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
     const { store } = opened
     this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })

@@ -1,5 +1,6 @@
-import type { OpenWait, RootBlock, RunStarted } from '../block/index.js'
+import type { OpenWait, RootBlock, RunEvent, RunStarted } from '../block/index.js'
 import { type Hash, type Json, type RunId, sha256Hex } from '../core/index.js'
+import { KERNEL_ID } from '../intent/index.js'
 import type { RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded, resultOf } from './known.js'
@@ -56,4 +57,10 @@ export function firstEntry(
     base,
     principal
   }
+}
+
+/** Whether a step of a document, not a lone intent, was done by the kernel itself. */
+export function isKernelStep(event: RunEvent): boolean {
+  if (event.type !== 'block.settled' || event.receiptHash === undefined) return false
+  return event.dappId === KERNEL_ID && event.path !== 'root'
 }

@@ -190,7 +190,8 @@ function report(
     ...placeOf(attempt),
     block: attempt.block.name,
     response,
-    ...(receiptHash === undefined ? {} : { receiptHash })
+    ...(receiptHash === undefined ? {} : { receiptHash }),
+    ...(attempt.attribution === undefined ? {} : { dappId: attempt.attribution.dappId })
   })
 }
 

@@ -50,6 +50,8 @@ export type RunEvent = { readonly runId: RunId; readonly at: number } & (
        * Hash of the receipt that the step left; failed steps and steps of atomic parents have none.
        */
       readonly receiptHash?: Hash
+      /** Who did it, where the kernel chose it. */
+      readonly dappId?: string
     }
   | {
       readonly type: 'effect.sealed'

@@ -175,3 +175,23 @@ test('K13: a package cannot grant itself anything, and neither can another princ
   expect(outside).toEqual([])
   expect([...state.keys()].filter((key) => key.startsWith('permissions/'))).toHaveLength(2)
 })
+
+test('K5: a grant that is a step of a composite lets go on what waits for it', async () => {
+  const tally = await open(counterPackage)
+  await ask(tally, 'before', 'count.up')
+  const payload = { package: 'counter', capabilities: ['storage.read', 'storage.write'] }
+  const run = tally.start({
+    schema: 'tally-composite/1',
+    name: 'grants',
+    version: '1.0.0',
+    entry_point: 'grant',
+    nodes: {
+      grant: { block: 'intent', input: { lit: { action: 'system.grant', payload } } },
+      count: { block: 'intent', input: { lit: { action: 'count.up', payload: {} } } }
+    },
+    transitions: { grant: 'count' }
+  })
+  expect((await run.result).response).toMatchObject({ success: true })
+  expect(await tally.result('before')).toMatchObject({ type: 'dapp', dappId: 'counter' })
+  await expectSound(tally, 5)
+})
