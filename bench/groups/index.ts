@@ -1,4 +1,5 @@
 import type { Group } from '../row.js'
+import { agents } from './agents.js'
 import { alone } from './alone.js'
 import { atomic } from './atomic.js'
 import { chain } from './chain.js'
@@ -22,6 +23,7 @@ export const groups: readonly Group[] = [
   resume,
   parked,
   intents,
+  agents,
   chain,
   install
 ]

@@ -1,7 +1,12 @@
 import { type JsonObject, limits } from '../../core/index.js'
 import { loadAi } from '../transports/ai-library.js'
-import { type Fetch, wireOf } from '../transports/bounded-fetch.js'
-import { CHAT_PROVIDER, type ChatTransport, chatModels } from '../transports/chat-model.js'
+import { type Fetch, type Wire, wireOf } from '../transports/bounded-fetch.js'
+import {
+  CHAT_PROVIDER,
+  type ChatModels,
+  type ChatTransport,
+  chatModels
+} from '../transports/chat-model.js'
 import { chatTurn } from '../transports/chat-turn.js'
 import { baseUrlOf, endpointOf } from '../transports/endpoint.js'
 import { turnFailure } from '../transports/failures.js'
@@ -21,10 +26,11 @@ export async function openChatSession(
   const ai = await loadAi()
   const endpoint = endpointOf(baseUrlOf(settings.baseUrl))
   const name = transport === 'deepseek' ? 'deepseek' : CHAT_PROVIDER
+  const modelNamed = modelsKept(models)
   return {
     turn: (request, turnOptions) => {
       const wire = wireOf(fetch, limits.TURN_RESPONSE_BYTES_MAX)
-      const model = models({ model: modelOf(request, session), fetch: wire.fetch })
+      const model = modelNamed(modelOf(request, session), wire)
       const common = turnSettings(request, session)
       const providerOptions = optionsNamed(name, settings.options)
       const system = systemPrompt === undefined ? {} : { systemPrompt }
@@ -35,6 +41,26 @@ export async function openChatSession(
       )
     },
     dispose: async () => undefined
+  }
+}
+
+/**
+ * Models by name, each made once: making one costs more than a turn does. Turns of a session come
+ * one after the other, so the latest wire is that of the turn under way.
+ */
+function modelsKept(models: ChatModels): (name: string, wire: Wire) => ReturnType<ChatModels> {
+  const kept = new Map<string, ReturnType<ChatModels>>()
+  let current: Wire | undefined
+  const fetch: Fetch = (input, init) => {
+    if (current === undefined) throw turnFailure('not_sent')
+    return current.fetch(input, init)
+  }
+  return (name, wire) => {
+    current = wire
+    const known = kept.get(name) ?? models({ model: name, fetch })
+    if (kept.size >= limits.CACHE_ENTRIES_MAX) kept.clear()
+    kept.set(name, known)
+    return known
   }
 }
 

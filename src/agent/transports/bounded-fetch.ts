@@ -24,7 +24,7 @@ export function wireOf(fetch: Fetch, bytesMax: number): Wire {
       wire.isSent = true
       const response = await fetch(input, { ...init, redirect: 'manual' })
       if (response.body === null) return response
-      const body = response.body.pipeThrough(counted(wire, bytesMax))
+      const body = counted(response.body, wire, bytesMax)
       const { status, statusText, headers } = response
       return new Response(body, { status, statusText, headers })
     }
@@ -32,14 +32,27 @@ export function wireOf(fetch: Fetch, bytesMax: number): Wire {
   return wire
 }
 
-function counted(wire: Wire, bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
+// One stream of its own: a TransformStream would be two more, and they are not cheap.
+function counted(
+  body: ReadableStream<Uint8Array>,
+  wire: Wire,
+  bytesMax: number
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
   let bytes = 0
-  return new TransformStream({
-    transform(chunk, controller) {
-      bytes += chunk.byteLength
-      if (bytes <= bytesMax) return controller.enqueue(chunk)
-      wire.isTooLarge = true
-      controller.error(turnFailure('response_too_large', { bytesMax }))
-    }
-  })
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await reader.read()
+        if (done) return controller.close()
+        bytes += value.byteLength
+        if (bytes <= bytesMax) return controller.enqueue(value)
+        wire.isTooLarge = true
+        controller.error(turnFailure('response_too_large', { bytesMax }))
+        await reader.cancel()
+      },
+      cancel: (reason) => reader.cancel(reason)
+    },
+    { highWaterMark: 0 }
+  )
 }

@@ -55,9 +55,8 @@ export async function chatTurn(
       }
     }
   } catch (error) {
-    throw failureOf(ai, error, { turn, options })
-  } finally {
     cut.abort()
+    throw failureOf(ai, error, { turn, options })
   }
   if (options.signal.aborted) throw turnFailure('aborted', { endpoint: turn.endpoint })
   return reply.result(turn.request, turn.endpoint)
@@ -95,19 +94,32 @@ function listening(ai: AiLibrary, { model, request }: ChatTurn, reply: ChatReply
     },
     wrapStream: async ({ doStream }) => {
       const result = await doStream()
-      const stream = result.stream.pipeThrough(
-        new TransformStream({
-          transform(part, controller) {
-            if (part.type !== 'stream-start') return controller.enqueue(part)
-            for (const warning of part.warnings) reply.warn(warningText(warning))
-            controller.enqueue({ ...part, warnings: [] })
-          }
-        })
-      )
+      const stream = withoutWarnings(result.stream, reply)
       return { ...result, stream }
     }
   }
   return ai.wrapLanguageModel({ model: model as never, middleware })
+}
+
+type Parts = Awaited<
+  ReturnType<Parameters<NonNullable<LanguageModelMiddleware['wrapStream']>>[0]['doStream']>
+>['stream']
+
+function withoutWarnings(parts: Parts, reply: ChatReply): Parts {
+  const reader = parts.getReader()
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value: part } = await reader.read()
+        if (done) return controller.close()
+        if (part.type !== 'stream-start') return controller.enqueue(part)
+        for (const warning of part.warnings) reply.warn(warningText(warning))
+        controller.enqueue({ ...part, warnings: [] })
+      },
+      cancel: (reason) => reader.cancel(reason)
+    },
+    { highWaterMark: 0 }
+  )
 }
 
 function warningText(warning: { readonly type: string; readonly feature?: string }): string {
