@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
-import type { Json, JsonObject } from '../../../../src/core/index.js'
+import { type Json, type JsonObject, ManualClock } from '../../../../src/core/index.js'
 import { createRuntime, type WiredRuntime } from '../../../../src/runtime/index.js'
-import { until } from '../../../support/lives.js'
+import { settleDown, until } from '../../../support/lives.js'
 
 const blocks = [
   defineBlock({ name: 'same', version: '1', sideEffects: 'none', run: (_, input) => input }),
@@ -44,7 +44,7 @@ const blocks = [
     version: '1',
     run: async (ctx) => {
       const sent = await ctx.effect('send', async () => ctx.path)
-      await ctx.sleep(100)
+      await ctx.sleep(5_000)
       return { sent }
     }
   }),
@@ -53,7 +53,7 @@ const blocks = [
     version: '1',
     sideEffects: 'none',
     run: async (ctx) => {
-      await ctx.sleep(40)
+      await ctx.sleep(3_000)
       return ctx.fail('late')
     }
   })
@@ -164,7 +164,12 @@ describe('a plan', () => {
   })
 
   it('W9: a failure ends what waits for a person, and lets what was sent come to its end', async () => {
-    const result = await run({
+    const clock = new ManualClock()
+    tally = await createRuntime({ location: 'memory:', blocks, clock })
+    const handle = tally.start({
+      schema: 'tally-plan/1',
+      name: 'p',
+      version: '1',
       nodes: [
         node('person', [], { block: 'ask' }),
         node('sent', [], { block: 'transact' }),
@@ -172,6 +177,16 @@ describe('a plan', () => {
         node('after', ['sent'])
       ]
     })
+    let isOver = false
+    const ended = handle.result.finally(() => {
+      isOver = true
+    })
+    while (!isOver) {
+      await settleDown(() => isOver)
+      if (clock.nextDue !== undefined) clock.advance(clock.nextDue - clock.now())
+    }
+    const result = await ended
+    expect((await tally.verify({ executions: 2 })).failure).toBeUndefined()
     expect(result.response).toMatchObject({
       reason: 'late',
       details: {
