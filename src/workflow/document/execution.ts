@@ -11,6 +11,7 @@ const abiParameter = z.strictObject({
   name: z.string().max(128).default(''),
   type: z.string().min(1).max(128),
   internalType: z.string().max(256).optional(),
+  indexed: z.boolean().optional(),
   get components() {
     return z.array(abiParameter).max(64).optional()
   }
@@ -24,11 +25,29 @@ const abiFunction = z.strictObject({
   stateMutability: z.enum(['pure', 'view', 'nonpayable', 'payable']).optional()
 })
 
+/** Errors and events by which executors decode what a contract refuses and tells. */
+const abiError = z.strictObject({
+  type: z.literal('error'),
+  name: label,
+  inputs: z.array(abiParameter).max(64).default([])
+})
+
+const abiEvent = z.strictObject({
+  type: z.literal('event'),
+  name: label,
+  inputs: z.array(abiParameter).max(64).default([]),
+  anonymous: z.boolean().optional()
+})
+
+const errors = z.array(abiError).max(64).optional()
+const events = z.array(abiEvent).max(64).optional()
+
 const evmRead = z.strictObject({
   type: z.literal('evm_read'),
   to: valueSchema,
   abi: abiFunction,
-  args: valueMap.default({})
+  args: valueMap.default({}),
+  errors
 })
 
 const evmMultiread = z.strictObject({
@@ -44,7 +63,8 @@ const evmMultiread = z.strictObject({
       })
     )
     .min(1)
-    .max(256)
+    .max(256),
+  errors
 })
 
 const evmCall = z.strictObject({
@@ -52,7 +72,9 @@ const evmCall = z.strictObject({
   to: valueSchema,
   abi: abiFunction,
   args: valueMap.default({}),
-  value: valueSchema.optional()
+  value: valueSchema.optional(),
+  errors,
+  events
 })
 
 const evmMulticall = z.strictObject({
@@ -68,7 +90,10 @@ const evmMulticall = z.strictObject({
     )
     .min(1)
     .max(256),
-  deadline: valueSchema.optional()
+  deadline: valueSchema.optional(),
+  value: valueSchema.optional(),
+  errors,
+  events
 })
 
 const solanaInstruction = z.strictObject({

@@ -32,7 +32,7 @@ export function returnedBy(node: AisPlanNode, given: JsonObject): Returned {
 /** An argument of the first event that has it, under its own name or written as in Solidity. */
 function inEvents(given: JsonObject, name: string): Json | undefined {
   const receipt = given['receipt']
-  const events = isJsonObject(receipt) ? receipt['events'] : undefined
+  const events = isJsonObject(receipt) ? receipt['logs'] : undefined
   if (!Array.isArray(events)) return undefined
   const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
   for (const event of events as readonly Json[]) {

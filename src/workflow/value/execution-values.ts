@@ -1,147 +1,164 @@
 import type { DocumentPath, Json, JsonObject } from '../../core/index.js'
-import { type AbiFunction, isKnownExecution, type SimpleExecution } from '../document/execution.js'
+import {
+  type AbiFunction,
+  isKnownExecution,
+  type KnownExecution,
+  type SimpleExecution
+} from '../document/execution.js'
 import type { AisValue } from '../document/value.js'
 
 /** A value of an execution and where it stands there. */
 export interface PlacedValue {
   readonly path: DocumentPath
   readonly value: AisValue
-  /** Says whether a call of a batch is made, rather than with what. */
-  readonly isCondition: boolean
 }
 
 /** Every value of an execution. */
 export function executionValues(execution: SimpleExecution): readonly PlacedValue[] {
   const found: PlacedValue[] = []
   mapExecution(execution, (value, path) => {
-    found.push({ path, value, isCondition: path.at(-1) === 'condition' })
+    found.push({ path, value })
     return null
   })
   return found
 }
 
+type Resolve = (value: AisValue, path: DocumentPath) => Json | undefined
+
 /**
- * The execution with each of its values replaced by what `resolve` gives; undefined leaves a field
- * out.
+ * The execution with each of its values replaced by what `resolve` gives, as executors take it;
+ * undefined leaves a field out, and a call of a batch whose condition is false.
  */
-export function mapExecution(
-  execution: SimpleExecution,
-  resolve: (value: AisValue, path: DocumentPath) => Json | undefined
-): JsonObject {
-  const at = (value: AisValue | undefined, ...path: DocumentPath) =>
-    value === undefined ? undefined : resolve(value, path)
-  const record = (values: Readonly<Record<string, AisValue>>, ...path: DocumentPath) =>
-    present(Object.entries(values).map(([key, value]) => [key, resolve(value, [...path, key])]))
-  if (!isKnownExecution(execution)) {
-    const { type, method, ...values } = execution
-    return {
-      ...present([
-        ['type', type],
-        ['method', method]
-      ]),
-      ...record(values as never)
-    }
-  }
+export function mapExecution(execution: SimpleExecution, resolve: Resolve): JsonObject {
+  if (!isKnownExecution(execution)) return pluginJson(execution, resolve)
   switch (execution.type) {
     case 'evm_read':
     case 'evm_call':
-      return present([
-        ['type', execution.type],
-        ['to', at(execution.to, 'to')],
-        ['abi', abiJson(execution.abi)],
-        ['args', record(execution.args, 'args')],
-        ['value', execution.type === 'evm_call' ? at(execution.value, 'value') : undefined]
-      ])
     case 'evm_multiread':
-      return present([
-        ['type', execution.type],
-        ['method', execution.method],
-        [
-          'calls',
-          execution.calls.map(({ id, to, abi, args }, index) =>
-            present([
-              ['id', id],
-              ['to', at(to, 'calls', index, 'to')],
-              ['abi', abiJson(abi)],
-              ['args', record(args, 'calls', index, 'args')]
-            ])
-          )
-        ]
-      ])
     case 'evm_multicall':
-      return present([
-        ['type', execution.type],
-        ['to', at(execution.to, 'to')],
-        [
-          'calls',
-          execution.calls.flatMap(({ abi, args, condition }, index) => {
-            if (at(condition, 'calls', index, 'condition') === false) return []
-            const given = record(args, 'calls', index, 'args')
-            return [
-              present([
-                ['abi', abiJson(abi)],
-                ['args', given]
-              ])
-            ]
-          })
-        ],
-        ['deadline', at(execution.deadline, 'deadline')]
-      ])
+      return { ...evmJson(execution, resolve), ...decoding(execution) }
     case 'solana_instruction':
-      return present([
-        ['type', execution.type],
-        ['program', at(execution.program, 'program')],
-        ['instruction', execution.instruction],
-        ['discriminator', execution.discriminator],
-        [
-          'accounts',
-          execution.accounts.map((account, index) =>
-            present([
-              ['name', account.name],
-              ['pubkey', at(account.pubkey, 'accounts', index, 'pubkey')],
-              ['signer', account.signer],
-              ['writable', account.writable]
-            ])
-          )
-        ],
-        ['data', at(execution.data, 'data')],
-        ['compute_units', at(execution.compute_units, 'compute_units')],
-        [
-          'lookup_tables',
-          execution.lookup_tables?.flatMap((table, index) => {
-            const value = at(table, 'lookup_tables', index)
-            return value === undefined ? [] : [value]
-          })
-        ]
-      ])
     case 'solana_read':
-      return present([
-        ['type', execution.type],
-        ['method', execution.method],
-        ['params', at(execution.params, 'params')]
-      ])
+      return solanaJson(execution, resolve)
   }
 }
 
-/** ABI fragments of an execution. */
-export function abisOf(execution: SimpleExecution): readonly AbiFunction[] {
-  if (!isKnownExecution(execution)) return []
-  switch (execution.type) {
+type Evm = Extract<KnownExecution, { readonly type: `evm_${string}` }>
+
+function evmJson(execution: Evm, resolve: Resolve): JsonObject {
+  const { type } = execution
+  switch (type) {
     case 'evm_read':
     case 'evm_call':
-      return [execution.abi]
-    case 'evm_multiread':
-    case 'evm_multicall':
-      return execution.calls.map(({ abi }) => abi)
-    default:
-      return []
+      return present({
+        type,
+        to: resolve(execution.to, ['to']),
+        abi: abiJson(execution.abi),
+        args: record(execution.args, ['args'], resolve),
+        value: type === 'evm_call' ? at(execution.value, ['value'], resolve) : undefined
+      })
+    case 'evm_multiread': {
+      const { method } = execution
+      const calls = execution.calls.map(({ id, to, abi, args }, index) =>
+        present({
+          id,
+          to: resolve(to, ['calls', index, 'to']),
+          abi: abiJson(abi),
+          args: record(args, ['calls', index, 'args'], resolve)
+        })
+      )
+      return { type, method, calls }
+    }
+    case 'evm_multicall': {
+      const calls = execution.calls.flatMap(({ abi, args, condition }, index) => {
+        if (at(condition, ['calls', index, 'condition'], resolve) === false) return []
+        return [{ abi: abiJson(abi), args: record(args, ['calls', index, 'args'], resolve) }]
+      })
+      return present({
+        type,
+        to: resolve(execution.to, ['to']),
+        calls,
+        deadline: at(execution.deadline, ['deadline'], resolve),
+        value: at(execution.value, ['value'], resolve)
+      })
+    }
   }
+}
+
+type Solana = Exclude<KnownExecution, Evm>
+
+function solanaJson(execution: Solana, resolve: Resolve): JsonObject {
+  const { type } = execution
+  if (type === 'solana_read') {
+    const { method, params } = execution
+    return present({ type, method, params: at(params, ['params'], resolve) })
+  }
+  const accounts = execution.accounts.map(({ name, pubkey, signer, writable }, index) =>
+    present({
+      name,
+      pubkey: resolve(pubkey, ['accounts', index, 'pubkey']),
+      signer,
+      writable
+    })
+  )
+  const tables = execution.lookup_tables?.flatMap(
+    (table, index) => resolve(table, ['lookup_tables', index]) ?? []
+  )
+  return present({
+    type,
+    program: resolve(execution.program, ['program']),
+    instruction: execution.instruction,
+    discriminator: execution.discriminator,
+    accounts,
+    data: resolve(execution.data, ['data']),
+    compute_units: at(execution.compute_units, ['compute_units'], resolve),
+    lookup_tables: tables
+  })
+}
+
+/** Of a plugin every field but `type` and `method` is a value. */
+function pluginJson(execution: SimpleExecution, resolve: Resolve): JsonObject {
+  const { type, method, ...fields } = execution as Readonly<Record<string, unknown>>
+  const values = fields as Readonly<Record<string, AisValue>>
+  return {
+    ...present({ type: String(type), method: method as Json }),
+    ...record(values, [], resolve)
+  }
+}
+
+/** Fragments by which errors and events are decoded, where there are any. */
+function decoding(execution: Evm): JsonObject {
+  const events = 'events' in execution ? execution.events : undefined
+  return present({
+    errors: execution.errors === undefined ? undefined : plainJson(execution.errors),
+    events: events === undefined ? undefined : plainJson(events)
+  })
+}
+
+function at(value: AisValue | undefined, path: DocumentPath, resolve: Resolve): Json | undefined {
+  return value === undefined ? undefined : resolve(value, path)
+}
+
+function record(
+  values: Readonly<Record<string, AisValue>>,
+  path: DocumentPath,
+  resolve: Resolve
+): JsonObject {
+  const entries = Object.entries(values).map(
+    ([key, value]) => [key, resolve(value, [...path, key])] as const
+  )
+  return present(Object.fromEntries(entries))
 }
 
 function abiJson(abi: AbiFunction): Json {
-  return JSON.parse(JSON.stringify(abi))
+  return plainJson(abi)
 }
 
-function present(entries: readonly (readonly [string, Json | undefined])[]): JsonObject {
-  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as JsonObject
+function plainJson(value: object): Json {
+  return JSON.parse(JSON.stringify(value))
+}
+
+function present(members: Readonly<Record<string, Json | undefined>>): JsonObject {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined)
+  return Object.fromEntries(entries) as JsonObject
 }

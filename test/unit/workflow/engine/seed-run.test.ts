@@ -26,7 +26,7 @@ function seedChain(allowance: string, polls = 3): TestChain {
     read: ({ execution, before }) =>
       nameOf(execution) === 'allowance' ? { allowance } : { arrived: before >= polls - 1 },
     write: ({ execution }) =>
-      nameOf(execution) === 'send' ? { receipt: { events: [{ args: { messageId: 'm-1' } }] } } : {}
+      nameOf(execution) === 'send' ? { receipt: { logs: [{ args: { messageId: 'm-1' } }] } } : {}
   })
 }
 

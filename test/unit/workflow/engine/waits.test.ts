@@ -296,7 +296,7 @@ describe('W9: failures', () => {
     const { response } = await run.result
     expect(chain.functions).toEqual(['transfer'])
     expect(response).toMatchObject({
-      details: {
+      data: {
         nodes: { a: { status: 'failed' }, b: { status: 'blocked' }, c: { status: 'done' } }
       }
     })
