@@ -17,7 +17,7 @@ const actions: Json = [{ action: 'notes.create', description: 'Keeps a note.' }]
 
 async function resolved(server: ChatServer, text: string) {
   const resolver = agentResolver({
-    adapter: deepSeekAdapter({ baseUrl: server.url, model: 'fake' }),
+    adapter: deepSeekAdapter(),
     settings: { apiKey: 'env:KEY', baseUrl: server.url, model: 'fake' },
     environment: { KEY: 'the-secret-key' }
   })
