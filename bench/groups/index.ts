@@ -3,6 +3,7 @@ import { agents } from './agents.js'
 import { alone } from './alone.js'
 import { atomic } from './atomic.js'
 import { chain } from './chain.js'
+import { flows } from './flows.js'
 import { growth } from './growth.js'
 import { install } from './install.js'
 import { intents } from './intents.js'
@@ -24,6 +25,7 @@ export const groups: readonly Group[] = [
   parked,
   intents,
   agents,
+  flows,
   chain,
   install
 ]
