@@ -1,0 +1,110 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Json, JsonObject } from '../../../../src/core/index.js'
+import { evmExecutor } from '../../../../src/executor/evm/index.js'
+import { chainProviders } from '../../../../src/executor/index.js'
+import { createRuntime, MEMORY_LOCATION } from '../../../../src/runtime/index.js'
+import { troublesOf } from '../../../../src/workflow/engine/diagnose.js'
+import {
+  anvilKeys,
+  artifact,
+  owner,
+  startChain,
+  type TestChain,
+  third
+} from '../../../support/anvil.js'
+
+/** Workflows on a real EVM chain. */
+
+const text = (name: string) =>
+  readFileSync(new URL(`../../../../examples/03-evm-transfer/${name}`, import.meta.url), 'utf8')
+
+let chain: TestChain
+let token: string
+let bridge: string
+beforeAll(async () => {
+  chain = await startChain()
+  token = await chain.deploy(artifact('ExampleToken'), ['Example', 'EXT', 6, 100_000_000n])
+  bridge = await chain.deploy(artifact('BridgeLock'), [])
+})
+afterAll(() => chain.anvil.stop())
+
+async function pay(
+  given: { readonly payment: string; readonly bridged: string },
+  more: JsonObject = {}
+) {
+  const evm = evmExecutor({
+    chains: { [chain.id]: { rpc: [chain.url], signer: 'env:KEY', pollMs: 20 } },
+    environment: { KEY: anvilKeys[0] }
+  })
+  await using tally = await createRuntime({
+    location: MEMORY_LOCATION,
+    providers: chainProviders([evm]),
+    workflow: {
+      protocols: [text('erc20.yaml'), text('bridge.yaml')],
+      writes: 'broadcast',
+      policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+    }
+  })
+  const inputs = {
+    inputs: { recipient: third.address, ...given },
+    contracts: { bridge },
+    calculated: {
+      token: { chain_id: chain.id, address: token, decimals: 6 }
+    },
+    ...more
+  } as unknown as Json
+  const { status, response } = await tally.start(text('pay.yaml'), { id: 'pay', inputs }).result
+  const { ok } = await tally.verify()
+  return { status, response, ok, troubles: troublesOf({ waits: [], response }) }
+}
+
+describe('a workflow on anvil', () => {
+  it('W11: pays, approves only what is needed, and replays without the chain', async () => {
+    const first = await pay({ payment: '12.5', bridged: '30' })
+    expect(first).toMatchObject({
+      status: 'done',
+      ok: true,
+      response: {
+        data: {
+          received: '12.5',
+          locked: '30',
+          approved: true,
+          message_id: expect.stringMatching(/^0x[0-9a-f]{64}$/)
+        }
+      }
+    })
+    const balance = await chain.client.readContract({
+      address: token as `0x${string}`,
+      abi: artifact('ExampleToken').abi as never,
+      functionName: 'balanceOf',
+      args: [owner.address]
+    } as never)
+    expect(balance).toBe(57_500_000n)
+  })
+
+  it('W10: tells what a contract refuses, by the name of its error', async () => {
+    const { status, troubles, ok } = await pay({ payment: '1', bridged: '0' })
+    expect(status).toBe('failed')
+    expect(ok).toBe(true)
+    expect(troubles).toMatchObject([
+      { nodeId: 'send', diagnostic: { code: 'reverted', revert: { name: 'ZeroAmount' } } }
+    ])
+  })
+
+  it('W10: stops at an assertion before anything is sent', async () => {
+    const before = await chain.rpc('eth_blockNumber', [])
+    const { status, troubles } = await pay({ payment: '1000', bridged: '1' })
+    expect(status).toBe('failed')
+    expect(troubles).toMatchObject([
+      {
+        nodeId: 'funds',
+        diagnostic: {
+          code: 'assert_failed',
+          message: 'the wallet holds less than both branches need'
+        }
+      }
+    ])
+    expect(await chain.rpc('eth_blockNumber', [])).toBe(before)
+  })
+})
