@@ -34,7 +34,9 @@ export async function recoverTransactions(
   return found.length
 }
 
-/** The prepared transactions of one run's journal, those excepted that the chain has refused. */
+/**
+ * The prepared transactions of one run's journal. What was refused for certain counts as unsent.
+ */
 export function unfinishedIn(entries: readonly JournalEntry[]): readonly UnfinishedTransaction[] {
   const found = new Map<string, { transaction: SignedTransaction; wasSent: boolean }>()
   const latest = new Map<string, string>()
@@ -47,16 +49,20 @@ export function unfinishedIn(entries: readonly JournalEntry[]): readonly Unfinis
         : undefined
     if (transaction !== undefined) {
       latest.set(place, transaction.hash)
-      found.set(transaction.hash, { transaction, wasSent: false })
+      // A retry seals again what it keeps of the try before.
+      if (!found.has(transaction.hash)) found.set(transaction.hash, { transaction, wasSent: false })
     }
     if (entry.effect !== chainEffects.broadcast) continue
     // A step prepares a transaction right before it sends it.
     const one = found.get(latest.get(place) ?? '')
     if (one === undefined) continue
-    if (entry.k === 'requested') one.wasSent = true
-    else if (!entry.ok) found.delete(one.transaction.hash)
+    one.wasSent = entry.k === 'requested' || entry.ok || !isDefinite(entry.body)
   }
   return [...found.values()]
+}
+
+function isDefinite(body: Json): boolean {
+  return isJsonObject(body) && body['definite'] === true
 }
 
 function signedIn(body: Json): SignedTransaction | undefined {

@@ -51,12 +51,18 @@ export function prepareTransaction(
   generation = 0
 ): Promise<Prepared> {
   const { chain, execution, account } = request
-  return ask<Prepared>(ctx, chainEffects.prepare, {
-    chain,
-    execution,
-    ...(account === undefined ? {} : { account }),
-    generation
+  const asked = ctx.effect(chainEffects.prepare, {
+    request: {
+      chain,
+      execution,
+      ...(account === undefined ? {} : { account }),
+      generation
+    },
+    // Not `none`: a retry must keep these bytes even when something failed before them, or it
+    // would send others beside those that are on their way.
+    sideEffects: 'idempotent'
   })
+  return asked as Promise<unknown> as Promise<Prepared>
 }
 
 /**

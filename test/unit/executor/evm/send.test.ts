@@ -84,14 +84,17 @@ describe('a write to an EVM chain', () => {
     const order = entries
       .filter(({ k }) => k === 'sealed' || k === 'requested')
       .map(({ k, effect }) => `${String(k)} ${String(effect)}`)
-    expect(order.slice(0, 4)).toEqual([
+    expect(order.slice(0, 5)).toEqual([
+      'requested chain.prepare',
       'sealed chain.prepare',
       'requested chain.broadcast',
       'sealed chain.broadcast',
       'sealed chain.look'
     ])
     const { hash } = (response.data ?? {}) as { readonly hash: string }
-    expect(entries.find(({ effect }) => effect === 'chain.prepare')?.['body']).toMatchObject({
+    expect(
+      entries.find(({ k, effect }) => k === 'sealed' && effect === 'chain.prepare')?.['body']
+    ).toMatchObject({
       kind: 'signed',
       transaction: {
         hash,
