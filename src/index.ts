@@ -47,13 +47,35 @@ export {
   type RunId,
   TallyError
 } from './core/index.js'
+export {
+  type DoneReply,
+  type ErrorReply,
+  type IntentPlan,
+  type IntentReply,
+  type IntentResolver,
+  type KnownAction,
+  type NetworkOptions,
+  type NetworkPolicy,
+  type PermissionReply,
+  type PlannedStep,
+  type Resolution,
+  type ResolveQuestion,
+  type ResolveSecret,
+  type SecretGrant,
+  secretsOf,
+  type WaitingReply
+} from './intent/index.js'
 export type { LedgerState, Receipt, RunRecord, StoredReceipt } from './ledger/index.js'
 export {
   type Answer,
   createRuntime,
   type DeliveredEvent,
   defineConfig,
+  type IntentRequest,
+  type PlannedText,
   type Registrations,
+  type ResolvedText,
+  type ResolveOptions,
   type RunHandle,
   type RunResult,
   type Runtime,
