@@ -8,7 +8,7 @@ export interface Clock {
   schedule(at: number, due: () => void): () => void
 }
 
-// setTimeout fires at once for delays over 2^31-1 ms.
+// setTimeout fires at once for delays over 2^31-1 ms, and may fire a millisecond too early.
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 export const systemClock: Clock = {
@@ -18,7 +18,7 @@ export const systemClock: Clock = {
     const arm = () => {
       const delay = at - Date.now()
       timer = setTimeout(
-        () => (delay > TIMER_MS_MAX ? arm() : due()),
+        () => (Date.now() < at ? arm() : due()),
         Math.min(Math.max(delay, 0), TIMER_MS_MAX)
       )
     }

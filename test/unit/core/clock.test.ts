@@ -31,6 +31,21 @@ describe('ManualClock', () => {
 })
 
 describe('systemClock', () => {
+  it('fires at its time or later, never before', async () => {
+    const early: number[] = []
+    const timers = Array.from({ length: 50 }, (_, index) => {
+      const at = systemClock.now() + (index % 7)
+      return new Promise<void>((resolve) => {
+        systemClock.schedule(at, () => {
+          if (systemClock.now() < at) early.push(at)
+          resolve()
+        })
+      })
+    })
+    await Promise.all(timers)
+    expect(early).toEqual([])
+  })
+
   it('fires a timer that is due already, and not one that was called off', async () => {
     const fired: string[] = []
     systemClock.schedule(systemClock.now() + 1, () => fired.push('off'))()
