@@ -12,6 +12,7 @@ import { reading } from './reading.js'
 import { resume } from './resume.js'
 import { rollback } from './rollback.js'
 import { together } from './together.js'
+import { workflows } from './workflows.js'
 
 /** In the order in which they run. */
 export const groups: readonly Group[] = [
@@ -26,6 +27,7 @@ export const groups: readonly Group[] = [
   intents,
   agents,
   flows,
+  workflows,
   chain,
   install
 ]

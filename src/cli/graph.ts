@@ -12,6 +12,7 @@ import { loadExpressions } from '../expression/index.js'
 import { refuseInvalid, showProblems } from './frame/document.js'
 import { readDocumentFile } from './frame/document-file.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { isAisText } from './frame/workflow.js'
 
 const formats = ['mermaid', 'chart', 'json', 'xstate'] as const
 type Format = (typeof formats)[number]
@@ -30,6 +31,9 @@ export async function graph(
   const { output } = frame
   const read = await readDocumentFile(frame, file)
   const { document } = read
+  if (await isAisText(document)) {
+    throw new TallyError('cli.usage', { problem: 'a workflow of AIS is drawn by "tally plan"' })
+  }
   const refused = await refuseInvalid(frame, file, read)
   const { parseDocument } = await import('../runtime/index.js')
   const parsed = parseDocument(readDocument(document))

@@ -46,6 +46,8 @@ export interface StartOptions {
   readonly id?: string
   /** Payload of the root block's request. */
   readonly inputs?: Json
+  /** Protocols that a workflow names, beside those of `workflow` in the runtime's options. */
+  readonly protocols?: readonly (string | Json)[]
 }
 
 /**

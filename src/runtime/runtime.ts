@@ -30,6 +30,7 @@ import {
   type RunRecord,
   type StoredReceipt
 } from '../ledger/index.js'
+import { bundled } from '../workflow/index.js'
 import type { DeliveredEvent } from './channel.js'
 import {
   Conversation,
@@ -202,7 +203,9 @@ export class WiredRuntime implements Runtime {
     if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
     const runId = (options.id ?? this.#random.uuid()) as RunId
     const inputs = options.inputs ?? {}
-    const known = this.runsOf.start(runId, this.registry.prepare(document), {
+    const { protocols = [] } = options
+    const whole = protocols.length === 0 ? document : bundled(document, protocols)
+    const known = this.runsOf.start(runId, this.registry.prepare(whole), {
       inputs,
       principal: { kind: 'owner', id: 'local' }
     })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isJsonObject, type Json } from '../../core/index.js'
+import { isJsonObject, type Json, readDocument } from '../../core/index.js'
 import { chainId } from './atoms.js'
 
 /** `ais-bundle/1`: a workflow with everything it needs, as one document that can be run. */
@@ -21,4 +21,11 @@ export type BundleDocument = z.output<typeof bundleSchema>
 /** Whether a document is a bundle, or says that it is one. */
 export function isBundle(document: Json): boolean {
   return isJsonObject(document) && document['schema'] === bundleSchemaName
+}
+
+/** A workflow and protocols for it as one document. Throws `document.malformed`. */
+export function bundled(flow: string | Json, protocols: readonly (string | Json)[]): Json {
+  const read = (source: string | Json) =>
+    typeof source === 'string' ? readDocument(source) : source
+  return { schema: bundleSchemaName, flow: read(flow), protocols: protocols.map(read) }
 }

@@ -8,7 +8,7 @@ import { prepareRuntime } from '../readiness/runtime.js'
 import { type CompileValues, compileAisValue } from '../value/compile.js'
 import { approve } from './approve.js'
 import { execute } from './execute.js'
-import { gather } from './gather.js'
+import { DETECT_EFFECT, gather } from './gather.js'
 import { givenOf, type NodeInput, type NodeResult, nodeInput, resultsOf } from './spec.js'
 
 /** Names of the blocks that nodes of a workflow run as. */
@@ -30,7 +30,7 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       name: nodeBlocks.query,
       version,
       sideEffects: 'none',
-      capabilities: [chainEffects.account, chainEffects.read],
+      capabilities: [DETECT_EFFECT, chainEffects.account, chainEffects.read],
       input: nodeInput,
       run: (ctx, input) => runNode(ctx, input, values())
     }),
@@ -39,7 +39,7 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       version,
       // Doing it again asks the chain by the hash of what was sent (L7, W11).
       sideEffects: 'idempotent',
-      capabilities: Object.values(chainEffects),
+      capabilities: [DETECT_EFFECT, ...Object.values(chainEffects)],
       input: nodeInput,
       run: (ctx, input) => runNode(ctx, input, values())
     }),

@@ -1,6 +1,9 @@
 import { type BlockContext, EffectFailure } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { resolveAccount } from '../../executor/index.js'
+import { chainFits } from '../plan/select.js'
+import type { Policy } from '../policy/policy.js'
+import type { NeededChoice } from '../readiness/evaluator.js'
 import { applyPatches, parsePatches, type RuntimePatch } from '../readiness/patch.js'
 import { nodeReadiness, type Readiness } from '../readiness/readiness.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
@@ -62,7 +65,9 @@ export async function gather(
       missing: readiness.missingRefs,
       choices: readiness.needsDetect.map(({ key }) => key)
     })
-    const known = await accountPatch(ctx, input, readiness.missingRefs, round)
+    const known =
+      (await accountPatch(ctx, input, readiness.missingRefs, round)) ??
+      (round > 1 ? undefined : await choicesBy(ctx, input.spec, readiness.needsDetect))
     const answer = known ?? (await asked(ctx, input, readiness, occasion))
     const applied = applyPatches(plan, runtime, answer.patches)
     const { audit } = applied
@@ -83,6 +88,47 @@ export async function gather(
 interface Given {
   readonly patches: readonly RuntimePatch[]
   readonly choices: JsonObject
+}
+
+/** Effect by which providers make choices; its request names the provider. */
+export const DETECT_EFFECT = 'ais.detect'
+
+/** What the providers choose that a choice names or the policy lists; undefined: none could. */
+async function choicesBy(
+  ctx: BlockContext,
+  { node, policy }: NodeInput['spec'],
+  needed: readonly NeededChoice[]
+): Promise<Given | undefined> {
+  const choices: [string, Json][] = []
+  for (const choice of needed) {
+    const provider = providerFor(choice, node.chain, policy)
+    if (provider === undefined) continue
+    const request: Json = { ...choice, provider, node: node.id, chain: node.chain }
+    try {
+      const made = await ctx.effect(DETECT_EFFECT, { request, sideEffects: 'none' })
+      choices.push([choice.key, made])
+    } catch (error) {
+      // What no provider can say, a person is asked.
+      if (!(error instanceof EffectFailure)) throw error
+    }
+  }
+  return choices.length === 0 ? undefined : { patches: [], choices: Object.fromEntries(choices) }
+}
+
+/** The provider that is named, if it is enabled; else the enabled one of the highest priority. */
+function providerFor(
+  { kind, provider }: NeededChoice,
+  chain: string,
+  { detectProviders }: Policy
+): string | undefined {
+  if (detectProviders === null) return provider ?? undefined
+  const fitting = detectProviders.filter(
+    (one) =>
+      (one.kinds === null || one.kinds.includes(kind)) && chainFits(chain, one.chains ?? undefined)
+  )
+  if (provider !== null) return fitting.find((one) => one.provider === provider)?.provider
+  const [best] = [...fitting].sort((left, right) => right.priority - left.priority)
+  return best?.provider
 }
 
 /** The wallet's address is the account that would sign, where an executor has one. */

@@ -344,6 +344,62 @@ describe('W9: failures', () => {
   })
 })
 
+describe('choices', () => {
+  const detect = {
+    kind: 'best_quote',
+    provider: 'quotes',
+    candidates: [{ lit: '3' }, { lit: '5' }]
+  }
+  const args = { token: asset, to: owner, amount: { detect } }
+
+  it('are made by the provider that is named, and sealed', async () => {
+    const chain = new TestChain()
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      providers: [
+        ...chain.providers,
+        {
+          name: 'ais.detect',
+          perform: ({ request }) =>
+            (request as { readonly candidates: Json[] }).candidates[1] ?? null
+        }
+      ],
+      workflow: free
+    })
+    const run = tally.start(flow([transfer('a', { args })]), { id: 'one' })
+    expect(await run.result).toMatchObject({ status: 'done' })
+    expect([...chain.sent.values()]).toMatchObject([{ execution: { args: { value: '5' } } }])
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
+  it('are asked of a person where no provider is', async () => {
+    const { tally, chain, run } = await start(flow([transfer('a', { args })]))
+    await using _ = tally
+    const [wait] = await parked(run, 1)
+    expect(troublesOf({ waits: wait === undefined ? [] : [wait], response: null })).toMatchObject([
+      { kind: 'missing', request: { choices: [{ key: 'args/amount/0', candidates: ['3', '5'] }] } }
+    ])
+    const value = { choices: { 'args/amount/0': '3' } }
+    await run.resume(wait?.token ?? '', { digest: wait?.digest ?? '', value })
+    expect(await run.result).toMatchObject({ status: 'done' })
+    expect([...chain.sent.values()]).toMatchObject([{ execution: { args: { value: '3' } } }])
+  })
+})
+
+describe('starting', () => {
+  it('takes protocols with the document', async () => {
+    const chain = balances('7')
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      providers: chain.providers
+    })
+    const run = tally.start(flow([balance('a')]), { protocols: [aisText('erc20')] })
+    expect(await run.result).toMatchObject({ status: 'done' })
+    const unknown = await tally.start(flow([balance('a')]), {}).result
+    expect(unknown).toMatchObject({ status: 'failed', response: { reason: 'invalid_graph' } })
+  })
+})
+
 describe('simulation', () => {
   it('signs and sends nothing', async () => {
     const chain = new TestChain({ write: () => ({ success: true }) })
