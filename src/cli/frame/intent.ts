@@ -26,7 +26,8 @@ export function showReply({ output }: Frame, reply: IntentReply): ExitCode {
       const { type, id, dappId, receipt, ...result } = reply
       const proof = receipt === null ? 'no receipt, it only reads' : `receipt ${receipt}`
       output.line(text`${output.paint('green', 'done')} ${id} by ${dappId}, ${proof}`)
-      output.line(text`${JSON.stringify(result satisfies JsonObject, null, 2)}`)
+      const shown = JSON.stringify(result satisfies JsonObject, null, 2)
+      for (const line of shown.split('\n')) output.line(text`${line}`)
       return exitCodes.done
     }
     case 'permission_request': {
