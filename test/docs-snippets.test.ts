@@ -2,10 +2,11 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { type BlockRegistry, compileComposite, parseComposite } from '../src/block/index.js'
+import { type BlockRegistry, compileDocument } from '../src/block/index.js'
 import { reasons } from '../src/block/protocol.js'
 import { isJsonObject, type Json, readDocument } from '../src/core/index.js'
 import { loadExpressions } from '../src/expression/index.js'
+import { parseDocument } from '../src/runtime/index.js'
 import { checkAisDocument, parseProtocol } from '../src/workflow/index.js'
 import { builtFile } from './support/built.js'
 import {
@@ -113,10 +114,10 @@ describe('documents', async () => {
   }
   for (const snippet of yaml.filter((one) => !isAis(one))) {
     it(`${snippet.page}:${snippet.line} compiles`, () => {
-      const parsed = parseComposite(whole(readDocument(snippet.text)))
+      const parsed = parseDocument(whole(readDocument(snippet.text)))
       if (!parsed.ok) expect(parsed.diagnostics).toEqual([])
       else {
-        const result = compileComposite(parsed.definition, { registry: anyName, expressions })
+        const result = compileDocument(parsed.definition, { registry: anyName, expressions })
         expect(result.ok ? [] : result.diagnostics).toEqual([])
       }
     })

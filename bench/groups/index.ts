@@ -8,6 +8,7 @@ import { growth } from './growth.js'
 import { install } from './install.js'
 import { intents } from './intents.js'
 import { parked } from './parked.js'
+import { plans } from './plans.js'
 import { reading } from './reading.js'
 import { resume } from './resume.js'
 import { rollback } from './rollback.js'
@@ -24,6 +25,7 @@ export const groups: readonly Group[] = [
   reading,
   resume,
   parked,
+  plans,
   intents,
   agents,
   flows,

@@ -97,8 +97,8 @@ describe('a plan document', () => {
   })
 
   it('points at the line', () => {
-    const text =
-      'schema: tally-plan/1\nname: p\nversion: "1"\nnodes:\n  - id: a\n    block: x\n    deps: [b]\n'
+    const head = 'schema: tally-plan/1\nname: p\nversion: "1"\n'
+    const text = `${head}nodes:\n  - id: a\n    block: x\n    deps: [b]\n`
     const parsed = parsePlan(readDocument(text), { locate: (path) => locate(text, path) })
     expect(parsed).toMatchObject({ ok: false, diagnostics: [{ line: 7, message: 'no node b' }] })
   })
