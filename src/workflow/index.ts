@@ -10,6 +10,7 @@ export {
 export { bundled, bundleSchemaName } from './document/bundle.js'
 export { type FlowDocument, flowSchemaNames, importsOf } from './document/flow.js'
 export type { Issue, IssueCode } from './document/issue.js'
+export { aisJsonSchemas } from './document/json-schema.js'
 export { type PackDocument, packSchemaName } from './document/pack.js'
 export {
   type DocumentSource,

@@ -15,8 +15,10 @@ export default defineConfig({
     { name: 'chain.read', perform: () => ({ balance: '7' }) },
     { name: 'chain.prepare', perform: ({ request, key }) => ({ kind: 'signed',
       terms: { confirmations: 1, pollMs: 5, timeoutMs: 1000 },
-      transaction: { chain: request.chain, from: '0x1', hash: '0x' + key, nonce: 0, validUntil: null, raw: '0x' } }) },
-    { name: 'chain.broadcast', perform: ({ request }) => ({ hash: request.transaction.hash, answer: 'accepted' }) },
+      transaction: { chain: request.chain, from: '0x1', hash: '0x' + key, nonce: 0,
+        validUntil: null, raw: '0x' } }) },
+    { name: 'chain.broadcast', perform: ({ request }) =>
+      ({ hash: request.transaction.hash, answer: 'accepted' }) },
     { name: 'chain.look', perform: ({ request }) => at(request.hash) }
   ]
 })
@@ -92,7 +94,8 @@ describe('before a run', () => {
   })
 
   it('an import is the file that it was, and lies beside the workflow', async () => {
-    const pinned = `{ protocol: erc20@0.0.2, path: ./erc20.yaml, integrity: sha256:${'0'.repeat(64)} }`
+    const integrity = `sha256:${'0'.repeat(64)}`
+    const pinned = `{ protocol: erc20@0.0.2, path: ./erc20.yaml, integrity: ${integrity} }`
     const plain = '{ protocol: erc20@0.0.2, path: ./erc20.yaml }'
     await project.write('pinned.yaml', flow.replace(plain, pinned))
     const refused = await project.tally(['lint', 'pinned.yaml'])
@@ -129,7 +132,8 @@ describe('a run', () => {
 
   it('sends by itself only with --broadcast, and asks for what the policy wants', async () => {
     const inputs = ['--inputs', '{"amount":"5"}']
-    const asks = await project.tally(['run', 'pay.yaml', '--id', 'two', '--broadcast', '--json', ...inputs])
+    const two = ['run', 'pay.yaml', '--id', 'two', '--broadcast', '--json']
+    const asks = await project.tally([...two, ...inputs])
     expect(asks.code).toBe(4)
     expect(asks.stdout).toContain('risk_level')
     expect(asks.stdout).not.toContain('not_broadcast')

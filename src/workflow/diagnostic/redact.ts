@@ -1,8 +1,14 @@
 import { isJsonObject, type Json, limits } from '../../core/index.js'
 
 /** Members whose values are never shown, whatever they hold. */
+const secretParts =
+  /private[_-]?key|mnemonic|passphrase|password|secret|api[_-]?key|authorization|bearer|credential/i
 const secretNames =
-  /^(?:.*(?:private[_-]?key|mnemonic|passphrase|password|secret|api[_-]?key|authorization|bearer|credential).*|seed|seed_?phrase|signature|signatures|raw_?tx|raw_?transaction|signed_?transaction|raw)$/i
+  /^(?:seed|seed_?phrase|signatures?|raw|raw_?tx|raw_?transaction|signed_?transaction)$/i
+
+function isSecret(name: string): boolean {
+  return secretParts.test(name) || secretNames.test(name)
+}
 
 const address = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]}]+/gi
 const keyed = /\b(?:sk|pk|rk|key|token)[-_][A-Za-z0-9_-]{16,}\b/g
@@ -36,7 +42,7 @@ export function redacted(value: Json, depth = 0): Json {
       .slice(0, limit)
       .map(([name, member]) => [
         cleanText(name),
-        secretNames.test(name) ? '[secret]' : redacted(member, depth + 1)
+        isSecret(name) ? '[secret]' : redacted(member, depth + 1)
       ])
   )
 }

@@ -65,6 +65,6 @@ export const typeName = z
   .refine(isAisType, { error: 'it is not a type of AIS' })
   .meta({
     description:
-      'address, bool, string, bytes, float, int8..int256, uint8..uint256, bytes1..bytes32, asset, ' +
-      'token_amount, array<T>, tuple<T,...>'
+      'address, bool, string, bytes, float, int8..int256, uint8..uint256, bytes1..bytes32, ' +
+      'asset, token_amount, array<T>, tuple<T,...>'
   })

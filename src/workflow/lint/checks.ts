@@ -13,14 +13,12 @@ export function lintChecks({ nodes, byId }: LintSubject, issues: Issues): void {
     const before = [...node.ancestors].flatMap((id) => byId.get(id) ?? [])
     for (const query of action.recommended_prechecks) {
       if (before.some((other) => asks(other, node, query))) continue
-      const message = `before ${node.name} it is recommended to ask ${query} of ${node.node.protocol}`
-      here.note('recommended_check', message)
+      here.note('recommended_check', recommended('before', node, query))
     }
     const after = nodes.filter((other) => other.ancestors.has(node.id))
     for (const query of action.recommended_postchecks) {
       if (after.some((other) => asks(other, node, query))) continue
-      const message = `after ${node.name} it is recommended to ask ${query} of ${node.node.protocol}`
-      here.note('recommended_check', message)
+      here.note('recommended_check', recommended('after', node, query))
     }
     if (!node.returns.some(({ name }) => name === 'message_id')) continue
     if (after.some((other) => other.node.until !== undefined)) continue
@@ -30,4 +28,8 @@ export function lintChecks({ nodes, byId }: LintSubject, issues: Issues): void {
 
 function asks(other: LintNode, node: LintNode, query: string): boolean {
   return other.action === null && other.name === query && other.node.protocol === node.node.protocol
+}
+
+function recommended(when: string, { name, node }: LintNode, query: string): string {
+  return `${when} ${name} it is recommended to ask ${query} of ${node.protocol}`
 }
