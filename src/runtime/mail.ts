@@ -1,6 +1,7 @@
 import type { MessageOutcome, OpenWait, RunPump, WaitMessage } from '../block/index.js'
 import { canonicalizeLedgerValue, type Json, limits, type RunId } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
+import { overreaches } from '../workflow/index.js'
 import { copyOf } from './messages.js'
 import { waitsOf } from './standing.js'
 
@@ -44,6 +45,7 @@ export class Mail {
   /** Gives a message of a person to a run. */
   async message(runId: RunId, given: WaitMessage): Promise<MessageOutcome> {
     const message = copyOf(given)
+    if (this.#overreaches(runId, message)) return { accepted: false, reason: 'action_not_allowed' }
     const wait = this.#permissionAsked(runId, message)
     const approved = wait === undefined ? undefined : await this.#approve(wait, message.by)
     if (approved === undefined) return this.deliver(runId, message)
@@ -87,6 +89,13 @@ export class Mail {
         if (wait.reason === reason) yield { runId: record.runId, wait }
       }
     }
+  }
+
+  /** A patch of a workflow's node changes what it was given, never what it does (W3). */
+  #overreaches(runId: RunId, { token, action, value = null }: WaitMessage): boolean {
+    if (action !== 'patch') return false
+    const wait = this.#options.waits(runId).find((one) => one.token === token)
+    return wait !== undefined && overreaches(wait, value)
   }
 
   #permissionAsked(runId: RunId, { token, digest, action }: WaitMessage): OpenWait | undefined {

@@ -1,6 +1,7 @@
 import type { OpenWait, Response } from '../../block/index.js'
 import { isJsonObject, type Json } from '../../core/index.js'
 import { diagnosticIn, type NodeDiagnostic } from '../diagnostic/diagnostic.js'
+import { parsePatches } from '../readiness/patch.js'
 
 /** What stands in a node's way: it has failed, or it waits for somebody. */
 export interface NodeTrouble {
@@ -41,6 +42,18 @@ export function troublesOf(run: {
 function shown(request: Json): Json {
   const inner = isJsonObject(request) ? request['request'] : undefined
   return inner === undefined ? request : inner
+}
+
+/**
+ * Whether an answer to a failed node of a workflow changes what nobody may change (W3): it may hold
+ * `patches` below the roots that can be changed, and nothing else. Other waits are not judged.
+ */
+export function overreaches(wait: Pick<OpenWait, 'request'>, value: Json): boolean {
+  const request = shown(wait.request)
+  const details = isJsonObject(request) ? request['details'] : undefined
+  if (diagnosticIn(details) === undefined) return false
+  if (!isJsonObject(value) || Object.keys(value).join() !== 'patches') return true
+  return typeof parsePatches(value['patches'] ?? null) === 'string'
 }
 
 /** Diagnostics of failed nodes in the details of a run's response. */

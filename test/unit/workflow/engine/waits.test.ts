@@ -326,8 +326,13 @@ describe('W9: failures', () => {
         diagnostic: { code: 'reverted', actions: ['patch', 'ask_user', 'abort'] }
       }
     ])
+    const forged = { spec: { node: { execution: { to: `0x${'f'.repeat(40)}` } } } }
+    const digest = wait?.digest ?? ''
+    expect(
+      await run.resume(wait?.token ?? '', { digest, action: 'patch', value: forged })
+    ).toMatchObject({ accepted: false, reason: 'action_not_allowed' })
     await run.resume(wait?.token ?? '', {
-      digest: wait?.digest ?? '',
+      digest,
       action: 'patch',
       value: {
         patches: [
