@@ -132,8 +132,7 @@ export interface TurnDelta {
 
 /**
  * What a turn gave: sealed as it is, so plain JSON without secrets. In `structuredOutput` and tool
- * arguments, numbers that are not safe integers are decimal text (0.85 is kept as `"0.85"`),
- * because the ledger keeps no fractions.
+ * arguments, integers beyond 2^53 - 1 are decimal text, because the ledger keeps none.
  */
 export interface TurnResult {
   readonly status: 'completed' | 'failed' | 'aborted'

@@ -1,9 +1,9 @@
 import { canonicalizeLedgerValue, type Json } from '../../core/index.js'
 
 /**
- * A value from outside as the ledger can keep it: numbers that are not safe integers become decimal
- * text (`0.85` is kept as `"0.85"`), and text becomes well-formed. Undefined for what it cannot
- * keep: keys that begin with `$`, or too much depth.
+ * A value from outside as the ledger can keep it (formats.md §1): fractions stay numbers, integers
+ * beyond 2^53 - 1 become decimal text, and text becomes well-formed. Undefined for what it cannot
+ * keep: keys that begin with `$`, numbers that JSON cannot carry, or too much depth.
  */
 export function sealable(value: unknown): Json | undefined {
   try {
@@ -16,11 +16,16 @@ export function sealable(value: unknown): Json | undefined {
 
 function plain(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed()
-  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : decimalText(value)
+  if (typeof value === 'number') return isUnsafeInteger(value) ? decimalText(value) : value
   if (Array.isArray(value)) return value.map(plain)
   if (typeof value !== 'object' || value === null) return value
   const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
   return Object.fromEntries(entries.map(([key, inner]) => [key.toWellFormed(), plain(inner)]))
+}
+
+// A double that large has lost its last digits already; as text nobody computes with it unaware.
+function isUnsafeInteger(value: number): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value)
 }
 
 /** A finite number written out without an exponent: the shortest digits that mean it. */

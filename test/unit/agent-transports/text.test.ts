@@ -45,7 +45,15 @@ describe('values that the ledger can keep', () => {
     [2 ** 53, '9007199254740992']
   ])('%d is kept as %s', (value, text) => {
     expect(decimalText(value)).toBe(text)
-    expect(sealable({ value })).toEqual({ value: text })
+    expect(sealable({ value })).toEqual({ value: Number.isInteger(value) ? text : value })
+  })
+
+  it('keeps fractions as numbers, and nothing that is no number', () => {
+    expect(sealable({ score: 0.85, list: [1.5, -0] })).toEqual({ score: 0.85, list: [1.5, 0] })
+    expect([sealable(Number.NaN), sealable([Number.POSITIVE_INFINITY])]).toEqual([
+      undefined,
+      undefined
+    ])
   })
 
   it('writes every number so that it reads back the same', () => {

@@ -147,6 +147,23 @@ describe('a turn', () => {
   })
 })
 
+describe('A6: numbers in structured output', () => {
+  it('fit a schema that asks for numbers, and come out as numbers', async () => {
+    const outputSchema = {
+      type: 'object',
+      properties: { share: { type: 'number', maximum: 1 }, parts: { type: 'integer' } },
+      required: ['share', 'parts']
+    }
+    const text = '{"share": 0.625, "parts": 8}'
+    const run = await runFlow(oneTurn({ outputSchema, outputRetries: 0 }), {
+      script: () => ({ text })
+    })
+    expect(run.result.response.success).toBe(true)
+    const { receipts } = run
+    expect(receipts.join()).toContain('"structured":{"parts":8,"share":0.625}')
+  })
+})
+
 describe('A6: budgets', () => {
   const budgets: readonly (readonly [string, JsonObject, JsonObject])[] = [
     ['maxTokens', { budgets: { maxTokens: 99 } }, {}],
