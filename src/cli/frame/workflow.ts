@@ -1,6 +1,7 @@
-import { dirname, isAbsolute, join, relative } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
 import { isJsonObject, type Json, readDocument, sha256Hex, TallyError } from '../../core/index.js'
-import type { Issue, PackDocument, ProtocolDocument } from '../../workflow/index.js'
+import type { Issue, PackDocument, ProtocolDocument, WorkflowHost } from '../../workflow/index.js'
+import { loadConfig } from './config.js'
 import type { Problem } from './document.js'
 import { readInput } from './files.js'
 import type { Frame } from './frame.js'
@@ -10,6 +11,8 @@ export interface WorkflowOptions {
   readonly protocol?: readonly string[]
   readonly pack?: readonly string[]
   readonly chain?: string
+  /** Its protocols and packs count, too. */
+  readonly config?: string
 }
 
 /** A workflow with the documents that were found for it. */
@@ -63,6 +66,15 @@ export async function readWorkflow(
       documents.protocols.push(readDocument(content))
     }
   }
+  const host = await configured(frame, options.config)
+  for (const source of host?.protocols ?? []) {
+    const read = parseProtocol(source)
+    if (read.ok) protocols.push(read.document)
+  }
+  for (const source of host?.packs ?? []) {
+    const read = parsePack(source)
+    if (read.ok) packs.push(read.document)
+  }
   for (const path of options.pack ?? []) {
     const content = await readInput(frame, path)
     const read = parsePack(content)
@@ -73,6 +85,15 @@ export async function readWorkflow(
     }
   }
   return { flow, protocols, packs, documents, problems }
+}
+
+/** What the configuration brings; a run reads it by itself, so it is only looked at. */
+async function configured(
+  frame: Frame,
+  path: string | undefined
+): Promise<WorkflowHost | undefined> {
+  if (path === undefined) return undefined
+  return (await loadConfig(frame, resolve(frame.cwd, path))).workflow
 }
 
 // A document may have been received from somebody: what it imports lies beside or below it.

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { type Add, answering, collected } from './add.js'
+import { type Add, answering, collected, configOption } from './add.js'
 
 /** Options by which a command is given what a workflow of AIS needs. */
 export function needing(command: Command): Command {
@@ -27,7 +27,9 @@ export function addWorkflowCommands(add: Add): void {
       'show what a workflow will do',
       async () => (await import('../plan.js')).plan
     )
-  ).option('--format <format>', 'text, mermaid or json', 'text')
+  )
+    .option('--format <format>', 'text, mermaid or json', 'text')
+    .option(...configOption)
   const diagnose = async () => (await import('../diagnose.js')).diagnose
   add('diagnose <run>', 'show what stands in the way of a run, and what may be done', diagnose)
   const patch = async () => (await import('../decide.js')).patch

@@ -16,11 +16,7 @@ export function definitionOf(
   plan: AisPlan,
   { policy, mode }: { readonly policy: Policy; readonly mode: RunMode }
 ): PlanDefinition {
-  const common = {
-    inputs: plan.inputs,
-    policy: plan.policy,
-    simulate: plan.simulate
-  } satisfies NodeSpec['plan']
+  const common = { inputs: plan.inputs, policy: plan.policy } satisfies NodeSpec['plan']
   const nodes = plan.nodes.map((node) => nodeOf({ node, plan: common, policy, mode }))
   const outputs = Object.keys(plan.outputs).length === 0 ? [] : [outputsOf(plan, common)]
   const result = { ref: `nodes.${outputsNode}.response.data` }

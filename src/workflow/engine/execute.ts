@@ -122,13 +122,13 @@ async function read({ ctx, input, ready }: Execution): Promise<Executed> {
 }
 
 async function write({ ctx, input, ready }: Execution, occasion: Occasion): Promise<Executed> {
-  const { node, mode, plan } = input.spec
+  const { node, mode } = input.spec
   const request = {
     chain: node.chain,
     execution: ready.execution,
     ...accountOf(input.given)
   }
-  if (mode.writes === 'simulate' || plan.simulate) {
+  if (mode.writes === 'simulate' || node.simulate) {
     const simulation = await simulateTransaction(ctx, request)
     if (!simulation.ok) {
       const { name, reason } = simulation.revert

@@ -19,7 +19,7 @@ export interface RunMode {
 /** What a node's block is told about it; it stands in the definition of the run. */
 export interface NodeSpec {
   readonly node: AisPlanNode
-  readonly plan: Pick<AisPlan, 'inputs' | 'policy' | 'simulate'>
+  readonly plan: Pick<AisPlan, 'inputs' | 'policy'>
   readonly policy: Policy
   readonly mode: RunMode
 }

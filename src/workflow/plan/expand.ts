@@ -119,6 +119,7 @@ function expandStep(parts: StepParts, shared: Issues, issues: Issues): Expanded 
     retry: retryOf(source),
     timeoutMs: node.timeout_ms ?? null,
     onError: node.on_error ?? 'stop',
+    simulate: isSimulated(expansion.flow, node.id),
     risk: riskOf(source),
     amounts: [...reader.amounts].sort()
   }
@@ -307,6 +308,11 @@ function contractsOf(parts: StepParts, issues: Issues): readonly PlanContract[] 
     }
     return { name, ...found, isShared: false }
   })
+}
+
+function isSimulated({ preflight }: FlowDocument, id: string): boolean {
+  const simulate = preflight?.simulate ?? false
+  return typeof simulate === 'boolean' ? simulate : simulate[id] === true
 }
 
 function retryOf({ node }: ResolvedNode): AisPlanNode['retry'] {

@@ -22,7 +22,6 @@ export interface AisPlan {
   /** Types of what outputs and other values of the workflow read. */
   readonly amounts: readonly string[]
   readonly requiresPack: { readonly name: string; readonly version: string } | null
-  readonly simulate: boolean
 }
 
 export const planSchemaName = 'ais-plan/0.0.3'
@@ -60,6 +59,8 @@ export interface AisPlanNode {
   readonly retry: PlanRetry | null
   readonly timeoutMs: number | null
   readonly onError: 'stop' | 'continue' | 'ask'
+  /** Whether the chain simulates it before it is signed. */
+  readonly simulate: boolean
   /** Null for queries. */
   readonly risk: PlanRisk | null
   /** Paths whose text is an amount, for its expressions (W4). */

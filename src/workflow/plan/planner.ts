@@ -79,8 +79,7 @@ export function planFlow(options: PlanOptions): PlanResult {
     nodes,
     outputs: flow.outputs ?? {},
     amounts: outputAmounts,
-    requiresPack: flow.requires_pack ?? null,
-    simulate: flow.preflight?.simulate === true
+    requiresPack: flow.requires_pack ?? null
   }
   return { ok: true, plan, planHash: hashJson(plan), issues: found, resolved }
 }

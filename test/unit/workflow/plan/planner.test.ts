@@ -73,6 +73,19 @@ describe('W1: executions', () => {
   })
 })
 
+describe('preflight', () => {
+  it('simulates every node, or those that are named', async () => {
+    const nodes = [transfer('a'), transfer('b')]
+    const simulated = async (simulate: Json) => {
+      const { plan } = await goodPlan(flow(nodes, { preflight: { simulate } }))
+      return plan.nodes.map((node) => node.simulate)
+    }
+    expect(await simulated(true)).toEqual([true, true])
+    expect(await simulated({ b: true })).toEqual([false, true])
+    expect(await simulated(false)).toEqual([false, false])
+  })
+})
+
 describe('W2: dependencies', () => {
   it('are found in syntax trees, not in text', async () => {
     const condition = { cel: '"nodes.x.outputs" != "" && nodes.b.outputs.balance > 0' }
