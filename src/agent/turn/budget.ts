@@ -73,6 +73,27 @@ export function breachAfter(
   return undefined
 }
 
+/**
+ * Milliseconds that the next turn may take: the agent's own bound, and what is left of its session
+ * and of the wall-clock budgets at the run's time `now`. At least 1, as {@link breachBefore} has
+ * let the turn begin.
+ */
+export function timeLeftMs(agent: BoundAgent, flowBudget: Budget, walk: Walk, now: number): number {
+  const agentStarted = spentBy(walk, agent.agentId)?.startedAtMs ?? now
+  const flowStarted = walk.startedAtMs ?? now
+  const ends = [
+    now + agent.turnMs,
+    agentStarted + agent.sessionMs,
+    ...endOf(agent.budgets, agentStarted),
+    ...endOf(flowBudget, flowStarted)
+  ]
+  return Math.max(1, Math.min(...ends) - now)
+}
+
+function endOf({ maxWallClockMs }: Budget, startedAtMs: number): readonly number[] {
+  return maxWallClockMs === undefined ? [] : [startedAtMs + maxWallClockMs]
+}
+
 /** Tokens that the next answer may have at most. */
 export function tokensLeft(agent: BoundAgent, flowBudget: Budget, walk: Walk): number | undefined {
   const left = scopesOf(agent, flowBudget, walk).flatMap(({ budget, spent }) =>

@@ -12,7 +12,7 @@ import {
 import { noSpending, spentBy, type Walk } from '../walk/walk.js'
 import type { BoundAgent, TurnPayload } from './agent.js'
 import { arbitrate, type DelegationRuling } from './arbiter.js'
-import { breachAfter, breachBefore, spend, tokensLeft } from './budget.js'
+import { breachAfter, breachBefore, spend, timeLeftMs, tokensLeft } from './budget.js'
 import { outputProblem } from './expected-output.js'
 import { TurnFailed } from './failure.js'
 import { assemblePrompt } from './prompt.js'
@@ -150,7 +150,7 @@ export class Conversation {
       adapterConfig: agent.adapterConfig,
       flowName: entry.flowName,
       ...(asked.systemPrompt === '' ? {} : { systemPrompt: asked.systemPrompt }),
-      timeoutMs: agent.turnMs,
+      timeoutMs: timeLeftMs(agent, flowBudget, this.#walk, this.#ctx.now()),
       turn: {
         runId: this.#ctx.runId,
         nodeId: entry.nodeId,

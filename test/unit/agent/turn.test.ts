@@ -226,6 +226,37 @@ describe('A6: timeouts', () => {
     expect(result.response).toMatchObject({ reason: 'timed_out', details: { timeoutMs: 20 } })
   })
 
+  const bounds: readonly (readonly [string, JsonObject, JsonObject])[] = [
+    ['sessionMs', { timeouts: { sessionMs: 400 } }, {}],
+    ['maxWallClockMs', { budgets: { maxWallClockMs: 400 } }, {}],
+    ['maxWallClockMs of the flow', {}, { globalBudget: { maxWallClockMs: 400 } }]
+  ]
+  for (const [bound, agent, runtime] of bounds) {
+    it(`ends a turn when what was left of ${bound} is over`, async () => {
+      const flow = flowOf({
+        agents: [agentOf('main', agent)],
+        nodes: [
+          nodeOf('one', 'agent.main', { agentId: 'main' }),
+          nodeOf('two', 'agent.main', { agentId: 'main' })
+        ],
+        edges: ['one -> two']
+      })
+      const clock = new ManualClock()
+      const { result } = await runFlow(
+        { ...flow, runtime },
+        {
+          clock,
+          script: ({ nodeId }) => {
+            if (nodeId === 'two') return { hangs: true }
+            clock.advance(385)
+            return { text: 'x' }
+          }
+        }
+      )
+      expect(result.response).toMatchObject({ reason: 'timed_out', details: { timeoutMs: 15 } })
+    })
+  }
+
   it('begins no turn once the session is over', async () => {
     const document = flowOf({
       agents: [agentOf('main', { timeouts: { sessionMs: 1 } })],
