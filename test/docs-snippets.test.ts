@@ -113,8 +113,8 @@ describe('documents', async () => {
     })
   }
   for (const snippet of yaml.filter((one) => !isAis(one))) {
-    it(`${snippet.page}:${snippet.line} compiles`, () => {
-      const parsed = parseDocument(whole(readDocument(snippet.text)))
+    it(`${snippet.page}:${snippet.line} compiles`, async () => {
+      const parsed = await parseDocument(whole(readDocument(snippet.text)))
       if (!parsed.ok) expect(parsed.diagnostics).toEqual([])
       else {
         const result = compileDocument(parsed.definition, { registry: anyName, expressions })

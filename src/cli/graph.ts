@@ -36,7 +36,7 @@ export async function graph(
   }
   const refused = await refuseInvalid(frame, file, read)
   const { parseDocument } = await import('../runtime/index.js')
-  const parsed = parseDocument(readDocument(document))
+  const parsed = await parseDocument(readDocument(document))
   if (refused !== undefined || !parsed.ok) return refused ?? exitCodes.usage
   const { definition } = parsed
   const result = compileDocument(definition, {

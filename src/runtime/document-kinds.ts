@@ -24,21 +24,21 @@ export const documentKinds: readonly DocumentKind[] = [
  * Reads a parsed document by its kind. Never throws for a bad one. `own` goes before the kinds that
  * everybody has: a host's, which knows what names lead to.
  */
-export function parseDocument(
+export function parseByKind(
   document: Json,
   options: { readonly locate?: LocatePath; readonly own?: readonly DocumentKind[] } = {}
 ): ParsedDocument {
   return kindOf(document, options.own ?? []).parse(document, options)
 }
 
-/** {@link parseDocument} of text or of a parsed document. */
+/** {@link parseByKind} of text or of a parsed document. */
 export function parseSource(
   source: string | Json,
   own: readonly DocumentKind[] = []
 ): ParsedDocument {
-  if (typeof source !== 'string') return parseDocument(source, { own })
+  if (typeof source !== 'string') return parseByKind(source, { own })
   try {
-    return parseDocument(readDocument(source), { locate: (path) => locate(source, path), own })
+    return parseByKind(readDocument(source), { locate: (path) => locate(source, path), own })
   } catch (error) {
     if (!isTallyError(error)) throw error
     const message = error.message

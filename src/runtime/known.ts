@@ -13,6 +13,8 @@ import type { EventChannel } from './channel.js'
 import type { RunResult } from './handle.js'
 import type { Prepared, PreparedRun } from './registry.js'
 
+export { isEnded } from './ended.js'
+
 export type Compiled = PreparedRun & { readonly ok: true }
 
 /** A run that this process knows: its events and its result, whether it is live or parked. */
@@ -33,10 +35,6 @@ export interface PromiseWithResolvers {
   readonly promise: Promise<RunResult>
   resolve(result: RunResult): void
   reject(error: unknown): void
-}
-
-export function isEnded(record: RunRecord): boolean {
-  return record.status !== 'running' && record.status !== 'waiting'
 }
 
 /** Whether a run is a lone intent. */

@@ -1,7 +1,7 @@
 import type { OpenWait, Response } from '../block/index.js'
 import { type Hash, type Json, type RunId, TallyError } from '../core/index.js'
 import type { Ledger, RunRecord, StoredReceipt } from '../ledger/index.js'
-import { endingUnit, isEnded } from './known.js'
+import { isEnded } from './ended.js'
 import type { Runs } from './runs.js'
 import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
 
@@ -36,6 +36,8 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
     readonly definitionHash: Hash
     readonly input: Json
   }
+  // Brings the rooms that run things, which a list of receipts needs nothing of.
+  const { endingUnit } = await import('./known.js')
   const completed = await ledger.unit(endingUnit(record))
   const { response } = record.last as unknown as { readonly response: Response }
   return {

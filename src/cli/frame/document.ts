@@ -25,7 +25,7 @@ export async function checkDocument(
   const { lintDocument } = await import('../../block/index.js')
   const { parseDocument } = await import('../../runtime/index.js')
   const place = (path: Problem['path']) => locate(source, path)
-  const parsed = parseDocument(value, { locate: place })
+  const parsed = await parseDocument(value, { locate: place })
   if (!parsed.ok) return parsed.diagnostics
   const doubtful = lintDocument(parsed.definition)
   const placed = doubtful.map((found) => ({ ...found, ...place(found.path) }))
