@@ -122,6 +122,8 @@ async function execute(
   const tape: TapeEntry[] = []
   const caller = { identity, manifest: code.manifest }
   const ctx = hostContext(port)
+  let rounds = 0
+  let gasTicks = 0
   for (let faults = 0; ; ) {
     const outcome = await port.elsewhere(() =>
       sandbox.execute({
@@ -136,6 +138,9 @@ async function execute(
     )
     if (outcome.kind === 'call') {
       const { calls } = outcome
+      rounds += 1
+      gasTicks += outcome.gasTicks
+      spend(port, { rounds, gasTicks })
       tell('stage.called')
       tape.push(...(await answerCalls({ api, ctx, state: ctx.state, caller, calls })))
       continue
@@ -145,6 +150,16 @@ async function execute(
     if (!isFault || faults >= limits.SANDBOX_FAULTS_MAX) return outcome
     faults += 1
   }
+}
+
+/** Every round is bounded, and so are they all: otherwise a package could go on for hours. */
+function spend(
+  port: KernelPort,
+  { rounds, gasTicks }: { readonly rounds: number; readonly gasTicks: number }
+): void {
+  const { SANDBOX_ROUNDS_MAX: roundsMax, SANDBOX_ROUNDS_GAS_TICKS: gasMax } = limits
+  if (rounds >= roundsMax) port.fail('rounds_exceeded', { rounds, limit: roundsMax })
+  if (gasTicks > gasMax) port.fail('gas_exceeded', { gas_ticks: gasTicks, limit: gasMax })
 }
 
 function resultOf(port: KernelPort, outcome: Ended): Json {

@@ -4,6 +4,7 @@ import {
   createSandbox,
   declaredCapabilities,
   directoryPackageStore,
+  type LoadedPackage,
   packDirectory,
   type Sandbox
 } from '../capability/index.js'
@@ -50,6 +51,7 @@ export class Packages {
   readonly shelf: PackageShelf
   readonly sandbox: Sandbox
   readonly #ledger: Ledger
+  #arranging: Promise<unknown> = Promise.resolve()
   #refused: readonly RefusedPackage[] = []
   #missing: readonly RefusedPackage[] = []
 
@@ -70,8 +72,18 @@ export class Packages {
     return codeHashIn(text === undefined ? undefined : (JSON.parse(text) as Json))
   }
 
-  /** Arranges the shelf by the state as it is now. */
-  async arrange(): Promise<void> {
+  /**
+   * Arranges the shelf by the state as it is then, one call after the other: an earlier look at the
+   * state must not take the place of a later one. False when stored bytes are not what their name
+   * says; the ledger is in safe mode then.
+   */
+  arrange(): Promise<boolean> {
+    const arranged = this.#arranging.then(() => this.#arrange())
+    this.#arranging = arranged.catch(() => undefined)
+    return arranged
+  }
+
+  async #arrange(): Promise<boolean> {
     const installed = new Map<string, Hash>()
     for (const key of await this.#ledger.list(INSTALLED_PREFIX)) {
       const id = key.slice(INSTALLED_PREFIX.length)
@@ -80,9 +92,11 @@ export class Packages {
     }
     try {
       this.#missing = await this.shelf.arrange(installed)
+      return true
     } catch (error) {
       if (!isTallyError(error, 'capability.malformed_package')) throw error
       this.#ledger.enterSafeMode({ code: error.code, message: error.message })
+      return false
     }
   }
 
@@ -94,7 +108,7 @@ export class Packages {
     const fresh = new Map<string, CapabilityPackage>()
     const refused: RefusedPackage[] = []
     for (const directory of directories) {
-      const loaded = await packDirectory(directory)
+      const loaded = await packed(directory)
       if (!loaded.ok) {
         const [first] = loaded.refusals
         const { code = 'invalid_manifest', message = 'it is refused' } = first ?? {}
@@ -133,5 +147,16 @@ export class Packages {
 
   close(): Promise<void> {
     return this.sandbox.close()
+  }
+}
+
+/** Without a bundler only packages that must be bundled are refused (K3). */
+async function packed(directory: string): Promise<LoadedPackage> {
+  try {
+    return await packDirectory(directory)
+  } catch (error) {
+    if (!isTallyError(error, 'capability.bundler_missing')) throw error
+    const { message } = error
+    return { ok: false, refusals: [{ code: 'bundle_failed', path: [], message }] }
   }
 }

@@ -106,11 +106,13 @@ export function integrityOf({
   }
 }
 
-/** Ends safe mode after a clean full verification (K2). */
-async function recover({ ledger, audit }: ReadingParts): Promise<Json> {
+/** Ends safe mode after a clean full verification, of the stored packages too (K2, K10). */
+async function recover({ ledger, packages, audit }: ReadingParts): Promise<Json> {
+  const isStored = await packages.arrange()
   const report = await audit.verify({})
-  if (report.ok && ledger.state().mode === 'safe') ledger.leaveSafeMode(report)
-  return { ok: report.ok, mode: ledger.state().mode, line: report.line }
+  const ok = report.ok && isStored
+  if (ok && ledger.state().mode === 'safe') ledger.leaveSafeMode(report)
+  return { ok, mode: ledger.state().mode, line: report.line }
 }
 
 /** Plain data by construction; its type only names the members. */

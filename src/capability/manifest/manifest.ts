@@ -68,6 +68,7 @@ export type RefusalCode =
   | 'duplicate_entry'
   | 'path_outside'
   | 'missing_file'
+  | 'unreadable'
   | 'too_large'
   | 'bundle_failed'
 

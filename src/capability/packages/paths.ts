@@ -1,4 +1,4 @@
-import { realpath } from 'node:fs/promises'
+import { realpath, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
 import { isTallyError } from '../../core/index.js'
 import type { Refusal } from '../manifest/manifest.js'
@@ -24,19 +24,25 @@ export async function resolveInside(directory: string, relative: string): Promis
   return realInside(directory, join(directory, ...segments))
 }
 
-/** Whether a file, once every symbolic link is followed, lies below the directory. */
+/**
+ * Whether a file, once every symbolic link is followed, lies below the directory. Only regular
+ * files do: reading a pipe waits for ever, and a device has no end.
+ */
 export async function realInside(directory: string, path: string): Promise<InsidePath> {
   let real: string
+  let isFile: boolean
   try {
     real = await realpath(path)
+    isFile = (await stat(real)).isFile()
   } catch (error) {
     if (isTallyError(error)) throw error
     return refused('missing_file', nameBelow(directory, path), 'cannot be found')
   }
-  if (real.startsWith(directory.endsWith(sep) ? directory : directory + sep)) {
-    return { ok: true, path: real }
+  if (!real.startsWith(directory.endsWith(sep) ? directory : directory + sep)) {
+    return refused('path_outside', nameBelow(directory, path), 'lies outside the package')
   }
-  return refused('path_outside', nameBelow(directory, path), 'lies outside the package')
+  if (!isFile) return refused('unreadable', nameBelow(directory, path), 'is no regular file')
+  return { ok: true, path: real }
 }
 
 /**

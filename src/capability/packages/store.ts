@@ -7,7 +7,7 @@ import { type CapabilityPackage, encodePackage, parsePackage } from './package.j
 export interface PackageStore {
   /** Throws `capability.malformed_package` when what is stored does not hash to its name. */
   read(codeHash: Hash): Promise<CapabilityPackage | undefined>
-  /** Does nothing when the package is there already. */
+  /** Durable when it resolves. Writing what is there already changes nothing. */
   write(capabilityPackage: CapabilityPackage): Promise<void>
   remove(codeHash: Hash): Promise<void>
   /** Code hashes, sorted. */
@@ -42,6 +42,7 @@ export function directoryPackageStore(
         await file.close()
       }
       await rename(`${path}.new`, path)
+      await syncNames(directory)
     },
     async remove(codeHash) {
       await rm(fileOf(codeHash), { force: true })
@@ -54,6 +55,16 @@ export function directoryPackageStore(
         .filter(isHash)
         .sort()
     }
+  }
+}
+
+/** A receipt that says what is installed must not outlive a crash that the file does not. */
+async function syncNames(directory: string): Promise<void> {
+  const names = await open(directory, 'r')
+  try {
+    await names.sync()
+  } finally {
+    await names.close()
   }
 }
 

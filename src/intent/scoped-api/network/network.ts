@@ -3,6 +3,7 @@ import { type Clock, type Json, limits, systemClock } from '../../../core/index.
 import type { EffectCaller, EffectCapability } from '../host-capability.js'
 import { type HostAddress, kindOf, type ResolveHost, resolveHost } from './addresses.js'
 import { type Exchanged, exchange } from './exchange.js'
+import { unlessLate } from './late.js'
 import { mayAsk, maySend, type NetworkPolicy } from './policy.js'
 import { type NetworkRequest, networkRequest, sideEffectsOf, urlProblem } from './request.js'
 import { type ResolveSecret, redactor, secretFailure } from './secrets.js'
@@ -123,8 +124,8 @@ class NetworkCall {
     const { entry } = this.#caller
     const host = hostOf(url)
     if (!mayAsk(host, entry, this.#policy)) throw refused('host_not_allowed', { host })
-    const headers = await this.#headers(url, isRedirected)
-    const addresses = await this.#addresses(url)
+    const headers = await unlessLate(late, this.#headers(url, isRedirected))
+    const addresses = await unlessLate(late, this.#addresses(url))
     const { method, body } = this.#request
     return exchange({
       url,
@@ -185,7 +186,10 @@ class NetworkCall {
       throw secretFailure('secret_not_allowed', reference)
     }
     if (secrets === undefined) throw secretFailure('secret_missing', reference)
-    const text = await secrets(reference)
+    const text = await secrets(reference).catch((error: unknown) => {
+      // What else went wrong may say more about the secret than a receipt should.
+      throw error instanceof EffectFailure ? error : secretFailure('secret_missing', reference)
+    })
     if (!/^[\u0020-\u007e]+$/.test(text)) throw secretFailure('secret_missing', reference)
     this.#secrets.set(reference, text)
     return prefix + text

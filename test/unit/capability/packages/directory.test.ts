@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -127,6 +128,25 @@ describe('packDirectory', () => {
         ok: false,
         refusals: [{ code: 'path_outside' }]
       })
+    }
+  )
+
+  it.each(['manifest.json', 'index.js', 'bundle.mjs', 'lib.js'])(
+    'T17: waits for no pipe and reads no directory in the place of %s',
+    async (name) => {
+      const directory = await directoryOf({
+        'index.js': `import './lib.js'; export const run = () => 1`,
+        'lib.js': ''
+      })
+      const path = join(directory, name)
+      await rm(path, { force: true })
+      execFileSync('mkfifo', [path])
+      const code = name === 'lib.js' ? 'bundle_failed' : 'unreadable'
+      const refused = { ok: false, refusals: [{ code }] }
+      expect(await packDirectory(directory)).toMatchObject(refused)
+      await rm(path)
+      await mkdir(path)
+      expect(await packDirectory(directory)).toMatchObject(refused)
     }
   )
 

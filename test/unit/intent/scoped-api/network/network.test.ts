@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Json } from '../../../../../src/core/index.js'
 import { createScopedApi, type NetworkOptions, secretsOf } from '../../../../../src/intent/index.js'
@@ -208,6 +209,25 @@ describe('network.request', () => {
     expect(answer).toMatchObject({ ok: false, reason: 'timed_out' })
   })
 
+  it('waits no longer for a name than for an answer', async () => {
+    const never = asker({ resolve: () => new Promise(() => undefined) })
+    const answer = await never({ url: 'https://api.test/', method: 'POST', timeoutMs: 50 })
+    expect(answer).toMatchObject({ ok: false, reason: 'timed_out' })
+  })
+
+  it('H6: unpacks nothing, so that a small answer stays small', async () => {
+    const zeros = gzipSync(Buffer.alloc(64 * 1024 * 1024))
+    let asked: unknown
+    const port = await serve((request, response) => {
+      asked = request.headers['accept-encoding']
+      response.setHeader('content-encoding', 'gzip')
+      response.end(zeros)
+    })
+    const { result } = await asker()({ url: `http://api.test:${port}/` })
+    expect(asked).toBe('identity')
+    expect(result).toMatchObject({ encoding: 'base64', body: zeros.toString('base64') })
+  })
+
   it('breaks off an answer that is too large', async () => {
     const port = await serve((_request, response) => {
       response.end(Buffer.alloc(1024 * 1024 + 1, 97))
@@ -310,6 +330,15 @@ describe('secrets of network.request', () => {
       expect(answer).toMatchObject({ reason: 'secret_not_allowed' })
     }
     expect(asked).toBe(0)
+  })
+
+  it('are not told by what their source throws', async () => {
+    const broken = async () => {
+      throw new Error(`cannot decode ${canary}`)
+    }
+    const answer = await asker({ policy, secrets: broken })({ url: 'http://api.test:1/', headers })
+    expect(answer).toMatchObject({ ok: false, reason: 'secret_missing' })
+    expect(JSON.stringify(answer)).not.toContain(canary)
   })
 
   it('that are not there end the request before it is sent', async () => {
