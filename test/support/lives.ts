@@ -4,7 +4,8 @@ import {
   type Json,
   ManualClock,
   nextTurn,
-  type Random
+  type Random,
+  systemClock
 } from '../../src/core/index.js'
 import { generateIdentity, type Signer } from '../../src/identity/index.js'
 import { openLedger, type Store, type StoreItem } from '../../src/ledger/index.js'
@@ -220,9 +221,13 @@ export async function settleDown(progress: () => unknown): Promise<void> {
   throw new Error('it does not settle down')
 }
 
-/** Lets the loop turn until a condition holds. */
+/** Far more than a loaded machine needs for anything that a test waits for. */
+const UNTIL_MS = 60_000
+
+/** Lets the loop turn until a condition holds; what threads do takes time, not turns. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let turn = 0; turn < TURNS_MAX; turn += 1) {
+  const end = systemClock.now() + UNTIL_MS
+  while (systemClock.now() < end) {
     if (await holds()) return
     await nextTurn()
   }

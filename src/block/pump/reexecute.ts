@@ -20,7 +20,7 @@ export type Reexecuted =
       /** Capabilities that the code asked for, sorted. */
       readonly used: readonly string[]
       /** What the kernel says of it. */
-      readonly attribution: Attribution | undefined
+      readonly attribution?: Attribution
     }
   | { readonly kind: 'diverged'; readonly finding: Finding }
 
@@ -56,7 +56,8 @@ export async function executeOnTape(
   if (!execution.isOver) await patience(execution)
   if (outcome === undefined) return diverged(execution, stalled(execution))
   const { attribution } = execution
-  return { kind: 'settled', outcome, used: [...execution.used].sort(), attribution }
+  const settled = { kind: 'settled', outcome, used: [...execution.used].sort() } as const
+  return attribution === undefined ? settled : { ...settled, attribution }
 }
 
 function answer(execution: Execution, entry: TapeEntry): Finding | undefined {
