@@ -34,7 +34,7 @@ export type {
   WriteRequest
 } from './port.js'
 export { chainProviders } from './providers.js'
-export { type JournalSource, recoverTransactions, unfinishedIn } from './recover.js'
+export { recoverTransactions, unfinishedIn } from './recover.js'
 export { type ConfirmOptions, confirmTransaction } from './steps/confirm.js'
 export {
   broadcastTransaction,

@@ -9,11 +9,14 @@ import type {
   SignedTransaction,
   WriteRequest
 } from './port.js'
+import { recoverTransactions } from './recover.js'
 import { chainEffects } from './steps/effects.js'
 
 /**
- * What answers the effects of `chainEffects`: register them with a runtime. One executor for each
- * namespace; throws `executor.duplicate_namespace` for two.
+ * What answers the effects of `chainEffects`: register them with a runtime, all of them. Before the
+ * runtime starts or resumes anything, the executors are told of the transactions of earlier
+ * processes (semantics.md W11). One executor for each namespace; throws
+ * `executor.duplicate_namespace` for two.
  *
  * @example
  * const evm = evmExecutor({ chains, environment: process.env })
@@ -58,7 +61,12 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
         return asJson(await of(asked.chain).prepare(asked, call))
       }
     },
-    broadcasting(of),
+    {
+      ...broadcasting(of),
+      recover: async (unfinished) => {
+        await recoverTransactions(unfinished, executors)
+      }
+    },
     {
       name: chainEffects.look,
       perform: async ({ request, ...call }) => {

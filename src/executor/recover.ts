@@ -1,32 +1,18 @@
-import type { JournalEntry } from '../block/index.js'
-import { isJsonObject, type Json, type RunId } from '../core/index.js'
+import type { JournalEntry, UnfinishedJournals } from '../block/index.js'
+import { isJsonObject, type Json } from '../core/index.js'
 import type { Executor, SignedTransaction, UnfinishedTransaction } from './port.js'
 import { chainEffects } from './steps/effects.js'
 
-/** What holds the journals: a runtime. */
-export interface JournalSource {
-  runs(): AsyncIterable<{ readonly runId: RunId; readonly status: string }>
-  journal(id: string): AsyncIterable<{ readonly value: Json }>
-}
-
 /**
  * Tells executors which transactions the runs that have not ended had prepared, so that their
- * nonces are known again (semantics.md W11). Call it after opening and before anything is resumed.
- * Returns how many were found.
+ * nonces are known again (semantics.md W11). Returns how many were found.
  */
 export async function recoverTransactions(
-  source: JournalSource,
+  unfinished: UnfinishedJournals,
   executors: readonly Executor[]
 ): Promise<number> {
   const found: UnfinishedTransaction[] = []
-  for await (const { runId, status } of source.runs()) {
-    if (status !== 'running' && status !== 'waiting') continue
-    const entries: JournalEntry[] = []
-    for await (const { value } of source.journal(runId)) {
-      entries.push(value as unknown as JournalEntry)
-    }
-    found.push(...unfinishedIn(entries))
-  }
+  for await (const entries of unfinished) found.push(...unfinishedIn(entries))
   for (const executor of executors) {
     const own = found.filter(({ transaction }) => executor.chains.includes(transaction.chain))
     if (own.length > 0) executor.recover(own)

@@ -152,6 +152,11 @@ export class Registry implements BlockRegistry {
     return this.#providers.get(name)
   }
 
+  /** Those that want to know what earlier processes have left unfinished. */
+  recovering(): readonly Provider[] {
+    return [...this.#providers.values()].filter(({ recover }) => recover !== undefined)
+  }
+
   /** Names of the AI providers that resolve text, in the order in which they were given. */
   resolvers(): readonly string[] {
     return this.#resolvers

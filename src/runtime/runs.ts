@@ -26,6 +26,7 @@ import {
   refusedResult,
   resultOf
 } from './known.js'
+import { LeftBehind } from './left-behind.js'
 import { Mail } from './mail.js'
 import { saveCheckpoint } from './parking.js'
 import { rebuildRun } from './rebuild.js'
@@ -41,17 +42,20 @@ import { firstEntry, isKernelStep, presentEvents, waitsOf } from './standing.js'
  *
  * L6 the same id is the same run: with the same document and inputs it is attached to, otherwise
  * refused.
+ * W11 no run begins or goes on before providers know what earlier processes have left unfinished.
  */
 export class Runs {
   readonly #options: RunsOptions
   /** Messages to the runs. */
   readonly mail: Mail
+  readonly #leftBehind: LeftBehind
   readonly #known = new Map<RunId, Known>()
   #live = 0
   #isClosing = false
 
   constructor(options: RunsOptions) {
     this.#options = options
+    this.#leftBehind = new LeftBehind(options)
     this.mail = new Mail({
       ledger: options.ledger,
       pumpOf: (runId) => this.#pumpOf(runId),
@@ -139,6 +143,8 @@ export class Runs {
     { root, compiled }: Compiled,
     options: Start
   ): Promise<void> {
+    const telling = this.#leftBehind.told()
+    if (telling !== undefined) await telling
     this.#checkOpen()
     if (this.liveCount >= limits.RUNS_LIVE_MAX) {
       throw new TallyError('runtime.too_many_runs', { limit: limits.RUNS_LIVE_MAX })
@@ -199,6 +205,7 @@ export class Runs {
   async #rebuild(runId: RunId, known: Known): Promise<void> {
     known.callOffDue?.()
     known.callOffDue = undefined
+    await this.#leftBehind.told()
     const { ledger, registry } = this.#options
     const host = this.#hostOf(known)
     const { pump, compiled, resume } = await rebuildRun(runId, { ledger, registry, host })
@@ -390,5 +397,3 @@ export class Runs {
     if (this.#isClosing) throw new TallyError('runtime.closed', {})
   }
 }
-
-export type { Known } from './known.js'

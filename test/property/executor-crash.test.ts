@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/block/index.js'
 import { type Json, ManualClock } from '../../src/core/index.js'
-import { chainProviders, type Executor, recoverTransactions } from '../../src/executor/index.js'
+import { chainProviders } from '../../src/executor/index.js'
 import { FakeChain, fakeExecutor } from '../../src/testing/index.js'
 import { sendBlock } from '../support/anvil-send.js'
 import type { World } from '../support/lives.js'
@@ -39,7 +39,7 @@ function mortal(provider: Provider, world: World): Provider {
   }
   const { locate } = provider
   return {
-    name: provider.name,
+    ...provider,
     perform: (call) => around(async () => provider.perform(call)),
     ...(locate === undefined
       ? {}
@@ -50,20 +50,18 @@ function mortal(provider: Provider, world: World): Provider {
 /** The fake chain outlives the processes; executors and their memory do not. */
 function scenario() {
   const chain = new FakeChain({ id: 'eip155:7' })
-  let executor: Executor
   const given: Scenario = {
     document,
     inputs: {},
     registrations: (world) => {
-      executor = fakeExecutor({
+      const executor = fakeExecutor({
         chains: [chain],
         accounts: { default: '0xme' },
         clock: new ManualClock()
       })
       const providers = chainProviders([executor]).map((one) => mortal(one, world))
       return { blocks: [sendBlock], providers }
-    },
-    opened: (runtime) => void recoverTransactions(runtime, [executor])
+    }
   }
   return { chain, given }
 }

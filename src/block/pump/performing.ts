@@ -8,7 +8,7 @@ import {
 import type { Compensation } from '../compensation.js'
 import { type EffectCall, EffectFailure, type Located } from '../context.js'
 import type { EffectRequest } from './calls.js'
-import type { SealedFailure } from './entries.js'
+import type { JournalEntry, SealedFailure } from './entries.js'
 import { plainDetails, plainText } from './plain.js'
 
 /** Answers effects under one name; may be registered with the runtime instead of given inline. */
@@ -18,7 +18,14 @@ export interface Provider {
   locate?(call: EffectCall): Promise<Located<Json>> | Located<Json>
   /** How what it did is undone (C4); a block's own `compensate` comes first. */
   readonly compensate?: Compensation
+  /**
+   * Called once, before this process starts or takes up any run. What is read are the journals of
+   * the runs that earlier processes have left unfinished, one by one.
+   */
+  recover?(unfinished: UnfinishedJournals): Promise<void>
 }
+
+export type UnfinishedJournals = AsyncIterable<readonly JournalEntry[]>
 
 /** What became of an effect. `unknown`: it may or may not have happened, and nobody could tell. */
 export type Performed =

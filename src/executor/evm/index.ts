@@ -21,7 +21,6 @@ export type {
   WriteRequest
 } from '../port.js'
 export { chainProviders } from '../providers.js'
-export { type JournalSource, recoverTransactions } from '../recover.js'
 export {
   chainEffects,
   readChain,

@@ -104,9 +104,13 @@ export class NonceOwner {
       const { nonce } = transaction
       if (nonce === null) continue
       const earlier = this.#reserved.get(nonce)
+      if (earlier?.transaction.hash === transaction.hash) {
+        earlier.wasSent ||= wasSent
+        continue
+      }
       // Of two with one nonce, the one that was sent keeps it; the other was superseded.
       if (earlier?.wasSent === true && !wasSent) {
-        if (earlier.transaction.hash !== transaction.hash) this.#superseded.add(transaction.hash)
+        this.#superseded.add(transaction.hash)
         continue
       }
       this.#supersede(nonce)

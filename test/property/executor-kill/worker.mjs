@@ -21,9 +21,7 @@ function sendingDocument(chain, execution) {
 
 export async function openWorker({ sources, location, chain, url, key }) {
   const { createRuntime, defineBlock } = await import(`${sources}index.js`)
-  const { chainProviders, recoverTransactions, sendTransaction } = await import(
-    `${sources}executor/index.js`
-  )
+  const { chainProviders, sendTransaction } = await import(`${sources}executor/index.js`)
   const { evmExecutor } = await import(`${sources}executor/evm/index.js`)
   const evm = evmExecutor({
     chains: { [chain]: { rpc: [url], signer: 'env:KEY' } },
@@ -35,7 +33,7 @@ export async function openWorker({ sources, location, chain, url, key }) {
     sideEffects: 'idempotent',
     run: async (ctx, input) => ({ hash: (await sendTransaction(ctx, input)).hash })
   })
-  const runtime = await createRuntime({
+  return createRuntime({
     location,
     create: 'if-absent',
     insecurePlaintextKey: true,
@@ -43,8 +41,6 @@ export async function openWorker({ sources, location, chain, url, key }) {
     blocks: [send],
     providers: chainProviders([evm])
   })
-  await recoverTransactions(runtime, [evm])
-  return runtime
 }
 
 async function work(options) {
