@@ -7,6 +7,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 120_000,
     pool: 'forks',
+    // Unset, one core is left idle, which on two is half of the machine.
+    maxWorkers: '100%',
     restoreMocks: true
   }
 })
