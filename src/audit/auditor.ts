@@ -18,8 +18,9 @@ import {
   limits,
   type RunId
 } from '../core/index.js'
-import type { HookVerdict, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
+import type { HookVerdict, StateView, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
 import { compareUnit } from './compare.js'
+import { evidenceFinding, Failures } from './failures.js'
 import { NotChecked } from './not-checked.js'
 import { currentProfile, isOurs } from './profile.js'
 
@@ -74,6 +75,7 @@ interface PendingEntry {
  */
 export class Auditor {
   readonly notChecked = new NotChecked()
+  readonly failures: Failures
   readonly #options: AuditorOptions
   readonly #runs = new Map<RunId, AuditedRun>()
   readonly #compiled = new Map<string, Compiled>()
@@ -82,11 +84,11 @@ export class Auditor {
   readonly #withheld = new Set<string>()
   readonly #declared = new Set<string>()
   #pending: PendingEntry | undefined
-  #failedAttempts = 0
   reexecuted = 0
 
   constructor(options: AuditorOptions) {
     this.#options = options
+    this.failures = new Failures(options)
   }
 
   get reexecutedByProfile(): Readonly<Record<string, number>> {
@@ -95,11 +97,7 @@ export class Auditor {
 
   /** Says what is left open; to be called once, at the end. */
   finish(): readonly string[] {
-    const failed = this.#failedAttempts
-    if (failed > 0) {
-      const what = failed === 1 ? 'failed attempt leaves' : 'failed attempts leave'
-      this.notChecked.say(`${failed} ${what} no receipt: not executed again`)
-    }
+    this.failures.say(this.notChecked)
     return this.notChecked.all()
   }
 
@@ -113,7 +111,7 @@ export class Auditor {
         if (run.kind === 'skipped') continue
         if (run.kind === 'ended') return afterEnd(item, entry)
         const isLast = place === item.entries.length - 1
-        const finding = this.#entry(run.replay, { entry, text, isLast, item })
+        const finding = await this.#entry(run.replay, { entry, text, isLast, item })
         if (finding !== undefined) return { ...finding, key: finding.key ?? item.runId }
       }
       return undefined
@@ -180,7 +178,7 @@ export class Auditor {
     return compiled
   }
 
-  #entry(
+  async #entry(
     replay: RunReplay,
     given: {
       readonly entry: JournalEntry
@@ -188,11 +186,10 @@ export class Auditor {
       readonly isLast: boolean
       readonly item: VerifiedItem
     }
-  ): Finding | undefined {
+  ): Promise<Finding | undefined> {
     const { entry, text, isLast, item } = given
-    const finding = replay.check(entry)
+    const finding = replay.check(entry) ?? (await this.#failure(replay, entry, item))
     if (finding !== undefined) return finding
-    if (entry.k === 'settled' && !entry.response.success) this.#failedAttempts += 1
     const completes = replay.completes(entry)
     const beside = isLast ? besideOf(item) : 'nothing'
     const problem = differing('journal.completes', completes ?? 'nothing', beside)
@@ -204,6 +201,17 @@ export class Auditor {
     const evidence =
       completes === 'evidence' ? evidenceFinding(replay, entry, item.evidence) : undefined
     return evidence ?? this.#take(item.runId, replay, entry, text)
+  }
+
+  async #failure(
+    replay: RunReplay,
+    entry: JournalEntry,
+    { stateBefore }: VerifiedItem
+  ): Promise<Finding | undefined> {
+    if (entry.k !== 'settled' || entry.response.success) return undefined
+    const touched: string[] = []
+    const below = this.#below(stateBefore, touched)
+    return this.failures.check({ replay, entry, below, touched })
   }
 
   #take(
@@ -253,7 +261,7 @@ export class Auditor {
     }
     const { provider, run } = receipt.inputPayload
     const touched: string[] = []
-    const below = this.#below(verified, touched)
+    const below = this.#below(verified.stateBefore, touched)
     const recorded = { at: run?.at ?? -1, profile: provider.profile }
     const unit = await replay.unit(entry, recorded, { below, executions })
     if (unit.kind === 'skipped' || touched.length > 0) {
@@ -288,7 +296,7 @@ export class Auditor {
     this.#profiles.set(name, (this.#profiles.get(name) ?? 0) + 1)
   }
 
-  #below({ stateBefore }: VerifiedReceipt, touched: string[]): VerifiedReceipt['stateBefore'] {
+  #below(stateBefore: StateView, touched: string[]): StateView {
     if (this.#withheld.size === 0) return stateBefore
     return {
       read: (key) => {
@@ -351,25 +359,6 @@ function wellFormed(finding: Finding): Finding {
 function besideOf({ hasReceipt, evidence }: VerifiedItem): string {
   if (hasReceipt) return evidence === undefined ? 'unit' : 'unit and evidence'
   return evidence === undefined ? 'nothing' : 'evidence'
-}
-
-function evidenceFinding(
-  replay: RunReplay,
-  entry: JournalEntry,
-  text: string | undefined
-): Finding | undefined {
-  const evidence: unknown = JSON.parse(text ?? 'null')
-  const { inputPayload, journalHash, code } = evidence as {
-    readonly inputPayload?: { readonly id?: Json }
-    readonly journalHash?: Json
-    readonly code?: Json
-  }
-  const again = replay.evidenceOf(entry)
-  return (
-    differing('evidence.inputPayload.id', again.unitId, inputPayload?.id) ??
-    differing('evidence.journalHash', again.journalHash, journalHash) ??
-    differing('evidence.code', again.code, code)
-  )
 }
 
 const outputs = new Set(['resultHash', 'writeSet', 'journal.response', 'result', 'determinism'])

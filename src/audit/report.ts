@@ -14,6 +14,8 @@ export interface VerificationReport extends Omit<StructuralReport, 'failure' | '
   readonly failure?: AuditFailure
   /** Receipts that were done again, to the same result and the same changes. */
   readonly reexecuted: number
+  /** Failed intents that were done again, to the same failure. */
+  readonly reexecutedFailures: number
   /** The same by the profile that the receipts name (architecture.md D5). */
   readonly reexecutedByProfile: Readonly<Record<string, number>>
   /**
@@ -28,11 +30,13 @@ export interface VerificationReport extends Omit<StructuralReport, 'failure' | '
 
 /** The report in one line: `verify: 1 204 receipts, chain ok, signatures ok, state ok, …`. */
 export function verificationLine(report: Omit<VerificationReport, 'line'>): string {
-  const { receipts, evidence, reexecuted, failure } = report
+  const { receipts, evidence, reexecuted, reexecutedFailures, failure } = report
   const records = plural(evidence, 'evidence record')
   const amount = plural(receipts, 'receipt') + (evidence === 0 ? '' : ` and ${records}`)
   if (failure !== undefined) return `verify: FAILED at ${failureText(failure)}; ${amount} before it`
-  const again = reexecuted === 0 ? '' : `, re-executed ${grouped(reexecuted)}`
+  const failures = reexecutedFailures === 0 ? '' : ` and ${plural(reexecutedFailures, 'failure')}`
+  const isAgain = reexecuted + reexecutedFailures > 0
+  const again = isAgain ? `, re-executed ${grouped(reexecuted)}${failures}` : ''
   return `verify: ${amount}, chain ok, signatures ok, state ok${again}; ${anchorText(report)}`
 }
 

@@ -80,6 +80,7 @@ function reportOf(found: {
     ...rest,
     ok: failure === undefined || isOvertaken,
     reexecuted: auditor?.reexecuted ?? 0,
+    reexecutedFailures: auditor?.failures.reexecuted ?? 0,
     reexecutedByProfile: auditor?.reexecutedByProfile ?? {},
     elapsedMs: elapsedMs() - began,
     ...(failure === undefined || isOvertaken ? {} : { failure }),

@@ -22,6 +22,8 @@ export interface JournalItem {
   readonly unit?: UnitDraft
   /** Signed evidence to add to the log: abort, denial or failure. */
   readonly evidence?: EvidenceDraft
+  /** Without a unit: state that the entries rest on; they are taken only while it is so (L10). */
+  readonly rests?: Pick<UnitDraft, 'reads' | 'lists'>
 }
 
 export type Appended =

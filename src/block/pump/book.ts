@@ -6,7 +6,7 @@ import {
   type RunId,
   TallyError
 } from '../../core/index.js'
-import type { Appended, EvidenceDraft, Position, UnitDraft } from '../journal.js'
+import type { Appended, EvidenceDraft, JournalItem, Position, UnitDraft } from '../journal.js'
 import {
   chainJournal,
   type EntryDraft,
@@ -35,6 +35,8 @@ export interface Completed {
   /** Canonical text of the data of a step that succeeded, without an overlay. */
   readonly dataText?: string
   readonly known?: KnownTexts
+  /** State that an entry without a unit rests on (L10). */
+  readonly rests?: JournalItem['rests']
 }
 
 /**
@@ -165,13 +167,15 @@ export class RunBook {
     return { entry, text, journalHash: chainJournal(place.journalHash, text) }
   }
 
-  #send(texts: readonly string[], journalHash: Hash, { unit, evidence }: Completed): Appended {
+  #send(texts: readonly string[], journalHash: Hash, more: Completed): Appended {
+    const { unit, evidence, rests } = more
     const appended = this.#host.journal.append({
       runId: this.runId,
       entries: this.#held.length === 0 ? texts : [...this.#held, ...texts],
       mac: this.#host.journal.authenticate(journalHash),
       ...(unit === undefined ? {} : { unit }),
-      ...(evidence === undefined ? {} : { evidence })
+      ...(evidence === undefined ? {} : { evidence }),
+      ...(rests === undefined ? {} : { rests })
     })
     if (!appended.ok) return appended
     this.#held = []

@@ -3,7 +3,8 @@ import { failedResponse, type Response, reasons } from '../protocol.js'
 import { applyEntry } from './apply.js'
 import type { Attempt } from './attempt.js'
 import { builtInEffects, type Call } from './calls.js'
-import type { Requested, WaitBegun } from './entries.js'
+import type { WaitBegun } from './entries.js'
+import { restsOn, unfulfilled } from './failing.js'
 import type { LeafFact } from './leaves.js'
 import type { Outcome } from './outcome.js'
 import type { Performed } from './performing.js'
@@ -40,7 +41,10 @@ export function settleOutcome(
   outcome: Outcome
 ): Promise<void> | undefined {
   if (pump.leaves.at(attempt.ask.path) !== attempt) return undefined
-  if (!outcome.ok) return settleFailed(pump, attempt, failureResponse(outcome))
+  if (!outcome.ok) {
+    const response = failureResponse(outcome)
+    return settleFailed(pump, attempt, response, restsOn(attempt, response))
+  }
   if (pump.book.steps >= limits.RUN_STEPS_MAX) {
     const details = { max_steps: limits.RUN_STEPS_MAX, node: attempt.ask.path }
     return settleFailed(pump, attempt, failedResponse(reasons.maxStepsExceeded, details))
@@ -81,16 +85,6 @@ function commit(
   resultText: string
 ): Promise<void> | undefined {
   if (!settle(pump, attempt, response, { resultText })) return runAgain(pump, attempt)
-  return undefined
-}
-
-/** Something that the attempt has sent and that its result does not rest on (L10). */
-function unfulfilled(attempt: Attempt): Requested | undefined {
-  for (const request of attempt.past.sent()) {
-    const sealed = attempt.tape.find(({ seq }) => seq === request.seq)
-    const contradiction = attempt.past.contradiction(request.seq, sealed?.requestHash)
-    if (contradiction !== undefined) return contradiction
-  }
   return undefined
 }
 
@@ -163,18 +157,22 @@ function settleRun(
   return true
 }
 
-function settleFailed(pump: RunPump, attempt: Attempt, response: Response): undefined {
-  const written = pump.book.append({
-    k: 'settled',
-    at: pump.book.now(),
-    ...placeOf(attempt),
-    response,
-    sent: attempt.past.hasSent(),
-    ...providerOf(attempt)
-  })
-  assert(written.ok, 'an entry without reads cannot conflict')
+function settleFailed(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  rests?: ReturnType<typeof restsOn>
+): Promise<void> | undefined {
+  const at = pump.book.now()
+  const sent = attempt.past.hasSent()
+  const written = pump.book.append(
+    { k: 'settled', at, ...placeOf(attempt), response, sent, ...providerOf(attempt) },
+    rests === undefined || pump.scopes.around(attempt.ask.path) !== undefined ? {} : { rests }
+  )
+  if (!written.ok) return runAgain(pump, attempt)
   report(pump, attempt, response, undefined)
   applyEntry(pump, written.entry)
+  return undefined
 }
 
 function report(

@@ -44,7 +44,7 @@ export type LeafAgain =
   | { readonly kind: 'finding'; readonly finding: Finding }
   | Skipped
 
-interface LeafOptions extends RedoOptions {
+export interface LeafOptions extends RedoOptions {
   readonly below: Below
   /** The attempt's frozen time. */
   readonly at: number
@@ -68,7 +68,20 @@ export async function leafAgain(attempt: AskedAttempt, options: LeafOptions): Pr
   return first
 }
 
-async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<LeafAgain> {
+/** One execution of an attempt on its tape, whatever it came to. */
+export type Executed =
+  | {
+      readonly kind: 'executed'
+      readonly outcome: Outcome
+      readonly work: LeafWork
+    }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+
+/** Runs an attempt's code once, from its first line, with the answers that it got. */
+export async function executeAttempt(
+  attempt: AskedAttempt,
+  options: LeafOptions
+): Promise<Executed> {
   const { ask, block, unitId } = attempt
   const { below, at, base, tape } = options
   const view = new StateView((key) => below.read(key))
@@ -92,12 +105,19 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
   const executed = await executeOnTape(input, tape.map(copied))
   if (executed.kind === 'diverged') return { kind: 'finding', finding: executed.finding }
   const { outcome, used, attribution } = executed
-  if (!outcome.ok) return { kind: 'finding', finding: failedAgain(outcome) }
   const finding = listFinding(view, below)
   if (finding !== undefined) return { kind: 'finding', finding }
   const sealedReferences = () => tape.map(referenceTo)
   const given = { unitId, block, ask, at, seed, view, attribution }
   const work = { ...given, capabilitiesUsed: used, sealedReferences }
+  return { kind: 'executed', outcome, work }
+}
+
+async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<LeafAgain> {
+  const executed = await executeAttempt(attempt, options)
+  if (executed.kind === 'finding') return executed
+  const { outcome, work } = executed
+  if (!outcome.ok) return { kind: 'finding', finding: failedAgain(outcome) }
   return { kind: 'done', work, resultText: outcome.text }
 }
 

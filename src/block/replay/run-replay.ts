@@ -32,6 +32,7 @@ import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
 import { shownWait } from '../pump/waits.js'
 import { takeAsk } from './asks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
+import { failureAgain } from './failure-work.js'
 import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
 import { found, impossible, release, unknownKind } from './odd-cases.js'
 import { type AskedAttempt, RunState } from './run-state.js'
@@ -134,6 +135,11 @@ export class RunReplay {
       default:
         return { kind: 'finding', finding: unexpected('receipt', 'no receipt', entry.k) }
     }
+  }
+
+  /** Executes an attempt that failed again. */
+  failure(entry: Settled, given: { readonly below: Below; readonly executions: number }) {
+    return failureAgain(this.#state, { entry, principal: this.#started.principal, ...given })
   }
 
   evidenceOf(entry: JournalEntry): EvidenceAgain {

@@ -1,6 +1,6 @@
 import type { Hash } from '../../core/index.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
-import type { Delivery } from '../protocol.js'
+import type { Delivery, Response } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
 import { runUnitId } from '../pump/ending.js'
 import type { JournalEntry, ScopeEnded } from '../pump/entries.js'
@@ -131,6 +131,8 @@ export interface EvidenceAgain {
   readonly unitId: string
   readonly journalHash?: Hash
   readonly code: string
+  /** Of a run that failed: the details of its response. */
+  readonly details?: Response['details']
 }
 
 export function evidenceAgain(entry: JournalEntry, state: RunState): EvidenceAgain {
@@ -142,7 +144,7 @@ export function evidenceAgain(entry: JournalEntry, state: RunState): EvidenceAga
     const code = state.decisions.get(entry.path)?.response.reason ?? 'failed'
     return { unitId: unitIdOf(runId, entry.path, entry.step), code }
   }
-  const reason = entry.k === 'run.finished' ? entry.response.reason : undefined
+  const { reason = 'failed', details = {} } = entry.k === 'run.finished' ? entry.response : {}
   const journalHash = state.journalHash as Hash
-  return { unitId: runUnitId(runId), journalHash, code: reason ?? 'failed' }
+  return { unitId: runUnitId(runId), journalHash, code: reason, details }
 }

@@ -102,6 +102,8 @@ export interface VerifiedItem {
   readonly evidence: string | undefined
   /** Hash of the receipt before it. */
   readonly previousReceiptHash: Hash | null
+  /** Good until the hook that it is handed to has returned. */
+  readonly stateBefore: StateView
 }
 
 /** Looks at an item; a problem that it returns ends the verification. */

@@ -167,7 +167,8 @@ class Verification {
       entries,
       hasReceipt: receipt !== undefined,
       evidence,
-      previousReceiptHash: tip.receiptHash
+      previousReceiptHash: tip.receiptHash,
+      stateBefore: this.#fold
     })
     if (problem !== undefined) this.#fail(problem)
   }

@@ -14,6 +14,7 @@ const sound: Omit<VerificationReport, 'line'> = {
   stateEntries: 7,
   head: undefined,
   reexecuted: 1204,
+  reexecutedFailures: 0,
   reexecutedByProfile: { '{"js":"node-20"}': 1204 },
   anchored: { upTo: 1200, logSize: 1204, notes: [], source: './ops.note' },
   elapsedMs: 12,

@@ -132,7 +132,7 @@ test('K8: what a guest exhausts or throws fails its intent, and nothing is kept'
   const { state } = await tally.reconstructState(100)
   expect([...state.keys()].filter((key) => key.startsWith('packages/'))).toEqual([])
   const report = await tally.verify()
-  expect(report).toMatchObject({ ok: true, receipts: 2, evidence: 6 })
+  expect(report).toMatchObject({ ok: true, receipts: 2, evidence: 6, reexecutedFailures: 6 })
 })
 
 test('K9: a package that calls out is suspended, and replayed offline', async () => {
