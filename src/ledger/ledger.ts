@@ -1,0 +1,390 @@
+import {
+  canonicalize,
+  type Hash,
+  type IdentityId,
+  limits,
+  type PublicKey,
+  type RunId,
+  sha256Hex,
+  TallyError,
+  type UnitId
+} from '../core/index.js'
+import { makeRotationProof, publicKeyBytes, type Signer } from '../identity/index.js'
+import { Appender } from './chain/appender.js'
+import { headRootOf, type Tip } from './chain/tip.js'
+import { CommitQueue } from './commit/queue.js'
+import type { QueuedItem } from './commit/queued-item.js'
+import { SigningQueue } from './commit/signing.js'
+import { CommitWriter } from './commit/writer.js'
+import { CurrentState } from './current/current-state.js'
+import type { Derived } from './derived/derived.js'
+import { addEntries, newDelta } from './derived/run-records.js'
+import { unwrapText } from './envelope.js'
+import type { Appended, JournalItem, Position } from './item.js'
+import type { StoreKeys } from './keys.js'
+import type {
+  JournalEntry,
+  Ledger,
+  LedgerState,
+  LogRecord,
+  RunRecord,
+  SavedCheckpoint,
+  StoredReceipt
+} from './ledger-api.js'
+import { type LogFrontier, noteOrigin, type ReadHash, signLogNote } from './log/index.js'
+import { type Cause, causeOf, LedgerModes } from './mode.js'
+import { Reader } from './read/reader.js'
+import { BlobSalts, saltedBlob } from './receipt/blob.js'
+import type { Head } from './record/head.js'
+import type { Store } from './stores/port.js'
+
+/** Everything that opening found out. */
+export interface LedgerParts {
+  readonly store: Store
+  readonly keys: StoreKeys
+  readonly identity: IdentityId
+  readonly signer: Signer
+  readonly blobKey: Uint8Array
+  readonly head: Head
+  readonly headBytes: Uint8Array
+  readonly frontier: LogFrontier
+  readonly tip: Tip
+  readonly derived: Derived
+  readonly readOnly: boolean
+  /** Why the ledger is in safe mode. */
+  readonly unsafe?: Cause
+}
+
+/**
+ * One identity's ledger.
+ *
+ * Owns: the tip that the next receipt builds on, and the order of appends. Does not own: flushing
+ * (`commit/`), values of the state (`current/`), derived records (`derived/`), bytes (the store).
+ *
+ * Invariants:
+ * - L1 Everything appended enters one queue, in order; nothing is written beside it but derived
+ *   records, and those only for commits that are durable.
+ * - L3 After a failed write every pending and later call fails with `ledger.poisoned`.
+ * - L6 A unit id gets one receipt.
+ * - L10 A unit is appended only if what it read is still so.
+ */
+export class OpenLedger implements Ledger {
+  readonly identity: IdentityId
+  readonly #store: Store
+  readonly #keys: StoreKeys
+  readonly #modes = new LedgerModes()
+  readonly #readOnly: boolean
+  readonly #openedWhole: boolean
+  readonly #salts: BlobSalts
+  readonly #appender: Appender
+  readonly #signing: SigningQueue
+  readonly #queue: CommitQueue<QueuedItem>
+  readonly #writer: CommitWriter
+  readonly #state: CurrentState
+  readonly #derived: Derived
+  readonly #reader: Reader
+  readonly #queuedUnits = new Set<UnitId>()
+  /** Execution tip of the last durable commit: what notes speak about. */
+  #durableTip: Tip
+  #durableFrontier: LogFrontier
+  #durablePosition: Position = 0
+
+  constructor(parts: LedgerParts) {
+    const { store, keys, identity, signer, head, headBytes, frontier } = parts
+    this.identity = identity
+    this.#store = store
+    this.#keys = keys
+    this.#readOnly = parts.readOnly
+    this.#salts = new BlobSalts(parts.blobKey)
+    this.#signing = new SigningQueue(signer)
+    const signing = this.#signing
+    this.#writer = new CommitWriter({ store, keys, identity, signing, head, headBytes, frontier })
+    this.#queue = new CommitQueue<QueuedItem>({
+      write: (items, last) => this.#write(items, last),
+      flushItemsMax: limits.FLUSH_ITEMS_MAX,
+      flushBytesMax: limits.FLUSH_BYTES_MAX,
+      readyItems: limits.FLUSH_READY_ITEMS,
+      readyBytes: limits.FLUSH_READY_BYTES,
+      onChange: (change) =>
+        this.#modes.send({ type: change === 'flushing' ? 'flush.begun' : 'flush.ended' }),
+      onFail: (error) => this.#poison(error)
+    })
+    const isWhole = parts.unsafe === undefined
+    this.#state = new CurrentState(store, keys, isWhole ? () => this.#appender.tip.tree : undefined)
+    this.#appender = new Appender({
+      identity,
+      tip: parts.tip,
+      state: this.#state,
+      signing,
+      salts: this.#salts
+    })
+    this.#derived = parts.derived
+    this.#reader = new Reader({
+      store,
+      keys,
+      derived: parts.derived,
+      commits: () => this.#writer.head.seq
+    })
+    this.#durableTip = parts.tip
+    this.#durableFrontier = frontier
+    this.#openedWhole = isWhole
+    if (parts.unsafe !== undefined) this.enterSafeMode(parts.unsafe)
+  }
+
+  head(): Hash | null {
+    return this.#appender.tip.receiptHash
+  }
+
+  read(key: string): string | undefined {
+    return this.#guardRead(() => this.#state.read(key))
+  }
+
+  list(prefix: string): Promise<readonly string[]> {
+    return this.#state.list(prefix)
+  }
+
+  append(item: JournalItem): Appended {
+    return this.#append(item, undefined)
+  }
+
+  durable(position: Position): Promise<void> {
+    return this.#queue.durable(position)
+  }
+
+  backlog(): { readonly items: number; readonly bytes: number } {
+    return this.#queue.backlog()
+  }
+
+  authenticate(hash: Hash): Hash {
+    return this.#salts.authenticate(hash)
+  }
+
+  seal(
+    unitId: UnitId,
+    seq: number,
+    bodyText: string
+  ): { readonly salt: Hash; readonly hash: Hash } {
+    const salt = this.#salts.salt(unitId, seq)
+    return { salt, hash: sha256Hex(saltedBlob(bodyText, salt)) }
+  }
+
+  receipts({ from = 0, to = this.#writer.head.receipts } = {}): AsyncIterable<StoredReceipt> {
+    return this.#reader.receipts(from, Math.min(to, this.#writer.head.receipts))
+  }
+
+  async receipt(which: Hash | number): Promise<StoredReceipt | undefined> {
+    return typeof which === 'number'
+      ? this.#reader.receiptAt(which)
+      : this.#reader.receiptByHash(which)
+  }
+
+  async unit(unitId: UnitId): Promise<StoredReceipt | undefined> {
+    return this.#reader.receiptOfUnit(unitId)
+  }
+
+  async hasUnit(unitId: UnitId): Promise<boolean> {
+    return this.#queuedUnits.has(unitId) || this.#reader.receiptOfUnit(unitId) !== undefined
+  }
+
+  log({ from = 0, to = this.#writer.head.logSize } = {}): AsyncIterable<LogRecord> {
+    return this.#reader.log(from, Math.min(to, this.#writer.head.logSize))
+  }
+
+  run(runId: RunId, { durable = false } = {}): RunRecord | undefined {
+    const queued = newDelta()
+    if (durable) return this.#derived.run(runId, queued)
+    this.#queue.eachPending((item, position) => {
+      // The end of a flush reaches the derived records a moment before the queue.
+      if (item.runId === runId && position > this.#durablePosition) {
+        addEntries(queued, item.entries)
+      }
+    })
+    return this.#derived.run(runId, queued)
+  }
+
+  async *runs({ durable = false } = {}): AsyncGenerator<RunRecord> {
+    const queued = new Set<RunId>()
+    if (!durable) this.#queue.eachPending(({ runId }) => queued.add(runId))
+    for await (const runId of this.#derived.runIds(queued)) {
+      const record = this.run(runId, { durable })
+      if (record !== undefined) yield record
+    }
+  }
+
+  journal(runId: RunId, from = 0): AsyncIterable<JournalEntry> {
+    return this.#reader.journal(runId, from)
+  }
+
+  async *stateEntries(): AsyncGenerator<readonly [key: string, text: string]> {
+    for await (const [key, value] of this.#store.entries(this.#keys.states(''))) {
+      yield [this.#keys.stateKey(key), unwrapText(key, value)]
+    }
+  }
+
+  saveCheckpoint(runId: RunId, checkpoint: SavedCheckpoint | null, position: Position): void {
+    this.#derived.saveCheckpoint(runId, checkpoint, position)
+    this.#derive()
+  }
+
+  checkpoint(runId: RunId): SavedCheckpoint | undefined {
+    return this.#guardRead(() => this.#derived.checkpoint(runId))
+  }
+
+  roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash } {
+    const { executionRoot, tree } = this.#appender.tip
+    return { execution: executionRoot, head: headRootOf(this.#appender.tip), storage: tree.root() }
+  }
+
+  async note(): Promise<string> {
+    await this.#queue.durable(this.#queue.lastPosition)
+    const { signer } = this.#signing
+    const note = {
+      origin: noteOrigin(this.identity),
+      size: this.#durableFrontier.size,
+      root: this.#durableFrontier.root(),
+      stateRoot: headRootOf(this.#durableTip)
+    }
+    const publicKey = publicKeyBytes(signer.publicKey)
+    return signLogNote({ note, publicKey, sign: (message) => signer.sign(message) })
+  }
+
+  async rotate(options: {
+    readonly signer: Signer
+    readonly item: (payloadText: string) => JournalItem
+  }): Promise<Appended> {
+    const { signer, item } = options
+    for (;;) {
+      const previousReceiptHash = this.head()
+      const place = { identity: this.identity, previousReceiptHash }
+      const rotation = await makeRotationProof(place, signer)
+      // The proof names the head; another receipt may have come while it was signed.
+      if (this.head() !== previousReceiptHash) continue
+      const appended = this.#append(item(canonicalize(rotation)), signer.publicKey)
+      if (appended.ok) this.#signing.use(signer)
+      return appended
+    }
+  }
+
+  async logHashes(): Promise<{ readonly size: number; readonly readHash: ReadHash }> {
+    await this.#queue.durable(this.#queue.lastPosition)
+    await this.#writeDerived({ pages: false })
+    return this.#derived.hashReader()
+  }
+
+  state(): LedgerState {
+    const { mode, cause } = this.#modes
+    return {
+      mode,
+      ...(cause === undefined ? {} : { cause }),
+      identity: this.identity,
+      receipts: this.#appender.tip.receipts,
+      epoch: this.#writer.head.epoch
+    }
+  }
+
+  onMode(listener: (state: LedgerState) => void): () => void {
+    return this.#modes.onMode(() => listener(this.state()))
+  }
+
+  /** Refuses appends from now on, because something was found wrong (L4). */
+  enterSafeMode(cause: Cause): void {
+    this.#modes.send({ type: 'ledger.unsafe', cause })
+  }
+
+  /**
+   * Ends safe mode after a clean full verification (K2). Throws `ledger.not_recoverable` when the
+   * ledger was opened in safe mode: then nothing of it was folded, and it must be opened again.
+   */
+  leaveSafeMode(report: { readonly ok: boolean }): void {
+    if (!report.ok || !this.#openedWhole) {
+      const problem = report.ok ? 'it must be opened again' : 'verification found a failure'
+      throw new TallyError('ledger.not_recoverable', { problem })
+    }
+    this.#modes.send({ type: 'ledger.verified' })
+  }
+
+  async close(): Promise<void> {
+    const { mode } = this.#modes
+    if (mode === 'closed') return
+    try {
+      if (mode === 'ready' || mode === 'committing') {
+        await this.#queue.durable(this.#queue.lastPosition)
+        await this.#writeDerived({ pages: true })
+      }
+    } finally {
+      this.#modes.close()
+      this.#queue.fail(this.#modes.refusal())
+    }
+  }
+
+  #append(item: JournalItem, newKey: PublicKey | undefined): Appended {
+    this.#modes.check()
+    if (this.#readOnly) throw new TallyError('ledger.read_only', {})
+    const { unit, rests = unit } = item
+    if (rests !== undefined) {
+      const conflict = this.#guardRead(() => this.#state.conflict(rests.reads, rests.lists))
+      if (conflict !== undefined) return { ok: false, conflict }
+    }
+    if (unit !== undefined) {
+      if (this.#queuedUnits.has(unit.id) || this.#derived.isInTail(unit.id)) {
+        throw new TallyError('ledger.unit_exists', { unitId: unit.id })
+      }
+    }
+    const next = this.#queue.lastPosition + 1
+    const prepared = this.#appender.prepare(item, next, newKey)
+    const position = this.#queue.push(prepared.item, prepared.length)
+    const { receipt, tip } = prepared.item
+    if (receipt === undefined) return { ok: true, position }
+    this.#queuedUnits.add(receipt.unitId)
+    return { ok: true, position, receiptHash: receipt.hash, nextStateRoot: tip.executionRoot }
+  }
+
+  async #write(items: readonly QueuedItem[], last: Position): Promise<void> {
+    const commit = await this.#writer.write(items)
+    this.#durablePosition = last
+    this.#durableFrontier = commit.frontier
+    for (const { changes, receipt, tip } of items) {
+      this.#state.durable(
+        changes.map(([key]) => key),
+        last
+      )
+      if (receipt !== undefined) this.#queuedUnits.delete(receipt.unitId)
+      this.#durableTip = tip
+    }
+    this.#derived.absorb(commit)
+    this.#derive()
+    if (this.#derived.isOverdue()) await this.#derived.settled()
+  }
+
+  #derive(): void {
+    if (this.#readOnly || !this.#derived.due()) return
+    // A failure poisons the ledger; whoever appends next is told.
+    this.#writeDerived({ pages: false }).catch(() => undefined)
+  }
+
+  async #writeDerived({ pages }: { readonly pages: boolean }): Promise<void> {
+    if (this.#readOnly) return
+    try {
+      await this.#derived.write({ durable: this.#durablePosition, pages })
+    } catch (error) {
+      const poisoned = this.#poison(error)
+      this.#queue.fail(poisoned)
+      throw poisoned
+    }
+  }
+
+  #poison(error: unknown): TallyError {
+    this.#modes.send({ type: 'write.failed', cause: causeOf(error) })
+    return new TallyError('ledger.poisoned', { problem: causeOf(error).message }, { cause: error })
+  }
+
+  /** A damaged value ends in safe mode, whoever comes across it (L4). */
+  #guardRead<Value>(read: () => Value): Value {
+    try {
+      return read()
+    } catch (error) {
+      this.enterSafeMode(causeOf(error))
+      throw error
+    }
+  }
+}

@@ -1,6 +1,8 @@
 import { limits } from '../../core/index.js'
 import { unwrapText } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
+import { corrupt } from '../record/record.js'
+import { hashKey, hashValue, type StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
 import { ListedPrefixes } from './listed-prefixes.js'
 
@@ -14,6 +16,7 @@ import { ListedPrefixes } from './listed-prefixes.js'
  * Invariants:
  * 1. A read sees the last queued change of a key, else what the store holds.
  * 2. Memory is bounded by the queue (D9) and the cache, never by the number of keys.
+ * 3. A value of the store is what the state's root commits to, or it is not given (L4, K10).
  */
 export class CurrentState {
   readonly #store: Store
@@ -22,14 +25,17 @@ export class CurrentState {
   readonly #cache = new Map<string, string | null>()
   #cacheLength = 0
   readonly #lists: ListedPrefixes
+  readonly #tree: (() => StateTree) | undefined
 
-  constructor(store: Store, keys: StoreKeys) {
+  /** `tree` gives the state's tree, queued changes included; absent where nobody knows it. */
+  constructor(store: Store, keys: StoreKeys, tree: (() => StateTree) | undefined) {
     this.#store = store
     this.#keys = keys
+    this.#tree = tree
     this.#lists = new ListedPrefixes()
   }
 
-  /** Canonical JSON of a key, or undefined. Throws `ledger.corrupt` on a damaged value. */
+  /** Canonical JSON of a key, or undefined. Throws `ledger.corrupt` on a value that is not its. */
   read(key: string): string | undefined {
     const queued = this.#queued.get(key)
     if (queued !== undefined) return queued.text ?? undefined
@@ -38,6 +44,7 @@ export class CurrentState {
     const storeKey = this.#keys.state(key)
     const value = this.#store.get(storeKey)
     const text = value === undefined ? null : unwrapText(storeKey, value)
+    this.#compare(key, text)
     this.#remember(key, text)
     return text ?? undefined
   }
@@ -91,6 +98,13 @@ export class CurrentState {
       this.#queued.delete(key)
       this.#remember(key, queued.text)
     }
+  }
+
+  #compare(key: string, text: string | null): void {
+    if (this.#tree === undefined) return
+    const rooted = this.#tree().get(hashKey(key))
+    const isRooted = text === null ? rooted === undefined : rooted?.equals(hashValue(text)) === true
+    if (!isRooted) throw corrupt(this.#keys.state(key), 'the state root is of another value')
   }
 
   #remember(key: string, text: string | null): void {
