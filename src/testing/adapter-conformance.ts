@@ -198,7 +198,7 @@ async function reasons({ turn }: Session): Promise<void> {
 
 async function structures({ turn }: Session): Promise<void> {
   const result = await turn(asksForScore)
-  deepEqual(result.structuredOutput, { score: '0.85', canComplete: true })
+  deepEqual(result.structuredOutput, { score: 0.85, canComplete: true })
 }
 
 async function missesStructure({ turn }: Session): Promise<void> {
@@ -214,7 +214,7 @@ async function handsBackTools({ turn }: Session): Promise<void> {
   const result = await turn({ tools })
   equal(result.status, 'completed')
   const { id, name } = adapterScenes.tools
-  deepEqual(result.toolCalls, [{ id, name, arguments: { number: 17, share: '0.5' } }])
+  deepEqual(result.toolCalls, [{ id, name, arguments: { number: 17, share: 0.5 } }])
   const messages: TurnRequest['messages'] = [
     { role: 'assistant', text: '', toolCalls: result.toolCalls },
     { role: 'tool', toolCallId: id, name, result: { due: '2026-06-30' } }

@@ -91,7 +91,7 @@ describe('turns with the real pi agent', () => {
     return new AgentTurns({ adapters, environment: { PI_KEY: apiKey } })
   }
 
-  function call(key: string, nodeId: string): EffectCall {
+  function call(key: string, nodeId: string, session?: string): EffectCall {
     const turn = {
       runId: 'run-1',
       nodeId,
@@ -107,6 +107,7 @@ describe('turns with the real pi agent', () => {
       adapterConfig,
       flowName: 'flow',
       timeoutMs: 60_000,
+      ...(session === undefined ? {} : { session }),
       turn
     }
     return { key, request, signal: new AbortController().signal }
@@ -122,6 +123,31 @@ describe('turns with the real pi agent', () => {
     for (const said of ['prompt of one', 'answer 0', 'prompt of two']) expect(texts).toContain(said)
     await turns.disposeRun('run-1')
     expect(server?.sessions).toBe(0)
+  })
+
+  it('A4: goes on in the session that a crash left open, and disposes of it', async () => {
+    const crashed = await start((index) => ({ text: `answer ${index}` }))
+    const sealed = await crashed.perform(call('k1', 'one'))
+    expect(sealed).toMatchObject({ session: 'session-1' })
+    // Another process: nothing is known but what was sealed.
+    const adapters = new AdapterRegistry().registerAdapter('pi-mono', () => piMonoAdapter())
+    const later = new AgentTurns({ adapters, environment: { PI_KEY: apiKey } })
+    expect(await later.locate(call('k1', 'one', 'session-1'))).toMatchObject({ found: true })
+    expect(await later.perform(call('k2', 'two', 'session-1'))).toMatchObject({
+      finalText: 'answer 1',
+      session: 'session-1',
+      warnings: []
+    })
+    expect(JSON.stringify(chat?.requests[1]?.body['messages'])).toContain('answer 0')
+    expect(server?.sessions).toBe(1)
+    await later.disposeRun('run-1')
+    expect(server?.sessions).toBe(0)
+    // One that is gone is replaced, and the result says so.
+    expect(await later.perform(call('k3', 'three', 'session-1'))).toMatchObject({
+      session: 'session-2',
+      warnings: ['the backend had lost the session; the turn was done in a new one']
+    })
+    await later.close()
   })
 
   it('does a turn again in a new session when the backend lost the old one, and says so', async () => {

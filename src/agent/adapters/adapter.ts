@@ -54,6 +54,11 @@ export interface SessionOptions {
   /** Merged by precedence (A3), secrets resolved: never to be logged, sealed or put in an error. */
   readonly settings: AdapterSettings
   readonly systemPrompt?: string
+  /**
+   * `session` of an earlier turn of this run and agent: a process that has crashed left it open. To
+   * be used on and disposed of at the end; when it is gone, the turn fails as `session_lost`.
+   */
+  readonly earlier?: string
 }
 
 export type TurnMode = 'normal' | 'plan' | 'evaluate' | 'summarize'
@@ -144,6 +149,8 @@ export interface TurnResult {
   readonly model: string
   readonly warnings: readonly string[]
   readonly error?: TurnError
+  /** What the other side calls the session, where it keeps one beyond this process. */
+  readonly session?: string
 }
 
 export interface TurnUsage {
@@ -173,5 +180,7 @@ export interface TurnEffectRequest {
   readonly systemPrompt?: string
   /** The provider gives the turn up after this long; what was sent by then is not known (L7). */
   readonly timeoutMs: number
+  /** As the agent's last turn in this run told it. */
+  readonly session?: string
   readonly turn: TurnBody
 }

@@ -137,8 +137,13 @@ export class AgentTurns implements Provider {
     const key = canonicalize([runId, agentId, adapterKind, adapterConfig, systemPrompt ?? null])
     const system = systemPrompt === undefined ? {} : { systemPrompt }
     const open = () => asked.open({ runId, agentId, flowName, settings, ...system })
+    const earlier = effect.session
+    const openFirst = () =>
+      earlier === undefined
+        ? open()
+        : asked.open({ runId, agentId, flowName, settings, ...system, earlier })
     try {
-      return await this.#sessions.use({ key, runId }, open, act)
+      return await this.#sessions.use({ key, runId }, openFirst, act)
     } catch (error) {
       // Nothing was begun in a session that is gone, so the turn is asked of a new one.
       if (!(error instanceof EffectFailure) || error.reason !== 'session_lost') {
@@ -188,6 +193,7 @@ interface Asked {
     readonly flowName: string
     readonly settings: AdapterSettings
     readonly systemPrompt?: string
+    readonly earlier?: string
   }) => Promise<AgentSession>
 }
 

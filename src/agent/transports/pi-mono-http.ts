@@ -25,7 +25,8 @@ export async function openPiMonoSession(
   options: { readonly fetch?: Fetch } = {}
 ): Promise<AgentSession> {
   const http = new PiMonoHttp(session.settings, options.fetch ?? globalThis.fetch)
-  const { runId, agentId, flowName, systemPrompt } = session
+  const { runId, agentId, flowName, systemPrompt, earlier } = session
+  if (earlier !== undefined) return new PiMonoSession(http, { sessionId: earlier, session })
   const { model, temperature } = session.settings
   const body = { runId, agentId, flowName, systemPrompt, model, temperature }
   const opened = await within(limits.AGENT_OPEN_MS, (signal) =>
@@ -64,7 +65,7 @@ class PiMonoSession implements AgentSession {
     signal.addEventListener('abort', abort, { once: true })
     try {
       const answer = await this.#http.call('POST', '/turns', { body, signal, isTurn: true })
-      const result = piMonoResult(request, answer, this.#http.endpoint)
+      const result = this.#resultOf(request, answer)
       if (result.reasoningText !== undefined) tell(options, 'reasoning', result.reasoningText)
       tell(options, 'text', result.finalText)
       return result
@@ -81,7 +82,7 @@ class PiMonoSession implements AgentSession {
         this.#http.call('GET', path, { signal })
       )
       const isIt = isJsonObject(answer) && answer['invocationId'] === invocationId
-      return isIt ? piMonoResult(request, answer, this.#http.endpoint) : undefined
+      return isIt ? this.#resultOf(request, answer) : undefined
     } catch {
       return undefined
     }
@@ -93,6 +94,11 @@ class PiMonoSession implements AgentSession {
     await within(limits.AGENT_OPEN_MS, (signal) =>
       this.#http.call('DELETE', path, { signal })
     ).catch(() => undefined)
+  }
+
+  #resultOf(request: TurnRequest, answer: Json): TurnResult {
+    const session = this.#sessionId
+    return { ...piMonoResult(request, answer, this.#http.endpoint), session }
   }
 
   #abort(invocationId: string): void {

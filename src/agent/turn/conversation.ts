@@ -9,7 +9,7 @@ import {
   type TurnMessage,
   type TurnResult
 } from '../adapters/adapter.js'
-import { noSpending, spentBy, type Walk } from '../walk/walk.js'
+import { noSpending, sessionOf, spentBy, type Walk, withSession } from '../walk/walk.js'
 import type { BoundAgent, TurnPayload } from './agent.js'
 import { arbitrate, type DelegationRuling } from './arbiter.js'
 import { breachAfter, breachBefore, spend, timeLeftMs, tokensLeft } from './budget.js'
@@ -133,7 +133,8 @@ export class Conversation {
     })
     const result = checkedResult(answer)
     this.warnings.push(...result.warnings)
-    this.#walk = spend(this.#walk, agent, result.usage, now)
+    const told = withSession(this.#walk, agent.agentId, result.session)
+    this.#walk = spend(told, agent, result.usage, now)
     const after = breachAfter(agent, flowBudget, this.#walk, result.usage)
     if (after !== undefined) {
       throw new TurnFailed('budget_exceeded', { agentId: agent.agentId, ...after })
@@ -145,12 +146,14 @@ export class Conversation {
     const { entry, node, flowBudget } = this.#payload
     const maxTokens = tokensLeft(agent, flowBudget, this.#walk)
     const tools = this.#toolsOf(agent, asked)
+    const session = sessionOf(this.#walk, agent.agentId)
     return {
       adapterKind: agent.adapterKind,
       adapterConfig: agent.adapterConfig,
       flowName: entry.flowName,
       ...(asked.systemPrompt === '' ? {} : { systemPrompt: asked.systemPrompt }),
       timeoutMs: timeLeftMs(agent, flowBudget, this.#walk, this.#ctx.now()),
+      ...(session === undefined ? {} : { session }),
       turn: {
         runId: this.#ctx.runId,
         nodeId: entry.nodeId,

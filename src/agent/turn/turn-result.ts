@@ -26,7 +26,8 @@ const resultSchema = z.object({
       category: z.enum(['adapter', 'model', 'tool', 'budget', 'platform', 'unknown']),
       retryable: z.boolean()
     })
-    .optional()
+    .optional(),
+  session: z.string().min(1).optional()
 })
 
 /** A sealed answer, checked: whoever answered may be anybody's adapter. */

@@ -15,6 +15,8 @@ export interface Walk {
   readonly visits: Readonly<Record<string, number>>
   /** The last evaluation that no plan loop has looked at yet. */
   readonly score: Score | null
+  /** Sessions that the other side keeps, by agent: whoever takes the run up uses them on (A4). */
+  readonly sessions?: Readonly<Record<string, string>>
 }
 
 /** What an agent has used in this run. */
@@ -128,6 +130,16 @@ export const noSpending: Spent = {
   costUsd: '0',
   delegations: 0,
   startedAtMs: 0
+}
+
+/** The session of an agent that the other side keeps, if it told of one. */
+export function sessionOf({ sessions = {} }: Walk, agentId: string): string | undefined {
+  return Object.hasOwn(sessions, agentId) ? sessions[agentId] : undefined
+}
+
+export function withSession(walk: Walk, agentId: string, session: string | undefined): Walk {
+  if (session === undefined) return walk
+  return { ...walk, sessions: { ...walk.sessions, [agentId]: session } }
 }
 
 export function spentBy(walk: Walk, agentId: string): Spent | undefined {

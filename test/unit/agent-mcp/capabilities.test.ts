@@ -96,7 +96,7 @@ describe('calls', () => {
     await connected()
     expect(await perform('Add Numbers', { a: 1, b: 0.5 })).toEqual({
       content: [{ type: 'text', text: '1.5' }],
-      structuredContent: { sum: '1.5' }
+      structuredContent: { sum: 1.5 }
     })
   })
 

@@ -1,5 +1,12 @@
+import { readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { anyFlowHost, compileFlow, isFlowDocument } from '../../../src/agent/index.js'
+import { z } from 'zod'
+import {
+  anyFlowHost,
+  compileFlow,
+  flowJsonSchema,
+  isFlowDocument
+} from '../../../src/agent/index.js'
 import type { Json, JsonObject } from '../../../src/core/index.js'
 import { agentOf, flowOf, nodeOf, oneTurn } from '../../support/flows.js'
 
@@ -178,5 +185,23 @@ describe('A2: the way of the token', () => {
     const compiled = compileFlow(flowOf({ nodes: odd }), anyFlowHost)
     if (!compiled.ok) throw new Error(JSON.stringify(compiled.findings))
     expect(Object.keys(compiled.definition.nodes)).toEqual(['n-a_b', 'n-a_b-2', 'n-1'])
+  })
+})
+
+describe('the published schema', () => {
+  const file = new URL('../../../docs/schema/agents-flow-2.0.json', import.meta.url)
+
+  it('is the one of the code', () => {
+    const text = `${JSON.stringify(flowJsonSchema(), null, 2)}\n`
+    if (process.env['UPDATE_VECTORS'] === '1') writeFileSync(file, text)
+    expect(readFileSync(file, 'utf8')).toBe(text)
+  })
+
+  it('takes the starter flow, and not one without nodes', () => {
+    const schema = z.fromJSONSchema(JSON.parse(readFileSync(file, 'utf8')))
+    const starter = new URL('../../../examples/04-agents/starter.flow.json', import.meta.url)
+    const flow = JSON.parse(readFileSync(starter, 'utf8'))
+    expect(schema.safeParse(flow).error).toBeUndefined()
+    expect(schema.safeParse({ ...flow, graph: { ...flow.graph, nodes: [] } }).success).toBe(false)
   })
 })

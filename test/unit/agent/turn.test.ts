@@ -115,6 +115,38 @@ describe('a turn', () => {
     })
   })
 
+  it('A4: carries the session that the other side keeps, for whoever takes the run up', async () => {
+    const asked: (string | undefined)[] = []
+    const turn = async (): Promise<TurnResult> => ({
+      status: 'completed',
+      finalText: 'x',
+      toolCalls: [],
+      usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 },
+      model: 'm',
+      warnings: [],
+      session: 's-1'
+    })
+    const adapters = new AdapterRegistry().registerAdapter('fake', () => ({
+      kind: 'fake',
+      open: async ({ earlier, agentId }) => {
+        asked.push(`${agentId}: ${earlier ?? 'none'}`)
+        return { turn: async () => turn(), dispose: async () => undefined }
+      }
+    }))
+    const flow = flowOf({
+      agents: [agentOf('main'), agentOf('helper')],
+      nodes: [
+        nodeOf('one', 'agent.main', { agentId: 'main' }),
+        nodeOf('two', 'agent.main', { agentId: 'main', config: { systemPrompt: 'Again.' } }),
+        nodeOf('three', 'agent.main', { agentId: 'helper' })
+      ],
+      edges: ['one -> two', 'two -> three']
+    })
+    const run = await runFlow(flow, { script: says(''), adapters })
+    expect(dataOf(run)['walk']).toMatchObject({ sessions: { main: 's-1', helper: 's-1' } })
+    expect(asked).toEqual(['main: none', 'helper: none'])
+  })
+
   it('A6: checks structured output, asks once for a correction, then fails', async () => {
     const document = oneTurn({ turnMode: 'evaluate' })
     const good = { score: 0.9, canComplete: true, reason: 'all there' }
