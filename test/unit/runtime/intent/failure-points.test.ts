@@ -1,0 +1,178 @@
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
+import { alterRecords, holdStore } from '../../../../src/ledger/index.js'
+import { StoreKeys } from '../../../../src/ledger/keys.js'
+import { createRuntime, type WiredRuntime } from '../../../../src/runtime/index.js'
+import { counterPackage, PackageFolder } from '../../../support/packages.js'
+
+/** The seed's list "common failure points in integration", one test for each, in its order. */
+
+let folder: PackageFolder
+let location: string
+const opened: WiredRuntime[] = []
+
+beforeAll(async () => {
+  folder = await PackageFolder.create()
+})
+afterAll(() => folder.remove())
+beforeEach(async () => {
+  location = await mkdtemp(join(tmpdir(), 'tally-failures-'))
+})
+afterEach(async () => {
+  for (const tally of opened.splice(0)) await tally.close()
+  await rm(location, { recursive: true, force: true })
+})
+
+const capabilities = ['storage.read', 'storage.write']
+const two = {
+  schema: 'tally-graph/1',
+  name: 'two',
+  version: '1.0.0',
+  atomic: true,
+  steps: ['a', 'b'].map((id) => ({ id, action: 'count.up' }))
+}
+
+async function open(packages: readonly string[] = []): Promise<WiredRuntime> {
+  const tally = await createRuntime({
+    location: join(location, 'ledger'),
+    create: 'if-absent',
+    insecurePlaintextKey: true,
+    serve: false,
+    packages
+  })
+  opened.push(tally)
+  return tally
+}
+
+async function closeAll(): Promise<void> {
+  for (const tally of opened.splice(0)) await tally.close()
+}
+
+/** A ledger with a package that has counted to 1 and to 2. */
+async function begin(): Promise<WiredRuntime> {
+  const tally = await open([await folder.write(counterPackage)])
+  await tally.intent({ action: 'system.grant', payload: { package: 'counter', capabilities } })
+  for (const id of ['one', 'two']) await tally.intent({ id, action: 'count.up' })
+  return tally
+}
+
+async function alter(from: string, to: string): Promise<void> {
+  await closeAll()
+  const held = await holdStore(join(location, 'ledger'))
+  const [identity] = held.location.marker.identities
+  if (identity === undefined) throw new Error('the ledger has no identity')
+  const altered = await alterRecords(held.store, identity, (text) => text.replaceAll(from, to))
+  expect(altered).toBeGreaterThan(0)
+  await held.close()
+}
+
+/** Another value of a state entry, with a checksum that fits. */
+async function alterState(name: string, value: string): Promise<void> {
+  await closeAll()
+  const held = await holdStore(join(location, 'ledger'))
+  const [identity] = held.location.marker.identities
+  if (identity === undefined) throw new Error('the ledger has no identity')
+  const key = new StoreKeys(identity).state(name)
+  const bytes = await held.store.get(key)
+  if (bytes === undefined) throw new Error('there is no such entry')
+  expect(unwrapText(key, bytes)).not.toBe(value)
+  await held.store.commit([{ puts: [[key, wrapValue(key, value)]], deletes: [] }])
+  await held.close()
+}
+
+/** In safe mode nothing changes the ledger, and what it can tell it tells. */
+async function expectSafe(tally: WiredRuntime, cause: string): Promise<void> {
+  const { receipts } = tally.status()
+  expect(tally.status()).toMatchObject({ mode: 'safe', cause: { code: cause } })
+  const grant = { package: 'counter', capabilities }
+  for (const intent of [
+    { action: 'count.up' },
+    { action: 'system.grant', payload: grant },
+    { action: 'package.uninstall', payload: { id: 'counter' } }
+  ]) {
+    expect(await tally.intent(intent)).toMatchObject({ type: 'error', reason: 'safe_mode' })
+  }
+  await expect(tally.start(two).result).rejects.toMatchObject({ code: 'ledger.safe_mode' })
+  expect(await tally.intent({ action: 'system.safe' })).toMatchObject({ safe: true })
+  expect(tally.status().receipts).toBe(receipts)
+}
+
+describe('common failure points of the seed', () => {
+  test('K4: routing fails: the intent is unknown, and nothing runs', async () => {
+    const tally = await begin()
+    const { receipts } = tally.status()
+    expect(await tally.intent({ action: 'nobody.knows' })).toMatchObject({ reason: 'no_match' })
+    expect(tally.status()).toMatchObject({ mode: 'ready', receipts })
+  })
+
+  test('K5, K10: a permission is missing: it is asked for, and that is no safe mode', async () => {
+    const tally = await open([await folder.write(counterPackage)])
+    const asked = await tally.intent({ action: 'count.up' })
+    expect(asked).toMatchObject({ type: 'permission_request' })
+    expect(tally.status().mode).not.toBe('safe')
+  })
+
+  test('K10: the integrity lock fails: a record is not what it was', async () => {
+    await begin()
+    await alter('"runId":"one"', '"runId":"six"')
+    await expectSafe(await open(), 'ledger.corrupt')
+  })
+
+  test('K10, K2: code does not hash to its name: safe until its bytes are right', async () => {
+    await begin()
+    await closeAll()
+    const store = join(location, 'ledger', 'packages')
+    const [name = ''] = await readdir(store)
+    const text = await readFile(join(store, name), 'utf8')
+    await writeFile(join(store, name), text.replace('?? 0', '?? 9'))
+    const tally = await open()
+    await expectSafe(tally, 'capability.malformed_package')
+    // A chain that verifies does not make these bytes right.
+    const recover = { action: 'system.recover' }
+    expect(await tally.intent(recover)).toMatchObject({ ok: false, mode: 'safe' })
+    await expectSafe(tally, 'capability.malformed_package')
+    await writeFile(join(store, name), text)
+    expect(await tally.intent(recover)).toMatchObject({ ok: true, mode: 'ready' })
+    expect(await tally.intent({ action: 'count.up' })).toMatchObject({ count: 3 })
+  })
+
+  test('K10: the state is not that of the root', async () => {
+    await begin()
+    await alterState('packages/counter/count', '7')
+    const tally = await open()
+    // It is noticed where it is read: nothing rests on it.
+    await expect(tally.intent({ action: 'count.up' })).rejects.toMatchObject({
+      code: 'ledger.safe_mode'
+    })
+    await expectSafe(tally, 'ledger.corrupt')
+  })
+
+  test('P1, K2: the chain is corrupt: verification fails, and so does recover', async () => {
+    await begin()
+    await alter('"runId":"one"', '"runId":"six"')
+    const tally = await open()
+    const verified = await tally.verify()
+    expect(verified.failure).toMatchObject({ field: expect.any(String) })
+    const recovered = await tally.intent({ action: 'system.recover' })
+    expect(recovered).toMatchObject({ ok: false, mode: 'safe' })
+  })
+
+  test('K1: a module does not load: its intent fails, and nothing of it is kept', async () => {
+    const code = 'throw new Error("not today"); export const run = 1'
+    const tally = await open([await folder.write({ ...counterPackage, code })])
+    await tally.intent({ action: 'system.grant', payload: { package: 'counter', capabilities } })
+    const { receipts } = tally.status()
+    expect(await tally.intent({ action: 'count.up' })).toMatchObject({ reason: 'not_loaded' })
+    expect(tally.status()).toMatchObject({ mode: 'ready', receipts })
+  })
+
+  test('K3: a manifest is not valid: the package is not loaded', async () => {
+    const path = await folder.write({ ...counterPackage, id: 'odd', intents: ['..'] })
+    const tally = await open([path])
+    expect(tally.packages.refused).toMatchObject([{ name: path, code: 'invalid_manifest' }])
+    expect(tally.status().mode).toBe('ready')
+  })
+})
