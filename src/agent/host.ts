@@ -1,11 +1,10 @@
 import type { Block, Provider } from '../block/index.js'
-import type { Json } from '../core/index.js'
+import type { Environment, Json } from '../core/index.js'
 import type { AdapterRegistry } from './adapters/adapter-registry.js'
 import { type AgentDelta, AgentTurns } from './adapters/agent-turns.js'
 import { builtInAdapters } from './adapters/built-in.js'
 import type { ResponseSecrets } from './adapters/withhold.js'
 import { type BindingReport, bindingReport } from './binding/report.js'
-import type { Environment } from './binding/secret.js'
 import { type CompiledFlow, compileFlow } from './compile/compile-flow.js'
 import type { FlowHost } from './compile/flow-host.js'
 import { type AgentTool, toolProvider } from './turn/tool.js'
@@ -29,6 +28,11 @@ export interface AgentHost {
   readonly kinds?: readonly FlowKind[]
   /** Where settings and secrets are looked for (A3). Default: the environment of the process. */
   readonly environment?: Environment
+  /**
+   * Secrets that documents may name, and send to servers that they name: `env:NAME`, `file:PATH`.
+   * Default: none but the keys that adapters take from the environment, and no server beside them.
+   */
+  readonly documentSecrets?: readonly string[]
   /** The only directory that loaders read. Default: the working directory. */
   readonly loaderRoot?: string
   /** Parts of responses that are not to be sealed. */
@@ -51,13 +55,15 @@ export class AgentParts {
   readonly #listeners = new Set<(delta: AgentDelta) => void>()
 
   constructor(host: AgentHost = {}) {
-    const { environment = process.env, secrets, tools = [], kinds = [], onDelta } = host
+    const { environment = process.env, documentSecrets = [], secrets, onDelta } = host
+    const { tools = [], kinds = [] } = host
     this.#host = host
     this.#adapters = host.adapters ?? builtInAdapters()
     if (onDelta !== undefined) this.#listeners.add(onDelta)
     this.turns = new AgentTurns({
       adapters: this.#adapters,
       environment,
+      documentSecrets,
       onDelta: (delta) => {
         for (const listener of this.#listeners) listener(delta)
       },
@@ -87,8 +93,9 @@ export class AgentParts {
   }
 
   #flowHost(): FlowHost {
-    const { tools = [], kinds = [] } = this.#host
+    const { tools = [], kinds = [], documentSecrets = [] } = this.#host
     return {
+      documentSecrets,
       adapters: this.#adapters,
       tool: (name) => tools.find((tool) => tool.name === name),
       kind: (name) => kinds.find(({ kind }) => kind === name)

@@ -43,4 +43,11 @@ export { isJsonObject, type Json, type JsonArray, type JsonObject } from './json
 export * as limits from './limits.js'
 export { runtimeProfile } from './profile.js'
 export { type Random, systemRandom } from './random.js'
+export { readSecretFile } from './secret/file.js'
+export {
+  type Environment,
+  isSecretReference,
+  readSecret,
+  type SecretSources
+} from './secret/reference.js'
 export { Xorshift128 } from './xorshift128.js'

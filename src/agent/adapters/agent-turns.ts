@@ -2,13 +2,13 @@ import { type EffectCall, EffectFailure, type Located, type Provider } from '../
 import {
   type Clock,
   canonicalize,
+  type Environment,
   type Hash,
   hashJson,
   isTallyError,
   type Json,
   limits
 } from '../../core/index.js'
-import type { Environment } from '../binding/secret.js'
 import { sessionSettings } from '../binding/settings.js'
 import { deadline } from '../transports/deadline.js'
 import { turnFailure } from '../transports/failures.js'
@@ -44,6 +44,8 @@ export interface AgentTurnsOptions {
   readonly adapters: AdapterRegistry
   /** Where settings that nothing else gives, and secrets, are looked for (A3). */
   readonly environment: Environment
+  /** Secrets that requests may name, and send to servers that they name. Default: none. */
+  readonly documentSecrets?: readonly string[]
   readonly onDelta?: (delta: AgentDelta) => void
   /** Measures the turns that are to end in time (A6). */
   readonly clock?: Clock
@@ -116,8 +118,13 @@ export class AgentTurns implements Provider {
     try {
       const adapter = this.#options.adapters.adapter(effect.adapterKind)
       const { adapterConfig } = effect
-      const { environment } = this.#options
-      const settings = await sessionSettings({ adapterConfig, adapter, environment })
+      const { environment, documentSecrets = [] } = this.#options
+      const settings = await sessionSettings({
+        adapterConfig,
+        adapter,
+        environment,
+        documentSecrets
+      })
       const problems = adapter.validate?.(settings) ?? []
       if (problems.length > 0) throw turnFailure('invalid_settings', { problems: [...problems] })
       const open = (session: Parameters<typeof adapter.open>[0]) => adapter.open(session)

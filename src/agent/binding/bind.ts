@@ -9,7 +9,8 @@ import type { BoundAgent, Budget } from '../turn/agent.js'
 import type { AgentTool, BoundTool } from '../turn/tool.js'
 import { definitionOf } from './asset-definition.js'
 import { configuredSettings } from './configured.js'
-import type { ConfiguredSettings } from './settings.js'
+import { type DocumentSecrets, secretProblem } from './document-secrets.js'
+import { type ConfiguredSettings, usualSecrets } from './settings.js'
 import { boundTools, turnClass } from './tools.js'
 
 /** How a node comes to its agent (semantics.md A1). */
@@ -36,6 +37,8 @@ export interface BindingOptions {
 export interface BindingHost {
   readonly adapters: Pick<AdapterRegistry, 'has' | 'kinds' | 'adapter'>
   tool(name: string): AgentTool | undefined
+  /** Default: none but those of the environment's convention. */
+  readonly documentSecrets?: DocumentSecrets
 }
 
 export type Bound =
@@ -139,6 +142,12 @@ function bound(
   const tools = boundTools(definition, { host, path, runsTools: adapter.runsTools === true })
   if (!tools.ok) return tools
   const configured = configuredSettings(definition, flow)
+  const { documentSecrets: allowed = [] } = host
+  const usual = usualSecrets(adapterKind)
+  const problem = secretProblem(configured.settings, { allowed, usual })
+  if (problem !== undefined) {
+    return { ok: false, findings: [error('secret_not_allowed', path, problem)] }
+  }
   const agent = boundAgent({
     definition,
     segments,

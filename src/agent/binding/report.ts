@@ -1,9 +1,8 @@
-import type { Json } from '../../core/index.js'
+import type { Environment, Json } from '../../core/index.js'
 import { compileFlow } from '../compile/compile-flow.js'
 import type { FlowHost } from '../compile/flow-host.js'
 import type { FlowFinding } from '../flow/finding.js'
 import type { NodeBinding } from './bind.js'
-import type { Environment } from './secret.js'
 import { type ResolvedSetting, resolveSettings } from './settings.js'
 
 /** The way of each agent node to its transport, and where each setting comes from (A1, A3). */

@@ -1,6 +1,8 @@
-import type { Json } from '../../core/index.js'
+import { EffectFailure } from '../../block/index.js'
+import type { Environment, Json } from '../../core/index.js'
 import type { AdapterSettings, AgentAdapter } from '../adapters/adapter.js'
-import { type Environment, readSecret } from './secret.js'
+import { type DocumentSecrets, secretProblem } from './document-secrets.js'
+import { secretBehind } from './secret.js'
 
 /**
  * Where each setting of an adapter comes from (semantics.md A3): flow or agent, then the adapter's
@@ -56,19 +58,27 @@ export function resolveSettings(options: {
   return found.filter((setting) => setting.name !== 'apiKey' || mayBeSent(setting, found))
 }
 
-/** Settings for a session: merged, secrets read. Throws a definite `EffectFailure`. */
+/**
+ * Settings for a session: merged, secrets read. Throws a definite `EffectFailure`, of which
+ * `secret_not_allowed` comes before anything is read.
+ */
 export async function sessionSettings(options: {
   readonly adapterConfig: AdapterSettings
   readonly adapter: AgentAdapter
   readonly environment: Environment
+  readonly documentSecrets: DocumentSecrets
 }): Promise<AdapterSettings> {
-  const { adapterConfig, adapter, environment } = options
+  const { adapterConfig, adapter, environment, documentSecrets: allowed } = options
+  const problem = secretProblem(adapterConfig, { allowed, usual: usualSecrets(adapter.kind) })
+  if (problem !== undefined) {
+    throw new EffectFailure('secret_not_allowed', { definite: true, details: { problem } })
+  }
   const configured: ConfiguredSettings = { settings: adapterConfig, sources: {} }
   const resolved = resolveSettings({ configured, adapter, environment })
   const entries: [string, Json][] = []
   for (const { name, value } of resolved) {
     const isSecret = name === 'apiKey' && typeof value === 'string'
-    entries.push([name, isSecret ? await readSecret(value, environment) : value])
+    entries.push([name, isSecret ? await secretBehind(value, environment) : value])
   }
   const extra = { ...adapter.defaults?.options, ...adapterConfig.options }
   return { ...Object.fromEntries(entries), options: extra }
@@ -85,6 +95,11 @@ function mayBeSent(key: ResolvedSetting, found: readonly ResolvedSetting[]): boo
 
 function isOfDocument({ source }: ResolvedSetting): boolean {
   return source === 'agent' || source === 'flow'
+}
+
+/** References to the keys that an adapter of this kind takes from the environment (A3). */
+export function usualSecrets(kind: string): readonly string[] {
+  return variablesOf(kind, 'apiKey').map((variable) => `env:${variable}`)
 }
 
 function variablesOf(kind: string, name: SettingName): readonly string[] {

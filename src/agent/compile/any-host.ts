@@ -15,6 +15,7 @@ export const anyFlowHost: FlowHost = {
     sideEffects: 'non_idempotent',
     perform: () => null
   }),
+  documentSecrets: 'any',
   kind: (kind) =>
     /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/.test(kind)
       ? defineFlowKind({ kind, version: 'any', run: () => ({}) })

@@ -28,6 +28,7 @@ export type FlowFindingCode =
   | 'duplicate_edge'
   | 'input_has_many_sources'
   | 'secret_not_reference'
+  | 'secret_not_allowed'
   | 'reserved_key'
   | 'agent_not_bound'
   | 'agent_not_found'

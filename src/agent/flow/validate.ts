@@ -1,5 +1,4 @@
-import { isJsonObject, type Json } from '../../core/index.js'
-import { isSecretReference } from '../binding/secret.js'
+import { isJsonObject, isSecretReference, type Json } from '../../core/index.js'
 import { error, type FlowFinding, type FlowFindingCode } from './finding.js'
 import { areCompatible, carriesData, type NodePorts, portsOf } from './ports.js'
 import type { FlowDocument, FlowEdge, FlowPort } from './schema.js'

@@ -1,5 +1,5 @@
 import { EffectFailure } from '../../block/index.js'
-import { canonicalize, hashJson, type Json } from '../../core/index.js'
+import { canonicalize, type Environment, hashJson, type Json } from '../../core/index.js'
 import type { IntentResolver, ResolveQuestion } from '../../intent/index.js'
 import type {
   AdapterSettings,
@@ -7,7 +7,6 @@ import type {
   ExpectedOutput,
   TurnRequest
 } from '../adapters/adapter.js'
-import type { Environment } from '../binding/secret.js'
 import { sessionSettings } from '../binding/settings.js'
 
 export interface AgentResolverOptions {
@@ -52,7 +51,13 @@ export function agentResolver(options: AgentResolverOptions): IntentResolver {
   return {
     name: options.name ?? `${adapter.kind}/${model}`,
     resolve: async (question, { signal }) => {
-      const resolved = await sessionSettings({ adapterConfig: settings, adapter, environment })
+      const resolved = await sessionSettings({
+        adapterConfig: settings,
+        adapter,
+        environment,
+        // The program wrote these settings itself.
+        documentSecrets: 'any'
+      })
       const request = requestOf(question, resolved.model)
       const { runId, agentId } = request
       const session = await adapter.open({

@@ -1,8 +1,16 @@
-import { type Clock, isJsonObject, limits, systemClock, TallyError } from '../../core/index.js'
+import {
+  type Clock,
+  type Environment,
+  isJsonObject,
+  isSecretReference,
+  limits,
+  systemClock,
+  TallyError
+} from '../../core/index.js'
 import { chainParts } from '../caip.js'
 import type { Terms } from '../port.js'
-import { type Environment, isSecretReference, readSecret } from '../secret.js'
 import { type AbiError, abiError } from './abi-types.js'
+import { secretBehind } from './secret.js'
 import { httpTransport, type RpcTransport } from './transport.js'
 import type { Hex } from './viem.js'
 
@@ -112,7 +120,7 @@ function endpointsOf(
   return rpc.map((text) => {
     if (isSecretReference(text)) {
       return async () => {
-        const found = await readSecret(text, environment)
+        const found = await secretBehind(text, environment)
         return found !== undefined && isAddress(found) ? found : undefined
       }
     }

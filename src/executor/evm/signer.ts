@@ -1,6 +1,6 @@
 import { TallyError } from '../../core/index.js'
-import { readSecret } from '../secret.js'
 import type { EvmChainSettings, EvmSigner, EvmTransaction } from './config.js'
+import { secretBehind } from './secret.js'
 import type { Hex, Viem } from './viem.js'
 
 /** What names an account: a signer of the configuration, or an address to watch. */
@@ -27,7 +27,7 @@ export async function findAccount(
     return name === 'default' ? { kind: 'watched', address: null } : { kind: 'unknown' }
   }
   if (typeof configured !== 'string') return signing(viem, configured)
-  const key = await readSecret(configured, environment)
+  const key = await secretBehind(configured, environment)
   return key === undefined ? { kind: 'missing_secret' } : signing(viem, keySigner(viem, key, name))
 }
 

@@ -53,7 +53,8 @@ async function running(
 ) {
   const server = await startChatServer({ script: ({ index }) => script(index) })
   const environment = { CHAT_KEY: apiKey }
-  const turns = new AgentTurns({ adapters: builtInAdapters(), environment })
+  const documentSecrets = ['env:CHAT_KEY']
+  const turns = new AgentTurns({ adapters: builtInAdapters(), environment, documentSecrets })
   const blocks = [turnBlock(server.url, sideEffects)]
   const options = {
     location: MEMORY_LOCATION,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { readSecret } from '../../../src/agent/binding/secret.js'
+import { secretBehind } from '../../../src/agent/binding/secret.js'
 import { sessionSettings } from '../../../src/agent/binding/settings.js'
 import {
   AdapterRegistry,
@@ -11,7 +11,7 @@ import {
   readPromptAssets
 } from '../../../src/agent/index.js'
 import type { Json, JsonObject } from '../../../src/core/index.js'
-import { agentOf, flowOf, nodeOf, runFlow } from '../../support/flows.js'
+import { agentOf, flowOf, nodeOf, oneTurn, runFlow } from '../../support/flows.js'
 
 function hostWith(defaults: AdapterSettings | undefined, kind = 'pi-mono'): FlowHost {
   const adapters = new AdapterRegistry().registerAdapter(kind, () => ({
@@ -80,28 +80,64 @@ describe('A3: where a setting comes from', () => {
   it("keeps the host's key from a server that only the document names", () => {
     const agent = { adapterConfig: { baseUrl: 'http://elsewhere.example' } }
     expect(settingsOf({ environment, agent })).not.toHaveProperty('apiKey')
-    const named = { adapterConfig: { ...agent.adapterConfig, apiKey: 'env:OTHER_KEY' } }
-    expect(settingsOf({ environment, agent: named })).toMatchObject({
-      apiKey: ['env:OTHER_KEY', 'agent']
+  })
+
+  it.each([
+    ['a secret of its own choice', { apiKey: 'env:OTHER_KEY' }],
+    ['a file', { apiKey: 'file:/etc/passwd' }],
+    ['the usual key and a server', { apiKey: 'env:TALLY_LLM_API_KEY', baseUrl: 'http://else' }],
+    ["another kind's key", { apiKey: 'env:TALLY_DEEPSEEK_API_KEY' }],
+    ['a secret much like an allowed one', { apiKey: 'env:MINE2' }]
+  ])('A3: refuses a document that names %s, before the run and in it', async (_, config) => {
+    const flow = oneTurn({}, { adapterConfig: config })
+    let turns = 0
+    const script = () => {
+      turns += 1
+      return { text: 'hello' }
+    }
+    const environment = { OTHER_KEY: 's3cret', TALLY_LLM_API_KEY: 's3cret' }
+    const host = { environment, documentSecrets: ['env:MINE'] }
+    const { result } = await runFlow(flow, { script, host })
+    const told = JSON.stringify(result)
+    expect(result.response.success).toBe(false)
+    expect(told).toContain('agents.documentSecrets')
+    expect([turns, told.includes('s3cret')]).toEqual([0, false])
+    const adapter = { ...fakeAdapter(), kind: 'fake' }
+    const given = { adapterConfig: config, adapter, environment, documentSecrets: ['env:MINE'] }
+    await expect(sessionSettings(given)).rejects.toMatchObject({
+      reason: 'secret_not_allowed',
+      definite: true
     })
+  })
+
+  it.each([
+    ['the usual key of its kind', { apiKey: 'env:TALLY_LLM_API_KEY' }],
+    ['a listed secret and a server', { apiKey: 'env:MINE', baseUrl: 'http://else' }]
+  ])('A3: takes %s from a document', async (_, config) => {
+    const flow = oneTurn({}, { adapterConfig: config })
+    const environment = { MINE: 'a key', TALLY_LLM_API_KEY: 'a key' }
+    const host = { environment, documentSecrets: ['env:MINE'] }
+    const { result } = await runFlow(flow, { script: () => ({ text: 'hello' }), host })
+    expect(result.status).toBe('done')
   })
 
   it('reads secrets only by reference, and says nothing of what it found', async () => {
     const secrets = { KEY: ' s3cret \n', EMPTY: '' }
-    await expect(readSecret('env:KEY', secrets)).resolves.toBe('s3cret')
-    await expect(readSecret('env:EMPTY', secrets)).rejects.toMatchObject({
+    await expect(secretBehind('env:KEY', secrets)).resolves.toBe('s3cret')
+    await expect(secretBehind('env:EMPTY', secrets)).rejects.toMatchObject({
       reason: 'secret_missing',
       definite: true
     })
-    await expect(readSecret('s3cret', secrets)).rejects.toThrow(/^secret_not_reference$/)
-    await expect(readSecret('file:/nowhere/at-all', secrets)).rejects.toMatchObject({
+    await expect(secretBehind('s3cret', secrets)).rejects.toThrow(/^secret_not_reference$/)
+    await expect(secretBehind('file:/nowhere/at-all', secrets)).rejects.toMatchObject({
       reason: 'secret_missing'
     })
     const adapter = { ...fakeAdapter(), kind: 'deepseek' }
     const settings = await sessionSettings({
       adapterConfig: { apiKey: 'env:KEY', options: { seed: 1 } },
       adapter,
-      environment: secrets
+      environment: secrets,
+      documentSecrets: 'any'
     })
     expect(settings).toEqual({ apiKey: 's3cret', options: { seed: 1 } })
   })

@@ -1,42 +1,20 @@
-import { open } from 'node:fs/promises'
 import { EffectFailure } from '../../../block/index.js'
-import { limits } from '../../../core/index.js'
+import { type Environment, readSecret, readSecretFile } from '../../../core/index.js'
 
 /** Gives the value behind `env:NAME` or `file:PATH`; rejects when there is none. */
 export type ResolveSecret = (reference: string) => Promise<string>
 
 /** Secrets of an environment and of files, without the line end that editors leave behind. */
-export function secretsOf(
-  environment: Readonly<Record<string, string | undefined>>
-): ResolveSecret {
+export function secretsOf(environment: Environment): ResolveSecret {
   return async (reference) => {
-    const colon = reference.indexOf(':')
-    const [scheme, name] = [reference.slice(0, colon), reference.slice(colon + 1)]
-    const found =
-      scheme === 'env' ? environment[name] : scheme === 'file' ? await fileText(name) : undefined
-    const value = found?.replace(/\r?\n$/, '')
-    if (value === undefined || value === '') throw secretFailure('secret_missing', reference)
-    return value
+    const found = await readSecret(reference, { environment, readFile: readSecretFile })
+    if (found === undefined) throw secretFailure('secret_missing', reference)
+    return found.replace(/\r?\n$/, '')
   }
 }
 
 export function secretFailure(reason: string, reference: string): EffectFailure {
   return new EffectFailure(reason, { definite: true, details: { reference } })
-}
-
-async function fileText(path: string): Promise<string | undefined> {
-  try {
-    const file = await open(path, 'r')
-    try {
-      const { size } = await file.stat()
-      return size > limits.SECRET_BYTES_MAX ? undefined : await file.readFile('utf8')
-    } finally {
-      await file.close()
-    }
-  } catch {
-    // Which paths exist on this machine is nothing that a package learns.
-    return undefined
-  }
 }
 
 /**
