@@ -26,6 +26,7 @@ export const agents: Group = {
     const turns = new AgentTurns({
       adapters: builtInAdapters(),
       environment: { BENCH_KEY: 'key' },
+      documentSecrets: ['env:BENCH_KEY'],
       onDelta: ({ text }) => {
         if (text === 'b') tokens.push(elapsedMs() - wroteAt)
       }

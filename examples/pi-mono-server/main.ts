@@ -90,6 +90,7 @@ async function demonstrate(): Promise<void> {
   const turns = new AgentTurns({
     adapters: builtInAdapters(),
     environment: { PI_MONO_KEY: apiKey },
+    documentSecrets: ['env:PI_MONO_KEY'],
     onDelta: ({ text }) => console.log('pi says', text)
   })
   await using tally = await createRuntime({

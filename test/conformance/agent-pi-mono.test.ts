@@ -18,6 +18,7 @@ import {
 /** The real pi agent behind HTTP, in front of the fake chat server. */
 
 const { apiKey } = conformanceSecrets
+const documentSecrets = ['env:PI_KEY']
 
 function modelAt(baseUrl: string): Model<'openai-completions'> {
   return {
@@ -88,7 +89,7 @@ describe('turns with the real pi agent', () => {
     chat = await startChatServer({ script: ({ index }) => script(index) })
     server = await PiMonoServer.start({ model: modelAt(chat.url), modelKey: 'model-key', apiKey })
     const adapters = new AdapterRegistry().registerAdapter('pi-mono', () => piMonoAdapter())
-    return new AgentTurns({ adapters, environment: { PI_KEY: apiKey } })
+    return new AgentTurns({ adapters, environment: { PI_KEY: apiKey }, documentSecrets })
   }
 
   function call(key: string, nodeId: string, session?: string): EffectCall {
@@ -131,7 +132,7 @@ describe('turns with the real pi agent', () => {
     expect(sealed).toMatchObject({ session: 'session-1' })
     // Another process: nothing is known but what was sealed.
     const adapters = new AdapterRegistry().registerAdapter('pi-mono', () => piMonoAdapter())
-    const later = new AgentTurns({ adapters, environment: { PI_KEY: apiKey } })
+    const later = new AgentTurns({ adapters, environment: { PI_KEY: apiKey }, documentSecrets })
     expect(await later.locate(call('k1', 'one', 'session-1'))).toMatchObject({ found: true })
     expect(await later.perform(call('k2', 'two', 'session-1'))).toMatchObject({
       finalText: 'answer 1',
