@@ -6,12 +6,18 @@ import type { Group } from '../row.js'
 
 const TURNS = 1_000
 
-/** A flow that goes round in a loop for so many turns: doing it again from what was sealed. */
+/**
+ * The plan loop of AgentsFlow, executing and evaluating for so many turns: doing it again from what
+ * was sealed. Three receipts for each two turns.
+ */
 export const flows: Group = {
   rows: ['flow.replay'],
   async measure({ rounds }) {
     const adapters = new AdapterRegistry().registerAdapter('fake', () =>
-      fakeAdapter({ script: () => ({ text: 'an answer of a few words' }) })
+      fakeAdapter({
+        script: ({ turnMode }) =>
+          turnMode === 'evaluate' ? { structured: notYet } : { text: 'an answer of a few words' }
+      })
     )
     await using tally = await createRuntime({
       location: MEMORY_LOCATION,
@@ -32,19 +38,33 @@ export const flows: Group = {
   }
 }
 
+const notYet: Json = { score: 0.5, canComplete: false, reason: 'not all of it is there' }
+
 const roundFlow: Json = {
   meta: { schemaVersion: '2.0', name: 'round', version: '1.0.0' },
-  agents: { agentDefs: [{ agentId: 'a', adapterKind: 'fake' }] },
+  agents: {
+    agentDefs: [
+      { agentId: 'main', adapterKind: 'fake' },
+      { agentId: 'sub', adapterKind: 'fake' }
+    ]
+  },
   graph: {
     startNodeId: 'loop',
     nodes: [
-      { nodeId: 'loop', nodeKind: 'control.plan-loop', config: { maxIterations: TURNS + 1 } },
-      { nodeId: 'turn', nodeKind: 'agent.main', agentId: 'a' },
+      { nodeId: 'loop', nodeKind: 'control.plan-loop', config: { maxIterations: TURNS / 2 + 1 } },
+      { nodeId: 'execute', nodeKind: 'agent.sub', agentId: 'sub' },
+      {
+        nodeId: 'evaluate',
+        nodeKind: 'agent.main',
+        agentId: 'main',
+        config: { turnMode: 'evaluate' }
+      },
       { nodeId: 'finish', nodeKind: 'control.finish' }
     ],
     edges: [
-      { source: 'loop', target: 'turn' },
-      { source: 'turn', target: 'loop' },
+      { source: 'loop', target: 'execute' },
+      { source: 'execute', target: 'evaluate' },
+      { source: 'evaluate', target: 'loop' },
       { source: 'loop', target: 'finish', sourceHandle: 'done' }
     ]
   },

@@ -44,9 +44,10 @@ export class FlowEdges {
     const only = handles?.length === 1 ? (labelled[0] ?? otherwise) : otherwise
     const last: Branch = { condition: { kind: 'default' }, target: this.name(only.target) }
     if (labelled.every(({ target }) => target === only.target)) return [last]
+    const maySkip = this.#maySkip(nodeId)
     return [
       ...labelled.map((edge) => ({
-        condition: { kind: 'cel' as const, cel: isActive(handleOf(edge)) },
+        condition: { kind: 'cel' as const, cel: isActive(handleOf(edge), maySkip) },
         target: this.name(edge.target)
       })),
       last
@@ -118,15 +119,30 @@ function handleOf(edge: FlowEdge): string {
   return edge.sourceHandle ?? ''
 }
 
-// A node that a person has skipped has no data.
-function isActive(handle: string): string {
-  return `response.data != null && response.data.handle == ${JSON.stringify(handle)}`
+// Reads as little as it can: whatever an expression names is converted each time. A node that a
+// person has skipped has no data.
+function isActive(handle: string, maySkip: boolean): string {
+  const isIt = `response.data.handle == ${JSON.stringify(handle)}`
+  return maySkip ? `response.data != null && ${isIt}` : isIt
 }
 
+const selectable = /^[A-Za-z][A-Za-z0-9_]*$/
+
+// `has` asks for one node, `in` reads them all; it takes no name that is not a plain word.
 function ifRun(name: string): string {
   const node = JSON.stringify(name)
-  return `${node} in nodes ? nodes[${node}].response.data : null`
+  const data = `nodes[${node}].response.data`
+  if (selectable.test(name) && !reserved.has(name)) return `has(nodes.${name}) ? ${data} : null`
+  return `${node} in nodes ? ${data} : null`
 }
+
+/** Words of CEL that are no names. */
+const reserved: ReadonlySet<string> = new Set(
+  (
+    'as break const continue else false for function if import in let loop namespace null package ' +
+    'return true var void while'
+  ).split(' ')
+)
 
 function listIn<Key, Item>(map: Map<Key, Item[]>, key: Key): Item[] {
   const known = map.get(key)
