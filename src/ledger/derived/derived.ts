@@ -8,7 +8,14 @@ import type { Store } from '../stores/port.js'
 import { ChainBlocks } from './chain-blocks.js'
 import { type Digest, RunningDigest } from './digest.js'
 import { hashIndexKey, IndexRuns, type ReceiptLocation, unitIndexKey } from './index-runs.js'
-import { foldRecord, newDelta, type RunDelta, RunRecords, type Visit } from './run-records.js'
+import {
+  changeOf,
+  foldRecord,
+  newDelta,
+  type RunDelta,
+  RunRecords,
+  type Visit
+} from './run-records.js'
 import { type Stamp, stampPut } from './stamp.js'
 import { type DerivableCommit, Tail } from './tail.js'
 
@@ -238,7 +245,7 @@ export class Derived {
     let record = stored.record
     let entries = stored.entries
     for (const delta of [...this.#deltas(runId, stored.upTo), queued]) {
-      record = foldRecord(runId, record, entries, delta)
+      record = foldRecord(runId, record, entries, changeOf(delta))
       entries += delta.entries
     }
     return record

@@ -13,8 +13,20 @@ export interface RunDelta {
   readonly entriesBefore: number
   entries: number
   readonly visits: Visit[]
-  started: JsonObject | undefined
-  last: JsonObject | undefined
+  started: RunNews | undefined
+  last: RunNews | undefined
+}
+
+/**
+ * An entry about the run itself. Kept as text: as a rule nobody reads it before it is written, and
+ * parsed it would live as long as the stretch does.
+ */
+export interface RunNews {
+  readonly text: string
+  readonly kind: string
+  readonly number: Json
+  readonly status: Json
+  readonly at: Json
 }
 
 /** A run as it is stored: its record, and the commits to find its journal in (L5: in blocks). */
@@ -43,20 +55,57 @@ export function newDelta(entriesBefore = 0): RunDelta {
   return { entriesBefore, entries: 0, visits: [], started: undefined, last: undefined }
 }
 
+/** The entries of one item that are about the run itself. */
+export function newsIn(entries: readonly string[]): readonly RunNews[] {
+  const news: RunNews[] = []
+  for (const text of entries) {
+    // Most entries are no `run.` entries; the search is far cheaper than a parse.
+    if (!text.includes('"k":"run.')) continue
+    const { k: kind, n: number = null, status = null, at = null } = JSON.parse(text) as JsonObject
+    if (typeof kind !== 'string' || !kind.startsWith('run.')) continue
+    news.push({ text, kind, number, status, at })
+  }
+  return news
+}
+
+/** Whether a run begins with this entry: then nothing of it is stored yet. */
+export function beginsRun(news: RunNews | undefined): boolean {
+  return news?.kind === 'run.started' && news.number === 0
+}
+
 /** Adds the entries of one item; `seq` is the commit that holds them, or undefined while queued. */
-export function addEntries(delta: RunDelta, entries: readonly string[], seq?: number): void {
+export function addEntries(
+  delta: RunDelta,
+  entries: readonly string[],
+  {
+    seq,
+    news = newsIn(entries)
+  }: { readonly seq?: number; readonly news?: readonly RunNews[] } = {}
+): void {
   if (seq !== undefined && entries.length > 0 && delta.visits.at(-1)?.[0] !== seq) {
     delta.visits.push([seq, delta.entriesBefore + delta.entries])
   }
   delta.entries += entries.length
-  for (const text of entries) {
-    // Most entries are no `run.` entries; the search is far cheaper than a parse.
-    if (!text.includes('"k":"run.')) continue
-    const value = JSON.parse(text) as JsonObject
-    if (typeof value['k'] !== 'string' || !value['k'].startsWith('run.')) continue
-    if (value['k'] === 'run.started') delta.started = value
-    delta.last = value
+  for (const one of news) {
+    if (one.kind === 'run.started') delta.started = one
+    delta.last = one
   }
+}
+
+/** Later entries of a run: how many, and the first and the last that are about the run itself. */
+export interface RunChange {
+  readonly entries: number
+  readonly started: JsonObject | undefined
+  readonly last: JsonObject | undefined
+}
+
+/** A delta, read. */
+export function changeOf({ entries, started, last }: RunDelta): RunChange {
+  return { entries, started: parsed(started), last: parsed(last) }
+}
+
+function parsed(news: RunNews | undefined): JsonObject | undefined {
+  return news === undefined ? undefined : (JSON.parse(news.text) as JsonObject)
 }
 
 /** A record with later entries folded in. */
@@ -64,10 +113,10 @@ export function foldRecord(
   runId: RunId,
   base: RunRecord | undefined,
   entriesBefore: number,
-  delta: RunDelta
+  change: RunChange
 ): RunRecord | undefined {
-  const started = base?.started ?? delta.started
-  const last = delta.last ?? base?.last
+  const started = base?.started ?? change.started
+  const last = change.last ?? base?.last
   if (started === undefined || last === undefined) return undefined
   const status = last['status']
   const at = last['at']
@@ -76,7 +125,7 @@ export function foldRecord(
     status: statuses.has(status) ? (status as RunStatus) : (base?.status ?? 'running'),
     started,
     last,
-    entries: entriesBefore + delta.entries,
+    entries: entriesBefore + change.entries,
     updatedAt: typeof at === 'number' ? at : (base?.updatedAt ?? 0)
   }
 }
@@ -124,10 +173,13 @@ export class RunRecords {
     readonly replaced: Uint8Array | undefined
   } {
     const runKey = this.#keys.run(runId)
+    const fresh = wholeRun(delta, upTo)
+    if (fresh !== undefined)
+      return { puts: [[runKey, wrapValue(runKey, fresh)]], replaced: undefined }
     const replaced = this.#store.get(runKey)
     const before =
       replaced === undefined ? noRun : decodeRun(runKey, runId, unwrapText(runKey, replaced))
-    const record = foldRecord(runId, before.record, before.entries, delta)
+    const record = foldRecord(runId, before.record, before.entries, changeOf(delta))
     const visits = [...before.visits, ...delta.visits]
     const puts: (readonly [string, Uint8Array])[] = []
     let blocks = before.blocks
@@ -141,6 +193,25 @@ export class RunRecords {
     return { puts, replaced }
   }
 }
+
+/**
+ * The value of a run that begins within the stretch, joined from the entries' own texts: the same
+ * as {@link encodeRun} makes. Undefined where it could differ.
+ */
+function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): string | undefined {
+  if (started === undefined || last === undefined || !beginsRun(started)) return undefined
+  if (visits.length > VISITS_IN_BLOCK || typeof last.at !== 'number') return undefined
+  if (!statuses.has(last.status)) return undefined
+  if (indexLikeKey.test(started.text) || indexLikeKey.test(last.text)) return undefined
+  return (
+    `{"blocks":0,"entries":${entries},"last":${last.text},"started":${started.text},` +
+    `"status":"${String(last.status)}","upTo":${upTo},"updatedAt":${last.at},` +
+    `"visits":${JSON.stringify(visits)}}`
+  )
+}
+
+/** What may be a key that a parsed object puts before all others, whatever the text says. */
+const indexLikeKey = /"(?:0|[1-9]\d*)":/
 
 function encodeRun({ record, entries, blocks, visits, upTo }: StoredRun): string {
   return JSON.stringify({

@@ -2,7 +2,7 @@ import type { Hash, RunId, UnitId } from '../../core/index.js'
 import type { LogFrontier } from '../log/index.js'
 import type { StateTree } from '../state/index.js'
 import { hashIndexKey, type IndexEntry, type ReceiptLocation, unitIndexKey } from './index-runs.js'
-import { addEntries, newDelta, type RunDelta } from './run-records.js'
+import { addEntries, beginsRun, newDelta, newsIn, type RunDelta } from './run-records.js'
 
 /** What a durable commit brings, as far as derived records are concerned. */
 export interface DerivableCommit {
@@ -46,12 +46,13 @@ export class Tail {
   absorb(commit: DerivableCommit, entriesBefore: (runId: RunId) => number): void {
     this.toSeq = commit.seq + 1
     for (const { runId, entries } of commit.items) {
+      const news = newsIn(entries)
       let delta = this.runs.get(runId)
       if (delta === undefined) {
-        delta = newDelta(startsRun(entries[0]) ? 0 : entriesBefore(runId))
+        delta = newDelta(beginsRun(news[0]) ? 0 : entriesBefore(runId))
         this.runs.set(runId, delta)
       }
-      addEntries(delta, entries, commit.seq)
+      addEntries(delta, entries, { seq: commit.seq, news })
     }
     commit.receipts.forEach(({ unitId, receiptHash }, ordinal) => {
       const location = { commitSeq: commit.seq, ordinal }
@@ -77,10 +78,4 @@ export class Tail {
     }
     return entries
   }
-}
-
-/** Whether an entry is the first of its run: then nothing of the run is stored yet. */
-function startsRun(text: string | undefined): boolean {
-  if (text === undefined || !text.includes('"k":"run.started"')) return false
-  return (JSON.parse(text) as { readonly n?: number }).n === 0
 }

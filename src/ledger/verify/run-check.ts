@@ -1,5 +1,12 @@
-import { canonicalize, type Hash, type Json, type RunId, sha256Hex } from '../../core/index.js'
-import { foldRecord, newDelta } from '../derived/run-records.js'
+import {
+  canonicalize,
+  type Hash,
+  type Json,
+  type JsonObject,
+  type RunId,
+  sha256Hex
+} from '../../core/index.js'
+import { foldRecord } from '../derived/run-records.js'
 import type { RunRecord } from '../ledger-api.js'
 import { saltedBlob } from '../receipt/blob.js'
 import { type FieldProblem, parseCanonical } from '../receipt/parse.js'
@@ -50,11 +57,9 @@ export class RunCheck {
     run.next += 1
     this.entries += 1
     if (value.k.startsWith('run.')) {
-      const delta = newDelta(value.n)
-      delta.entries = 1
-      delta.last = value as never
-      if (value.k === 'run.started') delta.started = value as never
-      run.record = foldRecord(runId, run.record, value.n, delta)
+      const last = value as unknown as JsonObject
+      const started = value.k === 'run.started' ? last : undefined
+      run.record = foldRecord(runId, run.record, value.n, { entries: 1, started, last })
     }
     if (derived) run.derived = { entries: run.next, record: run.record }
     return value.k === 'sealed' ? this.#keep(value, text) : undefined

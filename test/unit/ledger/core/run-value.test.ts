@@ -1,0 +1,89 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { canonicalize, type RunId } from '../../../../src/core/index.js'
+import {
+  addEntries,
+  decodeRun,
+  newDelta,
+  type RunDelta,
+  RunRecords
+} from '../../../../src/ledger/derived/run-records.js'
+import { unwrapText } from '../../../../src/ledger/envelope.js'
+import { StoreKeys } from '../../../../src/ledger/keys.js'
+import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import { fixedIdentity } from './support.js'
+
+const keys = new StoreKeys(fixedIdentity().identity)
+const runId = 'run-1' as RunId
+
+function started(input: unknown): string {
+  return canonicalize({ at: 5, input, k: 'run.started', n: 0, run: runId, status: 'running' })
+}
+
+function finished(data: unknown): string {
+  return canonicalize({ at: 9, k: 'run.finished', n: 1, response: { data }, status: 'done' })
+}
+
+function deltaOf(entries: readonly string[]): RunDelta {
+  const delta = newDelta()
+  addEntries(delta, entries, { seq: 7 })
+  return delta
+}
+
+/** The value that one stretch of commits leaves for the run. */
+function writtenFor(entries: readonly string[]): string {
+  const records = new RunRecords(openMemoryStore(), keys)
+  const [put] = records.puts(runId, deltaOf(entries), 8).puts
+  if (put === undefined) throw new Error('nothing was written')
+  return unwrapText(put[0], put[1])
+}
+
+describe('the derived value of a run', () => {
+  it('L4: joined from texts is what a parsed record is written as, whatever the keys', () => {
+    // Keys that look like an index come first in an object, whatever the order of its text.
+    const key = fc.oneof(fc.constantFrom('10', '9', '0', '__proto__', '-1', '01', 'a'), fc.string())
+    const json = fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: 'small' },
+        fc.constantFrom('"9":', '"k":"run.started"', null, true),
+        fc.string({ unit: 'grapheme' }),
+        fc.double({ noNaN: true, noDefaultInfinity: true }),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(key, tie('value'), { maxKeys: 4 })
+      )
+    })).value
+    fc.assert(
+      fc.property(json, json, (input, data) => {
+        const text = writtenFor([started(input), finished(data)])
+        expect(text).toBe(JSON.stringify(JSON.parse(text)))
+        const { record, entries, visits } = decodeRun('key', runId, text)
+        expect(canonicalize(record?.started)).toBe(started(input))
+        expect(canonicalize(record?.last)).toBe(finished(data))
+        expect({ status: record?.status, at: record?.updatedAt }).toEqual({ status: 'done', at: 9 })
+        expect({ entries, visits }).toEqual({ entries: 2, visits: [[7, 0]] })
+      })
+    )
+  })
+
+  it('L5: a run that goes on is folded onto what is stored of it', async () => {
+    const store = openMemoryStore()
+    const records = new RunRecords(store, keys)
+    const first = records.puts(runId, deltaOf([started({ n: 1 })]), 8)
+    await store.commit([{ puts: first.puts, deletes: [] }])
+    const later = newDelta(1)
+    addEntries(later, [finished(2)], { seq: 9 })
+    const second = records.puts(runId, later, 10)
+    expect(second.replaced).toEqual(first.puts[0]?.[1])
+    await store.commit([{ puts: second.puts, deletes: [] }])
+    const { record, entries, visits } = records.stored(runId)
+    expect(record?.status).toBe('done')
+    expect(canonicalize(record?.started)).toBe(started({ n: 1 }))
+    expect({ entries, visits }).toEqual({
+      entries: 2,
+      visits: [
+        [7, 0],
+        [9, 1]
+      ]
+    })
+  })
+})
