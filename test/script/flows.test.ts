@@ -1,4 +1,5 @@
-import { mkdir } from 'node:fs/promises'
+import { mkdir, readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChatServer, startChatServer } from '../../src/testing/index.js'
 import { agentOf, flowOf, nodeOf } from '../support/flows.js'
@@ -73,6 +74,42 @@ describe('flow documents on the command line', () => {
     const verified = await project.tally(['verify', '--replay'])
     expect(verified.stdout).toContain('re-executed 3')
     expect(verified.code).toBe(0)
+  })
+
+  it('A5: tells and keeps no key, whatever the server says', async () => {
+    const key = 'sk-planted-0123456789'
+    const answers = [{ text: `your key is ${key}` }, { status: 401, code: key }]
+    const rude = await startChatServer({ script: ({ index }) => answers[index] ?? { text: '' } })
+    const environment = { TALLY_LLM_BASE_URL: rude.url, TALLY_LLM_API_KEY: key }
+    const run = (id: string) => {
+      const words = [
+        'run',
+        'flow.json',
+        '--id',
+        id,
+        '--inputs',
+        '{"userPrompt":"a planted prompt"}'
+      ]
+      return project.tally([...words, '--json'], { environment })
+    }
+    const told = await run('rude')
+    const refused = await run('refused')
+    await rude.close()
+    expect([told.code, rude.requests.length]).toEqual([0, 2])
+    expect(documentOf(refused, 'result')).toMatchObject({ response: { reason: 'unauthorized' } })
+    expect(JSON.stringify(documentOf(refused, 'result'))).not.toContain('a planted prompt')
+    expect(refused.stderr).not.toContain('a planted prompt')
+    const outputs = [told, refused]
+    for (const words of ['show rude', 'show refused', 'log --all', 'verify --replay', 'doctor']) {
+      outputs.push(await project.tally([...words.split(' '), '--json']))
+    }
+    for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(key)
+    expect(JSON.stringify(outputs)).toContain('your key is [apiKey]')
+    const files = await readdir(project.path('.tally'), { recursive: true, withFileTypes: true })
+    for (const file of files.filter((one) => one.isFile())) {
+      const bytes = await readFile(join(file.parentPath, file.name))
+      expect(bytes.includes(key)).toBe(false)
+    }
   })
 
   it('lint tells what is wrong with a flow, at its place', async () => {
