@@ -18,7 +18,7 @@ export class Agenda {
   readonly waiting: Set<string>
   readonly #clock: PumpHost['clock']
   readonly #post: (fact: Fact) => void
-  readonly #timers = new Map<string, { readonly due: number; readonly callOff: () => void }>()
+  #timers: Map<string, { readonly due: number; readonly callOff: () => void }> | undefined
 
   constructor(options: {
     readonly clock: PumpHost['clock']
@@ -31,24 +31,26 @@ export class Agenda {
   }
 
   get isEmpty(): boolean {
-    return this.waits.all().length === 0 && this.#timers.size === 0
+    return this.waits.all().length === 0 && (this.#timers?.size ?? 0) === 0
   }
 
   /** When the first timer is due, or null. */
   nextDue(): number | null {
     let first: number | null = null
-    for (const { due } of this.#timers.values()) if (first === null || due < first) first = due
+    for (const { due } of this.#timers?.values() ?? [])
+      if (first === null || due < first) first = due
     return first
   }
 
   arm(key: string, due: number, fact: Fact): void {
     this.disarm(key)
+    this.#timers ??= new Map()
     this.#timers.set(key, { due, callOff: this.#clock.schedule(due, () => this.#post(fact)) })
   }
 
   disarm(key: string): void {
-    this.#timers.get(key)?.callOff()
-    this.#timers.delete(key)
+    this.#timers?.get(key)?.callOff()
+    this.#timers?.delete(key)
   }
 
   armWait(wait: WaitBegun): void {
@@ -73,7 +75,7 @@ export class Agenda {
   }
 
   dispose(): void {
-    for (const { callOff } of this.#timers.values()) callOff()
-    this.#timers.clear()
+    for (const { callOff } of this.#timers?.values() ?? []) callOff()
+    this.#timers?.clear()
   }
 }

@@ -71,9 +71,9 @@ export class Attempt {
   #past: Past
   #waits: Map<number, WaitBegun> | undefined
   readonly #options: AttemptOptions
-  readonly #taped = new Set<number>()
+  #taped: Set<number> | undefined
   /** Listings on the tape that have to be asked for again, because keys may have changed. */
-  readonly #stale = new Set<number>()
+  #stale: Set<number> | undefined
   /** Tape entries that this execution has been given. */
   #given = 0
   #execution: Execution | undefined
@@ -149,7 +149,8 @@ export class Attempt {
   }
 
   get capabilitiesUsed(): readonly string[] {
-    return [...(this.#execution?.used ?? [])].sort()
+    const used = this.#execution?.used
+    return used === undefined || used.size === 0 ? noCapabilities : [...used].sort()
   }
 
   outstanding(): IterableIterator<Call> {
@@ -168,7 +169,7 @@ export class Attempt {
     )
     this.#view = new StateView(this.#options.below)
     // A wait of an earlier life may be answered before the code has come to it again.
-    this.#isReplaying = this.waits.size > 0 || this.tape.some((entry) => entry.seq > 0)
+    this.#isReplaying = (this.#waits?.size ?? 0) > 0 || this.tape.some((entry) => entry.seq > 0)
     this.#given = 0
     const { ask } = this
     const input: ExecutionInput = Object.assign(new LazySignal(this), {
@@ -186,7 +187,8 @@ export class Attempt {
     })
     this.#execution = new Execution(input, {
       called: (call) => {
-        if (!this.#taped.has(call.seq) || this.#stale.has(call.seq)) port.called(this, call)
+        const isTaped = this.#taped?.has(call.seq) === true
+        if (!isTaped || this.#stale?.has(call.seq) === true) port.called(this, call)
       },
       settled: (outcome) => port.settled(this, outcome),
       log: (message, data) => port.log(this, message, data),
@@ -215,7 +217,7 @@ export class Attempt {
         if (entry === undefined || entry.seq === 0) continue
         await this.#turn()
         if (this.#execution?.isOver === true || !this.#asksFor(entry)) return this.#left(entry)
-        if (this.#stale.has(entry.seq)) return []
+        if (this.#stale?.has(entry.seq) === true) return []
         this.#answer(entry)
       }
       await this.#turn()
@@ -261,8 +263,8 @@ export class Attempt {
   drop(seqs: readonly number[]): readonly Call[] {
     this.#past = this.#past.without(seqs)
     for (const seq of seqs) {
-      this.#taped.delete(seq)
-      this.#stale.delete(seq)
+      this.#taped?.delete(seq)
+      this.#stale?.delete(seq)
     }
     this.#isReplaying = false
     return [...this.outstanding()].filter(({ seq }) => seqs.includes(seq))
@@ -270,13 +272,14 @@ export class Attempt {
 
   /** Hands a newly sealed result to the code; before the code runs, it goes on the tape only. */
   release(entry: Sealed): void {
+    this.#taped ??= new Set()
     const known = this.#taped.has(entry.seq)
       ? this.tape.findIndex((sealed) => sealed.seq === entry.seq)
       : -1
     // A unit that ran again listed keys anew: the later answer counts, in the place of the earlier.
     if (known >= 0) this.tape[known] = entry
     else this.tape.push(entry)
-    this.#stale.delete(entry.seq)
+    this.#stale?.delete(entry.seq)
     this.#taped.add(entry.seq)
     if (this.#isReplaying || entry.seq === 0 || !this.isStarted) return
     this.#given = this.tape.length
@@ -317,8 +320,11 @@ export class Attempt {
   rewind(): void {
     this.#execution?.abandon()
     this.reruns += 1
-    for (const { effect, seq } of this.tape)
-      if (effect === builtInEffects.list) this.#stale.add(seq)
+    for (const { effect, seq } of this.tape) {
+      if (effect !== builtInEffects.list) continue
+      this.#stale ??= new Set()
+      this.#stale.add(seq)
+    }
   }
 
   sealedReferences(): readonly SealedReference[] {
@@ -336,6 +342,8 @@ export class Attempt {
     return confirmationOf(this.ask, this.block)
   }
 }
+
+const noCapabilities: readonly string[] = []
 
 export interface Confirmation {
   readonly request: Json

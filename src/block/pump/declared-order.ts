@@ -18,13 +18,14 @@ type OutcomeFact = LeafFact & { readonly kind: 'outcome' }
  * - Finding the next one costs no more for more nodes: only the first of each plan is looked at.
  */
 export class DeclaredOrder {
-  readonly #plans = new Map<string, OpenTurns>()
-  readonly #held = new Map<Attempt, OutcomeFact>()
+  #plans: Map<string, OpenTurns> | undefined
+  #held: Map<Attempt, OutcomeFact> | undefined
   /** Something has ended since the held ends were last looked through. */
   #hasMoved = false
 
   opened(attempt: Attempt): void {
     for (const { plan, place } of turnsOf(attempt)) {
+      this.#plans ??= new Map()
       const turns = this.#plans.get(plan) ?? new OpenTurns()
       this.#plans.set(plan, turns)
       turns.add(place, attempt)
@@ -32,12 +33,12 @@ export class DeclaredOrder {
   }
 
   closed(attempt: Attempt): void {
-    this.#held.delete(attempt)
+    this.#held?.delete(attempt)
     for (const { plan, place } of turnsOf(attempt)) {
       this.#hasMoved = true
-      const turns = this.#plans.get(plan)
+      const turns = this.#plans?.get(plan)
       turns?.remove(place, attempt)
-      if (turns?.isEmpty === true) this.#plans.delete(plan)
+      if (turns?.isEmpty === true) this.#plans?.delete(plan)
     }
   }
 
@@ -51,6 +52,7 @@ export class DeclaredOrder {
 
   #holds(fact: OutcomeFact): boolean {
     if (this.#isFirst(fact.attempt)) return false
+    this.#held ??= new Map()
     this.#held.set(fact.attempt, fact)
     return true
   }
@@ -60,12 +62,13 @@ export class DeclaredOrder {
    * something has ended; `isIdle` says that nothing else does.
    */
   #next({ isIdle }: { readonly isIdle: boolean }): OutcomeFact | undefined {
-    if (this.#held.size === 0 || !(this.#hasMoved || isIdle)) return undefined
-    for (const turns of this.#plans.values()) {
+    const held = this.#held
+    if (held === undefined || held.size === 0 || !(this.#hasMoved || isIdle)) return undefined
+    for (const turns of this.#plans?.values() ?? []) {
       for (const attempt of turns.first()) {
-        const fact = this.#held.get(attempt)
+        const fact = held.get(attempt)
         if (fact === undefined || !this.#isFirst(attempt)) continue
-        this.#held.delete(attempt)
+        held.delete(attempt)
         return fact
       }
     }
@@ -75,7 +78,7 @@ export class DeclaredOrder {
 
   #isFirst(attempt: Attempt): boolean {
     return turnsOf(attempt).every(({ plan, place }) => {
-      const first = this.#plans.get(plan)?.firstPlace()
+      const first = this.#plans?.get(plan)?.firstPlace()
       return first === undefined || first >= place
     })
   }

@@ -57,6 +57,9 @@ export interface ExecutionPort {
   again(): void
 }
 
+const noCalls: ReadonlyMap<number, never> = new Map<number, never>()
+const noneUsed: ReadonlySet<string> = new Set<string>()
+
 /** sha256("tallystick/prng" || base || unit id), formats.md §3. */
 export function seedOf(base: Hash | 'GENESIS', unitId: UnitId): Hash {
   return sha256Hex(`tallystick/prng${base}${unitId}`)
@@ -69,8 +72,9 @@ export function seedOf(base: Hash | 'GENESIS', unitId: UnitId): Hash {
  * any decision; it reports calls and the outcome to its port and waits to be answered (D1).
  */
 export class Execution {
-  readonly outstanding = new Map<number, Call>()
-  readonly used = new Set<string>()
+  // Made when needed: most code makes no call and uses no capability.
+  #outstanding: Map<number, Call> | undefined
+  #used: Set<string> | undefined
   readonly #input: ExecutionInput
   readonly #port: ExecutionPort
   readonly #watched: WatchedCode = { violation: undefined }
@@ -87,6 +91,16 @@ export class Execution {
     this.#input = input
     this.#port = port
     this.#acting = input.block
+  }
+
+  /** Calls that were not answered yet, by their number. */
+  get outstanding(): ReadonlyMap<number, Call> {
+    return this.#outstanding ?? noCalls
+  }
+
+  /** Capabilities that the code has used. */
+  get used(): ReadonlySet<string> {
+    return this.#used ?? noneUsed
   }
 
   /** What the receipt says of an attempt of the kernel. */
@@ -143,7 +157,7 @@ export class Execution {
       attribute: (attribution) => {
         this.#attribution = attribution
       },
-      use: (capability) => this.used.add(capability),
+      use: (capability) => this.#use(capability),
       effect: (effect) => this.#kernelEffect(effect),
       context: () => this.#context(),
       elsewhere: (work) => this.#goElsewhere(work),
@@ -179,14 +193,14 @@ export class Execution {
   /** Lets go of the code: whatever it still does is not heard. */
   abandon(): void {
     this.#isOver = true
-    this.outstanding.clear()
+    this.#outstanding?.clear()
   }
 
   #settle(outcome: Outcome): void {
     if (this.#isOver) return
     this.#isOver = true
     const forgotten = this.#forgotten()
-    this.outstanding.clear()
+    this.#outstanding?.clear()
     const { violation } = this.#watched
     if (violation !== undefined) return this.#port.settled(outcomeOf(violation))
     // A result that does not depend on a call it made would not be the same with another timing.
@@ -199,8 +213,8 @@ export class Execution {
 
   /** A call that the code has not waited for. */
   #forgotten(): Call | undefined {
-    if (this.outstanding.size === 0) return undefined
-    return [...this.outstanding.values()].find((call) => call.kind !== 'sleep')
+    if (this.#outstanding === undefined || this.#outstanding.size === 0) return undefined
+    return [...this.#outstanding.values()].find((call) => call.kind !== 'sleep')
   }
 
   #outputOf(value: unknown): Outcome {
@@ -253,6 +267,11 @@ export class Execution {
     return Object.freeze(Object.assign(new LazySignal(input), context))
   }
 
+  #use(capability: string): void {
+    this.#used ??= new Set()
+    this.#used.add(capability)
+  }
+
   #chance(): Xorshift128 {
     this.#random ??= new Xorshift128(this.#input.seed)
     return this.#random
@@ -297,7 +316,7 @@ export class Execution {
       if (!block.capabilities.includes(name)) {
         throw new BlockFailure('capability_not_declared', { effect: name })
       }
-      this.used.add(name)
+      this.#use(name)
     }
     return this.#call<Result>(name, request ?? null, (call) => ({
       ...call,
@@ -347,14 +366,15 @@ export class Execution {
         request: copy,
         requestHash: requestHashOf(effect, copy),
         answer: (ok, body) => {
-          this.outstanding.delete(seq)
+          this.#outstanding?.delete(seq)
           if (ok) resolve(body as Result)
           else reject(effectFailure(body))
         }
       })
       // Code that has been let go of waits for ever.
       if (this.#isOver) return
-      this.outstanding.set(seq, call)
+      this.#outstanding ??= new Map()
+      this.#outstanding.set(seq, call)
       outsideBlock(() => this.#port.called(call))
     })
   }

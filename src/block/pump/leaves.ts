@@ -83,29 +83,31 @@ export class Leaves {
   readonly #calling: Calling
   readonly #current = new Map<string, Attempt>()
   /** What the failed attempt before the next one of the same step left behind, by path. */
-  readonly #past = new Map<string, Past>()
+  #past: Map<string, Past> | undefined
   /** Times of attempts that a checkpoint has: they are asked for again, and stay what they are. */
-  readonly #restoredTimes = new Map<string, number>()
-  readonly #deadlines = new Set<Attempt>()
+  #restoredTimes: Map<string, number> | undefined
+  #deadlines: Set<Attempt> | undefined
   /** Ends that wait for their turn. */
   readonly order = new DeclaredOrder()
   /** Write-class results of attempts that did not succeed: they happened all the same. */
   readonly landed: SealedReference[] = []
   /** Write-class effects that were sent and never answered: nobody knows whether they happened. */
   readonly inDoubt: JsonObject[] = []
-  readonly #texts = new WeakMap<object, string>()
+  /** The payload written last, and the one that was written elsewhere. */
+  #lastText: KnownText | undefined
+  #keptText: KnownText | undefined
   /** Canonical JSON of a payload; one that goes from step to step is written once. */
   readonly textOf = (payload: Json): string => {
     if (typeof payload !== 'object' || payload === null) return canonicalize(payload)
-    const known = this.#texts.get(payload)
-    if (known !== undefined) return known
+    if (this.#keptText?.of === payload) return this.#keptText.text
+    if (this.#lastText?.of === payload) return this.#lastText.text
     const text = canonicalize(payload)
-    this.#texts.set(payload, text)
+    this.#lastText = { of: payload, text }
     return text
   }
   /** Takes over the canonical JSON of a payload that was written elsewhere. */
   readonly keepText = (payload: Json, text: string): void => {
-    if (typeof payload === 'object' && payload !== null) this.#texts.set(payload, text)
+    if (typeof payload === 'object' && payload !== null) this.#keptText = { of: payload, text }
   }
   readonly #attemptPort: AttemptPort
 
@@ -156,7 +158,7 @@ export class Leaves {
       ),
       past: [
         ...attempts.flatMap(({ past }) => past.earlier?.entries() ?? []),
-        ...[...this.#past.values()].flatMap((past) => past.entries())
+        ...[...(this.#past?.values() ?? [])].flatMap((past) => past.entries())
       ]
     }
   }
@@ -173,11 +175,16 @@ export class Leaves {
     entries: readonly (Sealed | Requested)[],
     times: Readonly<Record<string, number>> = {}
   ): void {
-    for (const [name, at] of Object.entries(times)) this.#restoredTimes.set(name, at)
+    this.#restoredTimes = new Map(Object.entries(times))
     for (const path of new Set(entries.map((entry) => entry.path))) {
       const past = restorePast(entries.filter((entry) => entry.path === path))
-      if (past !== undefined) this.#past.set(path, past)
+      if (past !== undefined) this.#keepPast(path, past)
     }
+  }
+
+  #keepPast(path: string, past: Past): void {
+    this.#past ??= new Map()
+    this.#past.set(path, past)
   }
 
   /** Takes up an attempt without running it; false when no such block is registered. */
@@ -188,13 +195,13 @@ export class Leaves {
     const unitId = unitIdOf(runId, ask.path, ask.step)
     const base = this.#port.base()
     const scope = this.#port.scopeOf(ask.path)
-    const earlier = this.#past.get(ask.path)
-    this.#past.delete(ask.path)
+    const earlier = this.#past?.get(ask.path)
+    this.#past?.delete(ask.path)
     const attempt = new Attempt({
       runId,
       ask,
       block,
-      at: ask.options.frozenAt ?? this.#restoredTimes.get(nameOf(ask)) ?? book.at,
+      at: ask.options.frozenAt ?? this.#restoredTimes?.get(nameOf(ask)) ?? book.at,
       unitId,
       textOf: this.textOf,
       seed: { base, value: seedOf(base, unitId) },
@@ -203,7 +210,7 @@ export class Leaves {
       below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),
       earlier: earlier?.step === ask.step ? earlier : undefined
     })
-    this.#restoredTimes.delete(nameOf(ask))
+    this.#restoredTimes?.delete(nameOf(ask))
     this.#current.set(ask.path, attempt)
     this.order.opened(attempt)
     return true
@@ -261,7 +268,7 @@ export class Leaves {
 
   /** Write-class results of the attempt that failed last at a path. */
   landedAt(path: string): readonly SealedReference[] {
-    const past = this.#past.get(path)
+    const past = this.#past?.get(path)
     return past === undefined
       ? []
       : past.tape.filter(({ seq, ok }) => ok && past.requested.has(seq)).map(referenceTo)
@@ -274,7 +281,7 @@ export class Leaves {
     this.order.closed(attempt)
     if (succeeded) this.#resolveDoubts(attempt)
     else {
-      this.#past.set(path, attempt.past)
+      this.#keepPast(path, attempt.past)
       const wrote = attempt.past.requested
       this.landed.push(...attempt.sealedReferences().filter(({ seq }) => wrote.has(seq)))
       for (const { seq, effect, key } of wrote.values()) {
@@ -282,7 +289,7 @@ export class Leaves {
         this.inDoubt.push({ path, effect, key })
       }
     }
-    if (this.#deadlines.delete(attempt)) this.#port.disarm(deadlineKey(attempt))
+    if (this.#deadlines?.delete(attempt) === true) this.#port.disarm(deadlineKey(attempt))
     this.#port.host.gate.release(attempt)
     attempt.abandon()
   }
@@ -328,10 +335,16 @@ export class Leaves {
 
   #armDeadline(attempt: Attempt): void {
     const { deadline } = attempt.ask.options
-    if (deadline === undefined || this.#deadlines.has(attempt)) return
+    if (deadline === undefined || this.#deadlines?.has(attempt) === true) return
+    this.#deadlines ??= new Set()
     this.#deadlines.add(attempt)
     this.#port.arm(deadlineKey(attempt), deadline, { kind: 'deadline', attempt })
   }
+}
+
+interface KnownText {
+  readonly of: object
+  readonly text: string
 }
 
 /** Who runs an attempt: the provider of a fallback, which the kernel chooses itself (C3). */

@@ -8,7 +8,7 @@ import type { Requested, Sealed } from './entries.js'
 export class Past {
   /** Sealed entries in delivery order. */
   readonly tape: Sealed[] = []
-  readonly requested = new Map<number, Requested>()
+  #requested: Map<number, Requested> | undefined
   readonly earlier: Past | undefined
   readonly step: number
   readonly attempt: number
@@ -19,6 +19,12 @@ export class Past {
     this.earlier = earlier
   }
 
+  /** What was asked for, by the number of its call. */
+  get requested(): Map<number, Requested> {
+    this.#requested ??= new Map()
+    return this.#requested
+  }
+
   /**
    * The same without some results: those become an earlier part of the attempt, where they can
    * still be found by what asks for the same, and where what was sent stays sent.
@@ -27,7 +33,7 @@ export class Past {
     const dropped = new Past(this, this.earlier)
     const rest = new Past(this, dropped)
     for (const entry of this.tape) (seqs.includes(entry.seq) ? dropped : rest).tape.push(entry)
-    for (const [seq, entry] of this.requested) {
+    for (const [seq, entry] of this.#requested ?? []) {
       ;(seqs.includes(seq) ? dropped : rest).requested.set(seq, entry)
     }
     return rest
@@ -38,7 +44,7 @@ export class Past {
    * that stands in its place, undefined when there is none.
    */
   contradiction(seq: number, requestHash: Hash | undefined): Requested | undefined {
-    const own = this.requested.get(seq)
+    const own = this.#requested?.get(seq)
     if (own !== undefined && own.requestHash !== requestHash && !this.#didNotHappen(seq)) return own
     if (this.earlier?.attempt !== this.attempt) return undefined
     return this.earlier.contradiction(seq, requestHash)
@@ -46,7 +52,7 @@ export class Past {
 
   /** Write-class requests of this attempt, those of dropped parts included. */
   *sent(): Generator<Requested> {
-    yield* this.requested.values()
+    if (this.#requested !== undefined) yield* this.#requested.values()
     if (this.earlier?.attempt === this.attempt) yield* this.earlier.sent()
   }
 
@@ -65,14 +71,16 @@ export class Past {
    * Whether this write-class effect was durably asked for, now or earlier, and may have happened.
    */
   wasSent(seq: number, requestHash: Hash): boolean {
-    const own = this.requested.get(seq)
+    const own = this.#requested?.get(seq)
     if (own !== undefined && own.requestHash === requestHash) return !this.#didNotHappen(seq)
     return this.earlier?.wasSent(seq, requestHash) ?? false
   }
 
   /** Whether any write-class effect may have happened (C3). */
   hasSent(): boolean {
-    for (const seq of this.requested.keys()) if (!this.#didNotHappen(seq)) return true
+    if (this.#requested !== undefined) {
+      for (const seq of this.#requested.keys()) if (!this.#didNotHappen(seq)) return true
+    }
     return this.earlier?.hasSent() ?? false
   }
 
@@ -84,7 +92,7 @@ export class Past {
 
   /** Entries of this attempt and of those before it, oldest first. */
   entries(): readonly (Sealed | Requested)[] {
-    const own = [...this.requested.values(), ...this.tape].sort((a, b) => a.n - b.n)
+    const own = [...(this.#requested?.values() ?? []), ...this.tape].sort((a, b) => a.n - b.n)
     return [...(this.earlier?.entries() ?? []), ...own]
   }
 }

@@ -80,7 +80,7 @@ export class Scope {
 
   /** Takes over what a child did. */
   absorb(view: StateView): void {
-    for (const [key, text] of view.writes) this.view.writes.set(key, text)
+    for (const [key, text] of view.writes) this.view.noteWrite(key, text)
   }
 
   /** Rebuilds, after a crash, what a child did before it. */
@@ -89,9 +89,9 @@ export class Scope {
       if (this.view.reads.has(key) || this.view.writes.has(key)) continue
       const text = this.outer === undefined ? read(key) : this.outer.view.read(key)
       const isSame = text === undefined ? hash === null : hash === sha256Hex(text)
-      this.view.reads.set(key, isSame ? text : CHANGED)
+      this.view.noteRead(key, isSame ? text : CHANGED)
     }
-    for (const [key, text] of overlay.writes) this.view.writes.set(key, text)
+    for (const [key, text] of overlay.writes) this.view.noteWrite(key, text)
     for (const used of overlay.used) this.used.add(used)
     for (const declared of overlay.declared ?? []) this.declared.add(declared)
     if (overlay.isPrivate === true) this.isPrivate = true

@@ -7,23 +7,48 @@ import { canonicalizeLedgerValue, type Json, limits, TallyError } from '../../co
  * Owns: the changes of one unit. Does not own: the state itself; nothing here writes it (L8).
  */
 export class StateView {
-  readonly reads = new Map<string, string | undefined>()
-  readonly lists = new Map<string, readonly string[]>()
-  readonly writes = new Map<string, string | null>()
+  // Made at the first entry: most units of work touch no state, and three maps cost more than they.
+  #reads: Map<string, string | undefined> | undefined
+  #lists: Map<string, readonly string[]> | undefined
+  #writes: Map<string, string | null> | undefined
   readonly #below: (key: string) => string | undefined
 
   constructor(below: (key: string) => string | undefined) {
     this.#below = below
   }
 
+  get reads(): ReadonlyMap<string, string | undefined> {
+    return this.#reads ?? nothing
+  }
+
+  get lists(): ReadonlyMap<string, readonly string[]> {
+    return this.#lists ?? nothing
+  }
+
+  get writes(): ReadonlyMap<string, string | null> {
+    return this.#writes ?? nothing
+  }
+
   /** Canonical text of a key as this unit sees it. */
   read(key: string): string | undefined {
-    const written = this.writes.get(key)
+    const written = this.#writes?.get(key)
     if (written !== undefined) return written ?? undefined
-    if (this.reads.has(key)) return this.reads.get(key)
+    if (this.#reads?.has(key) === true) return this.#reads.get(key)
     const text = this.#below(key)
-    this.reads.set(key, text)
+    this.noteRead(key, text)
     return text
+  }
+
+  /** Takes over what a part of this unit has read from below. */
+  noteRead(key: string, text: string | undefined): void {
+    this.#reads ??= new Map()
+    this.#reads.set(key, text)
+  }
+
+  /** Takes over a change that a part of this unit has made: canonical text, null when removed. */
+  noteWrite(key: string, text: string | null): void {
+    this.#writes ??= new Map()
+    this.#writes.set(key, text)
   }
 
   write(key: string, value: Json | undefined): void {
@@ -35,12 +60,13 @@ export class StateView {
         limit: limits.WRITE_SET_KEYS_MAX
       })
     }
-    this.writes.set(key, value === undefined ? null : canonicalizeLedgerValue(value))
+    this.noteWrite(key, value === undefined ? null : canonicalizeLedgerValue(value))
   }
 
   /** Applies this unit's own changes to the sorted keys found below it. */
   list(prefix: string, below: readonly string[]): readonly string[] {
-    this.lists.set(prefix, below)
+    this.#lists ??= new Map()
+    this.#lists.set(prefix, below)
     const keys = new Set(below)
     for (const [key, text] of this.writes) {
       if (!key.startsWith(prefix)) continue
@@ -50,6 +76,8 @@ export class StateView {
     return [...keys].sort()
   }
 }
+
+const nothing: ReadonlyMap<string, never> = new Map<string, never>()
 
 const reservedPrefixes = ['permissions/', 'preferences/', 'approvers/', 'packages/', 'system/']
 

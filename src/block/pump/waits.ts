@@ -40,36 +40,39 @@ export interface WaitTerms {
  * after a crash, and a message sent twice finds nothing the second time.
  */
 export class OpenWaits {
-  readonly #byToken = new Map<string, WaitBegun>()
+  #byToken: Map<string, WaitBegun> | undefined
 
   add(wait: WaitBegun): void {
+    this.#byToken ??= new Map()
     this.#byToken.set(wait.token, wait)
   }
 
   remove(token: string): void {
-    this.#byToken.delete(token)
+    this.#byToken?.delete(token)
   }
 
   /** Forgets every wait of an actor path; returns them. */
   removeAt(path: string): readonly WaitBegun[] {
-    const gone = [...this.#byToken.values()].filter(
+    const open = this.#byToken
+    if (open === undefined || open.size === 0) return none
+    const gone = [...open.values()].filter(
       (wait) => wait.path === path || wait.path.startsWith(`${path}/`)
     )
-    for (const wait of gone) this.#byToken.delete(wait.token)
+    for (const wait of gone) open.delete(wait.token)
     return gone
   }
 
   get(token: string): WaitBegun | undefined {
-    return this.#byToken.get(token)
+    return this.#byToken?.get(token)
   }
 
   all(): readonly WaitBegun[] {
-    return [...this.#byToken.values()]
+    return this.#byToken === undefined ? none : [...this.#byToken.values()]
   }
 
   /** Why a message is refused, or undefined when it may be taken. */
   refusal(message: WaitMessage): (MessageOutcome & { readonly accepted: false }) | undefined {
-    const wait = this.#byToken.get(message.token)
+    const wait = this.#byToken?.get(message.token)
     if (wait === undefined) return { accepted: false, reason: 'unknown_token' }
     if (wait.digest !== message.digest) return { accepted: false, reason: 'digest_mismatch' }
     if (!wait.actions.includes(message.action)) {
@@ -78,6 +81,8 @@ export class OpenWaits {
     return undefined
   }
 }
+
+const none: readonly WaitBegun[] = []
 
 /** The entry that opens a wait, with its derived token and the digest an answer must name. */
 export function beginWait(
