@@ -8,8 +8,15 @@ export type ParsedDocument =
       readonly definition: DocumentDefinition
       /** What is doubtful, with the reason `lint`. */
       readonly warnings?: readonly Diagnostic[]
+      /** What is wrong with inputs, found before a run begins; absent: any may be given. */
+      readonly checkInputs?: CheckInputs
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+
+/** Problems of what a run is to be started with, by input. Pure. */
+export type CheckInputs = (
+  inputs: Json
+) => readonly { readonly name: string; readonly problem: string }[]
 
 /** Where a path of the document stands in its text, from 1. */
 export type LocatePath = (path: DocumentPath) => { readonly line: number; readonly column: number }

@@ -72,32 +72,43 @@ function resolvers(): PromiseWithResolvers {
   return { promise, resolve, reject }
 }
 
-/**
- * The result of a document that cannot run: a failure like any other, and nothing is recorded (B4).
- */
-export function refusedResult(
+/** What a run may begin with, or the result of one that cannot begin. */
+export function acceptable(
   runId: RunId,
-  prepared: Prepared & { readonly ok: false }
-): RunResult {
+  prepared: PreparedRun,
+  inputs: Json
+):
+  | { readonly prepared: Compiled; readonly refused?: never }
+  | { readonly prepared?: never; readonly refused: RunResult } {
+  if (!prepared.ok) return { refused: refusedDocument(runId, prepared) }
+  const problems = 'checkInputs' in prepared ? (prepared.checkInputs?.(inputs) ?? []) : []
+  if (problems.length === 0) return { prepared }
+  const diagnostics = problems.map(({ name, problem }): Json => {
+    return { reason: 'invalid_input', path: ['inputs', name], message: problem }
+  })
+  return { refused: refused(runId, 'invalid_input', diagnostics) }
+}
+
+function refusedDocument(runId: RunId, prepared: Prepared & { readonly ok: false }): RunResult {
   const diagnostics = prepared.diagnostics.map(({ path, ...rest }) => ({
     ...rest,
     path: path.map(String)
   }))
   const first = prepared.diagnostics[0]?.reason
   const reason = first === 'condition_resolution_error' ? first : 'invalid_graph'
-  return {
-    id: runId,
-    status: 'failed',
-    response: {
-      success: false,
-      data: null,
-      reason,
-      errorType: 'InvalidDocument',
-      // Diagnostics are plain data; their type only has optional members besides.
-      details: { diagnostics: diagnostics as unknown as Json },
-      metadata: {}
-    }
-  }
+  // Diagnostics are plain data; their type only has optional members besides.
+  return refused(runId, reason, diagnostics as unknown as Json)
+}
+
+/** A run that cannot begin fails like any other, and nothing is recorded (B4). */
+function refused(
+  runId: RunId,
+  reason: 'condition_resolution_error' | 'invalid_graph' | 'invalid_input',
+  diagnostics: Json
+): RunResult {
+  const errorType = reason === 'invalid_input' ? 'InvalidInput' : 'InvalidDocument'
+  const response = { success: false, data: null, reason, errorType, metadata: {} } as const
+  return { id: runId, status: 'failed', response: { ...response, details: { diagnostics } } }
 }
 
 /** The same id stands for the same work (L6). Throws `run.id_reused`. */

@@ -26,7 +26,7 @@ import {
   resolverProvider
 } from '../intent/index.js'
 import { type WorkflowHost, WorkflowParts } from '../workflow/index.js'
-import type { DocumentKind } from './document-kind.js'
+import type { CheckInputs, DocumentKind } from './document-kind.js'
 import { parseSource } from './document-kinds.js'
 import { flowKind } from './flow-kind.js'
 import { workflowKind } from './workflow-kind.js'
@@ -68,6 +68,7 @@ export type Prepared =
       readonly definition: DocumentDefinition
       /** What is doubtful in the document, beside what `lintDocument` finds. */
       readonly warnings: readonly Diagnostic[]
+      readonly checkInputs?: CheckInputs
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
@@ -169,7 +170,10 @@ export class Registry implements BlockRegistry {
     if (known !== undefined) return known
     if (mentionsWorkflow(key)) this.#workflow.use(await this.#loadExpressions())
     const parsed = parseSource(source, this.#kinds)
-    const prepared = parsed.ok ? await this.compile(parsed.definition, parsed.warnings) : parsed
+    const compiled = parsed.ok ? await this.compile(parsed.definition, parsed.warnings) : parsed
+    const { checkInputs } = parsed.ok ? parsed : {}
+    const prepared =
+      compiled.ok && checkInputs !== undefined ? { ...compiled, checkInputs } : compiled
     if (this.#prepared.size >= limits.CACHE_ENTRIES_MAX) this.#prepared.clear()
     this.#prepared.set(key, prepared)
     return prepared

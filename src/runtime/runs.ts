@@ -17,13 +17,13 @@ import type { RunRecord } from '../ledger/index.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
 import type { RunResult } from './handle.js'
 import {
+  acceptable,
   type Compiled,
   checkSame,
   endingUnit,
   isEnded,
   type Known,
   newKnown,
-  refusedResult,
   resultOf
 } from './known.js'
 import { LeftBehind } from './left-behind.js'
@@ -89,9 +89,9 @@ export class Runs {
     if (earlier !== undefined) return this.#startAgain(runId, earlier, source, options)
     const known = this.#know(runId)
     const begin = async () => {
-      const prepared = await source
-      if (!prepared.ok) {
-        this.#settle(runId, known, { result: refusedResult(runId, prepared) })
+      const { prepared, refused } = acceptable(runId, await source, options.inputs)
+      if (prepared === undefined) {
+        this.#settle(runId, known, { result: refused })
         return
       }
       if (given.isNew !== true && (await this.#isThere(runId, prepared, options))) return

@@ -20,7 +20,8 @@ export function workflowKind(parts: WorkflowParts): DocumentKind {
       if (!compiled.ok) {
         return { ok: false, diagnostics: diagnostics.filter(({ reason }) => reason !== 'lint') }
       }
-      return { ok: true, definition: compiled.definition, warnings: diagnostics }
+      const { definition, checkInputs } = compiled
+      return { ok: true, definition, warnings: diagnostics, checkInputs }
     }
   }
 }

@@ -8,10 +8,11 @@ import { type DocumentSource, parseFlow, parsePack, parseProtocol } from './docu
 import type { ProtocolDocument } from './document/protocol.js'
 import { noValues, workflowBlocks } from './engine/blocks.js'
 import { definitionOf } from './engine/compile.js'
-import type { RunMode } from './engine/spec.js'
+import { givenOf, type RunMode } from './engine/spec.js'
 import { lintFlow } from './lint/lint.js'
 import { planFlow } from './plan/planner.js'
 import { defaultPolicy, type Policy, tightened } from './policy/policy.js'
+import { type InputProblem, prepareRuntime } from './readiness/runtime.js'
 import type { CompileValues } from './value/compile.js'
 
 /** What a program brings for workflows of AIS; all of it optional. */
@@ -33,6 +34,8 @@ export type CompiledWorkflow =
       readonly ok: true
       readonly definition: PlanDefinition
       readonly issues: readonly Issue[]
+      /** Inputs of another type, or that the workflow does not have. Absent ones are asked for. */
+      readonly checkInputs: (given: Json) => readonly InputProblem[]
     }
   | { readonly ok: false; readonly issues: readonly Issue[] }
 
@@ -103,6 +106,10 @@ export class WorkflowParts {
     return {
       ok: true,
       definition: definitionOf(plan, { policy, mode }),
+      checkInputs: (given) => {
+        const prepared = prepareRuntime(plan, givenOf(given))
+        return prepared.ok ? [] : prepared.problems
+      },
       issues: placed([...planned.issues, ...doubts], options.locate)
     }
   }

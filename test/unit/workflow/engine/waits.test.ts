@@ -178,16 +178,28 @@ describe('W3: what is missing', () => {
     expect(response.data).toMatchObject({ sent: '5', hash: expect.stringMatching(/^0x/) })
   })
 
-  it('inputs of another type fail the run at its first nodes', async () => {
-    const { tally, chain, run } = await start(flow([transfer('a', { args })], { inputs }), {
-      inputs: { amount: '1.5' }
+  it('inputs of another type, and unknown ones, are refused before anything begins', async () => {
+    const document = flow([balance('b'), transfer('a', { args })], { inputs })
+    const refused = async (given: Json) => {
+      const { tally, chain, run } = await start(document, { inputs: given })
+      await using _ = tally
+      const { status, response } = await run.result
+      expect(status).toBe('failed')
+      expect(chain.reads).toEqual([])
+      const begun: string[] = []
+      for await (const { runId } of tally.runs()) begun.push(runId)
+      expect(begun).toEqual([])
+      return response
+    }
+    const about = (name: string) => ({ reason: 'invalid_input', path: ['inputs', name] })
+    expect(await refused({ amount: '1.5' })).toMatchObject({
+      reason: 'invalid_input',
+      errorType: 'InvalidInput',
+      details: { diagnostics: [{ ...about('amount'), message: expect.stringMatching(/./) }] }
     })
-    await using _ = tally
-    const { response } = await run.result
-    expect(troublesOf({ waits: [], response })).toMatchObject([
-      { diagnostic: { code: 'invalid_input', actions: ['patch', 'ask_user', 'abort'] } }
-    ])
-    expect(chain.functions).toEqual([])
+    expect(await refused({ inputs: { amount: '5', other: 1 } })).toMatchObject({
+      details: { diagnostics: [about('other')] }
+    })
   })
 })
 
