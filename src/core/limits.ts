@@ -216,7 +216,7 @@ export const SANDBOX_FAULTS_MAX = 1
 /** Executions of a package for one intent: each batch of answered calls takes another one. */
 export const SANDBOX_ROUNDS_MAX = 1_000
 /** Interrupt ticks of all of them. */
-export const SANDBOX_ROUNDS_GAS_TICKS = 50_000
+export const SANDBOX_ROUNDS_GAS_TICKS = 20_000
 /** Length of an intent's action or provider in UTF-16 units. */
 export const ACTION_LENGTH_MAX = 128
 /** Length of the words from which an intent was made, in UTF-16 units. */
