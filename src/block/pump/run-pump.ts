@@ -9,7 +9,7 @@ import { type Completed, type RecordedEntry, RunBook } from './book.js'
 import { finishRun } from './ending.js'
 import type { CancelAsked, EntryDraft, RunStarted } from './entries.js'
 import { isErrand } from './errands.js'
-import { answer, type Fact, settleOutcome } from './facts.js'
+import { answer, type Fact } from './facts.js'
 import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
 import { Inbox } from './inbox.js'
 import { Leaves } from './leaves.js'
@@ -18,6 +18,8 @@ import type { RootBlock } from './root-block.js'
 import { RunActors } from './run-actors.js'
 import type { RunEnd } from './run-end.js'
 import { Scopes } from './scopes.js'
+import { settleOutcome } from './settling.js'
+import { Starts } from './starts.js'
 import { reserveInScope } from './undoing.js'
 import type { UnitContext } from './unit.js'
 import { beginWait, openWaitOf, type WaitTerms } from './waits.js'
@@ -49,13 +51,12 @@ export class RunPump {
   readonly scopes: Scopes
   readonly agenda: Agenda
   readonly #actors: RunActors
+  readonly #starts: Starts
   /** Facts to come, and what people outside ask. */
   readonly inbox = new Inbox()
   readonly #saved: RunCheckpoint | undefined
   #started: RunStarted | undefined
   #unitContext: UnitContext | undefined
-  /** Units of work that are durable, under durability `step`. */
-  #syncedUnits = 0
   #settled: Response | undefined
   /** The end of a run that is one unit of work: its receipt came with it. */
   #ended: RunEnd | undefined
@@ -97,6 +98,7 @@ export class RunPump {
       wake: () => this.inbox.wake()
     })
     this.scopes = new Scopes(this)
+    this.#starts = new Starts(this)
     this.#actors = new RunActors({
       root,
       checkpoint,
@@ -208,7 +210,7 @@ export class RunPump {
 
   async #loop(): Promise<RunEnd> {
     this.#takeAsks()
-    await this.#startAttempts()
+    await this.#starts.startAll()
     for (const wait of this.agenda.waits.all()) this.agenda.armWait(wait)
     for (const ask of this.agenda.decisions.values()) openDecision(this, ask)
     for (;;) {
@@ -222,7 +224,7 @@ export class RunPump {
         await this.host.journal.durable(this.book.position)
         return this.#ended
       }
-      const starting = this.#startAttempts()
+      const starting = this.#starts.startAll()
       if (starting !== undefined) await starting
       const fact = this.leaves.order.take(this.inbox)
       if (fact === undefined) {
@@ -240,33 +242,6 @@ export class RunPump {
           : answer(this, fact)
       if (answering !== undefined) await answering
     }
-  }
-
-  /** Starts what is not running yet; a promise when something has to be awaited. */
-  #startAttempts(): Promise<void> | undefined {
-    const all = this.leaves.all()
-    for (const attempt of all) {
-      if (attempt.isStarted) continue
-      if (this.#hasToSync()) return this.#startRest(this.#sync(), this.leaves.all())
-      const starting = this.leaves.start(attempt)
-      if (starting !== undefined) return this.#startRest(starting, all)
-    }
-    return undefined
-  }
-
-  /** With `step`, every unit of work is durable before the next step begins (D2). */
-  #hasToSync(): boolean {
-    return this.host.durability === 'step' && this.book.units > this.#syncedUnits
-  }
-
-  #sync(): Promise<void> {
-    this.#syncedUnits = this.book.units
-    return this.host.journal.durable(this.book.position)
-  }
-
-  async #startRest(first: Promise<void>, rest: Iterable<Attempt>): Promise<void> {
-    await first
-    for (const attempt of rest) if (!attempt.isStarted) await this.leaves.start(attempt)
   }
 
   /** Nothing to do now: waits for a fact, or finds that the run cannot go on by itself. */

@@ -1,22 +1,12 @@
-import {
-  canonicalize,
-  type Hash,
-  type IdentityId,
-  type Json,
-  leafNode,
-  type RunId
-} from '../../core/index.js'
+import { type Hash, type IdentityId, leafNode, type RunId } from '../../core/index.js'
 import { RunFold } from '../chart/fold.js'
 import type { LeafLibrary } from '../chart/leaf-actions.js'
 import { leafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
-import { differing, type Finding, unexpected } from '../finding.js'
+import { type Finding, unexpected } from '../finding.js'
 import type { CompiledNode } from '../graph/compile.js'
-import type { UnitDraft } from '../journal.js'
 import type { RecordedProvider } from '../kernel.js'
 import { type Ask, type BlockCommand, type Delivery, ROOT_PATH } from '../protocol.js'
-import { unitIdOf } from '../pump/attempt.js'
-import { completedUnit } from '../pump/ending.js'
 import {
   chainJournal,
   type JournalEntry,
@@ -26,18 +16,17 @@ import {
   type Settled
 } from '../pump/entries.js'
 import { isErrand, isRelease } from '../pump/errands.js'
-import { seedOf } from '../pump/execution.js'
 import type { RootBlock } from '../pump/root-block.js'
-import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
 import { shownWait } from '../pump/waits.js'
 import { takeAsk } from './asks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
 import { failureAgain } from './failure-work.js'
-import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
-import { found, impossible, release, unknownKind } from './odd-cases.js'
+import type { Below } from './leaf-work.js'
+import { impossible, release, unknownKind } from './odd-cases.js'
 import { type AskedAttempt, RunState } from './run-state.js'
 import { applyScopeEnd, type EvidenceAgain, evidenceAgain, scopeCompletes } from './scope-ends.js'
-import { blocksIn, scopeAgain, succeeded } from './scope-work.js'
+import { blocksIn } from './scope-work.js'
+import { type RecordedUnit, startedIn, type UnitAgain, unitAgain } from './unit-work.js'
 
 export interface RunReplayOptions {
   readonly runId: RunId
@@ -48,18 +37,6 @@ export interface RunReplayOptions {
   readonly library: LeafLibrary
   readonly block: (name: string) => Block | undefined
 }
-
-/** What is known of the unit that an entry completes. */
-export interface RecordedUnit {
-  /** `run.at` of its receipt. */
-  readonly at: number
-  readonly profile: Json
-}
-
-export type UnitAgain =
-  | { readonly kind: 'unit'; readonly draft: UnitDraft }
-  | { readonly kind: 'finding'; readonly finding: Finding }
-  | Skipped
 
 /**
  * One run done again from its journal: the recorded deliveries go through the pure charts, which
@@ -116,30 +93,22 @@ export class RunReplay {
   }
 
   /** Does the unit that a checked entry completes again, on the state before it. */
-  async unit(
+  unit(
     entry: JournalEntry,
     recorded: RecordedUnit,
-    { below, executions }: { readonly below: Below; readonly executions: number }
+    given: { readonly below: Below; readonly executions: number }
   ): Promise<UnitAgain> {
-    const { runId, base } = this.#state
-    const { principal } = this.#started
-    const options = { runId, base, principal, executions, below }
-    switch (entry.k) {
-      case 'settled':
-        return this.#leaf(entry, recorded, options)
-      case 'scope':
-        return this.#scope(entry, recorded, options)
-      case 'run.finished':
-        if (this.#options.root.isUnit) return this.#loneUnit(recorded, options)
-        return { kind: 'unit', draft: this.#ending(entry, recorded) }
-      default:
-        return { kind: 'finding', finding: unexpected('receipt', 'no receipt', entry.k) }
-    }
+    const { identity, root } = this.#options
+    return unitAgain(entry, recorded, { state: this.#state, identity, root, ...given })
   }
 
   /** Executes an attempt that failed again. */
   failure(entry: Settled, given: { readonly below: Below; readonly executions: number }) {
-    return failureAgain(this.#state, { entry, principal: this.#started.principal, ...given })
+    return failureAgain(this.#state, {
+      entry,
+      principal: startedIn(this.#state).principal,
+      ...given
+    })
   }
 
   evidenceOf(entry: JournalEntry): EvidenceAgain {
@@ -173,91 +142,6 @@ export class RunReplay {
     state.receiptHash = receiptHash
     if (receiptHash !== undefined) state.receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
     return this.#apply(entry)
-  }
-
-  /** The unit of a run that is nothing else: its attempt has settled before the run ended. */
-  #loneUnit(
-    recorded: RecordedUnit,
-    options: RedoOptions & { readonly below: Below }
-  ): Promise<UnitAgain> {
-    const { lone } = this.#state
-    if (lone === undefined) throw impossible('a run that is done has settled')
-    return this.#leaf(lone.settled, recorded, options, lone.attempt)
-  }
-
-  async #leaf(
-    entry: Settled,
-    recorded: RecordedUnit,
-    options: RedoOptions & { readonly below: Below },
-    attempt = this.#state.attemptAt(entry)
-  ): Promise<UnitAgain> {
-    if (attempt === undefined) throw impossible('a checked entry has its attempt')
-    if (attempt.at !== recorded.at) {
-      return found(differing('inputPayload.run.at', attempt.at, recorded.at))
-    }
-    const { tape } = attempt.past
-    const { provider } = entry
-    const again = await leafAgain(attempt, { ...options, at: recorded.at, tape, provider })
-    if (again.kind !== 'done') return again
-    const response = differing('journal.response', succeeded(again.resultText), entry.response)
-    if (response !== undefined) return found(response)
-    const context = this.#context(recorded.profile)
-    const draft = leafUnit(again.work, context, attempt.payloadText, again.resultText)
-    return { kind: 'unit', draft }
-  }
-
-  async #scope(
-    entry: ScopeEnded,
-    recorded: RecordedUnit,
-    options: RedoOptions & { readonly below: Below }
-  ): Promise<UnitAgain> {
-    const opened = this.#state.scopes.get(entry.path)
-    if (opened === undefined) throw impossible('a checked entry has its overlay')
-    if (opened.at !== recorded.at) {
-      return found(differing('inputPayload.run.at', opened.at, recorded.at))
-    }
-    const again = await scopeAgain(opened, options)
-    if (again.kind !== 'done') return again
-    const id = unitIdOf(options.runId, entry.path, entry.step)
-    const draft = scopeUnit(again.scope, this.#context(recorded.profile), {
-      id,
-      seed: { base: options.base, value: seedOf(options.base, id) },
-      payloadText: canonicalize(opened.ask.request.payload),
-      resultText: canonicalize(again.scope.result(entry.response.data))
-    })
-    return { kind: 'unit', draft }
-  }
-
-  #ending(
-    entry: JournalEntry & { readonly k: 'run.finished' },
-    { profile }: RecordedUnit
-  ): UnitDraft {
-    const { at, journalHash, receipts } = this.#state
-    const { root } = this.#options
-    return completedUnit(
-      {
-        runId: this.#state.runId,
-        root,
-        started: this.#started,
-        journalHash: journalHash as Hash,
-        receipts: { count: receipts.size, root: receipts.root() },
-        at,
-        response: entry.response
-      },
-      this.#context(profile)
-    )
-  }
-
-  get #started(): RunStarted {
-    const { started } = this.#state
-    if (started === undefined) throw impossible('a run begins with run.started')
-    return started
-  }
-
-  #context(profile: Json): UnitContext {
-    const { base, principal } = this.#started
-    const { identity, root } = this.#options
-    return { runId: this.#state.runId, root, identity, base, principal, profile }
   }
 
   #apply(entry: JournalEntry): Finding | undefined {

@@ -1,0 +1,169 @@
+import { type Hash, type Json, limits } from '../../core/index.js'
+import { failedResponse, type Response, reasons } from '../protocol.js'
+import { applyEntry } from './apply.js'
+import type { Attempt } from './attempt.js'
+import { restsOn, unfulfilled } from './failing.js'
+import type { Outcome } from './outcome.js'
+import { contradicted, failureResponse, placeOf, providerOf } from './replies.js'
+import type { RunPump } from './run-pump.js'
+import { overlayOf } from './scope.js'
+import { leafUnit } from './unit.js'
+
+/** An attempt's code has ended: its result becomes a receipt, or its failure goes to the chart. */
+export function settleOutcome(
+  pump: RunPump,
+  attempt: Attempt,
+  outcome: Outcome
+): Promise<void> | undefined {
+  if (pump.leaves.at(attempt.ask.path) !== attempt) return undefined
+  if (!outcome.ok) {
+    const response = failureResponse(outcome)
+    return settleFailed(pump, attempt, response, restsOn(attempt, response))
+  }
+  if (pump.book.steps >= limits.RUN_STEPS_MAX) {
+    const details = { max_steps: limits.RUN_STEPS_MAX, node: attempt.ask.path }
+    return settleFailed(pump, attempt, failedResponse(reasons.maxStepsExceeded, details))
+  }
+  const contradiction = unfulfilled(attempt)
+  if (contradiction !== undefined) {
+    return settleFailed(pump, attempt, failureResponse(contradicted(contradiction)))
+  }
+  const data = JSON.parse(outcome.text) as Json
+  const response: Response = { success: true, data, metadata: {} }
+  const scope = pump.scopes.around(attempt.ask.path)
+  if (scope !== undefined) {
+    if (scope.hasChanged(attempt.view)) return runAgain(pump, attempt)
+    settle(pump, attempt, response, {})
+    return undefined
+  }
+  return pump.host.gate.blocks(attempt, attempt.view.writes.keys())
+    ? settleInTurn(pump, attempt, response, outcome.text)
+    : commit(pump, attempt, response, outcome.text)
+}
+
+/** Another unit of work has reserved what this one changes, or runs alone (L10). */
+async function settleInTurn(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  resultText: string
+): Promise<void> {
+  if (await pump.host.gate.enter(attempt, attempt.view.writes.keys())) {
+    await commit(pump, attempt, response, resultText)
+  } else settleFailed(pump, attempt, failedResponse('intent_conflict', {}))
+}
+
+function commit(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  resultText: string
+): Promise<void> | undefined {
+  if (!settle(pump, attempt, response, { resultText })) return runAgain(pump, attempt)
+  return undefined
+}
+
+/** Its reads changed before its turn came: again, on the state as it is now (L10). */
+export async function runAgain(pump: RunPump, attempt: Attempt): Promise<void> {
+  attempt.rewind()
+  const isAgainstOthers = pump.scopes.around(attempt.ask.path) === undefined
+  const isTooOften = isAgainstOthers && attempt.reruns > limits.CONFLICT_RERUNS_MAX
+  if (isTooOften && !pump.host.gate.runAlone(attempt)) {
+    await pump.host.gate.enter(attempt, [])
+  }
+  await pump.leaves.run(attempt)
+}
+
+function settle(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  options: { readonly resultText?: string }
+): boolean {
+  if (pump.root.isUnit) return settleRun(pump, attempt, response, options.resultText ?? '')
+  const inScope = pump.scopes.around(attempt.ask.path) !== undefined
+  const written = pump.book.append(
+    {
+      k: 'settled',
+      at: pump.book.now(),
+      ...placeOf(attempt),
+      response,
+      sent: attempt.past.hasSent(),
+      ...providerOf(attempt),
+      ...(inScope ? { overlay: overlayOf(attempt) } : {})
+    },
+    options.resultText === undefined
+      ? {}
+      : {
+          unit: leafUnit(attempt, pump.unitContext(), attempt.payloadText(), options.resultText),
+          dataText: options.resultText
+        }
+  )
+  if (!written.ok) return false
+  report(pump, attempt, response, written.receiptHash)
+  applyEntry(pump, written.entry)
+  return true
+}
+
+/** The run is this one unit of work: its end is in the same commit. */
+function settleRun(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  resultText: string
+): boolean {
+  const { book, runId } = pump
+  const at = book.now()
+  const status = 'done'
+  const sent = attempt.past.hasSent()
+  const unit = leafUnit(attempt, pump.unitContext(), attempt.payloadText(), resultText)
+  const written = book.appendBoth(
+    { k: 'settled', at, ...placeOf(attempt), response, sent, ...providerOf(attempt) },
+    (journalHash) => ({ k: 'run.finished', at, status, response, journalHash }),
+    { unit, dataText: resultText }
+  )
+  if (!written.ok) return false
+  const { receiptHash } = written
+  const hash = receiptHash === undefined ? {} : { receiptHash }
+  report(pump, attempt, response, receiptHash)
+  pump.emit({ type: 'run.finished', runId, at, status, response, ...hash })
+  pump.end({ kind: 'finished', status, response, receiptHash, dappId: unit.dappId })
+  applyEntry(pump, written.entry)
+  return true
+}
+
+export function settleFailed(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  rests?: ReturnType<typeof restsOn>
+): Promise<void> | undefined {
+  const at = pump.book.now()
+  const sent = attempt.past.hasSent()
+  const written = pump.book.append(
+    { k: 'settled', at, ...placeOf(attempt), response, sent, ...providerOf(attempt) },
+    rests === undefined || pump.scopes.around(attempt.ask.path) !== undefined ? {} : { rests }
+  )
+  if (!written.ok) return runAgain(pump, attempt)
+  report(pump, attempt, response, undefined)
+  applyEntry(pump, written.entry)
+  return undefined
+}
+
+function report(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  receiptHash: Hash | undefined
+): void {
+  pump.emit({
+    type: 'block.settled',
+    runId: pump.runId,
+    at: pump.book.at,
+    ...placeOf(attempt),
+    block: attempt.block.name,
+    response,
+    ...(receiptHash === undefined ? {} : { receiptHash }),
+    ...(attempt.attribution === undefined ? {} : { dappId: attempt.attribution.dappId })
+  })
+}

@@ -1,0 +1,132 @@
+import { canonicalize, type Hash, type IdentityId, type Json } from '../../core/index.js'
+import { differing, type Finding, unexpected } from '../finding.js'
+import type { UnitDraft } from '../journal.js'
+import { unitIdOf } from '../pump/attempt.js'
+import { completedUnit } from '../pump/ending.js'
+import type { JournalEntry, RunStarted, ScopeEnded, Settled } from '../pump/entries.js'
+import { seedOf } from '../pump/execution.js'
+import type { RootBlock } from '../pump/root-block.js'
+import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
+import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
+import { found, impossible } from './odd-cases.js'
+import type { AskedAttempt, RunState } from './run-state.js'
+import { scopeAgain, succeeded } from './scope-work.js'
+
+/** What is known of the unit that an entry completes. */
+export interface RecordedUnit {
+  /** `run.at` of its receipt. */
+  readonly at: number
+  readonly profile: Json
+}
+
+export type UnitAgain =
+  | { readonly kind: 'unit'; readonly draft: UnitDraft }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  | Skipped
+
+interface Given {
+  readonly state: RunState
+  readonly identity: IdentityId
+  readonly root: RootBlock
+  readonly below: Below
+  readonly executions: number
+}
+
+/** Does the unit that a checked entry completes again, on the state before it. */
+export async function unitAgain(
+  entry: JournalEntry,
+  recorded: RecordedUnit,
+  given: Given
+): Promise<UnitAgain> {
+  const { lone } = given.state
+  switch (entry.k) {
+    case 'settled':
+      return leaf(entry, given.state.attemptAt(entry), recorded, given)
+    case 'scope':
+      return scope(entry, recorded, given)
+    case 'run.finished':
+      if (!given.root.isUnit) return { kind: 'unit', draft: ending(entry, recorded, given) }
+      if (lone === undefined) throw impossible('a run that is done has settled')
+      // The attempt of a run that is nothing else has settled before the run ended.
+      return leaf(lone.settled, lone.attempt, recorded, given)
+    default:
+      return { kind: 'finding', finding: unexpected('receipt', 'no receipt', entry.k) }
+  }
+}
+
+async function leaf(
+  entry: Settled,
+  attempt: AskedAttempt | undefined,
+  recorded: RecordedUnit,
+  given: Given
+): Promise<UnitAgain> {
+  if (attempt === undefined) throw impossible('a checked entry has its attempt')
+  if (attempt.at !== recorded.at) {
+    return found(differing('inputPayload.run.at', attempt.at, recorded.at))
+  }
+  const { tape } = attempt.past
+  const { provider } = entry
+  const options = { ...redoOptions(given), at: recorded.at, tape, provider }
+  const again = await leafAgain(attempt, options)
+  if (again.kind !== 'done') return again
+  const response = differing('journal.response', succeeded(again.resultText), entry.response)
+  if (response !== undefined) return found(response)
+  const context = contextOf(given, recorded.profile)
+  const draft = leafUnit(again.work, context, attempt.payloadText, again.resultText)
+  return { kind: 'unit', draft }
+}
+
+async function scope(entry: ScopeEnded, recorded: RecordedUnit, given: Given): Promise<UnitAgain> {
+  const opened = given.state.scopes.get(entry.path)
+  if (opened === undefined) throw impossible('a checked entry has its overlay')
+  if (opened.at !== recorded.at) {
+    return found(differing('inputPayload.run.at', opened.at, recorded.at))
+  }
+  const options = redoOptions(given)
+  const again = await scopeAgain(opened, options)
+  if (again.kind !== 'done') return again
+  const id = unitIdOf(options.runId, entry.path, entry.step)
+  const draft = scopeUnit(again.scope, contextOf(given, recorded.profile), {
+    id,
+    seed: { base: options.base, value: seedOf(options.base, id) },
+    payloadText: canonicalize(opened.ask.request.payload),
+    resultText: canonicalize(again.scope.result(entry.response.data))
+  })
+  return { kind: 'unit', draft }
+}
+
+function ending(
+  entry: JournalEntry & { readonly k: 'run.finished' },
+  { profile }: RecordedUnit,
+  given: Given
+): UnitDraft {
+  const { runId, at, journalHash, receipts } = given.state
+  return completedUnit(
+    {
+      runId,
+      root: given.root,
+      started: startedIn(given.state),
+      journalHash: journalHash as Hash,
+      receipts: { count: receipts.size, root: receipts.root() },
+      at,
+      response: entry.response
+    },
+    contextOf(given, profile)
+  )
+}
+
+function redoOptions({ state, executions, below }: Given): RedoOptions & { readonly below: Below } {
+  const { runId, base } = state
+  return { runId, base, principal: startedIn(state).principal, executions, below }
+}
+
+function contextOf({ state, identity, root }: Given, profile: Json): UnitContext {
+  const { base, principal } = startedIn(state)
+  return { runId: state.runId, root, identity, base, principal, profile }
+}
+
+/** How the run began. */
+export function startedIn({ started }: RunState): RunStarted {
+  if (started === undefined) throw impossible('a run begins with run.started')
+  return started
+}
