@@ -137,12 +137,11 @@ function ifRun(name: string): string {
 }
 
 /** Words of CEL that are no names. */
-const reserved: ReadonlySet<string> = new Set(
-  (
-    'as break const continue else false for function if import in let loop namespace null package ' +
-    'return true var void while'
-  ).split(' ')
-)
+const reserved: ReadonlySet<string> = new Set([
+  ...['as', 'break', 'const', 'continue', 'else', 'false', 'for', 'function', 'if', 'import'],
+  ...['in', 'let', 'loop', 'namespace', 'null', 'package', 'return', 'true', 'var', 'void'],
+  'while'
+])
 
 function listIn<Key, Item>(map: Map<Key, Item[]>, key: Key): Item[] {
   const known = map.get(key)

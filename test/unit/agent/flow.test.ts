@@ -8,7 +8,7 @@ import {
   isFlowDocument
 } from '../../../src/agent/index.js'
 import type { Json, JsonObject } from '../../../src/core/index.js'
-import { agentOf, flowOf, nodeOf, oneTurn } from '../../support/flows.js'
+import { agentOf, dataOf, flowOf, nodeOf, oneTurn, runFlow } from '../../support/flows.js'
 
 function codesOf(document: Json): readonly string[] {
   const compiled = compileFlow(document, anyFlowHost)
@@ -204,4 +204,22 @@ describe('the published schema', () => {
     expect(schema.safeParse(flow).error).toBeUndefined()
     expect(schema.safeParse({ ...flow, graph: { ...flow.graph, nodes: [] } }).success).toBe(false)
   })
+})
+
+describe('nodes with any name', () => {
+  it.each(['loop', 'in', 'a-b', 'a b', 'x1'])(
+    'a loop over %s asks whether it has run',
+    async (nodeId) => {
+      const flow = flowOf({
+        nodes: [
+          nodeOf('again', 'control.plan-loop', { config: { maxIterations: 2 } }),
+          nodeOf(nodeId, 'agent.main', { agentId: 'main' }),
+          finish
+        ],
+        edges: [`again -> ${nodeId}`, `${nodeId} -> again`, 'again:done -> finish']
+      })
+      const run = await runFlow(flow, { script: () => ({ text: 'said' }) })
+      expect(dataOf(run)['result']).toBe('said')
+    }
+  )
 })
