@@ -95,7 +95,7 @@ async function checkLedger(frame: Frame): Promise<readonly Check[]> {
     const { realPath, marker } = found
     const keys = marker.identities.map((identity) => checkKey(realPath, identity))
     const packages = await checkPackages(realPath)
-    const checks = [await checkHolder(realPath), await checkHealth(frame), packages]
+    const checks = [await checkHolder(realPath), await checkHealth(frame, realPath), packages]
     return [...checks, ...(await Promise.all(keys))]
   } catch (error) {
     return [problemOf('ledger', error)]
@@ -128,15 +128,18 @@ async function checkHolder(realPath: string): Promise<Check> {
   }
 }
 
-async function checkHealth(frame: Frame): Promise<Check> {
+async function checkHealth(frame: Frame, realPath: string): Promise<Check> {
   try {
     const session = await openSession(frame, 'read')
     try {
-      const { mode, cause, receipts, process: pid } = await session.client.request('status', {})
+      const status = await session.client.request('status', {})
+      const { mode, receipts, process: pid } = status
+      const { readRollback } = await import('../runtime/index.js')
+      const cause = status.cause ?? (await readRollback(realPath, status)) ?? null
       const holder = session.holder === 'owner' ? `, held by process ${pid}` : ''
       const found = `${mode}, ${receipts} receipts${holder}`
       const isSound = mode === 'ready' || mode === 'committing'
-      if (isSound) return { name: 'ledger', state: 'ok', found }
+      if (isSound && cause === null) return { name: 'ledger', state: 'ok', found }
       const why = cause === null ? found : `${found}: ${cause.message}`
       return { name: 'ledger', state: 'problem', found: why, fix: 'Run "tally verify".' }
     } finally {

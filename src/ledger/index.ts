@@ -24,7 +24,7 @@ export type {
   SavedCheckpoint,
   StoredReceipt
 } from './ledger-api.js'
-export { inspectLocation, type Marker } from './location/index.js'
+export { inspectLocation, type Marker, readIfPresent, replaceFile } from './location/index.js'
 export { createLedger, openLedger } from './open/open.js'
 export {
   connectOwner,

@@ -46,6 +46,8 @@ export interface IntentsParts {
   readonly random: Random
   /** `replay`: nothing new is taken (K10). */
   readonly mode: 'normal' | 'replay'
+  /** Notes what is installed in the integrity lock (K10). */
+  keepLock(): Promise<void>
   /** Answers a system intent that only reads (K2); undefined when it is none of those. */
   read(action: SystemIntent, payload: JsonObject): Promise<Json> | undefined
 }
@@ -107,6 +109,7 @@ export class Intents {
     const follow = async () => {
       await this.#parts.ledger.durable(position)
       await this.#parts.packages.arrange()
+      await this.#parts.keepLock()
       await this.#wake(ownerNamed())
     }
     // A poisoned ledger tells whoever waits; what waits for a grant is found again later.
@@ -115,7 +118,10 @@ export class Intents {
 
   /** After a system intent that changed something: routing and what waits for a grant go on. */
   async changed(action: string, by: Json): Promise<void> {
-    if (action.startsWith('package.')) await this.#parts.packages.arrange()
+    if (action.startsWith('package.')) {
+      await this.#parts.packages.arrange()
+      await this.#parts.keepLock()
+    }
     if (action === 'system.grant') await this.#wake(by)
   }
 

@@ -72,6 +72,17 @@ export class Packages {
     return codeHashIn(text === undefined ? undefined : (JSON.parse(text) as Json))
   }
 
+  /** Code hash by package id, as the state says. */
+  async installedCode(): Promise<Readonly<Record<string, Hash>>> {
+    const installed: Record<string, Hash> = {}
+    for (const key of await this.#ledger.list(INSTALLED_PREFIX)) {
+      const id = key.slice(INSTALLED_PREFIX.length)
+      const codeHash = this.installed(id)
+      if (codeHash !== undefined) installed[id] = codeHash
+    }
+    return installed
+  }
+
   /**
    * Arranges the shelf by the state as it is then, one call after the other: an earlier look at the
    * state must not take the place of a later one. False when stored bytes are not what their name
@@ -84,12 +95,7 @@ export class Packages {
   }
 
   async #arrange(): Promise<boolean> {
-    const installed = new Map<string, Hash>()
-    for (const key of await this.#ledger.list(INSTALLED_PREFIX)) {
-      const id = key.slice(INSTALLED_PREFIX.length)
-      const codeHash = this.installed(id)
-      if (codeHash !== undefined) installed.set(id, codeHash)
-    }
+    const installed = new Map(Object.entries(await this.installedCode()))
     try {
       this.#missing = await this.shelf.arrange(installed)
       return true

@@ -1,5 +1,5 @@
 import { rm } from 'node:fs/promises'
-import { isTallyError } from '../core/index.js'
+import { type IdentityId, isTallyError, TallyError } from '../core/index.js'
 import {
   type GivenNote,
   type HeldStore,
@@ -8,6 +8,7 @@ import {
   type Recovery,
   recoverLedger
 } from '../ledger/index.js'
+import { dropLock, readRollback } from './integrity-lock.js'
 import { identityOf } from './reader.js'
 
 /** How a recovery went, and which data directory is the live one now. */
@@ -38,14 +39,33 @@ export async function recoverLocation(
     const asked = { store: held.store, identity, notes, acknowledgeNotes }
     try {
       const recovery = await recoverLedger(asked)
+      await endLock(held, { identity, receipts: recovery.report.receipts, acknowledgeNotes })
       return { recovery, live: held.location.marker.live, kept: null }
     } catch (error) {
       if (!allowCut || !isTallyError(error, 'ledger.not_recoverable')) throw error
     }
-    return await cutInto(held, asked)
+    const cut = await cutInto(held, asked)
+    await dropLock(held.location.realPath, identity)
+    return cut
   } finally {
     await held.close()
   }
+}
+
+/** A lock that says of more receipts is as good as a note: losing them is to be acknowledged. */
+async function endLock(
+  { location }: HeldStore,
+  found: {
+    readonly identity: IdentityId
+    readonly receipts: number
+    readonly acknowledgeNotes: boolean
+  }
+): Promise<void> {
+  const rollback = await readRollback(location.realPath, found)
+  if (rollback !== undefined && !found.acknowledgeNotes) {
+    throw new TallyError('ledger.not_recoverable', { problem: rollback.message })
+  }
+  await dropLock(location.realPath, found.identity)
 }
 
 async function cutInto(

@@ -39,6 +39,7 @@ import {
   type ResolveOptions
 } from './conversation.js'
 import type { Answer, RunHandle } from './handle.js'
+import { IntegrityLock } from './integrity-lock.js'
 import { type IntentRequest, Intents } from './intents.js'
 import { kernelFor } from './kernel.js'
 import type { Known } from './known.js'
@@ -66,6 +67,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     ...(options.mode === undefined ? {} : { mode: options.mode })
   })
   try {
+    await runtime.checkIntegrity()
     await runtime.loadPackages(options.packages ?? [])
     if (options.serve !== false) await runtime.listen()
     if (options.resume === true) await runtime.resumeAll()
@@ -92,6 +94,7 @@ export class WiredRuntime implements Runtime {
   readonly #opened: OpenedLedger
   readonly #random: Random
   readonly #mode: 'normal' | 'replay'
+  readonly #lock: IntegrityLock
   readonly #conversation: Conversation
   #socket: OwnerSocket | undefined
   #closed: Promise<void> | undefined
@@ -122,6 +125,8 @@ export class WiredRuntime implements Runtime {
     const { store } = opened
     this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
     const { ledger, packages, audit, runsOf: runs } = this
+    const codeHashes = () => packages.installedCode()
+    this.#lock = new IntegrityLock({ ledger, realPath: opened.realPath, codeHashes })
     this.intents = new Intents({
       ledger,
       registry,
@@ -129,6 +134,7 @@ export class WiredRuntime implements Runtime {
       packages,
       random,
       mode: options.mode ?? 'normal',
+      keepLock: () => this.#lock.keep(),
       read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload)
     })
     this.#conversation = new Conversation({
@@ -152,6 +158,13 @@ export class WiredRuntime implements Runtime {
       replay: (which) => this.audit.replayReceipt(which),
       lint: (document) => this.lint(document)
     })
+  }
+
+  /** Compares the ledger with its integrity lock; a difference is safe mode (K10). */
+  async checkIntegrity(): Promise<void> {
+    if (this.status().mode === 'safe') return
+    const cause = await this.#lock.check()
+    if (cause !== undefined) this.ledger.enterSafeMode(cause)
   }
 
   /** Takes up what is installed, and installs what is new at these paths. */
@@ -288,7 +301,19 @@ export class WiredRuntime implements Runtime {
     await this.runsOf.close()
     await this.registry.agents.turns.close()
     await this.packages.close()
-    await this.#opened.close()
+    try {
+      await this.#closeLedger()
+    } finally {
+      await this.#opened.close()
+    }
+  }
+
+  // The lock is written of what is durable, while nobody else can hold the ledger.
+  async #closeLedger(): Promise<void> {
+    const { mode } = this.status()
+    await this.ledger.close()
+    const isSound = mode === 'ready' || mode === 'committing'
+    if (isSound && this.#mode === 'normal') await this.#lock.keep()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

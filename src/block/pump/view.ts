@@ -79,9 +79,21 @@ export class StateView {
 
 const nothing: ReadonlyMap<string, never> = new Map<string, never>()
 
-const reservedPrefixes = ['permissions/', 'preferences/', 'approvers/', 'packages/', 'system/']
+const reservedPrefixes = [
+  'approvers/',
+  'contacts/',
+  'messages/',
+  'packages/',
+  'permissions/',
+  'preferences/',
+  'system/',
+  'wallet/'
+]
 
-/** A key that a block may change: the kernel's tables are changed by system intents only (K5). */
+/**
+ * A key that a block may change: the kernel's tables are changed by system intents only (K5), and
+ * those of the scoped API by it alone, or no sum of balances would hold (K6).
+ */
 export function notReserved(key: string): string {
   if (!reservedPrefixes.some((prefix) => String(key).startsWith(prefix))) return key
   throw new TallyError('block.reserved_state_key', { key: String(key).slice(0, 80) })

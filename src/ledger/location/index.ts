@@ -1,4 +1,5 @@
 /** location: where a ledger lies on disk, and which of its data directories is the live one. */
+export { readIfPresent, replaceFile } from './durable-file.js'
 export { initLocation, inspectLocation, type Location, openLocation } from './location.js'
 export {
   type DataDirectory,

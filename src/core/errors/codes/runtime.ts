@@ -21,6 +21,14 @@ export const runtimeCodes = {
     message: 'Two {what} are registered as {name}.',
     fix: 'Give each its own name.'
   },
+  'runtime.integrity_lock': {
+    message: 'The ledger is not what its integrity lock says: {problem}.',
+    fix: 'Run "tally verify", then "tally recover".'
+  },
+  'runtime.rolled_back': {
+    message: 'The ledger was put back to an earlier time: {problem}.',
+    fix: 'Put the newer data back, or run "tally recover --acknowledge-notes".'
+  },
   'service.unknown_method': {
     message: 'The service has no method {method}.',
     fix: 'Use the same version of tallystick on both sides.'

@@ -100,7 +100,9 @@ test('K1: what no intent is, what nobody serves, and what a result may not say',
   expect(await reason('Not an action')).toBe('invalid_intent')
   expect(await reason('nobody.serves')).toBe('no_match')
   expect(await reason('rude.result')).toBe('result_reserved_key')
-  expect(await reason('rude.write', { key: 'permissions/x' })).toBe('invalid_operation')
+  for (const key of ['permissions/x', 'wallet/frame/supply', 'contacts/a', 'messages/1']) {
+    expect(await reason('rude.write', { key })).toBe('invalid_operation')
+  }
   expect(await reason('counter.add', { by: 'two' })).toBe('invalid_input')
   expect(await reason('counter.add.twice', { by: 1 })).toBe('dapp')
   expect(tally.status().receipts).toBe(1)

@@ -1,0 +1,158 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import {
+  canonicalize,
+  type Hash,
+  hashJson,
+  type IdentityId,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  TallyError
+} from '../core/index.js'
+import { KERNEL_VERSION } from '../intent/index.js'
+import { type Ledger, readIfPresent, replaceFile } from '../ledger/index.js'
+
+const FORMAT = 'tally-integrity/1'
+
+/** Where a ledger stood when its lock was written, and what was installed then (K10). */
+export interface IntegrityRecord {
+  readonly format: typeof FORMAT
+  readonly kernel: string
+  readonly receipts: number
+  readonly receiptHash: Hash | null
+  readonly headRoot: Hash
+  /** By package id. The head root commits to them; here they tell which one differs. */
+  readonly codeHashes: Readonly<Record<string, string>>
+}
+
+/** Why a ledger is not the one that its lock was written for. */
+export interface IntegrityCause {
+  readonly code: 'runtime.integrity_lock' | 'runtime.rolled_back'
+  readonly message: string
+}
+
+/**
+ * The integrity lock of a ledger (K10): a small file beside the data, over head root and installed
+ * code, with a code that only the holder of the identity's blob key can make.
+ *
+ * Owns: the file. Does not own: the mode of the ledger, or what is installed.
+ *
+ * - K10 It is written after installs and at close, of what is durable, and compared at open: the
+ *   ledger must be at that place, or go on from it. A data directory put back to an earlier time
+ *   is found by it; one that was put back together with its lock is found by notes alone (P5).
+ */
+export class IntegrityLock {
+  readonly #ledger: Ledger
+  readonly #path: string | undefined
+  readonly #codeHashes: () => Promise<Readonly<Record<string, string>>>
+
+  constructor(options: {
+    readonly ledger: Ledger
+    /** Undefined in memory: then there is nothing to compare with. */
+    readonly realPath: string | undefined
+    readonly codeHashes: () => Promise<Readonly<Record<string, string>>>
+  }) {
+    const { ledger, realPath, codeHashes } = options
+    this.#ledger = ledger
+    this.#path = realPath === undefined ? undefined : lockPath(realPath, ledger.identity)
+    this.#codeHashes = codeHashes
+  }
+
+  /** What is wrong; undefined when nothing is, or when there is no lock yet. */
+  async check(): Promise<IntegrityCause | undefined> {
+    const text = this.#path === undefined ? undefined : await readIfPresent(this.#path)
+    if (text === undefined) return undefined
+    const record = parseLock(text)
+    if (record === undefined || this.#encode(record) !== text) {
+      return causeOf('runtime.integrity_lock', 'the lock itself was changed')
+    }
+    const rollback = rollbackOf(record, this.#ledger.state().receipts)
+    return rollback ?? (await this.#difference(record))
+  }
+
+  async #difference(record: IntegrityRecord): Promise<IntegrityCause | undefined> {
+    const { receipts, receiptHash, headRoot, codeHashes, kernel } = record
+    const wrong = (problem: string) => causeOf('runtime.integrity_lock', problem)
+    if (Number(kernel) > Number(KERNEL_VERSION)) {
+      return wrong(`version ${kernel} of the kernel wrote it, and this is ${KERNEL_VERSION}`)
+    }
+    const last = receipts === 0 ? null : await this.#ledger.receipt(receipts - 1)
+    const actual = last?.receipt.receiptHash ?? null
+    if (actual !== receiptHash) {
+      return wrong(`receipt ${receipts - 1} is ${actual ?? 'missing'}, and was ${receiptHash}`)
+    }
+    // After a crash the ledger has gone on from where the lock was written.
+    if (this.#ledger.state().receipts !== receipts) return undefined
+    const { head } = this.#ledger.roots()
+    if (head === headRoot) return undefined
+    const installed = canonicalize(await this.#codeHashes())
+    const before = canonicalize(codeHashes)
+    const code = installed === before ? '' : `; installed is ${installed}, and was ${before}`
+    return wrong(`the head root is ${head}, and was ${headRoot}${code}`)
+  }
+
+  /** Notes where the ledger stands now, once that is durable; nothing in safe mode. */
+  async keep(): Promise<void> {
+    const { mode, receipts } = this.#ledger.state()
+    if (this.#path === undefined || mode === 'safe' || mode === 'poisoned') return
+    const receiptHash = this.#ledger.head()
+    const headRoot = this.#ledger.roots().head
+    // A lock that is ahead of the disk would say of a crash that the ledger was put back.
+    if (mode !== 'closed') await this.#ledger.logHashes()
+    const codeHashes = await this.#codeHashes()
+    const kernel = KERNEL_VERSION
+    const record = { format: FORMAT, kernel, receipts, receiptHash, headRoot, codeHashes } as const
+    await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
+    await replaceFile(this.#path, this.#encode(record))
+  }
+
+  #encode(record: IntegrityRecord): string {
+    const body = { ...record } as unknown as JsonObject
+    const mac = this.#ledger.authenticate(hashJson(['tallystick/integrity', body]))
+    return `${canonicalize({ ...body, mac })}\n`
+  }
+}
+
+function lockPath(realPath: string, identity: IdentityId): string {
+  return join(realPath, 'integrity', `${identity}.json`)
+}
+
+function parseLock(text: string): IntegrityRecord | undefined {
+  try {
+    const { mac: _, ...record } = JSON.parse(text) as JsonObject
+    const { format, receipts, codeHashes } = record
+    const isWhole =
+      format === FORMAT && Number.isSafeInteger(receipts) && isJsonObject(codeHashes as Json)
+    return isWhole ? (record as unknown as IntegrityRecord) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function rollbackOf({ receipts }: IntegrityRecord, actual: number): IntegrityCause | undefined {
+  if (actual >= receipts) return undefined
+  return causeOf('runtime.rolled_back', `${receipts} receipts were there, and ${actual} are left`)
+}
+
+function causeOf(code: IntegrityCause['code'], problem: string): IntegrityCause {
+  return { code, message: new TallyError(code, { problem }).message }
+}
+
+/**
+ * What the lock of a location says of a ledger with so many receipts, without the key: for tools
+ * that only read. Undefined when there is no lock or nothing is wrong as far as can be told.
+ */
+export async function readRollback(
+  realPath: string,
+  ledger: { readonly identity: IdentityId; readonly receipts: number }
+): Promise<IntegrityCause | undefined> {
+  const text = await readIfPresent(lockPath(realPath, ledger.identity))
+  const record = text === undefined ? undefined : parseLock(text)
+  return record === undefined ? undefined : rollbackOf(record, ledger.receipts)
+}
+
+/** Takes the lock away: the next one who opens the ledger for writing makes a new one. */
+export async function dropLock(realPath: string, identity: IdentityId): Promise<void> {
+  await rm(lockPath(realPath, identity), { force: true })
+}
