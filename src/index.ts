@@ -33,11 +33,13 @@ export {
   type Response,
   type RunEvent,
   type SideEffectClass,
+  type UnfinishedJournals,
   type WaitAnswer,
   type WaitOptions
 } from './block/index.js'
 export {
   type Clock,
+  type Environment,
   type ErrorCode,
   type Hash,
   type IdentityId,
