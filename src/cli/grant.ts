@@ -3,7 +3,9 @@ import type { ExitCode, Frame } from './frame/frame.js'
 import { askIntent } from './frame/intent.js'
 import { openSession, type Session } from './frame/session.js'
 
-/** `tally grant PACKAGE [CAPABILITY...]`: lets the installed code of a package do something (K5). */
+/**
+ * `tally grant PACKAGE [CAPABILITY...]`: lets the installed code of a package do something (K5).
+ */
 export function grant(
   frame: Frame,
   subject: string,

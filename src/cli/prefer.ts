@@ -2,7 +2,9 @@ import type { ExitCode, Frame } from './frame/frame.js'
 import { askIntent } from './frame/intent.js'
 import { openSession } from './frame/session.js'
 
-/** `tally prefer SUBJECT [PACKAGE]`: who answers an action; without a package, nobody is preferred. */
+/**
+ * `tally prefer SUBJECT [PACKAGE]`: who answers an action; without a package, nobody is preferred.
+ */
 export async function prefer(
   frame: Frame,
   subject: string,
