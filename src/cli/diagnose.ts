@@ -1,3 +1,4 @@
+import { isJsonObject, type Json } from '../core/index.js'
 import type { NodeDiagnostic, NodeTrouble } from '../workflow/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { shortValue, statusText } from './frame/render.js'
@@ -13,10 +14,13 @@ export async function diagnose(frame: Frame, runId: string): Promise<ExitCode> {
     const { diagnosticsIn, troublesOf } = await import('../workflow/index.js')
     const view = await client.request('show', { id: runId })
     const history: NodeDiagnostic[] = []
+    let definition: Json = null
     for await (const { entry } of client.stream('journal', { id: runId })) {
+      if (isJsonObject(entry) && entry['k'] === 'run.started')
+        definition = entry['definition'] ?? null
       history.push(...diagnosticsIn(entry))
     }
-    const open = troublesOf(view)
+    const open = troublesOf({ ...view, definition })
     // A node that failed while others went on stands in the journal alone.
     const known = new Set(open.map(({ nodeId }) => nodeId))
     const past = history.filter(

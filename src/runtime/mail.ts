@@ -1,4 +1,4 @@
-import type { MessageOutcome, OpenWait, RunPump, WaitMessage } from '../block/index.js'
+import type { MessageOutcome, OpenWait, RunPump, RunStarted, WaitMessage } from '../block/index.js'
 import { canonicalizeLedgerValue, type Json, limits, type RunId } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import { overreaches } from '../workflow/index.js'
@@ -95,7 +95,8 @@ export class Mail {
   #overreaches(runId: RunId, { token, action, value = null }: WaitMessage): boolean {
     if (action !== 'patch') return false
     const wait = this.#options.waits(runId).find((one) => one.token === token)
-    return wait !== undefined && overreaches(wait, value)
+    const started = this.#options.ledger.run(runId)?.started as unknown as RunStarted | undefined
+    return wait !== undefined && overreaches(wait, value, started?.definition ?? null)
   }
 
   #permissionAsked(runId: RunId, { token, digest, action }: WaitMessage): OpenWait | undefined {

@@ -167,7 +167,7 @@ function wanted(id: string) {
   }
   return {
     outputs: canonicalize({ approved: true, received: inputs.amount }),
-    transaction: `${inputs.recipient} ${value + 1}`
+    transaction: `${inputs.recipient} ${value * 10 + 1}`
   }
 }
 
@@ -177,15 +177,17 @@ describe('workflows in processes that are killed', () => {
   }, async () => {
     const random = new Xorshift128('workflow-kill')
     const told = new Set<string>()
+    const wrong: string[] = []
     for (let life = 0; life < KILLS; life += 1) {
       const at = 1 + (random.uint32() % CALLS_MAX)
       await oneLife(told.size, { at, isAfter: random.uint32() % 2 === 0 }, (line) => {
         const [status, id = '', data = ''] = line.split(' ')
-        if (status !== 'done') throw new Error(line)
-        expect(canonicalize(JSON.parse(data))).toBe(wanted(id).outputs)
-        told.add(id)
+        const isRight = status === 'done' && canonicalize(JSON.parse(data)) === wanted(id).outputs
+        if (isRight) told.add(id)
+        else wrong.push(line)
       })
     }
+    expect(wrong).toEqual([])
     const runtime = await openWorker(options())
     expect(runtime.status().mode).toBe('ready')
     const begun: string[] = []

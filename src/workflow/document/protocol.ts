@@ -90,11 +90,12 @@ const action = z.strictObject({
 
 const query = z.strictObject({
   ...common,
-  cache_ttl: z.int().min(0).optional(),
   consistency: z
     .strictObject({
-      block_tag: z.union([z.enum(['latest', 'safe', 'finalized']), z.int().min(0)]).optional(),
-      require_same_block: z.boolean().optional()
+      block_tag: z
+        .union([z.enum(['latest', 'safe', 'finalized']), z.int().min(0)])
+        .optional()
+        .meta({ description: 'The state that is read. Default: latest.' })
     })
     .optional()
 })

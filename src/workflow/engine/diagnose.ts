@@ -1,6 +1,6 @@
 import type { OpenWait, Response } from '../../block/index.js'
-import { isJsonObject, type Json } from '../../core/index.js'
-import { diagnosticIn, type NodeDiagnostic } from '../diagnostic/diagnostic.js'
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import { diagnosticIn, type NodeDiagnostic, nodeDiagnostic } from '../diagnostic/diagnostic.js'
 import { parsePatches } from '../readiness/patch.js'
 
 /** What stands in a node's way: it has failed, or it waits for somebody. */
@@ -21,7 +21,10 @@ export interface NodeTrouble {
 export function troublesOf(run: {
   readonly waits: readonly OpenWait[]
   readonly response: Response | null
+  /** As the run has it in its first journal entry; tells more of nodes that ran out of time. */
+  readonly definition?: Json
 }): readonly NodeTrouble[] {
+  const { definition = null } = run
   const open = run.waits.map(({ path, reason, token, actions, ...wait }): NodeTrouble => {
     const request = shown(wait.request)
     const details = isJsonObject(request) ? (request['details'] ?? null) : null
@@ -32,10 +35,11 @@ export function troublesOf(run: {
         : asked === 'missing' || asked === 'confirm'
           ? asked
           : 'waiting'
-    const diagnostic = diagnosticIn(details) ?? null
+    const outOfTime = isJsonObject(request) ? timedOut(nodeIn(path), request, definition) : null
+    const diagnostic = diagnosticIn(details) ?? outOfTime
     return { nodeId: nodeIn(path), path, kind, diagnostic, request, token, actions }
   })
-  return [...open, ...ended(run.response)]
+  return [...open, ...ended(run.response, definition)]
 }
 
 /** What a block itself has asked, without what the pump adds to it. */
@@ -48,18 +52,30 @@ function shown(request: Json): Json {
  * Whether an answer to a failed node of a workflow changes what nobody may change (W3): it may hold
  * `patches` below the roots that can be changed, and nothing else. Other waits are not judged.
  */
-export function overreaches(wait: Pick<OpenWait, 'request'>, value: Json): boolean {
+export function overreaches(
+  wait: Pick<OpenWait, 'request' | 'path'>,
+  value: Json,
+  definition: Json = null
+): boolean {
   const request = shown(wait.request)
   const details = isJsonObject(request) ? request['details'] : undefined
-  if (diagnosticIn(details) === undefined) return false
+  // A node that ran out of time brings no diagnostic of its own.
+  const found = diagnosticIn(details) ?? plannedNode(definition, nodeIn(wait.path))
+  if (found === undefined) return false
   if (!isJsonObject(value) || Object.keys(value).join() !== 'patches') return true
   return typeof parsePatches(value['patches'] ?? null) === 'string'
 }
 
 /** Diagnostics of failed nodes in the details of a run's response. */
-function ended(response: Response | null): readonly NodeTrouble[] {
+function ended(response: Response | null, definition: Json): readonly NodeTrouble[] {
   if (response === null || response.success) return []
-  return diagnosticsIn((response.details ?? {}) as Json).map((diagnostic) => ({
+  const details = (response.details ?? {}) as Json
+  const nodes = isJsonObject(details) ? (details['nodes'] ?? null) : null
+  const late = Object.entries(isJsonObject(nodes) ? nodes : {}).flatMap(([nodeId, state]) => {
+    if (diagnosticsIn(state).length > 0 || !isJsonObject(state)) return []
+    return timedOut(nodeId, state, definition) ?? []
+  })
+  return [...diagnosticsIn(details), ...late].map((diagnostic) => ({
     nodeId: diagnostic.nodeId,
     path: `root/${diagnostic.nodeId}`,
     kind: 'failed',
@@ -68,6 +84,52 @@ function ended(response: Response | null): readonly NodeTrouble[] {
     token: null,
     actions: []
   }))
+}
+
+/**
+ * The diagnostic of a node that the core has ended because its time was over (W5), so that it could
+ * not write one itself; null for other ends. What was sent is asked for by its id when it is
+ * retried.
+ */
+function timedOut(nodeId: string, end: JsonObject, definition: Json): NodeDiagnostic | null {
+  const { reason, details, attempt } = end
+  const isUnknown = isJsonObject(details ?? null) && (details as JsonObject)['timed_out'] === true
+  if (reason !== 'timed_out' && !isUnknown) return null
+  const node = plannedNode(definition, nodeId)
+  const execution = isJsonObject(node?.['execution'] ?? null) ? node?.['execution'] : {}
+  const timeoutMs = node?.['timeoutMs']
+  return nodeDiagnostic({
+    code: isUnknown ? 'unknown_outcome' : 'timed_out',
+    message: isUnknown
+      ? 'its time was over after something was sent; nobody knows yet what became of it'
+      : 'its time was over before it was done; nothing was sent',
+    nodeId,
+    chain: text(node?.['chain']),
+    executionType: text((execution as JsonObject)['type']),
+    phase: isUnknown ? 'send' : node?.['kind'] === 'action' ? 'prepare' : 'read',
+    attempt: typeof attempt === 'number' ? attempt : 1,
+    elapsedMs: typeof timeoutMs === 'number' ? timeoutMs : 0,
+    lastCheckpoint: null,
+    retryable: true,
+    sent: isUnknown
+  })
+}
+
+function text(value: Json | undefined): string {
+  return typeof value === 'string' ? value : 'unknown'
+}
+
+/** A workflow's node as it was planned, in the definition of a run. */
+function plannedNode(definition: Json, nodeId: string): JsonObject | undefined {
+  const nodes = isJsonObject(definition) ? definition['nodes'] : undefined
+  const found = (Array.isArray(nodes) ? nodes : []).find(
+    (node) => isJsonObject(node) && node['id'] === nodeId
+  )
+  let at: Json = found ?? null
+  for (const key of ['input', 'object', 'spec', 'lit', 'node']) {
+    at = isJsonObject(at) ? (at[key] ?? null) : null
+  }
+  return isJsonObject(at) ? at : undefined
 }
 
 /** Every diagnostic that stands somewhere in a value, such as a journal entry. */

@@ -116,8 +116,9 @@ async function once(execution: Execution, occasion: Occasion): Promise<Executed>
 }
 
 async function read({ ctx, input, ready }: Execution): Promise<Executed> {
-  const { chain } = input.spec.node
-  const outputs = await readChain(ctx, { chain, execution: ready.execution })
+  const { chain, block } = input.spec.node
+  const at = block === undefined ? {} : { block }
+  const outputs = await readChain(ctx, { chain, execution: ready.execution, ...at })
   return { outputs, status: 'done' }
 }
 

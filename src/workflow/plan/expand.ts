@@ -111,6 +111,7 @@ function expandStep(parts: StepParts, shared: Issues, issues: Issues): Expanded 
     contracts: contractsOf(parts, issues),
     queries: {},
     execution: step.execution,
+    ...blockOf(source, step, issues),
     pattern: source.pattern,
     returns: isLast ? source.returns : readReturns(step.execution),
     assert: isLast ? (node.assert ?? null) : null,
@@ -124,6 +125,20 @@ function expandStep(parts: StepParts, shared: Issues, issues: Issues): Expanded 
     amounts: [...reader.amounts].sort()
   }
   return { planNode, source, asks: reader.asks }
+}
+
+/** The state that a query reads; only reads of a contract can be told one. */
+function blockOf(
+  { callable }: ResolvedNode,
+  { execution: { type } }: ResolvedStep,
+  issues: Issues
+): { readonly block?: string } {
+  const tag = 'consistency' in callable ? callable.consistency?.block_tag : undefined
+  if (tag === undefined) return {}
+  if (type !== 'evm_read' && type !== 'evm_multiread') {
+    issues.error('schema_violation', 'block_tag is for evm_read and evm_multiread alone')
+  }
+  return { block: String(tag) }
 }
 
 /** Reads the values of one plan node and gathers what they need. */

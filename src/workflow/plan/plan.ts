@@ -50,6 +50,8 @@ export interface AisPlanNode {
   /** Names of the protocol's queries to the nodes that have asked them. */
   readonly queries: Readonly<Record<string, string>>
   readonly execution: SimpleExecution
+  /** State that a query reads, where it says one: a tag, or a number as text. */
+  readonly block?: string
   /** Key of the execution map that was chosen: exact, `namespace:*` or `*`. */
   readonly pattern: string
   readonly returns: readonly { readonly name: string; readonly type: string }[]

@@ -1,8 +1,13 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import type { Provider } from '../../../../src/block/index.js'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
+import { chainEffects } from '../../../../src/executor/index.js'
 import { createRuntime, MEMORY_LOCATION, type RunHandle } from '../../../../src/runtime/index.js'
 import { troublesOf } from '../../../../src/workflow/engine/diagnose.js'
-import type { WorkflowHost } from '../../../../src/workflow/index.js'
+import { type WorkflowHost, WorkflowParts } from '../../../../src/workflow/index.js'
 import { aisText, seedProtocols } from '../../../support/ais.js'
 import { TestChain } from '../../../support/ais-chain.js'
 
@@ -275,7 +280,9 @@ describe('W5: trying again', () => {
     await using _ = tally
     const { status, response } = await run.result
     expect(status).toBe('failed')
-    expect(JSON.stringify(response)).toContain('timed_out')
+    expect(troublesOf({ waits: [], response })).toMatchObject([
+      { nodeId: 'a', diagnostic: { code: 'timed_out', actions: ['retry', 'ask_user', 'abort'] } }
+    ])
   })
 })
 
@@ -295,6 +302,53 @@ describe('W9: failures', () => {
       { nodeId: 'a', diagnostic: { code: 'assert_failed', message, phase: 'assert' } }
     ])
     expect(chain.functions).toEqual([])
+  })
+
+  it('cancel what waits for a person, and leave to its end what was sent', async () => {
+    const amount = { lit: '5' }
+    const asking = {
+      schema: 'ais-pack/0.0.2',
+      meta: { name: 'p', version: '1.0.0' },
+      includes: [{ protocol: 'erc20', version: '0.0.2' }],
+      overrides: { actions: { 'erc20.approve': { require_approval: true } } }
+    }
+    let open: () => void = () => undefined
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const chain = new TestChain({ read: () => ({ balance: '1' }) })
+    const providers = chain.providers.map(
+      (provider): Provider => ({
+        ...provider,
+        perform: async (call) => {
+          const { execution } = call.request as { readonly execution?: JsonObject }
+          const isLook = provider.name === chainEffects.look
+          // The read fails once the transaction is sent, and its fate is known only afterwards.
+          if (provider.name === chainEffects.read) await gate
+          if (provider.name === chainEffects.broadcast) open()
+          if (isLook && execution !== undefined) {
+            await new Promise((resolve) => setTimeout(resolve, 100))
+          }
+          return provider.perform(call)
+        }
+      })
+    )
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      providers,
+      workflow: { ...free, packs: [asking] }
+    })
+    const nodes = [
+      balance('a', { assert }),
+      transfer('b'),
+      { ...transfer('asks'), action: 'approve', args: { token: asset, spender: owner, amount } },
+      transfer('c', { deps: ['b'] })
+    ]
+    const { status, response } = await tally.start(flow(nodes), { inputs: {} }).result
+    expect(status).toBe('failed')
+    expect(response.details).toMatchObject({ failed_node: 'a', nodes: { b: { status: 'done' } } })
+    expect(JSON.stringify(response.details)).not.toContain('"asks":{"status":"done"')
+    expect(chain.functions).toEqual(['transfer'])
   })
 
   it('block only what depends on the node, with on_error: continue', async () => {
@@ -414,6 +468,80 @@ describe('starting', () => {
     expect(await run.result).toMatchObject({ status: 'done' })
     const unknown = await tally.start(flow([balance('a')]), {}).result
     expect(unknown).toMatchObject({ status: 'failed', response: { reason: 'invalid_graph' } })
+  })
+})
+
+describe('queries', () => {
+  it('read the state that their protocol names', async () => {
+    const blocks: Json[] = []
+    const providers: Provider[] = [
+      {
+        name: chainEffects.read,
+        perform: ({ request }) => {
+          blocks.push((request as JsonObject)['block'] ?? null)
+          return { balance: '1' }
+        }
+      }
+    ]
+    const protocol = (consistency: JsonObject) =>
+      aisText('erc20').replace(
+        '  balance:',
+        `  balance:\n    consistency: ${JSON.stringify(consistency)}`
+      )
+    for (const block of ['finalized', 7]) {
+      await using tally = await createRuntime({
+        location: MEMORY_LOCATION,
+        providers,
+        workflow: { protocols: [protocol({ block_tag: block })] }
+      })
+      const { status } = await tally.start(flow([balance('a')]), { inputs: {} }).result
+      expect(status).toBe('done')
+    }
+    expect(blocks).toEqual(['finalized', '7'])
+    const other = () => new WorkflowParts({ protocols: [protocol({ cache: true })] })
+    expect(other).toThrow(/cache/)
+  })
+})
+
+describe('W7: after a restart', () => {
+  const nodes = (amount: string) =>
+    flow([transfer('a', { args: { token: asset, to: owner, amount: { lit: amount } } })])
+
+  it('a changed definition is other work, and an approval of the old one moves nothing new', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'tally-workflow-'))
+    const chain = new TestChain()
+    const open = () =>
+      createRuntime({
+        location: join(directory, 'ledger'),
+        create: 'if-absent',
+        insecurePlaintextKey: true,
+        serve: false,
+        providers: chain.providers,
+        workflow: { protocols }
+      })
+    const first = await open()
+    const [wait] = await parked(first.start(nodes('5'), { id: 'one', inputs: {} }), 1)
+    const given = { digest: wait?.digest ?? '' }
+    await first.close()
+    const again = await open()
+    await expect(again.start(nodes('500'), { id: 'one', inputs: {} }).result).rejects.toMatchObject(
+      { code: 'run.id_reused' }
+    )
+    const other = again.start(nodes('500'), { id: 'two', inputs: {} })
+    const [ask] = await parked(other, 1)
+    expect(ask?.digest).not.toBe(wait?.digest)
+    const token = ask?.token ?? ''
+    expect(await other.approve(token, given)).toMatchObject({ accepted: false })
+    expect(await other.approve(wait?.token ?? '', given)).toMatchObject({ accepted: false })
+    expect(chain.functions).toEqual([])
+    const run = await again.resume('one')
+    expect(await run.approve(wait?.token ?? '', given)).toMatchObject({ accepted: true })
+    expect(await run.approve(wait?.token ?? '', given)).toMatchObject({ accepted: false })
+    expect(await run.result).toMatchObject({ status: 'done' })
+    const sent = [...chain.sent.values()].map(({ execution }) => execution['args'])
+    expect(sent).toMatchObject([{ value: '5' }])
+    await again.close()
+    await rm(directory, { recursive: true, force: true })
   })
 })
 
