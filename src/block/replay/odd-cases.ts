@@ -1,8 +1,8 @@
 import { TallyError } from '../../core/index.js'
 import { type Finding, unexpected } from '../finding.js'
 import type { Sealed } from '../pump/entries.js'
-import type { UnitAgain } from './unit-work.js'
 import type { AskedAttempt } from './run-state.js'
+import type { UnitAgain } from './unit-work.js'
 
 /** Puts an answer on the tape as live: a listing that was asked for again stays in its place. */
 export function release({ past: { tape } }: AskedAttempt, entry: Sealed): void {
