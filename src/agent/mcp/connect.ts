@@ -38,7 +38,7 @@ export interface McpCapabilities {
  * Connects to an MCP server and makes a capability of each of its tools (provider kind `mcp`). The
  * schemas are those of now: a tool whose schema changes later is refused until it is connected
  * anew, under another code hash. Throws `agent.mcp_unreachable`, `agent.duplicate_tool`,
- * `agent.library_missing`.
+ * `agent.missing_library`.
  *
  * @example
  * const files = await connectMcpServer({ name: 'files', place: { command: 'mcp-files' } })

@@ -1,6 +1,6 @@
 import { TallyError } from '../../core/index.js'
 
-/** The parts of the MCP SDK that a client needs. Throws `agent.library_missing`. */
+/** The parts of the MCP SDK that a client needs. Throws `agent.missing_library`. */
 export function loadMcpClient() {
   return loaded(async () => ({
     ...(await import('@modelcontextprotocol/sdk/client/index.js')),
@@ -10,7 +10,7 @@ export function loadMcpClient() {
   }))
 }
 
-/** The parts of the MCP SDK that a server needs. Throws `agent.library_missing`. */
+/** The parts of the MCP SDK that a server needs. Throws `agent.missing_library`. */
 export function loadMcpServer() {
   return loaded(async () => ({
     ...(await import('@modelcontextprotocol/sdk/server/mcp.js')),
@@ -28,7 +28,7 @@ async function loaded<Library>(load: () => Promise<Library>): Promise<Library> {
     return await load()
   } catch (cause) {
     throw new TallyError(
-      'agent.library_missing',
+      'agent.missing_library',
       { library: '@modelcontextprotocol/sdk' },
       { cause }
     )

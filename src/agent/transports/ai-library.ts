@@ -2,7 +2,7 @@ import { TallyError } from '../../core/index.js'
 
 export type AiLibrary = typeof import('ai')
 
-/** Loads the AI SDK. Throws `agent.library_missing`. */
+/** Loads the AI SDK. Throws `agent.missing_library`. */
 export function loadAi(): Promise<AiLibrary> {
   return loaded('ai', () => import('ai'))
 }
@@ -19,6 +19,6 @@ async function loaded<Library>(name: string, load: () => Promise<Library>): Prom
   try {
     return await load()
   } catch (cause) {
-    throw new TallyError('agent.library_missing', { library: name }, { cause })
+    throw new TallyError('agent.missing_library', { library: name }, { cause })
   }
 }

@@ -22,7 +22,7 @@ export function chatProblems(settings: AdapterSettings): readonly string[] {
   ]
 }
 
-/** Loads the provider's library. Throws `invalid_settings` or `agent.library_missing`. */
+/** Loads the provider's library. Throws `invalid_settings` or `agent.missing_library`. */
 export async function chatModels(
   transport: ChatTransport,
   settings: AdapterSettings

@@ -17,7 +17,7 @@ export const agentCodes = {
     message: 'No adapter is registered as {kind}; registered are: {kinds}.',
     fix: 'Register an adapter of that kind, or correct adapterKind.'
   },
-  'agent.library_missing': {
+  'agent.missing_library': {
     message: 'The optional library {library} is not installed.',
     fix: 'Install the version of {library} that package.json of tallystick names as a peer.'
   },
