@@ -104,6 +104,15 @@ describe('rooms', () => {
     expect(importCycles()).toEqual([])
   })
 
+  it('loads no room that runs anything to read a ledger', () => {
+    const loaded = ['src/cli/log.ts', 'src/runtime/index.ts'].flatMap((path) => [
+      ...loadedWith(path)
+    ])
+    const rooms = new Set(loaded.map(roomOf))
+    rooms.delete(undefined)
+    expect([...rooms].sort()).toEqual(['cli', 'core', 'identity', 'ledger', 'runtime'])
+  })
+
   it('reaches every file from an entry point', () => {
     const reached = reachableFrom(entryPoints())
     const dead = shipped.map((file) => file.path).filter((path) => !reached.has(path))
@@ -288,6 +297,19 @@ function reachableFrom(entries: readonly string[]): ReadonlySet<string> {
     open.push(...specifiers.flatMap((specifier) => resolveImport(path, specifier) ?? []))
   }
   return reached
+}
+
+/** Files that are loaded together with a file: all that it imports but types and lazy imports. */
+function loadedWith(entry: string): ReadonlySet<string> {
+  const loaded = new Set<string>()
+  const open = [entry]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    if (loaded.has(path)) continue
+    loaded.add(path)
+    const needed = (byPath.get(path)?.imports ?? []).filter((one) => !one.typeOnly && !one.isLazy)
+    open.push(...needed.flatMap(({ specifier }) => resolveImport(path, specifier) ?? []))
+  }
+  return loaded
 }
 
 /** Each cycle of value imports once, as the path around it. */

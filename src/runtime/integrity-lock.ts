@@ -10,7 +10,6 @@ import {
   type JsonObject,
   TallyError
 } from '../core/index.js'
-import { KERNEL_VERSION } from '../intent/index.js'
 import { type Ledger, readIfPresent, replaceFile } from '../ledger/index.js'
 
 const FORMAT = 'tally-integrity/1'
@@ -45,16 +44,21 @@ export interface IntegrityCause {
 export class IntegrityLock {
   readonly #ledger: Ledger
   readonly #path: string | undefined
+  /** Given, not imported: whoever only reads a ledger loads this file, and no kernel. */
+  readonly #kernel: string
   readonly #codeHashes: () => Promise<Readonly<Record<string, string>>>
 
   constructor(options: {
     readonly ledger: Ledger
+    /** Version of the kernel's rules. */
+    readonly kernel: string
     /** Undefined in memory: then there is nothing to compare with. */
     readonly realPath: string | undefined
     readonly codeHashes: () => Promise<Readonly<Record<string, string>>>
   }) {
-    const { ledger, realPath, codeHashes } = options
+    const { ledger, kernel, realPath, codeHashes } = options
     this.#ledger = ledger
+    this.#kernel = kernel
     this.#path = realPath === undefined ? undefined : lockPath(realPath, ledger.identity)
     this.#codeHashes = codeHashes
   }
@@ -74,8 +78,8 @@ export class IntegrityLock {
   async #difference(record: IntegrityRecord): Promise<IntegrityCause | undefined> {
     const { receipts, receiptHash, headRoot, codeHashes, kernel } = record
     const wrong = (problem: string) => causeOf('runtime.integrity_lock', problem)
-    if (Number(kernel) > Number(KERNEL_VERSION)) {
-      return wrong(`version ${kernel} of the kernel wrote it, and this is ${KERNEL_VERSION}`)
+    if (Number(kernel) > Number(this.#kernel)) {
+      return wrong(`version ${kernel} of the kernel wrote it, and this is ${this.#kernel}`)
     }
     const last = receipts === 0 ? null : await this.#ledger.receipt(receipts - 1)
     const actual = last?.receipt.receiptHash ?? null
@@ -101,7 +105,7 @@ export class IntegrityLock {
     // A lock that is ahead of the disk would say of a crash that the ledger was put back.
     if (mode !== 'closed') await this.#ledger.logHashes()
     const codeHashes = await this.#codeHashes()
-    const kernel = KERNEL_VERSION
+    const kernel = this.#kernel
     const record = { format: FORMAT, kernel, receipts, receiptHash, headRoot, codeHashes } as const
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
     await replaceFile(this.#path, this.#encode(record))

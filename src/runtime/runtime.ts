@@ -19,7 +19,7 @@ import {
   systemRandom,
   TallyError
 } from '../core/index.js'
-import type { IntentReply } from '../intent/index.js'
+import { type IntentReply, KERNEL_VERSION } from '../intent/index.js'
 import {
   type JournalEntry,
   type Ledger,
@@ -126,7 +126,8 @@ export class WiredRuntime implements Runtime {
     this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
     const { ledger, packages, audit, runsOf: runs } = this
     const codeHashes = () => packages.installedCode()
-    this.#lock = new IntegrityLock({ ledger, realPath: opened.realPath, codeHashes })
+    const { realPath } = opened
+    this.#lock = new IntegrityLock({ ledger, kernel: KERNEL_VERSION, realPath, codeHashes })
     this.intents = new Intents({
       ledger,
       registry,

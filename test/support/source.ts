@@ -21,6 +21,8 @@ export interface Import {
   readonly specifier: string
   /** Only types cross: `import type`, `export type`. */
   readonly typeOnly: boolean
+  /** `import(...)`: loaded when that line runs, not with the file. */
+  readonly isLazy: boolean
   readonly line: number
 }
 
@@ -124,6 +126,7 @@ function findImports(text: string, code: string): readonly Import[] {
     imports.push({
       specifier: text.slice(start, end),
       typeOnly: type !== undefined || (allTypes && listed !== ''),
+      isLazy: whole.includes('('),
       line: lineAt(text, match.index)
     })
   }
