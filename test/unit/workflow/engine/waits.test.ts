@@ -10,29 +10,7 @@ import { troublesOf } from '../../../../src/workflow/engine/diagnose.js'
 import { type WorkflowHost, WorkflowParts } from '../../../../src/workflow/index.js'
 import { aisText, seedProtocols } from '../../../support/ais.js'
 import { TestChain } from '../../../support/ais-chain.js'
-
-const asset = { lit: { chain_id: 'eip155:1', address: `0x${'a'.repeat(40)}`, decimals: 6 } }
-const owner = { lit: `0x${'b'.repeat(40)}` }
-
-function balance(id: string, more: JsonObject = {}): JsonObject {
-  const args = { token: asset, owner }
-  return { id, type: 'query_ref', protocol: 'erc20@0.0.2', query: 'balance', args, ...more }
-}
-
-function transfer(id: string, more: JsonObject = {}): JsonObject {
-  const args = { token: asset, to: owner, amount: { lit: '5' } }
-  return { id, type: 'action_ref', protocol: 'erc20@0.0.2', action: 'transfer', args, ...more }
-}
-
-function flow(nodes: readonly JsonObject[], more: JsonObject = {}): JsonObject {
-  return {
-    schema: 'ais-flow/0.0.3',
-    meta: { name: 'demo', version: '1.0.0' },
-    default_chain: 'eip155:1',
-    nodes: nodes as unknown as Json,
-    ...more
-  }
-}
+import { asset, balance, flow, owner, transfer } from '../../../support/ais-flows.js'
 
 const protocols = seedProtocols.map(aisText)
 const free: WorkflowHost = {
