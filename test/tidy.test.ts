@@ -113,6 +113,12 @@ describe('rooms', () => {
     expect([...rooms].sort()).toEqual(['cli', 'core', 'identity', 'ledger', 'runtime'])
   })
 
+  it('loads no flows and no workflows to open a ledger', () => {
+    const rooms = new Set([...loadedWith('src/runtime/runtime.ts')].map(roomOf))
+    for (const room of ['agent', 'workflow', 'executor'])
+      expect.soft([...rooms]).not.toContain(room)
+  })
+
   it('reaches every file from an entry point', () => {
     const reached = reachableFrom(entryPoints())
     const dead = shipped.map((file) => file.path).filter((path) => !reached.has(path))

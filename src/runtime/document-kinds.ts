@@ -2,7 +2,6 @@ import { parseComposite, parsePlan } from '../block/index.js'
 import { isJsonObject, isTallyError, type Json, locate, readDocument } from '../core/index.js'
 import { parseGraph } from '../intent/index.js'
 import type { DocumentKind, LocatePath, ParsedDocument } from './document-kind.js'
-import { anyFlowKind } from './flow-kind.js'
 
 /** Documents that say in `schema` what they are. */
 function bySchema(name: string, parse: DocumentKind['parse']): DocumentKind {
@@ -12,33 +11,23 @@ function bySchema(name: string, parse: DocumentKind['parse']): DocumentKind {
 
 const composite = bySchema('tally-composite/1', parseComposite)
 
-/** Every kind of document that a runtime runs; a new kind is one line. */
-export const documentKinds: readonly DocumentKind[] = [
+/** Kinds of documents that need no room of their own; a new one is one line. */
+const plainKinds: readonly DocumentKind[] = [
   composite,
   bySchema('tally-plan/1', parsePlan),
-  bySchema('tally-graph/1', parseGraph),
-  anyFlowKind
+  bySchema('tally-graph/1', parseGraph)
 ]
 
-/**
- * Reads a parsed document by its kind. Never throws for a bad one. `own` goes before the kinds that
- * everybody has: a host's, which knows what names lead to.
- */
-export function parseByKind(
-  document: Json,
-  options: { readonly locate?: LocatePath; readonly own?: readonly DocumentKind[] } = {}
-): ParsedDocument {
-  return kindOf(document, options.own ?? []).parse(document, options)
-}
+/** A document's text, read. */
+export type ReadSource =
+  | { readonly ok: true; readonly document: Json; readonly locate?: LocatePath }
+  | (ParsedDocument & { readonly ok: false })
 
-/** {@link parseByKind} of text or of a parsed document. */
-export function parseSource(
-  source: string | Json,
-  own: readonly DocumentKind[] = []
-): ParsedDocument {
-  if (typeof source !== 'string') return parseByKind(source, { own })
+/** Reads a document from text; a parsed one has no places. Never throws for a bad one. */
+export function readSource(source: string | Json): ReadSource {
+  if (typeof source !== 'string') return { ok: true, document: source }
   try {
-    return parseByKind(readDocument(source), { locate: (path) => locate(source, path), own })
+    return { ok: true, document: readDocument(source), locate: (path) => locate(source, path) }
   } catch (error) {
     if (!isTallyError(error)) throw error
     const message = error.message
@@ -46,7 +35,18 @@ export function parseSource(
   }
 }
 
+/**
+ * Reads a document by its kind. Never throws for a bad one. `own` goes before the kinds that
+ * everybody has: those of rooms that were loaded, which know what the host brings.
+ */
+export function parseByKind(
+  document: Json,
+  options: { readonly locate?: LocatePath; readonly own: readonly DocumentKind[] }
+): ParsedDocument {
+  return kindOf(document, options.own).parse(document, options)
+}
+
 /** The kind of a document; of one that says nothing that is known, the first, which says so. */
 function kindOf(document: Json, own: readonly DocumentKind[]): DocumentKind {
-  return [...own, ...documentKinds].find((kind) => kind.matches(document)) ?? composite
+  return [...own, ...plainKinds].find((kind) => kind.matches(document)) ?? composite
 }

@@ -1,7 +1,6 @@
 import type { MessageOutcome, OpenWait, RunPump, RunStarted, WaitMessage } from '../block/index.js'
 import { canonicalizeLedgerValue, type Json, limits, type RunId } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
-import { overreaches } from '../workflow/index.js'
 import { copyOf } from './messages.js'
 import { waitsOf } from './standing.js'
 
@@ -45,7 +44,8 @@ export class Mail {
   /** Gives a message of a person to a run. */
   async message(runId: RunId, given: WaitMessage): Promise<MessageOutcome> {
     const message = copyOf(given)
-    if (this.#overreaches(runId, message)) return { accepted: false, reason: 'action_not_allowed' }
+    if (await this.#overreaches(runId, message))
+      return { accepted: false, reason: 'action_not_allowed' }
     const wait = this.#permissionAsked(runId, message)
     const approved = wait === undefined ? undefined : await this.#approve(wait, message.by)
     if (approved === undefined) return this.deliver(runId, message)
@@ -92,8 +92,10 @@ export class Mail {
   }
 
   /** A patch of a workflow's node changes what it was given, never what it does (W3). */
-  #overreaches(runId: RunId, { token, action, value = null }: WaitMessage): boolean {
+  async #overreaches(runId: RunId, message: WaitMessage): Promise<boolean> {
+    const { token, action, value = null } = message
     if (action !== 'patch') return false
+    const { overreaches } = await import('../workflow/index.js')
     const wait = this.#options.waits(runId).find((one) => one.token === token)
     const started = this.#options.ledger.run(runId)?.started as unknown as RunStarted | undefined
     return wait !== undefined && overreaches(wait, value, started?.definition ?? null)

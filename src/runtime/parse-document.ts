@@ -10,5 +10,6 @@ export async function parseDocument(
   options: { readonly locate?: LocatePath } = {}
 ): Promise<ParsedDocument> {
   const { parseByKind } = await import('./document-kinds.js')
-  return parseByKind(document, options)
+  const { anyFlowKind } = await import('./flow-kind.js')
+  return parseByKind(document, { ...options, own: [anyFlowKind] })
 }

@@ -128,7 +128,7 @@ async function codeOf(
 ): Promise<{ readonly registry: Registry; close(): Promise<void> }> {
   const { Registry } = await import('./registry.js')
   const { kernelFor } = await import('./kernel.js')
-  const registry = new Registry(registrations)
+  const registry = await Registry.open(registrations)
   const { sandbox } = kernelFor(registry, { identity, realPath: location })
   return { registry, close: () => sandbox.close() }
 }

@@ -1,4 +1,4 @@
-import { type AgentHost, AgentParts } from '../agent/index.js'
+import type { AgentHost } from '../agent/index.js'
 import {
   type Block,
   type BlockRegistry,
@@ -8,7 +8,6 @@ import {
   compileDocument,
   type Diagnostic,
   type DocumentDefinition,
-  isPlanDefinition,
   type Provider,
   type Request,
   type Response,
@@ -25,11 +24,10 @@ import {
   resolveBlock,
   resolverProvider
 } from '../intent/index.js'
-import { type WorkflowHost, WorkflowParts } from '../workflow/index.js'
-import type { CheckInputs, DocumentKind } from './document-kind.js'
-import { parseSource } from './document-kinds.js'
-import { flowKind } from './flow-kind.js'
-import { workflowKind } from './workflow-kind.js'
+import type { WorkflowHost } from '../workflow/index.js'
+import type { CheckInputs, ParsedDocument } from './document-kind.js'
+import { parseByKind, readSource } from './document-kinds.js'
+import { DocumentRooms } from './document-rooms.js'
 
 /** What `run.started` keeps of a run. */
 export type RunDefinition = DocumentDefinition | IntentDefinition
@@ -86,40 +84,53 @@ export class Registry implements BlockRegistry {
   readonly #resolvers: readonly string[]
   readonly #prepared = new Map<string, Prepared>()
   readonly #intents = new Map<string, ReturnType<typeof intentRoot>>()
-  readonly #kinds: readonly DocumentKind[]
   #expressions: Promise<Expressions> | undefined
-  /** The agent room's part: its sessions end with their run. */
-  readonly agents: AgentParts
-  readonly #workflow: WorkflowParts
+  /** Flows of agents and workflows, loaded with the first document that needs them. */
+  readonly rooms: DocumentRooms
 
-  constructor(registrations: Registrations) {
-    this.agents = new AgentParts(registrations.agents)
-    this.#workflow = new WorkflowParts(registrations.workflow)
-    this.#kinds = [
-      flowKind((document) => this.agents.compile(document)),
-      workflowKind(this.#workflow)
-    ]
-    for (const block of this.#workflow.blocks) add(this.#blocks, block.name, block, 'blocks')
-    for (const block of this.agents.blocks) add(this.#blocks, block.name, block, 'blocks')
-    for (const block of registrations.blocks ?? []) add(this.#blocks, block.name, block, 'blocks')
-    const { resolvers = [] } = registrations
+  /** Throws `runtime.duplicate_name`. What has to be read or loaded is not there yet. */
+  private constructor(registrations: Registrations) {
+    const { blocks = [], providers = [], resolvers = [] } = registrations
+    this.rooms = new DocumentRooms({
+      hosts: registrations,
+      expressions: () => this.#loadExpressions(),
+      register: (blocks, providers) => this.#register(blocks, providers)
+    })
+    for (const block of [...blocks, resolveBlock]) add(this.#blocks, block.name, block, 'blocks')
     this.#resolvers = resolvers.map(({ name }) => name)
-    add(this.#blocks, resolveBlock.name, resolveBlock, 'blocks')
-    for (const provider of [...(registrations.providers ?? []), resolverProvider(resolvers)]) {
+    for (const provider of [...providers, resolverProvider(resolvers)]) {
       add(this.#providers, provider.name, provider, 'providers')
-    }
-    for (const provider of this.agents.providers) {
-      if (!this.#providers.has(provider.name)) this.#providers.set(provider.name, provider)
     }
     this.#conditions = registrations.conditions ?? {}
     this.#repairs = registrations.repairs ?? {}
-    for (const source of registrations.composites ?? []) {
-      const parsed = parseSource(source, this.#kinds)
-      if (!parsed.ok) {
-        const problem = parsed.diagnostics[0]?.message ?? 'invalid'
-        throw new TallyError('runtime.invalid_composite', { problem })
-      }
-      add(this.#composites, parsed.definition.name, parsed.definition, 'composites')
+  }
+
+  /**
+   * Takes what a program registers, and loads the rooms that it brings something for. Throws
+   * `runtime.duplicate_name`, `runtime.invalid_composite`, and what the rooms refuse.
+   */
+  static async open(registrations: Registrations): Promise<Registry> {
+    const registry = new Registry(registrations)
+    await registry.rooms.loadHosted()
+    for (const source of registrations.composites ?? []) await registry.#addComposite(source)
+    return registry
+  }
+
+  async #addComposite(source: string | Json): Promise<void> {
+    const parsed = await this.#parse(source)
+    if (!parsed.ok) {
+      const problem = parsed.diagnostics[0]?.message ?? 'invalid'
+      throw new TallyError('runtime.invalid_composite', { problem })
+    }
+    add(this.#composites, parsed.definition.name, parsed.definition, 'composites')
+    await this.rooms.loadForBlocks(parsed.definition)
+  }
+
+  // A provider of the program goes before one of a room.
+  #register(blocks: readonly Block[], providers: readonly Provider[]): void {
+    for (const block of blocks) add(this.#blocks, block.name, block, 'blocks')
+    for (const provider of providers) {
+      if (!this.#providers.has(provider.name)) this.#providers.set(provider.name, provider)
     }
   }
 
@@ -163,13 +174,19 @@ export class Registry implements BlockRegistry {
     return this.#resolvers
   }
 
-  /** A document, as text or parsed, compiled. The problems of a bad one are data. */
-  async prepare(source: string | Json): Promise<Prepared> {
+  /**
+   * A document, as text or parsed, compiled; a workflow with protocols of its own. The problems of
+   * a bad one are data. Throws `document.malformed` for a workflow whose protocols are none.
+   */
+  async prepare(
+    document: string | Json,
+    { protocols = [] }: { readonly protocols?: readonly (string | Json)[] } = {}
+  ): Promise<Prepared> {
+    const source = protocols.length === 0 ? document : await this.rooms.bundle(document, protocols)
     const key = typeof source === 'string' ? source : canonicalize(source)
     const known = this.#prepared.get(key)
     if (known !== undefined) return known
-    if (mentionsWorkflow(key)) this.#workflow.use(await this.#loadExpressions())
-    const parsed = parseSource(source, this.#kinds)
+    const parsed = await this.#parse(source)
     const compiled = parsed.ok ? await this.compile(parsed.definition, parsed.warnings) : parsed
     const { checkInputs } = parsed.ok ? parsed : {}
     const prepared =
@@ -202,7 +219,7 @@ export class Registry implements BlockRegistry {
   ): Promise<Prepared> {
     const used = [definition as unknown as Json, [...this.#composites.values()] as unknown as Json]
     const expressions = mentionsCel(used) ? await this.#loadExpressions() : plainExpressions
-    if (runsWorkflow(definition)) this.#workflow.use(await this.#loadExpressions())
+    await this.rooms.loadForBlocks(definition)
     const result = compileDocument(definition, { registry: this, expressions })
     if (!result.ok) return result
     const { compiled } = result
@@ -212,6 +229,14 @@ export class Registry implements BlockRegistry {
     }
     const root = rootOf(definition, compiled, { isPrivate })
     return { ok: true, root, compiled, definition, warnings }
+  }
+
+  async #parse(source: string | Json): Promise<ParsedDocument> {
+    const read = readSource(source)
+    if (!read.ok) return read
+    const { document, ...places } = read
+    await this.rooms.loadFor(document)
+    return parseByKind(document, { ...places, own: this.rooms.kinds })
   }
 
   #loadExpressions(): Promise<Expressions> {
@@ -225,17 +250,6 @@ const plainExpressions: Pick<Expressions, 'compileValue' | 'compileCondition'> =
   compileCondition: (expression) => {
     throw new TallyError('core.internal', { problem: `no engine was loaded for ${expression}` })
   }
-}
-
-/** Whether a document may be a workflow, which is compiled with the CEL engine at hand. */
-function mentionsWorkflow(text: string): boolean {
-  return text.includes('ais-flow/') || text.includes('ais-bundle/')
-}
-
-/** Whether blocks of workflows run in it: they evaluate expressions while they run. */
-function runsWorkflow(definition: DocumentDefinition): boolean {
-  if (!isPlanDefinition(definition)) return false
-  return definition.nodes.some(({ work }) => work.kind === 'block' && work.block.startsWith('ais.'))
 }
 
 /** Loading the CEL engine takes a tenth of a second, so documents without CEL do without it. */

@@ -390,7 +390,7 @@ export class Runs {
     else known.result.reject(how.error)
     known.channel.close()
     if (this.#known.get(runId) === known) this.#known.delete(runId)
-    void this.#options.registry.agents.turns.disposeRun(runId)
+    this.#options.registry.rooms.disposeRun(runId)
   }
 
   #checkOpen(): void {

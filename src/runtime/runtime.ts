@@ -30,7 +30,6 @@ import {
   type RunRecord,
   type StoredReceipt
 } from '../ledger/index.js'
-import { bundled } from '../workflow/index.js'
 import type { DeliveredEvent } from './channel.js'
 import {
   Conversation,
@@ -57,7 +56,7 @@ import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
 export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
   const clock = options.clock ?? systemClock
   const random = options.random ?? systemRandom
-  const registry = new Registry(options)
+  const registry = await Registry.open(options)
   const opened = await openForRuntime(options, { random })
   const runtime = new WiredRuntime(opened, registry, {
     clock,
@@ -121,7 +120,7 @@ export class WiredRuntime implements Runtime {
       host,
       onKernelWork: (position) => this.intents.stepped(position)
     })
-    registry.agents.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
+    registry.rooms.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
     const { store } = opened
     this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
     const { ledger, packages, audit, runsOf: runs } = this
@@ -218,9 +217,8 @@ export class WiredRuntime implements Runtime {
     if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
     const runId = (options.id ?? this.#random.uuid()) as RunId
     const inputs = options.inputs ?? {}
-    const { protocols = [] } = options
-    const whole = protocols.length === 0 ? document : bundled(document, protocols)
-    const known = this.runsOf.start(runId, this.registry.prepare(whole), {
+    const prepared = this.registry.prepare(document, options)
+    const known = this.runsOf.start(runId, prepared, {
       inputs,
       principal: { kind: 'owner', id: 'local' }
     })
@@ -300,7 +298,7 @@ export class WiredRuntime implements Runtime {
   async #close(): Promise<void> {
     await this.#socket?.close()
     await this.runsOf.close()
-    await this.registry.agents.turns.close()
+    await this.registry.rooms.close()
     await this.packages.close()
     try {
       await this.#closeLedger()

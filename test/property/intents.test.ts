@@ -126,7 +126,7 @@ async function openLife(
   let uuids = 0
   const tally = new Runtime(
     { ledger, store, realPath: location, close },
-    new Registry({ blocks: [acting(machine.world)] }),
+    await Registry.open({ blocks: [acting(machine.world)] }),
     {
       clock: life.clock(machine.clock),
       random: {

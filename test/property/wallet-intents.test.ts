@@ -76,7 +76,8 @@ async function openLife(machine: Machine, dieAt?: number) {
     await store.close()
   }
   let uuids = 0
-  const tally = new WiredRuntime({ ledger, store, realPath: location, close }, new Registry({}), {
+  const registry = await Registry.open({})
+  const tally = new WiredRuntime({ ledger, store, realPath: location, close }, registry, {
     clock: life.clock(machine.clock),
     random: {
       bytes: (length) => new Uint8Array(length).fill(1),

@@ -102,7 +102,7 @@ export async function honestLedger(): Promise<{
   const random = { bytes: (length: number) => new Uint8Array(length), uuid: () => 'unused' }
   const runtime = new WiredRuntime(
     { ledger: spied, store, realPath: undefined, close: () => ledger.close() },
-    new Registry(forgedCode),
+    await Registry.open(forgedCode),
     { clock: new ManualClock(), random, durability: 'output' }
   )
   const run = runtime.start(document, { id: 'forged', inputs: { limit: '10' } })
@@ -163,8 +163,8 @@ function madeToFit(item: JournalItem, totals: Totals): JournalItem {
   }
 }
 
-export function verifyForged(store: Store, reexecute = true) {
-  const code = new Registry(forgedCode)
+export async function verifyForged(store: Store, reexecute = true) {
+  const code = await Registry.open(forgedCode)
   return verifyLedgerDeep({ store, identity: testKeys.identity, code, reexecute })
 }
 

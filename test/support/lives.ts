@@ -51,7 +51,7 @@ export async function openOn(
       await store.close()
     }
   }
-  const registry = new Registry(registrations)
+  const registry = await Registry.open(registrations)
   return new WiredRuntime({ ledger, store, realPath: undefined, close }, registry, {
     clock,
     random: fixedRandom,

@@ -14,11 +14,11 @@ function scenarioOf(name: string): Scenario {
   return { document, inputs: { limit: '10' }, registrations: scenarioBlocks }
 }
 
-function verifyAgain({ machine }: Outcome, executions = 1): Promise<VerificationReport> {
+async function verifyAgain({ machine }: Outcome, executions = 1): Promise<VerificationReport> {
   return verifyLedgerDeep({
     store: machine.disk.open(),
     identity: testKeys.identity,
-    code: new Registry(scenarioBlocks(machine.world)),
+    code: await Registry.open(scenarioBlocks(machine.world)),
     executions
   })
 }

@@ -41,7 +41,7 @@ function scenario(nodes: Json, rest: object = {}): Scenario {
 
 async function expectSame({ machine, result }: Outcome): Promise<void> {
   expect(result.status).toBe('done')
-  const code = new Registry({ blocks })
+  const code = await Registry.open({ blocks })
   const store = machine.disk.open()
   const report = await verifyLedgerDeep({ store, identity: testKeys.identity, code })
   expect(report.failure).toBeUndefined()

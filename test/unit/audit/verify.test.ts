@@ -52,15 +52,15 @@ function kept(store: Store): Store {
   }
 }
 
-function codeOf(run: Code, version?: string): Registry {
-  return new Registry({ blocks: [step(run, version)] })
+function codeOf(run: Code, version?: string): Promise<Registry> {
+  return Registry.open({ blocks: [step(run, version)] })
 }
 
 describe('verify by doing it again', () => {
   it('P1: counts what it did, and says what it did not check', async () => {
     const { store, note } = await ran(counting)
     const notes = [{ source: './ops.note', text: note }]
-    const report = await verifyLedgerDeep({ store, identity, code: codeOf(counting), notes })
+    const report = await verifyLedgerDeep({ store, identity, code: await codeOf(counting), notes })
     expect(report).toMatchObject({ ok: true, receipts: 3, reexecuted: 3 })
     expect(Object.values(report.reexecutedByProfile)).toEqual([3])
     expect(report.anchored).toMatchObject({ upTo: 3, logSize: 3, source: './ops.note' })
@@ -80,7 +80,7 @@ describe('verify by doing it again', () => {
       ctx.state.set('n', n === 2 ? 99 : n)
       return { n }
     }
-    const report = await verifyLedgerDeep({ store, identity, code: codeOf(other) })
+    const report = await verifyLedgerDeep({ store, identity, code: await codeOf(other) })
     expect(report.failure).toMatchObject({
       index: 1,
       field: 'writeSet',
@@ -107,22 +107,22 @@ describe('verify by doing it again', () => {
     ]
   ])('P1: finds code that now gives %s', async (_name, run, failure) => {
     const { store } = await ran(counting)
-    const report = await verifyLedgerDeep({ store, identity, code: codeOf(run) })
+    const report = await verifyLedgerDeep({ store, identity, code: await codeOf(run) })
     expect(report.failure).toMatchObject({ index: 0, ...failure })
   })
 
   it('P1: finds an answer that the code does not ask for any more', async () => {
     const { store } = await ran((ctx) => ctx.effect('rate', { perform: () => 1 }))
-    const report = await verifyLedgerDeep({ store, identity, code: codeOf(() => 1) })
+    const report = await verifyLedgerDeep({ store, identity, code: await codeOf(() => 1) })
     expect(report.failure).toMatchObject({ field: 'sealed.1', expected: 'no such call' })
     const asked: Code = (ctx) => ctx.effect('rate', { request: 2, perform: () => 1 })
-    const other = await verifyLedgerDeep({ store, identity, code: codeOf(asked) })
+    const other = await verifyLedgerDeep({ store, identity, code: await codeOf(asked) })
     expect(other.failure).toMatchObject({ field: 'sealed.1.requestHash' })
   })
 
   it('P1: refuses code of another version, or leaves it out when asked to', async () => {
     const { store } = await ran(counting)
-    const code = codeOf(counting, '2.0.0')
+    const code = await codeOf(counting, '2.0.0')
     const refused = await verifyLedgerDeep({ store, identity, code })
     expect(refused.failure).toMatchObject({ index: 0, field: 'definitionHash', key: 'one' })
     const left = await verifyLedgerDeep({ store, identity, code, unknownCode: 'skip' })
@@ -137,7 +137,7 @@ describe('verify by doing it again', () => {
       times += 1
       return times === 4 ? 'other' : counting(ctx, input)
     }
-    const code = codeOf(fickle)
+    const code = await codeOf(fickle)
     const once = await verifyLedgerDeep({ store, identity, code })
     expect(once.ok).toBe(true)
     const twice = await verifyLedgerDeep({ store, identity, code, executions: 2 })
@@ -146,13 +146,13 @@ describe('verify by doing it again', () => {
 
   it('P2: does one receipt again, by place and by hash', async () => {
     const { store } = await ran(counting)
-    const code = codeOf(counting)
+    const code = await codeOf(counting)
     const replayed = await replayReceipt({ store, identity, code, which: 1 })
     expect(replayed).toMatchObject({ index: 1, ok: true })
     const which = replayed?.receiptHash ?? 0
     expect(await replayReceipt({ store, identity, code, which })).toMatchObject({ index: 1 })
     expect(await replayReceipt({ store, identity, code, which: 9 })).toBeUndefined()
-    const other = codeOf(() => 1)
+    const other = await codeOf(() => 1)
     expect(await replayReceipt({ store, identity, code: other, which: 1 })).toMatchObject({
       index: 1,
       ok: false,

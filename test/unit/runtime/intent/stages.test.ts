@@ -35,7 +35,7 @@ beforeAll(async () => {
   const random = systemRandom
   tally = new WiredRuntime(
     await openForRuntime({ location: 'memory:' }, { random }),
-    new Registry({ blocks: [block] }),
+    await Registry.open({ blocks: [block] }),
     {
       clock: systemClock,
       random,

@@ -1,0 +1,134 @@
+import type { AgentHost, AgentParts } from '../agent/index.js'
+import type { Block, DocumentDefinition, Provider } from '../block/index.js'
+import { isJsonObject, type Json, type RunId } from '../core/index.js'
+import type { Expressions } from '../expression/index.js'
+import type { WorkflowHost, WorkflowParts } from '../workflow/index.js'
+import type { DocumentKind } from './document-kind.js'
+
+/** What a program brings for the rooms of documents. */
+export interface RoomHosts {
+  readonly agents?: AgentHost
+  readonly workflow?: WorkflowHost
+}
+
+type AgentDelta = Parameters<NonNullable<AgentHost['onDelta']>>[0]
+
+/**
+ * The rooms that only some documents need: flows of agents and workflows of AIS. Each is loaded
+ * with the first document that needs it, or at once for a program that brings something for it:
+ * opening a ledger takes a third less without them.
+ *
+ * Owns: which of them are loaded. Does not own: the sessions of agents, which are their room's.
+ */
+export class DocumentRooms {
+  readonly #hosts: RoomHosts
+  readonly #register: (blocks: readonly Block[], providers: readonly Provider[]) => void
+  readonly #expressions: () => Promise<Expressions>
+  readonly #kinds: DocumentKind[] = []
+  readonly #listeners: ((delta: AgentDelta) => void)[] = []
+  #agents: Promise<AgentParts> | undefined
+  #agentParts: AgentParts | undefined
+  #workflow: Promise<WorkflowParts> | undefined
+
+  constructor(options: {
+    readonly hosts: RoomHosts
+    /** Takes what a room brings, before its first document is compiled. */
+    readonly register: (blocks: readonly Block[], providers: readonly Provider[]) => void
+    readonly expressions: () => Promise<Expressions>
+  }) {
+    this.#hosts = options.hosts
+    this.#register = options.register
+    this.#expressions = options.expressions
+  }
+
+  /** Kinds of documents of the rooms that are loaded; they know what the host brings. */
+  get kinds(): readonly DocumentKind[] {
+    return this.#kinds
+  }
+
+  /** Loads what the host brings something for. Throws for what it brings and is not sound. */
+  async loadHosted(): Promise<void> {
+    const { agents, workflow } = this.#hosts
+    if (agents !== undefined) await this.#loadAgents()
+    if (workflow !== undefined) await this.#loadWorkflow()
+  }
+
+  /** Loads the room that reads a document; most need none. */
+  async loadFor(document: Json): Promise<void> {
+    if (!isJsonObject(document)) return
+    const { schema, meta } = document
+    if (schema === undefined && isJsonObject(meta)) await this.#loadAgents()
+    if (typeof schema === 'string' && schema.startsWith('ais-')) await this.#loadWorkflow()
+  }
+
+  /** Loads the rooms whose blocks a definition names; they may stand deep inside it. */
+  async loadForBlocks(definition: DocumentDefinition): Promise<void> {
+    // A definition is plain JSON by construction; its type only names the members.
+    const value = definition as unknown as Json
+    if (mentions(value, ['agent.', 'flow.'])) await this.#loadAgents()
+    if (mentions(value, ['ais.'])) await this.#loadWorkflow()
+  }
+
+  /** A workflow and protocols for it as one document. */
+  async bundle(workflow: string | Json, protocols: readonly (string | Json)[]): Promise<Json> {
+    const { bundled } = await import('../workflow/index.js')
+    return bundled(workflow, protocols)
+  }
+
+  /** Hears the text of all turns as it arrives. */
+  onDelta(listener: (delta: AgentDelta) => void): void {
+    this.#listeners.push(listener)
+    this.#agentParts?.onDelta(listener)
+  }
+
+  /** A run has left memory: its agents' sessions end. */
+  disposeRun(runId: RunId): void {
+    void this.#agentParts?.turns.disposeRun(runId)
+  }
+
+  async close(): Promise<void> {
+    await this.#agentParts?.turns.close()
+  }
+
+  #loadAgents(): Promise<AgentParts> {
+    this.#agents ??= this.#openAgents()
+    return this.#agents
+  }
+
+  async #openAgents(): Promise<AgentParts> {
+    const [{ AgentParts }, { flowKind }] = await Promise.all([
+      import('../agent/index.js'),
+      import('./flow-kind.js')
+    ])
+    const parts = new AgentParts(this.#hosts.agents)
+    this.#register(parts.blocks, parts.providers)
+    this.#kinds.push(flowKind((document) => parts.compile(document)))
+    for (const listener of this.#listeners) parts.onDelta(listener)
+    this.#agentParts = parts
+    return parts
+  }
+
+  #loadWorkflow(): Promise<WorkflowParts> {
+    this.#workflow ??= this.#openWorkflow()
+    return this.#workflow
+  }
+
+  async #openWorkflow(): Promise<WorkflowParts> {
+    const [{ WorkflowParts }, { workflowKind }] = await Promise.all([
+      import('../workflow/index.js'),
+      import('./workflow-kind.js')
+    ])
+    const parts = new WorkflowParts(this.#hosts.workflow)
+    parts.use(await this.#expressions())
+    this.#register(parts.blocks, [])
+    this.#kinds.push(workflowKind(parts))
+    return parts
+  }
+}
+
+/** Whether a name or a text in it begins so; a room that is loaded for a text does no harm. */
+function mentions(value: Json, prefixes: readonly string[]): boolean {
+  if (typeof value === 'string') return prefixes.some((prefix) => value.startsWith(prefix))
+  if (Array.isArray(value)) return value.some((item) => mentions(item, prefixes))
+  return isJsonObject(value) && Object.values(value).some((item) => mentions(item, prefixes))
+}
