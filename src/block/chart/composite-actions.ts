@@ -27,6 +27,7 @@ import {
   skippedResponse,
   timedOutResponse
 } from './execution.js'
+import { askScope } from './parent.js'
 
 /**
  * The functions that `machines/composite.ts` names, over one compiled graph. Pure, never throwing.
@@ -215,16 +216,4 @@ function scopeActions(questions: CompositeQuestions): Readonly<Record<string, Co
       event.type === 'scope.settled' ? event.response : heldFailure(context)
     )
   }
-}
-
-/** Commits or drops the composite's overlay; asked again after a restore. */
-export function askScope(
-  context: CompositeContext,
-  kind: 'scope.commit' | 'scope.abort',
-  sink: Sink
-): void {
-  const { identity, step, attempt, scopeAt } = context
-  const response = kind === 'scope.commit' ? context.held : heldFailure(context)
-  if (response === null) return
-  sink.ask({ kind, path: identity.path, step, attempt, response, at: scopeAt })
 }

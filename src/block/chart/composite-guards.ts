@@ -1,5 +1,6 @@
 import type { CompositeEvent } from '../protocol.js'
 import type { CompositeContext, CompositeQuestions, NodeParams } from './composite-questions.js'
+import { parentGuards } from './parent-guards.js'
 
 export type CompositeGuard = (
   context: CompositeContext,
@@ -26,12 +27,6 @@ export function compositeGuards(
       return choice.kind === 'branch' && choice.branch === params.branch
     },
     outputFails: (context, event) => questions.output(context, event)?.ok === false,
-    scopeSucceeds: (_, event) => event.type === 'scope.settled' && event.response.success,
-    retriesLater: (context, event) => questions.decision(context, event).kind === 'retry',
-    repairs: (context, event) => questions.decision(context, event).kind === 'repair',
-    asks: (context, event) => questions.decision(context, event).kind === 'ask',
-    choosesRetry: (_, event) => event.type === 'decision.made' && event.action === 'retry',
-    choosesPatch: (_, event) => event.type === 'decision.made' && event.action === 'patch',
-    choosesSkip: (_, event) => event.type === 'decision.made' && event.action === 'skip'
+    ...parentGuards(questions)
   }
 }

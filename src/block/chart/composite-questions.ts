@@ -1,7 +1,7 @@
 import type { Json } from '../../core/index.js'
 import type { Evaluated } from '../graph/expressions.js'
 import type { CompositeEvent, Response } from '../protocol.js'
-import { decideRecovery, type RecoveryDecision } from '../recovery.js'
+import type { RecoveryDecision } from '../recovery.js'
 import {
   asJson,
   type Choice,
@@ -9,17 +9,12 @@ import {
   choose,
   type PlannedNode
 } from './composite-plan.js'
-import {
-  type BlockIdentity,
-  classOf,
-  type Execution,
-  heldFailure,
-  idleExecution
-} from './execution.js'
+import { type BlockIdentity, heldFailure, idleExecution } from './execution.js'
+import { ParentDecisions, type ParentExecution } from './parent.js'
 
 /** What a composite's guards and actions ask of its graph, its context and the event at hand. */
 
-export interface CompositeContext extends Execution {
+export interface CompositeContext extends ParentExecution {
   /** Child executions of this attempt, counted against `max_steps`. */
   readonly steps: number
   /**
@@ -32,10 +27,6 @@ export interface CompositeContext extends Execution {
   readonly current: string | null
   /** Responses that some value refers to, by node. */
   readonly responses: Readonly<Record<string, Response>>
-  /** What a scope is to commit. */
-  readonly held: Response | null
-  /** When the scope's commit or abort was asked for: asked again alike after a restart. */
-  readonly scopeAt: number
 }
 
 export interface NodeParams {
@@ -72,10 +63,6 @@ interface Memory {
   readonly choices: WeakMap<object, Choice>
   readonly inputs: WeakMap<CompositeContext, Map<string, Evaluated<Json>>>
   readonly outputs: WeakMap<object, Evaluated<Json>>
-  readonly decisions: WeakMap<
-    object,
-    { readonly context: object; readonly decision: RecoveryDecision }
-  >
 }
 
 /** The questions that guards and actions of one compiled composite ask. */
@@ -84,12 +71,13 @@ export class CompositeQuestions {
   readonly #memory: Memory = {
     choices: new WeakMap(),
     inputs: new WeakMap(),
-    outputs: new WeakMap(),
-    decisions: new WeakMap()
+    outputs: new WeakMap()
   }
+  readonly #decisions: ParentDecisions<CompositeContext>
 
   constructor(plan: CompositePlan) {
     this.plan = plan
+    this.#decisions = new ParentDecisions((name) => plan.repair(name))
   }
 
   node(params: NodeParams): PlannedNode | undefined {
@@ -142,26 +130,7 @@ export class CompositeQuestions {
   }
 
   decision(context: CompositeContext, event: CompositeEvent): RecoveryDecision {
-    const known = this.#memory.decisions.get(event)
-    if (known !== undefined && known.context === context) return known.decision
-    const response = heldFailure(context)
-    const decision: RecoveryDecision =
-      context.request === null
-        ? { kind: 'fail', response }
-        : decideRecovery({
-            request: context.request,
-            response,
-            options: context.options,
-            attempt: context.attempt,
-            cursor: context.cursor,
-            sideEffects: classOf(context),
-            at: event.at,
-            sent: event.type === 'scope.settled' ? event.sent : undefined,
-            canFallBack: false,
-            repair: (name) => this.plan.repair(name)
-          })
-    this.#memory.decisions.set(event, { context, decision })
-    return decision
+    return this.#decisions.of(context, event)
   }
 
   #current(context: CompositeContext): PlannedNode | undefined {

@@ -1,6 +1,6 @@
 import { present } from '../../core/index.js'
 import type { CompositeEvent } from '../protocol.js'
-import { askScope, compositeActions } from './composite-actions.js'
+import { compositeActions } from './composite-actions.js'
 import { countedStep, executeEvent } from './composite-child.js'
 import { compositeGuards } from './composite-guards.js'
 import type { CompositeParts } from './composite-machine.js'
@@ -10,7 +10,6 @@ import {
   idleComposite,
   type NodeParams
 } from './composite-questions.js'
-import { askDecision, askTimer, type Sink } from './execution.js'
 import {
   type ParentLogic,
   type ParentSink,
@@ -37,8 +36,7 @@ export function compositeLogic(parts: CompositeParts): CompositeLogic {
       actions: { ...compositeActions(questions), ...childActions(questions) }
     },
     child: (name) => plan.nodes.get(name),
-    idle: (identity) => idleComposite(identity),
-    askAgain
+    idle: (identity) => idleComposite(identity)
   })
 }
 
@@ -64,21 +62,3 @@ type TableAction = (
   params: NodeParams,
   sink: CompositeSink
 ) => CompositeContext
-
-/** What a restored composite itself waits for; its children ask for themselves. */
-function askAgain(key: string, context: CompositeContext, sink: Sink): void {
-  switch (key) {
-    case 'WAITING.retry':
-      askTimer(context, sink)
-      return
-    case 'WAITING.decision':
-      askDecision(context, sink)
-      return
-    case 'BUSY.commit':
-      askScope(context, 'scope.commit', sink)
-      return
-    case 'BUSY.abort':
-      askScope(context, 'scope.abort', sink)
-      return
-  }
-}

@@ -14,7 +14,8 @@ import {
   pumpOf,
   type SideEffectClass
 } from '../protocol.js'
-import { type BlockIdentity, type Execution, rootAsk, type Sink } from './execution.js'
+import { type BlockIdentity, rootAsk, type Sink } from './execution.js'
+import { askParentAgain, type ParentExecution } from './parent.js'
 import { keyOfValue, stepTable, type TableFunctions, type TableValue, tableOf } from './table.js'
 
 /**
@@ -23,7 +24,7 @@ import { keyOfValue, stepTable, type TableFunctions, type TableValue, tableOf } 
  * Owns: its children, one per node, made when first needed and kept until it stops (D8).
  * - D6: contexts are kept as they are; XState would look for actor references inside payloads.
  */
-export interface ParentSnapshot<Context extends Execution> {
+export interface ParentSnapshot<Context extends ParentExecution> {
   readonly status: 'active'
   readonly output: undefined
   readonly error: undefined
@@ -35,7 +36,7 @@ export interface ParentSnapshot<Context extends Execution> {
 
 type Children = Record<string, AnyActorRef>
 
-export type ParentLogic<Context extends Execution> = ActorLogic<
+export type ParentLogic<Context extends ParentExecution> = ActorLogic<
   ParentSnapshot<Context>,
   CompositeEvent,
   BlockIdentity
@@ -56,20 +57,18 @@ export interface ChildPlace {
 }
 
 /** One kind of parent: its chart, its functions, and where its children come from. */
-export interface ParentParts<Context extends Execution, Params extends object> {
+export interface ParentParts<Context extends ParentExecution, Params extends object> {
   readonly config: ChartNode
   readonly functions: TableFunctions<Context, CompositeEvent, Params, ParentSink>
   /** Logic of the children by `src` name. */
   readonly children: Readonly<Record<string, AnyActorLogic>>
   child(name: string): ChildPlace | undefined
   idle(identity: BlockIdentity): Context
-  /** What a restored block itself waits for; its children ask for themselves. */
-  askAgain(key: string, context: Context, sink: Sink): void
 }
 
-type Parts = Pick<ParentParts<Execution, object>, 'child' | 'children'>
+type Parts = Pick<ParentParts<ParentExecution, object>, 'child' | 'children'>
 
-export function parentLogic<Context extends Execution, Params extends object>(
+export function parentLogic<Context extends ParentExecution, Params extends object>(
   parts: ParentParts<Context, Params>
 ): ParentLogic<Context> {
   const table = tableOf<Context, CompositeEvent, Params, ParentSink>(parts.config, parts.functions)
@@ -111,7 +110,7 @@ export function parentLogic<Context extends Execution, Params extends object>(
     start: ({ value, context, children }, scope) => {
       for (const child of Object.values(children)) child.start()
       const sink = new ScopeSink(parts, children, context.identity, scope)
-      parts.askAgain(keyOfValue(value), context, sink)
+      askParentAgain(keyOfValue(value), context, sink)
     }
   }
 }
@@ -133,7 +132,7 @@ function isIdleLeaf(child: AnyActorRef): boolean {
   return child.src === 'leaf' && child.getSnapshot().value === 'READY'
 }
 
-function snapshotOf<Context extends Execution>(
+function snapshotOf<Context extends ParentExecution>(
   value: TableValue,
   context: Context,
   children: Children
@@ -151,7 +150,7 @@ function isSystemEvent(event: SystemEvent): boolean {
   return event.type.startsWith('xstate.')
 }
 
-function handleSystemEvent<Context extends Execution>(
+function handleSystemEvent<Context extends ParentExecution>(
   snapshot: ParentSnapshot<Context>,
   event: SystemEvent,
   scope: Scope<Context>
@@ -164,9 +163,9 @@ function handleSystemEvent<Context extends Execution>(
   return snapshot
 }
 
-type Scope<Context extends Execution> = ActorScope<ParentSnapshot<Context>, CompositeEvent>
+type Scope<Context extends ParentExecution> = ActorScope<ParentSnapshot<Context>, CompositeEvent>
 
-class ScopeSink<Context extends Execution> implements ParentSink {
+class ScopeSink<Context extends ParentExecution> implements ParentSink {
   readonly #parts: Parts
   readonly #children: Children
   readonly #identity: BlockIdentity

@@ -18,6 +18,7 @@ import {
   skippedResponse,
   timedOutResponse
 } from '../chart/execution.js'
+import { askScope } from '../chart/parent.js'
 import type { ParentSink } from '../chart/parent-table.js'
 import { type CompositeEvent, failedResponse, type Response, reasons } from '../protocol.js'
 import { nodeActions } from './node-actions.js'
@@ -151,7 +152,7 @@ function scopeActions(questions: PlanQuestions): Readonly<Record<string, PlanAct
     (kind: 'scope.commit' | 'scope.abort'): PlanAction =>
     (context, event, _params, sink) => {
       const asked = { ...context, scopeAt: event.at }
-      askPlanScope(asked, kind, sink)
+      askScope(asked, kind, sink)
       return asked
     }
   return {
@@ -163,16 +164,4 @@ function scopeActions(questions: PlanQuestions): Readonly<Record<string, PlanAct
       event.type === 'scope.settled' ? event.response : heldFailure(context)
     )
   }
-}
-
-/** Commits or drops the plan's overlay; asked again after a restore. */
-export function askPlanScope(
-  context: PlanContext,
-  kind: 'scope.commit' | 'scope.abort',
-  sink: Sink
-): void {
-  const { identity, step, attempt, scopeAt } = context
-  const response = kind === 'scope.commit' ? context.held : heldFailure(context)
-  if (response === null) return
-  sink.ask({ kind, path: identity.path, step, attempt, response, at: scopeAt })
 }

@@ -1,3 +1,4 @@
+import { parentGuards } from '../chart/parent-guards.js'
 import type { CompositeEvent } from '../protocol.js'
 import type { PlanQuestions } from './questions.js'
 import { itemAt } from './rows.js'
@@ -19,12 +20,6 @@ export function planGuards(questions: PlanQuestions): Readonly<Record<string, Pl
       const state = itemAt(context.nodes, library.places.get(event.node) ?? -1)
       return state?.status === 'running' && !state.isCancelled
     },
-    scopeSucceeds: (_, event) => event.type === 'scope.settled' && event.response.success,
-    retriesLater: (context, event) => questions.decision(context, event).kind === 'retry',
-    repairs: (context, event) => questions.decision(context, event).kind === 'repair',
-    asks: (context, event) => questions.decision(context, event).kind === 'ask',
-    choosesRetry: (_, event) => event.type === 'decision.made' && event.action === 'retry',
-    choosesPatch: (_, event) => event.type === 'decision.made' && event.action === 'patch',
-    choosesSkip: (_, event) => event.type === 'decision.made' && event.action === 'skip'
+    ...parentGuards(questions)
   }
 }

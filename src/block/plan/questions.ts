@@ -1,9 +1,10 @@
 import type { Json } from '../../core/index.js'
 import { asJson } from '../chart/composite-plan.js'
-import { classOf, heldFailure } from '../chart/execution.js'
+import { heldFailure } from '../chart/execution.js'
+import { ParentDecisions } from '../chart/parent.js'
 import type { Evaluated } from '../graph/expressions.js'
 import type { CompositeEvent, Response } from '../protocol.js'
-import { decideRecovery, type RecoveryDecision } from '../recovery.js'
+import type { RecoveryDecision } from '../recovery.js'
 import type { PlanNodeResult } from './definition.js'
 import type { PlanLibrary, PlanNode } from './library.js'
 import { itemsOf } from './rows.js'
@@ -14,13 +15,11 @@ export class PlanQuestions {
   readonly library: PlanLibrary
   // Asked by a guard and then by an action: computed once for each context.
   readonly #outputs = new WeakMap<PlanContext, Evaluated<Json>>()
-  readonly #decisions = new WeakMap<
-    object,
-    { readonly context: PlanContext; readonly decision: RecoveryDecision }
-  >()
+  readonly #decisions: ParentDecisions<PlanContext>
 
   constructor(library: PlanLibrary) {
     this.library = library
+    this.#decisions = new ParentDecisions((name) => library.repair(name))
   }
 
   /** The plan's output once every node has ended; null when it has none. */
@@ -62,26 +61,7 @@ export class PlanQuestions {
   }
 
   decision(context: PlanContext, event: CompositeEvent): RecoveryDecision {
-    const known = this.#decisions.get(event)
-    if (known !== undefined && known.context === context) return known.decision
-    const response = heldFailure(context)
-    const decision: RecoveryDecision =
-      context.request === null
-        ? { kind: 'fail', response }
-        : decideRecovery({
-            request: context.request,
-            response,
-            options: context.options,
-            attempt: context.attempt,
-            cursor: context.cursor,
-            sideEffects: classOf(context),
-            at: event.at,
-            sent: event.type === 'scope.settled' ? event.sent : undefined,
-            canFallBack: false,
-            repair: (name) => this.library.repair(name)
-          })
-    this.#decisions.set(event, { context, decision })
-    return decision
+    return this.#decisions.of(context, event)
   }
 
   #responses(context: PlanContext): Json {

@@ -1,4 +1,5 @@
-import { type BlockIdentity, type Execution, idleExecution } from '../chart/execution.js'
+import { type BlockIdentity, idleExecution } from '../chart/execution.js'
+import type { ParentExecution } from '../chart/parent.js'
 import type { Response, WaitReason } from '../protocol.js'
 import type { PlanNodeEnd } from './definition.js'
 import type { Rows } from './rows.js'
@@ -22,7 +23,7 @@ export interface LaneState {
   readonly last: number | null
 }
 
-export interface PlanContext extends Execution {
+export interface PlanContext extends ParentExecution {
   readonly runId: string | null
   /**
    * Steps given to children of this path in this run. Every attempt takes one for each node, by its
@@ -44,10 +45,6 @@ export interface PlanContext extends Execution {
   readonly frontier: number
   /** Why the child waits that said so last. */
   readonly childReason: WaitReason
-  /** What a scope is to commit. */
-  readonly held: Response | null
-  /** When the scope's commit or abort was asked for: asked again alike after a restart. */
-  readonly scopeAt: number
 }
 
 export type PlanCounters = Pick<PlanContext, 'childExecutions' | 'runId'>

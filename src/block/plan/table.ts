@@ -1,6 +1,5 @@
-import { askDecision, askTimer, type Sink } from '../chart/execution.js'
 import { type ParentLogic, type ParentSnapshot, parentLogic } from '../chart/parent-table.js'
-import { askPlanScope, planActions } from './actions.js'
+import { planActions } from './actions.js'
 import { planGuards } from './guards.js'
 import type { PlanParts } from './machine.js'
 import { PlanQuestions } from './questions.js'
@@ -17,25 +16,6 @@ export function planLogic({ config, library, children }: PlanParts): PlanLogic {
     children,
     functions: { guards: planGuards(questions), actions: planActions(questions) },
     child: (name) => library.nodes[library.places.get(name) ?? -1],
-    idle: (identity) => idlePlan(identity),
-    askAgain
+    idle: (identity) => idlePlan(identity)
   })
-}
-
-/** What a restored plan itself waits for; its children ask for themselves. */
-function askAgain(key: string, context: PlanContext, sink: Sink): void {
-  switch (key) {
-    case 'WAITING.retry':
-      askTimer(context, sink)
-      return
-    case 'WAITING.decision':
-      askDecision(context, sink)
-      return
-    case 'BUSY.commit':
-      askPlanScope(context, 'scope.commit', sink)
-      return
-    case 'BUSY.abort':
-      askPlanScope(context, 'scope.abort', sink)
-      return
-  }
 }
