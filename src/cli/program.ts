@@ -25,8 +25,7 @@ import { addServingCommands } from './program/serving.js'
 
 /** Runs one command line; sets the exit code and ends the process when all is written. */
 export async function main(words: readonly string[]): Promise<void> {
-  // When nobody reads any more, a run is parked and everything else ends.
-  process.stdout.once('error', () => process.kill(process.pid, 'SIGTERM'))
+  process.stdout.once('error', endUnread)
   process.stdout.on('error', () => undefined)
   process.stderr.on('error', () => undefined)
   let exitCode: ExitCode = exitCodes.done
@@ -45,6 +44,11 @@ export async function main(words: readonly string[]): Promise<void> {
   await frame.output.flushed()
   // Blocks may have left connections open; what had to be kept is in the ledger.
   process.exit(exitCode)
+}
+
+/** When nobody reads any more, a run is parked, and everything else ends without a word. */
+function endUnread(): void {
+  if (!process.emit('SIGTERM')) process.exit(exitCodes.unread)
 }
 
 function frameOf(options: CommonOptions): Frame {

@@ -1,5 +1,7 @@
+import { spawnSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { builtFile } from '../support/built.js'
 import { documentOf, Project } from '../support/project.js'
 
 let project: Project
@@ -32,6 +34,17 @@ describe('output', () => {
   it('has no colours where there is no terminal', async () => {
     const { stdout } = await project.tally(['runs'], { environment: { NO_COLOR: undefined } })
     expect(stdout).toContain('hello done')
+  })
+})
+
+describe('a closed pipe', () => {
+  it('ends a command without a word', async () => {
+    const line = `set -o pipefail; "${process.execPath}" "${builtFile('cli/main.js')}" log | true`
+    const { status, stderr } = spawnSync('bash', ['-c', line], {
+      cwd: project.folder,
+      encoding: 'utf8'
+    })
+    expect({ status, stderr }).toEqual({ status: 141, stderr: '' })
   })
 })
 

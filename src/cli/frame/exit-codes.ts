@@ -13,6 +13,8 @@ export const exitCodes = {
   /** The ledger is locked, poisoned or in safe mode, or its owner went away. */
   unavailable: 5,
   interrupted: 130,
+  /** Nobody reads what is printed any more, as in `tally log | head`. */
+  unread: 141,
   terminated: 143
 } as const
 
