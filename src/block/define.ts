@@ -45,6 +45,11 @@ export interface Block {
   parseInput(value: Json): Parsed
   parseOutput(value: unknown): Parsed
   run(ctx: BlockContext, input: unknown): unknown
+  /**
+   * Its code changes nothing of what it is given, so that it may be given the definition's own
+   * literals; for blocks of this library only.
+   */
+  readonly sharesInput?: true
   /** Runs instead of `run`: the leaf is part of the kernel. */
   readonly kernel?: KernelWork
 }

@@ -13,7 +13,7 @@ import { lintFlow } from './lint/lint.js'
 import { planFlow } from './plan/planner.js'
 import { defaultPolicy, type Policy, tightened } from './policy/policy.js'
 import { type InputProblem, prepareRuntime } from './readiness/runtime.js'
-import type { CompileValues } from './value/compile.js'
+import { type CompileValues, ValueMemo } from './value/compile.js'
 
 /** What a program brings for workflows of AIS; all of it optional. */
 export interface WorkflowHost {
@@ -51,6 +51,7 @@ export class WorkflowParts {
   readonly #protocols: readonly ProtocolDocument[]
   readonly #packs: readonly PackDocument[]
   #values: CompileValues | undefined
+  #engineValues: CompileValues | undefined
 
   /** Throws `workflow.invalid_document` for a protocol or pack that is none. */
   constructor(host: WorkflowHost = {}) {
@@ -59,7 +60,7 @@ export class WorkflowParts {
       read(parseProtocol(source), 'protocol')
     )
     this.#packs = (host.packs ?? []).map((source) => read(parsePack(source), 'pack'))
-    this.blocks = workflowBlocks(() => this.#values ?? noValues())
+    this.blocks = workflowBlocks(() => this.#engineValues ?? noValues())
   }
 
   /** Whether a document is a workflow, alone or in a bundle. */
@@ -72,6 +73,7 @@ export class WorkflowParts {
   /** Brings what compiles values; needed before {@link compile} and before a run. */
   use(values: CompileValues): void {
     this.#values ??= values
+    this.#engineValues ??= { ...values, memo: new ValueMemo() }
   }
 
   /** A workflow as a dependency graph of blocks. What is wrong is data. */

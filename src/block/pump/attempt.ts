@@ -20,6 +20,7 @@ import type { Sealed, WaitBegun } from './entries.js'
 import { Execution, type ExecutionInput } from './execution.js'
 import type { KernelInput } from './kernel-port.js'
 import { LazySignal } from './lazy-signal.js'
+import type { Literals } from './literals.js'
 import type { Outcome } from './outcome.js'
 import { Past } from './past.js'
 import { StateView } from './view.js'
@@ -48,6 +49,8 @@ export interface AttemptOptions {
   readonly below: (key: string) => string | undefined
   /** Canonical JSON of a payload. */
   readonly textOf: (payload: Json) => string
+  /** Of the run's definition. */
+  readonly literals?: () => Literals
   /** What earlier attempts of the same step have left behind. */
   readonly earlier: Past | undefined
   /** For leaves of the kernel: who started the run, and the state as it is now. */
@@ -180,8 +183,7 @@ export class Attempt {
       at: this.at,
       seed: this.seed.value,
       block: ask.options.deferred === true ? putOff(this.block) : this.block,
-      // A copy: code that changes what it was given changes neither the receipt nor the next step.
-      payload: JSON.parse(this.payloadText()) as Json,
+      payload: this.#copy(),
       view: this.#view,
       ...(this.block.kernel === undefined ? {} : { kernel: this.#kernelInput() })
     })
@@ -196,6 +198,15 @@ export class Attempt {
       again: () => port.again(this)
     })
     this.#execution.start()
+  }
+
+  /** Code that changes what it was given changes neither the receipt nor the next step. */
+  #copy(): Json {
+    const { literals } = this.#options
+    if (this.block.sharesInput !== true || literals === undefined) {
+      return JSON.parse(this.payloadText()) as Json
+    }
+    return literals().copyOf(this.ask.request.payload)
   }
 
   #kernelInput(): KernelInput {

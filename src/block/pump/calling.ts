@@ -115,7 +115,7 @@ export class Calling {
       .then(() =>
         perform(call, host.provider(call.effect), {
           key,
-          signal: attempt.signal,
+          signals: attempt,
           repeated: repeated && !isOrdered
         })
       )

@@ -3,6 +3,7 @@ import {
   type Hash,
   type Json,
   type JsonObject,
+  type KnownTexts,
   type RunId
 } from '../../core/index.js'
 import type { Block } from '../define.js'
@@ -25,6 +26,7 @@ import type {
 } from './entries.js'
 import { seedOf } from './execution.js'
 import type { PumpHost, RunEvent } from './host.js'
+import type { Literals } from './literals.js'
 import type { Outcome } from './outcome.js'
 import { type Past, restorePast } from './past.js'
 import type { Performed } from './performing.js'
@@ -51,6 +53,8 @@ export interface LeavesPort {
   readonly book: RunBook
   readonly runId: RunId
   readonly base: () => Hash | 'GENESIS'
+  /** Of the run's definition. */
+  readonly literals?: () => Literals
   /** Who started the run (K13). */
   readonly principal: () => Json
   scopeOf(path: string): Scope | undefined
@@ -96,12 +100,13 @@ export class Leaves {
   /** The payload written last, and the one that was written elsewhere. */
   #lastText: KnownText | undefined
   #keptText: KnownText | undefined
+  #known: KnownTexts | undefined
   /** Canonical JSON of a payload; one that goes from step to step is written once. */
   readonly textOf = (payload: Json): string => {
     if (typeof payload !== 'object' || payload === null) return canonicalize(payload)
     if (this.#keptText?.of === payload) return this.#keptText.text
     if (this.#lastText?.of === payload) return this.#lastText.text
-    const text = canonicalize(payload)
+    const text = canonicalize(payload, this.#knownTexts())
     this.#lastText = { of: payload, text }
     return text
   }
@@ -125,6 +130,16 @@ export class Leaves {
         port.emit({ type: 'log', runId: port.runId, at: attempt.at, path, message, data })
       }
     }
+  }
+
+  /** Texts of what payloads are made of: literals of the definition, and what the run was given. */
+  #knownTexts(): KnownTexts | undefined {
+    const literals = this.#port.literals?.()
+    if (literals === undefined || literals.isEmpty) return undefined
+    this.#known ??= {
+      get: (value) => (this.#keptText?.of === value ? this.#keptText.text : literals.get(value))
+    }
+    return this.#known
   }
 
   /** Effects sent and not yet answered. */
@@ -189,7 +204,7 @@ export class Leaves {
 
   /** Takes up an attempt without running it; false when no such block is registered. */
   open(ask: AttemptAsk): boolean {
-    const { host, book, runId } = this.#port
+    const { host, book, runId, literals } = this.#port
     const block = blockOf(ask, (name) => host.block(name))
     if (block === undefined) return false
     const unitId = unitIdOf(runId, ask.path, ask.step)
@@ -204,6 +219,7 @@ export class Leaves {
       at: ask.options.frozenAt ?? this.#restoredTimes?.get(nameOf(ask)) ?? book.at,
       unitId,
       textOf: this.textOf,
+      ...(literals === undefined ? {} : { literals }),
       seed: { base, value: seedOf(base, unitId) },
       principal: this.#port.principal(),
       current: (key) => host.journal.read(key),

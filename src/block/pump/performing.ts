@@ -9,6 +9,7 @@ import type { Compensation } from '../compensation.js'
 import { type EffectCall, EffectFailure, type Located } from '../context.js'
 import type { EffectRequest } from './calls.js'
 import type { JournalEntry, SealedFailure } from './entries.js'
+import { LazySignal, type SignalSource } from './lazy-signal.js'
 import { plainDetails, plainText } from './plain.js'
 
 /** Answers effects under one name; may be registered with the runtime instead of given inline. */
@@ -40,11 +41,12 @@ export type Performed =
 export async function perform(
   call: EffectRequest,
   provider: Provider | undefined,
-  options: { readonly key: Hash; readonly signal: AbortSignal; readonly repeated: boolean }
+  options: { readonly key: Hash; readonly signals: SignalSource; readonly repeated: boolean }
 ): Promise<Performed> {
   const run = call.perform ?? provider?.perform.bind(provider)
   if (run === undefined) return failed('no_provider', { effect: call.effect }, true)
-  const input: EffectCall = { key: options.key, request: call.request, signal: options.signal }
+  const { key, signals } = options
+  const input: EffectCall = Object.assign(new LazySignal(signals), { key, request: call.request })
   const isWrite = call.sideEffects !== 'none'
   if (options.repeated) {
     const earlier = await located(call, provider, input)

@@ -2,6 +2,7 @@ import type { AnyActorLogic } from 'xstate'
 import type { Hash, Json, JsonObject, RunId } from '../../core/index.js'
 import type { LeafTable } from '../chart/leaf-table.js'
 import type { Request } from '../protocol.js'
+import type { Literals } from './literals.js'
 
 /** The block at the root of a run, compiled. */
 export interface RootBlock {
@@ -10,6 +11,8 @@ export interface RootBlock {
   readonly definition: JsonObject
   /** Its canonical JSON: written once for all runs. */
   readonly definitionText: () => string
+  /** Texts of its literals, for the payloads of its nodes; a lone leaf has none. */
+  readonly literals?: () => Literals
   readonly definitionHash: Hash
   readonly logic: AnyActorLogic
   /** The leaf's chart as a table, with what its functions look up. */

@@ -10,6 +10,7 @@ import { leafTable } from '../chart/leaf-table.js'
 import type { CompiledDocument } from '../graph/compile.js'
 import type { DocumentDefinition } from '../plan/definition.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
+import { Literals } from './literals.js'
 import type { RootBlock } from './root-block.js'
 
 /** A compiled composite or plan as the root of a run. */
@@ -20,6 +21,7 @@ export function rootOf(
 ): RootBlock {
   const { name, version, sideEffects, definitionHash, logic } = compiled
   let definitionText: string | undefined
+  let literals: Literals | undefined
   return {
     name,
     version,
@@ -28,6 +30,10 @@ export function rootOf(
     definitionText: () => {
       definitionText ??= canonicalize(definition)
       return definitionText
+    },
+    literals: () => {
+      literals ??= new Literals(definition)
+      return literals
     },
     definitionHash,
     logic,

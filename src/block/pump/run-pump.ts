@@ -83,6 +83,7 @@ export class RunPump {
       host,
       book: this.book,
       runId,
+      ...(root.literals === undefined ? {} : { literals: root.literals }),
       post,
       base: () => this.started.base,
       principal: () => this.started.principal,

@@ -1,5 +1,10 @@
 import { z } from 'zod'
-import { type Block, type BlockContext, defineBlock } from '../../block/index.js'
+import {
+  type Block,
+  type BlockContext,
+  type BlockDefinition,
+  defineBlock
+} from '../../block/index.js'
 import { isJsonObject, type Json, TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
 import type { AisValue } from '../document/value.js'
@@ -9,7 +14,14 @@ import { type CompileValues, compileAisValue } from '../value/compile.js'
 import { approve } from './approve.js'
 import { execute } from './execute.js'
 import { DETECT_EFFECT, gather } from './gather.js'
-import { givenOf, type NodeInput, type NodeResult, nodeInput, resultsOf } from './spec.js'
+import {
+  givenOf,
+  type NodeInput,
+  type NodeResult,
+  nodeInput,
+  readNodeInput,
+  resultsOf
+} from './spec.js'
 
 /** Names of the blocks that nodes of a workflow run as. */
 export const nodeBlocks = {
@@ -26,7 +38,7 @@ const version = '1.0.0'
  */
 export function workflowBlocks(values: () => CompileValues): readonly Block[] {
   return [
-    defineBlock({
+    nodeBlock({
       name: nodeBlocks.query,
       version,
       sideEffects: 'none',
@@ -34,7 +46,7 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       input: nodeInput,
       run: (ctx, input) => runNode(ctx, input, values())
     }),
-    defineBlock({
+    nodeBlock({
       name: nodeBlocks.action,
       version,
       // Doing it again asks the chain by the hash of what was sent (L7, W11).
@@ -45,6 +57,19 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
     }),
     outputsBlock(values)
   ]
+}
+
+/** A block of nodes. The spec in its input is the definition's own: it is only read here. */
+function nodeBlock(definition: BlockDefinition<NodeInput, NodeResult>): Block {
+  const block = defineBlock(definition)
+  return Object.freeze<Block>({
+    ...block,
+    sharesInput: true,
+    parseInput: (given) => {
+      const value = readNodeInput(given)
+      return value === undefined ? block.parseInput(given) : { ok: true, value }
+    }
+  })
 }
 
 async function runNode(

@@ -1,5 +1,5 @@
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from '../../block/index.js'
-import { type Json, limits } from '../../core/index.js'
+import { canonicalize, type Json, limits } from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
 import { nodeBlocks } from './blocks.js'
@@ -13,11 +13,14 @@ export const outputsNode = 'run__outputs'
  * receipt of its own, delivered as it comes, so that a node that waits holds up no other (D3, W9).
  */
 export function definitionOf(
-  plan: AisPlan,
-  { policy, mode }: { readonly policy: Policy; readonly mode: RunMode }
+  planned: AisPlan,
+  options: { readonly policy: Policy; readonly mode: RunMode }
 ): PlanDefinition {
+  const plan = ordered(planned)
+  const policy = ordered(options.policy)
+  const mode = ordered(options.mode)
   const common = { inputs: plan.inputs, policy: plan.policy } satisfies NodeSpec['plan']
-  const nodes = plan.nodes.map((node) => nodeOf({ node, plan: common, policy, mode }))
+  const nodes = plan.nodes.map((node) => nodeOf({ mode, node, plan: common, policy }))
   const outputs = Object.keys(plan.outputs).length === 0 ? [] : [outputsOf(plan, common)]
   const result = { ref: `nodes.${outputsNode}.response.data` }
   return {
@@ -31,6 +34,14 @@ export function definitionOf(
     nodes: [...nodes, ...outputs],
     ...(outputs.length === 0 ? {} : { output: result })
   }
+}
+
+/**
+ * Its own copy, with members in the order of canonical JSON: nodes are given the definition's own
+ * specs, which must not change with the document, nor differ from what a receipt brings back.
+ */
+function ordered<Plain>(value: Plain): Plain {
+  return JSON.parse(canonicalize(value)) as Plain
 }
 
 function nodeOf(spec: NodeSpec): PlanNodeDefinition {

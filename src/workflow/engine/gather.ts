@@ -37,6 +37,7 @@ function runtimeFor(input: NodeInput, occasion: Occasion) {
     throw nodeFailure(occasion, { code: 'invalid_patch', message: decided, phase: 'arguments' })
   }
   const all = [...patches, ...decided]
+  if (all.length === 0) return { runtime: { ...prepared.runtime, nodes }, patches: all }
   const { runtime, audit } = applyPatches(plan, { ...prepared.runtime, nodes }, all)
   const kept = all.filter((_, index) => !audit.rejected.some((one) => one.index === index))
   return { runtime, patches: kept }

@@ -52,6 +52,16 @@ export const nodeInput = z.strictObject({
   patches: z.array(z.json()).optional()
 })
 
+/** {@link nodeInput} for what is plain JSON already: every payload is; it is not looked through. */
+export function readNodeInput(value: Json): NodeInput | undefined {
+  if (!isJsonObject(value)) return undefined
+  const { spec, given, nodes, patches, ...others } = value
+  if (!isJsonObject(spec) || !isJsonObject(spec['node']) || given === undefined) return undefined
+  if (!isJsonObject(nodes) || Object.keys(others).length > 0) return undefined
+  if (patches !== undefined && !Array.isArray(patches)) return undefined
+  return value as unknown as NodeInput
+}
+
 /** SHA-256 of a node as it was planned; approvals name it (W7). */
 export function nodeHash(node: AisPlanNode): Hash {
   return hashJson(node)

@@ -3,7 +3,10 @@ import type { CompiledValue, Expressions } from '../../expression/index.js'
 import type { AisValue, Detect } from '../document/value.js'
 
 /** What the planner and the engine need to compile values; `plainValues` where there is no CEL. */
-export type CompileValues = Pick<Expressions, 'compileValue'>
+export interface CompileValues extends Pick<Expressions, 'compileValue'> {
+  /** What the engine has compiled before; the planner looks at each value once. */
+  readonly memo?: ValueMemo
+}
 
 /** Where a value stands: in the workflow, or in a protocol that knows no nodes. */
 export type Scope = 'flow' | 'protocol'
@@ -36,14 +39,49 @@ export type ValueResult =
   | { readonly ok: false; readonly problem: string }
 
 /**
+ * Compiled values by the objects that they are of, so that each value of a definition is compiled
+ * once for all its runs and polls.
+ *
+ * Owns: nothing that outlives the definition. Values are not changed once they are compiled.
+ */
+export class ValueMemo {
+  readonly #known = new WeakMap<AisValue, Map<string, ValueResult>>()
+
+  take(value: AisValue, key: string, compile: () => ValueResult): ValueResult {
+    let results = this.#known.get(value)
+    if (results === undefined) {
+      results = new Map()
+      this.#known.set(value, results)
+    }
+    const known = results.get(key)
+    if (known !== undefined) return known
+    const result = compile()
+    results.set(key, result)
+    return result
+  }
+}
+
+/**
  * Compiles a value. `place` names it within its node, e.g. `args/amount`. What is wrong with it is
  * data.
  */
 export function compileAisValue(
-  { value, scope }: ScopedValue,
+  scoped: ScopedValue,
   place: string,
   values: CompileValues,
   amounts: readonly string[] = []
+): ValueResult {
+  const compile = () => compiledValue(scoped, place, values, amounts)
+  const { memo } = values
+  if (memo === undefined) return compile()
+  return memo.take(scoped.value, `${scoped.scope} ${place} ${amounts.join(' ')}`, compile)
+}
+
+function compiledValue(
+  { value, scope }: ScopedValue,
+  place: string,
+  values: CompileValues,
+  amounts: readonly string[]
 ): ValueResult {
   const choices: OpenChoice[] = []
   const plain = withoutDetect(value, place, choices)
