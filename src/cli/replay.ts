@@ -1,5 +1,6 @@
-import { isHash, TallyError } from '../core/index.js'
+import { TallyError } from '../core/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { receiptNamed } from './frame/receipt-name.js'
 import { showReport } from './frame/report.js'
 import { text } from './frame/text.js'
 import { replayThere, verifyThere } from './frame/verification.js'
@@ -37,9 +38,8 @@ export async function replay(
 }
 
 function whichOf(receipt: string) {
-  if (isHash(receipt)) return receipt
-  const digits = receipt.replace(/^#/, '')
-  if (/^\d{1,15}$/.test(digits)) return Number(digits)
+  const which = receiptNamed(receipt)
+  if (which !== undefined) return which
   const problem = `${receipt} is neither the hash of a receipt nor its place in the chain`
   throw new TallyError('cli.usage', { problem })
 }

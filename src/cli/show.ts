@@ -1,6 +1,7 @@
-import { isHash, isTallyError, type JsonObject, timeText } from '../core/index.js'
+import { isTallyError, type JsonObject, timeText } from '../core/index.js'
 import type { ReceiptView, RunView } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { receiptNamed } from './frame/receipt-name.js'
 import { shortHash, shortValue, statusText, waitLines } from './frame/render.js'
 import { type Session, withSession } from './frame/session.js'
 import { text } from './frame/text.js'
@@ -16,8 +17,9 @@ export async function show(
   return withSession(frame, 'read', async ({ client }) => {
     const view = await runOrNothing(client, what)
     if (view === undefined) {
-      const which = isHash(what) ? { hash: what } : { index: Number(what.replace(/^#/, '')) }
-      showReceipt(frame, await client.request('receipt', which))
+      const which = receiptNamed(what)
+      const asked = typeof which === 'string' ? { hash: which } : { index: which ?? 0 }
+      showReceipt(frame, await client.request('receipt', asked))
       return exitCodes.done
     }
     showRun(frame, view)
@@ -32,8 +34,7 @@ async function runOrNothing(client: Session['client'], what: string): Promise<Ru
   try {
     return await client.request('show', { id: what })
   } catch (error) {
-    const mayBeReceipt = isHash(what) || /^\d{1,15}$/.test(what)
-    if (isTallyError(error, 'run.not_found') && mayBeReceipt) return undefined
+    if (isTallyError(error, 'run.not_found') && receiptNamed(what) !== undefined) return undefined
     throw error
   }
 }

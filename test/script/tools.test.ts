@@ -59,6 +59,8 @@ describe('show', () => {
     const same = await project.tally(['show', receipt.receiptHash, '--json'])
     expect(documentOf(same, 'receipt')).toEqual(documentOf(first, 'receipt'))
     expect((await project.tally(['show', '0'])).stdout).toContain('greeted: absent -> "Ada"')
+    const short = await project.tally(['show', receipt.receiptHash.slice(0, 12)])
+    expect(short).toMatchObject({ code: 2, stderr: expect.stringContaining('by its place') })
   })
 })
 
