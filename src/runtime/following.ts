@@ -1,11 +1,11 @@
-import type { MessageOutcome, WaitMessage } from '../block/index.js'
+import type { MessageOutcome } from '../block/index.js'
 import { type Json, type RunId, TallyError } from '../core/index.js'
 import type { Ledger, RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
 import type { Answer, RunResult } from './handle.js'
 import type { Known } from './known.js'
-import { messageOf, ownerNamed } from './messages.js'
+import { type Command, messageOf, ownerNamed } from './messages.js'
 import type { Registry } from './registry.js'
 import type { Runs } from './runs.js'
 import type { AnswerAction } from './service-types.js'
@@ -61,7 +61,7 @@ export async function* resumeAndFollow(
 
 /** Answers a wait and follows what comes of it. Throws `run.answer_refused`. */
 export async function* answerAndFollow(
-  { runs }: Running,
+  running: Running,
   options: {
     readonly id: RunId
     readonly token: string
@@ -71,19 +71,28 @@ export async function* answerAndFollow(
   }
 ): AsyncGenerator<DeliveredEvent> {
   const { id, token, answer, action, follow } = options
+  const { runs } = running
   const known = await runs.attach(id)
   const events = listen(runs.readOn(known))
   const outcome = await sendMessage(runs, id, messageOf(token, answer, action))
   if (!outcome.accepted) throw refused(id, outcome.reason)
-  yield* until(events, { id, known, follow })
+  if (outcome.repeated !== true) {
+    yield* until(events, { id, known, follow })
+    return
+  }
+  // What the first one led to is over: the run tells how it stands.
+  void events.iterator.return?.()
+  yield* resumeAndFollow(running, { id, follow })
 }
 
 /** Gives a message to a run. One that a parked run would refuse does not take it up. */
 export async function sendMessage(
   runs: Runs,
   id: RunId,
-  message: WaitMessage
+  message: Command
 ): Promise<MessageOutcome> {
+  // One that was given before finds no wait any more.
+  if (message.commandId !== undefined) return runs.mail.message(id, message)
   const waits = runs.isLive(id) ? [] : runs.waits(id)
   const wait = waits.find(({ token }) => token === message.token)
   if (wait === undefined) {
@@ -117,7 +126,8 @@ const refusals = {
   unknown_token: 'no open wait has this token; it may have been answered already',
   digest_mismatch: 'what is waited for is not what the digest names',
   action_not_allowed: 'this wait cannot end in this way',
-  run_moved: 'the run moved meanwhile'
+  run_moved: 'the run moved meanwhile',
+  command_id_reused: 'another command of this run has this id'
 } as const
 
 function refused(id: RunId, reason: keyof typeof refusals): TallyError {

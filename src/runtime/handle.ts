@@ -19,6 +19,12 @@ export interface Answer {
   /** Who answers, as they call themselves: reported as "claimed" (K13). */
   readonly by?: string
   readonly value?: Json
+  /**
+   * Names this command in its run (W10): given again, also after a crash, it has the same outcome
+   * and changes nothing. Without one, an answer to a used token is refused. A grant that a wait for
+   * permission asks for is state, and keeps no id.
+   */
+  readonly commandId?: string
 }
 
 /**

@@ -1,5 +1,6 @@
 /** runtime: a ledger, what may run on it, and the runs of this process, wired together. */
 export type { DeliveredEvent } from './channel.js'
+export { commandIn, type GivenCommand } from './commands.js'
 export { defineConfig, type TallyConfig } from './config.js'
 export type { PlannedText, ResolvedText, ResolveOptions } from './conversation.js'
 export { createRuntime } from './create.js'

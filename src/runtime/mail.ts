@@ -1,7 +1,14 @@
 import type { MessageOutcome, OpenWait, RunPump, RunStarted, WaitMessage } from '../block/index.js'
-import { canonicalizeLedgerValue, type Json, limits, type RunId } from '../core/index.js'
+import {
+  canonicalizeLedgerValue,
+  isJsonObject,
+  type Json,
+  limits,
+  type RunId
+} from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
-import { copyOf } from './messages.js'
+import { commandIn, isSameCommand, namedCommand } from './commands.js'
+import { type Command, copyOf } from './messages.js'
 import { waitsOf } from './standing.js'
 
 export interface MailOptions {
@@ -25,11 +32,17 @@ export type ApprovePermission = (wait: OpenWait, by: Json) => Promise<boolean | 
 /**
  * Messages to runs wherever they are: live, parked, or moving between the two.
  *
- * Owns: nothing. An approval of a wait for permission grants what it asks first (K5): a grant is
- * state, and no answer stands in for one.
+ * Owns: which commands with ids are under way. Does not own: which were given before, which is in
+ * the journals.
+ *
+ * - K5 An approval of a wait for permission grants what it asks first: a grant is state, and no
+ *   answer stands in for one.
+ * - W3 What one node of a workflow is told of an input, every node hears that waits for it.
+ * - W10 A command with an id is done once in its run; given again it has the same outcome.
  */
 export class Mail {
   readonly #options: MailOptions
+  readonly #underWay = new Map<string, Promise<unknown>>()
   #approve: ApprovePermission = async () => undefined
 
   constructor(options: MailOptions) {
@@ -42,22 +55,52 @@ export class Mail {
   }
 
   /** Gives a message of a person to a run. */
-  async message(runId: RunId, given: WaitMessage): Promise<MessageOutcome> {
-    const message = copyOf(given)
+  async message(runId: RunId, given: Command): Promise<MessageOutcome> {
+    const { commandId, ...message } = copyOf(given)
+    if (commandId === undefined) return this.#judge(runId, message, message.by)
+    const name = JSON.stringify([runId, commandId])
+    while (this.#underWay.has(name)) await this.#underWay.get(name)
+    const judged = this.#once(runId, message, commandId)
+    this.#underWay.set(
+      name,
+      judged.catch(() => undefined)
+    )
+    return judged.finally(() => this.#underWay.delete(name))
+  }
+
+  /** Does what this command has not done before. */
+  async #once(runId: RunId, message: WaitMessage, commandId: string): Promise<MessageOutcome> {
+    for await (const { value } of this.#options.ledger.journal(runId)) {
+      const earlier = commandIn(value)
+      if (earlier?.commandId !== commandId) continue
+      if (isSameCommand(earlier, message)) return { accepted: true, repeated: true }
+      return { accepted: false, reason: 'command_id_reused' }
+    }
+    return this.#judge(runId, message, namedCommand(message.by, commandId))
+  }
+
+  /** `by` is what the journal keeps: the principal, and the command's id. */
+  async #judge(runId: RunId, message: WaitMessage, by: Json): Promise<MessageOutcome> {
     if (await this.#overreaches(runId, message))
       return { accepted: false, reason: 'action_not_allowed' }
     const wait = this.#permissionAsked(runId, message)
     const approved = wait === undefined ? undefined : await this.#approve(wait, message.by)
-    if (approved === undefined) return this.deliver(runId, message)
+    if (approved === undefined) return this.deliver(runId, { ...message, by })
     return approved ? { accepted: true } : { accepted: false, reason: 'action_not_allowed' }
   }
 
   /** Gives a message to a run; one that parks meanwhile is followed. */
   async deliver(runId: RunId, message: WaitMessage): Promise<MessageOutcome> {
+    // A run that is taken up does not know its waits at once.
+    const shares = await this.#sharesOf(runId, message)
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
       const pump = await this.#options.pumpOf(runId)
       if (pump === undefined) return { accepted: false, reason: 'unknown_token' }
-      const outcome = await pump.inbox.message(message)
+      // Posted in one turn, so that the run cannot park between them.
+      const [outcome] = await Promise.all([
+        pump.inbox.message(message),
+        ...shares.map((share) => pump.inbox.message(share))
+      ])
       if (outcome.accepted || outcome.reason !== 'run_moved') return outcome
       await this.#options.over(runId)
     }
@@ -101,10 +144,32 @@ export class Mail {
     return wait !== undefined && overreaches(wait, value, started?.definition ?? null)
   }
 
+  /** The same answer to every other wait of the run that asks for the same inputs. */
+  async #sharesOf(runId: RunId, message: WaitMessage): Promise<readonly WaitMessage[]> {
+    const { token, digest, action, by, value = null } = message
+    if (action !== 'resume') return []
+    const waits = this.#options.waits(runId)
+    const answered = waits.find((one) => one.token === token && one.digest === digest)
+    if (answered === undefined || waits.length < 2 || !isAskedFor(answered)) return []
+    const { sharedAnswer } = await import('../workflow/index.js')
+    return waits.flatMap((wait) => {
+      if (wait === answered || !wait.actions.includes(action)) return []
+      const share = sharedAnswer(answered, value, wait)
+      if (share === undefined) return []
+      return [{ token: wait.token, digest: wait.digest, action, by, value: share }]
+    })
+  }
+
   #permissionAsked(runId: RunId, { token, digest, action }: WaitMessage): OpenWait | undefined {
     if (action !== 'approve') return undefined
     const wait = this.#options.waits(runId).find((one) => one.token === token)
     const isFit = wait?.digest === digest && wait.actions.includes(action)
     return isFit && wait.reason === 'permission' ? wait : undefined
   }
+}
+
+/** Whether a wait may be that of a workflow's node for what it lacks. */
+function isAskedFor({ reason, request }: OpenWait): boolean {
+  const shown = isJsonObject(request) ? request['request'] : undefined
+  return reason === 'external' && isJsonObject(shown ?? null)
 }

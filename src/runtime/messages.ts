@@ -2,13 +2,25 @@ import type { WaitMessage } from '../block/index.js'
 import { canonicalizeLedgerValue, type Json, limits, TallyError } from '../core/index.js'
 import type { Answer } from './handle.js'
 
+/** A message that may name itself (W10). */
+export interface Command extends WaitMessage {
+  readonly commandId?: string
+}
+
 /** An answer as the run takes it, from the owner of the ledger. */
 export function messageOf(
   token: string,
-  { digest, by, value }: Answer,
+  { digest, by, value, commandId }: Answer,
   action: WaitMessage['action']
-): WaitMessage {
-  return { token, digest, action, by: ownerNamed(by), ...(value === undefined ? {} : { value }) }
+): Command {
+  return {
+    token,
+    digest,
+    action,
+    by: ownerNamed(by),
+    ...(value === undefined ? {} : { value }),
+    ...(commandId === undefined ? {} : { commandId })
+  }
 }
 
 /** The owner's principal; the name that a person gives is a claim (K13). */
@@ -17,7 +29,15 @@ export function ownerNamed(by?: string): Json {
 }
 
 /** A message with a value of its own; refuses what a journal cannot keep. */
-export function copyOf(message: WaitMessage): WaitMessage {
+export function copyOf(message: Command): Command {
+  const idLength = message.commandId?.length ?? 0
+  if (idLength > limits.COMMAND_ID_LENGTH_MAX) {
+    throw new TallyError('core.limit_exceeded', {
+      what: 'The length of a command id',
+      actual: idLength,
+      limit: limits.COMMAND_ID_LENGTH_MAX
+    })
+  }
   const text = canonicalizeLedgerValue([message.value ?? null, message.by])
   if (text.length > limits.VALUE_BYTES_MAX) {
     throw new TallyError('core.limit_exceeded', {

@@ -141,6 +141,8 @@ export interface AnswerParams {
   readonly action: AnswerAction
   readonly by?: string
   readonly value?: Json
+  /** Names the command, so that giving it twice changes nothing (W10). */
+  readonly commandId?: string
 }
 
 /** Methods with a stream of results. */

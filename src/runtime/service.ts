@@ -231,13 +231,15 @@ function receiptOf(params: Params): Hash | number {
 function answerOf(params: Params): AnswerParams {
   const by = params.optionalText('by')
   const value = params.value('value')
+  const commandId = params.optionalText('commandId')
   return {
     id: params.text('id'),
     token: params.text('token'),
     digest: params.text('digest'),
     action: params.word('action', answers),
     ...(by === undefined ? {} : { by }),
-    ...(value === undefined ? {} : { value })
+    ...(value === undefined ? {} : { value }),
+    ...(commandId === undefined ? {} : { commandId })
   }
 }
 

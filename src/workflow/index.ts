@@ -23,6 +23,7 @@ export { type ProtocolDocument, protocolKey, protocolSchemaName } from './docume
 export type { AisValue } from './document/value.js'
 export { diagnosticsIn, type NodeTrouble, overreaches, troublesOf } from './engine/diagnose.js'
 export { type DryNode, type DryRun, dryRun } from './engine/dry-run.js'
+export { sharedAnswer } from './engine/share.js'
 export { givenOf } from './engine/spec.js'
 export { type CompiledWorkflow, type WorkflowHost, WorkflowParts } from './host.js'
 export { checkAisDocument, isAisDocument, protocolsNeeded } from './lint/check.js'

@@ -113,12 +113,21 @@ describe('a run', () => {
     const lacks = await project.tally(['diagnose', 'one', '--json'])
     expect(documentOf(lacks, 'diagnosis')).toMatchObject({
       status: 'waiting',
-      troubles: [{ nodeId: 'check', kind: 'decision', diagnostic: { code: 'missing_reference' } }]
+      troubles: [
+        { nodeId: 'check', kind: 'missing', request: { missing: [{ path: 'inputs.amount' }] } }
+      ]
     })
-    expect((await project.tally(['patch', 'one', 'check', 'inputs.amount=9'])).code).toBe(4)
+    const gives = ['patch', 'one', 'check', 'inputs.amount=9', '--command-id', 'nine']
+    expect((await project.tally(gives)).code).toBe(4)
     const poor = await project.tally(['diagnose', 'one'])
     expect(poor.stdout).toContain('assert_failed')
     expect(poor.stdout).toContain('tally patch one check inputs.NAME=JSON')
+    // W10: the node waits again, and the command that was given before is not given again.
+    const repeated = await project.tally(gives)
+    expect([repeated.code, repeated.stderr]).toEqual([
+      4,
+      expect.stringContaining('nine was given before')
+    ])
     expect((await project.tally(['patch', 'one', 'check', 'inputs.amount=6'])).code).toBe(4)
     const asks = await project.tally(['diagnose', 'one', '--json'])
     expect(documentOf(asks, 'diagnosis')).toMatchObject({
@@ -128,6 +137,13 @@ describe('a run', () => {
     expect((await project.tally(['approve', 'one', '--by', 'ops'])).code).toBe(0)
     const verified = await project.tally(['verify', '--replay', '--json'])
     expect(documentOf(verified, 'verification')).toMatchObject({ ok: true })
+  })
+
+  it('inputs of another type are wrong usage, and nothing begins', async () => {
+    const words = ['run', 'pay.yaml', '--id', 'wrong', '--inputs', '{"amount":"-1"}']
+    const refused = await project.tally(words)
+    expect([refused.code, refused.stdout]).toEqual([2, expect.stringContaining('inputs.amount')])
+    expect((await project.tally(['show', 'wrong'])).code).toBe(2)
   })
 
   it('sends by itself only with --broadcast, and asks for what the policy wants', async () => {

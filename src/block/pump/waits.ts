@@ -16,11 +16,23 @@ export interface WaitMessage {
 }
 
 export type MessageOutcome =
-  | { readonly accepted: true }
+  | {
+      readonly accepted: true
+      /** This command was given before, and nothing was done again (W10). */
+      readonly repeated?: true
+    }
   | {
       readonly accepted: false
-      /** `run_moved`: the run parked or resumed meanwhile; whoever asked looks for it again. */
-      readonly reason: 'unknown_token' | 'digest_mismatch' | 'action_not_allowed' | 'run_moved'
+      /**
+       * `run_moved`: the run parked or resumed meanwhile; whoever asked looks for it again.
+       * `command_id_reused`: another command of the run has this id.
+       */
+      readonly reason:
+        | 'unknown_token'
+        | 'digest_mismatch'
+        | 'action_not_allowed'
+        | 'run_moved'
+        | 'command_id_reused'
     }
 
 export interface WaitTerms {

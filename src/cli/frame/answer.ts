@@ -13,6 +13,8 @@ export interface AnswerOptions {
   readonly digest?: string
   readonly wait?: boolean
   readonly config?: string
+  /** Given again with the same id, the command changes nothing (W10). */
+  readonly commandId?: string
 }
 
 /**
@@ -31,10 +33,23 @@ export async function answer(
     readonly isMeant: (wait: Wait) => boolean
   }
 ): Promise<ExitCode> {
-  const { runId, action, by, value } = options
+  const { runId, action, by, value, config, commandId } = options
   const isPatient = options.wait === true
+  const following = {
+    runId,
+    isPatient,
+    takeOver: () => takeOver(frame, { runId, isPatient, config })
+  }
   let wait: Wait
   try {
+    if (commandId !== undefined) {
+      const earlier = await earlierCommand(session, runId, commandId)
+      if (earlier !== undefined) {
+        frame.output.log(text`command ${commandId} was given before: ${earlier}`)
+        const events = session.client.stream('resume', { id: runId, follow: isPatient })
+        return followRun(frame, session, { ...following, events })
+      }
+    }
     wait = await waitOf(session, options)
     showAnswer(frame, wait, action)
   } catch (error) {
@@ -48,15 +63,24 @@ export async function answer(
     action,
     follow: isPatient,
     ...(by === undefined ? {} : { by }),
-    ...(value === undefined ? {} : { value })
+    ...(value === undefined ? {} : { value }),
+    ...(commandId === undefined ? {} : { commandId })
   })
-  const { config } = options
-  return followRun(frame, session, {
-    runId,
-    isPatient,
-    events,
-    takeOver: () => takeOver(frame, { runId, isPatient, config })
-  })
+  return followRun(frame, session, { ...following, events })
+}
+
+/** What the run did for the command with this id, if it has had it. */
+async function earlierCommand(
+  { client }: Session,
+  runId: string,
+  commandId: string
+): Promise<string | undefined> {
+  const { commandIn } = await import('../../runtime/index.js')
+  for await (const { entry } of client.stream('journal', { id: runId })) {
+    const earlier = commandIn(entry)
+    if (earlier?.commandId === commandId) return earlier.action
+  }
+  return undefined
 }
 
 async function waitOf(

@@ -177,8 +177,13 @@ function showEnd(frame: Frame, { runId, status, response, receiptHash }: Finishe
   if (problems === undefined && response.details !== undefined) {
     output.line(text`  ${shortValue(response.details)}`)
   }
-  return response.errorType === 'InvalidDocument' ? exitCodes.usage : exitCodes.failed
+  // A block that refuses its input fails the same way, but in a run that began.
+  const isRefused = problems !== undefined && refusals.some((type) => type === response.errorType)
+  return isRefused ? exitCodes.usage : exitCodes.failed
 }
+
+/** Error types of what was refused before a run began. */
+const refusals = ['InvalidDocument', 'InvalidInput'] as const
 
 /** `line:column message`, as far as they are known. */
 export function diagnosticText(problem: unknown): string {

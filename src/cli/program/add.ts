@@ -41,6 +41,7 @@ export function answering(command: Command): Command {
   return command
     .option('--by <name>', 'who answers; kept as a claim')
     .option('--digest <hash>', 'refuse to answer anything but what has this digest')
+    .option('--command-id <id>', 'given again with the same id, the command changes nothing')
     .option(...waitOption)
     .option(...configOption)
 }

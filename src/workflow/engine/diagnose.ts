@@ -43,7 +43,7 @@ export function troublesOf(run: {
 }
 
 /** What a block itself has asked, without what the pump adds to it. */
-function shown(request: Json): Json {
+export function shown(request: Json): Json {
   const inner = isJsonObject(request) ? request['request'] : undefined
   return inner === undefined ? request : inner
 }

@@ -100,6 +100,21 @@ export class Evaluator {
     return this.fail('not_boolean', place, 'it must be exactly true or false')
   }
 
+  /**
+   * Notes what a condition about the node's own results will read and somebody may still give, so
+   * that it is asked for before anything is done. What is tested with `has()` may be absent.
+   */
+  foresee(scoped: ScopedValue, place: string): void {
+    const result = compileAisValue(scoped, place, this.#values, this.#node.amounts)
+    if (!result.ok) return
+    const nothing = { params: {}, calculated: {} }
+    const bindings = bindingsFor(scoped.scope, this.#node, this.#runtime, nothing)
+    for (const reference of result.compiled.references) {
+      if (reference.tested || !patchable.has(reference.root)) continue
+      if (lookUp(bindings, reference) === undefined) this.missing.add(referenceText(reference))
+    }
+  }
+
   /** Remembers that a calculated field is an amount, if CEL says that it is one. */
   noteCalculated(name: string, scoped: ScopedValue, value: Json, own: OwnValues): void {
     if (!('cel' in scoped.value) || typeof value !== 'string' || !/^[0-9]+$/.test(value)) return

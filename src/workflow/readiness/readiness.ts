@@ -33,7 +33,7 @@ export interface ReadyNode {
 
 /**
  * Looks at a node whose dependencies are done. Order: conditions, arguments under their types,
- * calculated fields, preconditions, execution. Pure.
+ * calculated fields, preconditions, execution, and what `until` and `assert` will read. Pure.
  */
 export function nodeReadiness(
   node: AisPlanNode,
@@ -69,6 +69,10 @@ export function nodeReadiness(
   const execution = mapExecution(node.execution, (value, path) =>
     evaluator.evaluate({ scope: 'protocol', value }, ['execution', ...path].join('/'), own)
   )
+  for (const which of ['until', 'assert'] as const) {
+    const value = node[which]
+    if (value !== null) evaluator.foresee({ scope: 'flow', value }, which)
+  }
   if (!evaluator.isGood) return stuck(evaluator)
   const contracts = contractsFor(node, runtime)
   return {

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Provider } from '../../../../src/block/index.js'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
 import { chainEffects } from '../../../../src/executor/index.js'
@@ -148,6 +148,43 @@ describe('W3: what is missing', () => {
     await run.resume(again?.token ?? '', right)
     expect(await run.result).toMatchObject({ status: 'done' })
     expect(chain.functions).toEqual(['transfer', 'transfer'])
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
+  it('is asked for in one question, however many nodes lack it', async () => {
+    const nodes = [
+      transfer('a', { args }),
+      transfer('b', { args: { ...args, to: { ref: 'ctx.friend' } } }),
+      balance('c', { assert: { cel: 'nodes.c.outputs.balance >= inputs.amount' } })
+    ]
+    const { tally, chain, run } = await start(flow(nodes, { inputs }), { chain: balances('9') })
+    await using _ = tally
+    const asked = await parked(run, 3)
+    const missing = troublesOf({ waits: asked, response: null }).map(({ nodeId, request }) => [
+      nodeId,
+      ((request as JsonObject)['missing'] as JsonObject[]).map(({ path }) => path)
+    ])
+    // Of an assertion, too, it is known before anything is done.
+    expect(Object.fromEntries(missing as [string, Json][])).toEqual({
+      a: ['inputs.amount'],
+      b: ['ctx.friend', 'inputs.amount'],
+      c: ['inputs.amount']
+    })
+    const wait = asked.find(({ path }) => path === 'root/a')
+    const value = { 'inputs.amount': '5', 'ctx.friend': `0x${'e'.repeat(40)}` }
+    await run.resume(wait?.token ?? '', { digest: wait?.digest ?? '', value })
+    // An address is each node's own.
+    const [left] = await parked(run, 1)
+    expect(left?.path).toBe('root/b')
+    expect(JSON.stringify(left?.request)).not.toContain('inputs.amount')
+    expect(chain.functions).toEqual(['transfer'])
+    await run.resume(left?.token ?? '', {
+      digest: left?.digest ?? '',
+      value: { 'ctx.friend': `0x${'d'.repeat(40)}` }
+    })
+    expect(await run.result).toMatchObject({ status: 'done' })
+    const sent = [...chain.sent.values()].map(({ execution }) => execution['args'])
+    expect(sent).toMatchObject([{ value: '5' }, { to: `0x${'d'.repeat(40)}`, value: '5' }])
     expect(await tally.verify()).toMatchObject({ ok: true })
   })
 
@@ -484,24 +521,29 @@ describe('queries', () => {
 describe('W7: after a restart', () => {
   const nodes = (amount: string) =>
     flow([transfer('a', { args: { token: asset, to: owner, amount: { lit: amount } } })])
+  let directory: string
+  beforeEach(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'tally-workflow-'))
+  })
+  afterEach(() => rm(directory, { recursive: true, force: true }))
+
+  const open = (chain: TestChain) =>
+    createRuntime({
+      location: join(directory, 'ledger'),
+      create: 'if-absent',
+      insecurePlaintextKey: true,
+      serve: false,
+      providers: chain.providers,
+      workflow: { protocols }
+    })
 
   it('a changed definition is other work, and an approval of the old one moves nothing new', async () => {
-    const directory = await mkdtemp(join(tmpdir(), 'tally-workflow-'))
     const chain = new TestChain()
-    const open = () =>
-      createRuntime({
-        location: join(directory, 'ledger'),
-        create: 'if-absent',
-        insecurePlaintextKey: true,
-        serve: false,
-        providers: chain.providers,
-        workflow: { protocols }
-      })
-    const first = await open()
+    const first = await open(chain)
     const [wait] = await parked(first.start(nodes('5'), { id: 'one', inputs: {} }), 1)
     const given = { digest: wait?.digest ?? '' }
     await first.close()
-    const again = await open()
+    const again = await open(chain)
     await expect(again.start(nodes('500'), { id: 'one', inputs: {} }).result).rejects.toMatchObject(
       { code: 'run.id_reused' }
     )
@@ -519,7 +561,57 @@ describe('W7: after a restart', () => {
     const sent = [...chain.sent.values()].map(({ execution }) => execution['args'])
     expect(sent).toMatchObject([{ value: '5' }])
     await again.close()
-    await rm(directory, { recursive: true, force: true })
+  })
+
+  it('W10: a command with an id is done once, and has the same outcome again', async () => {
+    const fails = { ...down.fails, code: 'reverted', retryable: false }
+    const chain = new TestChain({
+      write: ({ before }) => (before === 0 ? { fails } : {})
+    })
+    const document = flow([transfer('a', { on_error: 'ask' }), transfer('b', { deps: ['a'] })])
+    const first = await open(chain)
+    const run = first.start(document, { id: 'one', inputs: {} })
+    const [wait] = await parked(run, 1)
+    const token = wait?.token ?? ''
+    const command = { digest: wait?.digest ?? '', commandId: 'c1', by: 'ops' }
+    const early = await run.approve(token, { ...command, digest: '0'.repeat(64) })
+    expect(early).toEqual({ accepted: false, reason: 'digest_mismatch' })
+    const both = [run.approve(token, command), run.approve(token, command)]
+    expect(await Promise.all(both)).toEqual([
+      { accepted: true },
+      { accepted: true, repeated: true }
+    ])
+    const [failed] = await parked(run, 1)
+    const decision = { digest: failed?.digest ?? '', commandId: 'c2', action: 'retry' } as const
+    const reused = { ...decision, commandId: 'c1' }
+    expect(await run.resume(failed?.token ?? '', reused)).toEqual({
+      accepted: false,
+      reason: 'command_id_reused'
+    })
+    expect(await run.resume(failed?.token ?? '', decision)).toEqual({ accepted: true })
+    await first.close()
+    const again = await open(chain)
+    const on = await again.resume('one')
+    const [second] = await parked(on, 1)
+    const repeated = { accepted: true, repeated: true }
+    expect(await on.approve(token, command)).toEqual(repeated)
+    expect(await on.resume(failed?.token ?? '', decision)).toEqual(repeated)
+    const refusal = { digest: second?.digest ?? '', commandId: 'c3' }
+    expect(await on.deny(second?.token ?? '', refusal)).toEqual({ accepted: true })
+    expect(await on.result).toMatchObject({ status: 'failed' })
+    // A run that has ended answers the same, and refuses what it has not had.
+    expect(await on.deny(second?.token ?? '', refusal)).toEqual(repeated)
+    expect(await on.approve(token, command)).toEqual(repeated)
+    expect(await on.approve(token, { ...command, commandId: 'c4' })).toMatchObject({
+      accepted: false,
+      reason: 'unknown_token'
+    })
+    expect(chain.functions).toEqual(['transfer'])
+    await expect(
+      on.approve(token, { ...command, commandId: 'c'.repeat(129) })
+    ).rejects.toMatchObject({ code: 'core.limit_exceeded' })
+    expect(await again.verify()).toMatchObject({ ok: true })
+    await again.close()
   })
 })
 
