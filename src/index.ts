@@ -82,6 +82,7 @@ export {
   type RunResult,
   type Runtime,
   type RuntimeOptions,
+  type RuntimeStatus,
   type StartOptions,
   type TallyConfig,
   type VerifyOptions

@@ -133,12 +133,16 @@ async function checkHealth(frame: Frame, realPath: string): Promise<Check> {
     const session = await openSession(frame, 'read')
     try {
       const status = await session.client.request('status', {})
-      const { mode, receipts, process: pid } = status
+      const { mode, receipts, process: pid, warnings } = status
       const { readRollback } = await import('../runtime/index.js')
       const cause = status.cause ?? (await readRollback(realPath, status)) ?? null
       const holder = session.holder === 'owner' ? `, held by process ${pid}` : ''
       const found = `${mode}, ${receipts} receipts${holder}`
       const isSound = mode === 'ready' || mode === 'committing'
+      if (isSound && cause === null && warnings.length > 0) {
+        const fix = 'Run "tally verify --replay" with the configuration that has the code.'
+        return { name: 'ledger', state: 'warning', found: [found, ...warnings].join('; '), fix }
+      }
       if (isSound && cause === null) return { name: 'ledger', state: 'ok', found }
       const why = cause === null ? found : `${found}: ${cause.message}`
       return { name: 'ledger', state: 'problem', found: why, fix: 'Run "tally verify".' }

@@ -98,6 +98,11 @@ export const VERIFY_IN_FLIGHT_MAX = 64
 export const VERIFY_ATTEMPTS_MAX = 5
 /** Time between two of these verifications. */
 export const VERIFY_PAUSE_MS = 20
+/** Journal of the run whose last receipt is done again when a ledger is opened (K10). */
+export const BOOT_REPLAY_ENTRIES_MAX = 1_000
+export const BOOT_REPLAY_BYTES_MAX = 4 * 1024 * 1024
+/** How long opening waits for that receipt. */
+export const BOOT_REPLAY_MS_MAX = 500
 /** How long the command line waits for another command to let go of the ledger. */
 export const LOCK_WAIT_MS = 10_000
 /** How often it looks. */

@@ -91,6 +91,8 @@ export interface JournalEntry {
   readonly mac?: Hash
   /** Receipt of the unit that this entry completed. */
   readonly receiptHash?: Hash
+  /** Stored evidence that this entry left in the log. */
+  readonly evidence?: string
 }
 
 /** A run's persisted actors (formats.md §7). */

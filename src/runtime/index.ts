@@ -13,7 +13,7 @@ export { type LedgerReader, openReader, replayLocation, verifyLocation } from '.
 export { type LocationRecovery, recoverLocation } from './recovery.js'
 export type { Registrations } from './registry.js'
 export type { WiredRuntime } from './runtime.js'
-export type { Runtime, RuntimeOptions, StartOptions } from './runtime-api.js'
+export type { Runtime, RuntimeOptions, RuntimeStatus, StartOptions } from './runtime-api.js'
 export type {
   AnswerAction,
   AnswerParams,

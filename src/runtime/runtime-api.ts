@@ -41,6 +41,12 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
   readonly random?: Random
 }
 
+/** How a ledger stands, and what its owner should know. */
+export interface RuntimeStatus extends LedgerState {
+  /** What could not be checked when it was opened, in words; no reason for safe mode (K10). */
+  readonly warnings: readonly string[]
+}
+
 export interface StartOptions {
   /** Names the run: the same id with the same document and inputs is the same run (L6). */
   readonly id?: string
@@ -108,7 +114,7 @@ export interface Runtime extends AsyncDisposable {
   reconstructState(upTo: number): ReturnType<RuntimeAudit['reconstructState']>
   /** A signed note over everything committed so far: keep it elsewhere, it anchors the history. */
   note(): Promise<string>
-  status(): LedgerState
+  status(): RuntimeStatus
   /** Parks what is running and lets go of the ledger. */
   close(): Promise<void>
 }

@@ -23,13 +23,13 @@ import { type IntentReply, KERNEL_VERSION } from '../intent/index.js'
 import {
   type JournalEntry,
   type Ledger,
-  type LedgerState,
   listenOwner,
   type OwnerHandler,
   type OwnerSocket,
   type RunRecord,
   type StoredReceipt
 } from '../ledger/index.js'
+import { checkLastReceipt } from './boot-replay.js'
 import type { DeliveredEvent } from './channel.js'
 import {
   Conversation,
@@ -47,7 +47,13 @@ import { MEMORY_LOCATION, type OpenedLedger, openForRuntime } from './open.js'
 import { Packages } from './packages.js'
 import { Registry } from './registry.js'
 import { Runs } from './runs.js'
-import type { Runtime, RuntimeOptions, StartOptions, WiredOptions } from './runtime-api.js'
+import type {
+  Runtime,
+  RuntimeOptions,
+  RuntimeStatus,
+  StartOptions,
+  WiredOptions
+} from './runtime-api.js'
 import { serve, verifySteadily } from './service.js'
 import { readSystem } from './system-reading.js'
 import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
@@ -95,6 +101,7 @@ export class WiredRuntime implements Runtime {
   readonly #mode: 'normal' | 'replay'
   readonly #lock: IntegrityLock
   readonly #conversation: Conversation
+  #warnings: readonly string[] = []
   #socket: OwnerSocket | undefined
   #closed: Promise<void> | undefined
 
@@ -147,6 +154,7 @@ export class WiredRuntime implements Runtime {
     this.service = serve({
       ledger: this.ledger,
       location: opened.realPath ?? MEMORY_LOCATION,
+      warnings: () => this.#warnings,
       running: { runs: this.runsOf, registry },
       asking: {
         intent: (request, principal) => this.intents.submit(request, principal),
@@ -160,11 +168,17 @@ export class WiredRuntime implements Runtime {
     })
   }
 
-  /** Compares the ledger with its integrity lock; a difference is safe mode (K10). */
+  /**
+   * Compares the ledger with its integrity lock and its packages with their names, and does the
+   * last receipt again; a difference is safe mode (K10).
+   */
   async checkIntegrity(): Promise<void> {
-    if (this.status().mode === 'safe') return
-    const cause = await this.#lock.check()
-    if (cause !== undefined) this.ledger.enterSafeMode(cause)
+    const { ledger, registry } = this
+    const isSafe = this.status().mode === 'safe'
+    const cause = isSafe ? undefined : await this.#lock.check()
+    if (cause !== undefined) ledger.enterSafeMode(cause)
+    await this.packages.arrange()
+    this.#warnings = await checkLastReceipt({ ledger, code: registry })
   }
 
   /** Takes up what is installed, and installs what is new at these paths. */
@@ -285,8 +299,8 @@ export class WiredRuntime implements Runtime {
     return this.ledger.note()
   }
 
-  status(): LedgerState {
-    return this.ledger.state()
+  status(): RuntimeStatus {
+    return { ...this.ledger.state(), warnings: this.#warnings }
   }
 
   close(): Promise<void> {

@@ -18,6 +18,8 @@ export interface ServiceStatus {
   readonly process: number
   /** Opened without a key: it answers questions and takes no messages. */
   readonly readOnly: boolean
+  /** What could not be checked when it was opened, in words (K10). */
+  readonly warnings: readonly string[]
 }
 
 export interface RunSummary {

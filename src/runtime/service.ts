@@ -52,6 +52,8 @@ export interface ServiceParts {
   readonly running?: { readonly runs: Runs; readonly registry: Registry }
   /** Absent where the ledger was opened for reading only. */
   readonly asking?: Asking
+  /** What could not be checked when the ledger was opened. */
+  warnings?(): readonly string[]
   verify(options: {
     readonly notes: readonly GivenNote[]
     readonly replay: boolean
@@ -254,11 +256,12 @@ function runningOf({ ledger, running }: ServiceParts): Running {
   return { ledger, ...running }
 }
 
-function statusOf({ ledger, location, running }: ServiceParts): ServiceStatus {
+function statusOf({ ledger, location, running, warnings }: ServiceParts): ServiceStatus {
   const { identity, mode, cause = null, receipts, epoch } = ledger.state()
   const readOnly = running === undefined
   const { pid } = process
-  return { identity, mode, cause, receipts, epoch, location, process: pid, readOnly }
+  const shown = { identity, mode, cause, receipts, epoch, location, process: pid, readOnly }
+  return { ...shown, warnings: warnings?.() ?? [] }
 }
 
 /**

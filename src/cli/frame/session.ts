@@ -46,7 +46,7 @@ function opener(frame: Frame, need: Need, given: string | undefined): () => Prom
   const attempt = async () => {
     config ??= need === 'run' ? await configOf(frame, given) : {}
     const asked = passphrase === undefined ? {} : { passphrase }
-    return openForRunning({ location: frame.directory, ...config, ...asked })
+    return openForRunning(frame, { location: frame.directory, ...config, ...asked })
   }
   return async () => {
     try {
@@ -65,9 +65,10 @@ async function openForReading(frame: Frame): Promise<Session> {
   return { client: localClient(reader.service), holder: 'us', close: () => reader.close() }
 }
 
-async function openForRunning(options: RuntimeOptions): Promise<Session> {
+async function openForRunning(frame: Frame, options: RuntimeOptions): Promise<Session> {
   const { createRuntime } = await import('../../runtime/index.js')
   const runtime = await createRuntime(options)
+  for (const warning of runtime.status().warnings) frame.output.log(text`${warning}`)
   return { client: localClient(runtime.service), holder: 'us', close: () => runtime.close() }
 }
 

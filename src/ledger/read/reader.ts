@@ -143,7 +143,8 @@ export class Reader {
             text,
             value,
             ...(isLast && item.mac !== undefined ? { mac: item.mac } : {}),
-            ...(isLast && receiptHash !== undefined ? { receiptHash } : {})
+            ...(isLast && receiptHash !== undefined ? { receiptHash } : {}),
+            ...(isLast && item.evidence !== undefined ? { evidence: item.evidence } : {})
           }
         }
       }

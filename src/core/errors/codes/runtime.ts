@@ -29,6 +29,12 @@ export const runtimeCodes = {
     message: 'The ledger was put back to an earlier time: {problem}.',
     fix: 'Put the newer data back, or run "tally recover --acknowledge-notes".'
   },
+  'runtime.replay_mismatch': {
+    message: 'The last receipt, {index}, comes out differently when it is done again: {problem}.',
+    fix:
+      'Register the code that made it; where code has changed, raise its version. Then open the ' +
+      'ledger again, or run "tally verify --replay".'
+  },
   'service.unknown_method': {
     message: 'The service has no method {method}.',
     fix: 'Use the same version of tallystick on both sides.'

@@ -1,0 +1,159 @@
+import { type Hash, type Json, limits, type RunId } from '../core/index.js'
+import type {
+  HookVerdict,
+  JournalEntry,
+  Ledger,
+  StateView,
+  StoredReceipt,
+  VerifiedReceipt
+} from '../ledger/index.js'
+import { Auditor, type CodeSource } from './auditor.js'
+import { StateBefore } from './state-before.js'
+
+/** What doing the last receipt of a ledger again gave (K10). */
+export type LastReceiptReplay =
+  /** No receipt is there, or the last one is of no run: nothing can be done again. */
+  | { readonly kind: 'nothing' }
+  | { readonly kind: 'same'; readonly index: number }
+  | { readonly kind: 'different'; readonly index: number; readonly difference: HookVerdict }
+  | { readonly kind: 'not_checked'; readonly index: number; readonly why: string }
+
+type OpenLedger = Pick<Ledger, 'identity' | 'state' | 'receipt' | 'run' | 'journal'> &
+  Pick<Ledger, 'read' | 'list'>
+
+/** Prefixes that one receipt rests on are learned by executing it; more rounds are not worth it. */
+const LIST_ROUNDS = 3
+
+/**
+ * Does the last receipt of an open ledger again, once: its run's journal is folded up to it, and
+ * its unit executed on the state before it. Reads that one run only, however long the ledger is,
+ * and at most `BOOT_REPLAY_ENTRIES_MAX` entries and `BOOT_REPLAY_BYTES_MAX` bytes of its journal.
+ */
+export async function replayLastReceipt(options: {
+  readonly ledger: OpenLedger
+  readonly code: CodeSource
+}): Promise<LastReceiptReplay> {
+  const { ledger, code } = options
+  const { receipts } = ledger.state()
+  const last = receipts === 0 ? undefined : await ledger.receipt(receipts - 1)
+  const runId = last?.receipt.inputPayload.run?.runId
+  if (last === undefined || runId === undefined) return { kind: 'nothing' }
+  const { index } = last
+  const journal = await journalOf(ledger, runId, last.receipt.receiptHash)
+  if (journal === undefined) {
+    return { kind: 'not_checked', index, why: 'the journal of its run is too long' }
+  }
+  const before = new StateBefore(ledger, last.writeSet)
+  for (let round = 1; ; round += 1) {
+    const found = await replayOnce({ ledger, code, last, runId, journal, before })
+    if (!(await before.readWanted())) return found
+    if (round === LIST_ROUNDS) {
+      return { kind: 'not_checked', index, why: 'it rests on too many lists of keys' }
+    }
+  }
+}
+
+/** A run's entries up to the one that a receipt completed; undefined when they are too many. */
+async function journalOf(
+  ledger: OpenLedger,
+  runId: RunId,
+  receiptHash: Hash
+): Promise<readonly JournalEntry[] | undefined> {
+  const entries: JournalEntry[] = []
+  let length = 0
+  for await (const entry of ledger.journal(runId)) {
+    entries.push(entry)
+    length += entry.text.length
+    if (entry.receiptHash === receiptHash) return entries
+    if (entries.length >= limits.BOOT_REPLAY_ENTRIES_MAX) return undefined
+    if (length > limits.BOOT_REPLAY_BYTES_MAX) return undefined
+  }
+  return entries
+}
+
+async function replayOnce(given: {
+  readonly ledger: OpenLedger
+  readonly code: CodeSource
+  readonly last: StoredReceipt
+  readonly runId: RunId
+  readonly journal: readonly JournalEntry[]
+  readonly before: StateBefore
+}): Promise<LastReceiptReplay> {
+  const { ledger, code, last, runId, journal, before } = given
+  const { index } = last
+  const auditor = new Auditor({
+    code,
+    identity: ledger.identity,
+    executions: 1,
+    unknownCode: 'skip',
+    isWanted: (receipt) => receipt.index === index
+  })
+  const verified = verifiedOf(ledger, last, runId, before)
+  for (const entry of journal) {
+    const difference = await fed(auditor, { entry, verified, stateBefore: before })
+    if (before.withheld !== undefined) {
+      return { kind: 'not_checked', index, why: `state ${before.withheld} is withheld` }
+    }
+    if (difference !== undefined) return { kind: 'different', index, difference }
+  }
+  if (auditor.reexecuted === 1) return { kind: 'same', index }
+  return { kind: 'not_checked', index, why: auditor.finish().join('; ') }
+}
+
+/** Hands the auditor one entry as an item of its own, and the receipt that it completed. */
+async function fed(
+  auditor: Auditor,
+  given: {
+    readonly entry: JournalEntry
+    readonly verified: VerifiedReceipt
+    readonly stateBefore: StateView
+  }
+): Promise<HookVerdict | undefined> {
+  const { entry, verified, stateBefore } = given
+  const { text, value, receiptHash, evidence } = entry
+  const { runId, index, receipt } = verified
+  const problem = await auditor.item({
+    index,
+    runId,
+    entries: [text],
+    hasReceipt: receiptHash !== undefined,
+    evidence,
+    previousReceiptHash: baseIn(value),
+    stateBefore
+  })
+  if (problem !== undefined || receiptHash === undefined) return problem
+  if (receiptHash === receipt.receiptHash) return auditor.receipt(verified)
+  // Receipts before it are only folded: nothing but their hash counts.
+  return auditor.receipt({ ...verified, index: -1, receipt: { ...receipt, receiptHash } })
+}
+
+/** Where the run says that it began: whether that is so, a verification finds out. */
+function baseIn(value: Json): Hash | null {
+  const { base } = value as { readonly base?: Hash | 'GENESIS' }
+  return base === undefined || base === 'GENESIS' ? null : base
+}
+
+function verifiedOf(
+  ledger: OpenLedger,
+  last: StoredReceipt,
+  runId: RunId,
+  stateBefore: StateView
+): VerifiedReceipt {
+  const { index, commitSeq, receipt, text, writeSet, payloadText, raw, resultText } = last
+  return {
+    index,
+    commitSeq,
+    receipt,
+    text,
+    runId,
+    entries: [],
+    payloadText,
+    raw,
+    resultText,
+    writeSetText: JSON.stringify(writeSet),
+    // The last receipt has written what is there now.
+    changes: writeSet.map(({ key }) => ({ key, text: ledger.read(key) ?? null })),
+    sealed: [],
+    stateBefore
+  }
+}

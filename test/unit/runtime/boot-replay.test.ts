@@ -1,0 +1,180 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { replayLastReceipt } from '../../../src/audit/index.js'
+import { type Block, defineBlock } from '../../../src/block/index.js'
+import { limits } from '../../../src/core/index.js'
+import { createRuntime, type WiredRuntime } from '../../../src/runtime/index.js'
+
+let location: string
+const opened: WiredRuntime[] = []
+
+beforeEach(async () => {
+  location = await mkdtemp(join(tmpdir(), 'tally-boot-'))
+})
+afterEach(async () => {
+  await closeAll()
+  await rm(location, { recursive: true, force: true })
+})
+
+async function open(blocks: readonly Block[], create = true): Promise<WiredRuntime> {
+  const tally = await createRuntime({
+    location: join(location, 'ledger'),
+    ...(create ? { create: 'if-absent' as const } : {}),
+    insecurePlaintextKey: true,
+    serve: false,
+    blocks
+  })
+  opened.push(tally)
+  return tally
+}
+
+async function closeAll(): Promise<void> {
+  for (const tally of opened.splice(0)) await tally.close()
+}
+
+/** Pours cups; how many for each asked is what differs between the versions of its code. */
+function pour({ each = 1, version = '1.0.0' } = {}): Block {
+  return defineBlock({
+    name: 'tea.pour',
+    version,
+    sideEffects: 'none',
+    intents: ['tea.pour'],
+    input: z.object({ cups: z.number() }),
+    run: async (ctx, { cups }) => {
+      const before = ctx.state.get<number>('tea/poured') ?? 0
+      const pots = await ctx.state.list('pots/')
+      ctx.state.set('tea/poured', before + cups * each)
+      ctx.state.set(`pots/${before}`, cups)
+      return { poured: before + cups * each, pots: [...pots] }
+    }
+  })
+}
+
+const fail = defineBlock({
+  name: 'tea.spill',
+  version: '1.0.0',
+  sideEffects: 'none',
+  input: z.object({}),
+  run: (ctx) => ctx.fail('spilled')
+})
+
+const party = {
+  schema: 'tally-plan/1',
+  name: 'party',
+  version: '1.0.0',
+  order: 'declared',
+  nodes: [
+    { id: 'first', block: 'tea.pour', input: { lit: { cups: 1 } } },
+    {
+      id: 'all',
+      on_error: 'continue',
+      composite: {
+        atomic: true,
+        entry_point: 'poured',
+        nodes: {
+          poured: { block: 'tea.pour', input: { lit: { cups: 5 } } },
+          spilt: { block: 'tea.spill', input: { lit: {} } }
+        },
+        transitions: { poured: 'spilt' }
+      }
+    },
+    { id: 'second', block: 'tea.pour', deps: ['first'], input: { lit: { cups: 2 } } },
+    { id: 'third', block: 'tea.pour', deps: ['second'], confirm: true, input: { lit: { cups: 3 } } }
+  ]
+}
+
+describe('the last receipt at boot', () => {
+  it('K10: it comes out the same, whatever it has read, listed and written', async () => {
+    let tally = await open([pour()])
+    for (const id of ['one', 'two']) {
+      await tally.intent({ id, action: 'tea.pour', payload: { cups: 2 } })
+      await closeAll()
+      tally = await open([pour()])
+      expect(tally.status()).toMatchObject({ mode: 'ready', warnings: [] })
+      const { ledger, registry: code } = tally
+      expect(await replayLastReceipt({ ledger, code })).toMatchObject({ kind: 'same' })
+    }
+  })
+
+  it('K10: another result is safe mode, which ends when the code is there again', async () => {
+    await (await open([pour()])).intent({ action: 'tea.pour', payload: { cups: 2 } })
+    await closeAll()
+    const changed = await open([pour({ each: 3 })])
+    const { mode, cause } = changed.status()
+    expect([mode, cause?.code]).toEqual(['safe', 'runtime.replay_mismatch'])
+    expect(cause?.message).toContain('"poured":6},"metadata":{},"success":true}, found {"data":{')
+    const refused = await changed.intent({ action: 'tea.pour', payload: { cups: 1 } })
+    expect(refused).toMatchObject({ reason: 'safe_mode' })
+    expect(await changed.intent({ action: 'system.recover' })).toMatchObject({ ok: false })
+    await closeAll()
+    expect((await open([pour()])).status().mode).toBe('ready')
+  })
+
+  it('K10: code that is not here is a warning, and so is another version of it', async () => {
+    await (await open([pour()])).intent({ action: 'tea.pour', payload: { cups: 2 } })
+    await closeAll()
+    for (const blocks of [[], [pour({ each: 3, version: '2.0.0' })]]) {
+      const tally = await open(blocks)
+      const { mode, warnings } = tally.status()
+      expect(mode).toBe('ready')
+      expect(warnings).toEqual([
+        'the last receipt, 0, was not done again: ' +
+          'receipt 0: not executed again: its code is not registered'
+      ])
+      await closeAll()
+    }
+  })
+
+  it('K10: of a run, its journal is folded up to the receipt', async () => {
+    const tally = await open([pour(), fail])
+    for await (const { type } of tally.start(party, { id: 'june' })) if (type === 'waiting') break
+    const { receipts } = tally.status()
+    expect((await tally.receipt(receipts - 1))?.receipt.intent).toBe('tea.pour')
+    const kinds: string[] = []
+    for await (const { kind } of tally.ledger.log()) kinds.push(kind)
+    // What was rolled back left evidence between the two.
+    expect(kinds).toEqual(['receipt', 'evidence', 'receipt'])
+    await closeAll()
+    expect((await open([pour(), fail])).status()).toMatchObject({ mode: 'ready', warnings: [] })
+    await closeAll()
+    expect((await open([pour({ each: 2 }), fail])).status().mode).toBe('safe')
+    await closeAll()
+    const { mode, warnings } = (await open([])).status()
+    expect(mode).toBe('ready')
+    expect(warnings.join()).toContain('a block that it names, has changed')
+  })
+
+  it('K10: a journal that is too long is not read', async () => {
+    const tally = await open([pour()])
+    await tally.intent({ action: 'tea.pour', payload: { cups: 2 } })
+    const { ledger, registry: code } = tally
+    async function* endless() {
+      for await (const entry of ledger.journal(await firstRun(tally))) {
+        const { receiptHash: _, ...rest } = entry
+        for (let n = 0; n <= limits.BOOT_REPLAY_ENTRIES_MAX; n += 1) yield rest
+      }
+    }
+    const long = {
+      identity: ledger.identity,
+      state: () => ledger.state(),
+      receipt: (which: number) => ledger.receipt(which),
+      run: () => undefined,
+      read: (key: string) => ledger.read(key),
+      list: (prefix: string) => ledger.list(prefix),
+      journal: endless
+    }
+    expect(await replayLastReceipt({ ledger: long as never, code })).toEqual({
+      kind: 'not_checked',
+      index: 0,
+      why: 'the journal of its run is too long'
+    })
+  })
+})
+
+async function firstRun(tally: WiredRuntime) {
+  for await (const { runId } of tally.runs()) return runId
+  throw new Error('there is no run')
+}
