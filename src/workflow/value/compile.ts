@@ -38,6 +38,13 @@ export type ValueResult =
   | { readonly ok: true; readonly compiled: CompiledAisValue }
   | { readonly ok: false; readonly problem: string }
 
+/** What a compiled value hangs on, besides the value. */
+interface Around {
+  readonly scope: Scope
+  readonly place: string
+  readonly amounts: readonly string[]
+}
+
 /**
  * Compiled values by the objects that they are of, so that each value of a definition is compiled
  * once for all its runs and polls.
@@ -45,20 +52,27 @@ export type ValueResult =
  * Owns: nothing that outlives the definition. Values are not changed once they are compiled.
  */
 export class ValueMemo {
-  readonly #known = new WeakMap<AisValue, Map<string, ValueResult>>()
+  readonly #known = new WeakMap<AisValue, (Around & { readonly result: ValueResult })[]>()
 
-  take(value: AisValue, key: string, compile: () => ValueResult): ValueResult {
-    let results = this.#known.get(value)
-    if (results === undefined) {
-      results = new Map()
-      this.#known.set(value, results)
-    }
-    const known = results.get(key)
-    if (known !== undefined) return known
+  take(value: AisValue, around: Around, compile: () => ValueResult): ValueResult {
+    const results = this.#known.get(value)
+    const known = results?.find((one) => isSame(one, around))
+    if (known !== undefined) return known.result
     const result = compile()
-    results.set(key, result)
+    if (results === undefined) this.#known.set(value, [{ ...around, result }])
+    else results.push({ ...around, result })
     return result
   }
+}
+
+function isSame(one: Around, other: Around): boolean {
+  if (one.scope !== other.scope || one.place !== other.place) return false
+  const { amounts } = one
+  if (amounts === other.amounts) return true
+  return (
+    amounts.length === other.amounts.length &&
+    amounts.every((name, index) => name === other.amounts[index])
+  )
 }
 
 /**
@@ -72,9 +86,8 @@ export function compileAisValue(
   amounts: readonly string[] = []
 ): ValueResult {
   const compile = () => compiledValue(scoped, place, values, amounts)
-  const { memo } = values
-  if (memo === undefined) return compile()
-  return memo.take(scoped.value, `${scoped.scope} ${place} ${amounts.join(' ')}`, compile)
+  const { scope, value } = scoped
+  return values.memo?.take(value, { scope, place, amounts }, compile) ?? compile()
 }
 
 function compiledValue(

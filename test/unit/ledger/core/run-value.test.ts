@@ -5,6 +5,7 @@ import {
   addEntries,
   decodeRun,
   newDelta,
+  newsIn,
   type RunDelta,
   RunRecords
 } from '../../../../src/ledger/derived/run-records.js'
@@ -63,6 +64,28 @@ describe('the derived value of a run', () => {
         expect({ entries, visits }).toEqual({ entries: 2, visits: [[7, 0]] })
       })
     )
+  })
+
+  it('takes from the long first entry of a run what a parse of it would give', () => {
+    const entry = {
+      at: 1_700_000_000_123,
+      base: 'GENESIS',
+      definition: { nodes: Array.from({ length: 900 }, (_, id) => ({ id, k: 'run.waiting' })) },
+      input: { n: 4, status: 'done' },
+      k: 'run.started',
+      n: 0,
+      name: 'a.b',
+      principal: { id: 'local' },
+      run: runId,
+      status: 'running'
+    }
+    const newsOf = (value: object) => newsIn([canonicalize(value)])[0]
+    const expected = { kind: 'run.started', number: 0, status: 'running', at: entry.at }
+    expect(canonicalize(entry).length).toBeGreaterThan(16_384)
+    expect(newsOf(entry)).toMatchObject(expected)
+    expect(newsOf({ ...entry, n: 7 })).toMatchObject({ ...expected, number: 7 })
+    expect(newsOf({ ...entry, status: 'done' })).toMatchObject({ ...expected, status: 'done' })
+    expect(newsOf({ ...entry, k: 'settled', status: 'running' })).toBeUndefined()
   })
 
   it('L5: a run that goes on is folded onto what is stored of it', async () => {
