@@ -1,8 +1,13 @@
-import type { Json } from '../../core/index.js'
+import type { Json, JsonObject } from '../../core/index.js'
 import { lookUp, type Reference, referenceText } from '../../expression/index.js'
 import type { Detect } from '../document/value.js'
 import type { AisPlanNode } from '../plan/plan.js'
-import { type CompileValues, compileAisValue, type ScopedValue } from '../value/compile.js'
+import {
+  type CompileValues,
+  compileAisValue,
+  type Scope,
+  type ScopedValue
+} from '../value/compile.js'
 import { bindingsFor, type OwnValues } from './bindings.js'
 import type { AisRuntime } from './runtime.js'
 
@@ -51,6 +56,9 @@ export class Evaluator {
   /** Calculated fields that are amounts, which no schema says (W4). */
   readonly #amounts = new Set<string>()
 
+  /** What the last value read: the next one of the same node mostly reads the same. */
+  #last: { readonly scope: Scope; readonly own: OwnValues; readonly read: JsonObject } | undefined
+
   constructor(node: AisPlanNode, runtime: AisRuntime, values: CompileValues) {
     this.#node = node
     this.#runtime = runtime
@@ -72,11 +80,10 @@ export class Evaluator {
 
   /** The value, or undefined when something is missing or wrong, which is noted. */
   evaluate(scoped: ScopedValue, place: string, own: OwnValues): Json | undefined {
-    const amounts = [...this.#node.amounts, ...this.#amounts]
-    const result = compileAisValue(scoped, place, this.#values, amounts)
+    const result = compileAisValue(scoped, place, this.#values, this.#allAmounts())
     if (!result.ok) return this.fail('invalid_value', place, result.problem)
     const { compiled } = result
-    const bindings = bindingsFor(scoped.scope, this.#node, this.#runtime, own)
+    const bindings = this.#bindings(scoped.scope, own)
     const evaluated = compiled.evaluate(bindings)
     if (evaluated.ok) return evaluated.value
     if (evaluated.code !== 'missing_reference') {
@@ -119,13 +126,25 @@ export class Evaluator {
   noteCalculated(name: string, scoped: ScopedValue, value: Json, own: OwnValues): void {
     if (!('cel' in scoped.value) || typeof value !== 'string' || !/^[0-9]+$/.test(value)) return
     const cel = `type(${scoped.value.cel}) == type(amount(0))`
-    const amounts = [...this.#node.amounts, ...this.#amounts]
     const asked: ScopedValue = { scope: scoped.scope, value: { cel } }
-    const result = compileAisValue(asked, '', this.#values, amounts)
+    const result = compileAisValue(asked, '', this.#values, this.#allAmounts())
     if (!result.ok) return
-    const bindings = bindingsFor(scoped.scope, this.#node, this.#runtime, own)
+    const bindings = this.#bindings(scoped.scope, own)
     const answer = result.compiled.evaluate(bindings)
     if (answer.ok && answer.value === true) this.#amounts.add(`calculated.${name}`)
+  }
+
+  #allAmounts(): readonly string[] {
+    const { amounts } = this.#node
+    return this.#amounts.size === 0 ? amounts : [...amounts, ...this.#amounts]
+  }
+
+  #bindings(scope: Scope, own: OwnValues): JsonObject {
+    const last = this.#last
+    if (last?.scope === scope && last.own === own) return last.read
+    const read = bindingsFor(scope, this.#node, this.#runtime, own)
+    this.#last = { scope, own, read }
+    return read
   }
 
   #note(absent: readonly Reference[], detail: string, { scope }: ScopedValue, place: string): void {
@@ -150,8 +169,7 @@ export class Evaluator {
     const known = candidates.flatMap((value) => {
       const result = compileAisValue({ scope, value }, key, this.#values, this.#node.amounts)
       if (!result.ok) return []
-      const bindings = bindingsFor(scope, this.#node, this.#runtime, own)
-      const evaluated = result.compiled.evaluate(bindings)
+      const evaluated = result.compiled.evaluate(this.#bindings(scope, own))
       return evaluated.ok ? [evaluated.value] : []
     })
     return { key, kind, provider, candidates: known, constraints: constraints as Json }
