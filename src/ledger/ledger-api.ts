@@ -117,6 +117,8 @@ export interface Ledger {
   list(prefix: string): Promise<readonly string[]>
   append(item: JournalItem): Appended
   durable(position: Position): Promise<void>
+  /** Whether everything up to `position` is on disk. */
+  isDurable(position: Position): boolean
   backlog(): { readonly items: number; readonly bytes: number }
   /** Code over a hash that needs the blob key: what the owner wrote, and nobody else. */
   authenticate(hash: Hash): Hash

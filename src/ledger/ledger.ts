@@ -151,6 +151,10 @@ export class OpenLedger implements Ledger {
     return this.#queue.durable(position)
   }
 
+  isDurable(position: Position): boolean {
+    return this.#queue.isDurable(position)
+  }
+
   backlog(): { readonly items: number; readonly bytes: number } {
     return this.#queue.backlog()
   }

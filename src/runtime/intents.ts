@@ -85,10 +85,12 @@ export class Intents {
     }
     const closed = this.#refusal(runId)
     if (closed !== undefined) return closed
-    const prepared = Promise.resolve({ ok: true as const, ...registry.intentRoot(intent.action) })
+    const prepared = { ok: true as const, ...registry.intentRoot(intent.action) }
     const inputs = { ...intent } as unknown as Json
-    const known = runs.start(runId, prepared, { inputs, principal, isNew: id === undefined })
-    const reply = await this.#reply(runId, known, intent.action)
+    const known = runs.startLone(runId, prepared, { inputs, principal, isNew: id === undefined })
+    const reply = known.hasEnded
+      ? replyOf(runId, intent.action, await known.result.promise)
+      : await this.#reply(runId, known, intent.action)
     if (reply.type === 'dapp' && isSystemIntent(intent.action)) {
       await this.changed(intent.action, principal)
     }

@@ -6,10 +6,10 @@ import {
   type RunStarted,
   runUnitId
 } from '../block/index.js'
-import { hashJson, type Json, type RunId, TallyError, type UnitId } from '../core/index.js'
+import { type Hash, type Json, type RunId, TallyError, type UnitId } from '../core/index.js'
 import { isIntentDefinition } from '../intent/index.js'
 import type { Receipt, RunRecord } from '../ledger/index.js'
-import type { EventChannel } from './channel.js'
+import type { DeliveredEvent, EventChannel } from './channel.js'
 import type { RunResult } from './handle.js'
 import type { Prepared, PreparedRun } from './registry.js'
 
@@ -17,24 +17,107 @@ export { isEnded } from './ended.js'
 
 export type Compiled = PreparedRun & { readonly ok: true }
 
-/** A run that this process knows: its events and its result, whether it is live or parked. */
-export interface Known {
+/** A run in memory: a pump drives it, or it has come to its end and that is not durable yet. */
+export interface LiveRun {
+  /** Undefined when nothing drives it any more. */
+  readonly pump: RunPump | undefined
+  /** Up to where the ledger must be durable before anybody may hear how it stands (D2). */
+  readonly position: Position
+  /** Resolves when it has left memory. */
+  readonly over: Promise<void>
+}
+
+/**
+ * A run that this process knows: its events and its result, whether it is live or parked.
+ *
+ * Owns: the channel and the promise, both made when somebody asks: most intents need neither.
+ */
+export class Known {
   /** Settles once it is known whether the run began, or is the one that has this id. */
-  begun: Promise<void>
-  readonly channel: EventChannel
-  readonly result: PromiseWithResolvers
-  live: { readonly pump: RunPump; readonly over: Promise<void> } | undefined
+  begun: Promise<void> = alreadyBegun
+  live: LiveRun | undefined
   /** Taking it up again is under way. */
   resuming: Promise<void> | undefined
   callOffDue: (() => void) | undefined
   /** Told of every wait that a message can end, with what must be durable before it is told on. */
   onWait: ((wait: OpenWait, position: Position) => void) | undefined
+  readonly #makeChannel: () => EventChannel
+  readonly #hasListener: boolean
+  #channel: EventChannel | undefined
+  #result: PromiseWithResolvers | undefined
+  #settled: Settled | undefined
+
+  constructor(makeChannel: () => EventChannel, hasListener: boolean) {
+    this.#makeChannel = makeChannel
+    this.#hasListener = hasListener
+  }
+
+  get channel(): EventChannel {
+    if (this.#channel === undefined) {
+      this.#channel = this.#makeChannel()
+      if (this.#settled !== undefined) this.#channel.close()
+    }
+    return this.#channel
+  }
+
+  /** Whether it has come to its end already, which is told once it is durable. */
+  get hasEnded(): boolean {
+    return this.live !== undefined && this.live.pump === undefined
+  }
+
+  /** Whether anybody may hear its events. */
+  get isHeard(): boolean {
+    return this.#hasListener || this.#channel !== undefined
+  }
+
+  get result(): { readonly promise: Promise<RunResult> } {
+    if (this.#result === undefined) {
+      this.#result = resolvers()
+      if (this.#settled !== undefined) settleWith(this.#result, this.#settled)
+    }
+    return this.#result
+  }
+
+  /** The same run for a second caller, who may hear that it is refused. */
+  again(begun: Promise<void>, promise: Promise<RunResult>): Known {
+    const known = new Known(() => this.channel, this.#hasListener)
+    known.begun = begun
+    known.#result = { promise, resolve: () => undefined, reject: () => undefined }
+    return known
+  }
+
+  /** Hands an event on once it is durable; nobody hears it, as a rule. */
+  emit(event: DeliveredEvent, position: Position): void {
+    if (this.isHeard) this.channel.emit(event, position)
+  }
+
+  /** Hands on news that are no history. */
+  tell(event: DeliveredEvent): void {
+    if (this.isHeard) this.channel.tell(event)
+  }
+
+  /** The first one counts. */
+  settle(how: Settled): void {
+    this.#settled ??= how
+    if (this.#result !== undefined) settleWith(this.#result, how)
+    this.#channel?.close()
+  }
 }
 
-export interface PromiseWithResolvers {
+/** How a run came to its result, or why it has none. */
+export type Settled = { readonly result: RunResult } | { readonly error: unknown }
+
+const alreadyBegun = Promise.resolve()
+
+interface PromiseWithResolvers {
   readonly promise: Promise<RunResult>
   resolve(result: RunResult): void
   reject(error: unknown): void
+}
+
+function settleWith({ resolve, reject }: PromiseWithResolvers, how: Settled): void {
+  if ('result' in how) resolve(how.result)
+  else reject(how.error)
 }
 
 /** Whether a run is a lone intent. */
@@ -76,12 +159,12 @@ function resolvers(): PromiseWithResolvers {
 export function acceptable(
   runId: RunId,
   prepared: PreparedRun,
-  inputs: Json
+  start: { readonly inputs: Json }
 ):
   | { readonly prepared: Compiled; readonly refused?: never }
   | { readonly prepared?: never; readonly refused: RunResult } {
   if (!prepared.ok) return { refused: refusedDocument(runId, prepared) }
-  const problems = 'checkInputs' in prepared ? (prepared.checkInputs?.(inputs) ?? []) : []
+  const problems = 'checkInputs' in prepared ? (prepared.checkInputs?.(start.inputs) ?? []) : []
   if (problems.length === 0) return { prepared }
   const diagnostics = problems.map(({ name, problem }): Json => {
     return { reason: 'invalid_input', path: ['inputs', name], message: problem }
@@ -112,26 +195,17 @@ function refused(
 }
 
 /** The same id stands for the same work (L6). Throws `run.id_reused`. */
-export function checkSame(record: RunRecord, prepared: Compiled, inputs: Json): void {
+export function checkSame(
+  record: RunRecord,
+  prepared: Compiled,
+  { inputHash }: { readonly inputHash: Hash }
+): void {
   const started = record.started as unknown as RunStarted
   const { runId } = record
-  if (started.inputHash !== hashJson(inputs)) {
+  if (started.inputHash !== inputHash) {
     throw new TallyError('run.id_reused', { runId, what: 'input' })
   }
   if (started.definitionHash !== prepared.root.definitionHash) {
     throw new TallyError('run.id_reused', { runId, what: 'document' })
-  }
-}
-
-/** A run of which nothing is known yet but its id. */
-export function newKnown(channel: EventChannel): Known {
-  return {
-    begun: Promise.resolve(),
-    channel,
-    result: resolvers(),
-    live: undefined,
-    resuming: undefined,
-    callOffDue: undefined,
-    onWait: undefined
   }
 }

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { Position, PumpHost } from '../block/index.js'
-import type { Json } from '../core/index.js'
+import { canonicalizeLedgerValue, type Hash, type Json, sha256Hex } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { Registry } from './registry.js'
@@ -22,7 +22,32 @@ export interface StartTerms {
 }
 
 /** What a run is started with, checked and copied. */
-export interface Start extends StartTerms {
+export class Start {
+  readonly principal: Json
+  readonly isNew: boolean
   /** Canonical JSON of the inputs. */
   readonly text: string
+  #inputs: Json | undefined
+  #inputHash: Hash | undefined
+
+  /** Throws for inputs that a journal cannot keep. */
+  constructor({ inputs, principal, isNew = false }: StartTerms) {
+    this.text = canonicalizeLedgerValue(inputs)
+    this.principal = principal
+    this.isNew = isNew
+  }
+
+  /**
+   * A copy, with its keys in one order: the caller's object may change, and must not change the
+   * run.
+   */
+  get inputs(): Json {
+    this.#inputs ??= JSON.parse(this.text) as Json
+    return this.#inputs
+  }
+
+  get inputHash(): Hash {
+    this.#inputHash ??= sha256Hex(this.text)
+    return this.#inputHash
+  }
 }

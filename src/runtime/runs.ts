@@ -1,38 +1,17 @@
-import {
-  type OpenWait,
-  type Position,
-  type PumpHost,
-  type RunEnd,
-  RunPump
-} from '../block/index.js'
-import {
-  canonicalizeLedgerValue,
-  isRunId,
-  type Json,
-  limits,
-  type RunId,
-  TallyError
-} from '../core/index.js'
+import type { OpenWait, Position, PumpHost, RunEnd, RunPump } from '../block/index.js'
+import { type RunId, TallyError } from '../core/index.js'
 import type { RunRecord } from '../ledger/index.js'
+import { Beginnings, type Driven } from './beginnings.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
-import type { RunResult } from './handle.js'
-import {
-  acceptable,
-  type Compiled,
-  checkSame,
-  endingUnit,
-  isEnded,
-  type Known,
-  newKnown,
-  resultOf
-} from './known.js'
+import { type Compiled, endingUnit, isEnded, Known, resultOf, type Settled } from './known.js'
 import { LeftBehind } from './left-behind.js'
+import { LoneEnds } from './lone-ends.js'
 import { Mail } from './mail.js'
 import { saveCheckpoint } from './parking.js'
 import { rebuildRun } from './rebuild.js'
 import type { CompiledRoot, PreparedRun } from './registry.js'
-import type { RunsOptions, Start, StartTerms } from './run-terms.js'
-import { firstEntry, isKernelStep, presentEvents, waitsOf } from './standing.js'
+import type { RunsOptions, StartTerms } from './run-terms.js'
+import { isKernelStep, presentEvents, waitsOf } from './standing.js'
 
 /**
  * The runs of one ledger in this process: starting them, parking them, taking them up again.
@@ -40,8 +19,7 @@ import { firstEntry, isKernelStep, presentEvents, waitsOf } from './standing.js'
  * Owns: live pumps, their events and results. Does not own: what happened, which is in the ledger;
  * a parked run is only a record there, a small entry here, and a timer if it has a due time.
  *
- * L6 the same id is the same run: with the same document and inputs it is attached to, otherwise
- * refused.
+ * L6 the same id is the same run ({@link Beginnings}).
  * W11 no run begins or goes on before providers know what earlier processes have left unfinished.
  */
 export class Runs {
@@ -50,12 +28,22 @@ export class Runs {
   readonly mail: Mail
   readonly #leftBehind: LeftBehind
   readonly #known = new Map<RunId, Known>()
+  readonly #loneEnds: LoneEnds
+  readonly #beginnings: Beginnings
   #live = 0
   #isClosing = false
 
   constructor(options: RunsOptions) {
     this.#options = options
     this.#leftBehind = new LeftBehind(options)
+    this.#loneEnds = new LoneEnds({
+      ledger: options.ledger,
+      settle: (runId, known, how) => {
+        this.#let(known)
+        this.#settle(runId, known, how)
+      }
+    })
+    this.#beginnings = this.#beginning()
     this.mail = new Mail({
       ledger: options.ledger,
       pumpOf: (runId) => this.#pumpOf(runId),
@@ -65,9 +53,31 @@ export class Runs {
     })
   }
 
+  #beginning(): Beginnings {
+    const { ledger, host } = this.#options
+    return new Beginnings({
+      ledger,
+      host,
+      leftBehind: this.#leftBehind,
+      checkOpen: () => this.#checkOpen(),
+      liveCount: () => this.#live,
+      known: (runId) => this.#known.get(runId),
+      know: (runId) => this.#know(runId),
+      hostOf: (known) => this.#hostOf(known),
+      attach: (runId) => this.attach(runId),
+      takeUp: (runId, known) => this.#takeUp(runId, known),
+      drive: (runId, known, driven) => this.#drive(runId, known, driven),
+      ended: (runId, known, straight) => {
+        known.live = this.#loneEnds.add(runId, known, straight)
+        this.#live += 1
+      },
+      settle: (runId, known, how) => this.#settle(runId, known, how)
+    })
+  }
+
   /** News of a run that are no history. */
   tell(event: DeliveredEvent): void {
-    this.#known.get(event.runId)?.channel.tell(event)
+    this.#known.get(event.runId)?.tell(event)
   }
 
   get liveCount(): number {
@@ -79,82 +89,14 @@ export class Runs {
    * Throws for an id or for inputs that a journal cannot keep.
    */
   start(runId: RunId, source: Promise<PreparedRun>, given: StartTerms): Known {
-    this.#checkOpen()
-    if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: String(runId) })
-    // A copy, with its keys in one order: the caller's object may change, and must not change the
-    // run.
-    const text = canonicalizeLedgerValue(given.inputs)
-    const options = { ...given, inputs: JSON.parse(text) as Json, text }
-    const earlier = this.#known.get(runId)
-    if (earlier !== undefined) return this.#startAgain(runId, earlier, source, options)
-    const known = this.#know(runId)
-    const begin = async () => {
-      const { prepared, refused } = acceptable(runId, await source, options.inputs)
-      if (prepared === undefined) {
-        this.#settle(runId, known, { result: refused })
-        return
-      }
-      if (given.isNew !== true && (await this.#isThere(runId, prepared, options))) return
-      await this.#launch(runId, known, prepared, options)
-    }
-    known.begun = begin()
-    known.begun.catch((error: unknown) => this.#settle(runId, known, { error }))
-    return known
+    return this.#beginnings.start(runId, source, given)
   }
 
-  /** A second caller with other work must hear of it; the first one's run goes on. */
-  #startAgain(
-    runId: RunId,
-    earlier: Known,
-    source: Promise<PreparedRun>,
-    options: StartTerms
-  ): Known {
-    const follow = async (): Promise<Known> => {
-      await earlier.begun.catch(() => undefined)
-      const prepared = await source
-      const record = this.#options.ledger.run(runId)
-      // The one before was refused: then this is the first.
-      if (record === undefined) return this.start(runId, source, options)
-      if (!prepared.ok) throw new TallyError('run.id_reused', { runId, what: 'document' })
-      await this.#isThere(runId, prepared, options)
-      return earlier
-    }
-    const followed = follow()
-    const begun = followed.then((known) => known.begun)
-    begun.catch(() => undefined)
-    const promise = followed.then((known) => known.result.promise)
-    promise.catch(() => undefined)
-    return { ...earlier, begun, result: { ...earlier.result, promise } }
-  }
-
-  /** Whether this work is in the ledger already. Throws `run.id_reused` when other work is. */
-  async #isThere(runId: RunId, prepared: Compiled, options: StartTerms): Promise<boolean> {
-    const record = this.#options.ledger.run(runId)
-    if (record === undefined) return false
-    checkSame(record, prepared, options.inputs)
-    const known = await this.attach(runId)
-    if (record.status === 'running') await this.#takeUp(runId, known)
-    return true
-  }
-
-  async #launch(
-    runId: RunId,
-    known: Known,
-    { root, compiled }: Compiled,
-    options: Start
-  ): Promise<void> {
-    const telling = this.#leftBehind.told()
-    if (telling !== undefined) await telling
-    this.#checkOpen()
-    if (this.liveCount >= limits.RUNS_LIVE_MAX) {
-      throw new TallyError('runtime.too_many_runs', { limit: limits.RUNS_LIVE_MAX })
-    }
-    const { host } = this.#options
-    const pump = new RunPump({ runId, root, host: this.#hostOf(known) })
-    const at = host.clock.now()
-    const first = firstEntry(root, { ...options, at, base: host.journal.head() ?? 'GENESIS' })
-    pump.leaves.keepText(options.inputs, options.text)
-    this.#drive(runId, known, pump, compiled, () => pump.start(first))
+  /**
+   * A lone intent: like {@link start}, and done before this returns when nothing has to be awaited.
+   */
+  startLone(runId: RunId, prepared: Compiled, given: StartTerms): Known {
+    return this.#beginnings.startLone(runId, prepared, given)
   }
 
   /** Knows a run of the ledger again: its result if it has ended, its waits otherwise. */
@@ -209,16 +151,10 @@ export class Runs {
     const { ledger, registry } = this.#options
     const host = this.#hostOf(known)
     const { pump, compiled, resume } = await rebuildRun(runId, { ledger, registry, host })
-    this.#drive(runId, known, pump, compiled, resume)
+    this.#drive(runId, known, { pump, compiled, run: resume })
   }
 
-  #drive(
-    runId: RunId,
-    known: Known,
-    pump: RunPump,
-    compiled: CompiledRoot,
-    run: () => Promise<RunEnd>
-  ): void {
+  #drive(runId: RunId, known: Known, { pump, compiled, run }: Driven): void {
     const over = (async () => {
       try {
         await this.#ended(runId, known, pump, compiled, await run())
@@ -227,7 +163,13 @@ export class Runs {
         this.#settle(runId, known, { error })
       }
     })()
-    known.live = { pump, over }
+    known.live = {
+      pump,
+      over,
+      get position() {
+        return pump.book.position
+      }
+    }
     this.#live += 1
   }
 
@@ -255,7 +197,7 @@ export class Runs {
     this.#let(known)
     if (end.kind === 'parked') {
       const { waits, due } = end
-      known.channel.emit({ type: 'run.parked', runId, at: pump.book.at, waits, due }, position)
+      known.emit({ type: 'run.parked', runId, at: pump.book.at, waits, due }, position)
       this.#setDue(runId, known, due)
     } else this.#settle(runId, known, { error: new TallyError('run.interrupted', { runId }) })
   }
@@ -300,13 +242,13 @@ export class Runs {
 
   /** Up to where the ledger must be durable before anybody may hear how a run stands. */
   #told(runId: RunId): Position {
-    return this.#known.get(runId)?.live?.pump.book.position ?? 0
+    return this.#known.get(runId)?.live?.position ?? 0
   }
 
   /** What a message can end now. */
   waits(runId: RunId): readonly OpenWait[] {
     const live = this.#known.get(runId)?.live
-    if (live !== undefined) return live.pump.openWaits()
+    if (live !== undefined) return live.pump?.openWaits() ?? []
     return waitsOf(this.#options.ledger.run(runId))
   }
 
@@ -351,7 +293,7 @@ export class Runs {
       known.callOffDue?.()
       if (known.resuming !== undefined) await known.resuming.catch(() => undefined)
       if (known.live === undefined) continue
-      known.live.pump.stop()
+      known.live.pump?.stop()
       over.push(known.live.over)
     }
     await Promise.all(over)
@@ -364,31 +306,26 @@ export class Runs {
     const emit: PumpHost['emit'] = (event, position) => {
       if (event.type === 'waiting') known.onWait?.(event, position)
       if (isKernelStep(event)) this.#options.onKernelWork?.(position)
-      known.channel.emit(event, position)
+      known.emit(event, position)
     }
     return { ...this.#options.host, emit }
   }
 
   #know(runId: RunId): Known {
     const { events, ledger } = this.#options
-    const channel = new EventChannel({
-      durable: (position) => ledger.durable(position),
-      listener:
-        events.listenerCount('event') === 0 ? undefined : (event) => events.emit('event', event)
-    })
-    const known = newKnown(channel)
+    const hasListener = events.listenerCount('event') > 0
+    const known = new Known(() => {
+      const listener = hasListener
+        ? (event: DeliveredEvent) => events.emit('event', event)
+        : undefined
+      return new EventChannel({ durable: (position) => ledger.durable(position), listener })
+    }, hasListener)
     this.#known.set(runId, known)
     return known
   }
 
-  #settle(
-    runId: RunId,
-    known: Known,
-    how: { readonly result: RunResult } | { readonly error: unknown }
-  ): void {
-    if ('result' in how) known.result.resolve(how.result)
-    else known.result.reject(how.error)
-    known.channel.close()
+  #settle(runId: RunId, known: Known, how: Settled): void {
+    known.settle(how)
     if (this.#known.get(runId) === known) this.#known.delete(runId)
     this.#options.registry.rooms.disposeRun(runId)
   }

@@ -1,9 +1,10 @@
 import type { OpenWait, RootBlock, RunEvent, RunStarted } from '../block/index.js'
-import { type Hash, type Json, type RunId, sha256Hex } from '../core/index.js'
+import type { Hash, RunId } from '../core/index.js'
 import { KERNEL_ID } from '../intent/index.js'
 import type { RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded, resultOf } from './known.js'
+import type { Start } from './run-terms.js'
 
 /** How runs stand, read off the records that the ledger keeps of them. */
 
@@ -37,13 +38,10 @@ export function firstEntry(
   terms: {
     readonly at: number
     readonly base: Hash | 'GENESIS'
-    readonly inputs: Json
-    readonly principal: Json
-    /** Canonical JSON of the inputs. */
-    readonly text: string
+    readonly start: Pick<Start, 'inputs' | 'inputHash' | 'principal'>
   }
 ): Omit<RunStarted, 'run' | 'n'> {
-  const { at, base, inputs, principal, text } = terms
+  const { at, base, start } = terms
   const { name, definition, definitionHash } = root
   return {
     k: 'run.started',
@@ -52,10 +50,10 @@ export function firstEntry(
     name,
     definition,
     definitionHash,
-    input: inputs,
-    inputHash: sha256Hex(text),
+    input: start.inputs,
+    inputHash: start.inputHash,
     base,
-    principal
+    principal: start.principal
   }
 }
 

@@ -16,8 +16,9 @@ import type { SealedReference } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { AttemptAsk } from '../protocol.js'
 import { builtInEffects, type Call, requestHashOf } from './calls.js'
+import type { EarlyExecution } from './early.js'
 import type { Sealed, WaitBegun } from './entries.js'
-import { Execution, type ExecutionInput } from './execution.js'
+import { Execution, type ExecutionInput, type ExecutionPort } from './execution.js'
 import type { KernelInput } from './kernel-port.js'
 import { LazySignal } from './lazy-signal.js'
 import type { Literals } from './literals.js'
@@ -56,6 +57,8 @@ export interface AttemptOptions {
   /** For leaves of the kernel: who started the run, and the state as it is now. */
   readonly principal: Json
   readonly current: (key: string) => string | undefined
+  /** Its first execution, when it has begun already. */
+  readonly early?: EarlyExecution | undefined
 }
 
 /**
@@ -170,6 +173,8 @@ export class Attempt {
       this.#execution === undefined || this.#execution.isOver,
       'an attempt runs once at a time'
     )
+    const { early } = this.#options
+    if (early?.isHandedOver === false) return this.#adopt(early, port)
     this.#view = new StateView(this.#options.below)
     // A wait of an earlier life may be answered before the code has come to it again.
     this.#isReplaying = (this.#waits?.size ?? 0) > 0 || this.tape.some((entry) => entry.seq > 0)
@@ -187,7 +192,20 @@ export class Attempt {
       view: this.#view,
       ...(this.block.kernel === undefined ? {} : { kernel: this.#kernelInput() })
     })
-    this.#execution = new Execution(input, {
+    this.#execution = new Execution(input, this.#executionPort(port))
+    this.#execution.start()
+  }
+
+  /** Goes on with an execution that began before the run had a pump. */
+  #adopt(early: EarlyExecution, port: AttemptPort): void {
+    this.#view = early.view
+    this.#aborts = early.aborts
+    this.#execution = early.execution
+    early.handOver(this.#executionPort(port), this)
+  }
+
+  #executionPort(port: AttemptPort): ExecutionPort {
+    return {
       called: (call) => {
         const isTaped = this.#taped?.has(call.seq) === true
         if (!isTaped || this.#stale?.has(call.seq) === true) port.called(this, call)
@@ -196,8 +214,7 @@ export class Attempt {
       log: (message, data) => port.log(this, message, data),
       returned: () => port.returned(this),
       again: () => port.again(this)
-    })
-    this.#execution.start()
+    }
   }
 
   /** Code that changes what it was given changes neither the receipt nor the next step. */

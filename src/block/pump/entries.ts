@@ -243,13 +243,39 @@ export function encodeEntry(entry: JournalEntry, known?: KnownTexts): string {
  * {@link encodeEntry} of a step that succeeded, from the canonical text of its data: the one entry
  * that every step writes, and its result has been written already.
  */
-export function encodeSuccess(entry: Settled, dataText: string): string {
+export function encodeSuccess(entry: Omit<Settled, 'k' | 'response'>, dataText: string): string {
   const { at, attempt, n, path, provider, run, sent, step } = entry
   const by = provider === undefined ? '' : `"provider":${canonicalize(provider)},`
   return (
     `{"at":${at},"attempt":${attempt},"k":"settled","n":${n},"path":${canonicalString(path)},` +
     `${by}"response":{"data":${dataText},"metadata":{},"success":true},` +
     `"run":${canonicalString(run)},"sent":${sent},"step":${step}}`
+  )
+}
+
+/** {@link encodeEntry} of the first entry, from texts that were written before. */
+export function encodeStarted(
+  entry: Pick<RunStarted, 'at' | 'base' | 'definitionHash' | 'inputHash' | 'name' | 'run'>,
+  texts: { readonly definition: string; readonly input: string; readonly principal: string }
+): string {
+  const { at, base, definitionHash, inputHash, name, run } = entry
+  return (
+    `{"at":${at},"base":"${base}","definition":${texts.definition},` +
+    `"definitionHash":"${definitionHash}","input":${texts.input},"inputHash":"${inputHash}",` +
+    `"k":"run.started","n":0,"name":${canonicalString(name)},"principal":${texts.principal},` +
+    `"run":${canonicalString(run)},"status":"running"}`
+  )
+}
+
+/** {@link encodeEntry} of the end of a run that succeeded, from the canonical text of its data. */
+export function encodeDone(
+  { at, journalHash, n, run }: Pick<RunFinished, 'at' | 'journalHash' | 'n' | 'run'>,
+  dataText: string
+): string {
+  return (
+    `{"at":${at},"journalHash":"${journalHash}","k":"run.finished","n":${n},` +
+    `"response":{"data":${dataText},"metadata":{},"success":true},` +
+    `"run":${canonicalString(run)},"status":"done"}`
   )
 }
 

@@ -48,6 +48,7 @@ export function leafRootOf(options: {
       input: { path: ROOT_PATH, node: ROOT_PATH, block: block.name, sideEffects },
       request: (runId, input) => requestOf(runId, input, block),
       isUnit: true,
+      loneBlock: block.name,
       isPrivate: false,
       compositeAt: () => ({ version, definitionHash })
     }

@@ -15,6 +15,7 @@ import type { RunBook } from './book.js'
 import { Calling } from './calling.js'
 import type { Call, EffectRequest } from './calls.js'
 import { DeclaredOrder } from './declared-order.js'
+import type { EarlyExecution } from './early.js'
 import type {
   EntryDraft,
   JournalEntry,
@@ -73,6 +74,8 @@ export interface LeavesPort {
   isStopping(): boolean
   /** Looks again whether there is anything to do. */
   wake(): void
+  /** Of a lone leaf: its first execution, when it has begun already. */
+  readonly early?: EarlyExecution | undefined
 }
 
 /**
@@ -224,7 +227,8 @@ export class Leaves {
       principal: this.#port.principal(),
       current: (key) => host.journal.read(key),
       below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),
-      earlier: earlier?.step === ask.step ? earlier : undefined
+      earlier: earlier?.step === ask.step ? earlier : undefined,
+      early: this.#port.early
     })
     this.#restoredTimes?.delete(nameOf(ask))
     this.#current.set(ask.path, attempt)

@@ -25,6 +25,8 @@ export interface RootBlock {
    * `run.completed` (L6).
    */
   readonly isUnit: boolean
+  /** Of such a run: the name of its leaf's block. */
+  readonly loneBlock?: string
   /** Some block keeps its input or result private, so the run's own receipt does too. */
   readonly isPrivate: boolean
   /** The composite that runs at an actor path. */

@@ -7,6 +7,7 @@ import { openDecision, takeAsk } from './asks.js'
 import type { Attempt } from './attempt.js'
 import { type Completed, type RecordedEntry, RunBook } from './book.js'
 import { finishRun } from './ending.js'
+import type { EarlyExecution } from './early.js'
 import type { CancelAsked, EntryDraft, RunStarted } from './entries.js'
 import { isErrand } from './errands.js'
 import { answer, type Fact } from './facts.js'
@@ -29,6 +30,8 @@ export interface RunPumpOptions {
   readonly host: PumpHost
   readonly root: RootBlock
   readonly checkpoint?: RunCheckpoint | undefined
+  /** Of a lone leaf: its first execution, when it has begun already. */
+  readonly early?: EarlyExecution | undefined
 }
 
 /**
@@ -71,7 +74,7 @@ export class RunPump {
   #callOffGrace: (() => void) | undefined
   #isCancelled = false
 
-  constructor({ runId, host, root, checkpoint }: RunPumpOptions) {
+  constructor({ runId, host, root, checkpoint, early }: RunPumpOptions) {
     this.runId = runId
     this.host = host
     this.root = root
@@ -96,7 +99,8 @@ export class RunPump {
       disarm: (key) => this.agenda.disarm(key),
       fail: (error) => this.inbox.fail(error),
       isStopping: () => this.#isStopping,
-      wake: () => this.inbox.wake()
+      wake: () => this.inbox.wake(),
+      early
     })
     this.scopes = new Scopes(this)
     this.#starts = new Starts(this)

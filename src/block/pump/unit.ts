@@ -41,36 +41,51 @@ export function leafUnit(
   payloadText: string,
   resultText: string
 ): UnitDraft {
-  const { ask, view } = attempt
+  const { ask, at } = attempt
+  const { path, step, attempt: number } = ask
   const { parentReceipt } = ask.request.metadata
-  const {
-    provider,
-    profile = context.profile,
-    ...said
-  } = attempt.attribution ?? attributionOf(attempt.block, payloadText)
+  const run = { runId: context.runId, path, step, attempt: number, at }
+  return unitOf(
+    attempt,
+    parentReceipt === undefined ? run : { ...run, parent: parentReceipt },
+    context,
+    { payloadText, resultText, sealed: attempt.sealedReferences() }
+  )
+}
+
+/** The unit of work of code that has come to its end, wherever it ran. */
+export function unitOf(
+  work: Pick<
+    LeafWork,
+    'unitId' | 'block' | 'at' | 'seed' | 'view' | 'capabilitiesUsed' | 'attribution'
+  >,
+  run: NonNullable<UnitDraft['run']>,
+  { principal, profile: own }: Pick<UnitContext, 'principal' | 'profile'>,
+  texts: {
+    readonly payloadText: string
+    readonly resultText: string
+    readonly sealed: UnitDraft['sealed']
+  }
+): UnitDraft {
+  const { view, at } = work
+  const said = work.attribution ?? attributionOf(work.block, texts.payloadText)
+  const { kind, id, codeHash } = said.provider
   return {
-    id: attempt.unitId,
+    id: work.unitId,
     action: said.action,
     dappId: said.dappId,
     payloadText: said.payloadText,
     payloadPrivate: said.isInputPrivate,
     ...(said.raw === undefined ? {} : { raw: said.raw }),
-    at: attempt.at,
-    seed: attempt.seed,
-    principal: context.principal,
-    run: {
-      runId: context.runId,
-      path: ask.path,
-      step: ask.step,
-      attempt: ask.attempt,
-      at: attempt.at,
-      ...(parentReceipt === undefined ? {} : { parent: parentReceipt })
-    },
-    provider: { ...provider, profile },
+    at,
+    seed: work.seed,
+    principal,
+    run,
+    provider: { kind, id, codeHash, profile: said.profile ?? own },
     capabilitiesDeclared: said.capabilitiesDeclared,
-    capabilitiesUsed: attempt.capabilitiesUsed,
-    sealed: attempt.sealedReferences(),
-    resultText,
+    capabilitiesUsed: work.capabilitiesUsed,
+    sealed: texts.sealed,
+    resultText: texts.resultText,
     resultPrivate: said.isOutputPrivate,
     reads: view.reads,
     lists: view.lists,

@@ -93,6 +93,10 @@ export class CommitQueue<Item> {
     return wait.promise
   }
 
+  isDurable(position: Position): boolean {
+    return position <= this.#durable
+  }
+
   backlog(): { readonly items: number; readonly bytes: number } {
     return {
       items: this.#items.length + this.#writing.length,

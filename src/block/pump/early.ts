@@ -1,0 +1,113 @@
+import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
+import type { Block } from '../define.js'
+import type { Call } from './calls.js'
+import { Execution, type ExecutionInput, type ExecutionPort } from './execution.js'
+import type { KernelInput } from './kernel-port.js'
+import type { SignalSource } from './lazy-signal.js'
+import type { Outcome } from './outcome.js'
+import type { StateView } from './view.js'
+
+/**
+ * The first execution of a lone leaf, begun before its run has a pump: code that ends at once needs
+ * none, and any other goes on in the pump as if it had begun there.
+ *
+ * Owns: what the code has said until a pump hears it. Does not own: what becomes of it.
+ */
+export class EarlyExecution implements ExecutionInput, ExecutionPort {
+  readonly runId: RunId
+  readonly unitId: UnitId
+  readonly path: ActorPath
+  readonly attempt = 1
+  readonly at: number
+  readonly seed: Hash
+  readonly block: Block
+  readonly payload: Json
+  readonly view: StateView
+  readonly kernel: KernelInput
+  readonly execution: Execution
+  #outcome: Outcome | undefined
+  #said: ((port: ExecutionPort) => void)[] | undefined
+  #port: ExecutionPort | undefined
+  #aborts: AbortController | undefined
+  #signals: SignalSource | undefined
+
+  constructor(
+    input: Pick<
+      EarlyExecution,
+      'runId' | 'unitId' | 'path' | 'at' | 'seed' | 'block' | 'payload' | 'view' | 'kernel'
+    >
+  ) {
+    this.runId = input.runId
+    this.unitId = input.unitId
+    this.path = input.path
+    this.at = input.at
+    this.seed = input.seed
+    this.block = input.block
+    this.payload = input.payload
+    this.view = input.view
+    this.kernel = input.kernel
+    this.execution = new Execution(this, this)
+  }
+
+  get signal(): AbortSignal {
+    if (this.#signals !== undefined) return this.#signals.signal
+    this.#aborts ??= new AbortController()
+    return this.#aborts.signal
+  }
+
+  /** What made the signal, if the code has asked for it. */
+  get aborts(): AbortController | undefined {
+    return this.#aborts
+  }
+
+  /** How the code ended, if it did so at once. */
+  get outcome(): Outcome | undefined {
+    return this.#outcome
+  }
+
+  /** Whether the code has said anything but how it ended. */
+  get isSilent(): boolean {
+    return this.#said === undefined
+  }
+
+  /** Whether an attempt has taken it over. */
+  get isHandedOver(): boolean {
+    return this.#port !== undefined
+  }
+
+  /** Tells a pump's attempt all that was said, and from now on whatever is. */
+  handOver(port: ExecutionPort, signals: SignalSource): void {
+    this.#port = port
+    this.#signals = signals
+    for (const tell of this.#said ?? []) tell(port)
+    this.#said = undefined
+    if (this.#outcome !== undefined) port.settled(this.#outcome)
+  }
+
+  called(call: Call): void {
+    this.#say((port) => port.called(call))
+  }
+
+  log(message: string, data: Json): void {
+    this.#say((port) => port.log(message, data))
+  }
+
+  returned(): void {
+    this.#say((port) => port.returned())
+  }
+
+  again(): void {
+    this.#say((port) => port.again())
+  }
+
+  settled(outcome: Outcome): void {
+    if (this.#port === undefined) this.#outcome = outcome
+    else this.#port.settled(outcome)
+  }
+
+  #say(tell: (port: ExecutionPort) => void): void {
+    if (this.#port !== undefined) return tell(this.#port)
+    this.#said ??= []
+    this.#said.push(tell)
+  }
+}

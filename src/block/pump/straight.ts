@@ -1,0 +1,171 @@
+import { type ActorPath, canonicalize, type Hash, type Json, type RunId } from '../../core/index.js'
+import type { Position } from '../journal.js'
+import { type Response, ROOT_PATH } from '../protocol.js'
+import { EarlyExecution } from './early.js'
+import { loneUnitId } from './ending.js'
+import { chainJournal, encodeDone, encodeStarted, encodeSuccess } from './entries.js'
+import { seedOf } from './execution.js'
+import type { PumpHost, RunEvent } from './host.js'
+import type { RootBlock } from './root-block.js'
+import { unitOf } from './unit.js'
+import { StateView } from './view.js'
+
+/** A run that is one leaf, and is about to begin. */
+export interface LoneRun {
+  readonly runId: RunId
+  readonly root: RootBlock
+  /** When it begins, milliseconds. */
+  readonly at: number
+  readonly base: Hash | 'GENESIS'
+  readonly principal: Json
+  /** Canonical JSON of the input, and its hash. */
+  readonly inputText: string
+  readonly inputHash: Hash
+  /** Hands on its events; undefined when nobody hears them. */
+  readonly emit: PumpHost['emit'] | undefined
+}
+
+/** How far a lone run got without a pump. */
+export type Straight =
+  | {
+      readonly kind: 'ended'
+      readonly response: Response
+      readonly receiptHash: Hash
+      readonly dappId: string
+      /** Up to where the ledger must be durable before anybody may hear of it (D2). */
+      readonly position: Position
+    }
+  /** Nothing is journaled yet: a pump goes on with it. */
+  | { readonly kind: 'begun'; readonly early: EarlyExecution }
+
+/** The only unit of work of a lone run: its first step, tried once. */
+const place = { path: ROOT_PATH as ActorPath, step: 1, attempt: 1 } as const
+const noCapabilities: readonly string[] = []
+
+/**
+ * Runs a lone leaf from its beginning to its end at once, when its code asks for nothing and
+ * succeeds: no other work comes between, so it needs no actors, no inbox and no mailbox. What it
+ * leaves is byte for byte what a pump would have left: the same three entries, one receipt, one
+ * item of the queue. Undefined when its block is not registered.
+ *
+ * Owns: nothing. L10: what it read cannot change before it is appended; a key that another unit has
+ * reserved leaves the end to the pump, which waits.
+ */
+export function goStraight(lone: LoneRun, host: Omit<PumpHost, 'emit'>): Straight | undefined {
+  const { runId, root, at, base, principal, inputText } = lone
+  const block = root.loneBlock === undefined ? undefined : host.block(root.loneBlock)
+  if (block === undefined) return undefined
+  const unitId = loneUnitId(runId)
+  const current = (key: string) => host.journal.read(key)
+  const early = new EarlyExecution({
+    runId,
+    unitId,
+    path: place.path,
+    at,
+    seed: seedOf(base, unitId),
+    block,
+    payload: JSON.parse(inputText) as Json,
+    view: new StateView(current),
+    kernel: { principal, inputText, provider: null, recorded: undefined, current }
+  })
+  early.execution.start()
+  return ended(lone, early, host) ?? { kind: 'begun', early }
+}
+
+function ended(
+  lone: LoneRun,
+  early: EarlyExecution,
+  host: Omit<PumpHost, 'emit'>
+): Straight | undefined {
+  const { outcome, view } = early
+  if (outcome?.ok !== true || !early.isSilent) return undefined
+  if (host.gate.blocks(early, view.writes.keys())) return undefined
+  const written = append(lone, early, outcome.text, host)
+  if (written === undefined) return undefined
+  const { at, position, receiptHash, dappId } = written
+  const data = JSON.parse(outcome.text) as Json
+  const response: Response = { success: true, data, metadata: {} }
+  if (lone.emit !== undefined) {
+    for (const event of eventsOf(lone, early, { at, response, receiptHash })) {
+      lone.emit(event, position)
+    }
+  }
+  early.aborts?.abort()
+  return { kind: 'ended', response, receiptHash, dappId, position }
+}
+
+/** All of the run as one item; undefined when something that it read has changed (L10). */
+function append(
+  lone: LoneRun,
+  early: EarlyExecution,
+  resultText: string,
+  host: Omit<PumpHost, 'emit'>
+) {
+  const { runId, root, base, principal, inputText } = lone
+  const { execution, seed } = early
+  const { attribution, used } = execution
+  const run: string = runId
+  const { name, definitionHash } = root
+  const started = encodeStarted(
+    { at: lone.at, base, definitionHash, inputHash: lone.inputHash, name, run },
+    {
+      definition: root.definitionText(),
+      input: inputText,
+      principal: canonicalize(principal)
+    }
+  )
+  const at = Math.max(lone.at, host.clock.now())
+  const provider = attribution === undefined ? {} : { provider: attribution.provider }
+  const settled = encodeSuccess({ at, ...place, n: 1, run, sent: false, ...provider }, resultText)
+  const journalHash = chainJournal(chainJournal('', started), settled)
+  const done = encodeDone({ at, journalHash, n: 2, run }, resultText)
+  const unit = unitOf(
+    {
+      unitId: early.unitId,
+      block: early.block,
+      at: lone.at,
+      seed: { base, value: seed },
+      view: early.view,
+      capabilitiesUsed: used.size === 0 ? noCapabilities : [...used].sort(),
+      attribution
+    },
+    { runId, ...place, at: lone.at },
+    { principal, profile: host.profile },
+    { payloadText: inputText, resultText, sealed: [] }
+  )
+  const appended = host.journal.append({
+    runId,
+    entries: [started, settled, done],
+    mac: host.journal.authenticate(chainJournal(journalHash, done)),
+    unit
+  })
+  if (!appended.ok || appended.receiptHash === undefined) return undefined
+  const { position, receiptHash } = appended
+  return { at, position, receiptHash, dappId: unit.dappId }
+}
+
+/** What a pump would have told, in the same order. */
+function eventsOf(
+  { runId, root, at: begun }: LoneRun,
+  { block, execution }: EarlyExecution,
+  {
+    at,
+    response,
+    receiptHash
+  }: {
+    readonly at: number
+    readonly response: Response
+    readonly receiptHash: Hash
+  }
+): readonly RunEvent[] {
+  const { name, definitionHash } = root
+  const dappId = execution.attribution?.dappId
+  const by = dappId === undefined ? {} : { dappId }
+  const here = { ...place, block: block.name }
+  return [
+    { type: 'run.started', runId, at: begun, name, definitionHash },
+    { type: 'block.started', runId, at: begun, ...here },
+    { type: 'block.settled', runId, at, ...here, response, receiptHash, ...by },
+    { type: 'run.finished', runId, at, status: 'done', response, receiptHash }
+  ]
+}
