@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, link, open, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { limits, type Random, systemRandom, TallyError } from '../core/index.js'
+import { hasCode, syncDirectory } from './files.js'
 import { IdentityKeys } from './identity-keys.js'
 import {
   encodeKeyFile,
@@ -65,8 +66,7 @@ export async function createKeyFile(options: CreateKeyFile): Promise<void> {
  * `identity.malformed_key_file`, `identity.passphrase_missing`, `identity.wrong_passphrase`.
  */
 export async function loadKeyFile({ path, passphrase }: LoadKeyFile): Promise<IdentityKeys> {
-  const file = parseKeyFile(await readPrivate(path))
-  if (file === undefined) throw malformed(path, 'it is not a key file of format tally-key/1')
+  const file = await readKeyFile(path)
   const secret = await unprotect(file, path, passphrase)
   const keys = new IdentityKeys({
     identity: file.identity,
@@ -78,6 +78,13 @@ export async function loadKeyFile({ path, passphrase }: LoadKeyFile): Promise<Id
     throw malformed(path, 'its seed does not belong to its public key')
   }
   return keys
+}
+
+/** What a key file says without its secret; throws as {@link loadKeyFile} does. */
+export async function readKeyFile(path: string): Promise<KeyFile> {
+  const file = parseKeyFile(await readPrivate(path))
+  if (file === undefined) throw malformed(path, 'it is not a key file of format tally-key/1')
+  return file
 }
 
 async function protect(
@@ -143,20 +150,6 @@ async function writeSynced(path: string, text: string): Promise<void> {
   }
 }
 
-async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}
-
 function malformed(path: string, problem: string): TallyError {
   return new TallyError('identity.malformed_key_file', { path, problem })
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code
 }

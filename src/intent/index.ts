@@ -50,3 +50,13 @@ export {
   type RefusedPackage
 } from './shelf.js'
 export type { StageEvent, StageListener } from './stages.js'
+export { keyRotation } from './system/keys.js'
+export { type NotAvailable, notAvailable } from './system/not-available.js'
+export { REPLACED_KEYS_PREFIX, replacedKey } from './system/revoked.js'
+export {
+  programVersions,
+  sameVersions,
+  VERSIONS_KEY,
+  type Versions,
+  versionsIn
+} from './system/versions.js'

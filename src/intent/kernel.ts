@@ -16,6 +16,7 @@ import type { ScopedApi } from './scoped-api/answer-calls.js'
 import type { PackageShelf } from './shelf.js'
 import { listened, type StageListener, type Tell } from './stages.js'
 import { runSystem } from './system/run-system.js'
+import { programVersions, type Versions } from './system/versions.js'
 import { runTrusted } from './trusted.js'
 
 export interface KernelOptions {
@@ -25,6 +26,8 @@ export interface KernelOptions {
   readonly shelf: PackageShelf
   readonly sandbox: Sandbox
   readonly api: ScopedApi
+  /** Default: those of this program. For tests of what a later one does. */
+  readonly versions?: Versions
   readonly onStage?: StageListener
 }
 
@@ -36,7 +39,8 @@ export interface KernelOptions {
  */
 export function createKernel(options: KernelOptions): readonly Block[] {
   const providers = new Providers(options.blocks, options.shelf)
-  const pipeline = { ...options, providers }
+  const { versions = programVersions } = options
+  const pipeline = { ...options, versions, providers }
   return (Object.keys(intentBlocks) as SideEffectClass[]).map((sideEffects) =>
     defineKernelBlock({
       name: intentBlocks[sideEffects],
@@ -52,6 +56,7 @@ export function createKernel(options: KernelOptions): readonly Block[] {
 
 interface Pipeline extends KernelOptions {
   readonly providers: Providers
+  readonly versions: Versions
 }
 
 /** The stages of machines/intent.ts, from the intent to its result; failures are thrown. */

@@ -14,8 +14,13 @@ export const systemIntents = [
   'package.uninstall',
   'system.approver',
   'system.corehash',
+  'system.export',
   'system.grant',
+  'system.identity.create',
+  'system.import',
   'system.integrity',
+  'system.key.revoke',
+  'system.key.rotate',
   'system.packages',
   'system.permissions',
   'system.prefer',
@@ -24,6 +29,7 @@ export const systemIntents = [
   'system.revoke',
   'system.safe',
   'system.stateroot',
+  'system.upgrade',
   'system.verify'
 ] as const
 

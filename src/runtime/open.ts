@@ -1,11 +1,18 @@
 import { mkdir } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type IdentityId, type Random, TallyError } from '../core/index.js'
+import {
+  type IdentityId,
+  isTallyError,
+  type PublicKey,
+  type Random,
+  TallyError
+} from '../core/index.js'
 import {
   createKeyFile,
   generateIdentity,
   type IdentityKeys,
-  loadKeyFile
+  KeyFiles,
+  keyFileIn
 } from '../identity/index.js'
 import {
   holdStore,
@@ -15,6 +22,7 @@ import {
   openMemoryStore,
   type Store
 } from '../ledger/index.js'
+import { OwnKeys } from './own-keys.js'
 
 export interface OpenOptions {
   /** Directory of the ledger; `memory:` keeps everything in memory, for tests. */
@@ -37,6 +45,8 @@ export interface OpenedLedger {
   readonly store: Store
   /** Where it lies, without symbolic links; undefined in memory. */
   readonly realPath: string | undefined
+  /** Absent where a test holds them. */
+  readonly keys?: OwnKeys
   close(): Promise<void>
 }
 
@@ -44,7 +54,11 @@ export const MEMORY_LOCATION = 'memory:'
 
 /** Path of an identity's key file. */
 export function keyFilePath(location: string, identity: IdentityId): string {
-  return join(resolve(location), 'keys', `${identity}.json`)
+  return keyFileIn(keyDirectory(location), identity)
+}
+
+function keyDirectory(location: string): string {
+  return join(resolve(location), 'keys')
 }
 
 /** Opens the ledger of a location with its key (L4): registry, lock, checks. */
@@ -55,65 +69,67 @@ export async function openForRuntime(
   if (options.location === MEMORY_LOCATION) return openInMemory(options, random)
   const { location } = options
   const keys = await keysOf(options, random)
+  const { identity } = keys.keys
   const held = await holdStore(
     location,
-    options.create === undefined ? {} : { create: { identities: [keys.identity] } }
+    options.create === undefined ? {} : { create: { identities: [identity] } }
   )
-  const signer = keys.signer()
-  try {
-    const ledger = await openLedger({
-      store: held.store,
-      identity: keys.identity,
-      signer,
-      blobKey: keys.blobKey,
-      create: 'if-absent'
-    })
-    return {
-      ledger,
-      store: held.store,
-      realPath: held.location.realPath,
-      close: async () => {
-        await ledger.close()
-        await signer.close()
-        await held.close()
-      }
-    }
-  } catch (error) {
-    await signer.close()
+  const close = async () => {
+    await keys.close()
     await held.close()
+  }
+  try {
+    const ledger = await openSigned(held.store, keys)
+    const { realPath } = held.location
+    return { ledger, store: held.store, realPath, keys, close: closing(ledger, close) }
+  } catch (error) {
+    await close()
     throw error
   }
 }
 
 async function openInMemory(options: OpenOptions, random: Random): Promise<OpenedLedger> {
-  const keys = options.keys ?? generateIdentity(random)
-  const signer = keys.signer()
+  const keys = new OwnKeys({ keys: options.keys ?? generateIdentity(random), isKept: true })
   const store = openMemoryStore()
-  const ledger = await openLedger({
-    store,
-    identity: keys.identity,
-    signer,
-    blobKey: keys.blobKey,
-    create: 'if-absent'
-  })
-  return {
-    ledger,
-    store,
-    realPath: undefined,
-    close: async () => {
-      await ledger.close()
-      await signer.close()
-      await store.close()
-    }
+  const ledger = await openSigned(store, keys)
+  const close = async () => {
+    await keys.close()
+    await store.close()
+  }
+  return { ledger, store, realPath: undefined, keys, close: closing(ledger, close) }
+}
+
+function closing(ledger: Ledger, close: () => Promise<void>): () => Promise<void> {
+  return async () => {
+    await ledger.close()
+    await close()
   }
 }
 
-async function keysOf(options: OpenOptions, random: Random): Promise<IdentityKeys> {
-  if (options.keys !== undefined) return options.keys
+/** Opens with the key in force, which another process may have put there and died. */
+async function openSigned(store: Store, own: OwnKeys): Promise<Ledger> {
+  const open = () => {
+    const { identity, blobKey } = own.keys
+    return openLedger({ store, identity, signer: own.signer(), blobKey, create: 'if-absent' })
+  }
+  try {
+    return await open()
+  } catch (error) {
+    if (!isTallyError(error, 'ledger.wrong_signer')) throw error
+    if (!(await own.adopt(error.context.expected as PublicKey))) throw error
+    return open()
+  }
+}
+
+async function keysOf(options: OpenOptions, random: Random): Promise<OwnKeys> {
   const { location, passphrase } = options
-  const identity = options.identity ?? (await firstIdentity(location, options.create))
-  if (identity === undefined) return createKeys(options, random)
-  return loadKeyFile({ path: keyFilePath(location, identity), passphrase })
+  if (options.keys !== undefined) return new OwnKeys({ keys: options.keys, isKept: false })
+  const found = options.identity ?? (await firstIdentity(location, options.create))
+  const created = found === undefined ? await createKeys(options, random) : undefined
+  const identity = found ?? created?.identity
+  if (identity === undefined) throw new TallyError('ledger.not_found', { path: location })
+  const files = new KeyFiles({ directory: keyDirectory(location), identity, passphrase })
+  return new OwnKeys({ keys: created ?? (await files.load()), files, isKept: true })
 }
 
 async function firstIdentity(

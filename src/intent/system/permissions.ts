@@ -11,6 +11,7 @@ import { type Hash, isHash, type Json, limits } from '../../core/index.js'
 import { recordedState } from '../providers.js'
 import { codeHashIn, installedKey } from '../shelf.js'
 import { payloadOf } from './payload.js'
+import { isRevoked } from './revoked.js'
 import type { SystemWork } from './run-system.js'
 
 const name = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
@@ -47,7 +48,11 @@ const approver = z.strictObject({ publicKey: name, isApprover: z.boolean() })
 /** `system.approver`: `{ publicKey, isApprover }`; by the owner only. */
 export function changeApprover(work: SystemWork): Json {
   const { port, by, at } = work
-  return told(port, setApprover(statePort(port), { ...payloadOf(work, approver), by, at }), {})
+  const { publicKey, isApprover } = payloadOf(work, approver)
+  if (isApprover && isRevoked(recordedState(port), publicKey)) {
+    return port.fail('key_revoked', { publicKey })
+  }
+  return told(port, setApprover(statePort(port), { publicKey, isApprover, by, at }), {})
 }
 
 function installedCode({ port }: SystemWork, id: string | undefined): Hash {

@@ -3,10 +3,14 @@ import { mayAdminister, type Principal } from '../../capability/index.js'
 import { type IdentityId, isJsonObject, type Json } from '../../core/index.js'
 import type { Intent } from '../intent.js'
 import { KERNEL_HASH, KERNEL_ID, KERNEL_VERSION } from '../kernel-version.js'
+import { isSystemIntent } from '../names.js'
 import { payloadTextOf } from '../payload-text.js'
 import { recordedState } from '../providers.js'
+import { revokeKey } from './keys.js'
+import { type NotAvailable, notAvailable } from './not-available.js'
 import { installPackage, uninstallPackage } from './packages.js'
 import { changeApprover, changeGrants, changePreference } from './permissions.js'
+import { upgradeVersions, type Versions } from './versions.js'
 
 /** A change of the kernel's tables. */
 export interface SystemWork {
@@ -16,6 +20,8 @@ export interface SystemWork {
   readonly by: Principal
   /** Integer seconds. */
   readonly at: number
+  /** Those of this program. */
+  readonly versions: Versions
 }
 
 const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json>>> = {
@@ -23,9 +29,21 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
   'package.uninstall': uninstallPackage,
   'system.approver': changeApprover,
   'system.grant': (work) => changeGrants(work, 'grant'),
+  'system.key.revoke': revokeKey,
   'system.prefer': changePreference,
-  'system.revoke': (work) => changeGrants(work, 'revoke')
+  'system.revoke': (work) => changeGrants(work, 'revoke'),
+  'system.upgrade': upgradeVersions
 }
+
+/** Only the owner's, whoever else may administer (K13). */
+const ownerOnly: ReadonlySet<string> = new Set([
+  'system.export',
+  'system.identity.create',
+  'system.import',
+  'system.key.revoke',
+  'system.key.rotate',
+  'system.upgrade'
+])
 
 /**
  * A system intent that changes state (K2), by the owner or an approver only (K13). Those that only
@@ -34,7 +52,7 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
 export function runSystem(
   port: KernelPort,
   intent: Intent,
-  { identity }: { readonly identity: IdentityId }
+  { identity, versions }: { readonly identity: IdentityId; readonly versions: Versions }
 ): Json | Promise<Json> {
   const { action, payload, raw } = intent
   port.attribute({
@@ -48,12 +66,22 @@ export function runSystem(
     isOutputPrivate: false
   })
   const change = changes[action]
-  if (change === undefined) return port.fail('reads_only', { action })
+  const isKept = ownerOnly.has(action)
+  if (change === undefined && !isKept) return port.fail('reads_only', { action })
   const by = principalOf(port.principal)
-  if (by === undefined || !mayAdminister(recordedState(port), by)) {
+  const may = isKept ? by?.kind === 'owner' : by && mayAdminister(recordedState(port), by)
+  if (by === undefined || may !== true) {
     return port.fail('not_permitted', { action, principal: by?.kind ?? 'unknown' })
   }
-  return change({ port, identity, payload, by, at: Math.floor(port.at / 1000) })
+  if (change === undefined) return port.fail('not_in_documents', { ...whyNot(action) })
+  return change({ port, identity, payload, by, at: Math.floor(port.at / 1000), versions })
+}
+
+/** Rotations are no runs: the ledger makes their receipts. */
+function whyNot(action: string): NotAvailable {
+  const problem = 'it is done as an intent of its own, not as a step of a document'
+  const known = isSystemIntent(action) ? notAvailable[action] : undefined
+  return known ?? { problem, fix: 'Submit it alone: tally.intent or "tally key rotate".' }
 }
 
 function principalOf(value: Json): Principal | undefined {
