@@ -24,6 +24,8 @@ export type Fault =
   /** Another answer than the node's. */
   | { readonly result: Json }
   | { readonly error: Json }
+  /** What the node says, changed; of several calls in one request, this one's result alone. */
+  | { readonly rewrite: (result: Json) => Json }
 
 /** Stands in front of a node and lies, breaks and stalls as it is told. */
 export class FaultyProxy implements AsyncDisposable {
@@ -62,7 +64,11 @@ export class FaultyProxy implements AsyncDisposable {
     const calls = Array.isArray(parsed) ? parsed : [parsed]
     this.calls.push(...calls)
     const faults = calls.map((call) => this.fault(call))
-    const fault = faults.find((one) => one !== 'pass') ?? 'pass'
+    const rewrites = faults.map((one) =>
+      typeof one === 'object' && 'rewrite' in one ? one.rewrite : undefined
+    )
+    const isPassed = (one: Fault, index: number) => one === 'pass' || rewrites[index] !== undefined
+    const fault = faults.find((one, index) => !isPassed(one, index)) ?? 'pass'
     const id = Array.isArray(parsed) ? null : (parsed as { readonly id: number }).id
     if (typeof fault === 'object') return answer(response, 200, { jsonrpc: '2.0', id, ...fault })
     switch (fault) {
@@ -90,7 +96,7 @@ export class FaultyProxy implements AsyncDisposable {
           headers: { 'content-type': 'application/json' },
           body
         })
-        const text = await reply.text()
+        const text = rewritten(await reply.text(), rewrites)
         if (fault === 'drop_after') response.destroy()
         else response.writeHead(reply.status, { 'content-type': 'application/json' }).end(text)
       }
@@ -101,6 +107,19 @@ export class FaultyProxy implements AsyncDisposable {
     this.#server.closeAllConnections()
     await new Promise((resolve) => this.#server.close(resolve))
   }
+}
+
+function rewritten(
+  text: string,
+  rewrites: readonly (((result: Json) => Json) | undefined)[]
+): string {
+  if (rewrites.every((one) => one === undefined)) return text
+  const parsed = JSON.parse(text) as { result?: Json } | { result?: Json }[]
+  for (const [index, reply] of [parsed].flat().entries()) {
+    const rewrite = rewrites[index]
+    if (rewrite !== undefined && reply.result !== undefined) reply.result = rewrite(reply.result)
+  }
+  return JSON.stringify(parsed)
 }
 
 function answer(response: ServerResponse, status: number, body: object): void {

@@ -4,7 +4,16 @@ import type { AbiEvent } from './abi-types.js'
 import type { EvmChain } from './chain.js'
 import { decodeEvent, decodeRevert } from './coding.js'
 import { type EvmExecution, parseExecution } from './execution.js'
-import { address, bytes, count, hash, hexQuantity, object, quantity } from './quantity.js'
+import {
+  address,
+  bytes,
+  count,
+  hash,
+  hexQuantity,
+  MalformedAnswer,
+  object,
+  quantity
+} from './quantity.js'
 import { RpcError } from './rpc-error.js'
 import type { Viem } from './viem.js'
 
@@ -33,6 +42,7 @@ export async function lookEvm(
     const known = await chain.call('eth_getTransactionByHash', [request.hash], signal)
     if (known !== null) {
       const transaction = object(known, 'eth_getTransactionByHash')
+      checkAbout(request, 'eth_getTransactionByHash', transaction, transaction['hash'])
       const fields = differences(request.expected, transaction)
       return fields.length > 0 ? { status: 'mismatch', fields } : { status: 'pending' }
     }
@@ -43,13 +53,36 @@ export async function lookEvm(
 /** The node does not know it: its nonce says whether it can still be included. */
 async function missing(
   chain: EvmChain,
-  { from, nonce }: LookRequest,
+  { from, nonce, hash: own }: LookRequest,
   signal: AbortSignal
 ): Promise<Standing> {
   if (from === null || nonce === null) return { status: 'unknown' }
   const used = await chain.call('eth_getTransactionCount', [from, 'latest'], signal)
   if (count(used, 'eth_getTransactionCount') <= nonce) return { status: 'unknown' }
-  return { status: 'displaced', cause: 'nonce', by: await inPlace(chain, from, nonce, signal) }
+  const by = await inPlace(chain, from, nonce, signal)
+  // Its block knows it before the receipts do.
+  if (isSame(by, own)) return { status: 'pending' }
+  return { status: 'displaced', cause: 'nonce', by }
+}
+
+/**
+ * A node may be asked for one transaction and answer with another, by an error or on purpose. Who
+ * sent it and its hash are in every answer, so they are compared.
+ */
+function checkAbout(
+  { hash: own, from }: LookRequest,
+  method: string,
+  answer: JsonObject,
+  named: Json | undefined
+): void {
+  const sender = answer['from']
+  const isOwn = named === undefined || isSame(named, own)
+  const isFrom = from === null || sender === undefined || isSame(sender, from)
+  if (!isOwn || !isFrom) throw new MalformedAnswer(method, answer)
+}
+
+function isSame(one: Json, other: string): boolean {
+  return String(one).toLowerCase() === other.toLowerCase()
 }
 
 /** The transaction that used the nonce, when it is in one of the last blocks. */
@@ -85,6 +118,7 @@ interface Included {
 async function included(viem: Viem, chain: EvmChain, found: Included): Promise<Standing> {
   const { request, receipt, head, signal } = found
   const method = 'eth_getTransactionReceipt'
+  checkAbout(request, method, receipt, receipt['transactionHash'])
   const blockNumber = count(receipt['blockNumber'], method)
   const blockHash = hash(receipt['blockHash'], method)
   const success = quantity(receipt['status'], method) === 1n

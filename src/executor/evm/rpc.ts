@@ -30,6 +30,7 @@ export interface RpcOptions {
  * Does not own: what calls mean, or whether to do them again; a call is tried once per endpoint.
  *
  * 1. No endpoint is asked anything before it has named the right chain; after a failure, again.
+ *    Every request of several calls asks for the chain, too: before each write, and at each look.
  * 2. An answer of a node, also a refusal, is final; the next endpoint is for calls without one.
  * 3. No address leaves it, in no error.
  */
@@ -117,12 +118,20 @@ export class Rpc {
       await this.#checkChain(endpoint, signal)
       this.#checked.add(endpoint)
     }
-    return this.#exchange(endpoint, calls, signal)
+    if (calls.length === 1) return this.#exchange(endpoint, calls, signal)
+    const settled = await this.#exchange(endpoint, [...calls, chainIdCall], signal)
+    const named = settled.at(-1)
+    // A node that takes no batches refuses this one with the others, which are then asked alone.
+    if (!(named instanceof RpcError)) this.#holdToChain(endpoint, named)
+    return settled.slice(0, calls.length)
   }
 
   async #checkChain(endpoint: number, signal: AbortSignal): Promise<void> {
-    const calls = [{ method: 'eth_chainId', params: [] }]
-    const [answer] = allOf(await this.#exchange(endpoint, calls, signal))
+    const [answer] = allOf(await this.#exchange(endpoint, [chainIdCall], signal))
+    this.#holdToChain(endpoint, answer)
+  }
+
+  #holdToChain(endpoint: number, answer: Json | undefined): void {
     const { chainId } = this.#options
     if (
       typeof answer === 'string' &&
@@ -131,7 +140,7 @@ export class Rpc {
     )
       return
     const message = `the endpoint serves another chain than eip155:${chainId}`
-    throw this.#error('chain_mismatch', message, endpoint, calls, answer ?? null)
+    throw this.#error('chain_mismatch', message, endpoint, [chainIdCall], answer ?? null)
   }
 
   async #exchange(endpoint: number, calls: readonly RpcCall[], signal: AbortSignal) {
@@ -231,6 +240,8 @@ export class Rpc {
     })
   }
 }
+
+const chainIdCall: RpcCall = { method: 'eth_chainId', params: [] }
 
 function allOf(settled: readonly Settled[]): readonly Json[] {
   return settled.map((one) => {

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../../src/core/index.js'
+import { type Clock, type Json, type JsonObject, systemClock } from '../../../../src/core/index.js'
 import { evmExecutor } from '../../../../src/executor/evm/index.js'
 import type { Executor, SendOptions } from '../../../../src/executor/index.js'
 import type { WiredRuntime } from '../../../../src/runtime/index.js'
@@ -20,6 +20,19 @@ import { openSending, readingOf, sendOnce } from '../../../support/anvil-send.js
 const bridge = artifact('BridgeLock')
 /** In the path and the query, as providers have it; and a key of an account. */
 const planted = ['k3y-in-the-path-1234', 'k3y-in-the-query-5678', anvilKeys[0].slice(2)] as const
+
+/** So long that it is never over by itself, however slow this machine is. */
+const rpcTimeoutMs = 3_600_000
+const waiting = new Set<() => void>()
+/** Time that is over for calls only when the endpoint has been heard to hang. */
+const clock: Clock = {
+  now: () => systemClock.now(),
+  schedule: (at, act) => {
+    if (at - systemClock.now() < rpcTimeoutMs / 2) return systemClock.schedule(at, act)
+    waiting.add(act)
+    return () => waiting.delete(act)
+  }
+}
 
 let chain: TestChain
 let proxy: FaultyProxy
@@ -48,9 +61,10 @@ beforeEach(async () => {
         signer: `file:${keyFile}`,
         pollMs: 10,
         timeoutMs: 500,
-        rpcTimeoutMs: 1_000
+        rpcTimeoutMs
       }
     },
+    clock,
     environment: { RPC: `${proxy.url}/v2/${planted[0]}?token=${planted[1]}` }
   })
   runtime = await openSending([evm])
@@ -96,6 +110,7 @@ function failing(method: string, fault: Fault, times = Number.POSITIVE_INFINITY)
   proxy.fault = (one: ProxiedCall) => {
     if (one.method !== method || left <= 0) return 'pass'
     left -= 1
+    if (fault === 'hang') setImmediate(() => [...waiting].map((giveUp) => giveUp()))
     return fault
   }
 }
@@ -239,6 +254,74 @@ describe('an endpoint that fails a write', () => {
       expect((response.details as JsonObject)['phase']).toBe('prepare')
     }
     expect(proxy.count('eth_sendRawTransaction')).toBe(before)
+  })
+})
+
+describe('an endpoint that lies', () => {
+  const receiptOf = 'eth_getTransactionReceipt'
+  const sent = () => proxy.count('eth_sendRawTransaction')
+  /** A receipt of the node with some of its fields changed. */
+  const altered = (fields: JsonObject): Fault => ({
+    rewrite: (receipt) => (receipt === null ? null : { ...(receipt as JsonObject), ...fields })
+  })
+  const foreign: readonly JsonObject[] = [
+    { transactionHash: `0x${'1'.repeat(64)}` },
+    { from: `0x${'2'.repeat(40)}` },
+    { status: 'yes' },
+    { blockHash: null }
+  ]
+
+  it('W11: is not believed about a receipt of another transaction or sender', async () => {
+    const before = await notes()
+    for (const [index, fields] of foreign.entries()) {
+      failing(receiptOf, altered(fields), 3)
+      const { status } = await sendOnce(runtime, note(10 + index))
+      expect(status, JSON.stringify(fields)).toBe('done')
+    }
+    failing(receiptOf, altered(foreign[0] ?? {}))
+    const { response } = await sendOnce(runtime, { ...note(14), timeoutMs: 50 })
+    const rpc = { method: receiptOf }
+    expect(response.details).toMatchObject({ code: 'rpc_malformed', phase: 'confirm', rpc })
+    expect(response.details).toMatchObject({ sent: true, retryable: true })
+    expect([await notes(), sent()]).toEqual([before + 5n, 5])
+  })
+
+  it('W11: is found to serve another chain by now, before a write and after it', async () => {
+    const before = await notes()
+    expect((await sendOnce(runtime, note(20))).status).toBe('done')
+    const other: Fault = { rewrite: () => '0x1' }
+    failing('eth_chainId', other)
+    const mismatch = { code: 'chain_mismatch', retryable: false }
+    const refused = await sendOnce(runtime, note(21))
+    expect(refused.response.details).toMatchObject({ ...mismatch, phase: 'prepare', sent: false })
+    expect(sent()).toBe(1)
+    // It changes after the bytes were taken.
+    proxy.fault = ({ method }) => (method === 'eth_chainId' && sent() === 2 ? other : 'pass')
+    const lost = await sendOnce(runtime, note(22))
+    expect(lost.response.details).toMatchObject({ ...mismatch, phase: 'confirm', sent: true })
+    proxy.fault = () => 'pass'
+    expect([await notes(), sent()]).toEqual([before + 2n, 2])
+  })
+
+  it('W11: counts no confirmations while its head goes backwards', async () => {
+    const head = Number(await chain.rpc('eth_blockNumber', []))
+    failing('eth_blockNumber', { rewrite: () => `0x${(head - 1).toString(16)}` })
+    const early = await sendOnce(runtime, { ...note(30), confirmations: 2, timeoutMs: 60 })
+    expect(early.response.details).toMatchObject({ code: 'timed_out', sent: true })
+  })
+
+  it('W11: does not take our own transaction for one that has replaced it', async () => {
+    const before = await notes()
+    const none: Fault = { rewrite: () => null }
+    let looks = 0
+    // Its blocks know the transaction long before its index of receipts does.
+    proxy.fault = ({ method }) => {
+      if (method === receiptOf) looks += 1
+      const isLate = method === receiptOf || method === 'eth_getTransactionByHash'
+      return isLate && looks < 12 ? none : 'pass'
+    }
+    expect((await sendOnce(runtime, note(40))).status).toBe('done')
+    expect([await notes(), sent()]).toEqual([before + 1n, 1])
   })
 })
 

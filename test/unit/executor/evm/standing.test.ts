@@ -135,6 +135,25 @@ describe('what becomes of a transaction', () => {
     })
   })
 
+  it('W11: is not looked at again once it is confirmed; the next write brings it back', async () => {
+    const before = await notes()
+    const confirmed = await sendOnce(runtime, note(11), { id: 'deep' })
+    expect(confirmed).toMatchObject({ status: 'done', response: { data: { confirmations: 1 } } })
+    await withoutMining(async () => {
+      // Deeper than the one confirmation that was asked for: nobody is told.
+      await chain.rpc('anvil_reorg', [1, []])
+      expect(await notes()).toBe(before)
+      expect(runtime.run('deep')?.status).toBe('done')
+      // Its nonce is free again: a write of the account sends the same bytes before its own.
+      const next = sendOnce(runtime, note(12))
+      await mempool(chain, 2)
+      await chain.rpc('evm_mine', [])
+      expect((await next).status).toBe('done')
+    })
+    expect(await notes()).toBe(before + 2)
+    expect(await runtime.verify()).toMatchObject({ ok: true })
+  })
+
   it('W5: is unknown when time is over; a retry looks on and sends nothing new', async () => {
     await withoutMining(async () => {
       const before = await notes()
