@@ -6,6 +6,7 @@ import {
   differing,
   type Finding,
   type JournalEntry,
+  type Provider,
   type RootBlock,
   RunReplay,
   type RunStarted
@@ -18,17 +19,21 @@ import {
   limits,
   type RunId
 } from '../core/index.js'
-import type { HookVerdict, StateView, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
+import type { HookVerdict, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
 import { compareUnit } from './compare.js'
+import { Compensations } from './compensations.js'
 import { evidenceFinding, Failures } from './failures.js'
 import { NotChecked } from './not-checked.js'
-import { currentProfile, isOurs } from './profile.js'
+import { currentProfile, isOfTrustedCode, isOurs } from './profile.js'
+import { StateLog } from './state-log.js'
 
 /** The code that is registered: what a ledger's receipts are compared with. */
 export interface CodeSource {
   block(name: string): Block | undefined
   /** What `run.started` keeps, compiled. */
   compileRun(definition: never): Promise<Compiled>
+  /** Without it, compensations of providers are not compared. */
+  provider?(name: string): Provider | undefined
 }
 
 type Compiled =
@@ -80,8 +85,10 @@ export class Auditor {
   readonly #runs = new Map<RunId, AuditedRun>()
   readonly #compiled = new Map<string, Compiled>()
   readonly #profiles = new Map<string, number>()
-  /** Keys whose value is withheld. */
-  readonly #withheld = new Set<string>()
+  readonly #state = new StateLog()
+  readonly #compensations: Compensations
+  /** Of the trusted code whose receipt was read last. */
+  #profile: Json = currentProfile()
   readonly #declared = new Set<string>()
   #pending: PendingEntry | undefined
   reexecuted = 0
@@ -89,6 +96,8 @@ export class Auditor {
   constructor(options: AuditorOptions) {
     this.#options = options
     this.failures = new Failures(options)
+    const { code } = options
+    this.#compensations = new Compensations(code.provider?.bind(code))
   }
 
   get reexecutedByProfile(): Readonly<Record<string, number>> {
@@ -98,11 +107,13 @@ export class Auditor {
   /** Says what is left open; to be called once, at the end. */
   finish(): readonly string[] {
     this.failures.say(this.notChecked)
+    if (this.#options.isWanted === undefined) this.#compensations.say(this.notChecked)
     return this.notChecked.all()
   }
 
   /** Takes the journal entries of an item; those that a receipt completes wait for it. */
   async item(item: VerifiedItem): Promise<HookVerdict | undefined> {
+    this.#state.begin(item.stateBefore)
     return guarded(async () => {
       for (const [place, text] of item.entries.entries()) {
         const entry = JSON.parse(text) as JournalEntry
@@ -121,10 +132,9 @@ export class Auditor {
   /** Does the unit of a receipt again. */
   async receipt(verified: VerifiedReceipt): Promise<HookVerdict | undefined> {
     const finding = await guarded(() => this.#receipt(verified))
-    for (const { key, text } of verified.changes) {
-      if (text === undefined) this.#withheld.add(key)
-      else this.#withheld.delete(key)
-    }
+    this.#state.changed(verified.changes)
+    const { profile } = verified.receipt.inputPayload.provider
+    if (isOfTrustedCode(profile)) this.#profile = profile
     return finding
   }
 
@@ -188,7 +198,7 @@ export class Auditor {
     }
   ): Promise<Finding | undefined> {
     const { entry, text, isLast, item } = given
-    const finding = replay.check(entry) ?? (await this.#failure(replay, entry, item))
+    const finding = replay.check(entry) ?? (await this.#failure(replay, entry))
     if (finding !== undefined) return finding
     const completes = replay.completes(entry)
     const beside = isLast ? besideOf(item) : 'nothing'
@@ -203,15 +213,13 @@ export class Auditor {
     return evidence ?? this.#take(item.runId, replay, entry, text)
   }
 
-  async #failure(
-    replay: RunReplay,
-    entry: JournalEntry,
-    { stateBefore }: VerifiedItem
-  ): Promise<Finding | undefined> {
-    if (entry.k !== 'settled' || entry.response.success) return undefined
-    const touched: string[] = []
-    const below = this.#below(stateBefore, touched)
-    return this.failures.check({ replay, entry, below, touched })
+  async #failure(replay: RunReplay, entry: JournalEntry): Promise<Finding | undefined> {
+    if (entry.k === 'sealed') this.#compensations.add(entry)
+    const isFailure = entry.k === 'scope' || (entry.k === 'settled' && !entry.response.success)
+    if (!isFailure) return undefined
+    const isElsewhere = !isOurs(this.#profile)
+    const undo = this.#compensations
+    return this.failures.check({ replay, entry, below: this.#state, undo, isElsewhere })
   }
 
   #take(
@@ -221,7 +229,8 @@ export class Auditor {
     text: string,
     receipt?: VerifiedReceipt
   ): Finding | undefined {
-    const finding = replay.take(entry, text, receipt?.receipt.receiptHash)
+    const { item } = this.#state
+    const finding = replay.take(entry, text, { receiptHash: receipt?.receipt.receiptHash, item })
     if (replay.isFinished) this.#runs.set(runId, ended)
     return finding
   }
@@ -261,9 +270,10 @@ export class Auditor {
     }
     const { provider, run } = receipt.inputPayload
     const touched: string[] = []
-    const below = this.#below(verified.stateBefore, touched)
+    const below = this.#state.touching(touched)
     const recorded = { at: run?.at ?? -1, profile: provider.profile }
-    const unit = await replay.unit(entry, recorded, { below, executions })
+    const undo = this.#compensations
+    const unit = await replay.unit(entry, recorded, { below, executions, undo })
     if (unit.kind === 'skipped' || touched.length > 0) {
       const what = unit.kind === 'skipped' ? `a response to ${unit.what}` : `state ${touched[0]}`
       this.notChecked.receipt(index, `not executed again: ${what} is withheld`)
@@ -294,17 +304,6 @@ export class Auditor {
     }
     this.reexecuted += 1
     this.#profiles.set(name, (this.#profiles.get(name) ?? 0) + 1)
-  }
-
-  #below(stateBefore: StateView, touched: string[]): StateView {
-    if (this.#withheld.size === 0) return stateBefore
-    return {
-      read: (key) => {
-        if (this.#withheld.has(key)) touched.push(key)
-        return stateBefore.read(key)
-      },
-      list: (prefix) => stateBefore.list(prefix)
-    }
   }
 
   // Packages are measured, and the kernel is part of this program.

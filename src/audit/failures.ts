@@ -1,14 +1,14 @@
 import { differing, type Finding, type JournalEntry, type RunReplay } from '../block/index.js'
-import { isJsonObject, type Json } from '../core/index.js'
-import type { StateView } from '../ledger/index.js'
+import { canonicalize, isJsonObject, type Json } from '../core/index.js'
 import type { AuditorOptions } from './auditor.js'
+import type { Compensations } from './compensations.js'
 import type { NotChecked } from './not-checked.js'
-
-type SettledEntry = JournalEntry & { readonly k: 'settled' }
+import type { StateLog } from './state-log.js'
 
 /**
- * Attempts that failed: they leave no receipt, and what they were is in the journal and in evidence
- * (K8). Those of the kernel, lone intents and packages, are executed again.
+ * What failed and so left no receipt: attempts of every leaf, and what atomic composites did that
+ * were rolled back (K8, C4). They are in the journal and in evidence, and are done again from
+ * there.
  *
  * Owns: the counts. Does not own: the replay of the run, which the auditor has.
  */
@@ -24,31 +24,36 @@ export class Failures {
   /** The first difference between a recorded failure and what doing it again gives. */
   async check(failed: {
     readonly replay: RunReplay
-    readonly entry: SettledEntry
-    readonly below: StateView
-    /** Keys whose value was asked for and is withheld. */
-    readonly touched: readonly string[]
+    readonly entry: JournalEntry
+    readonly below: StateLog
+    readonly undo: Compensations
+    /** Trusted code ran on another engine, as far as receipts tell. */
+    readonly isElsewhere: boolean
   }): Promise<Finding | undefined> {
-    const { replay, entry, below, touched } = failed
+    const { replay, entry, below, undo, isElsewhere } = failed
     const { executions, isWanted, unknownCode } = this.#options
     // Whoever wants certain receipts only wants no failures.
     if (isWanted !== undefined) return undefined
     const unknown = await codeFinding(replay, entry)
     if (unknown !== undefined && unknownCode === 'refuse') return unknown
     if (unknown !== undefined) return this.#leave('their code is not registered')
-    const again = await replay.failure(entry, { below, executions })
-    if (touched.length > 0) return this.#leave('state that they read is withheld')
+    const again = await replay.failure(entry, { below, executions, undo })
+    if (again === undefined) return undefined
     if (again.kind === 'skipped') return this.#leave(again.why)
-    if (again.kind === 'finding') return again.finding
-    this.reexecuted += 1
-    return undefined
+    if (again.kind === 'same') {
+      this.reexecuted += 1
+      return undefined
+    }
+    // Another engine may give other results (D5); packages have an engine of their own.
+    const isPackage = entry.k === 'settled' && entry.provider?.kind === 'package'
+    if (isElsewhere && !isPackage) return this.#leave('profile_changed: they came out otherwise')
+    return again.finding
   }
 
-  /** Says which failures were not executed again, and why. */
+  /** Says which failures were not done again, and why. */
   say(notChecked: NotChecked): void {
     for (const [why, count] of this.#left) {
-      const what = count === 1 ? 'failed attempt' : 'failed attempts'
-      notChecked.say(`${count} ${what} not executed again: ${why}`)
+      notChecked.say(`${count} ${count === 1 ? 'failure' : 'failures'} not checked: ${why}`)
     }
   }
 
@@ -58,12 +63,22 @@ export class Failures {
 }
 
 /** Whether the code that failed is the code that is here. */
-async function codeFinding(replay: RunReplay, entry: SettledEntry): Promise<Finding | undefined> {
+async function codeFinding(replay: RunReplay, entry: JournalEntry): Promise<Finding | undefined> {
+  if (entry.k !== 'settled' || entry.provider === undefined) return undefined
   const { provider } = entry
   const [block] = replay.blocksOf(entry)
-  if (provider === undefined || block?.kernel === undefined) return undefined
+  if (block?.kernel === undefined) return undefined
   const registered = await block.kernel.codeOf(provider)
   return differing('journal.provider.codeHash', registered, provider.codeHash)
+}
+
+interface Evidence {
+  readonly type?: Json
+  readonly inputPayload?: { readonly id?: Json; readonly action?: Json; readonly payload?: Json }
+  readonly landed?: Json
+  readonly journalHash?: Json
+  readonly code?: Json
+  readonly details?: Json
 }
 
 /** Whether evidence says what the entry says beside which it stands. */
@@ -72,27 +87,31 @@ export function evidenceFinding(
   entry: JournalEntry,
   text: string | undefined
 ): Finding | undefined {
-  const evidence: unknown = JSON.parse(text ?? 'null')
-  const { inputPayload, journalHash, code, details } = evidence as {
-    readonly inputPayload?: { readonly id?: Json }
-    readonly journalHash?: Json
-    readonly code?: Json
-    readonly details?: Json
-  }
   const again = replay.evidenceOf(entry)
+  if (again === undefined) return undefined
+  const evidence = JSON.parse(text ?? 'null') as Evidence
+  const { id, action, payload } = evidence.inputPayload ?? {}
+  const { in_doubt: doubts, ...details } = again.details
+  const { in_doubt: told, ...rest } = isJsonObject(evidence.details) ? evidence.details : {}
   return (
-    differing('evidence.inputPayload.id', again.unitId, inputPayload?.id) ??
-    differing('evidence.journalHash', again.journalHash, journalHash) ??
-    differing('evidence.code', again.code, code) ??
-    (again.details === undefined
-      ? undefined
-      : differing('evidence.details', again.details, withoutDoubts(details)))
+    differing('evidence.inputPayload.id', again.unitId, id) ??
+    differing('evidence.type', again.type, evidence.type) ??
+    differing('evidence.inputPayload.action', again.action, action) ??
+    // A long one stands elsewhere, under its hash, which the ledger has checked.
+    (isReference(payload) ? undefined : differing('evidence.payload', again.payload, payload)) ??
+    differing('evidence.journalHash', again.journalHash, evidence.journalHash) ??
+    differing('evidence.code', again.code, evidence.code) ??
+    differing('evidence.details', details, rest) ??
+    differing('evidence.details.in_doubt', sorted(doubts), sorted(told)) ??
+    differing('evidence.landed', sorted(again.landed), sorted(evidence.landed))
   )
 }
 
-/** What else may be there: effects that nobody knows of whether they happened. */
-function withoutDoubts(details: Json | undefined): Json | undefined {
-  if (!isJsonObject(details)) return details
-  const { in_doubt: _, ...rest } = details
-  return rest
+function isReference(payload: Json | undefined): boolean {
+  return isJsonObject(payload) && Object.hasOwn(payload, '$blob')
+}
+
+/** Attempts that were cancelled together may stand in any order. */
+function sorted(list: unknown): readonly string[] | undefined {
+  return Array.isArray(list) ? list.map((one) => canonicalize(one)).sort() : undefined
 }

@@ -1,5 +1,11 @@
 import { SANDBOX_PROFILE } from '../capability/index.js'
-import { canonicalize, type Json, type JsonObject, runtimeProfile } from '../core/index.js'
+import {
+  canonicalize,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  runtimeProfile
+} from '../core/index.js'
 import { EXPRESSION_PROFILE } from '../expression/index.js'
 
 /** The versioned names that receipts of this process carry (formats.md §3 `profile`). */
@@ -18,4 +24,9 @@ const ours: ReadonlySet<string> = new Set([
  */
 export function isOurs(profile: Json): boolean {
   return ours.has(canonicalize(profile))
+}
+
+/** Whether a receipt with this profile is one of trusted code, not of a package or its sandbox. */
+export function isOfTrustedCode(profile: Json): boolean {
+  return isJsonObject(profile) && Object.hasOwn(profile, 'cel')
 }

@@ -14,7 +14,7 @@ export interface VerificationReport extends Omit<StructuralReport, 'failure' | '
   readonly failure?: AuditFailure
   /** Receipts that were done again, to the same result and the same changes. */
   readonly reexecuted: number
-  /** Failed intents that were done again, to the same failure. */
+  /** Failed attempts and rolled back composites that were done again, to the same failure. */
   readonly reexecutedFailures: number
   /** The same by the profile that the receipts name (architecture.md D5). */
   readonly reexecutedByProfile: Readonly<Record<string, number>>

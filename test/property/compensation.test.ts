@@ -48,6 +48,13 @@ describe('compensations', () => {
     expect(JSON.stringify(evidence[0]?.details)).not.toContain('left')
   })
 
+  it('C4: are what the provider says when the block says nothing', async () => {
+    const { deeds, intents, evidence } = await ended('a write that its provider undoes')
+    expect(deeds).toEqual(['charges', 'refunds'])
+    expect(intents).toEqual(['tally.compensation'])
+    expect(evidence).toMatchObject([{ type: 'abort', landed: [] }, { type: 'failure' }])
+  })
+
   it('C4: undo the write of a step that failed after it', async () => {
     const { deeds, result, evidence } = await ended('a step that fails after its write')
     expect(result.status).toBe('done')

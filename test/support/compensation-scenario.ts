@@ -39,6 +39,13 @@ function reservingBlocks(world: World): readonly Block[] {
     reserve('reserve-by-name', { compensate: 'cancel' }),
     reserve('reserve-stubborn', { compensate: 'stubborn' }),
     reserve('reserve-for-good', { compensate: () => null }),
+    // Its provider says how it is undone.
+    reserve('charge', {
+      capabilities: ['charge'],
+      run: async (ctx) => ({
+        done: await ctx.effect('charge', { request: { charges: ctx.unitId } })
+      })
+    }),
     // Acts, and fails after it: what it did is undone all the same.
     reserve('reserve-and-fail', {
       compensate: 'cancel',
@@ -95,6 +102,16 @@ function undoingProviders(world: World): readonly Provider[] {
   return [
     { name: 'release', perform: (call) => world.actOnce(call) },
     {
+      name: 'charge',
+      perform: (call) => world.act(call),
+      locate: (call) => world.locate(call),
+      compensate: ({ request, response }) => ({
+        effect: 'release',
+        request: { refunds: request, was: response },
+        sideEffects: 'idempotent'
+      })
+    },
+    {
       name: 'cancel',
       perform: (call) => world.act(call),
       locate: (call) => world.locate(call)
@@ -141,6 +158,9 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
         fails: block('boom')
       })
     })
+  ),
+  'a write that its provider undoes': document(
+    chain({ trip: atomic({ card: block('charge'), fails: block('boom') }) })
   ),
   'a step that fails after its write': document(
     chain({

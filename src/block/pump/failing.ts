@@ -26,15 +26,15 @@ export function endedFromOutside(
 }
 
 /**
- * The state that a failure of the kernel rests on: it stands only while that is so, as a result
- * does (L10), and can then be executed again. Undefined for failures that rest on none.
+ * The state that a failure rests on: it stands only while that is so, as a result does (L10), and
+ * can then be executed again. Undefined for failures that the code did not bring about by itself.
  */
 export function restsOn(
   attempt: Attempt,
   response: Response
 ): Pick<Attempt['view'], 'reads' | 'lists'> | undefined {
-  const { block, tape, view } = attempt
-  return block.kernel === undefined || endedFromOutside(response, tape) ? undefined : view
+  const { tape, view } = attempt
+  return endedFromOutside(response, tape) ? undefined : view
 }
 
 /** Something that the attempt has sent and that its result does not rest on (L10). */

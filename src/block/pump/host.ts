@@ -1,6 +1,6 @@
-import type { Clock, Hash, IdentityId, Json, RunId } from '../../core/index.js'
+import type { Clock, Hash, IdentityId, Json, JsonObject, RunId } from '../../core/index.js'
 import type { Block } from '../define.js'
-import type { Journal, Position } from '../journal.js'
+import type { Journal, Position, SealedReference } from '../journal.js'
 import type { Response } from '../protocol.js'
 import type { ActorPool } from './actor-pool.js'
 import type { JournalEntry, Requested, Sealed } from './entries.js'
@@ -103,6 +103,11 @@ export interface RunCheckpoint {
   readonly attempts: Readonly<Record<string, number>>
   /** Paths of the leaves that are WAITING inside an attempt. */
   readonly waiting: readonly string[]
+  /** What attempts that failed have done outside, and may have done; absent: nothing. */
+  readonly landed?: {
+    readonly all: readonly SealedReference[]
+    readonly inDoubt: readonly JsonObject[]
+  }
   /** Entries of failed attempts whose results the next attempt keeps (L7). */
   readonly past: readonly (Sealed | Requested)[]
 }

@@ -1,6 +1,7 @@
 import { type Hash, type Json, limits, nextTurn } from '../../core/index.js'
 import type { Finding } from '../finding.js'
 import type { Attribution } from '../kernel.js'
+import type { Call } from './calls.js'
 import { Execution, type ExecutionInput } from './execution.js'
 import type { Outcome } from './outcome.js'
 
@@ -28,15 +29,16 @@ export type Reexecuted =
  * Runs a block's code again with the answers that it got (architecture.md §1): one sealed entry at
  * a time in the recorded order, microtasks drained between, no clock and no IO. A call that the
  * tape does not answer, an entry that no call asks for, and code that waits for something outside
- * `ctx` are findings.
+ * `ctx` are findings. `heard` is told each call that the code makes.
  */
 export async function executeOnTape(
   input: ExecutionInput,
-  tape: readonly TapeEntry[]
+  tape: readonly TapeEntry[],
+  heard: (call: Call) => void = () => undefined
 ): Promise<Reexecuted> {
   let outcome: Outcome | undefined
   const execution = new Execution(input, {
-    called: () => undefined,
+    called: heard,
     settled: (settled) => {
       outcome = settled
     },

@@ -56,7 +56,7 @@ export function failureResponse(outcome: Outcome & { readonly ok: false }): Resp
 }
 
 /** The response of an attempt that ran out of time (W5). */
-export function timeoutResponse(attempt: Attempt): Response {
+export function timeoutResponse(attempt: Pick<Attempt, 'past'>): Response {
   return attempt.past.hasSent()
     ? failedResponse('unknown_outcome', { timed_out: true })
     : failedResponse(reasons.timedOut, {})

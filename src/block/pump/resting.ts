@@ -55,12 +55,20 @@ export function checkpointOf(pump: RunPump, snapshot: () => Json): RunCheckpoint
   if (!pump.scopes.isEmpty) return undefined
   const { current, past } = pump.leaves.openEntries()
   const decisions = pump.agenda.waits.all().filter((wait) => wait.seq === null)
+  const { landed: all, inDoubt } = pump.leaves
   return {
     ...pump.book.save(),
     snapshot: snapshot(),
     attempts: pump.leaves.times(),
     open: [...current, ...decisions],
     waiting: [...pump.agenda.waiting],
+    ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
     past
   }
+}
+
+/** Takes over, from a checkpoint, what earlier lives of the run have done outside in vain. */
+export function restoreLanded({ leaves }: RunPump, { landed }: Pick<RunCheckpoint, 'landed'>) {
+  leaves.landed.push(...(landed?.all ?? []))
+  leaves.inDoubt.push(...(landed?.inDoubt ?? []))
 }

@@ -14,7 +14,7 @@ import { answer, type Fact } from './facts.js'
 import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
 import { Inbox } from './inbox.js'
 import { Leaves } from './leaves.js'
-import { checkpointOf, isFarAhead, markWaiting, mayPark } from './resting.js'
+import { checkpointOf, isFarAhead, markWaiting, mayPark, restoreLanded } from './resting.js'
 import type { RootBlock } from './root-block.js'
 import { RunActors } from './run-actors.js'
 import type { RunEnd } from './run-end.js'
@@ -198,6 +198,7 @@ export class RunPump {
   #recover(started: RunStarted, recorded: readonly RecordedEntry[]): void {
     this.#started = started
     this.leaves.restore(this.#saved?.past ?? [], this.#saved?.attempts)
+    restoreLanded(this, this.#saved ?? {})
     this.#actors.start()
     this.#takeAsks()
     // The restored charts know already who is WAITING; only the bookkeeping is told again.

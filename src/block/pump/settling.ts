@@ -18,7 +18,11 @@ export function settleOutcome(
   if (pump.leaves.at(attempt.ask.path) !== attempt) return undefined
   if (!outcome.ok) {
     const response = failureResponse(outcome)
-    return settleFailed(pump, attempt, response, restsOn(attempt, response))
+    const rests = restsOn(attempt, response)
+    const around = pump.scopes.around(attempt.ask.path)
+    // Beside it something has changed what it had read (L10, D3).
+    if (rests !== undefined && around?.hasChanged(rests) === true) return runAgain(pump, attempt)
+    return settleFailed(pump, attempt, response, rests)
   }
   if (pump.book.steps >= limits.RUN_STEPS_MAX) {
     const details = { max_steps: limits.RUN_STEPS_MAX, node: attempt.ask.path }

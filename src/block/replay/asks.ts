@@ -35,9 +35,11 @@ export function takeAsk(
       state.scopes.set(ask.path, {
         ask,
         at: ask.frozenAt ?? state.at,
+        asked: state.moment,
         outer,
         steps: [],
         outside: new Outside(),
+        cancelled: [],
         closing: undefined
       })
       return undefined

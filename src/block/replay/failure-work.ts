@@ -1,58 +1,155 @@
-import type { Json } from '../../core/index.js'
-import { differing, type Finding } from '../finding.js'
-import type { Settled } from '../pump/entries.js'
-import { endedFromOutside } from '../pump/failing.js'
+import { differing, type Finding, unexpected } from '../finding.js'
+import { builtInEffects } from '../pump/calls.js'
+import type { ScopeEnded, Settled } from '../pump/entries.js'
 import { failureResponse } from '../pump/replies.js'
 import { bare } from '../pump/unit.js'
-import { type Below, executeAttempt } from './leaf-work.js'
-import type { RunState } from './run-state.js'
+import { type FailureAgain, skipped } from './failure-again.js'
+import { type Ground, Seen } from './ground.js'
+import { type Executed, executeAttempt, type LeafOptions } from './leaf-work.js'
+import { type OverlayAgain, outermost } from './overlay-work.js'
+import { endedByPump } from './pump-failures.js'
+import type { AskedAttempt, RunState } from './run-state.js'
+import { type OpenedScope, onOverlay } from './scope-work.js'
+import { UNDO_FIELD } from './undo-work.js'
 
-/** What executing an attempt that had failed again came to. */
-export type FailureAgain =
-  /** It failed again, with the same reason and details. */
-  | { readonly kind: 'same' }
-  | { readonly kind: 'finding'; readonly finding: Finding }
-  /** Not executed, or not to be compared, and why. */
-  | { readonly kind: 'skipped'; readonly why: string }
+/** How to do again what failed; state below is that at the entry. */
+export type FailureOptions = Omit<
+  LeafOptions,
+  'runId' | 'base' | 'at' | 'tape' | 'provider' | 'below'
+> & { readonly below: Ground }
 
 /**
- * Executes an attempt of the kernel that failed again (K8): its code, its answers and the state
- * are known, so the failure must come out the same. Failures that something outside brought about
- * (a deadline, a person, a killed thread, another unit of work) are not the code's.
+ * Executes an attempt that failed again (K8): its code, its answers and the state are known, so the
+ * failure must come out the same. Failures that something outside brought about (a deadline, a
+ * killed thread, another unit of work) are compared as far as the journal goes.
  */
 export async function failureAgain(
   state: RunState,
-  given: {
-    readonly entry: Settled
-    readonly principal: Json
-    readonly below: Below
-    readonly executions: number
-  }
+  entry: Settled,
+  options: FailureOptions
 ): Promise<FailureAgain> {
-  const { entry, principal, below, executions } = given
-  const { response, provider } = entry
   const attempt = state.attemptAt(entry)
-  if (attempt?.block.kernel === undefined) return skipped('blocks of documents are not asked again')
-  if (provider === undefined) return skipped('nobody was chosen to do it')
-  if (state.scopeAround(entry.path) !== undefined) return skipped('its overlay was dropped')
+  if (attempt === undefined) return skipped('nobody asked for them')
+  const ended = endedByPump(attempt, entry, state)
+  if (ended !== undefined) return ended
+  const { response, provider } = entry
+  const { kernel } = attempt.block
+  if (kernel !== undefined && provider === undefined && response.reason !== 'invalid_intent') {
+    return skipped('nobody was chosen to do it')
+  }
   const { tape } = attempt.past
-  if (endedFromOutside(response, tape)) return skipped(`${response.reason}: not the code's doing`)
   const withheld = tape.find(({ body }) => body === undefined)
   if (withheld !== undefined) return skipped(`a response to ${withheld.effect} is withheld`)
-  const { runId, base } = state
-  const at = attempt.at
-  const options = { runId, base, principal, executions, below, at, tape, provider }
-  for (let time = 0; time < executions; time += 1) {
-    const executed = await executeAttempt(attempt, options)
-    if (executed.kind === 'finding') return executed
-    const { outcome } = executed
-    const again = outcome.ok ? outcome.text : bare(failureResponse(outcome))
-    const finding = differing('journal.response', again, response)
+  const scope = state.scopeAround(entry.path)
+  const overlay = scope && (await state.overlays.upTo(scope, redoOptions(state, options)))
+  if (overlay?.stopped !== undefined) return overlay.stopped
+  const seen = new Seen()
+  const below =
+    overlay === undefined
+      ? seen.through(options.below)
+      : onOverlay(overlay.scope, { ...redoOptions(state, options), seen })
+  const { at } = attempt
+  const again = { ...redoOptions(state, options), below, at, tape, provider }
+  for (let time = 0; time < options.executions; time += 1) {
+    const found = compared(entry, await executeAttempt(attempt, again))
+    if (seen.isWithheld(options.below)) return skipped('state that they read is withheld')
+    if (found.kind === 'finding' && isDoubtful(attempt, { entry, scope, seen, options })) {
+      return skipped('state that they read has changed meanwhile')
+    }
+    if (found.kind !== 'same') return found
+  }
+  return { kind: 'same' }
+}
+
+/**
+ * Does the steps of an overlay that was rolled back again: they left no receipt, and what failed
+ * rests on them. Undefined when there are none.
+ */
+export async function rollbackAgain(
+  state: RunState,
+  { path }: ScopeEnded,
+  options: FailureOptions
+): Promise<FailureAgain | undefined> {
+  const scope = state.scopes.get(path)
+  if (scope === undefined || scope.closing !== undefined) return undefined
+  if (scope.steps.length + scope.cancelled.length === 0) return undefined
+  const overlay = await state.overlays.upTo(scope, redoOptions(state, options))
+  if (overlay.stopped !== undefined) return overlay.stopped
+  for (const attempt of scope.cancelled) {
+    const finding = await cancelledAgain(attempt, overlay, redoOptions(state, options))
     if (finding !== undefined) return { kind: 'finding', finding }
   }
   return { kind: 'same' }
 }
 
-function skipped(why: string): FailureAgain {
-  return { kind: 'skipped', why }
+/**
+ * Runs an attempt that was cancelled as far as its answers go, for what undoes its writes: it has
+ * come to no end that could be compared.
+ */
+async function cancelledAgain(
+  attempt: AskedAttempt,
+  { scope }: OverlayAgain,
+  options: ReturnType<typeof redoOptions>
+): Promise<Finding | undefined> {
+  const { at, past } = attempt
+  const below = onOverlay(scope, options)
+  const again = { ...options, below, at, tape: past.tape, provider: undefined }
+  const executed = await executeAttempt(attempt, again)
+  const isAboutUndo = executed.kind === 'finding' && executed.finding.field === UNDO_FIELD
+  return isAboutUndo ? executed.finding : undefined
+}
+
+function redoOptions({ runId, base }: RunState, options: FailureOptions) {
+  return { ...options, runId, base }
+}
+
+function compared({ response }: Settled, executed: Executed): FailureAgain {
+  if (executed.kind === 'executed') {
+    const { outcome } = executed
+    const again = outcome.ok ? outcome.text : bare(failureResponse(outcome))
+    const finding = differing('journal.response', again, response)
+    return finding === undefined ? { kind: 'same' } : { kind: 'finding', finding }
+  }
+  const { errorType, reason, details } = response
+  const { finding, calls } = executed
+  if (errorType !== 'NotReversible' && errorType !== 'IntentConflict') {
+    return { kind: 'finding', finding }
+  }
+  // The pump has refused a write: the code must have come to it.
+  const { effect = null } = details ?? {}
+  for (const call of calls.values()) {
+    if (call.kind === 'effect' && call.sideEffects !== 'none' && call.effect === effect) {
+      return skipped(`${reason}: a write that was not sent`)
+    }
+  }
+  const none = unexpected('journal.response', 'a write that it asks for', String(effect))
+  return { kind: 'finding', finding: none }
+}
+
+/**
+ * Whether a difference may come from state that others have changed since the attempt read it. A
+ * failure of the kernel stands only while its reads do (L10), except a denial.
+ */
+function isDoubtful(
+  attempt: AskedAttempt,
+  given: {
+    readonly entry: Settled
+    readonly scope: OpenedScope | undefined
+    readonly seen: Seen
+    readonly options: FailureOptions
+  }
+): boolean {
+  const { entry, scope, seen, options } = given
+  if (scope === undefined) {
+    const { kernel, past } = { kernel: attempt.block.kernel, past: attempt.past }
+    const isDenial =
+      entry.response.reason === 'denied' &&
+      past.tape.some(({ effect }) => effect === builtInEffects.wait)
+    if (kernel !== undefined && !isDenial) return false
+    return seen.hasChanged(options.below, attempt.asked)
+  }
+  return (
+    seen.hasChanged(options.below, outermost(scope).asked) ||
+    seen.hasChangedAround(scope, attempt.asked)
+  )
 }

@@ -4,6 +4,7 @@ import { differing, type Finding } from '../finding.js'
 import type { SealedReference } from '../journal.js'
 import type { RecordedProvider } from '../kernel.js'
 import { confirmationOf } from '../pump/attempt.js'
+import type { Call } from '../pump/calls.js'
 import type { Sealed } from '../pump/entries.js'
 import { seedOf } from '../pump/execution.js'
 import type { KernelInput } from '../pump/kernel-port.js'
@@ -12,6 +13,7 @@ import { executeOnTape } from '../pump/reexecute.js'
 import type { LeafWork } from '../pump/unit.js'
 import { StateView } from '../pump/view.js'
 import type { AskedAttempt } from './run-state.js'
+import { type UndoPort, undoFinding } from './undo-work.js'
 
 /** State below a unit of work, as it was when the unit committed. */
 export interface Below {
@@ -28,6 +30,8 @@ export interface RedoOptions {
   readonly executions: number
   /** Who started the run (K13). */
   readonly principal: Json
+  /** Compensations are worked out again, too. */
+  readonly undo: UndoPort
 }
 
 /**
@@ -75,7 +79,12 @@ export type Executed =
       readonly outcome: Outcome
       readonly work: LeafWork
     }
-  | { readonly kind: 'finding'; readonly finding: Finding }
+  /** `calls`: what the code has asked for until then. */
+  | {
+      readonly kind: 'finding'
+      readonly finding: Finding
+      readonly calls: ReadonlyMap<number, Call>
+    }
 
 /** Runs an attempt's code once, from its first line, with the answers that it got. */
 export async function executeAttempt(
@@ -102,11 +111,14 @@ export async function executeAttempt(
       return neverAborted()
     }
   }
-  const executed = await executeOnTape(input, tape.map(copied))
-  if (executed.kind === 'diverged') return { kind: 'finding', finding: executed.finding }
+  const calls = new Map<number, Call>()
+  const executed = await executeOnTape(input, tape.map(copied), (call) => calls.set(call.seq, call))
+  const undo = undoFinding(attempt, tape, { calls, port: options.undo })
+  if (undo !== undefined) return { kind: 'finding', finding: undo, calls }
+  if (executed.kind === 'diverged') return { kind: 'finding', finding: executed.finding, calls }
   const { outcome, used, attribution } = executed
   const finding = listFinding(view, below)
-  if (finding !== undefined) return { kind: 'finding', finding }
+  if (finding !== undefined) return { kind: 'finding', finding, calls }
   const sealedReferences = () => tape.map(referenceTo)
   const given = { unitId, block, ask, at, seed, view, attribution }
   const work = { ...given, capabilitiesUsed: used, sealedReferences }

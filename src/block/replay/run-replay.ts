@@ -20,13 +20,15 @@ import type { RootBlock } from '../pump/root-block.js'
 import { shownWait } from '../pump/waits.js'
 import { takeAsk } from './asks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
-import { failureAgain } from './failure-work.js'
-import type { Below } from './leaf-work.js'
+import { type EvidenceAgain, evidenceAgain } from './evidence-again.js'
+import type { FailureAgain } from './failure-again.js'
+import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
+import type { Below, RedoOptions } from './leaf-work.js'
 import { impossible, release, unknownKind } from './odd-cases.js'
 import { type AskedAttempt, RunState } from './run-state.js'
-import { applyScopeEnd, type EvidenceAgain, evidenceAgain, scopeCompletes } from './scope-ends.js'
+import { applyScopeEnd, scopeCompletes } from './scope-ends.js'
 import { blocksIn } from './scope-work.js'
-import { type RecordedUnit, startedIn, type UnitAgain, unitAgain } from './unit-work.js'
+import { type RecordedUnit, type UnitAgain, unitAgain } from './unit-work.js'
 
 export interface RunReplayOptions {
   readonly runId: RunId
@@ -96,23 +98,34 @@ export class RunReplay {
   unit(
     entry: JournalEntry,
     recorded: RecordedUnit,
-    given: { readonly below: Below; readonly executions: number }
+    given: Pick<RedoOptions, 'executions' | 'undo'> & { readonly below: Below }
   ): Promise<UnitAgain> {
     const { identity, root } = this.#options
     return unitAgain(entry, recorded, { state: this.#state, identity, root, ...given })
   }
 
-  /** Executes an attempt that failed again. */
-  failure(entry: Settled, given: { readonly below: Below; readonly executions: number }) {
-    return failureAgain(this.#state, {
-      entry,
-      principal: startedIn(this.#state).principal,
-      ...given
-    })
+  /**
+   * Does again what a checked entry says has failed: an attempt, or what an overlay did that is
+   * rolled back. Undefined when it says no such thing.
+   */
+  async failure(
+    entry: JournalEntry,
+    given: Omit<FailureOptions, 'principal'>
+  ): Promise<FailureAgain | undefined> {
+    const state = this.#state
+    if (state.started === undefined) return undefined
+    const options = { ...given, principal: state.started.principal }
+    if (entry.k === 'settled') {
+      return entry.response.success ? undefined : failureAgain(state, entry, options)
+    }
+    const isRollback =
+      entry.k === 'scope' && (entry.outcome === 'aborting' || entry.outcome === 'aborted')
+    return isRollback ? rollbackAgain(state, entry, options) : undefined
   }
 
-  evidenceOf(entry: JournalEntry): EvidenceAgain {
-    return evidenceAgain(entry, this.#state)
+  /** What evidence beside a checked entry must say. */
+  evidenceOf(entry: JournalEntry): EvidenceAgain | undefined {
+    return evidenceAgain(entry, this.#state, this.#options.root)
   }
 
   /** Blocks whose code a unit runs: of the attempt, or of all inside the overlay. */
@@ -133,10 +146,16 @@ export class RunReplay {
     return entry.k === 'run.finished' ? this.#state.lone?.settled.provider : undefined
   }
 
-  /** Takes a checked entry, with the receipt that it completed. */
-  take(entry: JournalEntry, text: string, receiptHash: Hash | undefined): Finding | undefined {
+  /** Takes a checked entry of an item of the ledger, with the receipt that it completed. */
+  take(
+    entry: JournalEntry,
+    text: string,
+    { receiptHash, item }: { readonly receiptHash: Hash | undefined; readonly item: number }
+  ): Finding | undefined {
     const state = this.#state
     state.entries += 1
+    state.item = item
+    if (entry.k === 'settled') state.steps += 1
     state.at = entry.at
     state.journalHash = chainJournal(state.journalHash, text)
     state.receiptHash = receiptHash

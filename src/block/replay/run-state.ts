@@ -1,12 +1,15 @@
 import { CompactRange, canonicalize, type Hash, type RunId, type UnitId } from '../../core/index.js'
 import type { LeafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
+import type { SealedReference } from '../journal.js'
 import type { AttemptAsk, DecisionAsk, Response, ScopeAsk, TimerAsk } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
 import type { Place, RunStarted, Settled, WaitBegun } from '../pump/entries.js'
 import { type Errands, isErrand } from '../pump/errands.js'
 import { Past } from '../pump/past.js'
 import { OpenWaits } from '../pump/waits.js'
+import { Landed, referenceTo } from './landed.js'
+import { OverlaysAgain } from './overlay-work.js'
 import type { OpenedScope } from './scope-work.js'
 
 /** An attempt that a chart has asked for and that has not settled yet. */
@@ -18,8 +21,16 @@ export interface AskedAttempt {
   readonly payloadText: string
   /** Its frozen time: when it was asked for (K7). */
   readonly at: number
+  /** Where in the run and in the ledger it was asked for. */
+  readonly asked: Moment
   past: Past
   readonly waits: Map<number, WaitBegun>
+}
+
+/** A place in the order of things: entries of the run, and items of the ledger. */
+export interface Moment {
+  readonly entry: number
+  readonly item: number
 }
 
 /** A commit or abort that a composite has asked for. */
@@ -34,6 +45,10 @@ export class RunState {
   readonly leafTable: LeafTable
   started: RunStarted | undefined
   entries = 0
+  /** Items of the ledger before the one that is taken now, other runs' included. */
+  item = 0
+  /** Attempts that have ended (D7). */
+  steps = 0
   /** Logical time of the last entry (K7). */
   at = 0
   journalHash = ''
@@ -46,6 +61,10 @@ export class RunState {
   readonly waits = new OpenWaits()
   readonly waiting = new Set<string>()
   readonly scopes = new Map<string, OpenedScope>()
+  /** What attempts that failed did outside. */
+  readonly landed = new Landed()
+  /** What failed inside overlays, done again. */
+  readonly overlays = new OverlaysAgain()
   readonly scopeEnds = new Map<string, ScopeEndAsk>()
   readonly #pasts = new Map<string, Past>()
   /** Receipt that the last entry completed. */
@@ -67,6 +86,11 @@ export class RunState {
     return this.started?.base ?? 'GENESIS'
   }
 
+  /** Now, in the order of things. */
+  get moment(): Moment {
+    return { entry: this.entries, item: this.item }
+  }
+
   open(ask: AttemptAsk, block: Block): void {
     const earlier = this.#pasts.get(ask.path)
     this.#pasts.delete(ask.path)
@@ -77,6 +101,7 @@ export class RunState {
       unitId: unitIdOf(this.runId, ask.path, ask.step),
       payloadText: canonicalize(ask.request.payload),
       at: ask.options.frozenAt ?? this.at,
+      asked: this.moment,
       past: new Past(ask, earlier?.step === ask.step ? earlier : undefined),
       waits: new Map()
     })
@@ -91,14 +116,26 @@ export class RunState {
   close(attempt: AskedAttempt, succeeded: boolean): void {
     const { path } = attempt.ask
     this.attempts.delete(path)
-    if (!succeeded) this.#pasts.set(path, attempt.past)
+    if (succeeded) return this.landed.succeeded(attempt.past)
+    this.#pasts.set(path, attempt.past)
+    this.landed.failed(path, attempt.past)
+  }
+
+  /** Write-class results of the attempt that failed last at a path. */
+  landedAt(path: string): readonly SealedReference[] {
+    const past = this.#pasts.get(path)
+    const writes = past?.tape.filter(({ seq, ok }) => ok && past.requested.has(seq))
+    return (writes ?? []).map(referenceTo)
   }
 
   /** Drops everything at and below a path: it was cancelled. */
   cancel(path: string): void {
     for (const attempt of [...this.attempts.values()]) {
       const at = attempt.ask.path
-      if (at === path || at.startsWith(`${path}/`)) this.close(attempt, false)
+      if (at !== path && !at.startsWith(`${path}/`)) continue
+      const isUndone = attempt.past.tape.some(({ undo }) => undo !== undefined)
+      if (isUndone) this.scopeAround(at)?.cancelled.push(attempt)
+      this.close(attempt, false)
     }
     this.decisions.delete(path)
     this.timers.delete(path)

@@ -1,10 +1,7 @@
-import type { Hash } from '../../core/index.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
-import type { Delivery, Response } from '../protocol.js'
-import { unitIdOf } from '../pump/attempt.js'
-import { runUnitId } from '../pump/ending.js'
-import type { JournalEntry, ScopeEnded } from '../pump/entries.js'
-import { Errands, endCode, outboxOf, releaseErrand, undoErrand } from '../pump/errands.js'
+import type { Delivery } from '../protocol.js'
+import type { ScopeEnded } from '../pump/entries.js'
+import { Errands, outboxOf, releaseErrand, undoErrand } from '../pump/errands.js'
 import { bare } from '../pump/unit.js'
 import type { RunState } from './run-state.js'
 import type { OpenedScope } from './scope-work.js'
@@ -104,7 +101,7 @@ export function applyScopeEnd(
   const scope = state.scopes.get(path)
   if (scope !== undefined && (outcome === 'aborting' || outcome === 'committed')) {
     if (outcome === 'committed' && scope.outer !== undefined) {
-      scope.outer.steps.push({ kind: 'scope', scope })
+      scope.outer.steps.push({ kind: 'scope', scope, n: entry.n })
       scope.outer.outside.join(scope.outside)
     }
     const { receiptHash } = state
@@ -124,27 +121,4 @@ export function applyScopeEnd(
   state.scopes.delete(path)
   if (outcome === 'conflict') return { type: 'scope.conflict', at }
   return { type: 'scope.settled', response, at, sent: entry.left !== undefined }
-}
-
-/** What evidence beside an entry says: whose it is, over which journal, and why. */
-export interface EvidenceAgain {
-  readonly unitId: string
-  readonly journalHash?: Hash
-  readonly code: string
-  /** Of a run that failed: the details of its response. */
-  readonly details?: Response['details']
-}
-
-export function evidenceAgain(entry: JournalEntry, state: RunState): EvidenceAgain {
-  const { runId } = state
-  if (entry.k === 'scope') {
-    return { unitId: unitIdOf(runId, entry.path, entry.step), code: endCode(entry) }
-  }
-  if (entry.k === 'wait') {
-    const code = state.decisions.get(entry.path)?.response.reason ?? 'failed'
-    return { unitId: unitIdOf(runId, entry.path, entry.step), code }
-  }
-  const { reason = 'failed', details = {} } = entry.k === 'run.finished' ? entry.response : {}
-  const journalHash = state.journalHash as Hash
-  return { unitId: runUnitId(runId), journalHash, code: reason, details }
 }

@@ -6,6 +6,7 @@ import type { Overlay, ScopeEnded, Settled } from '../pump/entries.js'
 import type { Errands } from '../pump/errands.js'
 import type { Outside } from '../pump/outside.js'
 import { overlayOf, Scope } from '../pump/scope.js'
+import type { Seen } from './ground.js'
 import {
   type Below,
   type LeafAgain,
@@ -13,22 +14,27 @@ import {
   type RedoOptions,
   type Skipped
 } from './leaf-work.js'
-import type { AskedAttempt } from './run-state.js'
+import type { AskedAttempt, Moment } from './run-state.js'
 
 type ScopeOpenAsk = Extract<ScopeAsk, { readonly kind: 'scope.open' }>
 
 /** One step inside an overlay that was not rolled back. */
 export type ScopeStep =
   | { readonly kind: 'leaf'; readonly attempt: AskedAttempt; readonly settled: Settled }
-  | { readonly kind: 'scope'; readonly scope: OpenedScope }
+  /** `n`: number of the entry with which it was joined. */
+  | { readonly kind: 'scope'; readonly scope: OpenedScope; readonly n: number }
 
 /** An overlay of the run, with what has happened in it so far (C4). */
 export interface OpenedScope {
   readonly ask: ScopeOpenAsk
   readonly at: number
+  /** Where in the run and in the ledger it was opened. */
+  readonly asked: Moment
   readonly outer: OpenedScope | undefined
   readonly steps: ScopeStep[]
   readonly outside: Outside
+  /** Attempts that were cancelled after a write that something undoes. */
+  readonly cancelled: AskedAttempt[]
   /** What was decided, and the errands that come before its composite goes on. */
   closing: { readonly decided: ScopeEnded; readonly errands: Errands } | undefined
 }
@@ -42,41 +48,65 @@ export type ScopeAgain =
  * Does the leaves of an atomic composite again, in order, on a new overlay over `below`, and
  * compares what each returned and wrote with its journal entry.
  */
-export async function scopeAgain(
-  opened: OpenedScope,
-  options: RedoOptions & { readonly below: Below; readonly outer?: Scope }
-): Promise<ScopeAgain> {
-  const { outer, below } = options
-  const scope = new Scope(opened.ask, {
-    at: opened.at,
-    outer,
-    below: (key) => (outer === undefined ? below : outer.view).read(key)
-  })
+export async function scopeAgain(opened: OpenedScope, options: ScopeOptions): Promise<ScopeAgain> {
+  const scope = emptyScope(opened, options)
   for (const step of opened.steps) {
-    if (step.kind === 'scope') {
-      const inner = await scopeAgain(step.scope, { ...options, outer: scope })
-      if (inner.kind !== 'done') return inner
-      scope.join(inner.scope)
-      continue
-    }
-    const again = await stepAgain(scope, step.attempt, step.settled, options)
+    const again = await stepAgain(scope, step, options)
     if (again.kind !== 'done') return again
-    scope.absorb(again.work.view)
-    scope.collect(again.work, step.settled.response)
   }
   return { kind: 'done', scope }
 }
 
-async function stepAgain(
+export interface ScopeOptions extends RedoOptions {
+  readonly below: Below
+  readonly outer?: Scope
+  /** Is told what steps read, wherever it lies. */
+  readonly seen?: Seen
+}
+
+/** The overlay as it was when it was opened. */
+export function emptyScope(
+  { ask, at }: OpenedScope,
+  { outer, below }: Pick<ScopeOptions, 'below' | 'outer'>
+): Scope {
+  const ground = outer === undefined ? below : outer.view
+  return new Scope(ask, { at, outer, below: (key) => ground.read(key) })
+}
+
+/** Does one step again, on top of those before it. */
+export async function stepAgain(
+  scope: Scope,
+  step: ScopeStep,
+  options: ScopeOptions
+): Promise<ScopeAgain> {
+  if (step.kind === 'scope') {
+    const inner = await scopeAgain(step.scope, { ...options, outer: scope })
+    if (inner.kind === 'done') scope.join(inner.scope)
+    return inner
+  }
+  const again = await leafOnOverlay(scope, step.attempt, step.settled, options)
+  if (again.kind !== 'done') return again
+  scope.absorb(again.work.view)
+  scope.collect(again.work, step.settled.response)
+  return { kind: 'done', scope }
+}
+
+/** State as the steps of an overlay see it. */
+export function onOverlay(scope: Scope, { below, seen }: ScopeOptions): Below {
+  const view: Below = {
+    read: (key) => scope.view.read(key),
+    list: (prefix) => scope.list(prefix, below.list(prefix))
+  }
+  return seen === undefined ? view : seen.through(view)
+}
+
+async function leafOnOverlay(
   scope: Scope,
   attempt: AskedAttempt,
   settled: Settled,
-  options: RedoOptions & { readonly below: Below }
+  options: ScopeOptions
 ): Promise<LeafAgain> {
-  const below: Below = {
-    read: (key) => scope.view.read(key),
-    list: (prefix) => scope.list(prefix, options.below.list(prefix))
-  }
+  const below = onOverlay(scope, options)
   const { at, past } = attempt
   const { provider } = settled
   const again = await leafAgain(attempt, { ...options, below, at, tape: past.tape, provider })

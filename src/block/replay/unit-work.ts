@@ -11,6 +11,7 @@ import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-wo
 import { found, impossible } from './odd-cases.js'
 import type { AskedAttempt, RunState } from './run-state.js'
 import { scopeAgain, succeeded } from './scope-work.js'
+import type { UndoPort } from './undo-work.js'
 
 /** What is known of the unit that an entry completes. */
 export interface RecordedUnit {
@@ -30,6 +31,7 @@ interface Given {
   readonly root: RootBlock
   readonly below: Below
   readonly executions: number
+  readonly undo: UndoPort
 }
 
 /** Does the unit that a checked entry completes again, on the state before it. */
@@ -115,9 +117,10 @@ function ending(
   )
 }
 
-function redoOptions({ state, executions, below }: Given): RedoOptions & { readonly below: Below } {
+function redoOptions(given: Given): RedoOptions & { readonly below: Below } {
+  const { state, executions, below, undo } = given
   const { runId, base } = state
-  return { runId, base, principal: startedIn(state).principal, executions, below }
+  return { runId, base, principal: startedIn(state).principal, executions, below, undo }
 }
 
 function contextOf({ state, identity, root }: Given, profile: Json): UnitContext {

@@ -44,7 +44,8 @@ function stateOf(outside: Outside): RunState {
   const state = new RunState('run-1' as RunId, table)
   const ask = { path: 'root/a', step: 1, attempt: 1 }
   const opened = { ...ask, kind: 'scope.open', block: 'a', request, outermost: true } as const
-  const scope = { ask: opened, at: 1, outer: undefined, steps: [], outside, closing: undefined }
+  const nothing = { outer: undefined, steps: [], cancelled: [], closing: undefined }
+  const scope = { ask: opened, at: 1, asked: state.moment, outside, ...nothing }
   state.scopes.set('root/a', scope)
   state.scopeEnds.set('root/a', { ...ask, kind: 'scope.abort', response, at: 1 })
   return state

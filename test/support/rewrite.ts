@@ -1,0 +1,142 @@
+import { type VerificationReport, verifyLedgerDeep } from '../../src/audit/index.js'
+import {
+  CompactRange,
+  canonicalize,
+  type Hash,
+  type Json,
+  leafNode,
+  ManualClock,
+  sha256Hex
+} from '../../src/core/index.js'
+import {
+  type JournalItem,
+  type Ledger,
+  openLedger,
+  openMemoryStore,
+  type Store
+} from '../../src/ledger/index.js'
+import type { Registrations } from '../../src/runtime/index.js'
+import { Registry } from '../../src/runtime/registry.js'
+import { WiredRuntime } from '../../src/runtime/runtime.js'
+import { testKeys } from './lives.js'
+
+/** An entry of a journal, to be changed. */
+export type LooseEntry = Record<string, Json>
+/** Evidence beside an entry, to be changed. */
+export type LooseEvidence = { -readonly [Name in keyof Evidence]: Evidence[Name] }
+type Evidence = NonNullable<JournalItem['evidence']>
+
+/** What a runtime wrote while it was used, in order. */
+export interface Recorded {
+  readonly items: readonly JournalItem[]
+  readonly registrations: Registrations
+  /** The honest ledger, verified by executing it again. */
+  readonly report: VerificationReport
+}
+
+export async function recorded(
+  registrations: Registrations,
+  use: (tally: WiredRuntime, clock: ManualClock) => Promise<void>
+): Promise<Recorded> {
+  const store = openMemoryStore()
+  const ledger = await openFor(store)
+  const items: JournalItem[] = []
+  const spied = new Proxy(ledger, {
+    get(target, name) {
+      if (name === 'append') {
+        return (item: JournalItem) => {
+          const appended = target.append(item)
+          if (appended.ok) items.push(structuredClone(item))
+          return appended
+        }
+      }
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    }
+  })
+  const random = { bytes: (length: number) => new Uint8Array(length), uuid: () => 'unused' }
+  const clock = new ManualClock(1_000)
+  const tally = new WiredRuntime(
+    { ledger: spied, store, realPath: undefined, close: () => ledger.close() },
+    await Registry.open(registrations),
+    { clock, random, durability: 'output' }
+  )
+  await use(tally, clock)
+  await tally.close()
+  return { items, registrations, report: await verifiedWith(store, registrations) }
+}
+
+/**
+ * What somebody with the right key makes of it: any entry and any evidence may be changed, and
+ * journal hashes, links, roots and signatures are in order all the same.
+ */
+export async function rewritten(
+  { items, registrations }: Recorded,
+  change: (entry: LooseEntry, evidence: LooseEvidence | undefined) => void = () => undefined,
+  code: Registrations = registrations
+): Promise<VerificationReport> {
+  const store = openMemoryStore()
+  const ledger = await openFor(store)
+  const totals = new Map<string, Totals>()
+  for (const item of items) {
+    const { runId } = item
+    const total = totals.get(runId) ?? { journalHash: '', receipts: new CompactRange() }
+    totals.set(runId, total)
+    const fitted = changed(item, total, change)
+    const appended = ledger.append(fitted)
+    if (!appended.ok) throw new Error(`the forged ledger conflicts on ${appended.conflict}`)
+    await ledger.durable(appended.position)
+    for (const text of fitted.entries) total.journalHash = sha256Hex(total.journalHash + text)
+    if (appended.receiptHash === undefined) continue
+    total.receipts.append(leafNode(Buffer.from(appended.receiptHash, 'hex')))
+  }
+  await ledger.close()
+  return verifiedWith(store, code)
+}
+
+interface Totals {
+  journalHash: string
+  readonly receipts: CompactRange
+}
+
+function changed(
+  item: JournalItem,
+  total: Totals,
+  change: (entry: LooseEntry, evidence: LooseEvidence | undefined) => void
+): JournalItem {
+  const entries: string[] = []
+  let { journalHash } = total
+  const evidence = item.evidence && structuredClone(item.evidence)
+  for (const text of item.entries) {
+    const entry = JSON.parse(text) as LooseEntry
+    if (entry['k'] === 'run.finished') entry['journalHash'] = journalHash
+    if (evidence?.journalHash !== undefined) {
+      Object.assign(evidence, { journalHash: journalHash as Hash })
+    }
+    change(entry, evidence)
+    entries.push(canonicalize(entry))
+    journalHash = sha256Hex(journalHash + entries.at(-1))
+  }
+  const { unit, rests: _, ...rest } = item
+  const again = { ...rest, entries, ...(evidence === undefined ? {} : { evidence }) }
+  if (unit === undefined) return again
+  const payload = JSON.parse(unit.payloadText)
+  const { receipts } = total
+  const sums = { count: receipts.size, root: receipts.root() }
+  const ending = { ...payload, journalHash: total.journalHash, receipts: sums }
+  const isEnd = unit.action === 'run.completed'
+  const payloadText = isEnd ? canonicalize(ending) : unit.payloadText
+  // Reads are checked against a ledger that goes on; a forger has nothing to fear there.
+  return { ...again, unit: { ...unit, payloadText, reads: new Map(), lists: new Map() } }
+}
+
+async function verifiedWith(store: Store, code: Registrations): Promise<VerificationReport> {
+  const { identity } = testKeys
+  return verifyLedgerDeep({ store, identity, code: await Registry.open(code) })
+}
+
+function openFor(store: Store): Promise<Ledger> {
+  const { identity, blobKey } = testKeys
+  const signer = testKeys.signer()
+  return openLedger({ store, identity, blobKey, signer, create: 'if-absent' })
+}
