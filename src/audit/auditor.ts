@@ -116,7 +116,7 @@ export class Auditor {
     this.#state.begin(item.stateBefore)
     return guarded(async () => {
       for (const [place, text] of item.entries.entries()) {
-        const entry = JSON.parse(text) as JournalEntry
+        const entry = item.values[place] as unknown as JournalEntry
         const run = await this.#runOf(item, entry)
         if ('field' in run) return { ...run, key: run.key ?? item.runId }
         if (run.kind === 'skipped') continue

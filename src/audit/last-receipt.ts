@@ -116,6 +116,7 @@ async function fed(
     index,
     runId,
     entries: [text],
+    values: [value],
     hasReceipt: receiptHash !== undefined,
     evidence,
     previousReceiptHash: baseIn(value),

@@ -32,12 +32,13 @@ function sameJson(one: unknown, other: unknown): boolean {
     )
   }
   const keys = Object.keys(one)
-  return (
-    keys.length === Object.keys(other).length &&
-    keys.every(
-      (key) => Object.hasOwn(other, key) && sameJson(memberOf(one, key), memberOf(other, key))
-    )
-  )
+  if (keys.length !== Object.keys(other).length) return false
+  for (const key of keys) {
+    if (!Object.hasOwn(other, key)) return false
+    const member = memberOf(one, key)
+    if (member !== memberOf(other, key) && !sameJson(member, memberOf(other, key))) return false
+  }
+  return true
 }
 
 function memberOf(value: object, key: string): unknown {

@@ -113,7 +113,7 @@ export function spend(walk: Walk, agent: BoundAgent, usage: TurnUsage, now: numb
     inputTokens: before.inputTokens + usage.inputTokens,
     outputTokens: before.outputTokens + usage.outputTokens,
     totalTokens: before.totalTokens + usage.totalTokens,
-    costUsd: dollarText(pico(before.costUsd) + (costOf(agent, usage) ?? 0n))
+    costUsd: costAfter(before.costUsd, costOf(agent, usage))
   }
   return {
     ...walk,
@@ -122,13 +122,26 @@ export function spend(walk: Walk, agent: BoundAgent, usage: TurnUsage, now: numb
   }
 }
 
+/** The bounds that there are, with what was used of each. */
 function scopesOf(agent: BoundAgent, flowBudget: Budget, walk: Walk): readonly Scope[] {
-  const own = spentBy(walk, agent.agentId) ?? noSpending
-  const all = Object.values(walk.spent).reduce(sum, noSpending)
-  return [
-    { of: 'agent', budget: agent.budgets, spent: own },
-    { of: 'flow', budget: flowBudget, spent: all }
-  ]
+  const scopes: Scope[] = []
+  if (!isEmpty(agent.budgets)) {
+    const spent = spentBy(walk, agent.agentId) ?? noSpending
+    scopes.push({ of: 'agent', budget: agent.budgets, spent })
+  }
+  if (!isEmpty(flowBudget)) {
+    const spent = Object.values(walk.spent).reduce(sum, noSpending)
+    scopes.push({ of: 'flow', budget: flowBudget, spent })
+  }
+  return scopes
+}
+
+function isEmpty(budget: Budget): boolean {
+  return Object.keys(budget).length === 0
+}
+
+function costAfter(before: string, cost: bigint | undefined): string {
+  return cost === undefined || cost === 0n ? before : dollarText(pico(before) + cost)
 }
 
 function sum(a: Spent, b: Spent): Spent {

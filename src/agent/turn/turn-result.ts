@@ -1,40 +1,74 @@
-import { z } from 'zod'
-import type { Json } from '../../core/index.js'
-import type { TurnResult } from '../adapters/adapter.js'
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import type { ToolCall, TurnResult } from '../adapters/adapter.js'
 import { TurnFailed } from './failure.js'
 
-const usageSchema = z.object({
-  inputTokens: z.int().min(0),
-  outputTokens: z.int().min(0),
-  totalTokens: z.int().min(0),
-  costUsd: z.string().optional()
-})
+/** A member's check, and whether it may be left out. Plain code: every turn of a replay runs it. */
+type Check = readonly [fits: (value: Json) => boolean, isOptional?: true]
+type Checks = Readonly<Record<string, Check>>
 
-const resultSchema = z.object({
-  status: z.enum(['completed', 'failed', 'aborted']),
-  finalText: z.string(),
-  reasoningText: z.string().optional(),
-  structuredOutput: z.json().optional(),
-  toolCalls: z.array(z.object({ id: z.string(), name: z.string(), arguments: z.json() })),
-  usage: usageSchema,
-  model: z.string(),
-  warnings: z.array(z.string()),
-  error: z
-    .object({
-      code: z.string(),
-      message: z.string(),
-      category: z.enum(['adapter', 'model', 'tool', 'budget', 'platform', 'unknown']),
-      retryable: z.boolean()
-    })
-    .optional(),
-  session: z.string().min(1).optional()
-})
+const isText = (value: Json) => typeof value === 'string'
+const isCount = (value: Json) => Number.isSafeInteger(value) && Number(value) >= 0
+const isAny = () => true
+const isOneOf = (values: readonly string[]) => (value: Json) => values.includes(String(value))
+const isListOf = (fits: (value: Json) => boolean) => (value: Json) =>
+  Array.isArray(value) && value.every(fits)
+
+const usageChecks: Checks = {
+  inputTokens: [isCount],
+  outputTokens: [isCount],
+  totalTokens: [isCount],
+  costUsd: [isText, true]
+}
+
+const callChecks: Checks = { id: [isText], name: [isText], arguments: [isAny] }
+
+const errorChecks: Checks = {
+  code: [isText],
+  message: [isText],
+  category: [isOneOf(['adapter', 'model', 'tool', 'budget', 'platform', 'unknown'])],
+  retryable: [(value) => typeof value === 'boolean']
+}
+
+const resultChecks: Checks = {
+  status: [isOneOf(['completed', 'failed', 'aborted'])],
+  finalText: [isText],
+  reasoningText: [isText, true],
+  structuredOutput: [isAny, true],
+  toolCalls: [isListOf((call) => wrongMember(call, callChecks) === undefined)],
+  usage: [(usage) => wrongMember(usage, usageChecks) === undefined],
+  model: [isText],
+  warnings: [isListOf(isText)],
+  error: [(error) => wrongMember(error, errorChecks) === undefined, true],
+  session: [(session) => isText(session) && session !== '', true]
+}
 
 /** A sealed answer, checked: whoever answered may be anybody's adapter. */
 export function checkedResult(answer: Json): TurnResult {
-  const parsed = resultSchema.safeParse(answer)
-  if (parsed.success) return parsed.data as TurnResult
-  const issue = parsed.error.issues[0]
-  const problem = `${issue?.path.map(String).join('.') ?? ''}: ${issue?.code ?? 'invalid'}`
-  throw new TurnFailed('turn_failed', { error: { code: 'invalid_result', message: problem } })
+  const wrong = wrongMember(answer, resultChecks)
+  if (wrong !== undefined) {
+    throw new TurnFailed('turn_failed', { error: { code: 'invalid_result', message: wrong } })
+  }
+  const result = answer as unknown as TurnResult
+  // The calls go into the next request: nothing else of them may.
+  return { ...result, toolCalls: result.toolCalls.map(bareCall) }
+}
+
+function bareCall({ id, name, arguments: given }: ToolCall): ToolCall {
+  return { id, name, arguments: given }
+}
+
+/** The first member that is not as it should be, as text. */
+function wrongMember(value: Json, checks: Checks): string | undefined {
+  if (!isJsonObject(value)) return 'it is no object'
+  for (const name in checks) {
+    if (isWrong(value, name, checks[name])) return `${name}: invalid`
+  }
+  return undefined
+}
+
+function isWrong(value: JsonObject, name: string, check: Check | undefined): boolean {
+  const member = Object.hasOwn(value, name) ? value[name] : undefined
+  if (check === undefined) return false
+  const [fits, isOptional] = check
+  return member === undefined ? isOptional !== true : !fits(member)
 }

@@ -61,7 +61,8 @@ export function idleComposite(
 // answer for.
 interface Memory {
   readonly choices: WeakMap<object, Choice>
-  readonly inputs: WeakMap<CompositeContext, Map<string, Evaluated<Json>>>
+  /** By request, then by responses: a context changes more often than what values refer to. */
+  readonly inputs: WeakMap<object, WeakMap<object, Map<string, Evaluated<Json>>>>
   readonly outputs: WeakMap<object, Evaluated<Json>>
 }
 
@@ -99,17 +100,28 @@ export class CompositeQuestions {
   /** The payload of a node about to run. */
   input(context: CompositeContext, node: PlannedNode): Evaluated<Json> {
     if (node.input === null) return { ok: true, value: context.request?.payload ?? null }
-    let known = this.#memory.inputs.get(context)
-    if (known === undefined) {
-      known = new Map()
-      this.#memory.inputs.set(context, known)
-    }
+    const known = this.#inputsOf(context)
     let value = known.get(node.name)
     if (value === undefined) {
       value = node.input.evaluate(bindings(context))
       known.set(node.name, value)
     }
     return value
+  }
+
+  #inputsOf({ request, responses }: CompositeContext): Map<string, Evaluated<Json>> {
+    if (request === null) return new Map()
+    let byResponses = this.#memory.inputs.get(request)
+    if (byResponses === undefined) {
+      byResponses = new WeakMap()
+      this.#memory.inputs.set(request, byResponses)
+    }
+    let known = byResponses.get(responses)
+    if (known === undefined) {
+      known = new Map()
+      byResponses.set(responses, known)
+    }
+    return known
   }
 
   output(context: CompositeContext, event: CompositeEvent): Evaluated<Json> | null {

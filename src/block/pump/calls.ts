@@ -1,5 +1,4 @@
-import type { Hash, Json } from '../../core/index.js'
-import { hashJson } from '../../core/index.js'
+import { canonicalString, type Hash, hashJson, type Json, sha256Hex } from '../../core/index.js'
 import type { EffectCall, Located } from '../context.js'
 import type { SideEffectClass } from '../protocol.js'
 
@@ -44,6 +43,11 @@ export const builtInEffects = { wait: 'wait', sleep: 'timer', list: 'state.list'
 /** Covers the effect's name and its request, before secrets are resolved (formats.md §3). */
 export function requestHashOf(effect: string, request: Json): Hash {
   return hashJson({ effect, request })
+}
+
+/** {@link requestHashOf} of a request whose canonical text is at hand. */
+export function requestTextHash(effect: string, requestText: string): Hash {
+  return sha256Hex(`{"effect":${canonicalString(effect)},"request":${requestText}}`)
 }
 
 /** Idempotency key of an effect: the same for every try (L7). */

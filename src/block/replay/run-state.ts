@@ -1,4 +1,4 @@
-import { CompactRange, canonicalize, type Hash, type RunId, type UnitId } from '../../core/index.js'
+import { CompactRange, type Hash, type RunId, type UnitId } from '../../core/index.js'
 import type { LeafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
 import type { SealedReference } from '../journal.js'
@@ -10,6 +10,7 @@ import { Past } from '../pump/past.js'
 import { OpenWaits } from '../pump/waits.js'
 import { Landed, referenceTo } from './landed.js'
 import { OverlaysAgain } from './overlay-work.js'
+import { PayloadTexts } from './payload-texts.js'
 import type { OpenedScope } from './scope-work.js'
 
 /** An attempt that a chart has asked for and that has not settled yet. */
@@ -67,6 +68,7 @@ export class RunState {
   readonly overlays = new OverlaysAgain()
   readonly scopeEnds = new Map<string, ScopeEndAsk>()
   readonly #pasts = new Map<string, Past>()
+  readonly texts = new PayloadTexts()
   /** Receipt that the last entry completed. */
   receiptHash: Hash | undefined
   settled: Response | undefined
@@ -99,7 +101,7 @@ export class RunState {
       ask,
       block,
       unitId: unitIdOf(this.runId, ask.path, ask.step),
-      payloadText: canonicalize(ask.request.payload),
+      payloadText: this.texts.of(ask.request.payload),
       at: ask.options.frozenAt ?? this.at,
       asked: this.moment,
       past: new Past(ask, earlier?.step === ask.step ? earlier : undefined),

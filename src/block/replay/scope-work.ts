@@ -1,7 +1,7 @@
 import type { Json } from '../../core/index.js'
 import type { Block } from '../define.js'
 import { differing, type Finding } from '../finding.js'
-import type { ScopeAsk } from '../protocol.js'
+import type { Response, ScopeAsk } from '../protocol.js'
 import type { Overlay, ScopeEnded, Settled } from '../pump/entries.js'
 import type { Errands } from '../pump/errands.js'
 import type { Outside } from '../pump/outside.js'
@@ -122,7 +122,7 @@ function stepFinding(
 ): Finding | undefined {
   const again = overlayOf(work)
   return (
-    differing('journal.response', succeeded(resultText), response) ??
+    responseFinding(resultText, response) ??
     differing('journal.overlay.writes', sorted(again.writes), sorted(overlay?.writes)) ??
     differing('journal.overlay.reads', sorted(again.reads), sorted(overlay?.reads)) ??
     differing('journal.overlay.used', again.used, overlay?.used)
@@ -140,7 +140,10 @@ export function blocksIn(scope: OpenedScope | undefined): readonly Block[] {
   )
 }
 
-/** The response of a leaf that succeeded. */
-export function succeeded(resultText: string): Json {
-  return { success: true, data: JSON.parse(resultText) as Json, metadata: {} }
+/** Whether the journal has another response than that of a leaf that succeeded with this result. */
+export function responseFinding(resultText: string, response: Response): Finding | undefined {
+  // As journals have it, read and written in their order; equal texts need no closer look.
+  const text = `{"data":${resultText},"metadata":{},"success":true}`
+  if (JSON.stringify(response) === text) return undefined
+  return differing('journal.response', JSON.parse(text), response)
 }

@@ -10,7 +10,7 @@ import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
 import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
 import { found, impossible } from './odd-cases.js'
 import type { AskedAttempt, RunState } from './run-state.js'
-import { scopeAgain, succeeded } from './scope-work.js'
+import { responseFinding, scopeAgain } from './scope-work.js'
 import type { UndoPort } from './undo-work.js'
 
 /** What is known of the unit that an entry completes. */
@@ -71,8 +71,9 @@ async function leaf(
   const options = { ...redoOptions(given), at: recorded.at, tape, provider }
   const again = await leafAgain(attempt, options)
   if (again.kind !== 'done') return again
-  const response = differing('journal.response', succeeded(again.resultText), entry.response)
+  const response = responseFinding(again.resultText, entry.response)
   if (response !== undefined) return found(response)
+  given.state.texts.keep(entry.response.data, again.resultText)
   const context = contextOf(given, recorded.profile)
   const draft = leafUnit(again.work, context, attempt.payloadText, again.resultText)
   return { kind: 'unit', draft }

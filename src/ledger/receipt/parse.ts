@@ -19,8 +19,22 @@ export interface FieldProblem {
   readonly actual: string
 }
 
+export type TextOf = (part: Json) => string
+
+/** A value read from canonical text. */
+export interface CanonicalValue {
+  readonly value: Json
+  readonly textOf: TextOf
+}
+
 export type ParsedRecord<Record> =
-  | { readonly ok: true; readonly record: Record; readonly computedHash: Hash }
+  | {
+      readonly ok: true
+      readonly record: Record
+      readonly computedHash: Hash
+      /** Canonical JSON of a part of the record, cheaper than writing it anew. */
+      readonly textOf: TextOf
+    }
   | { readonly ok: false; readonly problem: FieldProblem }
 
 type FieldCheck = (value: Json) => boolean
@@ -122,17 +136,18 @@ function parseSigned<Signed>(
   optional: ReadonlySet<string>,
   hashField: string
 ): ParsedRecord<Signed> {
-  const value = parseCanonical(text)
-  if (value === undefined) {
+  const read = readCanonical(text)
+  if (read === undefined) {
     return {
       ok: false,
       problem: { field: 'text', expected: 'canonical JSON', actual: shorten(text) }
     }
   }
+  const { value, textOf } = read
   const problem = fieldProblem(value, checks, optional)
   if (problem !== undefined) return { ok: false, problem }
   const computedHash = sha256Hex(without(without(text, hashField), 'signature'))
-  return { ok: true, record: value as unknown as Signed, computedHash }
+  return { ok: true, record: value as unknown as Signed, computedHash, textOf }
 }
 
 /** The value of a canonical text; text that is not what its value is written as is refused. */
@@ -144,9 +159,7 @@ export function parseCanonical(text: string): Json | undefined {
  * {@link parseCanonical}, with how to write parts of the value canonically: where the whole text is
  * what V8 writes, a part of it is too, at a fifth of the price.
  */
-export function readCanonical(
-  text: string
-): { readonly value: Json; readonly textOf: (part: Json) => string } | undefined {
+export function readCanonical(text: string): CanonicalValue | undefined {
   try {
     const value = JSON.parse(text) as Json
     if (isWrittenAs(value, text)) return { value, textOf: JSON.stringify }

@@ -2,7 +2,7 @@ import { canonicalize, type Hash, isJsonObject, type Json, sha256Hex } from '../
 import { unwrapText } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import { bodyOfBlob, referenceOf } from '../receipt/blob.js'
-import type { FieldProblem } from '../receipt/parse.js'
+import type { FieldProblem, TextOf } from '../receipt/parse.js'
 import type { RecordItem } from '../record/record.js'
 import type { Store } from '../stores/port.js'
 
@@ -52,9 +52,10 @@ export class CheckedBodies {
     if (mayRefer(value)) this.resolve(canonicalize(value))
   }
 
-  /** The body of a value inside a record. */
-  resolveValue(value: Json): string | undefined {
-    return mayRefer(value) ? this.resolve(canonicalize(value)) : canonicalize(value)
+  /** The body of a value inside a record; `textOf` writes parts of that record. */
+  resolveValue(value: Json, textOf: TextOf): string | undefined {
+    const text = textOf(value)
+    return mayRefer(value) ? this.resolve(text) : text
   }
 
   /** A body of another length than named, or that no record of the item names: it was altered. */

@@ -8,7 +8,7 @@ import {
 import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
 import { parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
 import { advance, type Tip } from '../chain/tip.js'
-import { type FieldProblem, inputTextOf, parseReceipt } from '../receipt/parse.js'
+import { type FieldProblem, inputTextOf, parseReceipt, type TextOf } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { StoredReceiptText } from '../record/record.js'
 import type { StateFold } from './state-fold.js'
@@ -19,6 +19,7 @@ export type CheckedReceipt =
       readonly receipt: Receipt
       readonly changes: readonly StoredChange[]
       readonly tip: Tip
+      readonly textOf: TextOf
     }
   | { readonly ok: false; readonly problem: FieldProblem & { readonly key?: string } }
 
@@ -67,7 +68,8 @@ export function checkReceipt(options: {
   const next = fold.next(changes, newKey)
   const rootProblem = different('nextStateRoot', next.nextStateRoot, receipt.nextStateRoot)
   if (rootProblem !== undefined) return { ok: false, problem: rootProblem }
-  return { ok: true, receipt, changes, tip: advance(tip, next, receipt.receiptHash) }
+  const { textOf } = parsed
+  return { ok: true, receipt, changes, tip: advance(tip, next, receipt.receiptHash), textOf }
 }
 
 function inputProblem(receipt: Receipt, memory: ChainMemory): FieldProblem | undefined {

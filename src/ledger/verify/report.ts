@@ -1,4 +1,4 @@
-import type { Hash, IdentityId, RunId } from '../../core/index.js'
+import type { Hash, IdentityId, Json, RunId } from '../../core/index.js'
 import type { SealedReference } from '../item.js'
 import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
@@ -97,6 +97,8 @@ export interface VerifiedItem {
   readonly index: number
   readonly runId: RunId
   readonly entries: readonly string[]
+  /** The entries as they were read, to look at only. */
+  readonly values: readonly Json[]
   readonly hasReceipt: boolean
   /** Stored evidence that the item brought, checked after this. */
   readonly evidence: string | undefined

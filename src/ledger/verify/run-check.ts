@@ -1,15 +1,8 @@
-import {
-  canonicalize,
-  type Hash,
-  type Json,
-  type JsonObject,
-  type RunId,
-  sha256Hex
-} from '../../core/index.js'
+import { type Hash, type Json, type JsonObject, type RunId, sha256Hex } from '../../core/index.js'
 import { foldRecord } from '../derived/run-records.js'
 import type { RunRecord } from '../ledger-api.js'
 import { saltedBlob } from '../receipt/blob.js'
-import { type FieldProblem, parseCanonical } from '../receipt/parse.js'
+import { type FieldProblem, readCanonical, type TextOf } from '../receipt/parse.js'
 import { hasEntryFields } from '../record/record.js'
 
 interface SeenRun {
@@ -24,6 +17,10 @@ export interface KeptBody {
   readonly bodyText: string
   readonly entry: string
 }
+
+export type CheckedEntry =
+  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: false; readonly problem: FieldProblem }
 
 /** Units of sealed bodies that wait for the receipt that names them. */
 const SEALED_LENGTH_MAX = 64 * 1024 * 1024
@@ -44,16 +41,15 @@ export class RunCheck {
   }
 
   /** Checks one entry; `derived` says that derived records cover it. */
-  add(runId: RunId, text: string, derived: boolean): FieldProblem | undefined {
-    const value = parseCanonical(text)
-    if (value === undefined || !hasEntryFields(value)) {
-      return { field: 'journal', expected: 'a canonical journal entry', actual: text.slice(0, 200) }
+  add(runId: RunId, text: string, derived: boolean): CheckedEntry {
+    const read = readCanonical(text)
+    if (read === undefined || !hasEntryFields(read.value)) {
+      return wrong('journal', 'a canonical journal entry', text.slice(0, 200))
     }
-    if (value.run !== runId) return { field: 'journal.run', expected: runId, actual: value.run }
+    const { value } = read
+    if (value.run !== runId) return wrong('journal.run', runId, value.run)
     const run = this.#run(runId)
-    if (value.n !== run.next) {
-      return { field: 'journal.n', expected: String(run.next), actual: String(value.n) }
-    }
+    if (value.n !== run.next) return wrong('journal.n', String(run.next), String(value.n))
     run.next += 1
     this.entries += 1
     if (value.k.startsWith('run.')) {
@@ -62,7 +58,8 @@ export class RunCheck {
       run.record = foldRecord(runId, run.record, value.n, { entries: 1, started, last })
     }
     if (derived) run.derived = { entries: run.next, record: run.record }
-    return value.k === 'sealed' ? this.#keep(value, text) : undefined
+    const problem = value.k === 'sealed' ? this.#keep(value, read.textOf, text) : undefined
+    return problem === undefined ? { ok: true, value } : { ok: false, problem }
   }
 
   sealed(hash: Hash): KeptBody | undefined {
@@ -78,7 +75,7 @@ export class RunCheck {
     return run
   }
 
-  #keep(value: Json, entry: string): FieldProblem | undefined {
+  #keep(value: Json, textOf: TextOf, entry: string): FieldProblem | undefined {
     const { responseHash, salt, body } = value as unknown as {
       readonly responseHash?: Hash
       readonly salt?: Hash
@@ -86,7 +83,7 @@ export class RunCheck {
     }
     // A body that was erased leaves its hash.
     if (responseHash === undefined || salt === undefined || body === undefined) return undefined
-    const bodyText = canonicalize(body)
+    const bodyText = textOf(body)
     const actual = sha256Hex(saltedBlob(bodyText, salt))
     if (actual !== responseHash) {
       return { field: 'journal.responseHash', expected: actual, actual: responseHash }
@@ -100,4 +97,8 @@ export class RunCheck {
     }
     return undefined
   }
+}
+
+function wrong(field: string, expected: string, actual: string): CheckedEntry {
+  return { ok: false, problem: { field, expected, actual } }
 }

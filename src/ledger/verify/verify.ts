@@ -1,9 +1,9 @@
-import { type IdentityId, isTallyError, type RunId } from '../../core/index.js'
+import { type IdentityId, isTallyError, type Json, type RunId } from '../../core/index.js'
 import { readStamp, type Stamp } from '../derived/stamp.js'
 import { unwrapText } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { LogFrontier, leafHash } from '../log/index.js'
-import { type FieldProblem, parseEvidence } from '../receipt/parse.js'
+import { type FieldProblem, parseEvidence, type TextOf } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import { type Head, parseHead } from '../record/head.js'
 import {
@@ -125,8 +125,8 @@ class Verification {
       for (const item of items) {
         const bodies = new CheckedBodies(store, this.#keys, item)
         const index = this.#fold.tip.receipts
-        this.#journal(item)
-        if (this.#options.onItem !== undefined) await this.#item(item)
+        const values = this.#journal(item)
+        if (this.#options.onItem !== undefined) await this.#item(item, values)
         if (item.receipt !== undefined) {
           await this.#receipt(item, bodies, header.seq, ordinal)
           ordinal += 1
@@ -151,20 +151,23 @@ class Verification {
     )
   }
 
-  #journal({ runId, entries }: RecordItem): void {
+  #journal({ runId, entries }: RecordItem): readonly Json[] {
     const isDerived = this.#commits < (this.#stamp?.seq ?? 0)
-    for (const text of entries) {
-      const problem = this.#runs.add(runId, text, isDerived)
-      if (problem !== undefined) this.#fail({ ...problem, key: runId })
-    }
+    return entries.map((text) => {
+      const checked = this.#runs.add(runId, text, isDerived)
+      if (!checked.ok) this.#fail({ ...checked.problem, key: runId })
+      return checked.value
+    })
   }
 
-  async #item({ runId, entries, receipt, evidence }: RecordItem): Promise<void> {
+  async #item(item: RecordItem, values: readonly Json[]): Promise<void> {
+    const { runId, entries, receipt, evidence } = item
     const { tip } = this.#fold
     const problem = await this.#options.onItem?.({
       index: tip.receipts,
       runId,
       entries,
+      values,
       hasReceipt: receipt !== undefined,
       evidence,
       previousReceiptHash: tip.receiptHash,
@@ -184,13 +187,13 @@ class Verification {
     const { identity, onReceipt } = this.#options
     const checked = checkReceipt({ stored, identity, fold: this.#fold, memory: this.#memory })
     if (!checked.ok) this.#fail(checked.problem)
-    const { receipt, changes, tip } = checked
+    const { receipt, changes, tip, textOf } = checked
     const changed = changes.map(({ key, text, after }) => ({
       key,
       text: text === undefined && after !== undefined ? bodies.resolve(after) : text
     }))
     if (onReceipt !== undefined) {
-      const seen = this.#seen(item, receipt, bodies)
+      const seen = this.#seen(item, receipt, { bodies, textOf })
       const problem = await onReceipt({ ...seen, commitSeq, changes: changed })
       if (problem !== undefined) this.#fail(problem)
     } else this.#checkBodies(stored, receipt, bodies)
@@ -205,18 +208,18 @@ class Verification {
   #seen(
     item: RecordItem,
     receipt: Receipt,
-    bodies: CheckedBodies
+    { bodies, textOf }: { readonly bodies: CheckedBodies; readonly textOf: TextOf }
   ): Omit<VerifiedReceipt, 'commitSeq' | 'changes'> {
     const { payload, raw, sealed } = receipt.inputPayload
     const { text = '', writeSet = '', result = '' } = item.receipt ?? {}
-    const rawText = raw === undefined ? undefined : bodies.resolveValue(raw as never)
+    const rawText = raw === undefined ? undefined : bodies.resolveValue(raw as never, textOf)
     return {
       index: this.#fold.tip.receipts,
       receipt,
       text,
       runId: item.runId as RunId,
       entries: item.entries,
-      payloadText: bodies.resolveValue(payload),
+      payloadText: bodies.resolveValue(payload, textOf),
       raw: rawText === undefined ? undefined : (JSON.parse(rawText) as string),
       resultText: bodies.resolve(result),
       writeSetText: writeSet,
