@@ -253,10 +253,10 @@ export class Execution {
           builtInEffects.wait,
           { reason, request: request ?? null },
           (call) => ({
-            ...call,
             kind: 'wait',
             reason,
-            timeoutMs
+            timeoutMs,
+            ...call
           })
         ),
       log: (message, data) => outsideBlock(() => this.#port.log(message, data ?? null)),
@@ -289,9 +289,9 @@ export class Execution {
       delete: (key) => view.write(notReserved(key), undefined),
       list: async (prefix) => {
         const below = await this.#call<readonly string[]>(builtInEffects.list, prefix, (call) => ({
-          ...call,
           kind: 'list',
-          prefix
+          prefix,
+          ...call
         }))
         return view.list(prefix, below)
       }
@@ -319,11 +319,11 @@ export class Execution {
       this.#use(name)
     }
     return this.#call<Result>(name, request ?? null, (call) => ({
-      ...call,
       kind: 'effect',
       sideEffects: effectClass,
       perform,
-      locate
+      locate,
+      ...call
     }))
   }
 
@@ -333,19 +333,19 @@ export class Execution {
       throw new BlockFailure('side_effect_not_declared', { effect: name, declared })
     }
     return this.#call<Json>(name, request, (call) => ({
-      ...call,
       kind: 'effect',
       sideEffects,
       perform,
-      locate
+      locate,
+      ...call
     }))
   }
 
   #sleep(ms: number): Promise<void> {
     return this.#call<null>(builtInEffects.sleep, { ms }, (call) => ({
-      ...call,
       kind: 'sleep',
-      ms
+      ms,
+      ...call
     })).then(() => undefined)
   }
 
