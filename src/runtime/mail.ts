@@ -1,4 +1,11 @@
-import type { MessageOutcome, OpenWait, RunPump, RunStarted, WaitMessage } from '../block/index.js'
+import type {
+  DocumentDefinition,
+  MessageOutcome,
+  OpenWait,
+  RunPump,
+  RunStarted,
+  WaitMessage
+} from '../block/index.js'
 import {
   canonicalizeLedgerValue,
   isJsonObject,
@@ -21,6 +28,8 @@ export interface MailOptions {
   waits(runId: RunId): readonly OpenWait[]
   /** Runs in memory. */
   liveRuns(): Iterable<RunId>
+  /** A document that others use, by its name. */
+  document(name: string): DocumentDefinition | undefined
 }
 
 /**
@@ -141,7 +150,10 @@ export class Mail {
     const { overreaches } = await import('../workflow/index.js')
     const wait = this.#options.waits(runId).find((one) => one.token === token)
     const started = this.#options.ledger.run(runId)?.started as unknown as RunStarted | undefined
-    return wait !== undefined && overreaches(wait, value, started?.definition ?? null)
+    // Definitions are plain JSON by construction.
+    const used = (name: string) => (this.#options.document(name) ?? null) as unknown as Json
+    const documents = { definition: started?.definition ?? null, used }
+    return wait !== undefined && overreaches(wait, value, documents)
   }
 
   /** The same answer to every other wait of the run that asks for the same inputs. */

@@ -49,7 +49,8 @@ export class Runs {
       pumpOf: (runId) => this.#pumpOf(runId),
       over: async (runId) => this.#known.get(runId)?.live?.over,
       waits: (runId) => this.waits(runId),
-      liveRuns: () => this.#liveRuns()
+      liveRuns: () => this.#liveRuns(),
+      document: (name) => options.registry.composite(name)
     })
   }
 

@@ -84,8 +84,7 @@ export class WorkflowParts {
     const parsed = parseFlow(parts.flow)
     if (!parsed.ok) return { ok: false, issues: placed(parsed.issues, options.locate) }
     const protocols = [...parts.protocols, ...this.#protocols]
-    const values = this.#values
-    if (values === undefined) return { ok: false, issues: [notNested] }
+    const values = this.#values ?? noValues()
     const packs = [...this.#packs, ...parts.packs]
     const pack = packs.at(-1)
     const defaultChain = parts.defaultChain ?? this.#host.defaultChain
@@ -149,13 +148,6 @@ interface Parts {
   readonly packs: readonly PackDocument[]
   readonly mode: RunMode
   readonly defaultChain: string | undefined
-}
-
-const notNested: Issue = {
-  code: 'unknown_schema',
-  severity: 'error',
-  path: ['schema'],
-  message: 'a workflow cannot stand inside of another document'
 }
 
 type Parsed<Document> =

@@ -21,7 +21,13 @@ export {
 } from './document/parse.js'
 export { type ProtocolDocument, protocolKey, protocolSchemaName } from './document/protocol.js'
 export type { AisValue } from './document/value.js'
-export { diagnosticsIn, type NodeTrouble, overreaches, troublesOf } from './engine/diagnose.js'
+export {
+  diagnosticsIn,
+  type NodeTrouble,
+  overreaches,
+  type RunDocuments,
+  troublesOf
+} from './engine/diagnose.js'
 export { type DryNode, type DryRun, dryRun } from './engine/dry-run.js'
 export { sharedAnswer } from './engine/share.js'
 export { givenOf } from './engine/spec.js'

@@ -130,7 +130,7 @@ function outputsBlock(values: () => CompileValues): Block {
   })
 }
 
-/** What compiles values before any document was compiled: nothing may run then. */
+/** What compiles values before anybody has brought it: nothing may be compiled or run then. */
 export function noValues(): CompileValues {
-  throw new TallyError('core.internal', { problem: 'a workflow ran before it was compiled' })
+  throw new TallyError('core.internal', { problem: 'nothing compiles the values of workflows yet' })
 }

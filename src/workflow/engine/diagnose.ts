@@ -35,7 +35,7 @@ export function troublesOf(run: {
         : asked === 'missing' || asked === 'confirm'
           ? asked
           : 'waiting'
-    const outOfTime = isJsonObject(request) ? timedOut(nodeIn(path), request, definition) : null
+    const outOfTime = isJsonObject(request) ? timedOut(path, request, definition) : null
     const diagnostic = diagnosticIn(details) ?? outOfTime
     return { nodeId: nodeIn(path), path, kind, diagnostic, request, token, actions }
   })
@@ -55,12 +55,12 @@ export function shown(request: Json): Json {
 export function overreaches(
   wait: Pick<OpenWait, 'request' | 'path'>,
   value: Json,
-  definition: Json = null
+  run: RunDocuments = { definition: null }
 ): boolean {
   const request = shown(wait.request)
   const details = isJsonObject(request) ? request['details'] : undefined
   // A node that ran out of time brings no diagnostic of its own.
-  const found = diagnosticIn(details) ?? plannedNode(definition, nodeIn(wait.path))
+  const found = diagnosticIn(details) ?? plannedNode(run, wait.path)
   if (found === undefined) return false
   if (!isJsonObject(value) || Object.keys(value).join() !== 'patches') return true
   return typeof parsePatches(value['patches'] ?? null) === 'string'
@@ -73,7 +73,7 @@ function ended(response: Response | null, definition: Json): readonly NodeTroubl
   const nodes = isJsonObject(details) ? (details['nodes'] ?? null) : null
   const late = Object.entries(isJsonObject(nodes) ? nodes : {}).flatMap(([nodeId, state]) => {
     if (diagnosticsIn(state).length > 0 || !isJsonObject(state)) return []
-    return timedOut(nodeId, state, definition) ?? []
+    return timedOut(`root/${nodeId}`, state, definition) ?? []
   })
   return [...diagnosticsIn(details), ...late].map((diagnostic) => ({
     nodeId: diagnostic.nodeId,
@@ -91,11 +91,11 @@ function ended(response: Response | null, definition: Json): readonly NodeTroubl
  * not write one itself; null for other ends. What was sent is asked for by its id when it is
  * retried.
  */
-function timedOut(nodeId: string, end: JsonObject, definition: Json): NodeDiagnostic | null {
+function timedOut(path: string, end: JsonObject, definition: Json): NodeDiagnostic | null {
   const { reason, details, attempt } = end
   const isUnknown = isJsonObject(details ?? null) && (details as JsonObject)['timed_out'] === true
   if (reason !== 'timed_out' && !isUnknown) return null
-  const node = plannedNode(definition, nodeId)
+  const node = plannedNode({ definition }, path)
   const execution = isJsonObject(node?.['execution'] ?? null) ? node?.['execution'] : {}
   const timeoutMs = node?.['timeoutMs']
   return nodeDiagnostic({
@@ -103,7 +103,7 @@ function timedOut(nodeId: string, end: JsonObject, definition: Json): NodeDiagno
     message: isUnknown
       ? 'its time was over after something was sent; nobody knows yet what became of it'
       : 'its time was over before it was done; nothing was sent',
-    nodeId,
+    nodeId: nodeIn(path),
     chain: text(node?.['chain']),
     executionType: text((execution as JsonObject)['type']),
     phase: isUnknown ? 'send' : node?.['kind'] === 'action' ? 'prepare' : 'read',
@@ -119,17 +119,38 @@ function text(value: Json | undefined): string {
   return typeof value === 'string' ? value : 'unknown'
 }
 
-/** A workflow's node as it was planned, in the definition of a run. */
-function plannedNode(definition: Json, nodeId: string): JsonObject | undefined {
-  const nodes = isJsonObject(definition) ? definition['nodes'] : undefined
-  const found = (Array.isArray(nodes) ? nodes : []).find(
-    (node) => isJsonObject(node) && node['id'] === nodeId
-  )
-  let at: Json = found ?? null
-  for (const key of ['input', 'object', 'spec', 'lit', 'node']) {
-    at = isJsonObject(at) ? (at[key] ?? null) : null
+/** What a run runs. */
+export interface RunDocuments {
+  /** As the run has it in its first journal entry. */
+  readonly definition: Json
+  /** A document that others use, by its name. */
+  readonly used?: (name: string) => Json
+}
+
+/** A workflow's node as it was planned, at an actor's path; a workflow may stand inside others. */
+function plannedNode({ definition, used }: RunDocuments, path: string): JsonObject | undefined {
+  let document = definition
+  let node: Json = null
+  for (const name of path.split('/').slice(1)) {
+    node = nodeNamed(document, name)
+    const work = memberOf(node, 'work')
+    const use = memberOf(work, 'use')
+    document = typeof use === 'string' ? (used?.(use) ?? null) : memberOf(work, 'graph')
   }
-  return isJsonObject(at) ? at : undefined
+  const parts = ['input', 'object', 'spec', 'lit', 'node']
+  const planned = parts.reduce(memberOf, node)
+  return isJsonObject(planned) ? planned : undefined
+}
+
+/** Plans list their nodes, composites name them. */
+function nodeNamed(document: Json, name: string): Json {
+  const nodes = memberOf(document, 'nodes')
+  if (!Array.isArray(nodes)) return memberOf(nodes, name)
+  return (nodes as readonly Json[]).find((node) => memberOf(node, 'id') === name) ?? null
+}
+
+function memberOf(owner: Json, key: string): Json {
+  return isJsonObject(owner) && Object.hasOwn(owner, key) ? (owner[key] ?? null) : null
 }
 
 /** Every diagnostic that stands somewhere in a value, such as a journal entry. */

@@ -486,6 +486,52 @@ describe('starting', () => {
   })
 })
 
+describe('a workflow inside of another document', () => {
+  const inputs = { amount: { type: 'uint256', required: true } }
+  const args = { token: asset, to: owner, amount: { ref: 'inputs.amount' } }
+  const outer = {
+    schema: 'tally-composite/1',
+    name: 'outer',
+    version: '1.0.0',
+    entry_point: 'pay',
+    nodes: { pay: { use: 'demo', input: { object: { amount: { ref: 'request.payload.much' } } } } },
+    transitions: {}
+  }
+
+  it('is used by its name, and keeps its waits, receipts and guards', async () => {
+    const chain = balances('7')
+    const assert = { cel: 'nodes.a.outputs.balance > 9' }
+    const nodes = [
+      balance('a', { assert, on_error: 'ask' }),
+      transfer('b', { args, deps: ['a'] })
+    ]
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      providers: chain.providers,
+      composites: [flow(nodes, { inputs, outputs: { sent: { ref: 'inputs.amount' } } })],
+      workflow: { protocols }
+    })
+    const run = tally.start(outer, { id: 'one', inputs: { much: '5' } })
+    const [late] = await parked(run, 1)
+    expect(late).toMatchObject({ path: 'root/pay/a', reason: 'decision' })
+    const token = late?.token ?? ''
+    const decision = { digest: late?.digest ?? '', action: 'patch' } as const
+    expect(await run.resume(token, { ...decision, value: { spec: {} } })).toEqual({
+      accepted: false,
+      reason: 'action_not_allowed'
+    })
+    await run.resume(token, { ...decision, action: 'skip' })
+    const [wait] = await parked(run, 1)
+    expect(troublesOf({ waits: wait === undefined ? [] : [wait], response: null })).toMatchObject([
+      { nodeId: 'b', kind: 'confirm', request: { arguments: { amount: '5' } } }
+    ])
+    await run.approve(wait?.token ?? '', { digest: wait?.digest ?? '' })
+    expect(await run.result).toMatchObject({ status: 'done', response: { data: { sent: '5' } } })
+    expect(chain.functions).toEqual(['transfer'])
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+})
+
 describe('queries', () => {
   it('read the state that their protocol names', async () => {
     const blocks: Json[] = []
