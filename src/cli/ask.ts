@@ -19,7 +19,7 @@ export interface AskOptions {
 
 /**
  * `tally ask TEXT`: says what the text means and how that would be done, and does it once somebody
- * at the terminal agrees, or with `--yes` (semantics.md K11). What it may do is decided as for any
+ * at the terminal agrees, or with `--yes` (semantics.md K11). Without either nothing is done. What it may do is decided as for any
  * intent: a text grants nothing.
  */
 export async function ask(frame: Frame, words: string, options: AskOptions): Promise<ExitCode> {
@@ -40,11 +40,12 @@ export async function ask(frame: Frame, words: string, options: AskOptions): Pro
       return exitCodes.usage
     }
     showPlan(frame, resolution, plan)
-    const isAgreed = options.yes === true || (await confirm('Do it?')) === true
-    if (!isAgreed) {
+    const isAgreed = options.yes === true || (await confirm('Do it?'))
+    if (isAgreed !== true) {
       output.log(text`nothing was done; --yes does it without asking`)
       await session.close()
-      return exitCodes.done
+      // Somebody has said no, or there is nobody to ask.
+      return isAgreed === false ? exitCodes.failed : exitCodes.waiting
     }
     return await carryOut(frame, session, { planned, options })
   } catch (error) {

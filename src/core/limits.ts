@@ -193,6 +193,8 @@ export const PACKAGE_MANIFEST_BYTES_MAX = 256 * 1024
 export const MANIFEST_ENTRIES_MAX = 256
 /** Files of one package directory that a bundle may be made of. */
 export const PACKAGE_FILES_MAX = 1_000
+/** Entries of a directory that is bundled, those below included. */
+export const PACKAGE_DIRECTORY_ENTRIES_MAX = 100_000
 
 /** Length of a contact's name in UTF-16 units, and of the text of a message. */
 export const CONTACT_NAME_LENGTH_MAX = 100

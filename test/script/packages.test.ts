@@ -100,7 +100,7 @@ describe('install, packages, uninstall', () => {
 describe('ask', () => {
   it('K11: shows the plan and does nothing without a yes, and does it with one', async () => {
     const asked = await project.tally(['ask', 'show permissions'])
-    expect(asked).toMatchObject({ code: 0, stdout: expect.stringContaining('system.permissions') })
+    expect(asked).toMatchObject({ code: 4, stdout: expect.stringContaining('system.permissions') })
     expect(asked.stderr).toContain('nothing was done')
     const done = await project.tally(['ask', 'show permissions', '--yes', '--json'])
     expect(documentOf(done, 'plan')).toMatchObject({ resolution: { by: 'kernel' } })

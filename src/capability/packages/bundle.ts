@@ -3,6 +3,7 @@ import type { Message, OnResolveArgs, OnResolveResult, PluginBuild } from 'esbui
 import { limits, TallyError } from '../../core/index.js'
 import type { Refusal } from '../manifest/manifest.js'
 import { realInside, specifierProblem } from './paths.js'
+import { leadsOutside, settingsProblem } from './special-files.js'
 
 export type Bundled =
   | { readonly ok: true; readonly bundle: string }
@@ -18,6 +19,8 @@ const sourceEndings = ['.ts', '.mts', '.js', '.mjs', '.json']
  */
 export async function bundleDirectory(directory: string, entry: string): Promise<Bundled> {
   const { build } = await loadEsbuild()
+  const problem = await settingsProblem(directory)
+  if (problem !== undefined) return { ok: false, refusals: [problem] }
   try {
     const { metafile, outputFiles } = await build({
       entryPoints: [entry],
@@ -67,6 +70,8 @@ function keepInside(plugin: PluginBuild, directory: string): void {
     if (args.pluginData === seen || args.kind === 'entry-point') return undefined
     const problem = specifierProblem(args.path)
     if (problem !== undefined) return refusal(args, problem)
+    // Before the bundler looks: it would read what lies there.
+    if (await leadsOutside(directory, args)) return refusal(args, 'is not part of the package')
     const found = await plugin.resolve(args.path, {
       resolveDir: args.resolveDir,
       importer: args.importer,

@@ -8,7 +8,7 @@ export const exitCodes = {
   /** Wrong usage, a document that is not valid, something that does not exist. */
   usage: 2,
   unverified: 3,
-  /** The run waits for a message. */
+  /** The run waits for a message, or a question that was to be answered first found nobody. */
   waiting: 4,
   /** The ledger is locked, poisoned or in safe mode, or its owner went away. */
   unavailable: 5,

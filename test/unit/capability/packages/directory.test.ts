@@ -150,6 +150,54 @@ describe('packDirectory', () => {
     }
   )
 
+  it.each([
+    ['package.json', 'package.json'],
+    ['deep/package.json', 'deep/package.json'],
+    ['tsconfig.json', 'tsconfig.json'],
+    ['node_modules/other/package.json', 'node_modules/other/package.json'],
+    ['../package.json', expect.stringMatching(/package\.json$/)]
+  ])('T17: waits for no pipe where a bundler looks by itself: %s', async (name, told) => {
+    const directory = await directoryOf({ 'index.js': 'export const run = () => 1' })
+    const path = join(directory, name)
+    await mkdir(dirname(path), { recursive: true })
+    execFileSync('mkfifo', [path])
+    const refusals = [{ code: 'unreadable', path: [told] }]
+    expect(await packDirectory(directory)).toMatchObject({ ok: false, refusals })
+  })
+
+  it('T17: does not look behind a link out of the package, nor for packages around it', async () => {
+    const outside = await directoryOf({ 'lib.js': 'export const n = 1' })
+    await rm(join(outside, 'package.json'), { force: true })
+    execFileSync('mkfifo', [join(outside, 'package.json')])
+    for (const line of [`import './link/lib.js'`, `import 'linked'`, `import 'around'`]) {
+      const directory = await directoryOf({ 'index.js': `${line}; export const run = () => 1` })
+      await symlink(outside, join(directory, 'link'))
+      await mkdir(join(directory, 'node_modules'))
+      await symlink(outside, join(directory, 'node_modules', 'linked'))
+      const refusals = [{ message: expect.stringContaining('is not part of the package') }]
+      expect(await packDirectory(directory)).toMatchObject({ ok: false, refusals })
+    }
+  })
+
+  it.each([
+    ['manifest.json', 'missing_file'],
+    ['index.js', 'missing_file'],
+    ['lib.js', 'bundle_failed'],
+    ['bundle.mjs', undefined],
+    ['package.json', undefined]
+  ])('T17: goes round in no circle of links at %s', async (name, code) => {
+    const directory = await directoryOf({
+      'index.js': `import './lib.js'; export const run = () => 1`,
+      'lib.js': ''
+    })
+    const path = join(directory, name)
+    await rm(path, { force: true })
+    await symlink(`${name}.other`, path)
+    await symlink(name, `${path}.other`)
+    const packed = await packDirectory(directory)
+    expect(packed.ok ? undefined : packed.refusals[0]?.code).toBe(code)
+  })
+
   it('says why a package is refused', async () => {
     const run = 'export const run = () => 1'
     expect(await pack({})).toEqual(['missing_file'])
