@@ -25,6 +25,7 @@ import { Compensations } from './compensations.js'
 import { evidenceFinding, Failures } from './failures.js'
 import { NotChecked } from './not-checked.js'
 import { currentProfile, isOfTrustedCode, isOurs } from './profile.js'
+import { isRotation, rotationFinding } from './rotation.js'
 import { StateLog } from './state-log.js'
 
 /** The code that is registered: what a ledger's receipts are compared with. */
@@ -239,6 +240,7 @@ export class Auditor {
     const pending = this.#pending
     this.#pending = undefined
     const { index, receipt, runId } = verified
+    if (pending === undefined && isRotation(verified)) return this.#rotation(verified)
     if (pending === undefined) {
       const run = this.#runs.get(runId)
       const isOfRun = receipt.inputPayload.run !== undefined
@@ -252,6 +254,14 @@ export class Auditor {
     const { replay, entry, text } = pending
     const finding = await this.#again(replay, entry, verified)
     return finding ?? this.#take(runId, replay, entry, text, verified)
+  }
+
+  #rotation(verified: VerifiedReceipt): Finding | undefined {
+    const finding = rotationFinding(verified)
+    const { isWanted } = this.#options
+    if (finding !== undefined || isWanted?.(verified) === false) return finding
+    this.#count(verified.receipt.inputPayload.provider.profile)
+    return undefined
   }
 
   async #again(

@@ -35,9 +35,10 @@ export class KeyFiles {
     this.#passphrase = options.passphrase
   }
 
-  /** Throws the codes of {@link loadKeyFile}. */
-  load(): Promise<IdentityKeys> {
-    return loadKeyFile({ path: this.#current(), passphrase: this.#passphrase })
+  /** The current key, or another one that has a file. Throws the codes of {@link loadKeyFile}. */
+  load(publicKey?: PublicKey): Promise<IdentityKeys> {
+    const path = publicKey === undefined ? this.#current() : this.#named(publicKey)
+    return loadKeyFile({ path, passphrase: this.#passphrase })
   }
 
   /**
@@ -58,11 +59,9 @@ export class KeyFiles {
 
   /**
    * Makes another key the current one; the one before keeps a file under its own name. May be done
-   * again after a death at any point. Throws `identity.key_file_missing`, when there is none.
+   * again after a death at any point.
    */
-  async use(publicKey: PublicKey): Promise<IdentityKeys> {
-    const path = this.#named(publicKey)
-    const next = await loadKeyFile({ path, passphrase: this.#passphrase })
+  async use(publicKey: PublicKey): Promise<void> {
     const before = await readKeyFile(this.#current())
     try {
       await link(this.#current(), this.#named(before.publicKey))
@@ -70,9 +69,8 @@ export class KeyFiles {
       if (!hasCode(error, 'EEXIST')) throw error
     }
     await syncDirectory(this.#directory)
-    await rename(path, this.#current())
+    await rename(this.#named(publicKey), this.#current())
     await syncDirectory(this.#directory)
-    return next
   }
 
   /** Removes the file of a key that is not the current one; false when there is none. */

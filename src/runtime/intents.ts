@@ -12,6 +12,7 @@ import {
 import {
   doneReply,
   type ErrorReply,
+  type Intent,
   type IntentReply,
   isSystemIntent,
   parseIntent,
@@ -24,6 +25,7 @@ import { ownerNamed } from './messages.js'
 import type { Packages } from './packages.js'
 import type { Registry } from './registry.js'
 import type { Runs } from './runs.js'
+import { type AskedIntent, unavailable } from './system-acts.js'
 
 /** An intent as a caller gives it. */
 export interface IntentRequest {
@@ -50,6 +52,8 @@ export interface IntentsParts {
   keepLock(): Promise<void>
   /** Answers a system intent that only reads (K2); undefined when it is none of those. */
   read(action: SystemIntent, payload: JsonObject): Promise<Json> | undefined
+  /** Does a system intent that is more than a change of state; undefined for all others. */
+  act(asked: AskedIntent): Promise<IntentReply> | undefined
 }
 
 /**
@@ -68,7 +72,7 @@ export class Intents {
 
   /** Does an intent, or tells what it waits for. */
   async submit(request: IntentRequest, principal: Json): Promise<IntentReply> {
-    const { runs, registry, random } = this.#parts
+    const { random } = this.#parts
     const { id, ...rest } = request
     const runId = (id ?? random.uuid()) as RunId
     const parsed = parseIntent(rest as JsonObject)
@@ -83,11 +87,24 @@ export class Intents {
       const result = await reading
       return doneReply({ id: runId, dappId: 'kernel', receipt: null, result })
     }
-    const closed = this.#refusal(runId)
+    const closed = unavailable(runId, intent.action) ?? this.#refusal(runId)
     if (closed !== undefined) return closed
+    const terms = { principal, isNew: id === undefined }
+    if (!isSystemIntent(intent.action)) return this.#do(runId, intent, terms)
+    const go = (payload: JsonObject) => this.#do(runId, { ...intent, payload }, terms)
+    const acted = this.#parts.act({ id: runId, intent, principal, go })
+    return acted ?? go(intent.payload)
+  }
+
+  async #do(
+    runId: RunId,
+    intent: Intent,
+    { principal, isNew }: { readonly principal: Json; readonly isNew: boolean }
+  ): Promise<IntentReply> {
+    const { runs, registry } = this.#parts
     const prepared = { ok: true as const, ...registry.intentRoot(intent.action) }
     const inputs = { ...intent } as unknown as Json
-    const known = runs.startLone(runId, prepared, { inputs, principal, isNew: id === undefined })
+    const known = runs.startLone(runId, prepared, { inputs, principal, isNew })
     const reply = known.hasEnded
       ? replyOf(runId, intent.action, await known.result.promise)
       : await this.#reply(runId, known, intent.action)

@@ -5,7 +5,8 @@ import {
   createScopedApi,
   type NetworkOptions,
   type PackageShelf,
-  type StageListener
+  type StageListener,
+  type Versions
 } from '../intent/index.js'
 import { packageShelf } from './packages.js'
 import type { Registry } from './registry.js'
@@ -22,9 +23,10 @@ export function kernelFor(
     readonly realPath: string | undefined
     readonly network?: NetworkOptions
     readonly onStage?: StageListener
+    readonly versions?: Versions
   }
 ): { readonly shelf: PackageShelf; readonly sandbox: Sandbox } {
-  const { identity, realPath, network, onStage } = options
+  const { identity, realPath, network, onStage, versions } = options
   const shelf = packageShelf(realPath)
   const sandbox = createSandbox()
   const api = createScopedApi(network === undefined ? {} : { network })
@@ -36,6 +38,7 @@ export function kernelFor(
       shelf,
       sandbox,
       api,
+      ...(versions === undefined ? {} : { versions }),
       ...(onStage === undefined ? {} : { onStage })
     })
   )

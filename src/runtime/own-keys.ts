@@ -17,7 +17,9 @@ export class OwnKeys {
   constructor(options: {
     readonly keys: IdentityKeys
     readonly files?: KeyFiles
-    /** Whether a next key has somewhere to be kept: a file, or a memory that ends with the ledger. */
+    /**
+     * Whether a next key has somewhere to be kept: a file, or a memory that ends with the ledger.
+     */
     readonly isKept: boolean
   }) {
     this.#keys = options.keys
@@ -31,7 +33,12 @@ export class OwnKeys {
 
   /** A signer of the key in use. */
   signer(): LocalSigner {
-    const signer = this.#keys.signer()
+    return this.signerOf(this.#keys)
+  }
+
+  /** A signer of a prepared key. */
+  signerOf(keys: IdentityKeys): LocalSigner {
+    const signer = keys.signer()
     this.#signers.push(signer)
     return signer
   }
@@ -55,7 +62,8 @@ export class OwnKeys {
   async adopt(publicKey: PublicKey): Promise<boolean> {
     if (this.#files === undefined) return false
     try {
-      this.#keys = await this.#files.use(publicKey)
+      this.#keys = await this.#files.load(publicKey)
+      await this.#files.use(publicKey)
       return true
     } catch (error) {
       if (isTallyError(error, 'identity.key_file_missing')) return false

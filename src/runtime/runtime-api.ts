@@ -2,7 +2,7 @@ import type { EventEmitter } from 'eventemitter3'
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Diagnostic } from '../block/index.js'
 import type { Clock, Hash, IdentityId, Json, Random } from '../core/index.js'
-import type { IntentReply, NetworkOptions, StageListener } from '../intent/index.js'
+import type { IntentReply, NetworkOptions, StageListener, Versions } from '../intent/index.js'
 import type { JournalEntry, LedgerState, RunRecord, StoredReceipt } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { PlannedText, ResolvedText, ResolveOptions } from './conversation.js'
@@ -128,6 +128,8 @@ export interface WiredOptions {
   readonly profile?: Json
   readonly network?: NetworkOptions
   readonly mode?: 'normal' | 'replay'
+  /** Default: those of this program. For tests of what a later one does. */
+  readonly versions?: Versions
   /** Hears the stages of intents; for tests and inspectors. */
   readonly onStage?: StageListener
 }

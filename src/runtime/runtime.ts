@@ -12,6 +12,7 @@ import { openPackage } from '../capability/index.js'
 import {
   type Hash,
   type IdentityId,
+  isTallyError,
   type Json,
   type Random,
   type RunId,
@@ -19,7 +20,7 @@ import {
   systemRandom,
   TallyError
 } from '../core/index.js'
-import { type IntentReply, KERNEL_VERSION } from '../intent/index.js'
+import { type IntentReply, KERNEL_VERSION, programVersions } from '../intent/index.js'
 import {
   type JournalEntry,
   type Ledger,
@@ -55,6 +56,7 @@ import type {
   WiredOptions
 } from './runtime-api.js'
 import { serve, verifySteadily } from './service.js'
+import { SystemActs } from './system-acts.js'
 import { readSystem } from './system-reading.js'
 import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
 
@@ -73,6 +75,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
   })
   try {
     await runtime.checkIntegrity()
+    await runtime.upgrade()
     await runtime.loadPackages(options.packages ?? [])
     if (options.serve !== false) await runtime.listen()
     if (options.resume === true) await runtime.resumeAll()
@@ -101,12 +104,14 @@ export class WiredRuntime implements Runtime {
   readonly #mode: 'normal' | 'replay'
   readonly #lock: IntegrityLock
   readonly #conversation: Conversation
+  readonly #acts: SystemActs
   #warnings: readonly string[] = []
   #socket: OwnerSocket | undefined
   #closed: Promise<void> | undefined
 
   constructor(opened: OpenedLedger, registry: Registry, options: WiredOptions) {
     const { clock, random, durability, profile = currentProfile() } = options
+    const { versions = programVersions } = options
     this.#opened = opened
     this.#random = random
     this.#mode = options.mode ?? 'normal'
@@ -115,6 +120,7 @@ export class WiredRuntime implements Runtime {
     const kernel = kernelFor(registry, {
       identity: this.ledger.identity,
       realPath: opened.realPath,
+      versions,
       ...(options.network === undefined ? {} : { network: options.network }),
       ...(options.onStage === undefined ? {} : { onStage: options.onStage })
     })
@@ -134,6 +140,8 @@ export class WiredRuntime implements Runtime {
     const codeHashes = () => packages.installedCode()
     const { realPath } = opened
     this.#lock = new IntegrityLock({ ledger, kernel: KERNEL_VERSION, realPath, codeHashes })
+    const { keys } = opened
+    this.#acts = new SystemActs({ ledger, keys, clock, random, profile, versions })
     this.intents = new Intents({
       ledger,
       registry,
@@ -142,7 +150,8 @@ export class WiredRuntime implements Runtime {
       random,
       mode: options.mode ?? 'normal',
       keepLock: () => this.#lock.keep(),
-      read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload)
+      read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload),
+      act: (asked) => this.#acts.act(asked)
     })
     this.#conversation = new Conversation({
       ledger,
@@ -179,6 +188,17 @@ export class WiredRuntime implements Runtime {
     if (cause !== undefined) ledger.enterSafeMode(cause)
     await this.packages.arrange()
     this.#warnings = await checkLastReceipt({ ledger, code: registry })
+  }
+
+  /** Notes other versions of the program before anything is done under them (K2). */
+  async upgrade(): Promise<void> {
+    if (this.#mode === 'replay' || this.status().mode === 'safe') return
+    try {
+      if (this.#acts.isOutdated()) await this.intent({ action: 'system.upgrade' })
+    } catch (error) {
+      if (!isTallyError(error, 'runtime.newer_versions')) throw error
+      this.ledger.enterSafeMode({ code: error.code, message: error.message })
+    }
   }
 
   /** Takes up what is installed, and installs what is new at these paths. */

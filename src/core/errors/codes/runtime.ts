@@ -35,6 +35,10 @@ export const runtimeCodes = {
       'Register the code that made it; where code has changed, raise its version. Then open the ' +
       'ledger again, or run "tally verify --replay".'
   },
+  'runtime.newer_versions': {
+    message: 'Version {theirs} of the kernel has used the ledger, and this is {ours}.',
+    fix: 'Use the version of tallystick that was used last, or a later one.'
+  },
   'service.unknown_method': {
     message: 'The service has no method {method}.',
     fix: 'Use the same version of tallystick on both sides.'

@@ -1,0 +1,109 @@
+import {
+  isJsonObject,
+  isPublicKey,
+  type Json,
+  type JsonObject,
+  type RunId,
+  TallyError
+} from '../core/index.js'
+import {
+  doneReply,
+  type ErrorReply,
+  type Intent,
+  type IntentReply,
+  isSystemIntent,
+  KERNEL_ID,
+  notAvailable,
+  sameVersions,
+  VERSIONS_KEY,
+  type Versions,
+  versionsIn
+} from '../intent/index.js'
+import { KeyRotation, type KeyRotationParts } from './key-rotation.js'
+import { refusal } from './refusal.js'
+
+/** An intent that has come in. */
+export interface AskedIntent {
+  readonly id: RunId
+  readonly intent: Intent
+  readonly principal: Json
+  /** Does it as intents are done, with this payload. */
+  go(payload: JsonObject): Promise<IntentReply>
+}
+
+/**
+ * System intents that are more than a change of state (K2): keys have files, and versions are the
+ * program's. Only the owner has them (K13); anybody else's is refused where all intents are, which
+ * leaves evidence.
+ */
+export class SystemActs {
+  readonly #parts: KeyRotationParts & { readonly versions: Versions }
+  readonly #rotation: KeyRotation
+
+  constructor(parts: KeyRotationParts & { readonly versions: Versions }) {
+    this.#parts = parts
+    this.#rotation = new KeyRotation(parts)
+  }
+
+  /** Undefined for what is done like any other intent. */
+  act(asked: AskedIntent): Promise<IntentReply> | undefined {
+    const { id, intent, principal } = asked
+    if (!isJsonObject(principal) || principal['kind'] !== 'owner') return undefined
+    const isEmpty = Object.keys(intent.payload).length === 0
+    switch (intent.action) {
+      case 'system.key.rotate':
+        if (isEmpty) return this.#rotation.rotate(id, principal)
+        return Promise.resolve(refusal(id, intent.action, 'invalid_input', noPayload))
+      case 'system.key.revoke':
+        return this.#revoke(asked)
+      case 'system.upgrade':
+        return isEmpty ? this.#upgrade(asked) : undefined
+      default:
+        return undefined
+    }
+  }
+
+  /**
+   * Whether the ledger was last used by a program of other versions. Throws
+   * `runtime.newer_versions` when that was a later one.
+   */
+  isOutdated(): boolean {
+    const { versions } = this.#parts
+    const recorded = this.#recorded()
+    const [theirs = '', ours = ''] = [recorded['kernel'], versions['kernel']]
+    if (Number(theirs) > Number(ours)) {
+      throw new TallyError('runtime.newer_versions', { theirs, ours })
+    }
+    return !sameVersions(recorded, versions)
+  }
+
+  // A key that is not to be trusted is not to be kept.
+  async #revoke({ intent, go }: AskedIntent): Promise<IntentReply> {
+    const reply = await go(intent.payload)
+    const { publicKey } = intent.payload
+    if (reply.type === 'dapp' && isPublicKey(publicKey)) {
+      await this.#parts.keys?.destroy(publicKey)
+    }
+    return reply
+  }
+
+  async #upgrade({ id, go }: AskedIntent): Promise<IntentReply> {
+    const { ledger, versions: to } = this.#parts
+    if (this.isOutdated() || ledger.run(id) !== undefined) return go({ to })
+    const result = { from: to, to, changed: [] }
+    return doneReply({ id, dappId: KERNEL_ID, receipt: null, result })
+  }
+
+  #recorded(): Versions {
+    const text = this.#parts.ledger.read(VERSIONS_KEY)
+    return versionsIn(text === undefined ? undefined : (JSON.parse(text) as Json))
+  }
+}
+
+const noPayload = { problem: 'it takes no payload' }
+
+/** The reply to a system intent that is known and not done, with what does it instead. */
+export function unavailable(id: RunId, action: string): ErrorReply | undefined {
+  const why = isSystemIntent(action) ? notAvailable[action] : undefined
+  return why === undefined ? undefined : refusal(id, action, 'not_available', { ...why })
+}
