@@ -12,7 +12,6 @@ import { openPackage } from '../capability/index.js'
 import {
   type Hash,
   type IdentityId,
-  isTallyError,
   type Json,
   type Random,
   type RunId,
@@ -30,7 +29,7 @@ import {
   type RunRecord,
   type StoredReceipt
 } from '../ledger/index.js'
-import { checkLastReceipt } from './boot-replay.js'
+import { checkAtBoot } from './boot-checks.js'
 import type { DeliveredEvent } from './channel.js'
 import {
   Conversation,
@@ -75,7 +74,6 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
   })
   try {
     await runtime.checkIntegrity()
-    await runtime.upgrade()
     await runtime.loadPackages(options.packages ?? [])
     if (options.serve !== false) await runtime.listen()
     if (options.resume === true) await runtime.resumeAll()
@@ -177,28 +175,12 @@ export class WiredRuntime implements Runtime {
     })
   }
 
-  /**
-   * Compares the ledger with its integrity lock and its packages with their names, and does the
-   * last receipt again; a difference is safe mode (K10).
-   */
+  /** Checks what is there, and notes with which program it goes on (K2, K10). */
   async checkIntegrity(): Promise<void> {
-    const { ledger, registry } = this
-    const isSafe = this.status().mode === 'safe'
-    const cause = isSafe ? undefined : await this.#lock.check()
-    if (cause !== undefined) ledger.enterSafeMode(cause)
-    await this.packages.arrange()
-    this.#warnings = await checkLastReceipt({ ledger, code: registry })
-  }
-
-  /** Notes other versions of the program before anything is done under them (K2). */
-  async upgrade(): Promise<void> {
-    if (this.#mode === 'replay' || this.status().mode === 'safe') return
-    try {
-      if (this.#acts.isOutdated()) await this.intent({ action: 'system.upgrade' })
-    } catch (error) {
-      if (!isTallyError(error, 'runtime.newer_versions')) throw error
-      this.ledger.enterSafeMode({ code: error.code, message: error.message })
-    }
+    const { ledger, packages, registry: code } = this
+    this.#warnings = await checkAtBoot({ ledger, packages, code, lock: this.#lock })
+    if (this.#mode === 'replay') return
+    await this.#acts.noteVersions(() => this.intent({ action: 'system.upgrade' }))
   }
 
   /** Takes up what is installed, and installs what is new at these paths. */

@@ -64,17 +64,21 @@ export class SystemActs {
   }
 
   /**
-   * Whether the ledger was last used by a program of other versions. Throws
-   * `runtime.newer_versions` when that was a later one.
+   * Has the versions of this program noted, where the ledger was last used by others; one that a
+   * later kernel has used goes into safe mode.
    */
-  isOutdated(): boolean {
-    const { versions } = this.#parts
-    const recorded = this.#recorded()
-    const [theirs = '', ours = ''] = [recorded['kernel'], versions['kernel']]
+  async noteVersions(upgrade: () => Promise<IntentReply>): Promise<void> {
+    const { ledger, versions } = this.#parts
+    if (ledger.state().mode === 'safe') return
+    const [theirs = '', ours = ''] = [this.#recorded()['kernel'], versions['kernel']]
     if (Number(theirs) > Number(ours)) {
-      throw new TallyError('runtime.newer_versions', { theirs, ours })
-    }
-    return !sameVersions(recorded, versions)
+      const { code, message } = new TallyError('runtime.newer_versions', { theirs, ours })
+      ledger.enterSafeMode({ code, message })
+    } else if (this.#isOutdated()) await upgrade()
+  }
+
+  #isOutdated(): boolean {
+    return !sameVersions(this.#recorded(), this.#parts.versions)
   }
 
   // A key that is not to be trusted is not to be kept.
@@ -89,7 +93,7 @@ export class SystemActs {
 
   async #upgrade({ id, go }: AskedIntent): Promise<IntentReply> {
     const { ledger, versions: to } = this.#parts
-    if (this.isOutdated() || ledger.run(id) !== undefined) return go({ to })
+    if (this.#isOutdated() || ledger.run(id) !== undefined) return go({ to })
     const result = { from: to, to, changed: [] }
     return doneReply({ id, dappId: KERNEL_ID, receipt: null, result })
   }

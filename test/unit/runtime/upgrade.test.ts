@@ -17,7 +17,7 @@ async function open(store: Store, versions: Versions = programVersions): Promise
     await Registry.open({}),
     { clock: new ManualClock(), random: systemRandom, durability: 'output', versions }
   )
-  await runtime.upgrade()
+  await runtime.checkIntegrity()
   return runtime
 }
 
