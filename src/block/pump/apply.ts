@@ -61,7 +61,11 @@ function applySealed(pump: RunPump, entry: Sealed): void {
   // The answer to an effect of an attempt that is over is kept, and changes nothing any more.
   if (current?.ask.attempt !== attempt || current.ask.step !== step) return
   const wait = current.waits.get(seq)
-  if (wait !== undefined) pump.agenda.close(wait.token)
+  if (wait !== undefined) {
+    pump.agenda.close(wait.token)
+    // Code that polls would leave one for each sleep.
+    current.waits.delete(seq)
+  }
   if (pump.agenda.waiting.delete(path)) pump.deliver(path, { type: 'attempt.resumed', at })
   current.release(entry)
 }
