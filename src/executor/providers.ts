@@ -1,6 +1,7 @@
 import { EffectFailure, type Provider } from '../block/index.js'
-import { isJsonObject, type Json, TallyError } from '../core/index.js'
+import { isJsonObject, type Json, limits, TallyError } from '../core/index.js'
 import { chainFailed } from './failure.js'
+import { Limiter } from './limiter.js'
 import type {
   AccountRequest,
   Executor,
@@ -15,7 +16,8 @@ import { chainEffects } from './steps/effects.js'
 /**
  * What answers the effects of `chainEffects`: register them with a runtime, all of them. Before the
  * runtime starts or resumes anything, the executors are told of the transactions of earlier
- * processes (semantics.md W11). One executor for each namespace; throws
+ * processes (semantics.md W11). Of each chain at most `CHAIN_CALLS_AT_ONCE` reads are under way;
+ * one that waits for its turn holds up no other chain. One executor for each namespace; throws
  * `executor.duplicate_namespace` for two.
  *
  * @example
@@ -32,6 +34,12 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
     byNamespace.set(namespace, executor)
   }
   const of = (chain: unknown) => executorOf(byNamespace, chain)
+  const reads = new Map<string, Limiter>()
+  const readsOf = (chain: string): Limiter => {
+    const limiter = reads.get(chain) ?? new Limiter(limits.CHAIN_CALLS_AT_ONCE)
+    reads.set(chain, limiter)
+    return limiter
+  }
   return [
     {
       name: chainEffects.account,
@@ -44,7 +52,8 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
       name: chainEffects.read,
       perform: ({ request, ...call }) => {
         const asked = record(request) as unknown as ReadRequest
-        return of(asked.chain).read(asked, call)
+        const executor = of(asked.chain)
+        return readsOf(asked.chain).run(() => executor.read(asked, call))
       }
     },
     {

@@ -153,6 +153,14 @@ describe('a run', () => {
     expect(asks.code).toBe(4)
     expect(asks.stdout).toContain('risk_level')
     expect(asks.stdout).not.toContain('not_broadcast')
+    const shown = asks.documents.filter(({ $type }) => String($type).endsWith('event'))
+    expect(shown).toMatchObject(
+      expect.arrayContaining([
+        expect.objectContaining({ type: 'log', message: 'query_result' }),
+        expect.objectContaining({ type: 'log', message: 'need_user_confirm' }),
+        expect.objectContaining({ type: 'run.parked' })
+      ])
+    )
     const words = ['run', 'pay.yaml', '--id', 'three', '--broadcast', '--yes', ...inputs]
     expect((await project.tally(words)).code).toBe(0)
   })

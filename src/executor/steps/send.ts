@@ -78,8 +78,10 @@ async function carryOut(
   }
 ): Promise<TransactionOutcome> {
   const { transaction, options, terms } = given
-  const { answer } = await broadcastTransaction(ctx, transaction)
   const { chain, hash, from, nonce, validUntil } = transaction
+  ctx.log('tx_prepared', { chain, hash, from, nonce })
+  const { answer } = await broadcastTransaction(ctx, transaction)
+  ctx.log('tx_sent', { chain, hash, answer })
   const { execution } = options
   return confirmTransaction(ctx, {
     look: { chain, hash, from, nonce, validUntil, execution, expected: null },

@@ -13,6 +13,7 @@ import { prepareRuntime } from '../readiness/runtime.js'
 import { type CompileValues, compileAisValue } from '../value/compile.js'
 import { approve } from './approve.js'
 import { execute } from './execute.js'
+import { NodeFailure } from './failure.js'
 import { DETECT_EFFECT, gather } from './gather.js'
 import {
   givenOf,
@@ -73,6 +74,19 @@ function nodeBlock(definition: BlockDefinition<NodeInput, NodeResult>): Block {
 }
 
 async function runNode(
+  ctx: BlockContext,
+  input: NodeInput,
+  values: CompileValues
+): Promise<NodeResult> {
+  try {
+    return await attempted(ctx, input, values)
+  } catch (error) {
+    if (error instanceof NodeFailure) ctx.log('error', error.details ?? null)
+    throw error
+  }
+}
+
+async function attempted(
   ctx: BlockContext,
   input: NodeInput,
   values: CompileValues

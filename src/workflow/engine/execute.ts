@@ -34,6 +34,7 @@ export async function execute(execution: Execution): Promise<Executed> {
   const { retry, until } = node
   if (until === null || retry === null) {
     const executed = await once(execution, occasionOf(execution, 0))
+    if (node.kind === 'query') ctx.log('query_result', { node: node.id, attempt: 1, done: true })
     return asserted(execution, executed, 0)
   }
   const most = Math.min(retry.maxAttempts ?? limits.POLL_ATTEMPTS_MAX, limits.POLL_ATTEMPTS_MAX)
@@ -59,6 +60,7 @@ export async function execute(execution: Execution): Promise<Executed> {
     }
     const delayMs = pollDelayMs(retry, attempt)
     elapsedMs += delayMs
+    ctx.log('node_waiting', { node: node.id, attempt, delayMs })
     await ctx.sleep(delayMs)
   }
 }

@@ -3,9 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Provider } from '../../../../src/block/index.js'
-import type { Json, JsonObject } from '../../../../src/core/index.js'
-import { chainEffects } from '../../../../src/executor/index.js'
+import { type Json, type JsonObject, limits } from '../../../../src/core/index.js'
+import { chainEffects, chainProviders, type Executor } from '../../../../src/executor/index.js'
 import { createRuntime, MEMORY_LOCATION, type RunHandle } from '../../../../src/runtime/index.js'
+import { FakeChain } from '../../../../src/testing/fake-chain.js'
+import { fakeExecutor } from '../../../../src/testing/fake-executor.js'
 import { troublesOf } from '../../../../src/workflow/engine/diagnose.js'
 import { type WorkflowHost, WorkflowParts } from '../../../../src/workflow/index.js'
 import { aisText, seedProtocols } from '../../../support/ais.js'
@@ -90,6 +92,39 @@ describe('W7: confirmations', () => {
     expect(await run.result).toMatchObject({ status: 'done' })
     expect(chain.functions).toEqual(['transfer', 'transfer'])
     expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
+  it('are asked anew when what is approved has changed, and the old one is void', async () => {
+    const inputs = { amount: { type: 'uint256', required: true } }
+    const args = { token: asset, to: owner, amount: { ref: 'inputs.amount' } }
+    const fails = { ...down.fails, code: 'reverted', retryable: false }
+    const chain = new TestChain({
+      write: ({ execution }) =>
+        (execution['args'] as JsonObject)['value'] === '9' ? { fails } : {}
+    })
+    const asking = flow([transfer('a', { args, on_error: 'ask' })], { inputs })
+    const { tally, run } = await start(asking, {
+      chain,
+      host: { protocols },
+      inputs: { amount: '9' }
+    })
+    await using _ = tally
+    const [first] = await parked(run, 1)
+    const old = { digest: first?.digest ?? '' }
+    await run.approve(first?.token ?? '', old)
+    const [failed] = await parked(run, 1)
+    const value = { patches: [{ path: 'inputs.amount', value: '5' }] }
+    const patch = { digest: failed?.digest ?? '', action: 'patch', value } as const
+    await run.resume(failed?.token ?? '', patch)
+    const [second] = await parked(run, 1)
+    expect(second?.digest).not.toBe(old.digest)
+    const refused = { accepted: false, reason: 'digest_mismatch' }
+    expect(await run.approve(second?.token ?? '', old)).toEqual(refused)
+    expect(await run.approve(first?.token ?? '', old)).toMatchObject({ accepted: false })
+    await run.approve(second?.token ?? '', { digest: second?.digest ?? '' })
+    expect(await run.result).toMatchObject({ status: 'done' })
+    const sent = [...chain.sent.values()].map(({ execution }) => execution['args'])
+    expect(sent).toMatchObject([{ value: '9' }, { value: '5' }])
   })
 
   it('end the node as denied', async () => {
@@ -501,10 +536,7 @@ describe('a workflow inside of another document', () => {
   it('is used by its name, and keeps its waits, receipts and guards', async () => {
     const chain = balances('7')
     const assert = { cel: 'nodes.a.outputs.balance > 9' }
-    const nodes = [
-      balance('a', { assert, on_error: 'ask' }),
-      transfer('b', { args, deps: ['a'] })
-    ]
+    const nodes = [balance('a', { assert, on_error: 'ask' }), transfer('b', { args, deps: ['a'] })]
     await using tally = await createRuntime({
       location: MEMORY_LOCATION,
       providers: chain.providers,
@@ -529,6 +561,159 @@ describe('a workflow inside of another document', () => {
     expect(await run.result).toMatchObject({ status: 'done', response: { data: { sent: '5' } } })
     expect(chain.functions).toEqual(['transfer'])
     expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+})
+
+describe('W10: events', () => {
+  it('of one run are all there, typed and as lines', async () => {
+    const chain = new TestChain({ read: ({ before }) => ({ balance: String(before) }) })
+    const inputs = { amount: { type: 'uint256', required: true } }
+    const mine = { token: asset, owner: { ref: 'ctx.wallet_address' } }
+    const args = { token: asset, to: owner, amount: { ref: 'inputs.amount' } }
+    const until = { cel: 'nodes.polls.outputs.balance >= 1' }
+    const assert = { cel: 'nodes.poor.outputs.balance > 5' }
+    const nodes = [
+      balance('polls', { until, retry: { interval_ms: 1, max_attempts: 3 } }),
+      balance('poor', { args: mine, assert, on_error: 'continue' }),
+      balance('not', { condition: { lit: false } }),
+      transfer('pays', { args })
+    ]
+    const { tally, run } = await start(flow(nodes, { inputs }), { chain, host: { protocols } })
+    await using _ = tally
+    const answers: JsonObject[] = [{ patches: 'none' }, { 'inputs.amount': '5', 'nodes.a': 1 }]
+    const lines: string[] = []
+    for await (const event of run) {
+      lines.push(JSON.stringify(event))
+      if (event.type !== 'run.parked') continue
+      const [wait] = await run.waits()
+      const { token = '', digest = '' } = wait ?? {}
+      const value = answers.shift()
+      if (value === undefined) await run.approve(token, { digest })
+      else await run.resume(token, { digest, value })
+    }
+    const events = lines.map((line) => JSON.parse(line) as JsonObject)
+    const types = new Set(events.map(({ type, message }) => (type === 'log' ? message : type)))
+    expect([...types]).toEqual(
+      expect.arrayContaining([
+        'run.started',
+        ...['node_ready', 'node_blocked', 'skipped', 'solver_applied'],
+        ...['patch_applied', 'patch_rejected', 'need_user_confirm', 'query_result'],
+        ...['node_waiting', 'tx_prepared', 'tx_sent', 'tx_confirmed', 'error'],
+        ...['waiting', 'answered', 'run.parked', 'run.resumed', 'run.finished']
+      ])
+    )
+    const logged = (message: string) =>
+      events.flatMap((event) => (event['message'] === message ? [event['data'] ?? null] : []))
+    const [error] = logged('error')
+    expect(error).toMatchObject({ diagnostic: { code: 'assert_failed', nodeId: 'poor' } })
+    expect(logged('patch_applied').at(-1)).toMatchObject({
+      applied: 1,
+      rejected: [{ path: 'nodes.a' }]
+    })
+    const hash = { hash: expect.stringMatching(/^0x/) }
+    for (const one of ['tx_prepared', 'tx_sent', 'tx_confirmed']) {
+      expect(logged(one)).toMatchObject([hash])
+    }
+    expect(new Set(events.map(({ runId }) => runId))).toEqual(new Set(['one']))
+  })
+})
+
+describe('W11: at once', () => {
+  it('are so many reads of each chain, and no chain waits for another', async () => {
+    const ids = ['eip155:1', 'eip155:2']
+    const width = limits.CHAIN_CALLS_AT_ONCE
+    const fake = fakeExecutor({ chains: ids.map((id) => new FakeChain({ id })) })
+    const under = new Map(ids.map((id) => [id, 0]))
+    let most = 0
+    let open: () => void = () => undefined
+    // Nobody is answered until both chains are as busy as they may be.
+    const full = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const executor: Executor = {
+      ...fake,
+      read: async ({ chain }) => {
+        const busy = (under.get(chain) ?? 0) + 1
+        under.set(chain, busy)
+        most = Math.max(most, busy)
+        if ([...under.values()].every((count) => count >= width)) open()
+        await full
+        // Whoever was let in too early is here before this turn is over.
+        await new Promise((resolve) => setImmediate(resolve))
+        under.set(chain, (under.get(chain) ?? 0) - 1)
+        return { balance: '1' }
+      }
+    }
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      providers: chainProviders([executor]),
+      workflow: free
+    })
+    const nodes = ids.flatMap((chain, index) =>
+      Array.from({ length: 3 * width }, (_, place) => balance(`n${index}_${place}`, { chain }))
+    )
+    const run = tally.start(flow(nodes), { id: 'one', inputs: {} })
+    expect(await run.result).toMatchObject({ status: 'done' })
+    expect(most).toBe(width)
+  })
+})
+
+describe('W12: yes', () => {
+  const bundle = (nodes: readonly JsonObject[], more: JsonObject) => ({
+    schema: 'ais-bundle/1',
+    flow: flow(nodes, { inputs: { amount: { type: 'uint256', required: true } } }),
+    protocols: [],
+    packs: [],
+    yes: true,
+    ...more
+  })
+  const args = { token: asset, to: owner, amount: { ref: 'inputs.amount' } }
+
+  it('counts for what the policy alone asks, never for the rest', async () => {
+    const chain = new TestChain()
+    const asks = { protocols }
+    const host = { chain, host: asks }
+    const free = bundle([transfer('a')], { writes: 'broadcast' })
+    const sent = await start(free, host)
+    await using _ = sent.tally
+    expect(await sent.run.result).toMatchObject({ status: 'done' })
+    expect(chain.functions).toEqual(['transfer'])
+    // Not for sending, where the run may not send by itself.
+    const held = await start(bundle([transfer('a')], { writes: 'ask' }), host)
+    await using __ = held.tally
+    const [confirm] = await parked(held.run, 1)
+    expect(confirm).toMatchObject({
+      reason: 'confirmation',
+      request: { request: { hitReasons: [{ reason: 'not_broadcast' }] } }
+    })
+    // Not for what is missing.
+    const lacks = await start(bundle([transfer('a', { args })], { writes: 'broadcast' }), host)
+    await using ___ = lacks.tally
+    expect(await parked(lacks.run, 1)).toMatchObject([{ reason: 'external' }])
+    // Not for a decision about a failure, and not for what the policy refuses.
+    const failing = balance('a', { assert: { lit: false }, on_error: 'ask' })
+    const failed = await start(bundle([failing], { writes: 'broadcast' }), {
+      chain: balances('1'),
+      host: asks
+    })
+    await using ____ = failed.tally
+    expect(await parked(failed.run, 1)).toMatchObject([{ reason: 'decision' }])
+    const pack = {
+      schema: 'ais-pack/0.0.2',
+      meta: { name: 'p', version: '1.0.0' },
+      includes: [{ protocol: 'erc20', version: '0.0.2' }],
+      policy: { hard_constraints_defaults: { max_spend: '4' } }
+    }
+    const refused = await start(
+      bundle([transfer('a')], { writes: 'broadcast', packs: [pack] }),
+      host
+    )
+    await using _____ = refused.tally
+    const { response } = await refused.run.result
+    expect(troublesOf({ waits: [], response })).toMatchObject([
+      { diagnostic: { code: 'policy_blocked' } }
+    ])
+    expect(chain.functions).toEqual(['transfer'])
   })
 })
 
@@ -573,14 +758,14 @@ describe('W7: after a restart', () => {
   })
   afterEach(() => rm(directory, { recursive: true, force: true }))
 
-  const open = (chain: TestChain) =>
+  const open = (chain: TestChain, workflow: WorkflowHost = { protocols }) =>
     createRuntime({
       location: join(directory, 'ledger'),
       create: 'if-absent',
       insecurePlaintextKey: true,
       serve: false,
       providers: chain.providers,
-      workflow: { protocols }
+      workflow
     })
 
   it('a changed definition is other work, and an approval of the old one moves nothing new', async () => {
@@ -589,7 +774,10 @@ describe('W7: after a restart', () => {
     const [wait] = await parked(first.start(nodes('5'), { id: 'one', inputs: {} }), 1)
     const given = { digest: wait?.digest ?? '' }
     await first.close()
-    const again = await open(chain)
+    // Also what the program brings is another one by now: the run keeps the plan that it has.
+    const other20 = protocols.map((text) => text.replaceAll('name: transfer', 'name: burn'))
+    const strict = { autoExecuteMaxRisk: 1, requireApprovalMinRisk: 2 }
+    const again = await open(chain, { protocols: other20, policy: strict })
     await expect(again.start(nodes('500'), { id: 'one', inputs: {} }).result).rejects.toMatchObject(
       { code: 'run.id_reused' }
     )
@@ -606,6 +794,7 @@ describe('W7: after a restart', () => {
     expect(await run.result).toMatchObject({ status: 'done' })
     const sent = [...chain.sent.values()].map(({ execution }) => execution['args'])
     expect(sent).toMatchObject([{ value: '5' }])
+    expect(chain.functions).toEqual(['transfer'])
     await again.close()
   })
 
