@@ -73,7 +73,7 @@ export class PiMonoServer {
     const [, resource, id = '', action] = (request.url ?? '').split('/').map(decodeURIComponent)
     switch (`${request.method} /${resource}${action === undefined ? '' : `/${action}`}`) {
       case 'POST /sessions':
-        return this.#open()
+        return this.#open((await bodyOf(request)) as OpenBody)
       case 'DELETE /sessions':
         return this.#sessions.delete(id) ? { status: 200, body: {} } : unknown
       case 'POST /turns':
@@ -88,11 +88,15 @@ export class PiMonoServer {
     }
   }
 
-  #open(): Reply {
-    this.#opened += 1
-    const sessionId = `session-${this.#opened}`
-    this.#sessions.set(sessionId, new PiSession(this.#options))
+  // Whoever proposes an id can let go of a session without ever having had an answer.
+  #open({ sessionId = this.#nextId() }: OpenBody): Reply {
+    if (!this.#sessions.has(sessionId)) this.#sessions.set(sessionId, new PiSession(this.#options))
     return { status: 201, body: { sessionId } }
+  }
+
+  #nextId(): string {
+    this.#opened += 1
+    return `session-${this.#opened}`
   }
 
   async #turn(body: TurnBody): Promise<Reply> {
@@ -108,6 +112,10 @@ export class PiMonoServer {
     }
     return unknown
   }
+}
+
+interface OpenBody {
+  readonly sessionId?: string
 }
 
 interface Reply {

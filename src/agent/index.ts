@@ -37,6 +37,7 @@ export {
   fakeAnswers
 } from './adapters/fake.js'
 export { type PiMonoAdapterOptions, piMonoAdapter } from './adapters/pi-mono.js'
+export type { SessionNote, SessionNotes } from './adapters/session-notes.js'
 export type { KeepSecret, ResponseSecrets, SecretPath } from './adapters/withhold.js'
 export { type AssetFiles, memoryFiles } from './assets/files.js'
 export type { AgentAsset, AssetError, PromptAssetManifest, PromptText } from './assets/manifest.js'

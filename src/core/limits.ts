@@ -248,7 +248,7 @@ export const TURN_RESPONSE_BYTES_MAX = 32 * 1024 * 1024
 export const TURN_TEXT_LENGTH_MAX = 4 * 1024 * 1024
 /** Time within which an agent's backend opens, finds or ends a session. */
 export const AGENT_OPEN_MS = 30_000
-/** Time that an agent's process has to end by itself before it is killed. */
+/** Time that an agent's process or session has to end by itself. */
 export const AGENT_STOP_MS = 2_000
 /** Sessions kept open at once; beyond it, the one that was idle longest is let go. */
 export const AGENT_SESSIONS_MAX = 256

@@ -1,4 +1,4 @@
-import type { AgentHost, AgentParts } from '../agent/index.js'
+import type { AgentHost, AgentParts, SessionNotes } from '../agent/index.js'
 import type { Block, DocumentDefinition, Provider } from '../block/index.js'
 import { isJsonObject, type Json, type RunId } from '../core/index.js'
 import type { Expressions } from '../expression/index.js'
@@ -26,6 +26,10 @@ export class DocumentRooms {
   readonly #expressions: () => Promise<Expressions>
   readonly #kinds: DocumentKind[] = []
   readonly #listeners: ((delta: AgentDelta) => void)[] = []
+  #notes: SessionNotes | undefined
+  #isOver: (runId: string) => boolean = () => false
+  /** Sessions that are being let go of. */
+  readonly #leaving = new Set<Promise<void>>()
   #agents: Promise<AgentParts> | undefined
   #agentParts: AgentParts | undefined
   #workflow: Promise<WorkflowParts> | undefined
@@ -83,11 +87,38 @@ export class DocumentRooms {
 
   /** A run has left memory: its agents' sessions end. */
   disposeRun(runId: RunId): void {
-    void this.#agentParts?.turns.disposeRun(runId)
+    if (this.#agentParts !== undefined) this.#leave(this.#disposeRun(this.#agentParts, runId))
+  }
+
+  /**
+   * Has sessions of agents noted here, and lets go of those that runs which are over have left.
+   */
+  useNotes(notes: SessionNotes, isOver: (runId: string) => boolean): void {
+    this.#notes = notes
+    this.#isOver = isOver
+    this.#agentParts?.turns.useNotes(notes)
+    if (notes.all().some(({ runId }) => isOver(runId))) this.#leave(this.#disposeLeft(isOver))
   }
 
   async close(): Promise<void> {
+    await Promise.all(this.#leaving)
     await this.#agentParts?.turns.close()
+  }
+
+  // A run that only rests keeps what a process before this one has opened for it.
+  async #disposeRun({ turns }: AgentParts, runId: RunId): Promise<void> {
+    await turns.disposeRun(runId)
+    if (this.#isOver(runId)) await turns.disposeLeft((id) => id === runId)
+  }
+
+  async #disposeLeft(isOver: (runId: string) => boolean): Promise<void> {
+    const { turns } = await this.#loadAgents()
+    await turns.disposeLeft(isOver)
+  }
+
+  #leave(disposing: Promise<void>): void {
+    const leaving = disposing.finally(() => this.#leaving.delete(leaving))
+    this.#leaving.add(leaving)
   }
 
   #loadAgents(): Promise<AgentParts> {
@@ -104,6 +135,7 @@ export class DocumentRooms {
     this.#register(parts.blocks, parts.providers)
     this.#kinds.push(flowKind((document) => parts.compile(document)))
     for (const listener of this.#listeners) parts.onDelta(listener)
+    if (this.#notes !== undefined) parts.turns.useNotes(this.#notes)
     this.#agentParts = parts
     return parts
   }

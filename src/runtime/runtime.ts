@@ -37,6 +37,7 @@ import {
   type ResolvedText,
   type ResolveOptions
 } from './conversation.js'
+import { isEnded } from './ended.js'
 import type { Answer, RunHandle } from './handle.js'
 import { IntegrityLock } from './integrity-lock.js'
 import { type IntentRequest, Intents } from './intents.js'
@@ -55,6 +56,7 @@ import type {
   WiredOptions
 } from './runtime-api.js'
 import { serve, verifySteadily } from './service.js'
+import { SessionFiles } from './session-notes.js'
 import { SystemActs } from './system-acts.js'
 import { readSystem } from './system-reading.js'
 import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
@@ -75,6 +77,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
   try {
     await runtime.checkIntegrity()
     await runtime.loadPackages(options.packages ?? [])
+    await runtime.noteSessions()
     if (options.serve !== false) await runtime.listen()
     if (options.resume === true) await runtime.resumeAll()
     // Nobody changes what its methods do (K10).
@@ -305,6 +308,18 @@ export class WiredRuntime implements Runtime {
     return { ...this.ledger.state(), warnings: this.#warnings }
   }
 
+  /** Has the sessions that backends keep for agents noted beside the ledger. */
+  async noteSessions(): Promise<void> {
+    const { realPath } = this.#opened
+    // In safe mode nobody knows which runs are over.
+    if (realPath === undefined || this.#mode !== 'normal' || !this.#isSound()) return
+    const notes = await SessionFiles.open(realPath)
+    this.registry.rooms.useNotes(notes, (runId) => {
+      const record = this.ledger.run(runId as RunId)
+      return record === undefined || isEnded(record)
+    })
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close()
     return this.#closed
@@ -323,11 +338,15 @@ export class WiredRuntime implements Runtime {
     }
   }
 
+  #isSound(): boolean {
+    const { mode } = this.status()
+    return mode === 'ready' || mode === 'committing'
+  }
+
   // The lock is written of what is durable, while nobody else can hold the ledger.
   async #closeLedger(): Promise<void> {
-    const { mode } = this.status()
+    const isSound = this.#isSound()
     await this.ledger.close()
-    const isSound = mode === 'ready' || mode === 'committing'
     if (isSound && this.#mode === 'normal') await this.#lock.keep()
   }
 

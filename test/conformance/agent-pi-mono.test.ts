@@ -1,3 +1,6 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import type { Model } from '@mariozechner/pi-ai'
 import { afterEach, describe, expect, it } from 'vitest'
 import { PiMonoServer } from '../../examples/pi-mono-server/server.js'
@@ -14,6 +17,8 @@ import {
   conformanceSecrets,
   startChatServer
 } from '../../src/testing/index.js'
+import { agentOf, flowOf, nodeOf } from '../support/flows.js'
+import { documentOf, Project } from '../support/project.js'
 
 /** The real pi agent behind HTTP, in front of the fake chat server. */
 
@@ -176,4 +181,82 @@ describe('turns with the real pi agent', () => {
     expect(chat?.requests).toHaveLength(1)
     await turns.close()
   })
+})
+
+/** Holds what is asked of a server back until it is let go. */
+async function gateTo(target: () => string) {
+  const held: (() => void)[] = []
+  const server = createServer(async (request, response) => {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of request) chunks.push(chunk as Uint8Array)
+    await new Promise<void>((resolve) => held.push(resolve))
+    const headers = { 'content-type': 'application/json' }
+    const body = Buffer.concat(chunks).toString()
+    const answer = await fetch(`${target()}${request.url}`, { method: 'POST', headers, body })
+    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? '' })
+    response.end(await answer.text())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked: async () => {
+      while (held.length === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    },
+    letGo: () => held.shift()?.(),
+    close: () => {
+      server.closeAllConnections()
+      server.close()
+    }
+  }
+}
+
+describe('sessions of a process that was killed', () => {
+  it('A4: are let go of, whether the run is resumed or called off', async () => {
+    const project = await Project.create()
+    const chat = await startChatServer({ script: ({ index }) => ({ text: `answer ${index}` }) })
+    const gate = await gateTo(() => chat.url)
+    const model = modelAt(gate.url)
+    const server = await PiMonoServer.start({ model, modelKey: 'model-key', apiKey })
+    const environment = { TALLY_PI_MONO_BASE_URL: server.url, TALLY_PI_MONO_API_KEY: apiKey }
+    const agent = { ...agentOf('clerk'), adapterKind: 'pi-mono' }
+    const nodes = ['one', 'two', 'three'].map((id) =>
+      nodeOf(id, 'agent.main', { agentId: 'clerk' })
+    )
+    const flow = flowOf({ agents: [agent], nodes, edges: ['one -> two', 'two -> three'] })
+    await project.write('flow.json', JSON.stringify(flow))
+    const notes = () => readdir(project.path('.tally/agent-sessions'))
+    try {
+      expect((await project.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
+      const words = ['run', 'flow.json', '--id', 'flow', '--inputs', '{"userPrompt":"go"}']
+      const begun = project.start([...words, '--json'], { environment })
+      await gate.asked()
+      begun.child.kill('SIGKILL')
+      await begun.ended
+      // Nothing of the first turn was sealed, and the session is known all the same.
+      expect([server.sessions, (await notes()).length]).toEqual([1, 1])
+      expect(
+        await readFile(project.path(`.tally/agent-sessions/${(await notes())[0]}`), 'utf8')
+      ).toContain('"runId":"flow"')
+      gate.letGo()
+
+      const resumed = project.start(['resume', 'flow', '--json'], { environment })
+      await gate.asked()
+      // The turn under way was asked for by its key, and not done again.
+      expect(chat.requests).toHaveLength(1)
+      expect(server.sessions).toBe(1)
+      resumed.child.kill('SIGKILL')
+      await resumed.ended
+      gate.letGo()
+
+      const cancelled = await project.tally(['cancel', 'flow', '--json'], { environment })
+      expect(documentOf(cancelled, 'run')).toMatchObject({ status: 'cancelled' })
+      expect(server.sessions).toBe(0)
+      expect(await notes()).toEqual([])
+    } finally {
+      gate.close()
+      await server.close()
+      await chat.close()
+      await project.remove()
+    }
+  }, 60_000)
 })

@@ -11,6 +11,8 @@ export interface AgentAdapter {
   readonly defaults?: AdapterSettings
   /** It does tool calls itself, so that a turn of an agent with tools may act outside. */
   readonly runsTools?: boolean
+  /** The other side keeps sessions beyond this process: they are noted before they are opened. */
+  keepsSessions?(settings: AdapterSettings): boolean
   /** What is wrong with these settings, for people; empty when they will do. */
   validate?(settings: AdapterSettings): readonly string[]
   /** Throws `EffectFailure`; loads its libraries here and no earlier. */
@@ -19,6 +21,8 @@ export interface AgentAdapter {
 
 /** One agent's side of one run. Turns of a session come one after the other. */
 export interface AgentSession {
+  /** What the other side calls it, where it keeps it beyond this process. */
+  readonly id?: string
   /**
    * Does one turn. Resolves for every answer, `failed` and `aborted` included; throws
    * `EffectFailure` when there is no answer (`definite` only when certainly nothing was begun).
@@ -29,7 +33,10 @@ export interface AgentSession {
    * undefined when it cannot, or knows nothing of it.
    */
   locate?(request: TurnRequest): Promise<TurnResult | undefined>
-  /** Lets go of the session on the other side too; never throws for one that is gone already. */
+  /**
+   * Lets go of the session on the other side too; never throws for one that is gone already. One
+   * that throws because the other side cannot be reached is asked again at another time.
+   */
   dispose(): Promise<void>
 }
 
@@ -59,6 +66,11 @@ export interface SessionOptions {
    * be used on and disposed of at the end; when it is gone, the turn fails as `session_lost`.
    */
   readonly earlier?: string
+  /**
+   * The id to open the session under, where the other side lets callers choose: asked twice, it
+   * then opens one. One that does not gives an id of its own.
+   */
+  readonly proposed?: string
 }
 
 export type TurnMode = 'normal' | 'plan' | 'evaluate' | 'summarize'

@@ -14,6 +14,7 @@ import { deadline } from '../transports/deadline.js'
 import { turnFailure } from '../transports/failures.js'
 import {
   type AdapterSettings,
+  type AgentAdapter,
   type AgentSession,
   TURN_EFFECT,
   type TurnDelta,
@@ -22,6 +23,8 @@ import {
   type TurnResult
 } from './adapter.js'
 import type { AdapterRegistry } from './adapter-registry.js'
+import { NotedSessions, type OpenNoted } from './noted-sessions.js'
+import type { SessionNote, SessionNotes } from './session-notes.js'
 import { SessionPool } from './session-pool.js'
 import { type ResponseSecrets, withheld, withoutTexts } from './withhold.js'
 
@@ -56,8 +59,9 @@ export interface AgentTurnsOptions {
 /**
  * Answers the effect `agent.turn` with the adapters of a registry.
  *
- * Owns: the sessions of the runs of this process. Does not own: whether a turn may be repeated;
- * that follows from the class of the effect, and from what its failure says.
+ * Owns: the sessions of the runs of this process, and with notes those that earlier processes have
+ * left open. Does not own: whether a turn may be repeated; that follows from the class of the
+ * effect, and from what its failure says.
  *
  * Invariants: A4 one session for each run and agent, turns in order. A5 what is sealed holds no
  * secret. L7 the effect's key is the invocation id of every try.
@@ -66,9 +70,16 @@ export class AgentTurns implements Provider {
   readonly name = TURN_EFFECT
   readonly #options: AgentTurnsOptions
   readonly #sessions = new SessionPool()
+  readonly #noted: NotedSessions
 
   constructor(options: AgentTurnsOptions) {
     this.#options = options
+    this.#noted = new NotedSessions((note) => this.#disposeNoted(note))
+  }
+
+  /** Has sessions written down that the other side keeps, so that none outlives its run. */
+  useNotes(notes: SessionNotes): void {
+    this.#noted.use(notes)
   }
 
   /** Throws `EffectFailure` when there is no answer; a `failed` turn is an answer. */
@@ -106,9 +117,23 @@ export class AgentTurns implements Provider {
     return this.#sessions.disposeRun(runId)
   }
 
-  /** Lets go of all sessions; never throws. */
+  /** Lets go of what is noted of runs that are over, whoever opened it; never throws. */
+  disposeLeft(isOver: (runId: string) => boolean): Promise<void> {
+    return this.#noted.disposeLeft(isOver)
+  }
+
+  /** Lets go of all sessions of this process; never throws. */
   close(): Promise<void> {
     return this.#sessions.close()
+  }
+
+  async #disposeNoted(note: SessionNote): Promise<void> {
+    const { runId, agentId, flowName, adapterKind, adapterConfig, id } = note
+    const { adapters, environment, documentSecrets = [] } = this.#options
+    const adapter = adapters.adapter(adapterKind)
+    const settings = await sessionSettings({ adapterConfig, adapter, environment, documentSecrets })
+    const session = await adapter.open({ runId, agentId, flowName, settings, earlier: id })
+    await session.dispose()
   }
 
   async #asked({ request, key }: EffectCall): Promise<Asked> {
@@ -127,8 +152,8 @@ export class AgentTurns implements Provider {
       })
       const problems = adapter.validate?.(settings) ?? []
       if (problems.length > 0) throw turnFailure('invalid_settings', { problems: [...problems] })
-      const open = (session: Parameters<typeof adapter.open>[0]) => adapter.open(session)
-      return { effect, request, settings, open, turn: { ...effect.turn, invocationId: key } }
+      const turn = { ...effect.turn, invocationId: key }
+      return { effect, request, settings, adapter, turn }
     } catch (error) {
       throw failureOf(error)
     }
@@ -138,19 +163,13 @@ export class AgentTurns implements Provider {
     asked: Asked,
     act: (session: AgentSession) => Promise<Result>
   ): Promise<Result> {
-    const { turn, effect, settings } = asked
+    const { turn, effect } = asked
     const { runId, agentId } = turn
-    const { adapterKind, adapterConfig, flowName, systemPrompt } = effect
+    const { adapterKind, adapterConfig, systemPrompt } = effect
     const key = canonicalize([runId, agentId, adapterKind, adapterConfig, systemPrompt ?? null])
-    const system = systemPrompt === undefined ? {} : { systemPrompt }
-    const open = () => asked.open({ runId, agentId, flowName, settings, ...system })
-    const earlier = effect.session
-    const openFirst = () =>
-      earlier === undefined
-        ? open()
-        : asked.open({ runId, agentId, flowName, settings, ...system, earlier })
+    const open = (earlier?: string) => this.#open(asked, key, earlier)
     try {
-      return await this.#sessions.use({ key, runId }, openFirst, act)
+      return await this.#sessions.use({ key, runId }, () => open(effect.session), act)
     } catch (error) {
       // Nothing was begun in a session that is gone, so the turn is asked of a new one.
       if (!(error instanceof EffectFailure) || error.reason !== 'session_lost') {
@@ -159,10 +178,24 @@ export class AgentTurns implements Provider {
     }
     await this.#sessions.drop(key)
     try {
-      return reopened(await this.#sessions.use({ key, runId }, open, act))
+      return reopened(await this.#sessions.use({ key, runId }, () => open(), act))
     } catch (error) {
       throw failureOf(error)
     }
+  }
+
+  #open(asked: Asked, key: string, earlier: string | undefined): Promise<AgentSession> {
+    const { adapter, effect, turn, settings } = asked
+    const { runId, agentId } = turn
+    const { adapterKind, adapterConfig, flowName, systemPrompt } = effect
+    const system = systemPrompt === undefined ? {} : { systemPrompt }
+    const open: OpenNoted['open'] = (given) =>
+      adapter.open({ runId, agentId, flowName, settings, ...system, ...given })
+    if (adapter.keepsSessions?.(settings) !== true) {
+      return open(earlier === undefined ? {} : { earlier })
+    }
+    const place = { runId, agentId, flowName, adapterKind, adapterConfig }
+    return this.#noted.open({ place, key, earlier, open })
   }
 
   async #sealed(asked: Asked, result: TurnResult): Promise<Json> {
@@ -194,14 +227,7 @@ interface Asked {
   readonly request: Json
   readonly settings: AdapterSettings
   readonly turn: TurnRequest
-  readonly open: (session: {
-    readonly runId: string
-    readonly agentId: string
-    readonly flowName: string
-    readonly settings: AdapterSettings
-    readonly systemPrompt?: string
-    readonly earlier?: string
-  }) => Promise<AgentSession>
+  readonly adapter: AgentAdapter
 }
 
 /** Says in the sealed result that the backend has lost what it remembered. */

@@ -31,6 +31,7 @@ export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter 
     runsTools: true,
     ...(defaults === undefined ? {} : { defaults }),
     validate,
+    keepsSessions: (settings) => piMonoTransport(settings) === 'http',
     open: async (session) => {
       refuseProblems(validate(session.settings))
       const transport = piMonoTransport(session.settings) ?? 'http'

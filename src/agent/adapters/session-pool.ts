@@ -14,8 +14,8 @@ interface Held {
  * Sessions by run and agent (semantics.md A4).
  *
  * Owns: the open sessions of this process; they are let go when their run ends, when the pool
- * closes, or when there are too many. Does not own: what a session is for. A run that is taken up
- * after a crash opens new ones: the other side must not need what the lost ones remembered.
+ * closes, or when there are too many. Does not own: what a session is for, or what earlier
+ * processes have left open.
  */
 export class SessionPool {
   readonly #held = new Map<string, Held>()

@@ -73,7 +73,8 @@ export function agentResolver(options: AgentResolverOptions): IntentResolver {
         if (status !== 'completed') throw new EffectFailure('turn_failed', { definite: true })
         return structuredOutput ?? null
       } finally {
-        await session.dispose()
+        // What could not be let go of does not change the answer.
+        await session.dispose().catch(() => undefined)
       }
     }
   }

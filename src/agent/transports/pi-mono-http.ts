@@ -1,3 +1,4 @@
+import { EffectFailure } from '../../block/index.js'
 import { isJsonObject, type Json, limits, parse } from '../../core/index.js'
 import type {
   AdapterSettings,
@@ -25,10 +26,10 @@ export async function openPiMonoSession(
   options: { readonly fetch?: Fetch } = {}
 ): Promise<AgentSession> {
   const http = new PiMonoHttp(session.settings, options.fetch ?? globalThis.fetch)
-  const { runId, agentId, flowName, systemPrompt, earlier } = session
+  const { runId, agentId, flowName, systemPrompt, earlier, proposed } = session
   if (earlier !== undefined) return new PiMonoSession(http, { sessionId: earlier, session })
   const { model, temperature } = session.settings
-  const body = { runId, agentId, flowName, systemPrompt, model, temperature }
+  const body = { sessionId: proposed, runId, agentId, flowName, systemPrompt, model, temperature }
   const opened = await within(limits.AGENT_OPEN_MS, (signal) =>
     http.call('POST', '/sessions', { body, signal })
   )
@@ -88,12 +89,17 @@ class PiMonoSession implements AgentSession {
     }
   }
 
+  get id(): string {
+    return this.#sessionId
+  }
+
   async dispose(): Promise<void> {
     const path = `/sessions/${encodeURIComponent(this.#sessionId)}`
-    // Gone already, or not to be reached: there is nothing left that could be done about it.
-    await within(limits.AGENT_OPEN_MS, (signal) =>
-      this.#http.call('DELETE', path, { signal })
-    ).catch(() => undefined)
+    try {
+      await within(limits.AGENT_STOP_MS, (signal) => this.#http.call('DELETE', path, { signal }))
+    } catch (error) {
+      if (!isGone(error)) throw error
+    }
   }
 
   #resultOf(request: TurnRequest, answer: Json): TurnResult {
@@ -107,6 +113,11 @@ class PiMonoSession implements AgentSession {
       this.#http.call('POST', path, { body: {}, signal })
     ).catch(() => undefined)
   }
+}
+
+function isGone(error: unknown): boolean {
+  if (!(error instanceof EffectFailure) || !isJsonObject(error.details)) return false
+  return error.details['status'] === 404 || error.details['status'] === 410
 }
 
 function tell({ onDelta }: TurnOptions, kind: 'text' | 'reasoning', text: string): void {
