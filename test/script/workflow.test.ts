@@ -74,6 +74,8 @@ describe('before a run', () => {
       planHash: expect.stringMatching(/^[0-9a-f]{64}$/),
       plan: { schema: 'ais-plan/0.0.3', name: 'demo' }
     })
+    const drawn = await project.tally(['plan', 'bridge.yaml', ...protocols, '--format', 'mermaid'])
+    expect([drawn.code, drawn.stdout]).toEqual([0, expect.stringContaining('flowchart')])
     const missing = await project.tally(['plan', 'bridge.yaml', '--json'])
     expect(missing.code).toBe(2)
     expect(missing.stdout).toContain('unknown_protocol')

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Json, JsonObject } from '../../../../src/core/index.js'
+import type { Json } from '../../../../src/core/index.js'
 import { evmExecutor } from '../../../../src/executor/evm/index.js'
 import { chainProviders } from '../../../../src/executor/index.js'
 import { createRuntime, MEMORY_LOCATION } from '../../../../src/runtime/index.js'
@@ -31,7 +31,7 @@ afterAll(() => chain.anvil.stop())
 
 async function pay(
   given: { readonly payment: string; readonly bridged: string },
-  more: JsonObject = {}
+  { writes = 'broadcast' }: { readonly writes?: 'broadcast' | 'simulate' } = {}
 ) {
   const evm = evmExecutor({
     chains: { [chain.id]: { rpc: [chain.url], signer: 'env:KEY', pollMs: 20 } },
@@ -42,7 +42,7 @@ async function pay(
     providers: chainProviders([evm]),
     workflow: {
       protocols: [text('erc20.yaml'), text('bridge.yaml')],
-      writes: 'broadcast',
+      writes,
       policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
     }
   })
@@ -51,8 +51,7 @@ async function pay(
     contracts: { bridge },
     calculated: {
       token: { chain_id: chain.id, address: token, decimals: 6 }
-    },
-    ...more
+    }
   } as unknown as Json
   const { status, response } = await tally.start(text('pay.yaml'), { id: 'pay', inputs }).result
   const { ok } = await tally.verify()
@@ -90,6 +89,26 @@ describe('a workflow on anvil', () => {
     expect(troubles).toMatchObject([
       { nodeId: 'send', diagnostic: { code: 'reverted', revert: { name: 'ZeroAmount' } } }
     ])
+  })
+
+  it('simulates against the chain as it is, and sends nothing', async () => {
+    const before = await chain.rpc('eth_blockNumber', [])
+    const amounts = { payment: '1', bridged: '2' }
+    const { status, response, troubles, ok } = await pay(amounts, { writes: 'simulate' })
+    // The approval was only simulated, so that the bridge may not take anything yet.
+    expect([status, ok]).toEqual(['failed', true])
+    expect(troubles).toMatchObject([
+      { nodeId: 'send', diagnostic: { code: 'reverted', phase: 'simulate' } }
+    ])
+    expect(response.details).toMatchObject({ nodes: { approve: { status: 'done' } } })
+    expect(await chain.rpc('eth_blockNumber', [])).toBe(before)
+    const nonce = await chain.client.getTransactionCount({ address: owner.address })
+    expect(nonce).toBe(
+      await chain.client.getTransactionCount({
+        address: owner.address,
+        blockTag: 'pending'
+      })
+    )
   })
 
   it('W10: stops at an assertion before anything is sent', async () => {

@@ -92,6 +92,9 @@ describe('W7: confirmations', () => {
     expect(await run.result).toMatchObject({ status: 'done' })
     expect(chain.functions).toEqual(['transfer', 'transfer'])
     expect(await tally.verify()).toMatchObject({ ok: true })
+    // The sibling ran once, and doing everything again asked no chain.
+    expect(chain.reads).toEqual(['balanceOf'])
+    expect(chain.functions).toEqual(['transfer', 'transfer'])
   })
 
   it('are asked anew when what is approved has changed, and the old one is void', async () => {
@@ -561,6 +564,27 @@ describe('a workflow inside of another document', () => {
     expect(await run.result).toMatchObject({ status: 'done', response: { data: { sent: '5' } } })
     expect(chain.functions).toEqual(['transfer'])
     expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+})
+
+describe('W4: amounts', () => {
+  it('with more decimals than the asset fail before anything is asked of a chain', async () => {
+    const inputs = { much: { type: 'token_amount', required: true } }
+    const args = { token: asset, spender: owner, amount: { ref: 'inputs.much' } }
+    const approves = { ...transfer('a', { args, on_error: 'ask' }), action: 'approve' }
+    const { tally, chain, run } = await start(flow([approves], { inputs }), {
+      inputs: { much: '1.2345678' }
+    })
+    await using _ = tally
+    const [wait] = await parked(run, 1)
+    expect(troublesOf({ waits: wait === undefined ? [] : [wait], response: null })).toMatchObject([
+      { diagnostic: { code: 'expression_failed', phase: 'arguments', actions: { 0: 'patch' } } }
+    ])
+    expect(chain.functions).toEqual([])
+    const value = { patches: [{ path: 'inputs.much', value: '1.234567' }] }
+    await run.resume(wait?.token ?? '', { digest: wait?.digest ?? '', action: 'patch', value })
+    expect(await run.result).toMatchObject({ status: 'done' })
+    expect([...chain.sent.values()]).toMatchObject([{ execution: { args: { value: '1234567' } } }])
   })
 })
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
+import type { LintCode } from '../../../../src/workflow/document/issue.js'
 import { checkAisDocument, isAisDocument } from '../../../../src/workflow/lint/check.js'
 import { aisText, seedCatalogue } from '../../../support/ais.js'
 
@@ -131,6 +132,101 @@ describe('W12: lint', () => {
       args
     }
     expect(await found([send])).toEqual(has('recommended_check'))
+  })
+})
+
+interface Doubt {
+  readonly doubtful: readonly JsonObject[]
+  readonly fine: readonly JsonObject[]
+  /** More of the document: for both, or for one of them. */
+  readonly both?: JsonObject
+  readonly only?: JsonObject
+}
+
+const optional = { inputs: { go: { type: 'bool' } } }
+const whole = { type: 'uint256', required: true }
+const conditional = (cel: string) => [balance('b'), balance('a', { condition: { cel } })]
+const polling = (more: JsonObject) => [
+  balance('a', { until: { cel: 'nodes.a.outputs.balance > 0' }, ...more })
+]
+const approving = (lit: Json, more: JsonObject = {}) =>
+  action('a', 'approve', { token: asset, spender: owner, amount: { lit } }, more)
+const asksFirst = {
+  id: 'b',
+  type: 'query_ref',
+  protocol: 'erc20@0.0.2',
+  query: 'allowance',
+  args: { token: asset, owner, spender: owner }
+}
+const spendsTo = (contract: string) => ({ token: asset, owner, spender: { ref: contract } })
+
+/** Every rule, on a document that it is for and on one that it is not for. */
+const doubts: Readonly<Record<LintCode, Doubt>> = {
+  recommended_check: {
+    doubtful: [action('a', 'transfer', transferArgs)],
+    fine: [balance('b'), action('a', 'transfer', transferArgs, { deps: ['b'] })]
+  },
+  unit_mismatch: {
+    doubtful: [action('a', 'transfer', { ...transferArgs, amount: { ref: 'inputs.human' } })],
+    fine: [action('a', 'transfer', { ...transferArgs, amount: { ref: 'inputs.whole' } })],
+    both: { inputs: { whole, human: { type: 'token_amount', required: true } } }
+  },
+  skipped_reference: {
+    doubtful: [
+      balance('b', { condition: { lit: true } }),
+      balance('a', {
+        condition: { cel: 'nodes.b.outputs.balance > 0' }
+      })
+    ],
+    fine: conditional('nodes.b.outputs.balance > 0')
+  },
+  missing_default: {
+    doubtful: [balance('a', { condition: { cel: 'inputs.go' } })],
+    fine: [balance('a', { condition: { cel: 'has(inputs.go) && inputs.go' } })],
+    both: optional
+  },
+  unused_input: {
+    doubtful: [balance('a')],
+    fine: [balance('a', { condition: { ref: 'inputs.go' } })],
+    both: optional
+  },
+  unused_import: {
+    doubtful: [balance('a')],
+    fine: [balance('a')],
+    only: { imports: { protocols: [{ protocol: 'aave@0.0.2', path: './aave.yaml' }] } }
+  },
+  unreachable_node: {
+    doubtful: [balance('a', { condition: { cel: '!true' } })],
+    fine: [balance('a', { condition: { cel: '1 < 2' } })]
+  },
+  unbounded_poll: {
+    doubtful: polling({ retry: { interval_ms: 5 } }),
+    fine: polling({ retry })
+  },
+  hyphenated_id: { doubtful: [balance('a-b')], fine: [balance('a_b')] },
+  precision_loss: {
+    doubtful: conditional('nodes.b.outputs.balance / 3 > 1'),
+    fine: conditional('mul_div(nodes.b.outputs.balance, 1, 3) > 1 && "a/b" != "/"')
+  },
+  risky_approval: {
+    doubtful: [asksFirst, approving('max', { deps: ['b'] })],
+    fine: [
+      asksFirst,
+      approving('1', { condition: { cel: 'nodes.b.outputs.allowance < to_atomic("1", 6)' } })
+    ]
+  },
+  contract_not_deployed: {
+    doubtful: [{ ...asksFirst, args: spendsTo('contracts.nowhere') }],
+    fine: [asksFirst]
+  }
+}
+
+describe('W12: every rule', () => {
+  it.each(Object.entries(doubts))('%s', async (code, { doubtful, fine, both = {}, only = {} }) => {
+    const isTold = (issues: readonly string[]) =>
+      issues.some((issue) => issue.split(' ')[1] === code)
+    expect(isTold(await found(doubtful, { ...both, ...only }))).toBe(true)
+    expect(isTold(await found(fine, both))).toBe(false)
   })
 })
 

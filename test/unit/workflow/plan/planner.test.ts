@@ -46,8 +46,10 @@ describe('W1: executions', () => {
     ])
     const args = { token: asset, owner, extra: { lit: 1 } }
     expect(await errorsOf(flow([balance('a', { args })]))).toEqual(['extra_argument'])
-    const wrong = { token: asset, to: owner, amount: { lit: '1.5' } }
-    expect(await errorsOf(flow([transfer('a', { args: wrong })]))).toEqual(['invalid_value'])
+    for (const lit of ['1.5', '-1', (2n ** 256n).toString(), 'max', 2 ** 53]) {
+      const wrong = { token: asset, to: owner, amount: { lit } }
+      expect(await errorsOf(flow([transfer('a', { args: wrong })]))).toEqual(['invalid_value'])
+    }
   })
 })
 
