@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type ChatServer, startChatServer } from '../../src/testing/index.js'
 import { agentOf, flowOf, nodeOf } from '../support/flows.js'
@@ -31,6 +32,22 @@ afterAll(async () => {
   await project.remove()
   await server.close()
 })
+
+const noNetwork = `
+import dns from 'node:dns'
+import net from 'node:net'
+const trap = () => {
+  process.stderr.write('no network here\\n')
+  process.exit(97)
+}
+const connect = net.Socket.prototype.connect
+net.Socket.prototype.connect = function (...given) {
+  const [options] = Array.isArray(given[0]) ? given[0] : given
+  if (typeof options === 'object' && options.path !== undefined) return connect.apply(this, given)
+  return trap()
+}
+dns.lookup = trap
+`
 
 const settings = () => ({ TALLY_LLM_BASE_URL: server.url, TALLY_LLM_API_KEY: 'the-key' })
 
@@ -71,9 +88,15 @@ describe('flow documents on the command line', () => {
     const asked = JSON.stringify(server.requests[0]?.body)
     expect(asked).toContain('Write.')
     await server.close()
-    const verified = await project.tally(['verify', '--replay'])
+    // Whatever would look a name up or reach another machine ends the process.
+    await project.write('no-network.mjs', noNetwork)
+    const trapped = { NODE_OPTIONS: `--import ${pathToFileURL(project.path('no-network.mjs'))}` }
+    const verified = await project.tally(['verify', '--replay'], { environment: trapped })
     expect(verified.stdout).toContain('re-executed 3')
     expect(verified.code).toBe(0)
+    const again = [...words.slice(0, 3), 'again', ...words.slice(4)]
+    const ended = await project.tally(again, { environment: { ...settings(), ...trapped } })
+    expect([ended.code, ended.stderr]).toEqual([97, expect.stringContaining('no network here')])
   })
 
   it('A5: tells and keeps no key, whatever the server says', async () => {

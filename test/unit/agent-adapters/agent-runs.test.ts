@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { AgentTurns, builtInAdapters, TURN_EFFECT } from '../../../src/agent/index.js'
@@ -67,14 +68,20 @@ async function running(
 }
 
 describe('turns in runs', () => {
-  it('A5: replays the conversation with the server gone', async () => {
+  it('A5: replays the conversation with the server gone, and opens no socket', async () => {
     const { server, tally } = await running((index) => ({ text: `answer ${index}` }))
+    const sockets: unknown[] = []
+    const count = (message: unknown) => sockets.push(message)
+    subscribe('net.client.socket', count)
     const run = tally.start(document, { inputs: { prompt: 'hello' } })
     const { status, response } = await run.result
     expect(status).toBe('done')
     expect(response.data).toMatchObject({ finalText: 'answer 1', model: 'deepseek-chat' })
+    expect(sockets.splice(0).length).toBeGreaterThan(0)
     await server.close()
     const report = await tally.replay()
+    unsubscribe('net.client.socket', count)
+    expect(sockets).toEqual([])
     expect(report.failure).toBeUndefined()
     expect(report.ok).toBe(true)
     expect(report.reexecuted).toBeGreaterThan(0)
