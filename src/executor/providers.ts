@@ -74,7 +74,8 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
       ...broadcasting(of),
       recover: async (unfinished) => {
         await recoverTransactions(unfinished, executors)
-      }
+      },
+      recoversFrom: [chainEffects.prepare, chainEffects.broadcast]
     },
     {
       name: chainEffects.look,

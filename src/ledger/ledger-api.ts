@@ -140,6 +140,11 @@ export interface Ledger {
   runs(options?: { readonly durable?: boolean }): AsyncIterable<RunRecord>
   /** Durable journal entries of a run from number `from`. */
   journal(runId: RunId, from?: number): AsyncIterable<JournalEntry>
+  /** Of the journals of several runs the durable entries whose texts hold one of `texts`, by run. */
+  journals(
+    runIds: Iterable<RunId>,
+    texts: readonly string[]
+  ): AsyncIterable<readonly JournalEntry[]>
   /** Durable state entries by key: key and canonical JSON. */
   stateEntries(): AsyncIterable<readonly [key: string, text: string]>
   /** Keeps a checkpoint once `position` is durable; the newest of a run wins. Null removes it. */

@@ -219,6 +219,10 @@ export class OpenLedger implements Ledger {
     return this.#reader.journal(runId, from)
   }
 
+  journals(runIds: Iterable<RunId>, texts: readonly string[]) {
+    return this.#reader.journals(runIds, texts)
+  }
+
   async *stateEntries(): AsyncGenerator<readonly [key: string, text: string]> {
     for await (const [key, value] of this.#store.entries(this.#keys.states(''))) {
       yield [this.#keys.stateKey(key), unwrapText(key, value)]

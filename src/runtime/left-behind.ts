@@ -1,5 +1,5 @@
 import type { JournalEntry, UnfinishedJournals } from '../block/index.js'
-import type { RunId } from '../core/index.js'
+import { canonicalString, type RunId } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import { isEnded } from './known.js'
 import type { Registry } from './registry.js'
@@ -12,13 +12,13 @@ import type { Registry } from './registry.js'
  * again.
  */
 export class LeftBehind {
-  readonly #ledger: Pick<Ledger, 'runs' | 'journal'>
+  readonly #ledger: Pick<Ledger, 'runs' | 'journals'>
   readonly #registry: Pick<Registry, 'recovering'>
   #telling: Promise<void> | undefined
   #isTold: boolean
 
   constructor(options: {
-    readonly ledger: Pick<Ledger, 'runs' | 'journal'>
+    readonly ledger: Pick<Ledger, 'runs' | 'journals'>
     readonly registry: Pick<Registry, 'recovering'>
   }) {
     this.#ledger = options.ledger
@@ -36,24 +36,31 @@ export class LeftBehind {
   }
 
   async #tell(): Promise<void> {
+    const unfinished: RunId[] = []
+    for await (const record of this.#ledger.runs()) {
+      if (!isEnded(record)) unfinished.push(record.runId)
+    }
     for (const provider of this.#registry.recovering()) {
-      await provider.recover?.(this.#unfinished())
+      await provider.recover?.(this.#journals(unfinished, provider.recoversFrom))
     }
     this.#isTold = true
   }
 
-  async *#unfinished(): UnfinishedJournals {
-    for await (const record of this.#ledger.runs()) {
-      if (!isEnded(record)) yield await this.#entries(record.runId)
-    }
-  }
-
-  async #entries(runId: RunId): Promise<readonly JournalEntry[]> {
-    const entries: JournalEntry[] = []
-    for await (const { value } of this.#ledger.journal(runId)) {
+  async *#journals(
+    runIds: readonly RunId[],
+    effects: readonly string[] | undefined
+  ): UnfinishedJournals {
+    const texts = effects?.map((name) => `"effect":${canonicalString(name)}`) ?? ['']
+    for await (const journal of this.#ledger.journals(runIds, texts)) {
       // The journal gives back what the pump has written.
-      entries.push(value as unknown as JournalEntry)
+      const entries = journal.map(({ value }) => value as unknown as JournalEntry)
+      // The text may stand in some payload, too.
+      const own = effects === undefined ? entries : entries.filter((entry) => isOf(entry, effects))
+      if (own.length > 0) yield own
     }
-    return entries
   }
+}
+
+function isOf(entry: JournalEntry, effects: readonly string[]): boolean {
+  return (entry.k === 'requested' || entry.k === 'sealed') && effects.includes(entry.effect)
 }

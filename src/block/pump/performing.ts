@@ -24,6 +24,11 @@ export interface Provider {
    * the runs that earlier processes have left unfinished, one by one.
    */
   recover?(unfinished: UnfinishedJournals): Promise<void>
+  /**
+   * Effects whose requests and results {@link recover} is given, and nothing else. Without it whole
+   * journals are read, which takes its time where many runs wait.
+   */
+  readonly recoversFrom?: readonly string[]
 }
 
 export type UnfinishedJournals = AsyncIterable<readonly JournalEntry[]>

@@ -1,4 +1,11 @@
-import { canonicalize, type Hash, type Json, type RunId, type UnitId } from '../../core/index.js'
+import {
+  canonicalize,
+  type Hash,
+  type Json,
+  nextTurn,
+  type RunId,
+  type UnitId
+} from '../../core/index.js'
 import type { Derived } from '../derived/derived.js'
 import type { ReceiptLocation } from '../derived/index-runs.js'
 import { unwrapText } from '../envelope.js'
@@ -21,6 +28,8 @@ export interface CommitRecord {
 }
 
 const RECORDS_KEPT = 4
+/** Runs whose journals are gathered at once. */
+const RUNS_AT_ONCE = 512
 
 /**
  * Reads durable receipts, log records and journals out of the commit records, through the derived
@@ -130,23 +139,63 @@ export class Reader {
       if (nextFirst !== undefined && nextFirst <= from) continue
       for (const item of this.record(seq).items) {
         if (item.runId !== runId) continue
-        const receiptHash = item.receipt && hashOfReceipt(item.receipt.text)
-        for (const [place, text] of item.entries.entries()) {
-          const value = JSON.parse(text) as Json
-          if (!hasEntryFields(value)) {
-            throw corrupt(this.#keys.commit(seq), 'a journal entry is malformed')
-          }
-          if (value.n < from) continue
-          const isLast = place === item.entries.length - 1
-          yield {
-            n: value.n,
-            text,
-            value,
-            ...(isLast && item.mac !== undefined ? { mac: item.mac } : {}),
-            ...(isLast && receiptHash !== undefined ? { receiptHash } : {}),
-            ...(isLast && item.evidence !== undefined ? { evidence: item.evidence } : {})
-          }
+        for (const entry of this.#entries(item, seq, () => true)) {
+          if (entry.n >= from) yield entry
         }
+      }
+    }
+  }
+
+  /**
+   * Of the journals of several runs the entries that hold one of `texts`, run by run, those that
+   * began first before the others; runs without such entries are left out. A commit record that
+   * holds entries of many runs is read once for them.
+   */
+  async *journals(
+    runIds: Iterable<RunId>,
+    texts: readonly string[]
+  ): AsyncGenerator<readonly JournalEntry[]> {
+    const runs = [...runIds].map((runId) => {
+      const seqs = [...this.#derived.visits(runId)].map(([seq]) => seq)
+      return { runId, seqs, first: seqs[0] ?? 0 }
+    })
+    runs.sort((one, other) => one.first - other.first)
+    const isWanted = (text: string) => texts.some((part) => text.includes(part))
+    for (let from = 0; from < runs.length; from += RUNS_AT_ONCE) {
+      const some = runs.slice(from, from + RUNS_AT_ONCE)
+      const found = new Map<RunId, JournalEntry[]>(some.map(({ runId }) => [runId, []]))
+      const seqs = new Set(some.flatMap((run) => run.seqs))
+      for (const seq of [...seqs].sort((one, other) => one - other)) {
+        for (const item of this.record(seq).items) {
+          found.get(item.runId)?.push(...this.#entries(item, seq, isWanted))
+        }
+        await nextTurn()
+      }
+      for (const entries of found.values()) if (entries.length > 0) yield entries
+    }
+  }
+
+  /** The entries of an item whose texts are wanted; the others are not parsed. */
+  *#entries(
+    item: RecordItem,
+    seq: number,
+    isWanted: (text: string) => boolean
+  ): Generator<JournalEntry> {
+    const { receipt, mac, evidence } = item
+    for (const [place, text] of item.entries.entries()) {
+      if (!isWanted(text)) continue
+      const value = JSON.parse(text) as Json
+      if (!hasEntryFields(value)) {
+        throw corrupt(this.#keys.commit(seq), 'a journal entry is malformed')
+      }
+      const isLast = place === item.entries.length - 1
+      yield {
+        n: value.n,
+        text,
+        value,
+        ...(isLast && mac !== undefined ? { mac } : {}),
+        ...(isLast && receipt !== undefined ? { receiptHash: hashOfReceipt(receipt.text) } : {}),
+        ...(isLast && evidence !== undefined ? { evidence } : {})
       }
     }
   }

@@ -101,28 +101,40 @@ describe('what earlier processes have left behind', () => {
 
   it('is told once to each provider, and again only when telling failed', async () => {
     await leaveOneUnsent()
-    const told: (readonly JournalEntry[])[] = []
+    const told: Record<string, (readonly JournalEntry[])[]> = {}
     let calls = 0
+    const telling = (provider: Provider): Provider => ({
+      ...provider,
+      recover: async (unfinished) => {
+        calls += 1
+        if (calls === 1) throw new Error('not yet')
+        const journals: (readonly JournalEntry[])[] = []
+        for await (const entries of unfinished) journals.push(entries)
+        told[provider.name] = journals
+      }
+    })
+    const asked: readonly string[] = [chainEffects.broadcast, chainEffects.look]
     const tally = await open({
       clock: systemClock,
-      change: (provider) =>
-        provider.name !== chainEffects.broadcast
-          ? provider
-          : {
-              ...provider,
-              recover: async (unfinished) => {
-                calls += 1
-                if (calls === 1) throw new Error('not yet')
-                for await (const entries of unfinished) told.push(entries)
-              }
-            }
+      change: (provider) => (asked.includes(provider.name) ? telling(provider) : provider)
     })
     const start = (id: string) => tally.start(sending(), { id, inputs: write(3) }).result
     await expect(start('refused')).rejects.toThrow('not yet')
     await start('second')
     await start('third')
-    expect(calls).toBe(2)
-    expect(told.map(([first]) => first?.k)).toEqual(['run.started'])
+    expect(calls).toBe(3)
+    // Whole journals, or what a provider has named.
+    expect(told[chainEffects.look]?.map(([first]) => first?.k)).toEqual(['run.started'])
+    const named = told[chainEffects.broadcast]?.map((entries) =>
+      entries.map((entry) => [entry.k, 'effect' in entry ? entry.effect : null])
+    )
+    expect(named).toEqual([
+      [
+        ['requested', chainEffects.prepare],
+        ['sealed', chainEffects.prepare],
+        ['requested', chainEffects.broadcast]
+      ]
+    ])
     await tally.close()
   })
 })
