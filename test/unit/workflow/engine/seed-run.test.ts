@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { JsonObject } from '../../../../src/core/index.js'
+import { chainProviders } from '../../../../src/executor/index.js'
 import { createRuntime, MEMORY_LOCATION } from '../../../../src/runtime/index.js'
+import { FakeChain } from '../../../../src/testing/fake-chain.js'
+import { fakeExecutor } from '../../../../src/testing/fake-executor.js'
 import type { WorkflowHost } from '../../../../src/workflow/index.js'
 import { aisText, seedProtocols } from '../../../support/ais.js'
 import { nameOf, TestChain } from '../../../support/ais-chain.js'
@@ -68,6 +71,41 @@ describe('the workflow of the seed', () => {
     expect(chain.reads.filter((name) => name === 'getMessageStatus')).toHaveLength(3)
     const verified = await tally.verify()
     expect(verified).toMatchObject({ ok: true })
+  })
+
+  it('runs word for word on the fake executors of both chains', async () => {
+    let message: string | undefined
+    const evm = new FakeChain({
+      id: 'eip155:1',
+      read: () => ({ allowance: '0' }),
+      write: (execution) => {
+        if (nameOf(execution) !== 'send') return { ok: true, outputs: {} }
+        message = 'm-1'
+        return { ok: true, outputs: { message_id: message } }
+      }
+    })
+    const solana = new FakeChain({
+      id: 'solana:5eyk...',
+      read: ({ params }) => ({ arrived: Array.isArray(params) && params[0] === message })
+    })
+    const terms = { pollMs: 5 }
+    const accounts = { default: `0x${'1'.repeat(40)}` }
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      providers: chainProviders([
+        fakeExecutor({ chains: [evm], accounts, terms }),
+        fakeExecutor({ chains: [solana], accounts: { default: 'So1' }, terms })
+      ]),
+      workflow: host
+    })
+    const { status, response } = await tally.start(aisText('bridge'), { inputs: given }).result
+    expect(response).toMatchObject({ success: true })
+    expect(status).toBe('done')
+    const sent = (chain: FakeChain) => chain.effective().map(({ execution }) => nameOf(execution))
+    expect(sent(evm)).toHaveLength(6)
+    expect(sent(evm)).toEqual(expect.arrayContaining(['transfer', 'approve', 'send']))
+    expect(sent(solana)).toEqual(['deposit'])
+    expect(await tally.verify()).toMatchObject({ ok: true })
   })
 
   it('W6: goes on behind a node that is skipped', async () => {

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest'
+import { sha256Hex } from '../../../../src/core/index.js'
 import { planText } from '../../../../src/workflow/plan/planner.js'
 import { aisText, flowOf, goodPlan } from '../../../support/ais.js'
 
 describe('the workflow of the seed', () => {
   it('W1: loads unchanged', () => {
+    // Word for word what section 4.1 of the proposal has.
+    expect(sha256Hex(aisText('bridge'))).toBe(
+      'e7d289c5652be64b136044b976894a0f4186dc84f40584efc7df60ce2cadadfb'
+    )
     const flow = flowOf(aisText('bridge'))
     expect(flow.schema).toBe('ais-flow/0.0.2')
     expect(flow.nodes.map(({ id }) => id)).toEqual([
