@@ -16,6 +16,8 @@ export interface JournalItem {
    * Kinds that begin with `run.` also change the run's record.
    */
   readonly entries: readonly string[]
+  /** The entries are all of a run: the first begins it, the last ends it. */
+  readonly whole?: { readonly status: string; readonly at: number }
   /** `authenticate` of the hash chain over the run's entries, up to the last of these. */
   readonly mac?: Hash
   /** The unit of work that these entries complete: it becomes one receipt. */

@@ -7,7 +7,7 @@ import {
   RunPump,
   type Straight
 } from '../block/index.js'
-import { isRunId, limits, type RunId, TallyError } from '../core/index.js'
+import { canonicalize, isRunId, type Json, limits, type RunId, TallyError } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import { acceptable, type Compiled, checkSame, type Known, type Settled } from './known.js'
 import type { LeftBehind } from './left-behind.js'
@@ -54,6 +54,7 @@ export interface BeginningPort {
  */
 export class Beginnings {
   readonly #port: BeginningPort
+  #lastPrincipal: { readonly of: Json; readonly text: string } | undefined
 
   constructor(port: BeginningPort) {
     this.#port = port
@@ -190,15 +191,25 @@ export class Beginnings {
     this.#port.drive(runId, known, { pump, compiled, run: () => pump.start(first) })
   }
 
+  /** Canonical JSON of a principal; one that never changes is written once. */
+  #textOf(principal: Json): string {
+    if (typeof principal !== 'object' || !Object.isFrozen(principal)) return canonicalize(principal)
+    if (this.#lastPrincipal?.of === principal) return this.#lastPrincipal.text
+    const text = canonicalize(principal)
+    this.#lastPrincipal = { of: principal, text }
+    return text
+  }
+
   #goStraight(
     known: Known,
     lone: Pick<LoneRun, 'runId' | 'root' | 'at' | 'base'> & { readonly start: Start }
   ): Straight | undefined {
     const { runId, root, at, base, start } = lone
     const { principal, text: inputText, inputHash } = start
+    const principalText = this.#textOf(principal)
     const emit = known.isHeard ? this.#port.hostOf(known).emit : undefined
     return goStraight(
-      { runId, root, at, base, principal, inputText, inputHash, emit },
+      { runId, root, at, base, principal, principalText, inputText, inputHash, emit },
       this.#port.host
     )
   }

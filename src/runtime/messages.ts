@@ -25,8 +25,11 @@ export function messageOf(
 
 /** The owner's principal; the name that a person gives is a claim (K13). */
 export function ownerNamed(by?: string): Json {
-  return { kind: 'owner', id: 'local', ...(by === undefined ? {} : { claimed: by }) }
+  return by === undefined ? owner : { ...owner, claimed: by }
 }
+
+/** One object for all runs of the owner, so that its text is written once. */
+const owner = Object.freeze({ kind: 'owner', id: 'local' })
 
 /** A message with a value of its own; refuses what a journal cannot keep. */
 export function copyOf(message: Command): Command {

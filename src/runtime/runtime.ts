@@ -239,7 +239,7 @@ export class WiredRuntime implements Runtime {
     const prepared = this.registry.prepare(document, options)
     const known = this.runsOf.start(runId, prepared, {
       inputs,
-      principal: { kind: 'owner', id: 'local' }
+      principal: ownerNamed()
     })
     return this.#handle(runId, known)
   }

@@ -245,11 +245,18 @@ export function encodeEntry(entry: JournalEntry, known?: KnownTexts): string {
  */
 export function encodeSuccess(entry: Omit<Settled, 'k' | 'response'>, dataText: string): string {
   const { at, attempt, n, path, provider, run, sent, step } = entry
-  const by = provider === undefined ? '' : `"provider":${canonicalize(provider)},`
+  const by = provider === undefined ? '' : `"provider":${providerText(provider)},`
   return (
     `{"at":${at},"attempt":${attempt},"k":"settled","n":${n},"path":${canonicalString(path)},` +
     `${by}"response":{"data":${dataText},"metadata":{},"success":true},` +
     `"run":${canonicalString(run)},"sent":${sent},"step":${step}}`
+  )
+}
+
+function providerText({ codeHash, id, kind }: RecordedProvider): string {
+  return (
+    `{"codeHash":${canonicalString(codeHash)},"id":${canonicalString(id)},` +
+    `"kind":${canonicalString(kind)}}`
   )
 }
 

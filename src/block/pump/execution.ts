@@ -23,7 +23,7 @@ import type { Attribution, KernelEffect, KernelPort } from '../kernel.js'
 import { exceeds } from '../side-effects.js'
 import { insideBlock, outsideBlock, type WatchedCode } from '../tripwire.js'
 import { builtInEffects, type Call, requestTextHash } from './calls.js'
-import { type KernelInput, kernelPort } from './kernel-port.js'
+import { ExecutionKernelPort, type KernelInput } from './kernel-port.js'
 import { LazySignal } from './lazy-signal.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
 import { notReserved, type StateView } from './view.js'
@@ -153,7 +153,7 @@ export class Execution {
   }
 
   #kernelPort(): KernelPort {
-    return kernelPort(this.#input, {
+    return new ExecutionKernelPort(this.#input, {
       attribute: (attribution) => {
         this.#attribution = attribution
       },

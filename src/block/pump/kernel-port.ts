@@ -1,5 +1,5 @@
 import type { Json } from '../../core/index.js'
-import { type BlockContext, BlockFailure } from '../context.js'
+import { type BlockContext, BlockFailure, type WaitAnswer, type WaitOptions } from '../context.js'
 import type { Block } from '../define.js'
 import type { Attribution, KernelEffect, KernelPort, RecordedProvider } from '../kernel.js'
 import type { ExecutionInput } from './execution.js'
@@ -28,35 +28,100 @@ interface KernelHands {
   act(block: Block, payload: Json): unknown
 }
 
-/** The port of one execution of the kernel. */
-export function kernelPort(input: ExecutionInput, hands: KernelHands): KernelPort {
-  const { runId, unitId, at, seed, view, kernel } = input
-  const { attribute, use, effect, context, elsewhere, again, act } = hands
-  return {
-    runId,
-    unitId,
-    at,
-    seed,
-    principal: kernel?.principal ?? null,
-    inputText: kernel?.inputText ?? '',
-    provider: kernel?.provider ?? null,
-    recorded: kernel?.recorded,
-    get signal() {
-      return input.signal
-    },
-    read: (key) => view.read(key),
-    write: (key, value) => view.write(key, value),
-    list: (prefix) => context().state.list(prefix),
-    current: (key) => (kernel === undefined ? undefined : kernel.current(key)),
-    attribute,
-    use,
-    effect,
-    wait: (options) => context().wait(options),
-    fail: (reason, details) => {
-      throw new BlockFailure(reason, details ?? null)
-    },
-    elsewhere,
-    again,
-    act
+/**
+ * The port of one execution of the kernel. Its members are no private ones: a port that is listened
+ * to is an object made from this one, and an object with functions of its own costs more.
+ */
+export class ExecutionKernelPort implements KernelPort {
+  private readonly given: ExecutionInput
+  private readonly hands: KernelHands
+
+  constructor(given: ExecutionInput, hands: KernelHands) {
+    this.given = given
+    this.hands = hands
+  }
+
+  get runId(): KernelPort['runId'] {
+    return this.given.runId
+  }
+
+  get unitId(): KernelPort['unitId'] {
+    return this.given.unitId
+  }
+
+  get at(): KernelPort['at'] {
+    return this.given.at
+  }
+
+  get seed(): KernelPort['seed'] {
+    return this.given.seed
+  }
+
+  get principal(): KernelPort['principal'] {
+    return this.given.kernel?.principal ?? null
+  }
+
+  get inputText(): KernelPort['inputText'] {
+    return this.given.kernel?.inputText ?? ''
+  }
+
+  get provider(): KernelPort['provider'] {
+    return this.given.kernel?.provider ?? null
+  }
+
+  get recorded(): KernelPort['recorded'] {
+    return this.given.kernel?.recorded
+  }
+
+  get signal(): KernelPort['signal'] {
+    return this.given.signal
+  }
+
+  read(key: string): string | undefined {
+    return this.given.view.read(key)
+  }
+
+  write(key: string, value: Json | undefined): void {
+    this.given.view.write(key, value)
+  }
+
+  list(prefix: string): Promise<readonly string[]> {
+    return this.hands.context().state.list(prefix)
+  }
+
+  current(key: string): string | undefined {
+    return this.given.kernel?.current(key)
+  }
+
+  attribute(attribution: Attribution): void {
+    this.hands.attribute(attribution)
+  }
+
+  use(capability: string): void {
+    this.hands.use(capability)
+  }
+
+  effect(effect: KernelEffect): Promise<Json> {
+    return this.hands.effect(effect)
+  }
+
+  wait(options: WaitOptions): Promise<WaitAnswer> {
+    return this.hands.context().wait(options)
+  }
+
+  fail(reason: string, details?: Json): never {
+    throw new BlockFailure(reason, details ?? null)
+  }
+
+  elsewhere<Result>(work: () => Promise<Result>): Promise<Result> {
+    return this.hands.elsewhere(work)
+  }
+
+  again(): Promise<never> {
+    return this.hands.again()
+  }
+
+  act(block: Block, payload: Json): unknown {
+    return this.hands.act(block, payload)
   }
 }

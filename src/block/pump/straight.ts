@@ -1,4 +1,4 @@
-import { type ActorPath, canonicalize, type Hash, type Json, type RunId } from '../../core/index.js'
+import type { ActorPath, Hash, Json, RunId } from '../../core/index.js'
 import type { Position } from '../journal.js'
 import { type Response, ROOT_PATH } from '../protocol.js'
 import { EarlyExecution } from './early.js'
@@ -18,6 +18,8 @@ export interface LoneRun {
   readonly at: number
   readonly base: Hash | 'GENESIS'
   readonly principal: Json
+  /** Its canonical JSON. */
+  readonly principalText: string
   /** Canonical JSON of the input, and its hash. */
   readonly inputText: string
   readonly inputHash: Hash
@@ -101,7 +103,7 @@ function append(
   resultText: string,
   host: Omit<PumpHost, 'emit'>
 ) {
-  const { runId, root, base, principal, inputText } = lone
+  const { runId, root, base, principal, principalText, inputText } = lone
   const { execution, seed } = early
   const { attribution, used } = execution
   const run: string = runId
@@ -111,7 +113,7 @@ function append(
     {
       definition: root.definitionText(),
       input: inputText,
-      principal: canonicalize(principal)
+      principal: principalText
     }
   )
   const at = Math.max(lone.at, host.clock.now())
@@ -136,6 +138,7 @@ function append(
   const appended = host.journal.append({
     runId,
     entries: [started, settled, done],
+    whole: { status: 'done', at },
     mac: host.journal.authenticate(chainJournal(journalHash, done)),
     unit
   })

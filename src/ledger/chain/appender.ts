@@ -54,7 +54,7 @@ export class Appender {
    * hands over to. Throws `ledger.invalid_item`.
    */
   prepare(
-    { runId, entries, mac, unit, evidence }: JournalItem,
+    { runId, entries, whole, mac, unit, evidence }: JournalItem,
     position: Position,
     newKey: PublicKey | undefined
   ): PreparedItem {
@@ -68,6 +68,7 @@ export class Appender {
     const item: QueuedItem = {
       runId,
       entries,
+      ...(whole === undefined ? {} : { whole }),
       ...(mac === undefined ? {} : { mac }),
       ...(done === undefined ? {} : { receipt: done.receipt }),
       ...(signed === undefined ? {} : { evidence: signed.record }),

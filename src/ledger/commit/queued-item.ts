@@ -1,11 +1,13 @@
 import type { Hash, RunId, UnitId } from '../../core/index.js'
 import type { Tip } from '../chain/tip.js'
+import type { JournalItem } from '../item.js'
 import type { SignedRecord } from './signing.js'
 
 /** An appended item on its way to disk. */
 export interface QueuedItem {
   readonly runId: RunId
   readonly entries: readonly string[]
+  readonly whole?: JournalItem['whole']
   readonly mac?: Hash
   readonly receipt?: {
     readonly record: SignedRecord

@@ -69,13 +69,16 @@ export class SigningQueue {
 
   /** Resolves once every record added so far is signed; rejects when the signer fails. */
   async finish(): Promise<void> {
-    const inline = this.#chunks.size === 0 ? INLINE_RECORDS : INLINE_RECORDS_BESIDE
-    if (this.#waiting.length <= inline) {
-      for (const record of this.#waiting.splice(0)) {
-        const signature = this.#signer.sign(Buffer.from(record.unsigned.hash, 'hex'))
-        record.sign(hex(signature instanceof Uint8Array ? signature : await signature))
-      }
-    } else this.#dispatch()
+    const few = this.#chunks.size === 0 ? INLINE_RECORDS : INLINE_RECORDS_BESIDE
+    // Nothing else can go on until all are signed: so half of them here, and half in the thread.
+    const isShared = this.#waiting.length > few && this.#signer.signMany !== undefined
+    const inline = isShared ? this.#waiting.splice(this.#waiting.length >> 1) : this.#waiting
+    if (isShared) this.#dispatch()
+    else this.#waiting = []
+    for (const record of inline) {
+      const signature = this.#signer.sign(Buffer.from(record.unsigned.hash, 'hex'))
+      record.sign(hex(signature instanceof Uint8Array ? signature : await signature))
+    }
     if (this.#chunks.size > 0) await Promise.all(this.#chunks)
   }
 

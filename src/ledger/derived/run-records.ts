@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, type RunId, TallyError } from '../../core/index.js'
 import { unwrapText, wrapValue } from '../envelope.js'
+import type { JournalItem } from '../item.js'
 import type { StoreKeys } from '../keys.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
 import type { Store } from '../stores/port.js'
@@ -84,6 +85,19 @@ function longStart(text: string): number | undefined {
   const at = startHead.exec(text)?.[1]
   // Looked for from the end, which is behind the definition.
   return at === undefined || text.lastIndexOf(startTail) < 0 ? undefined : Number(at)
+}
+
+/** {@link newsIn} of all of a run, which are not looked through. */
+export function wholeNews(
+  entries: readonly string[],
+  { status, at }: NonNullable<JournalItem['whole']>
+): readonly RunNews[] {
+  const [started = ''] = entries
+  const last = entries.at(-1) ?? ''
+  return [
+    { text: started, kind: 'run.started', number: 0, status: 'running', at },
+    { text: last, kind: 'run.finished', number: entries.length - 1, status, at }
+  ]
 }
 
 /** Whether a run begins with this entry: then nothing of it is stored yet. */

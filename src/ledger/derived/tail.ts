@@ -1,13 +1,14 @@
 import type { Hash, RunId, UnitId } from '../../core/index.js'
+import type { QueuedItem } from '../commit/queued-item.js'
 import type { LogFrontier } from '../log/index.js'
 import type { StateTree } from '../state/index.js'
 import { hashIndexKey, type IndexEntry, type ReceiptLocation, unitIndexKey } from './index-runs.js'
-import { addEntries, beginsRun, newDelta, newsIn, type RunDelta } from './run-records.js'
+import { addEntries, beginsRun, newDelta, newsIn, type RunDelta, wholeNews } from './run-records.js'
 
 /** What a durable commit brings, as far as derived records are concerned. */
 export interface DerivableCommit {
   readonly seq: number
-  readonly items: readonly { readonly runId: RunId; readonly entries: readonly string[] }[]
+  readonly items: readonly Pick<QueuedItem, 'runId' | 'entries' | 'whole'>[]
   readonly receipts: readonly { readonly unitId: UnitId; readonly receiptHash: Hash }[]
   readonly leaves: readonly Uint8Array[]
   /** Log and state after it. */
@@ -45,8 +46,8 @@ export class Tail {
 
   absorb(commit: DerivableCommit, entriesBefore: (runId: RunId) => number): void {
     this.toSeq = commit.seq + 1
-    for (const { runId, entries } of commit.items) {
-      const news = newsIn(entries)
+    for (const { runId, entries, whole } of commit.items) {
+      const news = whole === undefined ? newsIn(entries) : wholeNews(entries, whole)
       let delta = this.runs.get(runId)
       if (delta === undefined) {
         delta = newDelta(beginsRun(news[0]) ? 0 : entriesBefore(runId))

@@ -39,7 +39,8 @@ export interface AssembledReceipt extends UnsignedRecord {
  */
 export class ReceiptAssembler {
   readonly #salts: BlobSalts
-  // Profiles, principals and lists of declared capabilities are the same objects many times.
+  // Profiles, principals that never change, and lists of declared capabilities are the same objects
+  // many times. An object that comes once would stay here as long as itself, and cost more.
   readonly #texts = new WeakMap<object, string>()
 
   constructor(salts: BlobSalts) {
@@ -88,7 +89,7 @@ export class ReceiptAssembler {
     const { run, seed } = draft
     return (
       `{"action":${canonicalString(draft.action)},"id":${canonicalString(draft.id)},` +
-      `"payload":${payload},"principal":${this.#cached(draft.principal)},` +
+      `"payload":${payload},"principal":${this.#principalText(draft.principal)},` +
       `"provider":${this.#providerText(draft.provider)},` +
       (raw === undefined ? '' : `"raw":${raw},`) +
       (run === undefined
@@ -108,6 +109,10 @@ export class ReceiptAssembler {
       `{"codeHash":${canonicalString(codeHash)},"id":${canonicalString(id)},` +
       `"kind":${canonicalString(kind)},"profile":${this.#cached(profile)}}`
     )
+  }
+
+  #principalText(principal: Json): string {
+    return Object.isFrozen(principal) ? this.#cached(principal) : canonicalize(principal)
   }
 
   #cached(value: Json | readonly string[]): string {

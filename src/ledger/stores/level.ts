@@ -45,7 +45,8 @@ export async function openLevelStore({
     keyEncoding: 'utf8',
     valueEncoding: 'buffer',
     createIfMissing: create,
-    errorIfExists: create
+    errorIfExists: create,
+    writeBufferSize: WRITE_BUFFER_BYTES
   }) as Database
   try {
     await database.open()
@@ -59,6 +60,12 @@ export async function openLevelStore({
 type Database = Level<string, Uint8Array> & {
   compactRange(start: string, end: string): Promise<void>
 }
+
+/**
+ * Twice LevelDB's own: what is written is sorted into tables half as often, which is a third of its
+ * work. More makes a ledger that was not closed slow to open.
+ */
+const WRITE_BUFFER_BYTES = 8 * 1024 * 1024
 
 const SYNCED: object = { sync: true }
 
