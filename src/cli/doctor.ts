@@ -104,17 +104,16 @@ async function checkLedger(frame: Frame): Promise<readonly Check[]> {
 
 /** Stored packages whose bytes are not what their names say put the ledger into safe mode (K10). */
 async function checkPackages(realPath: string): Promise<Check> {
-  const { directoryPackageStore } = await import('../capability/index.js')
-  const store = directoryPackageStore(join(realPath, 'packages'))
-  const names = await store.list()
-  for (const name of names) {
-    try {
-      await store.read(name)
-    } catch (error) {
-      return problemOf('packages', error)
-    }
+  const { inspectPackages } = await import('../runtime/index.js')
+  const { count, malformed, unusable } = await inspectPackages(realPath)
+  const [bad] = malformed
+  if (bad !== undefined) return problemOf('packages', bad)
+  const name = 'packages'
+  const [other] = unusable
+  if (other !== undefined) {
+    return { name, state: 'warning', found: other.message, fix: errorDocument(other).fix }
   }
-  return { name: 'packages', state: 'ok', found: `${names.length} in the content store` }
+  return { name, state: 'ok', found: `${count} in the content store` }
 }
 
 async function checkHolder(realPath: string): Promise<Check> {

@@ -13,6 +13,7 @@ import { escapeText } from './frame/text.js'
 import { adder, type Launch } from './program/add.js'
 import { addIntentCommands } from './program/intents.js'
 import { addKeepingCommands } from './program/keeping.js'
+import { addKeyCommands } from './program/keys.js'
 import { addPackageCommands, addPackageMaking } from './program/packages.js'
 import { addReadCommands } from './program/reading.js'
 import { addRunCommands } from './program/running.js'
@@ -88,6 +89,7 @@ function build(launch: Launch): Command {
   addKeepingCommands(add)
   addServingCommands(add)
   addPackageCommands(add)
+  addKeyCommands(adder(program.command('key').description('change the key'), launch))
   addPackageMaking(adder(program.command('package').description('make packages'), launch))
   return program
 }

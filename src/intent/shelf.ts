@@ -4,7 +4,7 @@ import {
   createRegistry,
   type PackageStore
 } from '../capability/index.js'
-import { type Hash, isHash, isJsonObject, type Json } from '../core/index.js'
+import { type Hash, isHash, isJsonObject, isTallyError, type Json } from '../core/index.js'
 
 /** State entries `system/packages/<id>`: what is installed, committed to by every root. */
 export const INSTALLED_PREFIX = 'system/packages/'
@@ -53,13 +53,28 @@ export class PackageShelf {
     return this.#byHash.get(codeHash)
   }
 
-  /** A package by its code. Throws `capability.malformed_package` for bytes of another hash. */
+  /**
+   * A package by its code, if it is there and can run here. Throws `capability.malformed_package`
+   * for bytes of another hash.
+   */
   async load(codeHash: Hash): Promise<CapabilityPackage | undefined> {
+    const found = await this.#find(codeHash)
+    return 'manifest' in found ? found : undefined
+  }
+
+  async #find(codeHash: Hash): Promise<CapabilityPackage | Omit<RefusedPackage, 'name'>> {
     const known = this.#byHash.get(codeHash)
     if (known !== undefined) return known
-    const stored = await this.#store.read(codeHash)
-    if (stored !== undefined) this.#byHash.set(codeHash, stored)
-    return stored
+    try {
+      const stored = await this.#store.read(codeHash)
+      const message = `the content store does not have its code ${codeHash}`
+      if (stored === undefined) return { code: 'missing_code', message }
+      this.#byHash.set(codeHash, stored)
+      return stored
+    } catch (error) {
+      if (!isTallyError(error, 'capability.other_interface')) throw error
+      return { code: 'other_interface', message: error.message }
+    }
   }
 
   /** Puts a package into the content store; it is not installed by that. */
@@ -70,17 +85,18 @@ export class PackageShelf {
 
   /**
    * Arranges what the state says is installed. Throws `capability.malformed_package`; tells of
-   * packages whose bytes are not there.
+   * packages whose bytes are not there, or were packed for another program (K3).
    */
   async arrange(installed: ReadonlyMap<string, Hash>): Promise<readonly RefusedPackage[]> {
     const refused: RefusedPackage[] = []
     const there: CapabilityPackage[] = []
     for (const [id, codeHash] of installed) {
-      const one = await this.load(codeHash)
-      if (one?.manifest.id === id) there.push(one)
+      const found = await this.#find(codeHash)
+      if (!('manifest' in found)) refused.push({ name: id, ...found })
+      else if (found.manifest.id === id) there.push(found)
       else {
-        const message = `the content store does not have its code ${codeHash}`
-        refused.push({ name: id, code: 'missing_code', message })
+        const message = `its code ${codeHash} is that of ${found.manifest.id}`
+        refused.push({ name: id, code: 'package_changed', message })
       }
     }
     this.#registry = createRegistry(there)

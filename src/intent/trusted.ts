@@ -3,6 +3,7 @@ import type { Json } from '../core/index.js'
 import type { Intent } from './intent.js'
 import { payloadTextOf } from './payload-text.js'
 import { reservedKeyOf } from './reply.js'
+import { uiProblemOf } from './ui.js'
 
 /** Runs a trusted block for an intent; the receipt is the block's, under the intent's action. */
 export function runTrusted(port: KernelPort, block: Block, intent: Intent): unknown {
@@ -16,10 +17,12 @@ export function runTrusted(port: KernelPort, block: Block, intent: Intent): unkn
   return port.act(block, payload)
 }
 
-/** Why a result cannot stand in a reply (K1). */
+/** Why a result cannot stand in a reply (K1, K12). */
 export function refusalOf(
   result: unknown
 ): { readonly reason: string; readonly details: Json } | undefined {
   const key = reservedKeyOf(result)
-  return key === undefined ? undefined : { reason: 'result_reserved_key', details: { key } }
+  if (key !== undefined) return { reason: 'result_reserved_key', details: { key } }
+  const problem = uiProblemOf(result)
+  return problem === undefined ? undefined : { reason: 'result_invalid_ui', details: { problem } }
 }

@@ -9,6 +9,7 @@ import {
   recoverLedger
 } from '../ledger/index.js'
 import { dropLock, readRollback } from './integrity-lock.js'
+import { inspectPackages } from './package-bytes.js'
 import { identityOf } from './reader.js'
 
 /** How a recovery went, and which data directory is the live one now. */
@@ -39,6 +40,7 @@ export async function recoverLocation(
     const asked = { store: held.store, identity, notes, acknowledgeNotes }
     try {
       const recovery = await recoverLedger(asked)
+      await checkPackages(held)
       await endLock(held, { identity, receipts: recovery.report.receipts, acknowledgeNotes })
       return { recovery, live: held.location.marker.live, kept: null }
     } catch (error) {
@@ -50,6 +52,16 @@ export async function recoverLocation(
   } finally {
     await held.close()
   }
+}
+
+/**
+ * A chain that verifies does not make the bytes of a package right: it would be safe mode again.
+ */
+async function checkPackages({ location }: HeldStore): Promise<void> {
+  const { malformed } = await inspectPackages(location.realPath)
+  const [first] = malformed
+  if (first === undefined) return
+  throw new TallyError('runtime.malformed_packages', { problem: first.message })
 }
 
 /** A lock that says of more receipts is as good as a note: losing them is to be acknowledged. */

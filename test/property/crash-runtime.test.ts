@@ -8,9 +8,13 @@ import { Xorshift128 } from '../../src/core/index.js'
 import { createRuntime } from '../../src/runtime/index.js'
 import { builtModule } from '../support/built.js'
 import { startWriter } from './crash-store/process.js'
+import { keyInForce } from './crash-store/rotate-worker.mjs'
 import { COUNTS_PER_RUN, workerBlocks, workerDocument } from './crash-store/runtime-worker.mjs'
 
 const KILLS = process.env['SOAK'] === '1' ? 100 : 15
+const ROTATION_KILLS = process.env['SOAK'] === '1' ? 60 : 4
+/** Longest life after the last rotation that is waited for, milliseconds: some take less. */
+const ROTATION_MS_MAX = 12
 /** Longest life after the first run that it ended, milliseconds. */
 const LIFE_MS_MAX = 120
 
@@ -94,5 +98,33 @@ describe('a killed runtime', () => {
     expect(result.status).toBe('done')
     expect(runtime.status().receipts).toBe(7)
     await runtime.close()
+  })
+
+  it('K2: a key that is being rotated is the old one or the new one, kill after kill', {
+    timeout: ROTATION_KILLS * 20_000
+  }, async () => {
+    const random = new Xorshift128('crash-rotation')
+    const location = join(directory, 'ledger')
+    const told: string[] = []
+    for (let life = 1; life <= ROTATION_KILLS; life += 1) {
+      const rotations = 1 + (random.uint32() % 3)
+      const later = random.uint32() % ROTATION_MS_MAX
+      let lines = 0
+      await startWriter('rotate-worker.mjs', [builtModule('index.js'), location], (line, kill) => {
+        const [kind, publicKey = ''] = line.split(' ')
+        // What was told stands; at most the one that was under way may have come to be besides.
+        if (kind === 'ready' && told.length > 0 && told.at(-1) !== publicKey) {
+          expect(told).not.toContain(publicKey)
+        }
+        told.push(publicKey)
+        lines += 1
+        if (lines === rotations + 1) setTimeout(kill, later)
+      })
+    }
+    const tally = await createRuntime({ location, insecurePlaintextKey: true, serve: false })
+    expect(tally.status()).toMatchObject({ mode: 'ready', warnings: [] })
+    expect(await keyInForce(tally)).toMatch(/^[0-9a-f]{64}$/)
+    expect(await tally.verify()).toMatchObject({ ok: true })
+    await tally.close()
   })
 })

@@ -56,7 +56,8 @@ export function encodePackage({ manifest, bundle }: CapabilityPackage): string {
 
 /**
  * Reads a stored package and measures it again. Throws `capability.malformed_package` when it is
- * not canonical, was made for another interface or engine, or does not hash to its name.
+ * not canonical or does not hash to its name, and `capability.other_interface` when it does and was
+ * made for another interface or engine: such a package is whole, and cannot run here.
  */
 export function parsePackage(
   text: string,
@@ -74,7 +75,15 @@ export function parsePackage(
     throw refuse('its members are not those of a package')
   }
   if (abi !== ABI_VERSION || engine !== ENGINE_WASM_SHA256) {
-    throw refuse(`it was packed for ${String(abi)}, this program runs ${ABI_VERSION}`)
+    const bundleSha256 = sha256Hex(bundle)
+    if (
+      hashJson({ abi: abi ?? null, bundleSha256, engine: engine ?? null, manifest }) !== codeHash
+    ) {
+      throw refuse('its content does not hash to its name')
+    }
+    const theirs = interfaceText(abi, engine)
+    const ours = interfaceText(ABI_VERSION, ENGINE_WASM_SHA256)
+    throw new TallyError('capability.other_interface', { codeHash, theirs, ours })
   }
   const parsed = parseManifest(manifest, options)
   if (!parsed.ok) throw refuse(parsed.refusals[0]?.message ?? 'its manifest is refused')
@@ -91,14 +100,18 @@ export function openPackage(
   options: { readonly known?: ReadonlySet<string> } = {}
 ): CapabilityPackage {
   const stored = readJson(text)
-  const { bundle, manifest } = isJsonObject(stored) ? stored : {}
+  const { abi, bundle, engine, manifest } = isJsonObject(stored) ? stored : {}
   const measured = hashJson({
-    abi: ABI_VERSION,
+    abi: abi ?? null,
     bundleSha256: sha256Hex(typeof bundle === 'string' ? bundle : ''),
-    engine: ENGINE_WASM_SHA256,
+    engine: engine ?? null,
     manifest: manifest ?? null
   })
   return parsePackage(text, measured, options)
+}
+
+function interfaceText(abi: Json | undefined, engine: Json | undefined): string {
+  return `${String(abi)} (engine ${String(engine).slice(0, 12)})`
 }
 
 function readJson(text: string): Json | undefined {

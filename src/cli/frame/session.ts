@@ -68,7 +68,9 @@ async function openForReading(frame: Frame): Promise<Session> {
 async function openForRunning(frame: Frame, options: RuntimeOptions): Promise<Session> {
   const { createRuntime } = await import('../../runtime/index.js')
   const runtime = await createRuntime(options)
-  for (const warning of runtime.status().warnings) frame.output.log(text`${warning}`)
+  // Without configuration there is no code to do anything again with.
+  const { warnings } = runtime.status()
+  if ('blocks' in options) for (const warning of warnings) frame.output.log(text`${warning}`)
   return { client: localClient(runtime.service), holder: 'us', close: () => runtime.close() }
 }
 

@@ -35,7 +35,7 @@ function bundleOf(writer: string): Promise<string> {
  * kill it. Resolves when it has ended.
  */
 export async function startWriter(
-  writer: 'writer.ts' | 'ledger-writer.ts' | 'runtime-worker.mjs',
+  writer: 'writer.ts' | 'ledger-writer.ts' | 'runtime-worker.mjs' | 'rotate-worker.mjs',
   options: readonly string[],
   onLine: (line: string, kill: () => void) => void
 ): Promise<void> {

@@ -25,6 +25,10 @@ export const capabilityCodes = {
     message: 'The stored package {codeHash} cannot be used: {problem}.',
     fix: 'Remove it from the content store and install the package again.'
   },
+  'capability.other_interface': {
+    message: 'The package {codeHash} was packed for {theirs}; this program runs {ours}.',
+    fix: 'Pack it again with this program and install that, or use the program it was packed for.'
+  },
   'capability.duplicate_package': {
     message: 'Two packages have the id {id}.',
     fix: 'Uninstall one of them; an id names one package.'

@@ -35,6 +35,10 @@ export const runtimeCodes = {
       'Register the code that made it; where code has changed, raise its version. Then open the ' +
       'ledger again, or run "tally verify --replay".'
   },
+  'runtime.malformed_packages': {
+    message: 'The chain verifies, and a stored package does not: {problem}',
+    fix: 'Put its bytes back or remove its file, and install the package again afterwards.'
+  },
   'runtime.newer_versions': {
     message: 'Version {theirs} of the kernel has used the ledger, and this is {ours}.',
     fix: 'Use the version of tallystick that was used last, or a later one.'

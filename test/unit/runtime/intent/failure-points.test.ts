@@ -2,10 +2,16 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { canonicalize, hashJson, sha256Hex } from '../../../../src/core/index.js'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
 import { alterRecords, holdStore } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
-import { createRuntime, type WiredRuntime } from '../../../../src/runtime/index.js'
+import {
+  createRuntime,
+  inspectPackages,
+  recoverLocation,
+  type WiredRuntime
+} from '../../../../src/runtime/index.js'
 import { counterPackage, PackageFolder } from '../../../support/packages.js'
 
 /** The seed's list "common failure points in integration", one test for each, in its order. */
@@ -134,9 +140,47 @@ describe('common failure points of the seed', () => {
     const recover = { action: 'system.recover' }
     expect(await tally.intent(recover)).toMatchObject({ ok: false, mode: 'safe' })
     await expectSafe(tally, 'capability.malformed_package')
+    await closeAll()
+    const asked = { notes: [], allowCut: false, acknowledgeNotes: false }
+    await expect(recoverLocation(join(location, 'ledger'), asked)).rejects.toMatchObject({
+      code: 'runtime.malformed_packages'
+    })
+    const again = await open()
+    await expectSafe(again, 'capability.malformed_package')
     await writeFile(join(store, name), text)
-    expect(await tally.intent(recover)).toMatchObject({ ok: true, mode: 'ready' })
-    expect(await tally.intent({ action: 'count.up' })).toMatchObject({ count: 3 })
+    expect(await again.intent(recover)).toMatchObject({ ok: true, mode: 'ready' })
+    expect(await again.intent({ action: 'count.up' })).toMatchObject({ count: 3 })
+  })
+
+  test('K3: a package was packed for another program: it is refused, and that is all', async () => {
+    const tally = await begin()
+    const { identity } = tally
+    const store = join(location, 'ledger', 'packages')
+    const [name = ''] = await readdir(store)
+    const { manifest, ...rest } = JSON.parse(await readFile(join(store, name), 'utf8'))
+    const { bundle, engine } = rest
+    const other = { abi: 'tally-abi/9', bundle, engine, manifest: { ...manifest, id: 'other' } }
+    const bundleSha256 = sha256Hex(bundle)
+    const codeHash = hashJson({ abi: other.abi, bundleSha256, engine, manifest: other.manifest })
+    await writeFile(join(store, `${codeHash}.json`), canonicalize(other))
+    const payload = { id: 'other', version: '1.0.0', codeHash }
+    await tally.intent({ action: 'package.install', payload })
+    await closeAll()
+    const again = await open()
+    expect(again.status()).toMatchObject({ mode: 'ready', warnings: [], identity })
+    expect(again.packages.refused).toEqual([
+      expect.objectContaining({ name: 'other', code: 'other_interface' })
+    ])
+    expect(await again.intent({ action: 'count.up' })).toMatchObject({ count: 3 })
+    expect(await inspectPackages(join(location, 'ledger'))).toMatchObject({
+      count: 2,
+      malformed: [],
+      unusable: [{ code: 'capability.other_interface' }]
+    })
+    // Altered as well, it is not what its name says any more.
+    await closeAll()
+    await writeFile(join(store, `${codeHash}.json`), canonicalize({ ...other, bundle: '' }))
+    await expectSafe(await open(), 'capability.malformed_package')
   })
 
   test('K10: the state is not that of the root', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Json } from '../../../../src/core/index.js'
 import { createRuntime, defineBlock, type Runtime } from '../../../../src/index.js'
 
 const opened: Runtime[] = []
@@ -58,7 +59,16 @@ const asks = defineBlock({
   }
 })
 
-const blocks = [add, list, rude, asks]
+const show = defineBlock({
+  name: 'show',
+  version: '1.0.0',
+  sideEffects: 'none',
+  intents: ['show.any'],
+  input: z.object({ ui: z.json() }),
+  run: (_, { ui }) => ({ ui })
+})
+
+const blocks = [add, list, rude, asks, show]
 
 test('K1: an intent is done by the block that serves it and leaves one receipt', async () => {
   const tally = await open()
@@ -106,6 +116,38 @@ test('K1: what no intent is, what nobody serves, and what a result may not say',
   expect(await reason('counter.add', { by: 'two' })).toBe('invalid_input')
   expect(await reason('counter.add.twice', { by: 1 })).toBe('dapp')
   expect(tally.status().receipts).toBe(1)
+})
+
+test('K12: a result says how it is shown in one form only, and keeps it', async () => {
+  const tally = await open()
+  const shown = async (ui: Json) => tally.intent({ action: 'show.any', payload: { ui } })
+  const widgets = [{ type: 'card', id: 'a', title: 'Balance', data: { amount: '7' } }]
+  const ui = { layout: 'grid', widgets }
+  const done = await shown(ui)
+  expect(done).toMatchObject({ type: 'dapp', ui })
+  for (const [bad, problem] of [
+    ['grid', 'ui: invalid_type'],
+    [{ layout: 'grid' }, 'ui.widgets: invalid_type'],
+    [{ layout: 'grid', widgets: [{ type: '' }] }, 'ui.widgets.0.type: too_small'],
+    [{ layout: 'grid', widgets: [], script: 'alert(1)' }, 'ui: unrecognized_keys']
+  ] as const) {
+    expect(await shown(bad as Json)).toMatchObject({
+      type: 'error',
+      reason: 'result_invalid_ui',
+      details: { problem }
+    })
+  }
+  expect(await tally.verify()).toMatchObject({ ok: true, reexecuted: 1, reexecutedFailures: 4 })
+})
+
+test('K2: what a ledger cannot do inside itself says so, with what does it instead', async () => {
+  const tally = await open()
+  for (const action of ['system.export', 'system.import', 'system.identity.create']) {
+    const reply = await tally.intent({ action })
+    expect(reply).toMatchObject({ type: 'error', reason: 'not_available' })
+    expect(reply).toHaveProperty('details.fix')
+  }
+  expect(tally.status().receipts).toBe(0)
 })
 
 test('K1: a result that is no object stands under value', async () => {
