@@ -184,4 +184,38 @@ describe('tools in runs', () => {
     expect(await calls()).toEqual(['die'])
     await tally.close()
   })
+
+  it('K5: are other code with another schema: what was done before is not done again by it', async () => {
+    const location = join(folder, 'ledger')
+    const open = async (isLater: string) => {
+      const environment = { CALLS_FILE: join(folder, 'calls'), IS_LATER: isLater }
+      const place = { command: process.execPath, arguments: [fixture], environment }
+      const { blocks, providers } = await connected({ place, tools: ['changing'] })
+      const keys = { create: 'if-absent', insecurePlaintextKey: true } as const
+      return createRuntime({ location, ...keys, blocks, providers })
+    }
+    const hashOf = () => server.tools[0]?.schemaHash ?? ''
+    const ask = { action: 'mcp.calc.changing', payload: {} }
+    const first = await open('no')
+    expect(await first.intent({ ...ask, id: 'one' })).toMatchObject({ type: 'dapp' })
+    const before = hashOf()
+    await first.close()
+    await server.close()
+    const later = await open('yes')
+    expect(hashOf()).not.toBe(before)
+    expect(await later.intent({ ...ask, id: 'two' })).toMatchObject({ type: 'dapp' })
+    const codes: string[] = []
+    for await (const { receipt } of later.receipts()) {
+      codes.push(receipt.inputPayload.provider.codeHash)
+    }
+    expect(codes).toEqual([before, hashOf()])
+    const { failure } = await later.verify({ reexecute: true })
+    expect(failure).toMatchObject({
+      index: 0,
+      field: 'inputPayload.provider.codeHash',
+      expected: hashOf(),
+      actual: before
+    })
+    await later.close()
+  })
 })
