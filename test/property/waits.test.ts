@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock, type OpenWait } from '../../src/block/index.js'
-import type { Json, RunId } from '../../src/core/index.js'
-import type { Registrations, RunHandle, WiredRuntime } from '../../src/runtime/index.js'
-import { codeOf, Machine, settleDown, until } from '../support/lives.js'
+import type { Json, JsonObject, RunId } from '../../src/core/index.js'
+import {
+  commandIn,
+  type Registrations,
+  type RunHandle,
+  type WiredRuntime
+} from '../../src/runtime/index.js'
+import { codeOf, Machine, openOn, settleDown, until } from '../support/lives.js'
 
 const ask = defineBlock({
   name: 'ask',
@@ -106,6 +111,53 @@ describe('answers to waits', () => {
       reason: 'unknown_token'
     })
     await runtime.close()
+  })
+
+  it('W10: a command with an id counts once, wherever the process dies under it', async () => {
+    const two = {
+      ...(one({ block: 'ask' }) as JsonObject),
+      nodes: { a: { block: 'ask' }, b: { block: 'ask' } },
+      transitions: { a: 'b' }
+    }
+    let deaths = 0
+    for (let dieAt = 1; ; dieAt += 1) {
+      const machine = new Machine(dieAt)
+      const before = await machine.open(registrations)
+      const begun = before.start(two, { id: 'r', inputs: {} })
+      const { token, digest } = await waiting(before, begun)
+      await before.close()
+      const command = { digest, commandId: 'c', value: { ok: 1 } }
+      const { life, store } = machine.begin(dieAt)
+      const clock = life.clock(machine.clock)
+      const dying = await openOn(store, { ...registrations, clock }).catch(() => undefined)
+      let first: unknown
+      const given = async () => (await dying?.resume('r'))?.approve(token, command)
+      given().then(
+        (outcome) => {
+          first = outcome
+        },
+        () => undefined
+      )
+      await until(() => life.isDead || first !== undefined)
+      if (!life.isDead) await dying?.close().catch(() => undefined)
+      if (life.isDead) deaths += 1
+      const after = await machine.open(registrations)
+      const run = await after.resume('r')
+      const again = await run.approve(token, command)
+      // Whoever heard of the first hears the same; whoever did not may learn that it counted.
+      if (first !== undefined) expect(again).toEqual({ accepted: true, repeated: true })
+      expect(again).toMatchObject({ accepted: true })
+      expect(await run.approve(token, command)).toEqual({ accepted: true, repeated: true })
+      const next = await waiting(after, run)
+      expect(next.path).toBe('root/b')
+      const entries: Json[] = []
+      for await (const { value } of after.journal('r')) entries.push(value)
+      const commands = entries.flatMap((entry) => commandIn(entry) ?? [])
+      expect(commands).toMatchObject([{ commandId: 'c', action: 'approve', value: { ok: 1 } }])
+      await after.close()
+      if (!life.isDead) break
+    }
+    expect(deaths).toBeGreaterThan(2)
   })
 
   it('B3: of approve and deny at the same time, one is accepted', async () => {

@@ -158,7 +158,7 @@ describe('an endpoint that fails a read', () => {
   it('is replaced by the next one, if that serves the right chain', async () => {
     const wrong = await startChain({ chainId: 77 })
     const two = (rpc: readonly string[]) =>
-      evmExecutor({ chains: { [chain.id]: { rpc, rpcTimeoutMs: 500 } } })
+      evmExecutor({ chains: { [chain.id]: { rpc, rpcTimeoutMs } }, clock })
     const request = { chain: chain.id, execution: reading() }
     const options = { key: 'k', signal: new AbortController().signal }
     const dead = 'http://127.0.0.1:1'
