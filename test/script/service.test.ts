@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documentOf, Project, type Started } from '../support/project.js'
 
@@ -64,6 +66,17 @@ describe('a ledger that is held', () => {
     expect(ended.stderr).toContain('goes on in the service')
     const again = await project.tally(words, { cwd })
     expect(again.code).toBe(0)
+  })
+
+  it('K2: has its key rotated by whoever holds it', async () => {
+    const { cwd, dir } = elsewhere()
+    const rotated = await project.tally(['key', 'rotate', '--json', ...dir], { cwd })
+    expect(rotated.code).toBe(0)
+    const { publicKey, replaced } = documentOf(rotated, 'intent') as Record<string, string>
+    expect(publicKey).not.toBe(replaced)
+    const path = project.path(`.tally/keys/${replaced}`)
+    expect(JSON.parse(await readFile(`${path}.json`, 'utf8'))).toMatchObject({ publicKey })
+    expect(existsSync(`${path}.${replaced}.json`)).toBe(true)
   })
 
   it('W7: an answer from another process ends the run of the first, which shows it', async () => {

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtFile } from '../support/built.js'
 import { documentOf, Project } from '../support/project.js'
@@ -145,5 +145,21 @@ describe('doctor', () => {
     expect(found.stdout).toContain('TALLY_PASSPHRASE')
     const empty = await project.tally(['doctor', '--dir', 'none', '--json'])
     expect(documentOf(empty, 'doctor')).toMatchObject({ ok: true })
+  })
+})
+
+describe('key', () => {
+  it('K2: is replaced and distrusted in one command, and only a replaced one is', async () => {
+    const revoked = await project.tally(['key', 'revoke', '--json'])
+    expect(revoked.code).toBe(0)
+    const [rotation, revocation] = revoked.documents
+    const { replaced } = rotation as Record<string, string>
+    expect(revocation).toMatchObject({ $type: 'intent', publicKey: replaced, revoked: true })
+    expect(await readdir(project.path('.tally/keys'))).toEqual([`${replaced}.json`])
+    const unknown = await project.tally(['key', 'revoke', 'f'.repeat(64)])
+    expect(unknown.code).toBe(1)
+    expect(unknown.stdout).toContain('unknown_key')
+    const verified = await project.tally(['verify', '--replay'])
+    expect(verified.code).toBe(0)
   })
 })

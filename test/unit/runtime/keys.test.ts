@@ -11,7 +11,12 @@ import {
 } from '../../../src/core/index.js'
 import { KeyFiles, loadKeyFile, sign } from '../../../src/identity/index.js'
 import { alterRecords, holdStore, type Receipt } from '../../../src/ledger/index.js'
-import { createRuntime, verifyLocation, type WiredRuntime } from '../../../src/runtime/index.js'
+import {
+  createRuntime,
+  recoverLocation,
+  verifyLocation,
+  type WiredRuntime
+} from '../../../src/runtime/index.js'
 import { OwnKeys } from '../../../src/runtime/own-keys.js'
 
 const rotate = { action: 'system.key.rotate' }
@@ -166,7 +171,8 @@ describe('rotation', () => {
     await signedBy(tally)
     await closeAll()
     const old = await loadKeyFile({ path: join(keyDirectory(), `${identity}.${identity}.json`) })
-    await alter(identity, (receipt) => {
+    const isLast = (receipt: Receipt) => receipt.intent === 'system.approver'
+    await alter(identity, isLast, (receipt) => {
       const { receiptHash: _, signature: __, ...signed } = { ...receipt, publicKey: old.publicKey }
       const receiptHash = sha256Hex(canonicalize(signed))
       const signature = sign(Buffer.from(receiptHash, 'hex'), old.seed)
@@ -175,6 +181,22 @@ describe('rotation', () => {
     const report = await verifyLocation(location(), { notes: [] })
     expect(report.failure).toMatchObject({ index: 1, field: 'publicKey', actual: identity })
     expect((await open()).status()).toMatchObject({ mode: 'safe' })
+  })
+
+  it('K2, L9: a ledger that is cut below a rotation opens with the key before it', async () => {
+    const tally = await open()
+    const { identity } = tally
+    await signedBy(tally)
+    const { publicKey } = await rotated(tally)
+    await closeAll()
+    const isRotation = (receipt: Receipt) => receipt.intent === rotate.action
+    await alter(identity, isRotation, (receipt) => ({ ...receipt, dappId: 'another' }))
+    const options = { notes: [], allowCut: true, acknowledgeNotes: true }
+    const { recovery } = await recoverLocation(location(), options)
+    expect(recovery).toMatchObject({ kind: 'cut', receipts: 1 })
+    const again = await open()
+    expect(await signedBy(again)).toBe(identity)
+    expect(await keyNames()).toEqual([`${identity}.${publicKey}.json`, `${identity}.json`])
   })
 
   it('P1: a rotation that writes what a rotation does not is found by doing it again', async () => {
@@ -233,9 +255,12 @@ describe('revocation', () => {
   })
 })
 
-async function alter(identity: IdentityId, change: (receipt: Receipt) => object): Promise<void> {
+async function alter(
+  identity: IdentityId,
+  isMeant: (receipt: Receipt) => boolean,
+  change: (receipt: Receipt) => object
+): Promise<void> {
   const held = await holdStore(location())
-  const isLast = (receipt: Receipt) => receipt.intent === 'system.approver'
   try {
     await alterRecords(held.store, identity, (text) =>
       text
@@ -243,7 +268,7 @@ async function alter(identity: IdentityId, change: (receipt: Receipt) => object)
         .map((line) => {
           if (!line.startsWith('R{')) return line
           const receipt = JSON.parse(line.slice(1)) as Receipt
-          return isLast(receipt) ? `R${canonicalize(change(receipt) as never)}` : line
+          return isMeant(receipt) ? `R${canonicalize(change(receipt) as never)}` : line
         })
         .join('\n')
     )
