@@ -19,8 +19,8 @@ export interface AskOptions {
 
 /**
  * `tally ask TEXT`: says what the text means and how that would be done, and does it once somebody
- * at the terminal agrees, or with `--yes` (semantics.md K11). Without either nothing is done. What it may do is decided as for any
- * intent: a text grants nothing.
+ * at the terminal agrees, or with `--yes` (semantics.md K11). Without either nothing is done. What
+ * it may do is decided as for any intent: a text grants nothing.
  */
 export async function ask(frame: Frame, words: string, options: AskOptions): Promise<ExitCode> {
   const { output } = frame

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest'
+import { verifyLedgerDeep } from '../../src/audit/index.js'
 import type { Evidence } from '../../src/ledger/index.js'
+import { Registry } from '../../src/runtime/registry.js'
 import { compensatedBlocks, compensationDocuments } from '../support/compensation-scenario.js'
 import { crashEverywhere } from '../support/crash-everywhere.js'
-import { runScenario } from '../support/run-to-end.js'
+import { testKeys } from '../support/lives.js'
+import { agreeable, type Decide, runScenario, type Scenario } from '../support/run-to-end.js'
 
 function scenario(name: string) {
   const document = compensationDocuments[name]
@@ -11,10 +14,10 @@ function scenario(name: string) {
 }
 
 /** A run to its end, with what it left. */
-async function ended(name: string) {
+async function ended(given: string | Scenario) {
   const evidence: Evidence[] = []
   const outcome = await runScenario({
-    ...scenario(name),
+    ...(typeof given === 'string' ? scenario(given) : given),
     opened: ({ ledger }) => {
       const close = ledger.close.bind(ledger)
       ledger.close = async () => {
@@ -28,6 +31,10 @@ async function ended(name: string) {
     }
   })
   const { result, receipts, state, machine } = outcome
+  const code = await Registry.open(compensatedBlocks(machine.world))
+  const { identity } = testKeys
+  const report = await verifyLedgerDeep({ store: machine.disk.open(), identity, code })
+  expect(report.failure).toBeUndefined()
   const deeds = machine.world.deeds.map(({ request }) => Object.keys(JSON.parse(request))[0])
   return { result, receipts, state, evidence, deeds, intents: receipts.map(({ intent }) => intent) }
 }
@@ -131,6 +138,44 @@ describe('deferred steps', () => {
     ])
     expect(await status('deferred steps')).toBe('done')
   })
+})
+
+/** Cancels instead of deciding about what failed for good, or what nobody knows. */
+const cancelling: Decide = (wait, world) =>
+  wait.reason === 'decision' ? { action: 'cancel' } : agreeable(wait, world)
+
+const cancelled = (name: string) => ({ ...scenario(name), decide: cancelling })
+
+describe('cancelling a run', () => {
+  it('C4: begins no more deferred steps, keeps the commit, and names what is not done', async () => {
+    const { intents, evidence, result } = await ended(
+      cancelled('a deferred step that is never done')
+    )
+    expect(result).toMatchObject({ status: 'cancelled', response: { reason: 'cancelled' } })
+    expect(intents).toEqual(['trip.trip'])
+    const left = [
+      { path: 'root/trip/letter', state: 'not_done', reason: 'cancelled' },
+      { path: 'root/trip/other', state: 'not_done', reason: 'cancelled' }
+    ].map((one) => ({ ...one, path: `${one.path}~release` }))
+    expect(evidence.at(-2)).toMatchObject({ code: 'deferred_not_done', details: { left } })
+  })
+
+  it('C4: goes on undoing, and waits for no person', async () => {
+    const { deeds, evidence, result } = await ended(
+      cancelled('a compensation that nobody knows of')
+    )
+    expect(result.status).toBe('cancelled')
+    expect(deeds).toEqual(['reserves', 'reserves', 'effect', 'releases'])
+    const left = [{ path: 'root/trip/flight', state: 'landed', reason: 'cancelled' }]
+    expect(evidence[0]).toMatchObject({ type: 'abort', code: 'boom', details: { left } })
+  })
+
+  it.each(['a deferred step that is never done', 'a compensation that nobody knows of'])(
+    'C4, L7: a crash at any boundary changes nothing of %s',
+    async (name) => {
+      expect(await crashEverywhere(cancelled(name))).toBeGreaterThan(4)
+    }
+  )
 })
 
 const isSoak = process.env['SOAK'] === '1'

@@ -38,6 +38,7 @@ function reservingBlocks(world: World): readonly Block[] {
     }),
     reserve('reserve-by-name', { compensate: 'cancel' }),
     reserve('reserve-stubborn', { compensate: 'stubborn' }),
+    reserve('reserve-and-lose', { compensate: 'lose' }),
     reserve('reserve-for-good', { compensate: () => null }),
     // Its provider says how it is undone.
     reserve('charge', {
@@ -116,6 +117,14 @@ function undoingProviders(world: World): readonly Provider[] {
       perform: (call) => world.act(call),
       locate: (call) => world.locate(call)
     },
+    // Acts, and loses the answer.
+    {
+      name: 'lose',
+      perform: (call) => {
+        world.act(call)
+        throw new EffectFailure('gone')
+      }
+    },
     {
       name: 'stubborn',
       perform: () => {
@@ -188,6 +197,18 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
         visa: block('reserve-for-good'),
         fails: block('boom')
       })
+    })
+  ),
+  'a compensation that nobody knows of': document(
+    chain({
+      trip: atomic(
+        {
+          hotel: block('reserve'),
+          flight: block('reserve-and-lose'),
+          fails: block('boom')
+        },
+        { recovery: [{ retry: { max_attempts: 2, interval_ms: 3_000 } }] }
+      )
     })
   ),
   'an inner rollback inside a commit': document(

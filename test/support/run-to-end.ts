@@ -15,7 +15,8 @@ import { type Life, Machine, openOn, settleDown, testKeys, type World } from './
 export type Decide = (wait: OpenWait, world: World) => Reply
 
 export type Reply = { readonly value?: Json } & {
-  readonly action: 'approve' | 'deny' | 'resume' | 'retry' | 'patch' | 'skip' | 'abort'
+  /** `cancel`: of the whole run. */
+  readonly action: 'approve' | 'deny' | 'resume' | 'retry' | 'patch' | 'skip' | 'abort' | 'cancel'
 }
 
 /** Approves, gives a value, tells what became of an effect, skips what failed. */
@@ -32,6 +33,11 @@ export async function reply(run: RunHandle, wait: OpenWait, given: Reply) {
   const answer: Answer = { digest: wait.digest, by: 'tester', value: given.value ?? null }
   if (given.action === 'approve') return run.approve(wait.token, answer)
   if (given.action === 'deny') return run.deny(wait.token, answer)
+  if (given.action === 'cancel') {
+    await run.cancel('enough')
+    // No answer: nobody looks for it in the journal.
+    return { accepted: false, reason: 'run_moved' } as const
+  }
   return run.resume(wait.token, { ...answer, action: given.action })
 }
 

@@ -29,7 +29,7 @@ export function loneUnitId(runId: RunId): UnitId {
 export async function finishRun(pump: RunPump, settled: Response): Promise<RunEnd> {
   const { book, host, runId } = pump
   const response = bare(settled)
-  const status = response.success ? 'done' : pump.isCancelled ? 'cancelled' : 'failed'
+  const status = response.success ? 'done' : pump.cancel !== undefined ? 'cancelled' : 'failed'
   const { journalHash } = book
   const written = book.append(
     { k: 'run.finished', at: book.now(), status, response, journalHash },

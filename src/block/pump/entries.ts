@@ -189,7 +189,10 @@ export interface LeftOutside {
   /** Idempotency key of the effect; of a step that was put off: hash of its payload. */
   readonly key: Hash
   readonly state: 'landed' | 'in_doubt' | 'not_done'
-  /** Why nothing undid it, or the reason of the compensation or of the step that failed. */
+  /**
+   * Why nothing undid it, or the reason of the compensation or of the step that failed;
+   * `cancelled`: the run was, and waited no more.
+   */
   readonly reason: string
 }
 

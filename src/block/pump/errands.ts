@@ -2,16 +2,19 @@ import { type Hash, hashJson, type JsonObject, limits } from '../../core/index.j
 import type { BlockIdentity, Sink } from '../chart/execution.js'
 import { initialLeaf, type LeafSnapshot, type LeafTable, stepLeaf } from '../chart/leaf-table.js'
 import { compensationBlock } from '../errand-blocks.js'
-import type {
-  Ask,
-  AttemptAsk,
-  Delivery,
-  ExecuteEvent,
-  NodeOptions,
-  Request,
-  Response
+import {
+  type Ask,
+  type AttemptAsk,
+  type Delivery,
+  type ExecuteEvent,
+  type LeafEvent,
+  type NodeOptions,
+  type Request,
+  type Response,
+  reasons
 } from '../protocol.js'
-import type { LeftOutside, OutboxEntry, ScopeEnded } from './entries.js'
+import { cancelEvent } from './cancelling.js'
+import type { CancelAsked, LeftOutside, OutboxEntry, ScopeEnded } from './entries.js'
 import type { Undoable } from './outside.js'
 
 /**
@@ -105,10 +108,11 @@ function errand(
   }
 }
 
-function notDone({ identity, execute }: Errand, reason: string): LeftOutside {
+function notDone({ identity, execute }: Errand, reason: string, isInDoubt = false): LeftOutside {
   const { path, block: effect } = identity
   const key = hashJson(execute.request.payload)
-  return { path, step: execute.step, effect, key, state: 'not_done', reason }
+  const state = isInDoubt ? 'in_doubt' : 'not_done'
+  return { path, step: execute.step, effect, key, state, reason }
 }
 
 /** What a commit says of the steps that it sets free. */
@@ -124,6 +128,10 @@ export function outboxOf(deferred: readonly AttemptAsk[]): readonly OutboxEntry[
 /**
  * The errands of one overlay, one after the other. Pure: it steps the leaf's chart and says what it
  * asks for, live and in verification alike.
+ *
+ * Once the run is cancelled nobody is waited for: compensations are tried as often as ever, and one
+ * that needs a person ends as `cancelled`; of deferred steps the one under way ends its attempt,
+ * and the others are not begun. What is not done for that is named like all that is left.
  */
 export class Errands {
   readonly #table: LeafTable
@@ -131,6 +139,9 @@ export class Errands {
   readonly #waiting: Errand[]
   #current: Errand | undefined
   #leaf: LeafSnapshot | undefined
+  /** The current one may have done something outside. */
+  #hasSent = false
+  #cancel: CancelAsked | undefined
   /** Why a write was not undone, or null when it was, by its key. */
   readonly #undone = new Map<Hash, string | null>()
   /** Steps that were put off and are not done. */
@@ -141,9 +152,12 @@ export class Errands {
     readonly errands: readonly Errand[]
     readonly at: number
     readonly ask: (ask: Ask) => void
+    /** The run is cancelled already. */
+    readonly cancel?: CancelAsked | undefined
   }) {
-    const { table, errands, at, ask } = options
+    const { table, errands, at, ask, cancel } = options
     this.#table = table
+    this.#cancel = cancel
     this.#waiting = [...errands]
     this.#sink = {
       ask,
@@ -170,7 +184,14 @@ export class Errands {
   }
 
   deliver(event: Delivery): void {
+    if ('sent' in event) this.#hasSent = event.sent === true
     this.#step(event)
+  }
+
+  /** The run is cancelled while they are under way. */
+  cancel(entry: CancelAsked): void {
+    this.#cancel = entry
+    this.#endVainWait(entry.at)
   }
 
   undone(key: Hash): string | null | undefined {
@@ -178,19 +199,40 @@ export class Errands {
   }
 
   #next(at: number): void {
-    const next = this.#waiting.shift()
+    let next = this.#waiting.shift()
+    while (next?.undoes === null && this.#cancel !== undefined) {
+      this.notDone.push(notDone(next, reasons.cancelled))
+      next = this.#waiting.shift()
+    }
     this.#current = next
+    this.#hasSent = false
     if (next === undefined) return
     this.#leaf = initialLeaf(next.identity)
     this.#step({ ...next.execute, at })
   }
 
-  #step(event: Delivery | ExecuteEvent): void {
+  #step(event: LeafEvent): void {
     const before = this.#current
     if (this.#leaf === undefined) return
     const after = stepLeaf(this.#table, this.#leaf, event, this.#sink)
     // Its end has begun the next one.
-    if (this.#current === before) this.#leaf = after
+    if (this.#current !== before) return
+    this.#leaf = after
+    this.#endVainWait(event.at)
+  }
+
+  #endVainWait(at: number): void {
+    if (this.#cancel === undefined || !this.#waitsInVain()) return
+    this.#step(cancelEvent(this.#cancel, at))
+  }
+
+  /** Whether a cancelled run does not wait for what the current one waits for. */
+  #waitsInVain(): boolean {
+    const { value, context } = this.#leaf ?? {}
+    if (this.#current === undefined || typeof value !== 'object') return false
+    const reason = context?.wait?.reason
+    if (this.#current.undoes !== null) return reason !== 'retry'
+    return !(reason === 'poll' && this.#hasSent)
   }
 
   #settled(response: Response, at: number): void {
@@ -199,7 +241,8 @@ export class Errands {
     const reason = isSkipped ? 'skipped' : response.success ? null : (response.reason ?? 'failed')
     if (undoes !== null) this.#undone.set(undoes, reason)
     else if (reason !== null && this.#current !== undefined) {
-      this.notDone.push(notDone(this.#current, reason))
+      const isInDoubt = reason === reasons.cancelled && this.#hasSent
+      this.notDone.push(notDone(this.#current, reason, isInDoubt))
     }
     this.#next(at)
   }

@@ -3,7 +3,7 @@ import type { Block } from '../define.js'
 import type { Journal, Position, SealedReference } from '../journal.js'
 import type { Response } from '../protocol.js'
 import type { ActorPool } from './actor-pool.js'
-import type { JournalEntry, Requested, Sealed } from './entries.js'
+import type { CancelAsked, JournalEntry, Requested, Sealed } from './entries.js'
 import type { UnitGate } from './gate.js'
 import type { Provider } from './performing.js'
 import type { Turns } from './turns.js'
@@ -103,6 +103,8 @@ export interface RunCheckpoint {
   readonly attempts: Readonly<Record<string, number>>
   /** Paths of the leaves that are WAITING inside an attempt. */
   readonly waiting: readonly string[]
+  /** What somebody has asked for, if the run is cancelled. */
+  readonly cancel?: CancelAsked
   /** What attempts that failed have done outside, and may have done; absent: nothing. */
   readonly landed?: {
     readonly all: readonly SealedReference[]

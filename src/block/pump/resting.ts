@@ -62,6 +62,7 @@ export function checkpointOf(pump: RunPump, snapshot: () => Json): RunCheckpoint
     attempts: pump.leaves.times(),
     open: [...current, ...decisions],
     waiting: [...pump.agenda.waiting],
+    ...(pump.cancel === undefined ? {} : { cancel: pump.cancel }),
     ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
     past
   }

@@ -6,9 +6,10 @@ import { applyEntry } from './apply.js'
 import { openDecision, takeAsk } from './asks.js'
 import type { Attempt } from './attempt.js'
 import { type Completed, type RecordedEntry, RunBook } from './book.js'
+import { cancelEvent, goesOnCancelled, scopeNews } from './cancelling.js'
 import type { EarlyExecution } from './early.js'
 import { finishRun } from './ending.js'
-import type { CancelAsked, EntryDraft, RunStarted } from './entries.js'
+import type { CancelAsked, EntryDraft, RunStarted, ScopeEnded } from './entries.js'
 import { isErrand } from './errands.js'
 import { answer, type Fact } from './facts.js'
 import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
@@ -72,13 +73,14 @@ export class RunPump {
    */
   #isGraceOver = false
   #callOffGrace: (() => void) | undefined
-  #isCancelled = false
+  #cancel: CancelAsked | undefined
 
   constructor({ runId, host, root, checkpoint, early }: RunPumpOptions) {
     this.runId = runId
     this.host = host
     this.root = root
     this.#saved = checkpoint
+    this.#cancel = checkpoint?.cancel
     this.book = new RunBook(runId, host, checkpoint)
     const post = (fact: Fact) => this.inbox.post(fact)
     this.agenda = new Agenda({ clock: host.clock, post, waiting: checkpoint?.waiting ?? [] })
@@ -117,8 +119,9 @@ export class RunPump {
     return this.#started
   }
 
-  get isCancelled(): boolean {
-    return this.#isCancelled
+  /** What somebody has asked for, if the run is cancelled. */
+  get cancel(): CancelAsked | undefined {
+    return this.#cancel
   }
 
   /** False while recorded entries are applied: nothing is decided, sent or told then. */
@@ -323,8 +326,17 @@ export class RunPump {
   }
 
   cancelled(entry: CancelAsked): void {
-    this.#isCancelled = true
-    this.#actors.command({ type: 'block.cancel', reason: entry.reason, at: entry.at })
+    this.#cancel = entry
+    this.#actors.command(cancelEvent(entry, entry.at))
+    this.scopes.cancel(entry)
+  }
+
+  /** Tells a composite how its overlay ended, and what comes after it that the run is cancelled. */
+  scopeEnded(entry: ScopeEnded): void {
+    const cancel = this.#cancel
+    this.deliver(entry.path, scopeNews(entry, cancel))
+    if (cancel === undefined || !goesOnCancelled(entry, cancel)) return
+    this.#actors.command(cancelEvent(cancel, entry.at))
   }
 
   /** Appends an entry that completes nothing, and applies it. */

@@ -3,7 +3,7 @@ import type { EvidenceDraft } from '../journal.js'
 import { type Delivery, failedResponse, type Response, type ScopeAsk } from '../protocol.js'
 import { applyEntry } from './apply.js'
 import { unitIdOf } from './attempt.js'
-import type { LeftOutside, Place, ScopeEnded } from './entries.js'
+import type { CancelAsked, LeftOutside, Place, ScopeEnded } from './entries.js'
 import {
   type Errand,
   Errands,
@@ -235,6 +235,11 @@ export class Scopes {
     applyEntry(this.#pump, written.entry)
   }
 
+  /** The run is cancelled: errands go on, and wait for nobody. */
+  cancel(entry: CancelAsked): void {
+    for (const { errands } of this.#closing.values()) errands.cancel(entry)
+  }
+
   /** Gives an errand what it waits for. */
   deliver(path: string, event: Delivery): void {
     for (const { errands } of this.#closing.values()) {
@@ -252,7 +257,7 @@ export class Scopes {
 
   /** Ends the overlay as the journal says, live and in recovery alike. */
   apply(entry: ScopeEnded): void {
-    const { path, response, at, outcome } = entry
+    const { path, outcome } = entry
     this.#pending = this.#pending.filter((ask) => ask.path !== path)
     const scope = this.#open.get(path)
     switch (outcome) {
@@ -265,7 +270,9 @@ export class Scopes {
         return
       case 'conflict':
         this.#open.delete(path)
-        return this.#pump.deliver(path, { type: 'scope.conflict', at })
+        // A cancelled one does not run again.
+        if (this.#pump.cancel !== undefined && scope?.outer === undefined) this.release()
+        break
       case 'committed': {
         this.#open.delete(path)
         if (scope?.outer === undefined) this.release()
@@ -286,8 +293,7 @@ export class Scopes {
         return unreachable(outcome)
     }
     this.#closing.delete(path)
-    const sent = entry.left !== undefined
-    this.#pump.deliver(path, { type: 'scope.settled', response, at, sent })
+    this.#pump.scopeEnded(entry)
   }
 
   #begin(scope: Scope, decided: ScopeEnded, list: readonly Errand[]): void {
@@ -296,7 +302,8 @@ export class Scopes {
       table: pump.root.leafTable(),
       errands: list,
       at: decided.at,
-      ask: (ask) => pump.ask(ask)
+      ask: (ask) => pump.ask(ask),
+      cancel: pump.cancel
     })
     this.#closing.set(decided.path, { scope, errands, decided })
   }

@@ -310,7 +310,7 @@ function finished(
     return unexpected('journal.k', 'a run whose blocks have ended', 'run.finished')
   }
   const response = bare(state.settled)
-  const status = response.success ? 'done' : state.isCancelled ? 'cancelled' : 'failed'
+  const status = response.success ? 'done' : state.cancelled !== undefined ? 'cancelled' : 'failed'
   return firstOf(
     differing('journal.response', response, entry.response),
     differing('journal.status', status, entry.status),

@@ -7,7 +7,9 @@ import { type Finding, unexpected } from '../finding.js'
 import type { CompiledNode } from '../graph/compile.js'
 import type { RecordedProvider } from '../kernel.js'
 import { type Ask, type BlockCommand, type Delivery, ROOT_PATH } from '../protocol.js'
+import { cancelEvent, goesOnCancelled } from '../pump/cancelling.js'
 import {
+  type CancelAsked,
   chainJournal,
   type JournalEntry,
   type RunStarted,
@@ -204,12 +206,7 @@ export class RunReplay {
         return this.#deliver(entry.path, { type: 'decision.made', action, ...patch, at: entry.at })
       }
       case 'cancel':
-        state.isCancelled = true
-        return this.#deliver(ROOT_PATH, {
-          type: 'block.cancel',
-          reason: entry.reason,
-          at: entry.at
-        })
+        return this.#cancelled(entry)
       case 'run.finished':
         state.isFinished = true
         return undefined
@@ -279,8 +276,21 @@ export class RunReplay {
   }
 
   #scopeEnded(entry: ScopeEnded): Finding | undefined {
-    const told = applyScopeEnd(entry, this.#state, (ask) => this.#errandAsks.push(ask))
-    return told === undefined ? this.#takeAsks([]) : this.#deliver(entry.path, told)
+    const state = this.#state
+    const told = applyScopeEnd(entry, state, (ask) => this.#errandAsks.push(ask))
+    if (told === undefined) return this.#takeAsks([])
+    const finding = this.#deliver(entry.path, told)
+    const { cancelled } = state
+    if (cancelled === undefined || !goesOnCancelled(entry, cancelled)) return finding
+    return finding ?? this.#deliver(ROOT_PATH, cancelEvent(cancelled, entry.at))
+  }
+
+  #cancelled(entry: CancelAsked): Finding | undefined {
+    const state = this.#state
+    state.cancelled = entry
+    const finding = this.#deliver(ROOT_PATH, cancelEvent(entry, entry.at))
+    for (const { closing } of state.scopes.values()) closing?.errands.cancel(entry)
+    return finding ?? this.#takeAsks([])
   }
 
   #deliver(path: string, event: BlockCommand | Delivery): Finding | undefined {

@@ -4,7 +4,7 @@ import type { Block } from '../define.js'
 import type { SealedReference } from '../journal.js'
 import type { AttemptAsk, DecisionAsk, Response, ScopeAsk, TimerAsk } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
-import type { Place, RunStarted, Settled, WaitBegun } from '../pump/entries.js'
+import type { CancelAsked, Place, RunStarted, Settled, WaitBegun } from '../pump/entries.js'
 import { type Errands, isErrand } from '../pump/errands.js'
 import { Past } from '../pump/past.js'
 import { OpenWaits } from '../pump/waits.js'
@@ -74,7 +74,7 @@ export class RunState {
   settled: Response | undefined
   /** The attempt with which a run that is one unit of work has ended. */
   lone: { readonly attempt: AskedAttempt; readonly settled: Settled } | undefined
-  isCancelled = false
+  cancelled: CancelAsked | undefined
   /** Between `run.waiting` and `run.resumed` nothing happens. */
   isParked = false
   isFinished = false

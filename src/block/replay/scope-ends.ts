@@ -1,5 +1,6 @@
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { Delivery } from '../protocol.js'
+import { scopeNews } from '../pump/cancelling.js'
 import type { ScopeEnded } from '../pump/entries.js'
 import { Errands, outboxOf, releaseErrand, undoErrand } from '../pump/errands.js'
 import { bare } from '../pump/unit.js'
@@ -97,7 +98,7 @@ export function applyScopeEnd(
   state: RunState,
   ask: ConstructorParameters<typeof Errands>[0]['ask']
 ): Delivery | undefined {
-  const { path, outcome, response, at } = entry
+  const { path, outcome, at } = entry
   const scope = state.scopes.get(path)
   if (scope !== undefined && (outcome === 'aborting' || outcome === 'committed')) {
     if (outcome === 'committed' && scope.outer !== undefined) {
@@ -112,13 +113,13 @@ export function applyScopeEnd(
           ? scope.outside.deferred.map((one) => releaseErrand(one, receiptHash))
           : []
     if (errands.length > 0) {
-      const list = { table: state.leafTable, errands, at, ask }
+      const { leafTable: table, cancelled: cancel } = state
+      const list = { table, errands, at, ask, cancel }
       scope.closing = { decided: entry, errands: new Errands(list) }
       return undefined
     }
   }
   state.scopeEnds.delete(path)
   state.scopes.delete(path)
-  if (outcome === 'conflict') return { type: 'scope.conflict', at }
-  return { type: 'scope.settled', response, at, sent: entry.left !== undefined }
+  return scopeNews(entry, state.cancelled)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Block, defineBlock } from '../../../src/block/index.js'
+import { type Block, defineBlock, EffectFailure } from '../../../src/block/index.js'
 import { type Json, type ManualClock, nextTurn } from '../../../src/core/index.js'
 import type { Registrations, RunHandle } from '../../../src/runtime/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'
@@ -138,6 +138,35 @@ describe('P1: failures of leaves', () => {
     })
     expect(report).toMatchObject({ ok: true, reexecutedFailures: 0 })
     expect(report.notChecked).toContain('1 failure not checked: timed_out: a clock ended them')
+  })
+
+  it('W9, B5: are of a run that was cancelled, after it was parked with a write in doubt', async () => {
+    const lossy = leaf(
+      'lossy',
+      (ctx) =>
+        ctx.effect('act', () => {
+          throw new EffectFailure('gone')
+        }),
+      { sideEffects: 'non_idempotent' }
+    )
+    const plan: Json = {
+      schema: 'tally-plan/1',
+      name: 'shop',
+      version: '1.0.0',
+      nodes: [{ id: 'lossy', block: 'lossy' }]
+    }
+    const { report } = await recorded({ blocks: [lossy] }, async (tally) => {
+      const run = tally.start(plan, { id: 'shop' })
+      for await (const event of run) {
+        if (event.type !== 'waiting') continue
+        await run.cancel()
+        // Long enough to leave memory.
+        for (let turn = 0; turn < 30; turn += 1) await nextTurn()
+        await run.resume(event.token, { digest: event.digest, action: 'abort' })
+      }
+      expect((await run.result).status).toBe('cancelled')
+    })
+    expect(report.failure).toBeUndefined()
   })
 
   it('K13: are denials as far as the journal shows the question', async () => {
