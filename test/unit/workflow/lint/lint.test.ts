@@ -138,9 +138,9 @@ describe('W12: lint', () => {
 interface Doubt {
   readonly doubtful: readonly JsonObject[]
   readonly fine: readonly JsonObject[]
-  /** More of the document: for both, or for one of them. */
+  /** More of the document: for both, or for the doubtful one. */
   readonly both?: JsonObject
-  readonly only?: JsonObject
+  readonly added?: JsonObject
 }
 
 const optional = { inputs: { go: { type: 'bool' } } }
@@ -193,7 +193,7 @@ const doubts: Readonly<Record<LintCode, Doubt>> = {
   unused_import: {
     doubtful: [balance('a')],
     fine: [balance('a')],
-    only: { imports: { protocols: [{ protocol: 'aave@0.0.2', path: './aave.yaml' }] } }
+    added: { imports: { protocols: [{ protocol: 'aave@0.0.2', path: './aave.yaml' }] } }
   },
   unreachable_node: {
     doubtful: [balance('a', { condition: { cel: '!true' } })],
@@ -222,10 +222,10 @@ const doubts: Readonly<Record<LintCode, Doubt>> = {
 }
 
 describe('W12: every rule', () => {
-  it.each(Object.entries(doubts))('%s', async (code, { doubtful, fine, both = {}, only = {} }) => {
+  it.each(Object.entries(doubts))('%s', async (code, { doubtful, fine, both = {}, added = {} }) => {
     const isTold = (issues: readonly string[]) =>
       issues.some((issue) => issue.split(' ')[1] === code)
-    expect(isTold(await found(doubtful, { ...both, ...only }))).toBe(true)
+    expect(isTold(await found(doubtful, { ...both, ...added }))).toBe(true)
     expect(isTold(await found(fine, both))).toBe(false)
   })
 })
