@@ -92,7 +92,11 @@ async function replayOnce(given: {
   for (const entry of journal) {
     const difference = await fed(auditor, { entry, verified, stateBefore: before })
     if (before.withheld !== undefined) {
-      return { kind: 'not_checked', index, why: `state ${before.withheld} is withheld` }
+      return {
+        kind: 'not_checked',
+        index,
+        why: `the value of ${before.withheld} before it is not at hand`
+      }
     }
     if (difference !== undefined) return { kind: 'different', index, difference }
   }

@@ -6,7 +6,10 @@ import { z } from 'zod'
 import { replayLastReceipt } from '../../../src/audit/index.js'
 import { type Block, defineBlock } from '../../../src/block/index.js'
 import { limits } from '../../../src/core/index.js'
+import { openMemoryStore } from '../../../src/ledger/index.js'
+import { checkLastReceipt } from '../../../src/runtime/boot-replay.js'
 import { createRuntime, type WiredRuntime } from '../../../src/runtime/index.js'
+import { openOn } from '../../support/lives.js'
 
 let location: string
 const opened: WiredRuntime[] = []
@@ -52,6 +55,18 @@ function pour({ each = 1, version = '1.0.0' } = {}): Block {
     }
   })
 }
+
+const fill = defineBlock({
+  name: 'tea.fill',
+  version: '1.0.0',
+  sideEffects: 'none',
+  intents: ['tea.fill'],
+  run: (ctx) => {
+    const before = ctx.state.get<string>('tea/pot') ?? ''
+    ctx.state.set('tea/pot', `${before}${'leaf '.repeat(400)}`)
+    return { leaves: before.length }
+  }
+})
 
 const fail = defineBlock({
   name: 'tea.spill',
@@ -145,6 +160,29 @@ describe('the last receipt at boot', () => {
     const { mode, warnings } = (await open([])).status()
     expect(mode).toBe('ready')
     expect(warnings.join()).toContain('a block that it names, has changed')
+  })
+
+  it('K10: a state that is kept elsewhere is a warning, since nothing is known of it', async () => {
+    const tally = await open([fill])
+    for (const id of ['one', 'two']) await tally.intent({ id, action: 'tea.fill' })
+    await closeAll()
+    expect((await open([fill])).status()).toMatchObject({
+      mode: 'ready',
+      warnings: [
+        'the last receipt, 1, was not done again: the value of tea/pot before it is not at hand'
+      ]
+    })
+  })
+
+  it('K10, D5: another result of another engine is a warning', async () => {
+    const store = openMemoryStore()
+    const first = await openOn(store, { blocks: [pour()], profile: { js: 'node-1' } })
+    await first.intent({ action: 'tea.pour', payload: { cups: 1 } })
+    await first.ledger.close()
+    const { ledger, registry: code } = await openOn(store, { blocks: [pour({ each: 3 })] })
+    const warnings = await checkLastReceipt({ ledger, code })
+    expect(warnings.join()).toMatch(/profile_changed: node-1 -> .* differs/)
+    expect(ledger.state().mode).toBe('ready')
   })
 
   it('K10: a journal that is too long is not read', async () => {
