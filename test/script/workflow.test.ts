@@ -141,6 +141,21 @@ describe('a run', () => {
     expect(documentOf(verified, 'verification')).toMatchObject({ ok: true })
   })
 
+  it('a failed node is tried again, or fails its run', async () => {
+    const words = ['run', 'pay.yaml', '--id', 'four', '--inputs', '{"amount":"9"}']
+    expect((await project.tally(words)).code).toBe(4)
+    const again = await project.tally(['retry', 'four', 'check', '--json'])
+    expect([again.code, again.stdout]).toEqual([4, expect.stringContaining('assert_failed')])
+    const ended = await project.tally(['abort', 'four', 'check', '--json'])
+    expect(ended.code).toBe(1)
+    expect(documentOf(ended, 'result')).toMatchObject({
+      status: 'failed',
+      response: { details: { nodes: { check: { reason: 'assert_failed' } } } }
+    })
+    const late = await project.tally(['skip', 'four', 'check'])
+    expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('nothing to skip')])
+  })
+
   it('inputs of another type are wrong usage, and nothing begins', async () => {
     const words = ['run', 'pay.yaml', '--id', 'wrong', '--inputs', '{"amount":"-1"}']
     const refused = await project.tally(words)
