@@ -117,8 +117,12 @@ function append(
     }
   )
   const at = Math.max(lone.at, host.clock.now())
-  const provider = attribution === undefined ? {} : { provider: attribution.provider }
-  const settled = encodeSuccess({ at, ...place, n: 1, run, sent: false, ...provider }, resultText)
+  const { path, step, attempt } = place
+  const settledEntry = { at, attempt, n: 1, path, run, sent: false, step }
+  const settled = encodeSuccess(
+    attribution === undefined ? settledEntry : { ...settledEntry, provider: attribution.provider },
+    resultText
+  )
   const journalHash = chainJournal(chainJournal('', started), settled)
   const done = encodeDone({ at, journalHash, n: 2, run }, resultText)
   const unit = unitOf(
@@ -131,7 +135,7 @@ function append(
       capabilitiesUsed: used.size === 0 ? noCapabilities : [...used].sort(),
       attribution
     },
-    { runId, ...place, at: lone.at },
+    { runId, path, step, attempt, at: lone.at },
     { principal, profile: host.profile },
     { payloadText: inputText, resultText, sealed: [] }
   )
