@@ -20,7 +20,7 @@ import {
  * force, where a passphrase comes from (the command line reads TALLY_PASSPHRASE).
  *
  * Invariants:
- * - I5 A key file appears whole or not at all, and none is ever replaced.
+ * - I5 A key file appears whole or not at all, and its content never changes.
  * - I6 A key file that another user could read is not used.
  * - I7 No error, message or cause carries a seed, a blob key or a passphrase.
  */
