@@ -4,7 +4,7 @@ import { hashJson, type Json, type JsonObject, nextTurn } from '../../src/core/i
 import type { World } from './lives.js'
 
 /** What a generated node does. */
-export type Deed = 'mix' | 'count' | 'look' | 'post' | 'ask' | 'nap' | 'fail'
+export type Deed = 'mix' | 'count' | 'look' | 'post' | 'ask' | 'nap' | 'fail' | 'judge'
 
 export interface GeneratedNode {
   readonly id: string
@@ -106,6 +106,15 @@ export function planBlocks(world: World, delay: (id: string) => number): readonl
       await ctx.sleep(1_000)
       return resultOf(input)
     }),
+    // Fails or not by what it has read: nodes before it must have ended for that.
+    block('judge', async (ctx, input) => {
+      const trail = ctx.state.get<string[]>('trail') ?? []
+      await ctx.effect('look', {
+        request: input.id,
+        perform: async (call) => late(input.id, await world.look(call))
+      })
+      return trail.length % 2 === 0 ? ctx.fail('even', { trail }) : resultOf(input)
+    }),
     block('fail', async (ctx, input) => {
       await ctx.effect('look', {
         request: input.id,
@@ -153,7 +162,7 @@ export function reference(nodes: readonly GeneratedNode[]): ReadonlyMap<string, 
     )
     if (isBlocked) ends.set(id, { status: 'blocked', result: null })
     else if (isStopped) ends.set(id, { status: 'cancelled', result: null })
-    else if (deed === 'fail') {
+    else if (deed === 'fail' || (deed === 'judge' && trail.length % 2 === 0)) {
       ends.set(id, { status: 'failed', result: null })
       isStopped = !goesOn
     } else {
