@@ -140,7 +140,9 @@ export interface Ledger {
   runs(options?: { readonly durable?: boolean }): AsyncIterable<RunRecord>
   /** Durable journal entries of a run from number `from`. */
   journal(runId: RunId, from?: number): AsyncIterable<JournalEntry>
-  /** Of the journals of several runs the durable entries whose texts hold one of `texts`, by run. */
+  /**
+   * Of the journals of several runs the durable entries whose texts hold one of `texts`, by run.
+   */
   journals(
     runIds: Iterable<RunId>,
     texts: readonly string[]

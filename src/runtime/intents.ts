@@ -105,6 +105,8 @@ export class Intents {
     const prepared = { ok: true as const, ...registry.intentRoot(intent.action) }
     const inputs = { ...intent } as unknown as Json
     const known = runs.startLone(runId, prepared, { inputs, principal, isNew })
+    // As a rule it comes to its end while it begins, and nobody has to watch for a wait.
+    if (!known.hasEnded) await known.begun.catch(() => undefined)
     const reply = known.hasEnded
       ? replyOf(runId, intent.action, await known.result.promise)
       : await this.#reply(runId, known, intent.action)

@@ -298,7 +298,8 @@ describe('a lone intent that ends at once', () => {
     )
     const replies = await Promise.all(asked)
     expect(new Set(replies.map((reply) => (reply as { count?: unknown }).count)).size).toBe(1_100)
-    // Whoever still waits to begin is told that it is too late; whoever has begun is told of the end.
+    // Whoever still waits to begin is told that it is too late; whoever has begun is told of the
+    // end.
     const last = ['x', 'y', 'z'].map((id) =>
       codeOf(tally.intent({ id, action: 'none.do', payload }))
     )

@@ -282,11 +282,16 @@ export function encodeDone(
   { at, journalHash, n, run }: Pick<RunFinished, 'at' | 'journalHash' | 'n' | 'run'>,
   dataText: string
 ): string {
-  return (
-    `{"at":${at},"journalHash":"${journalHash}","k":"run.finished","n":${n},` +
-    `"response":{"data":${dataText},"metadata":{},"success":true},` +
-    `"run":${canonicalString(run)},"status":"done"}`
-  )
+  // It is kept until it is derived: joined, so that its parts are not.
+  return [
+    `{"at":${at},"journalHash":"`,
+    journalHash,
+    `","k":"run.finished","n":${n},"response":{"data":`,
+    dataText,
+    ',"metadata":{},"success":true},"run":',
+    canonicalString(run),
+    ',"status":"done"}'
+  ].join('')
 }
 
 /** Hash chain over a run's entries: each link covers the one before it and the entry's text. */
