@@ -13,6 +13,7 @@ import { reading } from './reading.js'
 import { resume } from './resume.js'
 import { rollback } from './rollback.js'
 import { together } from './together.js'
+import { workflowWaits } from './workflow-waits.js'
 import { workflows } from './workflows.js'
 
 /** In the order in which they run. */
@@ -30,6 +31,7 @@ export const groups: readonly Group[] = [
   agents,
   flows,
   workflows,
+  workflowWaits,
   chain,
   install
 ]

@@ -41,10 +41,13 @@ export class Literals implements KnownTexts {
     if (literal !== undefined) return literal.value
     if (Array.isArray(payload)) return payload.map((item: Json) => this.copyOf(item))
     if (!isJsonObject(payload)) return payload
-    const members = Object.keys(payload)
-      .sort()
-      .map((key): [string, Json] => [key, this.copyOf(payload[key] ?? null)])
-    return Object.fromEntries(members)
+    const keys = Object.keys(payload)
+    if (keys.includes('__proto__')) return JSON.parse(canonicalize(payload)) as Json
+    const copy: Record<string, Json> = {}
+    for (const key of keys.length > 1 ? keys.sort() : keys) {
+      copy[key] = this.copyOf(payload[key] ?? null)
+    }
+    return copy
   }
 
   #collect(value: Json | undefined): void {

@@ -133,7 +133,8 @@ export interface RunChange {
 
 /** A delta, read. */
 export function changeOf({ entries, started, last }: RunDelta): RunChange {
-  return { entries, started: parsed(started), last: parsed(last) }
+  const read = parsed(started)
+  return { entries, started: read, last: last === started ? read : parsed(last) }
 }
 
 function parsed(news: RunNews | undefined): JsonObject | undefined {
@@ -235,8 +236,9 @@ function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): s
   if (visits.length > VISITS_IN_BLOCK || typeof last.at !== 'number') return undefined
   if (!statuses.has(last.status)) return undefined
   if (indexLikeKey.test(started.text) || indexLikeKey.test(last.text)) return undefined
+  const lastText = last === started ? 'null' : last.text
   return (
-    `{"blocks":0,"entries":${entries},"last":${last.text},"started":${started.text},` +
+    `{"blocks":0,"entries":${entries},"last":${lastText},"started":${started.text},` +
     `"status":"${String(last.status)}","upTo":${upTo},"updatedAt":${last.at},` +
     `"visits":${JSON.stringify(visits)}}`
   )
@@ -245,11 +247,12 @@ function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): s
 /** What may be a key that a parsed object puts before all others, whatever the text says. */
 const indexLikeKey = /"(?:0|[1-9]\d*)":/
 
+/** The last entry is left out while it is the first: a definition is long, and stood there twice. */
 function encodeRun({ record, entries, blocks, visits, upTo }: StoredRun): string {
   return JSON.stringify({
     blocks,
     entries,
-    last: record?.last ?? null,
+    last: record === undefined || record.last === record.started ? null : record.last,
     started: record?.started ?? null,
     status: record?.status ?? null,
     upTo,
@@ -275,8 +278,15 @@ export function decodeRun(key: string, runId: RunId, text: string): StoredRun {
     throw new TallyError('ledger.corrupt', { key, problem: 'the run record is malformed' })
   }
   const record =
-    last === null || started === null
+    started === null
       ? undefined
-      : { runId, status: status as RunStatus, started, last, entries, updatedAt: updatedAt ?? 0 }
+      : {
+          runId,
+          status: status as RunStatus,
+          started,
+          last: last ?? started,
+          entries,
+          updatedAt: updatedAt ?? 0
+        }
   return { record, entries, blocks, visits, upTo }
 }

@@ -169,6 +169,7 @@ function holds(
   occasion: Occasion
 ): boolean {
   const { node } = input.spec
+  if (node[which] === null) return true
   const own = { outputs, calculated: ready.calculated }
   const runtime = {
     ...gathered.runtime,

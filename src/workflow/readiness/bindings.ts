@@ -15,6 +15,7 @@ export interface OwnValues {
  */
 export function contractsFor(node: AisPlanNode, runtime: AisRuntime): JsonObject {
   const { contracts } = runtime
+  if (node.contracts.length === 0) return {}
   const layers = [node.id, node.source.node, node.chain].map((key) => objectAt(contracts, key))
   const entries = node.contracts.flatMap(({ name, address, isShared }) => {
     const scoped = layers.find((layer) => typeof layer[name] === 'string')?.[name]
@@ -32,23 +33,23 @@ export function bindingsFor(
   runtime: AisRuntime,
   own: OwnValues
 ): JsonObject {
-  const common = {
-    ctx: runtime.ctx,
-    contracts: contractsFor(node, runtime),
-    policy: runtime.policy,
-    detect: objectAt(runtime.choices, node.id)
-  }
+  const { ctx, policy, calculated } = runtime
+  const contracts = contractsFor(node, runtime)
+  const detect = objectAt(runtime.choices, node.id)
   if (scope === 'flow') {
     const nodes = nodesFor(runtime)
-    return { ...common, inputs: runtime.inputs, calculated: runtime.calculated, nodes }
+    return { ctx, contracts, policy, detect, inputs: runtime.inputs, calculated, nodes }
   }
   const query = Object.entries(node.queries).map(
     ([name, id]) => [name, runtime.nodes[id]?.outputs ?? {}] as const
   )
   return {
-    ...common,
+    ctx,
+    contracts,
+    policy,
+    detect,
     params: own.params,
-    calculated: { ...runtime.calculated, ...own.calculated },
+    calculated: { ...calculated, ...own.calculated },
     query: Object.fromEntries(query),
     steps: stepsFor(node, runtime)
   }

@@ -119,11 +119,13 @@ function solanaJson(execution: Solana, resolve: Resolve): JsonObject {
 /** Of a plugin every field but `type` and `method` is a value. */
 function pluginJson(execution: SimpleExecution, resolve: Resolve): JsonObject {
   const { type, method, ...fields } = execution as Readonly<Record<string, unknown>>
-  const values = fields as Readonly<Record<string, AisValue>>
-  return {
-    ...present({ type: String(type), method: method as Json }),
-    ...record(values, [], resolve)
-  }
+  const values = Object.entries(fields as Readonly<Record<string, AisValue>>)
+  const resolved = values.map(([key, value]): [string, Json | undefined] => [
+    key,
+    resolve(value, [key])
+  ])
+  const entries = [['type', String(type)], ['method', method as Json | undefined], ...resolved]
+  return present(Object.fromEntries(entries))
 }
 
 /** Fragments by which errors and events are decoded, where there are any. */
@@ -159,6 +161,8 @@ function plainJson(value: object): Json {
 }
 
 function present(members: Readonly<Record<string, Json | undefined>>): JsonObject {
+  const isWhole = Object.values(members).every((value) => value !== undefined)
+  if (isWhole) return members as JsonObject
   const entries = Object.entries(members).filter(([, value]) => value !== undefined)
   return Object.fromEntries(entries) as JsonObject
 }

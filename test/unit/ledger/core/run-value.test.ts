@@ -66,6 +66,15 @@ describe('the derived value of a run', () => {
     )
   })
 
+  it('holds the first entry of a run once while it is also the last', () => {
+    const text = writtenFor([started({ n: 1 })])
+    expect(text.split('run.started')).toHaveLength(2)
+    const { record } = decodeRun('key', runId, text)
+    expect(canonicalize(record?.started)).toBe(started({ n: 1 }))
+    expect(record?.last).toBe(record?.started)
+    expect(record?.status).toBe('running')
+  })
+
   it('takes from the long first entry of a run what a parse of it would give', () => {
     const entry = {
       at: 1_700_000_000_123,

@@ -1,0 +1,179 @@
+import { setTimeout as after } from 'node:timers/promises'
+import { elapsedMs, nextTurn } from '../../src/core/index.js'
+import { chainEffects, chainProviders } from '../../src/executor/index.js'
+import { createRuntime, type WiredRuntime } from '../../src/runtime/index.js'
+import { FakeChain, fakeExecutor } from '../../src/testing/index.js'
+import { Scratch, settledHeapBytes } from '../measure.js'
+import { type Group, type Row, shown } from '../row.js'
+import { flowOf, protocol, reading } from '../workflow-documents.js'
+
+const POLLING = 1_000
+const INTERVAL_MS = 1_000
+const STARTED_AT_ONCE = 500
+const PARKED_BYTES_MAX = 2_000
+const PARKED_MS_MAX = 2_000
+
+/**
+ * Workflows that wait: 1,000 nodes that poll every second on the real clock, and runs that lack a
+ * value, in memory and when a ledger that holds them is opened by a runtime with chains.
+ */
+export const workflowWaits: Group = {
+  rows: [
+    'workflow.poll.1000',
+    'workflow.poll.1000.cpu',
+    'workflow.poll.1000.steady',
+    'workflow.poll.1000.growth',
+    'workflow.parked.bytes-per-run',
+    'workflow.parked.open',
+    'workflow.parked.first-start',
+    'workflow.parked.wake'
+  ],
+  async measure({ full }) {
+    return [...(await pollRows(full)), ...(await parkedRows(full ? 10_000 : 1_000))]
+  }
+}
+
+/** What a stretch of polling has taken. */
+interface Stretch {
+  readonly polls: number
+  readonly wallMs: number
+  readonly cpuMs: number
+}
+
+async function pollRows(full: boolean): Promise<readonly Row[]> {
+  const scratch = new Scratch()
+  let asked = 0
+  let isOver = false
+  const perform = () => {
+    asked += 1
+    return { value: isOver ? '1' : '0' }
+  }
+  const tally = await createRuntime({
+    location: scratch.directory(),
+    create: 'if-absent',
+    insecurePlaintextKey: true,
+    providers: [{ name: chainEffects.read, perform }],
+    workflow: { protocols: [protocol] }
+  })
+  const nodes = Array.from({ length: POLLING }, (_, index) =>
+    reading(
+      `n${index}`,
+      { lit: String(index) },
+      {
+        until: { cel: `nodes.n${index}.outputs.value > 0` },
+        retry: { interval_ms: INTERVAL_MS, max_attempts: 1_000 }
+      }
+    )
+  )
+  const { result } = tally.start(flowOf('bench-poll', nodes))
+  const stretch = async (seconds: number): Promise<Stretch> => {
+    const [polls, from, cpu] = [asked, elapsedMs(), process.cpuUsage()]
+    await after(seconds * 1_000)
+    const { user, system } = process.cpuUsage(cpu)
+    return { polls: asked - polls, wallMs: elapsedMs() - from, cpuMs: (user + system) / 1_000 }
+  }
+  await after(full ? 5_000 : 2_000)
+  const heapBytes = settledHeapBytes()
+  const first = await stretch(full ? 10 : 3)
+  const last = await stretch(full ? 10 : 3)
+  const grownBytes = settledHeapBytes() - heapBytes
+  isOver = true
+  const { status } = await result
+  await tally.close()
+  scratch.remove()
+  if (status !== 'done') throw new Error(`the polls ended as ${status}`)
+  return pollRowsOf(first, last, grownBytes)
+}
+
+function pollRowsOf(first: Stretch, last: Stretch, grownBytes: number): readonly Row[] {
+  const name = 'workflow.poll.1000'
+  const [early, late] = [first, last].map(({ cpuMs, polls }) => (cpuMs * 1_000) / polls)
+  const polls = first.polls + last.polls
+  const cpuMs = first.cpuMs + last.cpuMs
+  const wallMs = first.wallMs + last.wallMs
+  const [value, floor] = [late ?? 0, early ?? 0]
+  return [
+    shown(name, (cpuMs * 1_000) / polls, 'us a poll', 'lower'),
+    shown(`${name}.cpu`, (cpuMs / wallMs) * 100, '% of a core', 'lower'),
+    {
+      name: `${name}.steady`,
+      value,
+      unit: 'us a poll',
+      floor,
+      ratio: value / floor,
+      target: 1.2,
+      better: 'lower'
+    },
+    shown(`${name}.growth`, grownBytes / polls, 'bytes a poll', 'lower')
+  ]
+}
+
+async function parkedRows(count: number): Promise<readonly Row[]> {
+  const scratch = new Scratch()
+  const location = scratch.directory()
+  const flow = flowOf('bench-parked', [reading('a', { ref: 'inputs.of' })], {
+    of: { type: 'uint256', required: true }
+  })
+  const first = await open(location)
+  const start = async (from: number, to: number) => {
+    for (let index = from; index < to; index += 1) {
+      first.start(flow, { id: `parked-${index}` })
+      if (index % STARTED_AT_ONCE === STARTED_AT_ONCE - 1) await quiet(first)
+    }
+    await quiet(first)
+  }
+  await start(0, STARTED_AT_ONCE)
+  const before = settledHeapBytes()
+  await start(STARTED_AT_ONCE, STARTED_AT_ONCE + count)
+  const bytes = (settledHeapBytes() - before) / count
+  await first.close()
+  const opening = elapsedMs()
+  const tally = await open(location)
+  const starting = elapsedMs()
+  // The first start waits until the executors know what the other runs have left unfinished.
+  await tally.start(flow, { id: 'first', inputs: { of: '1' } }).result
+  const waking = elapsedMs()
+  const run = await tally.attach('parked-77')
+  const [wait] = await run.waits()
+  if (wait === undefined) throw new Error('the run does not wait')
+  await run.resume(wait.token, { digest: wait.digest, value: { 'inputs.of': '1' } })
+  const { status } = await run.result
+  if (status !== 'done') throw new Error(`the run ended as ${status}`)
+  const woken = elapsedMs()
+  await tally.close()
+  scratch.remove()
+  const name = 'workflow.parked'
+  return [
+    bounded(`${name}.bytes-per-run`, bytes, { unit: 'bytes', target: PARKED_BYTES_MAX }),
+    bounded(`${name}.open`, starting - opening, { unit: 'ms', target: PARKED_MS_MAX }),
+    bounded(`${name}.first-start`, waking - starting, { unit: 'ms', target: PARKED_MS_MAX }),
+    shown(`${name}.wake`, woken - waking, 'ms', 'lower')
+  ]
+}
+
+function open(location: string): Promise<WiredRuntime> {
+  const chain = new FakeChain({ id: 'eip155:1', read: () => ({ value: '1' }) })
+  const executor = fakeExecutor({ chains: [chain], accounts: { default: '0xbench' } })
+  return createRuntime({
+    location,
+    create: 'if-absent',
+    insecurePlaintextKey: true,
+    providers: chainProviders([executor]),
+    workflow: { protocols: [protocol] }
+  })
+}
+
+/** Resolves when every run is parked and that is durable. */
+async function quiet(tally: WiredRuntime): Promise<void> {
+  do await nextTurn()
+  while (tally.runsOf.liveCount > 0)
+  await tally.ledger.note()
+}
+
+function bounded(
+  name: string,
+  value: number,
+  { unit, target }: { readonly unit: string; readonly target: number }
+): Row {
+  return { name, value, unit, floor: null, ratio: null, target, better: 'lower' }
+}
