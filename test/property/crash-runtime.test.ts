@@ -12,7 +12,7 @@ import { keyInForce } from './crash-store/rotate-worker.mjs'
 import { COUNTS_PER_RUN, workerBlocks, workerDocument } from './crash-store/runtime-worker.mjs'
 
 const KILLS = process.env['SOAK'] === '1' ? 100 : 15
-const ROTATION_KILLS = process.env['SOAK'] === '1' ? 60 : 4
+const ROTATION_KILLS = process.env['SOAK'] === '1' ? 60 : 3
 /** Longest life after the last rotation that is waited for, milliseconds: some take less. */
 const ROTATION_MS_MAX = 12
 /** Longest life after the first run that it ended, milliseconds. */

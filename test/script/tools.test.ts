@@ -149,17 +149,12 @@ describe('doctor', () => {
 })
 
 describe('key', () => {
-  it('K2: is replaced and distrusted in one command, and only a replaced one is', async () => {
+  it('K2: is replaced and distrusted in one command', async () => {
     const revoked = await project.tally(['key', 'revoke', '--json'])
     expect(revoked.code).toBe(0)
     const [rotation, revocation] = revoked.documents
     const { replaced } = rotation as Record<string, string>
     expect(revocation).toMatchObject({ $type: 'intent', publicKey: replaced, revoked: true })
     expect(await readdir(project.path('.tally/keys'))).toEqual([`${replaced}.json`])
-    const unknown = await project.tally(['key', 'revoke', 'f'.repeat(64)])
-    expect(unknown.code).toBe(1)
-    expect(unknown.stdout).toContain('unknown_key')
-    const verified = await project.tally(['verify', '--replay'])
-    expect(verified.code).toBe(0)
   })
 })
