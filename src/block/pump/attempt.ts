@@ -15,7 +15,8 @@ import { putOff } from '../errand-blocks.js'
 import type { SealedReference } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { AttemptAsk } from '../protocol.js'
-import { builtInEffects, type Call, requestHashOf } from './calls.js'
+import { builtInEffects, type Call } from './calls.js'
+import { type Confirmation, confirmationOf } from './confirming.js'
 import type { EarlyExecution } from './early.js'
 import type { Sealed, WaitBegun } from './entries.js'
 import { Execution, type ExecutionInput, type ExecutionPort } from './execution.js'
@@ -142,6 +143,11 @@ export class Attempt {
   /** Whether the code is still owed tape entries; nothing live may be delivered to it meanwhile. */
   get isReplaying(): boolean {
     return this.#isReplaying
+  }
+
+  /** Whether the code has ended, and its end is yet to be taken. */
+  get hasEnded(): boolean {
+    return !this.#isAbandoned && this.#execution?.isOver === true
   }
 
   /** What the receipt says of an attempt of the kernel. */
@@ -372,24 +378,6 @@ export class Attempt {
 }
 
 const noCapabilities: readonly string[] = []
-
-export interface Confirmation {
-  readonly request: Json
-  readonly requestHash: Hash
-}
-
-/** What a person is asked before an attempt, when its node wants a confirmation. */
-export function confirmationOf(ask: AttemptAsk, block: Block): Confirmation | undefined {
-  const { confirm } = ask.options
-  if (confirm === undefined) return undefined
-  const request = {
-    reason: 'confirmation',
-    message: confirm.message ?? null,
-    block: block.name,
-    payload: ask.request.payload
-  }
-  return { request, requestHash: requestHashOf(builtInEffects.wait, request) }
-}
 
 /** sha256(JCS([runId, path, step])): the id of a leaf's unit of work in a run (L6). */
 export function unitIdOf(runId: RunId, path: string, step: number): UnitId {

@@ -6,20 +6,23 @@ import type { LeafFact } from './leaves.js'
 import { firstWait } from './resting.js'
 
 type OutcomeFact = LeafFact & { readonly kind: 'outcome' }
+type AnswerFact = LeafFact & { readonly kind: 'performed' }
 
 /**
  * Keeps the ends of attempts back until those before them in the order of their plan have ended, so
  * that receipts do not depend on which was quicker (D3).
  *
- * Owns: ends that came too early. Does not own: attempts, and who may start when, which the plan's
- * chart decides.
+ * Owns: ends that came too early, and answers that came after an end that was not taken yet. Does
+ * not own: attempts, and who may start when, which the plan's chart decides.
  *
  * - C2: an attempt that only waits holds nobody up.
+ * - D5: what comes after the end of the code is no answer of its tape, whenever the end is taken.
  * - Finding the next one costs no more for more nodes: only the first of each plan is looked at.
  */
 export class DeclaredOrder {
   #plans: Map<string, OpenTurns> | undefined
   #held: Map<Attempt, OutcomeFact> | undefined
+  #late: AnswerFact[] | undefined
   /** Something has ended since the held ends were last looked through. */
   #hasMoved = false
 
@@ -45,9 +48,19 @@ export class DeclaredOrder {
   /** The next fact that may be taken; ends that have come too early are kept. */
   take(inbox: Inbox): Fact | undefined {
     for (;;) {
-      const fact = this.#next({ isIdle: inbox.isEmpty }) ?? inbox.take()
-      if (fact?.kind !== 'outcome' || !this.#holds(fact)) return fact
+      const fact = this.#overdue() ?? this.#next({ isIdle: inbox.isEmpty }) ?? inbox.take()
+      if (fact?.kind === 'performed' && fact.attempt.hasEnded) {
+        this.#late ??= []
+        this.#late.push(fact)
+      } else if (fact?.kind !== 'outcome' || !this.#holds(fact)) return fact
     }
+  }
+
+  /** An answer whose attempt has been closed meanwhile, or runs again and asks for it. */
+  #overdue(): AnswerFact | undefined {
+    if (this.#late === undefined || this.#late.length === 0) return undefined
+    const at = this.#late.findIndex(({ attempt }) => !attempt.hasEnded)
+    return at < 0 ? undefined : this.#late.splice(at, 1)[0]
   }
 
   #holds(fact: OutcomeFact): boolean {

@@ -152,7 +152,8 @@ async function dueWait(pump: RunPump, token: string): Promise<void> {
     pump.agenda.close(token)
     return pump.record({ k: 'timer', at: pump.book.now(), path: wait.path, step: wait.step })
   }
-  if (attempt === undefined) return
+  // Code that has ended does not wait any more, though its end has not had its turn.
+  if (attempt === undefined || attempt.hasEnded) return
   if (wait.seq === 0) return settleFailed(pump, attempt, timeoutResponse(attempt))
   const isSleep = wait.reason === 'poll'
   const body = isSleep ? null : { action: 'timeout', value: null, by: null }

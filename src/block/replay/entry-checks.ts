@@ -2,8 +2,8 @@ import { hashJson, type IdentityId, isJsonObject, type Json } from '../../core/i
 import { isUndo } from '../compensation.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { DecisionAsk } from '../protocol.js'
-import { confirmationOf } from '../pump/attempt.js'
 import { builtInEffects, effectKey, requestHashOf } from '../pump/calls.js'
+import { confirmationOf } from '../pump/confirming.js'
 import type {
   DecisionMade,
   JournalEntry,

@@ -1,7 +1,7 @@
 import { limits } from '../../core/index.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
-import { confirmationOf } from '../pump/attempt.js'
+import { confirmationOf } from '../pump/confirming.js'
 import type { Settled } from '../pump/entries.js'
 import { timeoutResponse } from '../pump/replies.js'
 import { type FailureAgain, skipped } from './failure-again.js'

@@ -230,6 +230,38 @@ describe('C4: failures inside atomic composites', () => {
     expect(items.at(-1)?.entries[0]).toContain('"left":3')
   })
 
+  it('D3, D5: are not led on by answers that come after the end of the code', async () => {
+    const answersIn = async (turns: number): Promise<number> => {
+      for (let turn = 0; turn < turns; turn += 1) await nextTurn()
+      return turns
+    }
+    const blocks = [
+      leaf('slow', (ctx) => ctx.effect('slow', () => answersIn(40))),
+      leaf('race', async (ctx) => {
+        ctx.effect('late', () => answersIn(10)).catch(() => undefined)
+        return ctx.effect('quick', () => answersIn(2))
+      }),
+      leaf('nap', async (ctx) => {
+        ctx.sleep(5_000).catch(() => undefined)
+        return ctx.effect('quick', () => answersIn(2))
+      })
+    ]
+    const nodes = ['slow', 'nap', 'race'].map((name) => ({ id: name, block: name }))
+    const plan: Json = {
+      schema: 'tally-plan/1',
+      name: 'shop',
+      version: '1.0.0',
+      order: 'declared',
+      nodes
+    }
+    const { report } = await recorded({ blocks }, async (tally, clock) => {
+      const run = tally.start(plan, { id: 'shop' })
+      await passTime(run, clock)
+      expect((await run.result).response.reason).toBe('effect_not_awaited')
+    })
+    expect(report).toMatchObject({ ok: true, reexecuted: 2, reexecutedFailures: 1 })
+  })
+
   it('are told as not checked when other work has changed what they read', async () => {
     let answer = (_price: number): void => undefined
     const price = new Promise<number>((resolve) => {
