@@ -247,7 +247,7 @@ function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): s
 /** What may be a key that a parsed object puts before all others, whatever the text says. */
 const indexLikeKey = /"(?:0|[1-9]\d*)":/
 
-/** The last entry is left out while it is the first: a definition is long, and stood there twice. */
+/** The last entry is left out while it is the first: a definition is long. */
 function encodeRun({ record, entries, blocks, visits, upTo }: StoredRun): string {
   return JSON.stringify({
     blocks,
