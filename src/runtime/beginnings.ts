@@ -88,8 +88,11 @@ export class Beginnings {
    */
   startLone(runId: RunId, prepared: Compiled, given: StartTerms): Known {
     const start = this.#checked(runId, given)
+    const ready = this.#untilReady(prepared)
     const isKnown = this.#port.known(runId) !== undefined
-    if (isKnown || this.#untilReady(prepared) !== undefined || this.#isRecorded(runId, start)) {
+    if (ready !== undefined || isKnown || this.#isRecorded(runId, start)) {
+      // The beginning asks again, and hears of a failure.
+      ready?.catch(() => undefined)
       return this.#start(runId, prepared, start)
     }
     const known = this.#port.know(runId)

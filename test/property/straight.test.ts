@@ -4,6 +4,7 @@ import {
   ActorPool,
   defineBlock,
   goStraight,
+  type Provider,
   type PumpHost,
   type RunEnd,
   type RunEvent,
@@ -308,6 +309,25 @@ describe('a lone intent that ends at once', () => {
       if (end !== 'runtime.closed') expect(end).toMatchObject({ resolved: { type: 'dapp' } })
     }
     expect(await codeOf(tally.intent({ action: 'none.do', payload }))).toBe('runtime.closed')
+  })
+
+  it('W11: begins when providers know what was left behind, and is told when they cannot', async () => {
+    let isReady = false
+    const provider: Provider = {
+      name: 'outside',
+      perform: () => null,
+      recover: async () => {
+        if (!isReady) throw new Error('not yet')
+      }
+    }
+    const tally = await openOn(openMemoryStore(), { blocks, providers: [provider] })
+    const ask = (id: string) =>
+      tally.intent({ id, action: 'none.do', payload: { how: 'count', key: 'a' } })
+    await expect(ask('one')).rejects.toThrow('not yet')
+    isReady = true
+    expect(await ask('one')).toMatchObject({ count: 1 })
+    expect(await ask('two')).toMatchObject({ count: 2 })
+    await tally.close()
   })
 
   it('D2, L6: is there as a whole or not at all after a crash; what was told is there', async () => {
