@@ -67,12 +67,22 @@ export {
   secretsOf,
   type WaitingReply
 } from './intent/index.js'
-export type { LedgerState, Receipt, RunRecord, StoredReceipt } from './ledger/index.js'
+export {
+  type ImportOptions,
+  importSnapshot,
+  type LedgerState,
+  type LocationImport,
+  type Receipt,
+  type RunRecord,
+  type SnapshotReport,
+  type StoredReceipt
+} from './ledger/index.js'
 export {
   type Answer,
   createRuntime,
   type DeliveredEvent,
   defineConfig,
+  type ExportOptions,
   type IntentRequest,
   type PlannedText,
   type Registrations,

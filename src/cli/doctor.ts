@@ -1,7 +1,7 @@
 import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type IdentityId, isTallyError } from '../core/index.js'
-import { connectOwner, inspectLocation } from '../ledger/index.js'
+import { connectOwner, inspectLocation, unfinishedData } from '../ledger/index.js'
 import { findConfig } from './frame/config.js'
 import { DEFAULT_DIRECTORY, type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { errorDocument } from './frame/output.js'
@@ -89,6 +89,8 @@ async function checkLedger(frame: Frame): Promise<readonly Check[]> {
   try {
     const found = await inspectLocation(frame.directory)
     if (found === undefined) {
+      const left = await checkUnfinished(frame.directory)
+      if (left !== undefined) return [left]
       const fix = 'Create one with "tally init", or name one with --dir.'
       return [{ name: 'ledger', state: 'warning', found: `none at ${frame.directory}`, fix }]
     }
@@ -96,10 +98,20 @@ async function checkLedger(frame: Frame): Promise<readonly Check[]> {
     const keys = marker.identities.map((identity) => checkKey(realPath, identity))
     const packages = await checkPackages(realPath)
     const checks = [await checkHolder(realPath), await checkHealth(frame, realPath), packages]
-    return [...checks, ...(await Promise.all(keys))]
+    const left = await checkUnfinished(realPath)
+    return [...checks, ...(left === undefined ? [] : [left]), ...(await Promise.all(keys))]
   } catch (error) {
     return [problemOf('ledger', error)]
   }
+}
+
+/** Mode `restoring` of a location (K10): an import that goes on, or that was interrupted. */
+async function checkUnfinished(directory: string): Promise<Check | undefined> {
+  const left = await unfinishedData(directory)
+  if (left.length === 0) return undefined
+  const found = `restoring: ${left.join(', ')} is being made, or was left by who died making it`
+  const fix = 'If no import is under way, run "tally import" again: it removes what is left.'
+  return { name: 'import', state: 'warning', found, fix }
 }
 
 /** Stored packages whose bytes are not what their names say put the ledger into safe mode (K10). */
@@ -138,6 +150,10 @@ async function checkHealth(frame: Frame, realPath: string): Promise<Check> {
       const holder = session.holder === 'owner' ? `, held by process ${pid}` : ''
       const found = `${mode}, ${receipts} receipts${holder}`
       const isSound = mode === 'ready' || mode === 'committing'
+      if (isSound && cause === null && status.isFollower) {
+        const fix = 'It can be read and verified; "tally import --take-over" lets it run here.'
+        return { name: 'ledger', state: 'warning', found: `imported, ${found}`, fix }
+      }
       if (isSound && cause === null && warnings.length > 0) {
         const fix = 'Run "tally verify --replay" with the configuration that has the code.'
         return { name: 'ledger', state: 'warning', found: [found, ...warnings].join('; '), fix }

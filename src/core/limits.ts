@@ -149,6 +149,13 @@ export const DERIVE_CHECKPOINT_BYTES = 4 * 1024 * 1024
 /** Changed state keys after which the pages of the state tree are written (L1). */
 export const DERIVE_PAGE_KEYS = 16_384
 
+/** A snapshot before it is packed (formats.md §8). */
+export const SNAPSHOT_BYTES_MAX = 64 * 1024 * 1024 * 1024
+/** One line of a snapshot: a commit record, a state entry or a body. */
+export const SNAPSHOT_LINE_BYTES_MAX = 128 * 1024 * 1024
+/** Header or footer of a snapshot. */
+export const SNAPSHOT_HEADER_BYTES_MAX = 1024 * 1024
+
 /** One request on the owner socket (L11). */
 export const OWNER_REQUEST_BYTES_MAX = 4 * 1024 * 1024
 /** One result or event on the owner socket. */

@@ -29,6 +29,7 @@ export const systemIntents = [
   'system.revoke',
   'system.safe',
   'system.stateroot',
+  'system.takeover',
   'system.upgrade',
   'system.verify'
 ] as const

@@ -24,7 +24,13 @@ export type {
   SavedCheckpoint,
   StoredReceipt
 } from './ledger-api.js'
-export { inspectLocation, type Marker, readIfPresent, replaceFile } from './location/index.js'
+export {
+  inspectLocation,
+  type Marker,
+  readIfPresent,
+  replaceFile,
+  unfinishedData
+} from './location/index.js'
 export { createLedger, openLedger } from './open/open.js'
 export {
   connectOwner,
@@ -46,6 +52,8 @@ export type {
   WriteSetEntry
 } from './receipt/receipt.js'
 export { type RecoverOptions, type Recovery, recoverLedger } from './recover.js'
+export { type ImportOptions, importSnapshot, type LocationImport } from './snapshot/import.js'
+export { type SnapshotReport, writeSnapshot } from './snapshot/write.js'
 export { openLevelStore } from './stores/level.js'
 export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'

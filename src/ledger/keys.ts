@@ -58,6 +58,10 @@ export class StoreKeys {
     return `${this.#prefix}blob/${hash}`
   }
 
+  blobs(): KeyRange {
+    return prefixRange(`${this.#prefix}blob/`)
+  }
+
   indexPage(run: number, page: number): string {
     return `${this.#prefix}index/${fixedWidth(run)}/${fixedWidth(page)}`
   }

@@ -6,6 +6,7 @@ import { unwrapText, wrapValue } from './envelope.js'
 import { StoreKeys } from './keys.js'
 import { LogFrontier, leafHash } from './log/index.js'
 import { removeDerived } from './open/derived-records.js'
+import { PutBatch } from './put-batch.js'
 import { ItemBodies } from './read/bodies.js'
 import type { Receipt } from './receipt/receipt.js'
 import { encodeHead, type Head, parseHead } from './record/head.js'
@@ -84,8 +85,6 @@ function checkNotes(
   })
 }
 
-const PUTS_AT_ONCE = 256
-
 /**
  * Copies the first commits with their blobs, then writes state and head as they were after them.
  */
@@ -149,26 +148,6 @@ async function copyOthers(store: Store, target: Store, keys: StoreKeys): Promise
     for await (const [key, value] of store.entries(range)) await batch.put(key, value)
   }
   await batch.flush()
-}
-
-class PutBatch {
-  readonly #store: Store
-  #puts: (readonly [string, Uint8Array])[] = []
-
-  constructor(store: Store) {
-    this.#store = store
-  }
-
-  async put(key: string, value: Uint8Array): Promise<void> {
-    this.#puts.push([key, value])
-    if (this.#puts.length >= PUTS_AT_ONCE) await this.flush()
-  }
-
-  async flush(): Promise<void> {
-    const puts = this.#puts
-    this.#puts = []
-    if (puts.length > 0) await this.#store.commit([{ puts, deletes: [] }])
-  }
 }
 
 /** Folds records that were verified already: state values, tip and log. */

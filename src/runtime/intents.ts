@@ -52,6 +52,8 @@ export interface IntentsParts {
   keepLock(): Promise<void>
   /** Answers a system intent that only reads (K2); undefined when it is none of those. */
   read(action: SystemIntent, payload: JsonObject): Promise<Json> | undefined
+  /** Does `system.export`, in every mode: the ledger is only read. */
+  exports(asked: { readonly id: RunId; readonly payload: JsonObject }): Promise<IntentReply>
   /** Does a system intent that is more than a change of state; undefined for all others. */
   act(asked: AskedIntent): Promise<IntentReply> | undefined
 }
@@ -81,6 +83,9 @@ export class Intents {
     const isOwner = isJsonObject(principal) && principal['kind'] === 'owner'
     if (intent.action === 'system.recover' && !isOwner) {
       return refused(runId, 'not_permitted', { problem: 'only the owner ends safe mode' })
+    }
+    if (intent.action === 'system.export' && isOwner) {
+      return this.#parts.exports({ id: runId, payload: intent.payload })
     }
     const reading = this.#reading(intent.action, intent.payload)
     if (reading !== undefined) {

@@ -23,6 +23,7 @@ import {
   type Store
 } from '../ledger/index.js'
 import { OwnKeys } from './own-keys.js'
+import type { Follower } from './taking-over.js'
 
 export interface OpenOptions {
   /** Directory of the ledger; `memory:` keeps everything in memory, for tests. */
@@ -35,6 +36,11 @@ export interface OpenOptions {
   readonly passphrase?: string
   /** With `create`: keeps the new key in plain text. For demonstrations only. */
   readonly insecurePlaintextKey?: boolean
+  /**
+   * Takes an imported ledger over: its first receipt here says so, and then it runs (formats.md
+   * §8). Only once nothing else runs the identity: two that act make two histories.
+   */
+  readonly takeOver?: true
   /** Keys to use instead of the key file (a KMS, a test). */
   readonly keys?: IdentityKeys
 }
@@ -47,6 +53,8 @@ export interface OpenedLedger {
   readonly realPath: string | undefined
   /** Absent where a test holds them. */
   readonly keys?: OwnKeys
+  /** Present while the ledger is an imported one that is being taken over. */
+  readonly follower?: Follower
   close(): Promise<void>
 }
 
@@ -68,6 +76,7 @@ export async function openForRuntime(
 ): Promise<OpenedLedger> {
   if (options.location === MEMORY_LOCATION) return openInMemory(options, random)
   const { location } = options
+  await refuseFollower(options)
   const keys = await keysOf(options, random)
   const { identity } = keys.keys
   const held = await holdStore(
@@ -81,11 +90,21 @@ export async function openForRuntime(
   try {
     const ledger = await openSigned(held.store, keys)
     const { realPath } = held.location
-    return { ledger, store: held.store, realPath, keys, close: closing(ledger, close) }
+    const opened = { ledger, store: held.store, realPath, keys, close: closing(ledger, close) }
+    if (held.location.marker.followers?.includes(identity) !== true) return opened
+    return { ...opened, follower: { end: () => held.location.endFollowing(identity) } }
   } catch (error) {
     await close()
     throw error
   }
+}
+
+/** Said before anybody is asked for a passphrase. */
+async function refuseFollower({ location, takeOver }: OpenOptions): Promise<void> {
+  if (takeOver === true) return
+  const found = await inspectLocation(location)
+  if (found?.marker.followers === undefined) return
+  throw new TallyError('ledger.follower', { path: found.realPath })
 }
 
 async function openInMemory(options: OpenOptions, random: Random): Promise<OpenedLedger> {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Hash, IdentityId, PublicKey } from '../core/index.js'
 import { TallyError } from '../core/index.js'
@@ -8,7 +9,8 @@ import {
   holdStore,
   type OwnerHandler,
   openLedger,
-  type Store
+  type Store,
+  writeSnapshot
 } from '../ledger/index.js'
 import type { Registrations, Registry } from './registry.js'
 import { serve } from './service.js'
@@ -39,6 +41,8 @@ export async function openReader(location: string): Promise<LedgerReader> {
     const service = serve({
       ledger,
       location: held.location.realPath,
+      isFollower: held.location.marker.followers?.includes(identity) ?? false,
+      exports: ({ path }) => writeSnapshot({ store, identity, path: resolve(path), note: null }),
       verify: ({ notes }) => verifyStore({ store, identity, notes, code: undefined })
     })
     return {

@@ -3,9 +3,16 @@ import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Diagnostic } from '../block/index.js'
 import type { Clock, Hash, IdentityId, Json, Random } from '../core/index.js'
 import type { IntentReply, NetworkOptions, StageListener, Versions } from '../intent/index.js'
-import type { JournalEntry, LedgerState, RunRecord, StoredReceipt } from '../ledger/index.js'
+import type {
+  JournalEntry,
+  LedgerState,
+  RunRecord,
+  SnapshotReport,
+  StoredReceipt
+} from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { PlannedText, ResolvedText, ResolveOptions } from './conversation.js'
+import type { ExportOptions } from './exporting.js'
 import type { RunHandle } from './handle.js'
 import type { IntentRequest } from './intents.js'
 import type { OpenOptions } from './open.js'
@@ -112,6 +119,11 @@ export interface Runtime extends AsyncDisposable {
   replayReceipt(which: Hash | number): Promise<ReceiptReplay | undefined>
   /** State after receipt `upTo` (from 0): key to canonical JSON. */
   reconstructState(upTo: number): ReturnType<RuntimeAudit['reconstructState']>
+  /**
+   * Writes a snapshot, from which `importSnapshot` makes the same ledger elsewhere; work goes on
+   * meanwhile. Rejects with `snapshot.unwritable`, `ledger.corrupt`.
+   */
+  export(options: ExportOptions): Promise<SnapshotReport>
   /** A signed note over everything committed so far: keep it elsewhere, it anchors the history. */
   note(): Promise<string>
   status(): RuntimeStatus

@@ -1,13 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import { currentProfile, type ReceiptReplay, type VerificationReport } from '../audit/index.js'
-import {
-  ActorPool,
-  type Diagnostic,
-  lintDocument,
-  type PumpHost,
-  Turns,
-  UnitGate
-} from '../block/index.js'
+import { type Diagnostic, lintDocument } from '../block/index.js'
 import { openPackage } from '../capability/index.js'
 import {
   type Hash,
@@ -27,6 +20,7 @@ import {
   type OwnerHandler,
   type OwnerSocket,
   type RunRecord,
+  type SnapshotReport,
   type StoredReceipt
 } from '../ledger/index.js'
 import { checkAtBoot } from './boot-checks.js'
@@ -38,6 +32,7 @@ import {
   type ResolveOptions
 } from './conversation.js'
 import { isEnded } from './ended.js'
+import { type ExportOptions, exportIntent, exportLedger } from './exporting.js'
 import type { Answer, RunHandle } from './handle.js'
 import { IntegrityLock } from './integrity-lock.js'
 import { type IntentRequest, Intents } from './intents.js'
@@ -46,6 +41,7 @@ import type { Known } from './known.js'
 import { messageOf, ownerNamed } from './messages.js'
 import { MEMORY_LOCATION, type OpenedLedger, openForRuntime } from './open.js'
 import { Packages } from './packages.js'
+import { hostOf } from './pump-host.js'
 import { Registry } from './registry.js'
 import { Runs } from './runs.js'
 import type {
@@ -141,8 +137,8 @@ export class WiredRuntime implements Runtime {
     const codeHashes = () => packages.installedCode()
     const { realPath } = opened
     this.#lock = new IntegrityLock({ ledger, kernel: KERNEL_VERSION, realPath, codeHashes })
-    const { keys } = opened
-    this.#acts = new SystemActs({ ledger, keys, clock, random, profile, versions })
+    const { keys, follower } = opened
+    this.#acts = new SystemActs({ ledger, keys, clock, random, profile, versions, follower })
     this.intents = new Intents({
       ledger,
       registry,
@@ -152,7 +148,8 @@ export class WiredRuntime implements Runtime {
       mode: options.mode ?? 'normal',
       keepLock: () => this.#lock.keep(),
       read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload),
-      act: (asked) => this.#acts.act(asked)
+      act: (asked) => this.#acts.act(asked),
+      exports: (asked) => exportIntent(opened, asked)
     })
     this.#conversation = new Conversation({
       ledger,
@@ -174,7 +171,8 @@ export class WiredRuntime implements Runtime {
       verify: ({ notes, replay, executions }) =>
         verifySteadily(() => this.audit.verify({ notes, reexecute: replay, executions })),
       replay: (which) => this.audit.replayReceipt(which),
-      lint: (document) => this.lint(document)
+      lint: (document) => this.lint(document),
+      exports: (given) => this.export(given)
     })
   }
 
@@ -183,7 +181,7 @@ export class WiredRuntime implements Runtime {
     const { ledger, packages, registry: code } = this
     this.#warnings = await checkAtBoot({ ledger, packages, code, lock: this.#lock })
     if (this.#mode === 'replay') return
-    await this.#acts.noteVersions(() => this.intent({ action: 'system.upgrade' }))
+    await this.#acts.begin((action) => this.intent({ action }))
   }
 
   /** Takes up what is installed, and installs what is new at these paths. */
@@ -304,6 +302,10 @@ export class WiredRuntime implements Runtime {
     return this.ledger.note()
   }
 
+  export(options: ExportOptions): Promise<SnapshotReport> {
+    return exportLedger(this.#opened, options)
+  }
+
   status(): RuntimeStatus {
     return { ...this.ledger.state(), warnings: this.#warnings }
   }
@@ -372,26 +374,5 @@ export class WiredRuntime implements Runtime {
       // Leaving the scope lets go of the handle only; the run goes on.
       [Symbol.asyncDispose]: async () => undefined
     }
-  }
-}
-
-/** What every run of a ledger is handed. */
-function hostOf(
-  ledger: Ledger,
-  registry: Registry,
-  options: Pick<WiredOptions, 'clock' | 'durability'> & { readonly profile: Json }
-): Omit<PumpHost, 'emit'> {
-  const { clock, durability, profile } = options
-  return {
-    journal: ledger,
-    clock,
-    turns: new Turns(),
-    actors: new ActorPool(),
-    gate: new UnitGate(clock),
-    identity: ledger.identity,
-    profile,
-    durability,
-    block: (name) => registry.block(name),
-    provider: (name) => registry.provider(name)
   }
 }

@@ -2,7 +2,14 @@ import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Diagnostic, MessageOutcome, OpenWait, Response } from '../block/index.js'
 import type { Hash, IdentityId, Json, RunId } from '../core/index.js'
 import type { IntentReply } from '../intent/index.js'
-import type { GivenNote, LedgerMode, Receipt, RunStatus, WriteSet } from '../ledger/index.js'
+import type {
+  GivenNote,
+  LedgerMode,
+  Receipt,
+  RunStatus,
+  SnapshotReport,
+  WriteSet
+} from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { PlannedText } from './conversation.js'
 import type { IntentRequest } from './intents.js'
@@ -18,6 +25,8 @@ export interface ServiceStatus {
   readonly process: number
   /** Opened without a key: it answers questions and takes no messages. */
   readonly readOnly: boolean
+  /** Imported and not taken over. */
+  readonly isFollower: boolean
   /** What could not be checked when it was opened, in words (K10). */
   readonly warnings: readonly string[]
 }
@@ -25,7 +34,8 @@ export interface ServiceStatus {
 export interface RunSummary {
   readonly id: RunId
   readonly name: string
-  readonly status: RunStatus
+  /** `imported`: open, in a ledger that was imported and not taken over. */
+  readonly status: RunStatus | 'imported'
   /** Milliseconds on the run's clock. */
   readonly startedAt: number
   readonly updatedAt: number
@@ -115,6 +125,11 @@ export interface ServiceRequests {
     readonly result: ReceiptReplay
   }
   readonly note: { readonly params: object; readonly result: { readonly note: string } }
+  /** Writes a snapshot to a path on the machine of the ledger. */
+  readonly export: {
+    readonly params: { readonly path: string; readonly unsigned?: boolean }
+    readonly result: SnapshotReport
+  }
   /** Does an intent, or tells what it waits for. */
   readonly intent: {
     readonly params: IntentRequest & AsAgent

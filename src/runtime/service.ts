@@ -19,8 +19,15 @@ import {
   systemClock,
   TallyError
 } from '../core/index.js'
-import type { GivenNote, Ledger, OwnerHandler, OwnerRequest } from '../ledger/index.js'
+import type {
+  GivenNote,
+  Ledger,
+  OwnerHandler,
+  OwnerRequest,
+  SnapshotReport
+} from '../ledger/index.js'
 import { agentNamed, refuseAgent } from './agents.js'
+import type { ExportOptions } from './exporting.js'
 import {
   answerAndFollow,
   cancelRun,
@@ -38,6 +45,7 @@ import type { Runs } from './runs.js'
 import type {
   AnswerAction,
   AnswerParams,
+  RunSummary,
   ServiceRequests,
   ServiceStatus,
   ServiceStreams
@@ -60,6 +68,9 @@ export interface ServiceParts {
     readonly executions: number
   }): Promise<VerificationReport>
   replay?(which: Hash | number): Promise<ReceiptReplay | undefined>
+  exports(given: ExportOptions): Promise<SnapshotReport>
+  /** Imported and not taken over: nothing of it runs. */
+  readonly isFollower?: boolean
   lint?(document: string): Promise<ServiceRequests['lint']['result']['diagnostics']>
 }
 
@@ -117,7 +128,7 @@ function requestsOf(parts: ServiceParts): Requests {
     },
     show: async (params) => {
       const id = lastOf(params, params.text('id'))
-      return runView(ledger, parts.running?.runs, id)
+      return imported(parts, await runView(ledger, parts.running?.runs, id))
     },
     receipt: async (params) => {
       const which = receiptOf(params)
@@ -161,6 +172,12 @@ function requestsOf(parts: ServiceParts): Requests {
       runningOf(parts)
       return { note: await ledger.note() }
     },
+    export: async (params) => {
+      const path = params.text('path')
+      const signed = !params.flag('unsigned')
+      params.end()
+      return parts.exports({ path, signed })
+    },
     lint: async (params) => {
       const document = params.text('document')
       params.end()
@@ -176,7 +193,7 @@ function streamsOf(parts: ServiceParts): Streams {
     runs: async function* (params) {
       params.end()
       for await (const record of ledger.runs({ durable: true }))
-        yield runSummary(record, parts.running?.runs)
+        yield imported(parts, runSummary(record, parts.running?.runs))
     },
     receipts: async function* (params) {
       const last = params.optionalCount('last')
@@ -256,11 +273,28 @@ function runningOf({ ledger, running }: ServiceParts): Running {
   return { ledger, ...running }
 }
 
-function statusOf({ ledger, location, running, warnings }: ServiceParts): ServiceStatus {
+/** What an imported ledger has begun is its exporter's to go on with. */
+function imported<Shown extends RunSummary>({ isFollower }: ServiceParts, run: Shown): Shown {
+  const isOpen = run.status === 'running' || run.status === 'waiting'
+  return isFollower === true && isOpen ? { ...run, status: 'imported' } : run
+}
+
+function statusOf(parts: ServiceParts): ServiceStatus {
+  const { ledger, location, running, warnings, isFollower = false } = parts
   const { identity, mode, cause = null, receipts, epoch } = ledger.state()
   const readOnly = running === undefined
   const { pid } = process
-  const shown = { identity, mode, cause, receipts, epoch, location, process: pid, readOnly }
+  const shown = {
+    identity,
+    mode,
+    cause,
+    receipts,
+    epoch,
+    location,
+    process: pid,
+    readOnly,
+    isFollower
+  }
   return { ...shown, warnings: warnings?.() ?? [] }
 }
 

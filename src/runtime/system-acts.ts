@@ -14,6 +14,7 @@ import {
   isSystemIntent,
   KERNEL_ID,
   notAvailable,
+  type SystemIntent,
   sameVersions,
   VERSIONS_KEY,
   type Versions,
@@ -21,6 +22,7 @@ import {
 } from '../intent/index.js'
 import { KeyRotation, type KeyRotationParts } from './key-rotation.js'
 import { refusal } from './refusal.js'
+import { type Follower, TakingOver } from './taking-over.js'
 
 /** An intent that has come in. */
 export interface AskedIntent {
@@ -37,12 +39,14 @@ export interface AskedIntent {
  * leaves evidence.
  */
 export class SystemActs {
-  readonly #parts: KeyRotationParts & { readonly versions: Versions }
+  readonly #parts: SystemActsParts
   readonly #rotation: KeyRotation
+  readonly #takingOver: TakingOver
 
-  constructor(parts: KeyRotationParts & { readonly versions: Versions }) {
+  constructor(parts: SystemActsParts) {
     this.#parts = parts
     this.#rotation = new KeyRotation(parts)
+    this.#takingOver = new TakingOver(parts.ledger, parts.follower)
   }
 
   /** Undefined for what is done like any other intent. */
@@ -56,6 +60,8 @@ export class SystemActs {
         return Promise.resolve(refusal(id, intent.action, 'invalid_input', noPayload))
       case 'system.key.revoke':
         return this.#revoke(asked)
+      case 'system.takeover':
+        return this.#takingOver.act(asked)
       case 'system.upgrade':
         return isEmpty ? this.#upgrade(asked) : undefined
       default:
@@ -64,17 +70,23 @@ export class SystemActs {
   }
 
   /**
-   * Has the versions of this program noted, where the ledger was last used by others; one that a
-   * later kernel has used goes into safe mode.
+   * What comes before anything else: takes an imported ledger over, and has the versions of this
+   * program noted where others have used it last; one that a later kernel has used goes into safe
+   * mode. Throws `ledger.safe_mode` for an imported one that is in it.
    */
-  async noteVersions(upgrade: () => Promise<IntentReply>): Promise<void> {
+  async begin(ask: (action: SystemIntent) => Promise<IntentReply>): Promise<void> {
+    const { ledger } = this.#parts
+    if (ledger.state().mode !== 'safe') this.#refuseLater()
+    await this.#takingOver.begin(() => ask('system.takeover'))
+    if (ledger.state().mode !== 'safe' && this.#isOutdated()) await ask('system.upgrade')
+  }
+
+  #refuseLater(): void {
     const { ledger, versions } = this.#parts
-    if (ledger.state().mode === 'safe') return
     const [theirs = '', ours = ''] = [this.#recorded()['kernel'], versions['kernel']]
-    if (Number(theirs) > Number(ours)) {
-      const { code, message } = new TallyError('runtime.newer_versions', { theirs, ours })
-      ledger.enterSafeMode({ code, message })
-    } else if (this.#isOutdated()) await upgrade()
+    if (Number(theirs) <= Number(ours)) return
+    const { code, message } = new TallyError('runtime.newer_versions', { theirs, ours })
+    ledger.enterSafeMode({ code, message })
   }
 
   #isOutdated(): boolean {
@@ -102,6 +114,12 @@ export class SystemActs {
     const text = this.#parts.ledger.read(VERSIONS_KEY)
     return versionsIn(text === undefined ? undefined : (JSON.parse(text) as Json))
   }
+}
+
+export interface SystemActsParts extends KeyRotationParts {
+  readonly versions: Versions
+  /** Present where the ledger was imported and is taken over. */
+  readonly follower: Follower | undefined
 }
 
 const noPayload = { problem: 'it takes no payload' }

@@ -26,6 +26,7 @@ const unavailable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ledger.safe_mode',
   'ledger.closed',
   'ledger.fenced',
+  'ledger.follower',
   'run.interrupted',
   'runtime.closed',
   'runtime.too_many_runs'
@@ -35,7 +36,10 @@ const unverified: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ledger.corrupt',
   'ledger.malformed_marker',
   'ledger.marker_missing',
-  'ledger.not_recoverable'
+  'ledger.not_recoverable',
+  'snapshot.diverges',
+  'snapshot.malformed',
+  'snapshot.not_verified'
 ])
 
 const failed: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['core.internal', 'run.diverged'])

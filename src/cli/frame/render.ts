@@ -25,7 +25,8 @@ const statusStyles = {
   waiting: 'yellow',
   done: 'green',
   failed: 'red',
-  cancelled: 'red'
+  cancelled: 'red',
+  imported: 'yellow'
 } as const
 
 export function statusText(paint: Paint, status: RunSummary['status']): Text {

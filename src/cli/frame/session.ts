@@ -15,8 +15,11 @@ export interface Session {
   close(): Promise<void>
 }
 
-/** `read`: no key. `sign`: the key. `run`: the key, and the configuration with its blocks. */
-export type Need = 'read' | 'sign' | 'run'
+/**
+ * `read`: no key. `sign`: the key. `run`: the key, and the configuration with its blocks. `take
+ * over`: the key, for a ledger that was imported.
+ */
+export type Need = 'read' | 'sign' | 'run' | 'take over'
 
 /**
  * Reaches a ledger: through the socket of whoever holds it, or by opening it. Two commands that
@@ -45,7 +48,10 @@ function opener(frame: Frame, need: Need, given: string | undefined): () => Prom
   let passphrase = givenPassphrase(frame)
   const attempt = async () => {
     config ??= need === 'run' ? await configOf(frame, given) : {}
-    const asked = passphrase === undefined ? {} : { passphrase }
+    const asked = {
+      ...(passphrase === undefined ? {} : { passphrase }),
+      ...(need === 'take over' ? { takeOver: true as const } : {})
+    }
     return openForRunning(frame, { location: frame.directory, ...config, ...asked })
   }
   return async () => {

@@ -43,7 +43,8 @@ async function find(client: Session['client'], id: string): Promise<RunView | un
 /** The event that says how a run stands, unless it has to go on. */
 function restOf(view: RunView, isPatient: boolean): ServiceEvent | undefined {
   const { id: runId, updatedAt: at, status, response, receiptHash, waits, due } = view
-  if (response !== null && status !== 'running' && status !== 'waiting') {
+  const isOpen = status === 'running' || status === 'waiting' || status === 'imported'
+  if (response !== null && !isOpen) {
     const hash = receiptHash === null ? {} : { receiptHash }
     return { type: 'run.finished', runId, at, status, response, ...hash }
   }

@@ -21,6 +21,11 @@ export function addKeepingCommands(add: Add): void {
     .option('--cut', 'keep the longest verified prefix if nothing else is left')
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--acknowledge-notes', 'go on although a note proves that more was there')
+  const importing = async () => (await import('../import.js')).importLedger
+  add('import [file]', 'make the ledger of a snapshot, to be read', importing)
+    .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
+    .option('--take-over', 'run it here from now on; nothing else may run its identity')
+    .option('--key <file>', 'with --take-over: the key file of its identity, to be copied')
   add('demo', 'see it all in a minute', async () => (await import('../demo.js')).demo).option(
     '--keep',
     'keep what it made'

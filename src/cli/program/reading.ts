@@ -4,7 +4,7 @@ import { type Add, collected, configOption } from './add.js'
 export function addReadCommands(add: Add): void {
   add('runs', 'list the runs', async () => (await import('../runs.js')).runs).option(
     '--status <status>',
-    'running, waiting, done, failed or cancelled'
+    'running, waiting, done, failed, cancelled or imported'
   )
   add('log', 'list the receipts', async () => (await import('../log.js')).log)
     .option('--last <count>', 'only so many; 50 unless told otherwise')
@@ -30,5 +30,10 @@ export function addReadCommands(add: Add): void {
   add('note', 'sign everything so far', async () => (await import('../note.js')).note).option(
     '-o, --output <file>',
     'where to write it'
+  )
+  const exporting = async () => (await import('../export.js')).exportSnapshot
+  add('export <file>', 'write a snapshot: the whole ledger in one file', exporting).option(
+    '--unsigned',
+    'without a signed note, and so without the key'
   )
 }

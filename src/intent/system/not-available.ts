@@ -8,16 +8,12 @@ export interface NotAvailable {
 
 /** System intents that are known and not done, each with its reason (K2). */
 export const notAvailable: Partial<Record<SystemIntent, NotAvailable>> = {
-  'system.export': {
-    problem: 'snapshots are not made yet',
-    fix: 'Close the ledger and copy its whole directory; "tally note" anchors what the copy holds.'
-  },
   'system.identity.create': {
     problem: 'a ledger has one identity, and its chain cannot begin another one',
     fix: 'Make another ledger: "tally init" in a directory of its own.'
   },
   'system.import': {
-    problem: 'snapshots are not read yet',
-    fix: 'Open the copied directory of a ledger; "tally verify --note" checks it against a note.'
+    problem: 'an open ledger is not replaced under its runs',
+    fix: 'Close it, then "tally import FILE --dir DIR" or importSnapshot(location, { file }).'
   }
 }

@@ -10,6 +10,7 @@ import { revokeKey } from './keys.js'
 import { type NotAvailable, notAvailable } from './not-available.js'
 import { installPackage, uninstallPackage } from './packages.js'
 import { changeApprover, changeGrants, changePreference } from './permissions.js'
+import { takeOver } from './take-over.js'
 import { upgradeVersions, type Versions } from './versions.js'
 
 /** A change of the kernel's tables. */
@@ -32,6 +33,7 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
   'system.key.revoke': revokeKey,
   'system.prefer': changePreference,
   'system.revoke': (work) => changeGrants(work, 'revoke'),
+  'system.takeover': takeOver,
   'system.upgrade': upgradeVersions
 }
 
@@ -42,6 +44,7 @@ const ownerOnly: ReadonlySet<string> = new Set([
   'system.import',
   'system.key.revoke',
   'system.key.rotate',
+  'system.takeover',
   'system.upgrade'
 ])
 

@@ -1,6 +1,12 @@
 /** location: where a ledger lies on disk, and which of its data directories is the live one. */
 export { readIfPresent, replaceFile } from './durable-file.js'
-export { initLocation, inspectLocation, type Location, openLocation } from './location.js'
+export {
+  initLocation,
+  inspectLocation,
+  type Location,
+  openLocation,
+  unfinishedData
+} from './location.js'
 export {
   type DataDirectory,
   encodeMarker,

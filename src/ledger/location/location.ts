@@ -5,17 +5,27 @@
  * process. Does not own the store in the live directory, its lock, the socket or the keys.
  *
  * - L4 Opening creates nothing; only `initLocation` does. The claim comes before LevelDB's lock.
- * - L9 The marker names the live directory and changes in one rename. A data directory is deleted
- *   by nobody but the failed `initLocation` that has made it.
+ * - L9 The marker names the live directory and changes in one rename. A data directory that it has
+ *   named is deleted by nobody; one that was begun and not finished, by the next import.
  */
-import { mkdir, readdir, realpath, rm } from 'node:fs/promises'
+import { mkdir, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type IdentityId, TallyError } from '../../core/index.js'
+import {
+  buildData,
+  dataDirectories,
+  discardData,
+  finishData,
+  freeName,
+  type LetGo,
+  refuseUnmarkedData,
+  removeUnfinished,
+  unfinished
+} from './building.js'
 import {
   createFile,
   errorNumber,
   readIfPresent,
-  removeFile,
   replaceFile,
   syncDirectory
 } from './durable-file.js'
@@ -23,19 +33,13 @@ import {
   type DataDirectory,
   encodeMarker,
   isDataDirectory,
-  LEDGER_FORMAT_VERSION,
-  MARKER_FORMAT,
   type Marker,
+  newMarker,
   parseMarker
 } from './marker.js'
 import { claimLocation } from './registry.js'
 
 const MARKER_FILE = 'marker.json'
-/**
- * Suffix of the empty file that stands beside a data directory while `initLocation` builds it. It
- * tells what an interrupted init left behind from the data of a ledger whose marker was lost.
- */
-const PENDING_SUFFIX = '.pending'
 
 /** A claimed location. Let go of it with `release`, after its store is closed. */
 export interface Location {
@@ -44,7 +48,7 @@ export interface Location {
   readonly marker: Marker
   /** Path of the live data directory. */
   readonly livePath: string
-  /** Path of a data directory that does not exist yet, for an import to build (L9). */
+  /** Path of a data directory that does not exist yet (L9). */
   nextData(): Promise<{ readonly name: DataDirectory; readonly path: string }>
   /**
    * Makes another data directory the live one. The old one stays.
@@ -52,8 +56,18 @@ export interface Location {
    */
   switchLive(
     name: DataDirectory,
-    options?: { readonly identities?: readonly IdentityId[] }
+    options?: {
+      readonly identities?: readonly IdentityId[]
+      readonly followers?: readonly IdentityId[]
+    }
   ): Promise<void>
+  /**
+   * Builds a data directory and makes it the live one, once `build` says so; then its identities
+   * are followers. What interrupted builds left behind is removed first.
+   */
+  replaceLive(build: (dataPath: string) => Promise<boolean>): Promise<void>
+  /** Takes an identity from the followers: it was taken over. */
+  endFollowing(identity: IdentityId): Promise<void>
   /** Adds an identity to the marker. */
   addIdentity(identity: IdentityId): Promise<void>
   release(): void
@@ -62,17 +76,21 @@ export interface Location {
 /**
  * Creates a location and claims it. `build` makes the store in the empty directory that it is
  * given; the ledger exists only once `build` has succeeded. Of two processes that create at once,
- * one wins.
+ * one wins. What `build` returns lets go of what it holds, when the marker is there.
  * Throws `ledger.exists`, `ledger.locked`, `ledger.marker_missing` (data without a marker).
  */
 export async function initLocation(
   directory: string,
   options: {
     readonly identities: readonly IdentityId[]
-    build(dataPath: string): Promise<void>
+    /** Identities that are imported. */
+    readonly followers?: readonly IdentityId[]
+    /** Removes what interrupted builds left behind. */
+    readonly cleans?: boolean
+    build(dataPath: string): Promise<LetGo | undefined>
   }
 ): Promise<Location> {
-  await mkdir(directory, { recursive: true, mode: 0o700 })
+  const made = await mkdir(directory, { recursive: true, mode: 0o700 })
   const realPath = await realpath(directory)
   const release = claimLocation(realPath)
   try {
@@ -80,10 +98,13 @@ export async function initLocation(
       throw new TallyError('ledger.exists', { path: realPath })
     }
     await refuseUnmarkedData(realPath)
+    if (options.cleans === true) await removeUnfinished(realPath)
     const marker = await buildFirst(realPath, options)
     return new OpenLocation(realPath, marker, release)
   } catch (error) {
     release()
+    // Something else may be in it by now; then it stays.
+    if (made !== undefined) await rmdir(realPath).catch(() => undefined)
     throw error
   }
 }
@@ -92,22 +113,21 @@ async function buildFirst(
   realPath: string,
   options: Parameters<typeof initLocation>[1]
 ): Promise<Marker> {
-  const live = await freeName(realPath)
-  const path = join(realPath, live)
-  await createFile(`${path}${PENDING_SUFFIX}`, '')
-  await mkdir(path, { mode: 0o700 })
-  const marker = newMarker(live, options.identities)
-  try {
-    await options.build(path)
-    await syncDirectory(path)
-    await createFile(join(realPath, MARKER_FILE), encodeMarker(marker))
-  } catch (error) {
-    await rm(path, { recursive: true, force: true })
-    await removeFile(`${path}${PENDING_SUFFIX}`)
-    if (errorNumber(error) !== 'EEXIST') throw error
-    throw new TallyError('ledger.exists', { path: realPath }, { cause: error })
-  }
-  await removeFile(`${path}${PENDING_SUFFIX}`)
+  const marker = await buildData(realPath, async (path, live) => {
+    const letGo = await options.build(path)
+    try {
+      await syncDirectory(path)
+      const marker = newMarker(live, options)
+      await createFile(join(realPath, MARKER_FILE), encodeMarker(marker))
+      return marker
+    } catch (error) {
+      if (errorNumber(error) !== 'EEXIST') throw error
+      throw new TallyError('ledger.exists', { path: realPath }, { cause: error })
+    } finally {
+      await letGo?.()
+    }
+  })
+  await finishData(realPath, marker.live)
   return marker
 }
 
@@ -121,8 +141,7 @@ export async function openLocation(directory: string): Promise<Location> {
   const release = claimLocation(realPath)
   try {
     const marker = await readMarker(realPath)
-    const pending = join(realPath, `${marker.live}${PENDING_SUFFIX}`)
-    if ((await readIfPresent(pending)) !== undefined) await removeFile(pending)
+    await finishData(realPath, marker.live)
     return new OpenLocation(realPath, marker, release)
   } catch (error) {
     release()
@@ -142,6 +161,21 @@ export async function inspectLocation(
     return { realPath, marker: await readMarker(realPath) }
   } catch (error) {
     if (error instanceof TallyError && error.code === 'ledger.not_found') return undefined
+    throw error
+  }
+}
+
+/**
+ * Data directories that were begun at a location and not finished, by an import or an init that is
+ * under way or was interrupted. The location need not have a ledger yet.
+ */
+export async function unfinishedData(directory: string): Promise<readonly string[]> {
+  const found = await inspectLocation(directory)
+  if (found !== undefined) return unfinished(found.realPath, found.marker.live)
+  try {
+    return await unfinished(await realPathOf(directory))
+  } catch (error) {
+    if (error instanceof TallyError && error.code === 'ledger.not_found') return []
     throw error
   }
 }
@@ -172,33 +206,48 @@ class OpenLocation implements Location {
 
   async switchLive(
     name: DataDirectory,
-    { identities = this.#marker.identities }: { readonly identities?: readonly IdentityId[] } = {}
+    options: {
+      readonly identities?: readonly IdentityId[]
+      readonly followers?: readonly IdentityId[]
+    } = {}
   ): Promise<void> {
     const path = join(this.realPath, name)
     if (!isDataDirectory(name) || !(await dataDirectories(this.realPath)).includes(name)) {
       throw new TallyError('ledger.not_found', { path })
     }
     await syncDirectory(path)
-    await this.#replace(newMarker(name, identities))
+    const { identities, followers } = { ...this.#marker, ...options }
+    await this.#replace(newMarker(name, { identities, followers }))
+  }
+
+  async replaceLive(build: (dataPath: string) => Promise<boolean>): Promise<void> {
+    const { realPath } = this
+    await removeUnfinished(realPath, this.#marker.live)
+    const built = await buildData(realPath, async (path, name) => ({
+      name,
+      takesPlace: await build(path)
+    }))
+    if (!built.takesPlace) return discardData(realPath, built.name)
+    await this.switchLive(built.name, { followers: this.#marker.identities })
+    await finishData(realPath, built.name)
   }
 
   async addIdentity(identity: IdentityId): Promise<void> {
-    if (this.#marker.identities.includes(identity)) return
-    await this.#replace(newMarker(this.#marker.live, [...this.#marker.identities, identity]))
+    const { live, identities, followers } = this.#marker
+    if (identities.includes(identity)) return
+    await this.#replace(newMarker(live, { identities: [...identities, identity], followers }))
+  }
+
+  async endFollowing(identity: IdentityId): Promise<void> {
+    const { live, identities, followers = [] } = this.#marker
+    const left = followers.filter((one) => one !== identity)
+    if (left.length === followers.length) return
+    await this.#replace(newMarker(live, { identities, followers: left }))
   }
 
   async #replace(marker: Marker): Promise<void> {
     await replaceFile(join(this.realPath, MARKER_FILE), encodeMarker(marker))
     this.#marker = marker
-  }
-}
-
-function newMarker(live: DataDirectory, identities: readonly IdentityId[]): Marker {
-  return {
-    format: MARKER_FORMAT,
-    formatVersion: LEDGER_FORMAT_VERSION,
-    live,
-    identities: [...new Set(identities)].sort()
   }
 }
 
@@ -208,27 +257,6 @@ async function readMarker(realPath: string): Promise<Marker> {
   if (text !== undefined) return parseMarker(text, path)
   await refuseUnmarkedData(realPath)
   throw new TallyError('ledger.not_found', { path: realPath })
-}
-
-async function refuseUnmarkedData(realPath: string): Promise<void> {
-  for (const name of await dataDirectories(realPath)) {
-    if ((await readIfPresent(join(realPath, `${name}${PENDING_SUFFIX}`))) === undefined) {
-      throw new TallyError('ledger.marker_missing', { path: realPath })
-    }
-  }
-}
-
-async function freeName(realPath: string): Promise<DataDirectory> {
-  const numbers = (await dataDirectories(realPath)).map((name) => Number(name.slice(5)))
-  return `data-${Math.max(0, ...numbers) + 1}`
-}
-
-async function dataDirectories(realPath: string): Promise<DataDirectory[]> {
-  const entries = await readdir(realPath, { withFileTypes: true })
-  return entries
-    .filter((entry) => entry.isDirectory())
-    .map((entry) => entry.name)
-    .filter(isDataDirectory)
 }
 
 async function realPathOf(directory: string): Promise<string> {

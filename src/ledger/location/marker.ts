@@ -2,6 +2,8 @@
  * `marker.json` of a location (formats.md §6), one line of canonical JSON and a newline:
  *
  *   {"format":"tally-ledger","formatVersion":1,"identities":["<64 hex>"],"live":"data-1"}
+ *
+ * After an import it has `"followers":["<64 hex>"]` in front, until the identity is taken over.
  */
 import {
   canonicalize,
@@ -9,6 +11,7 @@ import {
   isIdentityId,
   isJsonObject,
   isTallyError,
+  type Json,
   parse,
   TallyError
 } from '../../core/index.js'
@@ -24,6 +27,8 @@ export interface Marker {
   readonly live: DataDirectory
   /** Identities that the store holds, sorted. */
   readonly identities: readonly IdentityId[]
+  /** Those of them that were imported and not taken over: they are only read. Absent, or sorted. */
+  readonly followers?: readonly IdentityId[]
 }
 
 /** `data-` and a number from 1, without leading zeros. */
@@ -66,12 +71,43 @@ export function parseMarker(text: string, path: string): Marker {
   if (!Array.isArray(identities) || !identities.every(isIdentityId)) {
     throw malformed('identities is not a list of identity ids')
   }
-  const marker: Marker = { format: MARKER_FORMAT, formatVersion: 1, live, identities }
-  if (identities.some((id, at) => at > 0 && id <= (identities[at - 1] ?? ''))) {
-    throw malformed('identities are not sorted, or one is there twice')
-  }
+  if (!isSorted(identities)) throw malformed('identities are not sorted, or one is there twice')
+  const followers = followersIn(value['followers'], identities)
+  if (followers === undefined) throw malformed('followers is not a list of its identities')
+  const marker = newMarker(live, { identities, followers })
   if (encodeMarker(marker) !== text) throw malformed('it is not written as this program writes it')
   return marker
+}
+
+/** A marker of this version. */
+export function newMarker(
+  live: DataDirectory,
+  of: {
+    readonly identities: readonly IdentityId[]
+    readonly followers?: readonly IdentityId[] | undefined
+  }
+): Marker {
+  const { identities, followers = [] } = of
+  return {
+    format: MARKER_FORMAT,
+    formatVersion: LEDGER_FORMAT_VERSION,
+    live,
+    identities: [...new Set(identities)].sort(),
+    ...(followers.length === 0 ? {} : { followers: [...new Set(followers)].sort() })
+  }
+}
+
+function followersIn(
+  value: Json | undefined,
+  identities: readonly IdentityId[]
+): readonly IdentityId[] | undefined {
+  if (value === undefined) return []
+  if (!Array.isArray(value) || value.length === 0 || !value.every(isIdentityId)) return undefined
+  return isSorted(value) && value.every((id) => identities.includes(id)) ? value : undefined
+}
+
+function isSorted(identities: readonly IdentityId[]): boolean {
+  return identities.every((id, at) => at === 0 || id > (identities[at - 1] ?? ''))
 }
 
 function strictJson(text: string, malformed: (problem: string) => TallyError): unknown {

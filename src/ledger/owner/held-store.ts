@@ -61,7 +61,7 @@ async function locate(
 }
 
 /** Makes an empty LevelDB store: the `build` of `initLocation`. */
-export async function createEmptyStore(path: string): Promise<void> {
+export async function createEmptyStore(path: string): Promise<undefined> {
   const store = await openLevelStore({ path, create: true })
   await store.close()
 }

@@ -141,6 +141,38 @@ export const ledgerCodes = {
     message: 'A proof about {part} in a log of {size} records cannot be made.',
     fix: 'Ask for a record or an earlier size that the log has.'
   },
+  'ledger.follower': {
+    message: 'The ledger at {path} was imported from a snapshot: it can be read, and runs nothing.',
+    fix: 'Put the key file of its identity into keys/ and run `tally import --take-over`, once nothing else runs this identity.'
+  },
+  'snapshot.unreadable': {
+    message: 'The snapshot {path} cannot be read: {problem}.',
+    fix: 'Name a file that `tally export` has written.'
+  },
+  'snapshot.unwritable': {
+    message: 'The snapshot {path} cannot be written: {problem}.',
+    fix: 'Name a new file in a directory that you can write to; no snapshot is overwritten.'
+  },
+  'snapshot.malformed': {
+    message: 'Line {line} of the snapshot {path} is refused: {problem}.',
+    fix: 'Use the file exactly as it was written; it was cut off or altered. Nothing was changed.'
+  },
+  'snapshot.unknown_version': {
+    message: 'The snapshot {path} has version {found} of {part}; this program knows {known}.',
+    fix: 'Import it with the version of tallystick that wrote it. Nothing was changed.'
+  },
+  'snapshot.not_verified': {
+    message: 'What the snapshot {path} holds does not verify: {problem}.',
+    fix: 'Do not use it: its records are not those of a whole ledger. Nothing was changed.'
+  },
+  'snapshot.other_identity': {
+    message: 'The snapshot is of {actual}, and the ledger at {path} of {expected}.',
+    fix: 'Import it into a directory of its own. Nothing was changed.'
+  },
+  'snapshot.diverges': {
+    message: 'Ledger and snapshot are not of one history: {problem}.',
+    fix: 'Import it into a directory of its own, and compare the two. Nothing was changed.'
+  },
   'receipt.not_found': {
     message: 'There is no receipt {which} in this ledger.',
     fix: 'List the receipts with "tally log".'

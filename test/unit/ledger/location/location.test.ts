@@ -20,7 +20,9 @@ beforeEach(async () => {
 })
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
-const build = async (path: string) => writeFile(join(path, 'CURRENT'), '')
+const build = async (path: string): Promise<undefined> => {
+  await writeFile(join(path, 'CURRENT'), '')
+}
 const init = (path: string) => initLocation(path, { identities: [alice], build })
 const code = (value: string) => expect.objectContaining({ code: value })
 

@@ -142,7 +142,7 @@ test('K12: a result says how it is shown in one form only, and keeps it', async 
 
 test('K2: what a ledger cannot do inside itself says so, with what does it instead', async () => {
   const tally = await open()
-  for (const action of ['system.export', 'system.import', 'system.identity.create']) {
+  for (const action of ['system.import', 'system.identity.create']) {
     const reply = await tally.intent({ action })
     expect(reply).toMatchObject({ type: 'error', reason: 'not_available' })
     expect(reply).toHaveProperty('details.fix')

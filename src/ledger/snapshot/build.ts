@@ -1,0 +1,254 @@
+import {
+  type Hash,
+  isTallyError,
+  type PublicKey,
+  type RunId,
+  sha256Hex,
+  TallyError
+} from '../../core/index.js'
+import type { Signer } from '../../identity/index.js'
+import { unwrapText, wrapValue } from '../envelope.js'
+import { StoreKeys } from '../keys.js'
+import { openLedger } from '../open/open.js'
+import { ChainScan } from '../open/scan.js'
+import { PutBatch } from '../put-batch.js'
+import { encodeHead, parseHead } from '../record/head.js'
+import { parseRecord } from '../record/record.js'
+import type { Store } from '../stores/port.js'
+import type { GivenNote, VerificationReport } from '../verify/report.js'
+import { verifyLedger } from '../verify/verify.js'
+import type { SnapshotLine } from './format.js'
+import { OpenRuns } from './open-runs.js'
+import type { SnapshotReader } from './read.js'
+
+/** How what a snapshot holds stands to the ledger that is there. */
+export type SnapshotRelation =
+  /** It goes on from there. */
+  | 'extends'
+  /** The ledger has all of it, and maybe more. */
+  | 'held'
+
+export interface BuiltSnapshot {
+  readonly relation: SnapshotRelation
+  readonly report: VerificationReport
+  readonly openRuns: readonly RunId[]
+}
+
+/**
+ * Builds a ledger in an empty store from a snapshot, and verifies all of it: every record, the
+ * state, the head root, the notes. The ledger that is there is only read.
+ * Throws `snapshot.malformed`, `snapshot.not_verified`, `snapshot.diverges`.
+ */
+export async function buildFromSnapshot(options: {
+  readonly snapshot: SnapshotReader
+  readonly target: Store
+  /** The ledger that the snapshot is to take the place of. */
+  readonly existing: Store | undefined
+  readonly notes: readonly GivenNote[]
+}): Promise<BuiltSnapshot> {
+  const { snapshot, target, existing } = options
+  const { identity } = snapshot.header
+  const history = await History.of(existing, new StoreKeys(identity))
+  const filling = new Filling(snapshot, target, history)
+  for await (const line of snapshot.body()) await filling.add(line)
+  const openRuns = await filling.finish()
+  const relation = history.relation(snapshot.header.counts.commits)
+  const publicKey = snapshot.header.publicKeys.at(-1)
+  await derive(target, identity, publicKey)
+  const { note } = snapshot.footer
+  const own = note === null ? [] : [{ source: `the footer of ${snapshot.path}`, text: note }]
+  const notes = [...own, ...options.notes]
+  const report = await verifyLedger({ store: target, identity, notes })
+  const problem = problemIn(report)
+  if (problem === undefined) return { relation, report, openRuns }
+  throw new TallyError('snapshot.not_verified', { path: snapshot.path, problem })
+}
+
+/** Takes lines in, each checked as far as it can be alone. */
+class Filling {
+  readonly #snapshot: SnapshotReader
+  readonly #keys: StoreKeys
+  readonly #batch: PutBatch
+  readonly #history: History
+  readonly #scan: ChainScan
+  readonly #publicKeys: PublicKey[]
+  readonly #open = new OpenRuns()
+  readonly #listed: string[] = []
+  /** Hashes of bodies that records say are values of their own, and that did not come yet. */
+  readonly #named = new Set<Hash>()
+  #lastKey: Buffer | undefined
+
+  constructor(snapshot: SnapshotReader, target: Store, history: History) {
+    const { identity } = snapshot.header
+    this.#snapshot = snapshot
+    this.#keys = new StoreKeys(identity)
+    this.#batch = new PutBatch(target)
+    this.#history = history
+    this.#scan = new ChainScan(identity)
+    this.#publicKeys = [this.#scan.chain.publicKey]
+  }
+
+  async add(line: SnapshotLine): Promise<void> {
+    switch (line.kind) {
+      case 'commits':
+        return this.#commit(line.text)
+      case 'stateEntries':
+        return this.#stateEntry(line.key, line.text)
+      case 'blobs':
+        return this.#blob(line.text)
+      case 'openRuns':
+        this.#listed.push(JSON.stringify([line.runId, line.status]))
+    }
+  }
+
+  /** Writes the head; gives the runs that have not ended. */
+  async finish(): Promise<readonly RunId[]> {
+    const { header } = this.#snapshot
+    const open = this.#open.list()
+    if (open.map((run) => JSON.stringify(run)).join() !== this.#listed.join()) {
+      this.#snapshot.refuse('the open runs that are listed are not those of the records')
+    }
+    if (this.#publicKeys.join() !== header.publicKeys.join()) {
+      this.#snapshot.refuse('the keys of the header are not those of the records')
+    }
+    const { head } = this.#keys
+    await this.#put(head, encodeHead(header.head))
+    await this.#batch.flush()
+    return open.map(([runId]) => runId)
+  }
+
+  async #commit(text: string): Promise<void> {
+    const { seq } = this.#scan.chain
+    const key = this.#keys.commit(seq)
+    try {
+      this.#scan.next(key, Buffer.from(text))
+      for (const item of parseRecord(key, text).items) {
+        this.#open.add(item)
+        for (const hash of item.largeBlobs) this.#named.add(hash)
+      }
+    } catch (error) {
+      // What a record says is not plain JSON either, now and then.
+      if (!isTallyError(error) && !(error instanceof SyntaxError)) throw error
+      this.#snapshot.refuse(isTallyError(error) ? String(error.message) : 'it is no JSON')
+    }
+    const { publicKey } = this.#scan.chain
+    if (publicKey !== this.#publicKeys.at(-1)) this.#publicKeys.push(publicKey)
+    this.#history.compare(seq, text)
+    await this.#put(key, text)
+  }
+
+  async #stateEntry(key: string, text: string): Promise<void> {
+    const bytes = Buffer.from(key)
+    if (this.#lastKey !== undefined && Buffer.compare(this.#lastKey, bytes) >= 0) {
+      this.#snapshot.refuse('the keys of the state do not ascend')
+    }
+    this.#lastKey = bytes
+    await this.#put(this.#keys.state(key), text)
+  }
+
+  async #blob(text: string): Promise<void> {
+    const hash = sha256Hex(text)
+    if (!this.#named.delete(hash)) this.#snapshot.refuse('no record names it, or it came before')
+    await this.#put(this.#keys.blob(hash), text)
+  }
+
+  #put(key: string, text: string): Promise<void> {
+    return this.#batch.put(key, wrapValue(key, text))
+  }
+}
+
+/** The commits of the ledger that is there. */
+class History {
+  readonly #store: Store | undefined
+  readonly #keys: StoreKeys
+  readonly #commits: number
+
+  private constructor(store: Store | undefined, keys: StoreKeys, commits: number) {
+    this.#store = store
+    this.#keys = keys
+    this.#commits = commits
+  }
+
+  static async of(store: Store | undefined, keys: StoreKeys): Promise<History> {
+    return new History(store, keys, store === undefined ? 0 : await commitsIn(store, keys))
+  }
+
+  /** Throws `snapshot.diverges`. A record that is damaged here says nothing against the other. */
+  compare(seq: number, text: string): void {
+    if (seq >= this.#commits) return
+    const there = this.#at(seq)
+    if (there === undefined || there === text) return
+    throw new TallyError('snapshot.diverges', { problem: `commit ${seq} is another one` })
+  }
+
+  /** Throws `snapshot.diverges` where commits that cannot be read would be lost. */
+  relation(commits: number): SnapshotRelation {
+    if (commits > this.#commits) return 'extends'
+    for (let seq = 0; seq < this.#commits; seq += 1) {
+      if (this.#at(seq) !== undefined) continue
+      if (commits === this.#commits) return 'extends'
+      const problem = `commit ${seq} is damaged, and the snapshot lacks what follows ${commits}`
+      throw new TallyError('snapshot.diverges', { problem })
+    }
+    return 'held'
+  }
+
+  #at(seq: number): string | undefined {
+    const key = this.#keys.commit(seq)
+    try {
+      const value = this.#store?.get(key)
+      return value === undefined ? undefined : unwrapText(key, value)
+    } catch (error) {
+      if (isTallyError(error, 'ledger.corrupt')) return undefined
+      throw error
+    }
+  }
+}
+
+/** As many as the head says; where it is damaged, as there are. */
+async function commitsIn(store: Store, keys: StoreKeys): Promise<number> {
+  let last = -1
+  for await (const [key] of store.entries({ ...keys.allCommits(), reverse: true, limit: 1 })) {
+    last = keys.commitSeq(key)
+  }
+  try {
+    const value = store.get(keys.head)
+    const head = value === undefined ? 0 : parseHead(keys.head, unwrapText(keys.head, value)).seq
+    return Math.max(head, last + 1)
+  } catch (error) {
+    if (!isTallyError(error, 'ledger.corrupt') && !(error instanceof SyntaxError)) throw error
+    return last + 1
+  }
+}
+
+/** Writes what is derived, so that whoever only reads need not make it each time. */
+async function derive(
+  store: Store,
+  identity: SnapshotReader['header']['identity'],
+  publicKey: PublicKey | undefined
+): Promise<void> {
+  const signer = { ...silent, publicKey: publicKey ?? (identity as string as PublicKey) }
+  const blobKey = new Uint8Array(32)
+  const ledger = await openLedger({ store, identity, signer, blobKey })
+  // In safe mode nothing is written; the verification that follows says why.
+  await ledger.close()
+}
+
+/** Nothing is appended, so nothing is signed. */
+const silent: Omit<Signer, 'publicKey'> = {
+  sign() {
+    throw new TallyError('ledger.read_only', {})
+  },
+  signMany() {
+    throw new TallyError('ledger.read_only', {})
+  }
+}
+
+function problemIn({ failure, anchored }: VerificationReport): string | undefined {
+  if (failure !== undefined) {
+    const { index, field, expected, actual } = failure
+    return `receipt ${index}, ${field}: expected ${expected}, and found ${actual}`
+  }
+  const bad = anchored.notes.find(({ ok }) => !ok)
+  return bad === undefined ? undefined : `${bad.source}: ${bad.problem ?? 'it does not hold'}`
+}

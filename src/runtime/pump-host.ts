@@ -1,0 +1,26 @@
+import { ActorPool, type PumpHost, Turns, UnitGate } from '../block/index.js'
+import type { Json } from '../core/index.js'
+import type { Ledger } from '../ledger/index.js'
+import type { Registry } from './registry.js'
+import type { WiredOptions } from './runtime-api.js'
+
+/** What every run of a ledger is handed. */
+export function hostOf(
+  ledger: Ledger,
+  registry: Registry,
+  options: Pick<WiredOptions, 'clock' | 'durability'> & { readonly profile: Json }
+): Omit<PumpHost, 'emit'> {
+  const { clock, durability, profile } = options
+  return {
+    journal: ledger,
+    clock,
+    turns: new Turns(),
+    actors: new ActorPool(),
+    gate: new UnitGate(clock),
+    identity: ledger.identity,
+    profile,
+    durability,
+    block: (name) => registry.block(name),
+    provider: (name) => registry.provider(name)
+  }
+}
