@@ -150,9 +150,10 @@ interface Totals {
 function madeToFit(item: JournalItem, totals: Totals): JournalItem {
   const [text = '{}'] = item.entries
   const entry = JSON.parse(text)
-  if (item.unit === undefined) return item
   // Reads and listings are checked against a ledger that goes on; a forger has nothing to fear
   // there.
+  const { rests: _, ...bare } = item
+  if (item.unit === undefined) return bare
   const unit = { ...item.unit, reads: new Map(), lists: new Map() }
   if (entry.k !== 'run.finished') return { ...item, unit }
   const payload = { ...JSON.parse(unit.payloadText), ...totals }
