@@ -2,7 +2,13 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isTallyError, TallyError } from '../../core/index.js'
 import { openLevelStore } from '../stores/level.js'
-import { createFile, readIfPresent, removeFile, syncDirectory } from './durable-file.js'
+import {
+  createFile,
+  errorNumber,
+  readIfPresent,
+  removeFile,
+  syncDirectory
+} from './durable-file.js'
 import { type DataDirectory, isDataDirectory } from './marker.js'
 
 /**
@@ -12,6 +18,7 @@ import { type DataDirectory, isDataDirectory } from './marker.js'
  * left behind from the data of a ledger whose marker was lost, and from a directory that was kept.
  */
 const PENDING_SUFFIX = '.pending'
+const unnamedPending = /^data-[0-9]+\.pending\.[0-9a-f-]{36}$/
 
 /** What a builder of a data directory may hold until the marker names it: the lock of its store. */
 export type LetGo = () => Promise<void>
@@ -69,6 +76,10 @@ export async function removeUnfinished(realPath: string, live?: DataDirectory): 
     }
     await discardData(realPath, name)
   }
+  // Of builders that died before their first file had its name.
+  for (const name of await readdir(realPath)) {
+    if (unnamedPending.test(name)) await rm(join(realPath, name), { force: true })
+  }
 }
 
 /**
@@ -81,8 +92,7 @@ export async function buildData<Built>(
 ): Promise<Built> {
   const name = await freeName(realPath)
   const path = join(realPath, name)
-  await createFile(pendingFile(realPath, name), '')
-  await mkdir(path, { mode: 0o700 })
+  await begin(realPath, name)
   try {
     const built = await build(path, name)
     await syncDirectory(path)
@@ -90,6 +100,22 @@ export async function buildData<Built>(
   } catch (error) {
     await discardData(realPath, name)
     throw error
+  }
+}
+
+/** The directory decides who builds it; a file without one was left by who died between. */
+async function begin(realPath: string, name: DataDirectory): Promise<void> {
+  try {
+    await createFile(pendingFile(realPath, name), '')
+  } catch (error) {
+    if (errorNumber(error) !== 'EEXIST') throw error
+  }
+  try {
+    await mkdir(join(realPath, name), { mode: 0o700 })
+  } catch (error) {
+    if (errorNumber(error) !== 'EEXIST') throw error
+    const problem = 'another process is making it'
+    throw new TallyError('ledger.locked', { path: realPath, problem }, { cause: error })
   }
 }
 

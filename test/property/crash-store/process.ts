@@ -30,12 +30,19 @@ function bundleOf(writer: string): Promise<string> {
   return made
 }
 
+type Writer =
+  | 'writer.ts'
+  | 'ledger-writer.ts'
+  | 'runtime-worker.mjs'
+  | 'rotate-worker.mjs'
+  | 'import-worker.mjs'
+
 /**
  * Starts one of the writers of this folder. `onLine` is told each line that it prints, and how to
  * kill it. Resolves when it has ended.
  */
 export async function startWriter(
-  writer: 'writer.ts' | 'ledger-writer.ts' | 'runtime-worker.mjs' | 'rotate-worker.mjs',
+  writer: Writer,
   options: readonly string[],
   onLine: (line: string, kill: () => void) => void
 ): Promise<void> {
