@@ -20,7 +20,9 @@ afterEach(() => place.remove())
 const early = () => place.path('early.snapshot')
 const whole = () => place.path('whole.snapshot')
 
-/** Imports in a process of its own that dies at a step; tells how many steps it lived, if it did. */
+/**
+ * Imports in a process of its own that dies at a step; tells how many steps it lived, if it did.
+ */
 async function dying(location: string, step: number, delayMs = 0): Promise<number | undefined> {
   let lived: number | undefined
   const options = [builtModule('index.js'), location, whole(), `${step}`, `${delayMs}`]

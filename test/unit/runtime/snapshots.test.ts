@@ -344,6 +344,23 @@ describe('an export', () => {
     await served.close()
   })
 
+  it('P3: holds no key of the identity, and not what is kept beside the data', async () => {
+    const text = await readFile(whole(), 'utf8')
+    const known = [...((texts.header['publicKeys'] ?? []) as string[])]
+    const files = await readdir(place.path('ledger', 'keys'))
+    expect(files.length).toBe(2)
+    let secrets = 0
+    for (const file of files) {
+      const kept = await readFile(place.path('ledger', 'keys', file), 'utf8')
+      for (const [hex] of kept.matchAll(/[0-9a-f]{64}/g)) {
+        if (known.includes(hex)) continue
+        secrets += 1
+        expect(text).not.toContain(hex)
+      }
+    }
+    expect(secrets).toBeGreaterThanOrEqual(2)
+  })
+
   it('P3: sees one moment while units of work go on', async () => {
     const tally = await createRuntime({ location: 'memory:', blocks: snapshotBlocks })
     const work = Array.from({ length: 12 }, (_, n) =>
