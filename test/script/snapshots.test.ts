@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documentOf, Project } from '../support/project.js'
 
@@ -24,8 +24,12 @@ describe('a ledger that is moved by a snapshot', () => {
     expect((await project.tally(['verify', '--replay', ...there])).code).toBe(0)
     const runs = await project.tally(['runs', '--status', 'imported', ...there])
     expect(documentOf(runs, 'run')).toMatchObject({ id: 'open' })
+    // Somebody else's import died here.
+    await mkdir(project.path('there/data-9'))
+    await project.write('there/data-9.pending', '')
     const doctor = await project.tally(['doctor', ...there])
     expect(doctor.stdout).toContain('imported, ready')
+    expect(doctor.stdout).toContain('restoring: data-9')
 
     const refused = await project.tally(['resume', 'open', '--value', '3', ...there])
     expect(refused.code).toBe(5)
