@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { holdStore, importSnapshot } from '../../../src/ledger/index.js'
 import { createRuntime, openReader, verifyLocation } from '../../../src/runtime/index.js'
+import { counterPackage, PackageFolder } from '../../support/packages.js'
 import {
   documentOf,
   encodeTexts,
@@ -181,6 +182,26 @@ describe('an import', () => {
       kept: 'data-1'
     })
     expect(await verifyLocation(location, { notes: [] })).toMatchObject({ ok: true })
+  })
+
+  it('P3: of a ledger with packages verifies without their code, and replays with it', async () => {
+    const packages = await PackageFolder.create()
+    const source = fresh()
+    const counter = await packages.write(counterPackage)
+    const tally = await openSnapshotLedger(source, { create: 'if-absent', packages: [counter] })
+    const capabilities = ['storage.read', 'storage.write']
+    await tally.intent({ action: 'system.grant', payload: { package: 'counter', capabilities } })
+    expect(await tally.intent({ action: 'count.up' })).toMatchObject({ count: 1 })
+    const file = fresh()
+    await tally.export({ path: file })
+    await tally.close()
+    await packages.remove()
+    const location = fresh()
+    await importSnapshot(location, { file })
+    expect(await verifyLocation(location, { notes: [] })).toMatchObject({ ok: true })
+    expect(await verifyLocation(location, { notes: [], code: {} })).toMatchObject({ ok: false })
+    await cp(`${source}/packages`, `${location}/packages`, { recursive: true })
+    expect(await verifyLocation(location, { notes: [], code: {} })).toMatchObject({ ok: true })
   })
 
   it('P5: refuses what a note from outside contradicts', async () => {
