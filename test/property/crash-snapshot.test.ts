@@ -25,7 +25,7 @@ const whole = () => place.path('whole.snapshot')
  */
 async function dying(location: string, step: number, delayMs = 0): Promise<number | undefined> {
   let lived: number | undefined
-  const options = [builtModule('index.js'), location, whole(), `${step}`, `${delayMs}`]
+  const options = [builtModule('ledger/index.js'), location, whole(), `${step}`, `${delayMs}`]
   await startWriter('import-worker.mjs', options, (line) => {
     lived = Number(line.split(' ')[1])
   })
@@ -46,7 +46,7 @@ it('L9, P3, K10: an import that dies at any step leaves the old ledger, and the 
 
   const steps = (await dying(place.path('counted'), Number.POSITIVE_INFINITY)) ?? 0
   expect(steps).toBeGreaterThan(6)
-  const wait = process.env['SOAK'] === '1' ? 1 : 4
+  const wait = process.env['SOAK'] === '1' ? 1 : 6
   let isSwitched = false
   let died = 0
   for (let step = 2; step < steps + 12; step += wait) {
