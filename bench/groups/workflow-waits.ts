@@ -29,7 +29,9 @@ export const workflowWaits: Group = {
     'workflow.parked.wake'
   ],
   async measure({ full }) {
-    return [...(await pollRows(full)), ...(await parkedRows(full ? 10_000 : 1_000))]
+    // What polling leaves behind would be freed while parked runs are weighed.
+    const parked = await parkedRows(full ? 10_000 : 1_000)
+    return [...(await pollRows(full)), ...parked]
   }
 }
 
