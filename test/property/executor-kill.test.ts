@@ -1,13 +1,12 @@
-import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { Xorshift128 } from '../../src/core/index.js'
 import { anvilKeys, artifact, fragment, startChain, type TestChain } from '../support/anvil.js'
 import { FaultyProxy } from '../support/anvil-proxy.js'
 import { builtModule } from '../support/built.js'
+import { type Death, liveUntilCall } from '../support/mortal.js'
 import { openWorker } from './executor-kill/worker.mjs'
 
 const KILLS = process.env['SOAK'] === '1' ? 200 : 5
@@ -42,26 +41,10 @@ function options() {
   }
 }
 
-/** Lives until the node is called for the n-th time, and dies before or after it hears of it. */
-async function oneLife(
-  first: number,
-  death: { readonly at: number; readonly isAfter: boolean },
-  onLine: (line: string) => void
-): Promise<void> {
+function oneLife(first: number, death: Death, onLine: (line: string) => void): Promise<void> {
   const worker = join(import.meta.dirname, 'executor-kill/worker.mjs')
-  const note = fragment(bridge, 'note')
-  const given = JSON.stringify({ ...options(), note, to: bridgeAt, first })
-  const child = spawn(process.execPath, [worker, given], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let calls = 0
-  proxy.fault = () => {
-    calls += 1
-    if (calls < death.at) return 'pass'
-    child.kill('SIGKILL')
-    return death.isAfter && calls === death.at ? 'drop_after' : 'drop_before'
-  }
-  createInterface(child.stdout).on('line', onLine)
-  await new Promise<void>((resolve) => child.once('close', () => resolve()))
-  proxy.fault = () => 'pass'
+  const given = { ...options(), note: fragment(bridge, 'note'), to: bridgeAt, first }
+  return liveUntilCall({ worker, given, proxy, death, onLine })
 }
 
 async function noted(): Promise<readonly number[]> {

@@ -1,15 +1,14 @@
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { type AbiEvent, type Hex, parseAbiItem } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalize, type Json, type JsonObject, Xorshift128 } from '../../src/core/index.js'
 import { anvilKeys, artifact, owner, startChain, type TestChain } from '../support/anvil.js'
 import { FaultyProxy } from '../support/anvil-proxy.js'
 import { builtModule } from '../support/built.js'
+import { type Death, liveUntilCall } from '../support/mortal.js'
 import { givenFor, openWorker } from './workflow-kill/worker.mjs'
 
 /** A workflow in a process that is killed, on a real chain. */
@@ -120,25 +119,9 @@ function options() {
   }
 }
 
-/** Lives until the node is called for the n-th time, and dies before or after it hears of it. */
-async function oneLife(
-  first: number,
-  death: { readonly at: number; readonly isAfter: boolean },
-  onLine: (line: string) => void
-): Promise<void> {
+function oneLife(first: number, death: Death, onLine: (line: string) => void): Promise<void> {
   const worker = join(import.meta.dirname, 'workflow-kill/worker.mjs')
-  const given = JSON.stringify({ ...options(), first })
-  const child = spawn(process.execPath, [worker, given], { stdio: ['ignore', 'pipe', 'inherit'] })
-  let calls = 0
-  proxy.fault = () => {
-    calls += 1
-    if (calls < death.at) return 'pass'
-    child.kill('SIGKILL')
-    return death.isAfter && calls === death.at ? 'drop_after' : 'drop_before'
-  }
-  createInterface(child.stdout).on('line', onLine)
-  await new Promise<void>((resolve) => child.once('close', () => resolve()))
-  proxy.fault = () => 'pass'
+  return liveUntilCall({ worker, given: { ...options(), first }, proxy, death, onLine })
 }
 
 const events = {

@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { replayLastReceipt } from '../../../src/audit/index.js'
@@ -9,36 +6,20 @@ import { limits, ManualClock, systemRandom } from '../../../src/core/index.js'
 import { programVersions, type Versions } from '../../../src/intent/index.js'
 import { openLedger, openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import { checkLastReceipt } from '../../../src/runtime/boot-replay.js'
-import { createRuntime } from '../../../src/runtime/index.js'
 import { Registry } from '../../../src/runtime/registry.js'
 import { WiredRuntime } from '../../../src/runtime/runtime.js'
+import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
 import { inlineSigner, openOn, testKeys } from '../../support/lives.js'
 
-let location: string
-const opened: WiredRuntime[] = []
+let disk: LedgerOnDisk
 
 beforeEach(async () => {
-  location = await mkdtemp(join(tmpdir(), 'tally-boot-'))
+  disk = await LedgerOnDisk.create()
 })
-afterEach(async () => {
-  await closeAll()
-  await rm(location, { recursive: true, force: true })
-})
+afterEach(() => disk.remove())
 
-async function open(blocks: readonly Block[], create = true): Promise<WiredRuntime> {
-  const tally = await createRuntime({
-    location: join(location, 'ledger'),
-    ...(create ? { create: 'if-absent' as const } : {}),
-    insecurePlaintextKey: true,
-    serve: false,
-    blocks
-  })
-  opened.push(tally)
-  return tally
-}
-
-async function closeAll(): Promise<void> {
-  for (const tally of opened.splice(0)) await tally.close()
+function open(blocks: readonly Block[]): Promise<WiredRuntime> {
+  return disk.open({ blocks })
 }
 
 /** Pours cups; how many for each asked is what differs between the versions of its code. */
@@ -124,7 +105,7 @@ describe('the last receipt at boot', () => {
     let tally = await open([pour()])
     for (const id of ['one', 'two']) {
       await tally.intent({ id, action: 'tea.pour', payload: { cups: 2 } })
-      await closeAll()
+      await disk.close()
       tally = await open([pour()])
       expect(tally.status()).toMatchObject({ mode: 'ready', warnings: [] })
       const { ledger, registry: code } = tally
@@ -134,7 +115,7 @@ describe('the last receipt at boot', () => {
 
   it('K10: another result is safe mode, which ends when the code is there again', async () => {
     await (await open([pour()])).intent({ action: 'tea.pour', payload: { cups: 2 } })
-    await closeAll()
+    await disk.close()
     const changed = await open([pour({ each: 3 })])
     const { mode, cause } = changed.status()
     expect([mode, cause?.code]).toEqual(['safe', 'runtime.replay_mismatch'])
@@ -142,13 +123,13 @@ describe('the last receipt at boot', () => {
     const refused = await changed.intent({ action: 'tea.pour', payload: { cups: 1 } })
     expect(refused).toMatchObject({ reason: 'safe_mode' })
     expect(await changed.intent({ action: 'system.recover' })).toMatchObject({ ok: false })
-    await closeAll()
+    await disk.close()
     expect((await open([pour()])).status().mode).toBe('ready')
   })
 
   it('K10: code that is not here is a warning, and so is another version of it', async () => {
     await (await open([pour()])).intent({ action: 'tea.pour', payload: { cups: 2 } })
-    await closeAll()
+    await disk.close()
     for (const blocks of [[], [pour({ each: 3, version: '2.0.0' })]]) {
       const tally = await open(blocks)
       const { mode, warnings } = tally.status()
@@ -157,7 +138,7 @@ describe('the last receipt at boot', () => {
         'the last receipt, 0, was not done again: ' +
           'receipt 0: not executed again: its code is not registered'
       ])
-      await closeAll()
+      await disk.close()
     }
   })
 
@@ -170,11 +151,11 @@ describe('the last receipt at boot', () => {
     for await (const { kind } of tally.ledger.log()) kinds.push(kind)
     // What was rolled back left evidence between the two.
     expect(kinds).toEqual(['receipt', 'evidence', 'receipt'])
-    await closeAll()
+    await disk.close()
     expect((await open([pour(), fail])).status()).toMatchObject({ mode: 'ready', warnings: [] })
-    await closeAll()
+    await disk.close()
     expect((await open([pour({ each: 2 }), fail])).status().mode).toBe('safe')
-    await closeAll()
+    await disk.close()
     const { mode, warnings } = (await open([])).status()
     expect(mode).toBe('ready')
     expect(warnings.join()).toContain('a block that it names, has changed')
@@ -183,7 +164,7 @@ describe('the last receipt at boot', () => {
   it('K10: a state that is kept elsewhere is a warning, since nothing is known of it', async () => {
     const tally = await open([fill])
     for (const id of ['one', 'two']) await tally.intent({ id, action: 'tea.fill' })
-    await closeAll()
+    await disk.close()
     expect((await open([fill])).status()).toMatchObject({
       mode: 'ready',
       warnings: [

@@ -1,13 +1,12 @@
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { createRuntime, recoverLocation, type WiredRuntime } from '../../../src/runtime/index.js'
+import { recoverLocation, type WiredRuntime } from '../../../src/runtime/index.js'
+import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../support/packages.js'
 
 let folder: PackageFolder
-let location: string
-const opened: WiredRuntime[] = []
+let disk: LedgerOnDisk
 
 beforeAll(async () => {
   folder = await PackageFolder.create()
@@ -16,39 +15,22 @@ beforeAll(async () => {
 afterAll(() => folder.remove())
 
 beforeEach(async () => {
-  location = await mkdtemp(join(tmpdir(), 'tally-lock-'))
+  disk = await LedgerOnDisk.create()
   const tally = await open([await folder.write(counterPackage)])
   const capabilities = ['storage.read', 'storage.write']
   await tally.intent({ action: 'system.grant', payload: { package: 'counter', capabilities } })
   expect(await tally.intent({ action: 'count.up' })).toMatchObject({ count: 1 })
 })
 
-afterEach(async () => {
-  await closeAll()
-  await rm(location, { recursive: true, force: true })
-})
+afterEach(() => disk.remove())
 
-const ledgerPath = () => join(location, 'ledger')
-
-async function open(packages: readonly string[] = []): Promise<WiredRuntime> {
-  const tally = await createRuntime({
-    location: ledgerPath(),
-    create: 'if-absent',
-    insecurePlaintextKey: true,
-    serve: false,
-    packages
-  })
-  opened.push(tally)
-  return tally
-}
-
-async function closeAll(): Promise<void> {
-  for (const tally of opened.splice(0)) await tally.close()
+function open(packages: readonly string[] = []): Promise<WiredRuntime> {
+  return disk.open({ packages })
 }
 
 async function lockPath(): Promise<string> {
-  const [name = ''] = await readdir(join(ledgerPath(), 'integrity'))
-  return join(ledgerPath(), 'integrity', name)
+  const [name = ''] = await readdir(join(disk.path, 'integrity'))
+  return join(disk.path, 'integrity', name)
 }
 
 async function expectSafe(code: string): Promise<WiredRuntime> {
@@ -61,12 +43,12 @@ async function expectSafe(code: string): Promise<WiredRuntime> {
 
 describe('integrity lock', () => {
   it('K10: a changed lock is safe mode; recovery with a clean ledger ends it', async () => {
-    await closeAll()
+    await disk.close()
     const path = await lockPath()
     await writeFile(path, (await readFile(path, 'utf8')).replace('"receipts":3', '"receipts":2'))
     await expectSafe('runtime.integrity_lock')
-    await closeAll()
-    const told = await recoverLocation(ledgerPath(), {
+    await disk.close()
+    const told = await recoverLocation(disk.path, {
       notes: [],
       allowCut: false,
       acknowledgeNotes: false
@@ -76,29 +58,29 @@ describe('integrity lock', () => {
   })
 
   it('K10: data put back to an earlier time is safe mode until it is acknowledged', async () => {
-    await closeAll()
-    const earlier = join(location, 'earlier')
-    const data = join(ledgerPath(), 'data-1')
+    await disk.close()
+    const earlier = join(disk.directory, 'earlier')
+    const data = join(disk.path, 'data-1')
     await cp(data, earlier, { recursive: true })
     expect(await (await open()).intent({ action: 'count.up' })).toMatchObject({ count: 2 })
-    await closeAll()
+    await disk.close()
     await rm(data, { recursive: true })
     await cp(earlier, data, { recursive: true })
     const tally = await expectSafe('runtime.rolled_back')
     expect(await tally.intent({ action: 'system.recover' })).toMatchObject({ ok: false })
-    await closeAll()
+    await disk.close()
     const options = { notes: [], allowCut: false, acknowledgeNotes: false }
-    await expect(recoverLocation(ledgerPath(), options)).rejects.toThrow('4 receipts were there')
-    await recoverLocation(ledgerPath(), { ...options, acknowledgeNotes: true })
+    await expect(recoverLocation(disk.path, options)).rejects.toThrow('4 receipts were there')
+    await recoverLocation(disk.path, { ...options, acknowledgeNotes: true })
     expect(await (await open()).intent({ action: 'count.up' })).toMatchObject({ count: 2 })
   })
 
   it('K10: a ledger that has gone on without its lock is itself', async () => {
-    await closeAll()
+    await disk.close()
     const path = await lockPath()
     const before = await readFile(path, 'utf8')
     await (await open()).intent({ action: 'count.up' })
-    await closeAll()
+    await disk.close()
     await writeFile(path, before)
     expect((await open()).status()).toMatchObject({ mode: 'ready', receipts: 4 })
   })

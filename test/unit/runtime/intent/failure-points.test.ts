@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { canonicalize, hashJson, sha256Hex } from '../../../../src/core/index.js'
@@ -7,30 +6,26 @@ import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
 import { alterRecords, holdStore } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
 import {
-  createRuntime,
   inspectPackages,
   recoverLocation,
   type WiredRuntime
 } from '../../../../src/runtime/index.js'
+import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../../support/packages.js'
 
 /** The seed's list "common failure points in integration", one test for each, in its order. */
 
 let folder: PackageFolder
-let location: string
-const opened: WiredRuntime[] = []
+let disk: LedgerOnDisk
 
 beforeAll(async () => {
   folder = await PackageFolder.create()
 })
 afterAll(() => folder.remove())
 beforeEach(async () => {
-  location = await mkdtemp(join(tmpdir(), 'tally-failures-'))
+  disk = await LedgerOnDisk.create()
 })
-afterEach(async () => {
-  for (const tally of opened.splice(0)) await tally.close()
-  await rm(location, { recursive: true, force: true })
-})
+afterEach(() => disk.remove())
 
 const capabilities = ['storage.read', 'storage.write']
 const two = {
@@ -41,20 +36,8 @@ const two = {
   steps: ['a', 'b'].map((id) => ({ id, action: 'count.up' }))
 }
 
-async function open(packages: readonly string[] = []): Promise<WiredRuntime> {
-  const tally = await createRuntime({
-    location: join(location, 'ledger'),
-    create: 'if-absent',
-    insecurePlaintextKey: true,
-    serve: false,
-    packages
-  })
-  opened.push(tally)
-  return tally
-}
-
-async function closeAll(): Promise<void> {
-  for (const tally of opened.splice(0)) await tally.close()
+function open(packages: readonly string[] = []): Promise<WiredRuntime> {
+  return disk.open({ packages })
 }
 
 /** A ledger with a package that has counted to 1 and to 2. */
@@ -66,8 +49,8 @@ async function begin(): Promise<WiredRuntime> {
 }
 
 async function alter(from: string, to: string): Promise<void> {
-  await closeAll()
-  const held = await holdStore(join(location, 'ledger'))
+  await disk.close()
+  const held = await holdStore(disk.path)
   const [identity] = held.location.marker.identities
   if (identity === undefined) throw new Error('the ledger has no identity')
   const altered = await alterRecords(held.store, identity, (text) => text.replaceAll(from, to))
@@ -77,8 +60,8 @@ async function alter(from: string, to: string): Promise<void> {
 
 /** Another value of a state entry, with a checksum that fits. */
 async function alterState(name: string, value: string): Promise<void> {
-  await closeAll()
-  const held = await holdStore(join(location, 'ledger'))
+  await disk.close()
+  const held = await holdStore(disk.path)
   const [identity] = held.location.marker.identities
   if (identity === undefined) throw new Error('the ledger has no identity')
   const key = new StoreKeys(identity).state(name)
@@ -129,8 +112,8 @@ describe('common failure points of the seed', () => {
 
   test('K10, K2: code does not hash to its name: safe until its bytes are right', async () => {
     await begin()
-    await closeAll()
-    const store = join(location, 'ledger', 'packages')
+    await disk.close()
+    const store = join(disk.path, 'packages')
     const [name = ''] = await readdir(store)
     const text = await readFile(join(store, name), 'utf8')
     await writeFile(join(store, name), text.replace('?? 0', '?? 9'))
@@ -140,9 +123,9 @@ describe('common failure points of the seed', () => {
     const recover = { action: 'system.recover' }
     expect(await tally.intent(recover)).toMatchObject({ ok: false, mode: 'safe' })
     await expectSafe(tally, 'capability.malformed_package')
-    await closeAll()
+    await disk.close()
     const asked = { notes: [], allowCut: false, acknowledgeNotes: false }
-    await expect(recoverLocation(join(location, 'ledger'), asked)).rejects.toMatchObject({
+    await expect(recoverLocation(disk.path, asked)).rejects.toMatchObject({
       code: 'runtime.malformed_packages'
     })
     const again = await open()
@@ -155,7 +138,7 @@ describe('common failure points of the seed', () => {
   test('K3: a package was packed for another program: it is refused, and that is all', async () => {
     const tally = await begin()
     const { identity } = tally
-    const store = join(location, 'ledger', 'packages')
+    const store = join(disk.path, 'packages')
     const [name = ''] = await readdir(store)
     const { manifest, ...rest } = JSON.parse(await readFile(join(store, name), 'utf8'))
     const { bundle, engine } = rest
@@ -165,20 +148,20 @@ describe('common failure points of the seed', () => {
     await writeFile(join(store, `${codeHash}.json`), canonicalize(other))
     const payload = { id: 'other', version: '1.0.0', codeHash }
     await tally.intent({ action: 'package.install', payload })
-    await closeAll()
+    await disk.close()
     const again = await open()
     expect(again.status()).toMatchObject({ mode: 'ready', warnings: [], identity })
     expect(again.packages.refused).toEqual([
       expect.objectContaining({ name: 'other', code: 'other_interface' })
     ])
     expect(await again.intent({ action: 'count.up' })).toMatchObject({ count: 3 })
-    expect(await inspectPackages(join(location, 'ledger'))).toMatchObject({
+    expect(await inspectPackages(disk.path)).toMatchObject({
       count: 2,
       malformed: [],
       unusable: [{ code: 'capability.other_interface' }]
     })
     // Altered as well, it is not what its name says any more.
-    await closeAll()
+    await disk.close()
     await writeFile(join(store, `${codeHash}.json`), canonicalize({ ...other, bundle: '' }))
     await expectSafe(await open(), 'capability.malformed_package')
   })

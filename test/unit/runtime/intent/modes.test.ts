@@ -1,13 +1,12 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { createRuntime, type WiredRuntime } from '../../../../src/runtime/index.js'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { WiredRuntime } from '../../../../src/runtime/index.js'
+import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../../support/packages.js'
 
 let folder: PackageFolder
-let location: string
-const opened: WiredRuntime[] = []
+let disk: LedgerOnDisk
 
 beforeAll(async () => {
   folder = await PackageFolder.create()
@@ -15,34 +14,19 @@ beforeAll(async () => {
 
 afterAll(() => folder.remove())
 
-afterEach(async () => {
-  for (const tally of opened.splice(0)) await tally.close()
-  await rm(location, { recursive: true, force: true })
+beforeEach(async () => {
+  disk = await LedgerOnDisk.create()
 })
+afterEach(() => disk.remove())
 
-async function open(
+function open(
   packages: readonly string[],
   options: { readonly mode?: 'replay' } = {}
 ): Promise<WiredRuntime> {
-  const tally = await createRuntime({
-    location: join(location, 'ledger'),
-    create: 'if-absent',
-    insecurePlaintextKey: true,
-    serve: false,
-    packages,
-    ...options
-  })
-  opened.push(tally)
-  return tally
-}
-
-async function close(tally: WiredRuntime): Promise<void> {
-  opened.splice(opened.indexOf(tally), 1)
-  await tally.close()
+  return disk.open({ packages, ...options })
 }
 
 async function begin(): Promise<{ readonly directory: string; readonly tally: WiredRuntime }> {
-  location = await mkdtemp(join(tmpdir(), 'tally-modes-'))
   const directory = await folder.write(counterPackage)
   const tally = await open([directory])
   const capabilities = ['storage.read', 'storage.write']
@@ -53,7 +37,7 @@ async function begin(): Promise<{ readonly directory: string; readonly tally: Wi
 
 /** Changes a character of the one package in the content store. */
 async function tamper(): Promise<string> {
-  const store = join(location, 'ledger', 'packages')
+  const store = join(disk.path, 'packages')
   const [name = ''] = await readdir(store)
   const path = join(store, name)
   await writeFile(path, (await readFile(path, 'utf8')).replace('?? 0', '?? 9'))
@@ -61,8 +45,8 @@ async function tamper(): Promise<string> {
 }
 
 test('K10: bytes that do not hash to their name are safe mode, with the cause', async () => {
-  const { tally } = await begin()
-  await close(tally)
+  await begin()
+  await disk.close()
   const path = await tamper()
   const unsafe = await open([])
   expect(unsafe.status()).toMatchObject({
@@ -78,7 +62,7 @@ test('K10: bytes that do not hash to their name are safe mode, with the cause', 
   for (const action of ['system.safe', 'system.integrity', 'system.stateroot', 'system.verify']) {
     expect(await unsafe.intent({ action })).toMatchObject({ type: 'dapp', receipt: null })
   }
-  await close(unsafe)
+  await disk.close()
   await rm(path)
   const without = await open([])
   expect(without.status().mode).toBe('ready')
@@ -100,8 +84,8 @@ test('K2: recover ends safe mode when all is clean, and only the owner recovers'
 })
 
 test('K10: other code at the path is loaded once installed, with new grants', async () => {
-  const { tally } = await begin()
-  await close(tally)
+  await begin()
+  await disk.close()
   const code = counterPackage.code.replace('count, action', 'count: count * 100, action')
   const directory = await folder.write({ ...counterPackage, code }, 'swapped')
   const same = await open([directory])
@@ -133,7 +117,6 @@ test('K10: other code at the path is loaded once installed, with new grants', as
 })
 
 test('K3: refused packages name their reason, and the others load', async () => {
-  location = await mkdtemp(join(tmpdir(), 'tally-modes-'))
   const good = await folder.write(counterPackage)
   const twice = await folder.write({ ...counterPackage, code: `${counterPackage.code}//` }, 'twice')
   const unknown = await folder.write({
@@ -153,8 +136,8 @@ test('K3: refused packages name their reason, and the others load', async () => 
 })
 
 test('K10: a runtime that only replays takes nothing new', async () => {
-  const { tally, directory } = await begin()
-  await close(tally)
+  const { directory } = await begin()
+  await disk.close()
   const replaying = await open([directory], { mode: 'replay' })
   expect(await replaying.intent({ action: 'count.up' })).toMatchObject({ reason: 'replay_mode' })
   expect(() => replaying.start({})).toThrow('no new work')

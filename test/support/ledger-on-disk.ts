@@ -1,0 +1,48 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createRuntime, type RuntimeOptions, type WiredRuntime } from '../../src/runtime/index.js'
+
+/** A ledger on disk that a test opens and closes as often as it likes. */
+export class LedgerOnDisk {
+  /** A directory of the test's own, which holds the ledger's. */
+  readonly directory: string
+  #opened: WiredRuntime[] = []
+
+  private constructor(directory: string) {
+    this.directory = directory
+  }
+
+  static async create(): Promise<LedgerOnDisk> {
+    return new LedgerOnDisk(await mkdtemp(join(tmpdir(), 'tally-ledger-')))
+  }
+
+  get path(): string {
+    return join(this.directory, 'ledger')
+  }
+
+  async open(
+    options: Omit<RuntimeOptions, 'location' | 'create' | 'serve'> = {}
+  ): Promise<WiredRuntime> {
+    const tally = await createRuntime({
+      location: this.path,
+      create: 'if-absent',
+      insecurePlaintextKey: true,
+      serve: false,
+      ...options
+    })
+    this.#opened.push(tally)
+    return tally
+  }
+
+  async close(): Promise<void> {
+    const opened = this.#opened
+    this.#opened = []
+    for (const tally of opened) await tally.close()
+  }
+
+  async remove(): Promise<void> {
+    await this.close()
+    await rm(this.directory, { recursive: true, force: true })
+  }
+}
