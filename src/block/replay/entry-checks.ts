@@ -139,7 +139,7 @@ function answerTo(entry: Sealed, state: RunState): Finding | undefined {
     return differing('journal.requestHash', asked.requestHash, entry.requestHash)
   }
   const open = attempt.waits.get(entry.seq)
-  if (open !== undefined) {
+  if (open !== undefined && !isGrantedMeanwhile(open, entry)) {
     return firstOf(
       differing('journal.requestHash', open.requestHash, entry.requestHash),
       open.reason === 'decision' ? undefined : answerFinding(open, entry)
@@ -150,6 +150,14 @@ function answerTo(entry: Sealed, state: RunState): Finding | undefined {
   const kept = attempt.past.earlier?.kept({ seq, requestHash })
   if (kept === undefined) return unexpected('journal.wait', 'a wait that was begun', 'none')
   return differing('journal.body', kept.body, body)
+}
+
+/**
+ * A wait for a permission ends by the grant: the code runs again, and asks in its place for what
+ * it was kept from (K5). That it does is found when its unit is executed.
+ */
+function isGrantedMeanwhile({ reason, requestHash }: WaitBegun, entry: Sealed): boolean {
+  return reason === 'permission' && requestHash !== entry.requestHash
 }
 
 /**

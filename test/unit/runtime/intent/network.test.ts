@@ -63,13 +63,17 @@ it('T16, H7, K6: a secret reaches the server and nothing else; a replay asks nob
   {
     await using tally = await open()
     const payload = { package: 'asker', capabilities: ['network.request'] }
+    // What asks first and is granted meanwhile is done again, and verified, like anything else.
+    const ask = { id: 'asked', action: 'asker.ask', payload: { port } }
+    expect(await tally.intent(ask)).toMatchObject({ type: 'permission_request' })
     await tally.intent({ action: 'system.grant', payload })
-    const reply = await tally.intent({ action: 'asker.ask', payload: { port } })
+    const reply = await tally.result('asked')
     expect(reply).toMatchObject({ status: 200, body: 'you said Bearer [env:API_TOKEN]' })
   }
   server.close()
   {
     await using tally = await open()
+    expect(tally.status()).toMatchObject({ mode: 'ready', warnings: [] })
     expect((await tally.replay()).failure).toBeUndefined()
   }
   expect(seen).toEqual([`Bearer ${canary}`])
