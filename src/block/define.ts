@@ -50,6 +50,11 @@ export interface Block {
    * literals; for blocks of this library only.
    */
   readonly sharesInput?: true
+  /**
+   * Intents that it serves need a grant of its capabilities for its code hash (K5): its code is
+   * somebody else's, as a tool's of an MCP server is.
+   */
+  readonly needsGrant?: true
   /** Runs instead of `run`: the leaf is part of the kernel. */
   readonly kernel?: KernelWork
 }

@@ -17,7 +17,7 @@ import type { PackageShelf } from './shelf.js'
 import { listened, type StageListener, type Tell } from './stages.js'
 import { runSystem } from './system/run-system.js'
 import { programVersions, type Versions } from './system/versions.js'
-import { runTrusted } from './trusted.js'
+import { runGranted, runTrusted } from './trusted.js'
 
 export interface KernelOptions {
   readonly identity: IdentityId
@@ -75,6 +75,12 @@ function runIntent(given: KernelPort, input: Json, pipeline: Pipeline): unknown 
   const choice = chosen(port, intent, pipeline)
   switch (choice.kind) {
     case 'block':
+      if (choice.block.needsGrant === true) {
+        // Code of somebody else goes the way of packages.
+        tell('chosen.package')
+        const { identity } = pipeline
+        return executed(runGranted(port, choice.block, { intent, identity, tell }), tell)
+      }
       tell('chosen.block')
       return executed(runTrusted(port, choice.block, intent), tell)
     case 'package':

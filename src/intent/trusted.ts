@@ -1,20 +1,46 @@
 import { attributionOf, type Block, type KernelPort } from '../block/index.js'
-import type { Json } from '../core/index.js'
+import type { IdentityId, Json } from '../core/index.js'
+import { authorise } from './authorise.js'
 import type { Intent } from './intent.js'
 import { payloadTextOf } from './payload-text.js'
 import { reservedKeyOf } from './reply.js'
+import type { Tell } from './stages.js'
 import { uiProblemOf } from './ui.js'
 
 /** Runs a trusted block for an intent; the receipt is the block's, under the intent's action. */
 export function runTrusted(port: KernelPort, block: Block, intent: Intent): unknown {
-  const { action, payload, raw } = intent
+  attribute(port, block, intent)
+  return port.act(block, intent.payload)
+}
+
+/**
+ * Runs a block whose code is somebody else's, once its capabilities are granted to it: a grant
+ * names its code hash, so that other code asks anew (K5).
+ */
+export async function runGranted(
+  port: KernelPort,
+  block: Block,
+  asked: { readonly intent: Intent; readonly identity: IdentityId; readonly tell: Tell }
+): Promise<unknown> {
+  const { intent, identity, tell } = asked
+  const { name: packageId, capabilities: declared } = block
+  // A replay asks for what was asked for then; whether the code is still that is checked apart.
+  const { codeHash } = port.recorded ?? block
+  tell('stage.measured')
+  attribute(port, block, intent)
+  await authorise(port, { identity, packageId, codeHash, declared, action: intent.action, tell })
+  tell('stage.granted')
+  return port.act(block, intent.payload)
+}
+
+function attribute(port: KernelPort, block: Block, intent: Intent): void {
+  const { action, raw } = intent
   port.attribute({
     ...attributionOf(block, payloadTextOf(port, intent)),
     action,
     ...(raw === undefined ? {} : { raw }),
     refusal: refusalOf
   })
-  return port.act(block, payload)
 }
 
 /** Why a result cannot stand in a reply (K1, K12). */

@@ -37,7 +37,8 @@ export interface McpCapabilities {
 /**
  * Connects to an MCP server and makes a capability of each of its tools (provider kind `mcp`). The
  * schemas are those of now: a tool whose schema changes later is refused until it is connected
- * anew, under another code hash. Throws `agent.mcp_unreachable`, `agent.duplicate_tool`,
+ * anew, under another code hash, which needs grants of its own (K5). Throws
+ * `agent.mcp_unreachable`, `agent.duplicate_tool`,
  * `agent.missing_library`.
  *
  * @example
@@ -94,7 +95,7 @@ function blockOf(tool: Tool, sideEffects: SideEffectClass): Block {
       return ctx.effect(capability, { request: { tool: name, schemaHash, arguments: given } })
     }
   })
-  return Object.freeze({ ...block, codeHash: schemaHash })
+  return Object.freeze({ ...block, codeHash: schemaHash, needsGrant: true as const })
 }
 
 function providerOf({ capability, name, schemaHash }: Tool, link: McpLink): Provider {

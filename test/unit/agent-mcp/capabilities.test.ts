@@ -196,22 +196,33 @@ describe('tools in runs', () => {
     }
     const hashOf = () => server.tools[0]?.schemaHash ?? ''
     const ask = { action: 'mcp.calc.changing', payload: {} }
+    const asks = { type: 'permission_request', dappId: 'mcp.calc.changing', capability: ask.action }
+    const granted = async (tally: Runtime, id: string) => {
+      const codeHash = hashOf()
+      expect(await tally.intent({ ...ask, id })).toMatchObject({ ...asks, codeHash })
+      const payload = { codeHash, capabilities: [ask.action] }
+      expect(await tally.intent({ action: 'system.grant', payload })).toMatchObject({
+        type: 'dapp'
+      })
+      expect(await tally.result(id)).toMatchObject({ type: 'dapp' })
+    }
     const first = await open('no')
-    expect(await first.intent({ ...ask, id: 'one' })).toMatchObject({ type: 'dapp' })
+    await granted(first, 'one')
     const before = hashOf()
     await first.close()
     await server.close()
     const later = await open('yes')
     expect(hashOf()).not.toBe(before)
-    expect(await later.intent({ ...ask, id: 'two' })).toMatchObject({ type: 'dapp' })
+    await granted(later, 'two')
     const codes: string[] = []
     for await (const { receipt } of later.receipts()) {
+      if (receipt.intent !== ask.action) continue
       codes.push(receipt.inputPayload.provider.codeHash)
     }
     expect(codes).toEqual([before, hashOf()])
     const { failure } = await later.verify({ reexecute: true })
     expect(failure).toMatchObject({
-      index: 0,
+      index: 1,
       field: 'inputPayload.provider.codeHash',
       expected: hashOf(),
       actual: before
