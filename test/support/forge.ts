@@ -20,6 +20,7 @@ import type { Registrations } from '../../src/runtime/index.js'
 import { Registry } from '../../src/runtime/registry.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
 import { testKeys } from './lives.js'
+import { recording } from './recording.js'
 
 /** Blocks of the run that is forged: state, an effect, a listing, a confirmation, a failure. */
 export const forgedCode: Registrations = {
@@ -85,20 +86,7 @@ export async function honestLedger(): Promise<{
 }> {
   const store = openMemoryStore()
   const ledger = await openFor(store, testKeys)
-  const items: JournalItem[] = []
-  const spied = new Proxy(ledger, {
-    get(target, name) {
-      if (name === 'append') {
-        return (item: JournalItem) => {
-          const appended = target.append(item)
-          if (appended.ok) items.push(structuredClone(item))
-          return appended
-        }
-      }
-      const value: unknown = Reflect.get(target, name, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    }
-  })
+  const { ledger: spied, items } = recording(ledger)
   const random = { bytes: (length: number) => new Uint8Array(length), uuid: () => 'unused' }
   const runtime = new WiredRuntime(
     { ledger: spied, store, realPath: undefined, close: () => ledger.close() },

@@ -19,6 +19,7 @@ import type { Registrations } from '../../src/runtime/index.js'
 import { Registry } from '../../src/runtime/registry.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
 import { testKeys } from './lives.js'
+import { recording } from './recording.js'
 
 /** An entry of a journal, to be changed. */
 export type LooseEntry = Record<string, Json>
@@ -40,20 +41,7 @@ export async function recorded(
 ): Promise<Recorded> {
   const store = openMemoryStore()
   const ledger = await openFor(store)
-  const items: JournalItem[] = []
-  const spied = new Proxy(ledger, {
-    get(target, name) {
-      if (name === 'append') {
-        return (item: JournalItem) => {
-          const appended = target.append(item)
-          if (appended.ok) items.push(structuredClone(item))
-          return appended
-        }
-      }
-      const value: unknown = Reflect.get(target, name, target)
-      return typeof value === 'function' ? value.bind(target) : value
-    }
-  })
+  const { ledger: spied, items } = recording(ledger)
   const random = { bytes: (length: number) => new Uint8Array(length), uuid: () => 'unused' }
   const clock = new ManualClock(1_000)
   const tally = new WiredRuntime(
