@@ -8,6 +8,7 @@ import { type EvmExecution, parseExecution } from './execution.js'
 import { MalformedAnswer } from './quantity.js'
 import { Rpc } from './rpc.js'
 import { ofRpcError, RpcError } from './rpc-error.js'
+import { KeyAddresses } from './signer.js'
 import { InvalidArgument } from './values.js'
 
 /** What a stage of an execution is about, for its failures. */
@@ -20,11 +21,13 @@ export interface About {
 /**
  * One configured EVM chain.
  *
- * Owns: its endpoints' standing and the owners of its accounts' nonces. Does not own: transactions.
+ * Owns: its endpoints' standing, the owners of its accounts' nonces, and the addresses of its keys.
+ * Does not own: transactions, keys.
  */
 export class EvmChain {
   readonly settings: EvmChainSettings
   readonly rpc: Rpc
+  readonly keyAddresses = new KeyAddresses()
   readonly #nonces = new Map<string, NonceOwner>()
 
   constructor(settings: EvmChainSettings) {

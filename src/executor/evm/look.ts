@@ -14,6 +14,7 @@ import {
   object,
   quantity
 } from './quantity.js'
+import type { Settled } from './rpc.js'
 import { RpcError } from './rpc-error.js'
 import type { Viem } from './viem.js'
 
@@ -28,26 +29,33 @@ export async function lookEvm(
   return chain.guarded(about, async () => {
     const calls = [
       { method: 'eth_getTransactionReceipt', params: [request.hash] },
-      { method: 'eth_blockNumber', params: [] }
+      { method: 'eth_blockNumber', params: [] },
+      { method: 'eth_getTransactionByHash', params: [request.hash] }
     ]
-    const [receipt = null, head] = await chain.rpc.batch(calls, signal)
-    if (receipt !== null) {
+    const [receipt = null, head = null, known = null] = await chain.rpc.settle(calls, signal)
+    if (answered(receipt) !== null) {
       return included(viem, chain, {
         request,
-        receipt: object(receipt, 'eth_getTransactionReceipt'),
-        head: count(head, 'eth_blockNumber'),
+        receipt: object(answered(receipt), 'eth_getTransactionReceipt'),
+        head: count(answered(head), 'eth_blockNumber'),
+        known,
         signal
       })
     }
-    const known = await chain.call('eth_getTransactionByHash', [request.hash], signal)
-    if (known !== null) {
-      const transaction = object(known, 'eth_getTransactionByHash')
+    if (answered(known) !== null) {
+      const transaction = object(answered(known), 'eth_getTransactionByHash')
       checkAbout(request, 'eth_getTransactionByHash', transaction, transaction['hash'])
       const fields = differences(request.expected, transaction)
       return fields.length > 0 ? { status: 'mismatch', fields } : { status: 'pending' }
     }
     return missing(chain, request, signal)
   })
+}
+
+/** What the node has answered to one of several calls; throws its refusal. */
+function answered(settled: Settled): Json {
+  if (settled instanceof RpcError) throw settled
+  return settled
 }
 
 /** The node does not know it: its nonce says whether it can still be included. */
@@ -112,11 +120,13 @@ interface Included {
   readonly request: LookRequest
   readonly receipt: JsonObject
   readonly head: number
+  /** The transaction itself, needed only when it failed or somebody else has sent it. */
+  readonly known: Settled
   readonly signal: AbortSignal
 }
 
 async function included(viem: Viem, chain: EvmChain, found: Included): Promise<Standing> {
-  const { request, receipt, head, signal } = found
+  const { request, receipt, head, known, signal } = found
   const method = 'eth_getTransactionReceipt'
   checkAbout(request, method, receipt, receipt['transactionHash'])
   const blockNumber = count(receipt['blockNumber'], method)
@@ -126,8 +136,7 @@ async function included(viem: Viem, chain: EvmChain, found: Included): Promise<S
   const execution = parsed.ok ? parsed.value : undefined
   let revert: Revert | null = null
   if (request.expected !== null || !success) {
-    const answer = await chain.call('eth_getTransactionByHash', [request.hash], signal)
-    const transaction = object(answer, 'eth_getTransactionByHash')
+    const transaction = object(answered(known), 'eth_getTransactionByHash')
     const fields = differences(request.expected, transaction)
     if (fields.length > 0) return { status: 'mismatch', fields }
     if (!success)

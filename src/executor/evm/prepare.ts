@@ -176,7 +176,7 @@ async function foundAccount(
   { account = DEFAULT_SIGNER }: Omit<AccountRequest, 'chain'>,
   about: About
 ): Promise<Extract<FoundAccount, { readonly address: Hex | null }>> {
-  const found = await findAccount(viem, chain.settings, account)
+  const found = await findAccount(viem, chain, account)
   if (found.kind === 'missing_secret') {
     throw chain.failed('missing_secret', `the key of the signer ${account} is not there`, about)
   }

@@ -1,5 +1,6 @@
-import { TallyError } from '../../core/index.js'
-import type { EvmChainSettings, EvmSigner, EvmTransaction } from './config.js'
+import { sha256Hex, TallyError } from '../../core/index.js'
+import type { EvmChain } from './chain.js'
+import type { EvmSigner, EvmTransaction } from './config.js'
 import { secretBehind } from './secret.js'
 import type { Hex, Viem } from './viem.js'
 
@@ -16,30 +17,27 @@ export type FoundAccount =
  */
 export async function findAccount(
   viem: Viem,
-  settings: EvmChainSettings,
+  chain: EvmChain,
   name: string
 ): Promise<FoundAccount> {
-  const { signers, environment } = settings
+  const { signers, environment } = chain.settings
   const configured = signers.get(name)
   if (configured === undefined) {
-    if (viem.isAddress(name)) return await byAddress(viem, settings, viem.getAddress(name))
+    if (viem.isAddress(name)) return await byAddress(viem, chain, viem.getAddress(name))
     // Nobody is configured to sign: any wallet may.
     return name === 'default' ? { kind: 'watched', address: null } : { kind: 'unknown' }
   }
   if (typeof configured !== 'string') return signing(viem, configured)
   const key = await secretBehind(configured, environment)
-  return key === undefined ? { kind: 'missing_secret' } : signing(viem, keySigner(viem, key, name))
+  if (key === undefined) return { kind: 'missing_secret' }
+  return signing(viem, keySigner(viem, chain.keyAddresses, { key, name }))
 }
 
 /** A configured signer may be asked for by its address. */
-async function byAddress(
-  viem: Viem,
-  settings: EvmChainSettings,
-  address: Hex
-): Promise<FoundAccount> {
-  for (const name of settings.signers.keys()) {
+async function byAddress(viem: Viem, chain: EvmChain, address: Hex): Promise<FoundAccount> {
+  for (const name of chain.settings.signers.keys()) {
     if (viem.isAddress(name)) continue
-    const found = await findAccount(viem, settings, name)
+    const found = await findAccount(viem, chain, name)
     if (found.kind === 'signer' && found.address === address) return found
   }
   return { kind: 'watched', address }
@@ -49,18 +47,42 @@ function signing(viem: Viem, signer: EvmSigner): FoundAccount {
   return { kind: 'signer', address: viem.getAddress(signer.address), signer }
 }
 
-function keySigner(viem: Viem, key: string, name: string): EvmSigner {
-  const hex = key.startsWith('0x') ? key : `0x${key}`
-  if (!/^0x[0-9a-fA-F]{64}$/.test(hex)) throw new TallyError('executor.invalid_key', { name })
-  const account = viem.accounts.privateKeyToAccount(hex as Hex)
+function keySigner(
+  viem: Viem,
+  addresses: KeyAddresses,
+  { key, name }: { readonly key: string; readonly name: string }
+): EvmSigner {
+  const privateKey = (key.startsWith('0x') ? key : `0x${key}`) as Hex
+  if (!/^0x[0-9a-fA-F]{64}$/.test(privateKey))
+    throw new TallyError('executor.invalid_key', { name })
   return {
-    address: account.address,
-    signTransaction: (transaction) => account.signTransaction(serialisable(transaction))
+    address: addresses.of(viem, name, privateKey),
+    signTransaction: (transaction) =>
+      viem.accounts.signTransaction({ privateKey, transaction: serialisable(transaction) })
+  }
+}
+
+/**
+ * The addresses of signers whose keys were read: to derive one takes as long as to sign.
+ *
+ * Owns: of each signer the last key's digest, and its address. Does not own: keys; none is kept.
+ */
+export class KeyAddresses {
+  readonly #known = new Map<string, { readonly digest: string; readonly address: Hex }>()
+
+  of(viem: Viem, name: string, privateKey: Hex): Hex {
+    const digest = sha256Hex(privateKey)
+    const known = this.#known.get(name)
+    // Behind the same name there may be another key by now.
+    if (known?.digest === digest) return known.address
+    const address = viem.accounts.privateKeyToAddress(privateKey)
+    this.#known.set(name, { digest, address })
+    return address
   }
 }
 
 /** As the coder of transactions takes it. */
-export function serialisable(transaction: EvmTransaction) {
+function serialisable(transaction: EvmTransaction) {
   const { fees, ...rest } = transaction
   return 'gasPrice' in fees
     ? { ...rest, ...fees, type: 'legacy' as const }

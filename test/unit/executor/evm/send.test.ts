@@ -1,6 +1,7 @@
+import { recoverTransactionAddress } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
-import { evmExecutor } from '../../../../src/executor/evm/index.js'
+import { evmExecutor, httpTransport } from '../../../../src/executor/evm/index.js'
 import type { Executor, SendOptions } from '../../../../src/executor/index.js'
 import type { WiredRuntime } from '../../../../src/runtime/index.js'
 import {
@@ -13,7 +14,8 @@ import {
   other,
   owner,
   startChain,
-  type TestChain
+  type TestChain,
+  third
 } from '../../../support/anvil.js'
 import { openSending, sendOnce } from '../../../support/anvil-send.js'
 
@@ -26,6 +28,8 @@ let evm: Executor
 let runtime: WiredRuntime
 let tokenAt: string
 let bridgeAt: string
+/** The methods of each request to the node, in order. */
+const requests: string[][] = []
 
 beforeAll(async () => {
   chain = await startChain()
@@ -41,7 +45,12 @@ beforeAll(async () => {
         timeoutMs: 2_000
       }
     },
-    environment
+    environment,
+    transport: (request) => {
+      const calls = [JSON.parse(request.body)].flat() as readonly { readonly method: string }[]
+      requests.push(calls.map(({ method }) => method))
+      return httpTransport(request)
+    }
   })
   runtime = await openSending([evm])
 })
@@ -104,6 +113,46 @@ describe('a write to an EVM chain', () => {
       }
     })
     expect((await runtime.verify()).failure).toBeUndefined()
+  })
+
+  it('W11: takes three requests to the node, and one more for each look at what is pending', async () => {
+    requests.length = 0
+    await sendOnce(runtime, transfer(other.address, '1'))
+    const look = ['eth_getTransactionReceipt', 'eth_blockNumber', 'eth_getTransactionByHash']
+    const taken = [
+      [
+        'eth_getTransactionCount',
+        'eth_getTransactionCount',
+        'eth_estimateGas',
+        'eth_getBalance',
+        'eth_getBlockByNumber',
+        'eth_maxPriorityFeePerGas',
+        'eth_chainId'
+      ],
+      ['eth_sendRawTransaction'],
+      [...look, 'eth_chainId']
+    ]
+    expect(requests).toEqual(taken)
+    await chain.rpc('evm_setAutomine', [false])
+    try {
+      requests.length = 0
+      const sent = sendOnce(runtime, transfer(other.address, '1'), { id: 'looked-at' })
+      await mempool(chain, 1)
+      while (requests.length < 5) await new Promise((resolve) => setTimeout(resolve, 5))
+      await chain.rpc('evm_mine', [])
+      expect((await sent).status).toBe('done')
+    } finally {
+      await chain.rpc('evm_setAutomine', [true])
+    }
+    expect(requests.slice(0, 2)).toEqual(taken.slice(0, 2))
+    const looks: Json[] = []
+    for await (const { value } of runtime.journal('looked-at')) {
+      const { k, effect, body } = value as JsonObject
+      if (k === 'sealed' && effect === 'chain.look')
+        looks.push((body as JsonObject)['status'] ?? '')
+    }
+    expect(looks.slice(0, 2)).toEqual(['pending', 'pending'])
+    expect(requests.slice(2)).toEqual(looks.map(() => [...look, 'eth_chainId']))
   })
 
   it('waits for confirmations, and decodes events by their fragments', async () => {
@@ -237,6 +286,23 @@ describe('a refusal', () => {
     expect(await failing({ chain: chain.id, execution })).toMatchObject({
       code: 'invalid_execution'
     })
+  })
+
+  it('signs with the key that is behind a name now', async () => {
+    const changing = { KEY: anvilKeys[0] as string }
+    const rotated = evmExecutor({
+      chains: { [chain.id]: { rpc: [chain.url], signer: 'env:KEY' } },
+      environment: changing
+    })
+    const options = { key: 'k', signal: new AbortController().signal }
+    const signer = async () => (await rotated.account({ chain: chain.id }, options)).address
+    expect(await signer()).toBe(owner.address)
+    changing.KEY = anvilKeys[2]
+    expect(await signer()).toBe(third.address)
+    const { execution } = transfer(other.address, '0')
+    const prepared = await rotated.prepare({ chain: chain.id, execution }, options)
+    const raw = (prepared.kind === 'signed' ? prepared.transaction.raw : '0x') as `0x02${string}`
+    expect(await recoverTransactionAddress({ serializedTransaction: raw })).toBe(third.address)
   })
 
   it('refuses an endpoint that serves another chain', async () => {
