@@ -3,10 +3,11 @@ import type { Signer } from '../identity/index.js'
 import type { Appended, JournalItem, Position } from './item.js'
 import type { ReadHash } from './log/index.js'
 import type { Evidence, Receipt, WriteSet } from './receipt/receipt.js'
+import type { Restoring } from './restoring.js'
 import type { Store } from './stores/port.js'
 
 /** What the ledger is doing (machines/ledger.ts). */
-export type LedgerMode = 'ready' | 'committing' | 'safe' | 'poisoned' | 'closed'
+export type LedgerMode = 'ready' | 'committing' | 'safe' | 'restoring' | 'poisoned' | 'closed'
 
 export interface LedgerState {
   readonly mode: LedgerMode
@@ -104,8 +105,8 @@ export interface SavedCheckpoint {
 
 /**
  * One identity's chain, state and journal: the `Journal` port of the block room, and reading.
- * Throws `ledger.poisoned`, `ledger.safe_mode`, `ledger.read_only` or `ledger.closed` when it
- * cannot take an append; reading works in safe mode.
+ * Throws `ledger.poisoned`, `ledger.safe_mode`, `ledger.restoring`, `ledger.read_only` or
+ * `ledger.closed` when it cannot take an append; reading works in safe mode.
  */
 export interface Ledger {
   readonly identity: IdentityId
@@ -175,6 +176,8 @@ export interface Ledger {
    * report is not clean, or when the ledger was opened in safe mode: then open it again.
    */
   leaveSafeMode(report: { readonly ok: boolean }): void
+  /** For whoever puts a snapshot in its place. */
+  readonly restoring: Restoring
   /** Calls `listener` on each change of mode; the returned function stops it. */
   onMode(listener: (state: LedgerState) => void): () => void
   /**

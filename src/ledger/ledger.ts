@@ -36,6 +36,7 @@ import { type Cause, causeOf, LedgerModes } from './mode.js'
 import { Reader } from './read/reader.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
 import type { Head } from './record/head.js'
+import { Restoring } from './restoring.js'
 import type { Store } from './stores/port.js'
 
 /** Everything that opening found out. */
@@ -70,6 +71,7 @@ export interface LedgerParts {
  */
 export class OpenLedger implements Ledger {
   readonly identity: IdentityId
+  readonly restoring: Restoring
   readonly #store: Store
   readonly #keys: StoreKeys
   readonly #modes = new LedgerModes()
@@ -109,6 +111,7 @@ export class OpenLedger implements Ledger {
         this.#modes.send({ type: change === 'flushing' ? 'flush.begun' : 'flush.ended' }),
       onFail: (error) => this.#poison(error)
     })
+    this.restoring = new Restoring(this.#modes, this.#queue)
     const isWhole = parts.unsafe === undefined
     this.#state = new CurrentState(store, keys, isWhole ? () => this.#appender.tip.tree : undefined)
     this.#appender = new Appender({
@@ -294,16 +297,12 @@ export class OpenLedger implements Ledger {
     return this.#modes.onMode(() => listener(this.state()))
   }
 
-  /** Refuses appends from now on, because something was found wrong (L4). */
   enterSafeMode(cause: Cause): void {
     this.#modes.send({ type: 'ledger.unsafe', cause })
   }
 
-  /**
-   * Ends safe mode after a clean full verification (K2). Throws `ledger.not_recoverable` when the
-   * ledger was opened in safe mode: then nothing of it was folded, and it must be opened again.
-   */
   leaveSafeMode(report: { readonly ok: boolean }): void {
+    // A ledger that was opened in safe mode was not folded.
     if (!report.ok || !this.#openedWhole) {
       const problem = report.ok ? 'it must be opened again' : 'verification found a failure'
       throw new TallyError('ledger.not_recoverable', { problem })

@@ -1,6 +1,6 @@
 import { type ActorLogic, assign, createActor, setup } from 'xstate'
 import { ledgerChart } from '../../machines/ledger.js'
-import { isTallyError, TallyError } from '../core/index.js'
+import { isTallyError, TallyError, unreachable } from '../core/index.js'
 import type { LedgerMode } from './ledger-api.js'
 
 export type LedgerEvent =
@@ -9,6 +9,9 @@ export type LedgerEvent =
   | { readonly type: 'ledger.unsafe'; readonly cause: Cause }
   | { readonly type: 'write.failed'; readonly cause: Cause }
   | { readonly type: 'ledger.verified' }
+  | { readonly type: 'restore.begun' }
+  | { readonly type: 'restore.failed' }
+  | { readonly type: 'restore.done' }
 
 export interface Cause {
   readonly code: string
@@ -24,8 +27,7 @@ export interface LedgerStatus {
 export type LedgerPlace =
   | 'READY'
   | 'BUSY'
-  | { readonly WAITING: 'safe' }
-  | { readonly WAITING: 'poisoned' }
+  | { readonly WAITING: keyof typeof ledgerChart.states.WAITING.states }
 
 /** The chart of machines/ledger.ts with its functions, for tools and for the test of the table. */
 export const ledgerMachine = setup({
@@ -53,7 +55,10 @@ const places: Readonly<Record<string, LedgerPlace>> = {
   '#ledger.READY': 'READY',
   '#ledger.BUSY': 'BUSY',
   '#ledger.WAITING.safe': { WAITING: 'safe' },
-  '#ledger.WAITING.poisoned': { WAITING: 'poisoned' }
+  '#ledger.WAITING.poisoned': { WAITING: 'poisoned' },
+  '#ledger.WAITING.restoring': { WAITING: 'restoring' },
+  '#ledger.WAITING.mending': { WAITING: 'mending' },
+  '#ledger.WAITING.replaced': { WAITING: 'replaced' }
 }
 
 /**
@@ -73,7 +78,8 @@ export function ledgerStep(status: LedgerStatus, event: LedgerEvent): LedgerStat
 function transitionsOf(place: LedgerPlace): Transitions {
   if (place === 'READY') return READY.on
   if (place === 'BUSY') return BUSY.on
-  return place.WAITING === 'safe' ? WAITING.states.safe.on : {}
+  const waiting = WAITING.states[place.WAITING]
+  return 'on' in waiting ? waiting.on : {}
 }
 
 interface LedgerSnapshot extends LedgerStatus {
@@ -104,6 +110,7 @@ const ledgerLogic: ActorLogic<LedgerSnapshot, LedgerEvent> = {
  * Invariants:
  * - L3 A poisoned ledger stays poisoned.
  * - L4 Appends are refused in safe mode; only a clean verification ends it.
+ * - K10 Appends are taken while a snapshot may yet take the ledger's place, and none once it has.
  */
 export class LedgerModes {
   readonly #actor = createActor(ledgerLogic, { id: 'ledger' }).start()
@@ -124,16 +131,29 @@ export class LedgerModes {
     this.#change(modeOf(this.#actor.getSnapshot().value))
   }
 
-  /** Throws `ledger.poisoned`, `ledger.safe_mode` or `ledger.closed` unless appends are taken. */
+  /**
+   * Throws `ledger.poisoned`, `ledger.safe_mode`, `ledger.restoring` or `ledger.closed` unless
+   * appends are taken.
+   */
   check(): void {
-    if (this.#mode !== 'ready' && this.#mode !== 'committing') throw this.refusal()
+    if (this.#mode === 'ready' || this.#mode === 'committing') return
+    if (this.#mode !== 'restoring' || this.#waitsFor() !== 'restoring') throw this.refusal()
   }
 
   refusal(): TallyError {
     const problem = this.cause?.message ?? 'the cause is not known'
     if (this.#mode === 'poisoned') return new TallyError('ledger.poisoned', { problem })
     if (this.#mode === 'safe') return new TallyError('ledger.safe_mode', { problem })
+    if (this.#mode === 'restoring') {
+      const what = this.#waitsFor() === 'replaced' ? 'has taken' : 'is about to take'
+      return new TallyError('ledger.restoring', { problem: `a snapshot ${what} its place` })
+    }
     return new TallyError('ledger.closed', {})
+  }
+
+  #waitsFor(): string | undefined {
+    const { value } = this.#actor.getSnapshot()
+    return typeof value === 'string' ? undefined : value.WAITING
   }
 
   onMode(listener: () => void): () => void {
@@ -156,7 +176,17 @@ export class LedgerModes {
 function modeOf(place: LedgerPlace): LedgerMode {
   if (place === 'READY') return 'ready'
   if (place === 'BUSY') return 'committing'
-  return place.WAITING
+  switch (place.WAITING) {
+    case 'safe':
+    case 'poisoned':
+      return place.WAITING
+    case 'restoring':
+    case 'mending':
+    case 'replaced':
+      return 'restoring'
+    default:
+      return unreachable(place.WAITING)
+  }
 }
 
 /** Code and message of anything that was thrown. */

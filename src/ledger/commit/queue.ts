@@ -34,6 +34,7 @@ interface Wait {
  * - L1 Items are written in the order of `push`; while one flush is under way the next collects.
  * - D2 A flush begins when somebody waits or enough is ready; a wait ends after the fsync.
  * - L3 After a failed write nothing is written any more, and every wait is rejected.
+ * - K10 While it is held nothing is written; what is pushed waits.
  */
 export class CommitQueue<Item> {
   readonly #options: QueueOptions<Item>
@@ -47,6 +48,9 @@ export class CommitQueue<Item> {
   #writingBytes = 0
   #flushing = false
   #scheduled = false
+  #isHeld = false
+  /** Told when the flush that was under way has ended. */
+  #onFlushed: (() => void) | undefined
   readonly #waits = new Map<Position, Wait>()
   #failure: Error | undefined
 
@@ -104,6 +108,21 @@ export class CommitQueue<Item> {
     }
   }
 
+  /** Begins no flush any more; resolves at the end of the one that is under way. */
+  async hold(): Promise<void> {
+    this.#isHeld = true
+    if (!this.#flushing) return
+    await new Promise<void>((resolve) => {
+      this.#onFlushed = resolve
+    })
+  }
+
+  /** Goes on after {@link hold} with what was pushed meanwhile. */
+  release(): void {
+    this.#isHeld = false
+    if (this.#isDue()) this.#schedule()
+  }
+
   /** Refuses everything from now on and rejects all waits. */
   fail(error: Error): void {
     if (this.#failure !== undefined) return
@@ -129,6 +148,7 @@ export class CommitQueue<Item> {
 
   async #flush(): Promise<void> {
     if (this.#flushing || this.#items.length === 0 || this.#failure !== undefined) return
+    if (this.#isHeld) return
     this.#flushing = true
     this.#options.onChange('flushing')
     do {
@@ -147,11 +167,13 @@ export class CommitQueue<Item> {
     } while (this.#isDue())
     this.#flushing = false
     if (this.#failure === undefined) this.#options.onChange('idle')
+    this.#onFlushed?.()
+    this.#onFlushed = undefined
     if (this.#isDue()) this.#schedule()
   }
 
   #isDue(): boolean {
-    if (this.#failure !== undefined || this.#items.length === 0) return false
+    if (this.#failure !== undefined || this.#items.length === 0 || this.#isHeld) return false
     const { readyItems, readyBytes } = this.#options
     return this.#waits.size > 0 || this.#items.length >= readyItems || this.#bytes >= readyBytes
   }

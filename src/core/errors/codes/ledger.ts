@@ -81,6 +81,10 @@ export const ledgerCodes = {
     message: 'The ledger is in safe mode: {problem}',
     fix: 'Run `tally verify`; then restore a snapshot, or use `tally recover`.'
   },
+  'ledger.restoring': {
+    message: 'The ledger is being restored: {problem}.',
+    fix: 'Wait for the end of the import; once a snapshot has its place, close it and open it again.'
+  },
   'ledger.closed': {
     message: 'The ledger is closed.',
     fix: 'Open it again before using it.'

@@ -15,13 +15,18 @@ const events: readonly LedgerEvent[] = [
   { type: 'flush.ended' },
   { type: 'ledger.unsafe', cause },
   { type: 'write.failed', cause },
-  { type: 'ledger.verified' }
+  { type: 'ledger.verified' },
+  { type: 'restore.begun' },
+  { type: 'restore.failed' },
+  { type: 'restore.done' }
 ]
+const waiting = Object.keys(
+  ledgerChart.states.WAITING.states
+) as (keyof typeof ledgerChart.states.WAITING.states)[]
 const places: readonly LedgerPlace[] = [
   'READY',
   'BUSY',
-  { WAITING: 'safe' },
-  { WAITING: 'poisoned' }
+  ...waiting.map((place) => ({ WAITING: place }))
 ]
 
 describe('ledger mode', () => {
