@@ -59,6 +59,8 @@ export const RETRY_DELAY_MS_MAX = 366 * 24 * 60 * 60 * 1000
 export const RUN_AHEAD_ITEMS_MAX = 1_024
 /** Bytes that actors may run ahead of the last fsync (D9). */
 export const RUN_AHEAD_BYTES_MAX = 8 * 1024 * 1024
+/** Characters of entries that steps of an atomic composite gather before the journal has them. */
+export const GATHERED_LENGTH_MAX = 64 * 1024
 /** Time the pump may hold the event loop before it yields (D9). */
 export const PUMP_SLICE_MS = 10
 

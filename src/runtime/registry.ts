@@ -82,7 +82,7 @@ export class Registry implements BlockRegistry {
   readonly #repairs: NonNullable<Registrations['repairs']>
   readonly #providers = new Map<string, Provider>()
   readonly #resolvers: readonly string[]
-  readonly #prepared = new Map<string, Prepared>()
+  readonly #prepared = new Map<string, Promise<Prepared>>()
   readonly #intents = new Map<string, ReturnType<typeof intentRoot>>()
   #expressions: Promise<Expressions> | undefined
   /** Flows of agents and workflows, loaded with the first document that needs them. */
@@ -186,14 +186,19 @@ export class Registry implements BlockRegistry {
     const key = typeof source === 'string' ? source : canonicalize(source)
     const known = this.#prepared.get(key)
     if (known !== undefined) return known
+    // Many runs of a new document may begin at once: it is compiled for the first.
+    const preparing = this.#prepare(source)
+    if (this.#prepared.size >= limits.CACHE_ENTRIES_MAX) this.#prepared.clear()
+    this.#prepared.set(key, preparing)
+    preparing.catch(() => this.#prepared.delete(key))
+    return preparing
+  }
+
+  async #prepare(source: string | Json): Promise<Prepared> {
     const parsed = await this.#parse(source)
     const compiled = parsed.ok ? await this.compile(parsed.definition, parsed.warnings) : parsed
     const { checkInputs } = parsed.ok ? parsed : {}
-    const prepared =
-      compiled.ok && checkInputs !== undefined ? { ...compiled, checkInputs } : compiled
-    if (this.#prepared.size >= limits.CACHE_ENTRIES_MAX) this.#prepared.clear()
-    this.#prepared.set(key, prepared)
-    return prepared
+    return compiled.ok && checkInputs !== undefined ? { ...compiled, checkInputs } : compiled
   }
 
   /** What a run's first journal entry keeps, compiled. */

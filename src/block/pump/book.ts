@@ -1,8 +1,10 @@
 import {
+  assert,
   CompactRange,
   type Hash,
   type KnownTexts,
   leafNode,
+  limits,
   type RunId,
   TallyError
 } from '../../core/index.js'
@@ -32,7 +34,7 @@ type Written =
 export interface Completed {
   readonly unit?: UnitDraft
   readonly evidence?: EvidenceDraft
-  /** Canonical text of the data of a step that succeeded, without an overlay. */
+  /** Canonical text of the data of a step that succeeded. */
   readonly dataText?: string
   readonly known?: KnownTexts
   /** State that an entry without a unit rests on (L10). */
@@ -58,6 +60,8 @@ export class RunBook {
   #receiptHash: Hash | undefined
   /** Texts of entries that go into the journal with the next one. */
   #held: string[] = []
+  /** Length of those of them that were gathered: nothing may rest on them before they are handed in. */
+  #gathered = 0
 
   constructor(runId: RunId, host: PumpHost, saved?: RunCheckpoint) {
     this.runId = runId
@@ -132,6 +136,32 @@ export class RunBook {
     return entry
   }
 
+  /**
+   * Like {@link hold}, for steps of an atomic composite: until it commits nobody asks for them. At
+   * most {@link limits.GATHERED_LENGTH_MAX} characters wait; nothing waits while the run rests.
+   */
+  gather(draft: EntryDraft, more: Completed): JournalEntry {
+    const { entry, text, journalHash } = this.#next(draft, more)
+    this.#held.push(text)
+    this.#gathered += text.length
+    this.#take(entry, journalHash, undefined)
+    if (this.#gathered > limits.GATHERED_LENGTH_MAX) this.handIn()
+    return entry
+  }
+
+  /** Gives the journal what was gathered. */
+  handIn(): void {
+    if (this.#gathered === 0) return
+    const written = this.#send([], this.journalHash, {})
+    assert(written.ok, 'an entry without reads cannot conflict')
+  }
+
+  /** Resolves once the ledger has everything durably that was decided here (D2). */
+  durable(): Promise<void> {
+    this.handIn()
+    return this.#host.journal.durable(this.#position)
+  }
+
   /** Whether there are entries that no append has taken along yet. */
   get isHolding(): boolean {
     return this.#held.length > 0
@@ -180,6 +210,7 @@ export class RunBook {
     })
     if (!appended.ok) return appended
     this.#held = []
+    this.#gathered = 0
     this.#position = appended.position
     return appended
   }

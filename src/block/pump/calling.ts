@@ -110,8 +110,8 @@ export class Calling {
       } else this.#port.reserve(scope)
     }
     this.#performing += 1
-    host.journal
-      .durable(book.position)
+    book
+      .durable()
       .then(() =>
         perform(call, host.provider(call.effect), {
           key,

@@ -27,7 +27,7 @@ export function loneUnitId(runId: RunId): UnitId {
  * what landed outside all the same (formats.md §3). Resolves when that is durable (D2).
  */
 export async function finishRun(pump: RunPump, settled: Response): Promise<RunEnd> {
-  const { book, host, runId } = pump
+  const { book, runId } = pump
   const response = bare(settled)
   const status = response.success ? 'done' : pump.cancel !== undefined ? 'cancelled' : 'failed'
   const { journalHash } = book
@@ -45,7 +45,7 @@ export async function finishRun(pump: RunPump, settled: Response): Promise<RunEn
     response,
     ...(receiptHash === undefined ? {} : { receiptHash })
   })
-  await host.journal.durable(book.position)
+  await book.durable()
   return { kind: 'finished', status, response, receiptHash }
 }
 

@@ -247,11 +247,12 @@ export function encodeEntry(entry: JournalEntry, known?: KnownTexts): string {
  * that every step writes, and its result has been written already.
  */
 export function encodeSuccess(entry: Omit<Settled, 'k' | 'response'>, dataText: string): string {
-  const { at, attempt, n, path, provider, run, sent, step } = entry
+  const { at, attempt, n, overlay, path, provider, run, sent, step } = entry
+  const over = overlay === undefined ? '' : `"overlay":${canonicalize(overlay)},`
   const by = provider === undefined ? '' : `"provider":${providerText(provider)},`
   return (
-    `{"at":${at},"attempt":${attempt},"k":"settled","n":${n},"path":${canonicalString(path)},` +
-    `${by}"response":{"data":${dataText},"metadata":{},"success":true},` +
+    `{"at":${at},"attempt":${attempt},"k":"settled","n":${n},${over}` +
+    `"path":${canonicalString(path)},${by}"response":{"data":${dataText},"metadata":{},"success":true},` +
     `"run":${canonicalString(run)},"sent":${sent},"step":${step}}`
   )
 }

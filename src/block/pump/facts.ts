@@ -55,7 +55,7 @@ export async function answer(
     case 'cancel':
       return told(fact, async () => {
         pump.record({ k: 'cancel', at: pump.book.now(), reason: fact.reason, by: fact.by })
-        await pump.host.journal.durable(pump.book.position)
+        await pump.book.durable()
         return true
       })
     case 'message':
@@ -178,13 +178,13 @@ async function message(
   const isPast = wait !== undefined && pump.leaves.at(wait.path)?.isPast(wait) === true
   if (refusal !== undefined || wait === undefined || isPast) {
     // A refusal tells too that something has happened to the wait (D2).
-    await pump.host.journal.durable(pump.book.position)
+    await pump.book.durable()
     return refusal ?? { accepted: false, reason: 'unknown_token' }
   }
   const { path } = wait
   await act(pump, wait, { action, value: value ?? null, by })
   pump.emit({ type: 'answered', runId: pump.runId, at: pump.book.at, path, token, action })
-  await pump.host.journal.durable(pump.book.position)
+  await pump.book.durable()
   return { accepted: true }
 }
 

@@ -230,7 +230,7 @@ export class RunPump {
       if (this.#settled !== undefined) {
         if (this.#settled.success) this.#actors.handIn()
         if (this.#ended === undefined) return finishRun(this, this.#settled)
-        await this.host.journal.durable(this.book.position)
+        await this.book.durable()
         return this.#ended
       }
       const starting = this.#starts.startAll()
@@ -243,7 +243,7 @@ export class RunPump {
       }
       const turn = this.host.turns.yield()
       if (turn !== undefined) await turn
-      if (isFarAhead(this.host.journal)) await this.host.journal.durable(this.book.position)
+      if (isFarAhead(this.host.journal)) await this.book.durable()
       // Awaited only when there is something to await: a pure step takes no promise.
       const answering =
         fact.kind === 'outcome'
@@ -255,14 +255,16 @@ export class RunPump {
 
   /** Nothing to do now: waits for a fact, or finds that the run cannot go on by itself. */
   async #rest(): Promise<RunEnd | undefined> {
-    if (this.#isGraceOver) return { kind: 'stopped', checkpoint: this.#checkpoint() }
+    if (this.#isGraceOver) return this.#stopped()
     if (!this.#isBusyOutside) {
       if (await this.#stirs()) return undefined
+      this.#handIn()
       const mayWait = !(this.#isStopping && this.agenda.isEmpty)
       if (mayWait && markWaiting(this)) return undefined
       if (mayWait && mayPark(this)) return this.#park()
-      if (this.#isStopping) return { kind: 'stopped', checkpoint: this.#checkpoint() }
+      if (this.#isStopping) return this.#stopped()
     }
+    this.#handIn()
     await this.inbox.stirred()
     return undefined
   }
@@ -281,6 +283,11 @@ export class RunPump {
     await nextTurn()
     const isBusy = this.#isBusyOutside || this.#actors.hasAsks
     return isBusy || !this.inbox.isEmpty || this.inbox.failure !== undefined
+  }
+
+  #stopped(): RunEnd {
+    this.#handIn()
+    return { kind: 'stopped', checkpoint: this.#checkpoint() }
   }
 
   #park(): RunEnd {
@@ -375,6 +382,16 @@ export class RunPump {
 
   emit(event: RunEvent): void {
     this.#heldEvents.push(event)
+    this.#tell()
+  }
+
+  /** Leaves nothing in memory that the journal and those who listen should have. */
+  #handIn(): void {
+    this.book.handIn()
+    this.#tell()
+  }
+
+  #tell(): void {
     if (this.book.isHolding) return
     for (const one of this.#heldEvents.splice(0)) this.host.emit(one, this.book.position)
   }

@@ -22,6 +22,8 @@ export class Scope {
   readonly view: StateView
   readonly outer: Scope | undefined
   readonly results: Record<string, Json> = {}
+  /** Canonical texts of results, while they are known. */
+  readonly texts = new Map<unknown, string>()
   readonly sealed: SealedReference[] = []
   readonly used = new Set<string>()
   readonly declared = new Set<string>()
@@ -42,6 +44,11 @@ export class Scope {
     this.at = options.at
     this.outer = options.outer
     this.view = new StateView(options.below)
+  }
+
+  /** Remembers how a result is written. */
+  know(data: Json, text: string): void {
+    if (typeof data === 'object' && data !== null) this.texts.set(data, text)
   }
 
   /** Takes what a child of the overlay sealed and returned. */
@@ -68,6 +75,7 @@ export class Scope {
     for (const used of inner.used) this.used.add(used)
     for (const declared of inner.declared) this.declared.add(declared)
     if (inner.isPrivate) this.isPrivate = true
+    for (const [data, text] of inner.texts) this.texts.set(data, text)
     const name = this.#nameOf(inner.opened.path)
     for (const [below, result] of Object.entries(inner.results)) {
       this.results[`${name}/${below}`] = result

@@ -132,11 +132,12 @@ export class Scopes {
     const written = pump.book.append(
       { ...ended, response, ...(outbox.length === 0 ? {} : { outbox }) },
       {
+        known: scope.texts,
         unit: scopeUnit(scope, pump.unitContext(), {
           id,
           seed: { base, value: seedOf(base, id) },
           payloadText: canonicalize(scope.opened.request.payload),
-          resultText: canonicalize(scope.result(response.data))
+          resultText: canonicalize(scope.result(response.data), scope.texts)
         })
       }
     )

@@ -37,7 +37,8 @@ export function settleOutcome(
   const scope = pump.scopes.around(attempt.ask.path)
   if (scope !== undefined) {
     if (scope.hasChanged(attempt.view)) return runAgain(pump, attempt)
-    settle(pump, attempt, response, {})
+    scope.know(data, outcome.text)
+    settleInScope(pump, attempt, response, outcome.text)
     return undefined
   }
   return pump.host.gate.blocks(attempt, attempt.view.writes.keys())
@@ -63,7 +64,7 @@ function commit(
   response: Response,
   resultText: string
 ): Promise<void> | undefined {
-  if (!settle(pump, attempt, response, { resultText })) return runAgain(pump, attempt)
+  if (!settle(pump, attempt, response, resultText)) return runAgain(pump, attempt)
   return undefined
 }
 
@@ -78,35 +79,42 @@ export async function runAgain(pump: RunPump, attempt: Attempt): Promise<void> {
   await pump.leaves.run(attempt)
 }
 
-function settle(
-  pump: RunPump,
-  attempt: Attempt,
-  response: Response,
-  options: { readonly resultText?: string }
-): boolean {
-  if (pump.root.isUnit) return settleRun(pump, attempt, response, options.resultText ?? '')
-  const inScope = pump.scopes.around(attempt.ask.path) !== undefined
-  const written = pump.book.append(
-    {
-      k: 'settled',
-      at: pump.book.now(),
-      ...placeOf(attempt),
-      response,
-      sent: attempt.past.hasSent(),
-      ...providerOf(attempt),
-      ...(inScope ? { overlay: overlayOf(attempt) } : {})
-    },
-    options.resultText === undefined
-      ? {}
-      : {
-          unit: leafUnit(attempt, pump.unitContext(), attempt.payloadText(), options.resultText),
-          dataText: options.resultText
-        }
-  )
+function settle(pump: RunPump, attempt: Attempt, response: Response, resultText: string): boolean {
+  if (pump.root.isUnit) return settleRun(pump, attempt, response, resultText)
+  const unit = leafUnit(attempt, pump.unitContext(), attempt.payloadText(), resultText)
+  const written = pump.book.append(settledEntry(pump, attempt, response), {
+    unit,
+    dataText: resultText
+  })
   if (!written.ok) return false
   report(pump, attempt, response, written.receiptHash)
   applyEntry(pump, written.entry)
   return true
+}
+
+/** Its overlay has it, and leaves a receipt for all that is in it. */
+function settleInScope(
+  pump: RunPump,
+  attempt: Attempt,
+  response: Response,
+  dataText: string
+): void {
+  const overlay = overlayOf(attempt)
+  const draft = { ...settledEntry(pump, attempt, response), overlay }
+  const entry = pump.book.gather(draft, { dataText })
+  report(pump, attempt, response, undefined)
+  applyEntry(pump, entry)
+}
+
+function settledEntry(pump: RunPump, attempt: Attempt, response: Response) {
+  return {
+    k: 'settled',
+    at: pump.book.now(),
+    ...placeOf(attempt),
+    response,
+    sent: attempt.past.hasSent(),
+    ...providerOf(attempt)
+  } as const
 }
 
 /** The run is this one unit of work: its end is in the same commit. */
@@ -117,12 +125,12 @@ function settleRun(
   resultText: string
 ): boolean {
   const { book, runId } = pump
-  const at = book.now()
+  const settled = settledEntry(pump, attempt, response)
+  const { at } = settled
   const status = 'done'
-  const sent = attempt.past.hasSent()
   const unit = leafUnit(attempt, pump.unitContext(), attempt.payloadText(), resultText)
   const written = book.appendBoth(
-    { k: 'settled', at, ...placeOf(attempt), response, sent, ...providerOf(attempt) },
+    settled,
     (journalHash) => ({ k: 'run.finished', at, status, response, journalHash }),
     { unit, dataText: resultText }
   )
@@ -142,10 +150,8 @@ export function settleFailed(
   response: Response,
   rests?: ReturnType<typeof restsOn>
 ): Promise<void> | undefined {
-  const at = pump.book.now()
-  const sent = attempt.past.hasSent()
   const written = pump.book.append(
-    { k: 'settled', at, ...placeOf(attempt), response, sent, ...providerOf(attempt) },
+    settledEntry(pump, attempt, response),
     rests === undefined || pump.scopes.around(attempt.ask.path) !== undefined ? {} : { rests }
   )
   if (!written.ok) return runAgain(pump, attempt)

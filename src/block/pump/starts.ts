@@ -45,7 +45,7 @@ export class Starts {
 
   #sync(): Promise<void> {
     this.#syncedUnits = this.#book.units
-    return this.#host.journal.durable(this.#book.position)
+    return this.#book.durable()
   }
 
   async #startRest(first: Promise<void>, rest: Iterable<Attempt>): Promise<void> {

@@ -1,7 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { encodeEntry, encodeSuccess, type Settled } from '../../../../src/block/pump/entries.js'
-import { canonicalize, type Json } from '../../../../src/core/index.js'
+import {
+  encodeEntry,
+  encodeSuccess,
+  type Overlay,
+  type Settled
+} from '../../../../src/block/pump/entries.js'
+import { canonicalize, type Json, sha256Hex } from '../../../../src/core/index.js'
+
+const overlay: fc.Arbitrary<Overlay> = fc.record({
+  writes: fc.array(fc.tuple(fc.string(), fc.option(fc.string(), { nil: null }))),
+  reads: fc.array(
+    fc.tuple(fc.string(), fc.option(fc.constant(sha256Hex('a text')), { nil: null }))
+  ),
+  used: fc.array(fc.string())
+})
 
 describe('entries of steps that succeeded', () => {
   it('are written from the text of their data as they are written from the data', () => {
@@ -11,11 +24,13 @@ describe('entries of steps that succeeded', () => {
         fc.record({ at: count, attempt: count, n: count, step: count, sent: fc.boolean() }),
         fc.record({ path: fc.string({ unit: 'grapheme' }), run: fc.string() }),
         fc.jsonValue(),
-        (numbers, texts, value) => {
+        fc.option(overlay, { nil: undefined }),
+        (numbers, texts, value, over) => {
           // As results come: through JSON, so that there is no minus zero.
           const data = JSON.parse(JSON.stringify(value)) as Json
           const response = { success: true, data, metadata: {} }
-          const entry: Settled = { k: 'settled', ...numbers, ...texts, response }
+          const inScope = over === undefined ? {} : { overlay: over }
+          const entry: Settled = { k: 'settled', ...numbers, ...texts, response, ...inScope }
           expect(encodeSuccess(entry, canonicalize(data))).toBe(encodeEntry(entry))
         }
       )
