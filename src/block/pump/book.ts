@@ -60,7 +60,7 @@ export class RunBook {
   #receiptHash: Hash | undefined
   /** Texts of entries that go into the journal with the next one. */
   #held: string[] = []
-  /** Length of those of them that were gathered: nothing may rest on them before they are handed in. */
+  /** Length of those that were gathered: nothing rests on them before they are handed in. */
   #gathered = 0
 
   constructor(runId: RunId, host: PumpHost, saved?: RunCheckpoint) {

@@ -252,7 +252,8 @@ export function encodeSuccess(entry: Omit<Settled, 'k' | 'response'>, dataText: 
   const by = provider === undefined ? '' : `"provider":${providerText(provider)},`
   return (
     `{"at":${at},"attempt":${attempt},"k":"settled","n":${n},${over}` +
-    `"path":${canonicalString(path)},${by}"response":{"data":${dataText},"metadata":{},"success":true},` +
+    `"path":${canonicalString(path)},${by}` +
+    `"response":{"data":${dataText},"metadata":{},"success":true},` +
     `"run":${canonicalString(run)},"sent":${sent},"step":${step}}`
   )
 }

@@ -22,6 +22,7 @@ import type { RunEnd } from './run-end.js'
 import { Scopes } from './scopes.js'
 import { settleOutcome } from './settling.js'
 import { Starts } from './starts.js'
+import { Telling } from './telling.js'
 import { reserveInScope } from './undoing.js'
 import type { UnitContext } from './unit.js'
 import { beginWait, openWaitOf, type WaitTerms } from './waits.js'
@@ -56,6 +57,7 @@ export class RunPump {
   readonly agenda: Agenda
   readonly #actors: RunActors
   readonly #starts: Starts
+  readonly #telling: Telling
   /** Facts to come, and what people outside ask. */
   readonly inbox = new Inbox()
   readonly #saved: RunCheckpoint | undefined
@@ -64,8 +66,6 @@ export class RunPump {
   #settled: Response | undefined
   /** The end of a run that is one unit of work: its receipt came with it. */
   #ended: RunEnd | undefined
-  /** Events of entries that the journal does not have yet. */
-  #heldEvents: RunEvent[] = []
   #isLive = false
   #isStopping = false
   /**
@@ -82,6 +82,7 @@ export class RunPump {
     this.#saved = checkpoint
     this.#cancel = checkpoint?.cancel
     this.book = new RunBook(runId, host, checkpoint)
+    this.#telling = new Telling(this.book, host)
     const post = (fact: Fact) => this.inbox.post(fact)
     this.agenda = new Agenda({ clock: host.clock, post, waiting: checkpoint?.waiting ?? [] })
     this.leaves = new Leaves({
@@ -258,13 +259,13 @@ export class RunPump {
     if (this.#isGraceOver) return this.#stopped()
     if (!this.#isBusyOutside) {
       if (await this.#stirs()) return undefined
-      this.#handIn()
+      this.#telling.handIn()
       const mayWait = !(this.#isStopping && this.agenda.isEmpty)
       if (mayWait && markWaiting(this)) return undefined
       if (mayWait && mayPark(this)) return this.#park()
       if (this.#isStopping) return this.#stopped()
     }
-    this.#handIn()
+    this.#telling.handIn()
     await this.inbox.stirred()
     return undefined
   }
@@ -286,7 +287,7 @@ export class RunPump {
   }
 
   #stopped(): RunEnd {
-    this.#handIn()
+    this.#telling.handIn()
     return { kind: 'stopped', checkpoint: this.#checkpoint() }
   }
 
@@ -381,19 +382,7 @@ export class RunPump {
   }
 
   emit(event: RunEvent): void {
-    this.#heldEvents.push(event)
-    this.#tell()
-  }
-
-  /** Leaves nothing in memory that the journal and those who listen should have. */
-  #handIn(): void {
-    this.book.handIn()
-    this.#tell()
-  }
-
-  #tell(): void {
-    if (this.book.isHolding) return
-    for (const one of this.#heldEvents.splice(0)) this.host.emit(one, this.book.position)
+    this.#telling.emit(event)
   }
 
   #checkpoint(): RunCheckpoint | undefined {
