@@ -26,7 +26,9 @@ export type {
 } from './ledger-api.js'
 export {
   inspectLocation,
+  type Location,
   type Marker,
+  mainIdentity,
   readIfPresent,
   replaceFile,
   unfinishedData
@@ -53,6 +55,7 @@ export type {
 } from './receipt/receipt.js'
 export { type RecoverOptions, type Recovery, recoverLedger } from './recover.js'
 export { type ImportOptions, importSnapshot, type LocationImport } from './snapshot/import.js'
+export { importIntoOpen } from './snapshot/import-open.js'
 export { type SnapshotReport, writeSnapshot } from './snapshot/write.js'
 export { openLevelStore } from './stores/level.js'
 export { openMemoryStore } from './stores/memory.js'

@@ -6,12 +6,13 @@ import { unwrapText, wrapValue } from './envelope.js'
 import { StoreKeys } from './keys.js'
 import { LogFrontier, leafHash } from './log/index.js'
 import { removeDerived } from './open/derived-records.js'
+import { copyOthers } from './other-identities.js'
 import { PutBatch } from './put-batch.js'
 import { ItemBodies } from './read/bodies.js'
 import type { Receipt } from './receipt/receipt.js'
 import { encodeHead, type Head, parseHead } from './record/head.js'
 import { corrupt, parseRecord, type RecordItem } from './record/record.js'
-import type { KeyRange, Store } from './stores/port.js'
+import type { Store } from './stores/port.js'
 import type { GivenNote, VerificationReport } from './verify/report.js'
 import { verifyLedger } from './verify/verify.js'
 
@@ -135,19 +136,6 @@ function epochOf(store: Store, keys: StoreKeys): number {
   } catch {
     return 2 ** 32
   }
-}
-
-async function copyOthers(store: Store, target: Store, keys: StoreKeys): Promise<void> {
-  const own = keys.all()
-  const ranges: readonly KeyRange[] = [
-    { gte: '', lt: own.gte },
-    { gte: own.lt, lt: '\u{10ffff}' }
-  ]
-  const batch = new PutBatch(target)
-  for (const range of ranges) {
-    for await (const [key, value] of store.entries(range)) await batch.put(key, value)
-  }
-  await batch.flush()
 }
 
 /** Folds records that were verified already: state values, tip and log. */

@@ -14,5 +14,6 @@ export {
   LEDGER_FORMAT_VERSION,
   MARKER_FORMAT,
   type Marker,
+  mainIdentity,
   parseMarker
 } from './marker.js'

@@ -34,6 +34,7 @@ import {
   encodeMarker,
   isDataDirectory,
   type Marker,
+  mainIdentity,
   newMarker,
   parseMarker
 } from './marker.js'
@@ -62,10 +63,10 @@ export interface Location {
     }
   ): Promise<void>
   /**
-   * Builds a data directory and makes it the live one, once `build` says so; then its identities
-   * are followers. What interrupted builds left behind is removed first.
+   * Builds a data directory and makes it the live one, once `build` says so; then `follower` is
+   * one. What interrupted builds left behind is removed first.
    */
-  replaceLive(build: (dataPath: string) => Promise<boolean>): Promise<void>
+  replaceLive(follower: IdentityId, build: (dataPath: string) => Promise<boolean>): Promise<void>
   /** Takes an identity from the followers: it was taken over. */
   endFollowing(identity: IdentityId): Promise<void>
   /** Adds an identity to the marker. */
@@ -184,6 +185,7 @@ class OpenLocation implements Location {
   readonly realPath: string
   readonly release: () => void
   #marker: Marker
+  #turn: Promise<void> = Promise.resolve()
 
   constructor(realPath: string, marker: Marker, release: () => void) {
     this.realPath = realPath
@@ -216,11 +218,13 @@ class OpenLocation implements Location {
       throw new TallyError('ledger.not_found', { path })
     }
     await syncDirectory(path)
-    const { identities, followers } = { ...this.#marker, ...options }
-    await this.#replace(newMarker(name, { identities, followers }))
+    await this.#change((marker) => newMarker(name, { ...marker, ...options }))
   }
 
-  async replaceLive(build: (dataPath: string) => Promise<boolean>): Promise<void> {
+  async replaceLive(
+    follower: IdentityId,
+    build: (dataPath: string) => Promise<boolean>
+  ): Promise<void> {
     const { realPath } = this
     await removeUnfinished(realPath, this.#marker.live)
     const built = await buildData(realPath, async (path, name) => ({
@@ -228,26 +232,37 @@ class OpenLocation implements Location {
       takesPlace: await build(path)
     }))
     if (!built.takesPlace) return discardData(realPath, built.name)
-    await this.switchLive(built.name, { followers: this.#marker.identities })
-    await finishData(realPath, built.name)
+    const { followers = [] } = this.#marker
+    await this.switchLive(built.name, { followers: [...followers, follower] })
+    // Where this fails, whoever opens the location next does it: the marker stands.
+    await finishData(realPath, built.name).catch(() => undefined)
   }
 
-  async addIdentity(identity: IdentityId): Promise<void> {
-    const { live, identities, followers } = this.#marker
-    if (identities.includes(identity)) return
-    await this.#replace(newMarker(live, { identities: [...identities, identity], followers }))
+  addIdentity(identity: IdentityId): Promise<void> {
+    return this.#change((marker) => {
+      const identities = [...marker.identities, identity]
+      return newMarker(marker.live, { ...marker, identities, main: mainIdentity(marker) })
+    })
   }
 
-  async endFollowing(identity: IdentityId): Promise<void> {
-    const { live, identities, followers = [] } = this.#marker
-    const left = followers.filter((one) => one !== identity)
-    if (left.length === followers.length) return
-    await this.#replace(newMarker(live, { identities, followers: left }))
+  endFollowing(identity: IdentityId): Promise<void> {
+    return this.#change((marker) => {
+      const followers = marker.followers?.filter((one) => one !== identity)
+      return newMarker(marker.live, { ...marker, followers })
+    })
   }
 
-  async #replace(marker: Marker): Promise<void> {
-    await replaceFile(join(this.realPath, MARKER_FILE), encodeMarker(marker))
-    this.#marker = marker
+  /** One change after the other: each begins with what the one before has made. */
+  #change(change: (marker: Marker) => Marker): Promise<void> {
+    const changed = this.#turn.then(async () => {
+      const text = encodeMarker(change(this.#marker))
+      if (text === encodeMarker(this.#marker)) return
+      const path = join(this.realPath, MARKER_FILE)
+      await replaceFile(path, text)
+      this.#marker = parseMarker(text, path)
+    })
+    this.#turn = changed.catch(() => undefined)
+    return changed
   }
 }
 

@@ -4,6 +4,7 @@
  *   {"format":"tally-ledger","formatVersion":1,"identities":["<64 hex>"],"live":"data-1"}
  *
  * After an import it has `"followers":["<64 hex>"]` in front, until the identity is taken over.
+ * Once there are several, it has `"main":"<64 hex>"` unless that is the first of them.
  */
 import {
   canonicalize,
@@ -29,6 +30,16 @@ export interface Marker {
   readonly identities: readonly IdentityId[]
   /** Those of them that were imported and not taken over: they are only read. Absent, or sorted. */
   readonly followers?: readonly IdentityId[]
+  /**
+   * The identity that the location was made with, which is opened when none is named. Absent where
+   * that is the first of them: an identity that comes later changes nothing for who names none.
+   */
+  readonly main?: IdentityId
+}
+
+/** The identity that is opened when none is named. */
+export function mainIdentity({ main, identities }: Marker): IdentityId | undefined {
+  return main ?? identities[0]
 }
 
 /** `data-` and a number from 1, without leading zeros. */
@@ -74,7 +85,11 @@ export function parseMarker(text: string, path: string): Marker {
   if (!isSorted(identities)) throw malformed('identities are not sorted, or one is there twice')
   const followers = followersIn(value['followers'], identities)
   if (followers === undefined) throw malformed('followers is not a list of its identities')
-  const marker = newMarker(live, { identities, followers })
+  const { main } = value
+  if (main !== undefined && !identities.some((id) => id === main)) {
+    throw malformed('main is none of its identities')
+  }
+  const marker = newMarker(live, { identities, followers, main: main as IdentityId | undefined })
   if (encodeMarker(marker) !== text) throw malformed('it is not written as this program writes it')
   return marker
 }
@@ -85,15 +100,18 @@ export function newMarker(
   of: {
     readonly identities: readonly IdentityId[]
     readonly followers?: readonly IdentityId[] | undefined
+    readonly main?: IdentityId | undefined
   }
 ): Marker {
-  const { identities, followers = [] } = of
+  const { followers = [], main } = of
+  const identities = [...new Set(of.identities)].sort()
   return {
     format: MARKER_FORMAT,
     formatVersion: LEDGER_FORMAT_VERSION,
     live,
-    identities: [...new Set(identities)].sort(),
-    ...(followers.length === 0 ? {} : { followers: [...new Set(followers)].sort() })
+    identities,
+    ...(followers.length === 0 ? {} : { followers: [...new Set(followers)].sort() }),
+    ...(main === undefined || main === identities[0] ? {} : { main })
   }
 }
 

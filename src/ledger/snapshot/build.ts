@@ -7,29 +7,24 @@ import {
   TallyError
 } from '../../core/index.js'
 import type { Signer } from '../../identity/index.js'
-import { unwrapText, wrapValue } from '../envelope.js'
+import { wrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { openLedger } from '../open/open.js'
 import { ChainScan } from '../open/scan.js'
 import { PutBatch } from '../put-batch.js'
-import { encodeHead, parseHead } from '../record/head.js'
+import { encodeHead } from '../record/head.js'
 import { parseRecord } from '../record/record.js'
 import type { Store } from '../stores/port.js'
 import type { GivenNote, VerificationReport } from '../verify/report.js'
 import { verifyLedger } from '../verify/verify.js'
 import type { SnapshotLine } from './format.js'
+import { History, type SnapshotRelation } from './history.js'
 import { OpenRuns } from './open-runs.js'
 import type { SnapshotReader } from './read.js'
 
-/** How what a snapshot holds stands to the ledger that is there. */
-export type SnapshotRelation =
-  /** It goes on from there. */
-  | 'extends'
-  /** The ledger has all of it, and maybe more. */
-  | 'held'
-
 export interface BuiltSnapshot {
-  readonly relation: SnapshotRelation
+  /** How it stands to the ledger that is there, as that is now. Throws `snapshot.diverges`. */
+  relation(): Promise<SnapshotRelation>
   readonly report: VerificationReport
   readonly openRuns: readonly RunId[]
 }
@@ -45,14 +40,22 @@ export async function buildFromSnapshot(options: {
   /** The ledger that the snapshot is to take the place of. */
   readonly existing: Store | undefined
   readonly notes: readonly GivenNote[]
+  /** Asked between lines; throws when the work is not wanted any more. */
+  readonly goOn?: (() => void) | undefined
 }): Promise<BuiltSnapshot> {
-  const { snapshot, target, existing } = options
+  const { snapshot, target, existing, goOn } = options
   const { identity } = snapshot.header
   const history = await History.of(existing, new StoreKeys(identity))
   const filling = new Filling(snapshot, target, history)
-  for await (const line of snapshot.body()) await filling.add(line)
+  for await (const line of snapshot.body()) {
+    goOn?.()
+    await filling.add(line)
+  }
   const openRuns = await filling.finish()
-  const relation = history.relation(snapshot.header.counts.commits)
+  const { commits } = snapshot.header.counts
+  // What cannot take its place need not be verified.
+  history.relation(commits)
+  await history.check(identity, commits)
   const publicKey = snapshot.header.publicKeys.at(-1)
   await derive(target, identity, publicKey)
   const { note } = snapshot.footer
@@ -60,6 +63,7 @@ export async function buildFromSnapshot(options: {
   const notes = [...own, ...options.notes]
   const report = await verifyLedger({ store: target, identity, notes })
   const problem = problemIn(report)
+  const relation = () => history.again(target, commits)
   if (problem === undefined) return { relation, report, openRuns }
   throw new TallyError('snapshot.not_verified', { path: snapshot.path, problem })
 }
@@ -154,70 +158,6 @@ class Filling {
 
   #put(key: string, text: string): Promise<void> {
     return this.#batch.put(key, wrapValue(key, text))
-  }
-}
-
-/** The commits of the ledger that is there. */
-class History {
-  readonly #store: Store | undefined
-  readonly #keys: StoreKeys
-  readonly #commits: number
-
-  private constructor(store: Store | undefined, keys: StoreKeys, commits: number) {
-    this.#store = store
-    this.#keys = keys
-    this.#commits = commits
-  }
-
-  static async of(store: Store | undefined, keys: StoreKeys): Promise<History> {
-    return new History(store, keys, store === undefined ? 0 : await commitsIn(store, keys))
-  }
-
-  /** Throws `snapshot.diverges`. A record that is damaged here says nothing against the other. */
-  compare(seq: number, text: string): void {
-    if (seq >= this.#commits) return
-    const there = this.#at(seq)
-    if (there === undefined || there === text) return
-    throw new TallyError('snapshot.diverges', { problem: `commit ${seq} is another one` })
-  }
-
-  /** Throws `snapshot.diverges` where commits that cannot be read would be lost. */
-  relation(commits: number): SnapshotRelation {
-    if (commits > this.#commits) return 'extends'
-    for (let seq = 0; seq < this.#commits; seq += 1) {
-      if (this.#at(seq) !== undefined) continue
-      if (commits === this.#commits) return 'extends'
-      const problem = `commit ${seq} is damaged, and the snapshot lacks what follows ${commits}`
-      throw new TallyError('snapshot.diverges', { problem })
-    }
-    return 'held'
-  }
-
-  #at(seq: number): string | undefined {
-    const key = this.#keys.commit(seq)
-    try {
-      const value = this.#store?.get(key)
-      return value === undefined ? undefined : unwrapText(key, value)
-    } catch (error) {
-      if (isTallyError(error, 'ledger.corrupt')) return undefined
-      throw error
-    }
-  }
-}
-
-/** As many as the head says; where it is damaged, as there are. */
-async function commitsIn(store: Store, keys: StoreKeys): Promise<number> {
-  let last = -1
-  for await (const [key] of store.entries({ ...keys.allCommits(), reverse: true, limit: 1 })) {
-    last = keys.commitSeq(key)
-  }
-  try {
-    const value = store.get(keys.head)
-    const head = value === undefined ? 0 : parseHead(keys.head, unwrapText(keys.head, value)).seq
-    return Math.max(head, last + 1)
-  } catch (error) {
-    if (!isTallyError(error, 'ledger.corrupt') && !(error instanceof SyntaxError)) throw error
-    return last + 1
   }
 }
 

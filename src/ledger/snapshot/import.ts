@@ -1,6 +1,8 @@
 import { type Hash, type IdentityId, type RunId, TallyError } from '../../core/index.js'
-import { initLocation, inspectLocation } from '../location/index.js'
-import { holdStore } from '../owner/held-store.js'
+import { StoreKeys } from '../keys.js'
+import { initLocation, inspectLocation, type Location, mainIdentity } from '../location/index.js'
+import { copyOthers } from '../other-identities.js'
+import { type HeldStore, holdStore } from '../owner/held-store.js'
 import { openLevelStore } from '../stores/level.js'
 import type { Store } from '../stores/port.js'
 import type { GivenNote, VerificationReport } from '../verify/report.js'
@@ -35,7 +37,8 @@ export interface LocationImport {
  * or dies before leaves what was there; what it left half-made, the next import removes.
  *
  * A ledger that is there must be of the same identity, and its commits must be the first ones of
- * the snapshot; one that is damaged may not have more of them.
+ * the snapshot; one that is damaged may not have more of them. What the location holds of other
+ * identities is kept as it is.
  * Throws `snapshot.*`, `ledger.locked`, and the codes of opening a location.
  */
 export async function importSnapshot(
@@ -43,22 +46,37 @@ export async function importSnapshot(
   { file, notes = [] }: ImportOptions
 ): Promise<LocationImport> {
   const snapshot = await SnapshotReader.open(file)
-  const { identity, head } = snapshot.header
-  const { receipts, headRoot } = head
-  const told = ({ openRuns, report }: BuiltSnapshot) => {
-    return { identity, receipts, headRoot, openRuns, report }
-  }
   try {
     const found = await inspectLocation(location)
-    if (found === undefined) {
-      const { built, live } = await create(location, { snapshot, notes })
-      return { outcome: 'created', ...told(built), live, kept: null }
+    if (found === undefined) return await create(location, { snapshot, notes })
+    const held = await holdStore(location)
+    try {
+      return importOf(snapshot, await replaceHeld(held, { snapshot, notes }))
+    } finally {
+      await held.close()
     }
-    const { before, live, built } = await replace(location, { snapshot, notes })
-    const outcome = live === before ? 'unchanged' : 'replaced'
-    return { outcome, ...told(built), live, kept: live === before ? null : before }
   } finally {
     snapshot.close()
+  }
+}
+
+/** How a replacement went, in the words of {@link LocationImport}. */
+export function importOf(
+  { header }: SnapshotReader,
+  done: { readonly before: string | null; readonly live: string; readonly built: BuiltSnapshot }
+): LocationImport {
+  const { before, live, built } = done
+  const { identity, head } = header
+  const isSame = live === before
+  return {
+    outcome: before === null ? 'created' : isSame ? 'unchanged' : 'replaced',
+    identity,
+    receipts: head.receipts,
+    headRoot: head.headRoot,
+    openRuns: built.openRuns,
+    report: built.report,
+    live,
+    kept: isSame ? null : before
   }
 }
 
@@ -67,10 +85,7 @@ interface Importing {
   readonly notes: readonly GivenNote[]
 }
 
-async function create(
-  directory: string,
-  { snapshot, notes }: Importing
-): Promise<{ readonly live: string; readonly built: BuiltSnapshot }> {
+async function create(directory: string, { snapshot, notes }: Importing): Promise<LocationImport> {
   const built: BuiltSnapshot[] = []
   const identities = [snapshot.header.identity]
   const location = await initLocation(directory, {
@@ -90,29 +105,39 @@ async function create(
     }
   })
   location.release()
-  return { live: location.marker.live, built: only(built) }
+  return importOf(snapshot, { before: null, live: location.marker.live, built: only(built) })
 }
 
-async function replace(
-  directory: string,
-  { snapshot, notes }: Importing
-): Promise<{ readonly before: string; readonly live: string; readonly built: BuiltSnapshot }> {
-  const held = await holdStore(directory)
-  const { location, store: existing } = held
-  try {
-    refuseOthers(location.marker.identities, snapshot.header.identity, location.realPath)
-    const before = location.marker.live
-    const built: BuiltSnapshot[] = []
-    await location.replaceLive((path) =>
-      within(path, async (target) => {
-        built.push(await buildFromSnapshot({ snapshot, target, existing, notes }))
-        return only(built).relation === 'extends'
-      })
-    )
-    return { before, live: location.marker.live, built: only(built) }
-  } finally {
-    await held.close()
+/**
+ * Puts a snapshot into the place of a ledger that the caller holds; gives the live data directory
+ * from before and from now. `decides` is called when all is built, just before the marker changes.
+ */
+export async function replaceHeld(
+  { location, store: existing }: Pick<HeldStore, 'location' | 'store'>,
+  {
+    snapshot,
+    notes,
+    goOn,
+    decides = () => Promise.resolve()
+  }: Importing & {
+    readonly goOn?: () => void
+    readonly decides?: () => Promise<void>
   }
+): Promise<{ readonly before: string; readonly live: string; readonly built: BuiltSnapshot }> {
+  const { identity } = snapshot.header
+  const keys = new StoreKeys(identity)
+  refuseOther(location, identity)
+  const before = location.marker.live
+  const built: BuiltSnapshot[] = []
+  await location.replaceLive(identity, (path) =>
+    within(path, async (target) => {
+      built.push(await buildFromSnapshot({ snapshot, target, existing, notes, goOn }))
+      await copyOthers(existing, target, keys)
+      await decides()
+      return (await only(built).relation()) === 'extends'
+    })
+  )
+  return { before, live: location.marker.live, built: only(built) }
 }
 
 async function within<Result>(
@@ -127,10 +152,10 @@ async function within<Result>(
   }
 }
 
-function refuseOthers(identities: readonly IdentityId[], actual: IdentityId, path: string): void {
-  const other = identities.find((identity) => identity !== actual)
-  if (other === undefined) return
-  throw new TallyError('snapshot.other_identity', { path, expected: other, actual })
+function refuseOther({ marker, realPath: path }: Location, actual: IdentityId): void {
+  const expected = mainIdentity(marker)
+  if (expected === undefined || marker.identities.includes(actual)) return
+  throw new TallyError('snapshot.other_identity', { path, expected, actual })
 }
 
 function only<Value>(values: readonly Value[]): Value {

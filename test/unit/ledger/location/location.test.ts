@@ -8,6 +8,7 @@ import {
   initLocation,
   inspectLocation,
   type Marker,
+  mainIdentity,
   openLocation,
   parseMarker
 } from '../../../../src/ledger/location/index.js'
@@ -158,7 +159,9 @@ describe('openLocation', () => {
       format: 'tally-ledger',
       formatVersion: 1,
       identities: [alice, bob],
-      live: 'data-2'
+      live: 'data-2',
+      // Whoever names none goes on with the one that was there first.
+      main: bob
     })
     expect((await readdir(directory)).sort()).toEqual(['data-1', 'data-2', 'marker.json'])
   })
@@ -200,6 +203,23 @@ describe('parseMarker', () => {
         `"identities":["${alice}","${bob}"],"live":"data-7"}\n`
     )
     expect(parseMarker(text, 'm')).toEqual(marker)
+    const main = encodeMarker({ ...marker, main: bob })
+    expect(main).toBe(text.replace('}\n', `,"main":"${bob}"}\n`))
+    expect(encodeMarker(parseMarker(main, 'm'))).toBe(main)
+    expect(mainIdentity(parseMarker(main, 'm'))).toBe(bob)
+    expect(mainIdentity(marker)).toBe(alice)
+  })
+
+  it('changes that come at once lose none of each other', async () => {
+    const location = await initLocation(directory, {
+      identities: [alice],
+      followers: [alice],
+      build
+    })
+    await Promise.all([location.addIdentity(bob), location.endFollowing(alice)])
+    expect(location.marker).toEqual({ ...marker, live: 'data-1' })
+    location.release()
+    expect((await inspectLocation(directory))?.marker).toEqual({ ...marker, live: 'data-1' })
   })
 
   it.each([
@@ -211,6 +231,8 @@ describe('parseMarker', () => {
     [text.replace('data-7', 'data-07'), 'ledger.malformed_marker'],
     [text.replace('data-7', '../data-7'), 'ledger.malformed_marker'],
     [text.replace('"live"', '"extra":1,"live"'), 'ledger.malformed_marker'],
+    [text.replace('}', `,"main":"${alice}"}`), 'ledger.malformed_marker'],
+    [text.replace('}', `,"main":"${'c'.repeat(64)}"}`), 'ledger.malformed_marker'],
     [text.replace(`"${alice}",`, `"${bob}",`), 'ledger.malformed_marker'],
     [text.replace(alice, alice.toUpperCase()), 'ledger.malformed_marker'],
     [text.replace('Version":1', 'Version":0'), 'ledger.malformed_marker'],

@@ -1,0 +1,54 @@
+import { TallyError } from '../../core/index.js'
+import { inspectLocation } from '../location/index.js'
+import type { HeldStore } from '../owner/held-store.js'
+import type { Restoring } from '../restoring.js'
+import { type ImportOptions, importOf, type LocationImport, replaceHeld } from './import.js'
+import { SnapshotReader } from './read.js'
+
+/**
+ * Imports a snapshot at a location whose ledger this process has open (semantics.md K2, K10).
+ *
+ * - L9 It is built and verified beside the ledger, which goes on. Only then it is in mode
+ *   `restoring`, in which nothing is committed: it is compared with what was built, and the marker
+ *   changes. Whatever fails or dies before leaves what was there.
+ * - K10 Once the marker has changed the ledger takes nothing more; whoever opens the location next
+ *   reads the imported one.
+ *
+ * Throws what `importSnapshot` throws, and the refusal of a ledger that takes nothing.
+ */
+export async function importIntoOpen(
+  open: Pick<HeldStore, 'location' | 'store'> & {
+    readonly restoring: Pick<Restoring, 'begin' | 'end'>
+  },
+  options: ImportOptions & { readonly isCalledOff: () => boolean }
+): Promise<LocationImport> {
+  const { file, notes = [], isCalledOff } = options
+  const { location, restoring } = open
+  const snapshot = await SnapshotReader.open(file)
+  const before = location.marker.live
+  let isHeld = false
+  const goOn = () => {
+    if (isCalledOff()) throw new TallyError('ledger.closed', {})
+  }
+  const decides = async () => {
+    goOn()
+    await restoring.begin()
+    isHeld = true
+  }
+  try {
+    const done = await replaceHeld(open, { snapshot, notes, goOn, decides })
+    restoring.end(done.live === before ? 'unchanged' : 'replaced')
+    return importOf(snapshot, done)
+  } catch (error) {
+    if (isHeld) restoring.end((await isLive(location.realPath, before)) ? 'unchanged' : 'replaced')
+    throw error
+  } finally {
+    snapshot.close()
+  }
+}
+
+/** Whether the marker on disk still names this directory: only then may anything more be told. */
+async function isLive(realPath: string, name: string): Promise<boolean> {
+  const found = await inspectLocation(realPath).catch(() => undefined)
+  return found?.marker.live === name
+}
