@@ -1,5 +1,4 @@
 import {
-  type ActorPath,
   assert,
   canonicalString,
   type Hash,
@@ -11,17 +10,16 @@ import {
   type UnitId
 } from '../../core/index.js'
 import type { Block } from '../define.js'
-import { putOff } from '../errand-blocks.js'
 import type { SealedReference } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { AttemptAsk } from '../protocol.js'
+import { AttemptInput } from './attempt-input.js'
 import { builtInEffects, type Call } from './calls.js'
 import { type Confirmation, confirmationOf } from './confirming.js'
 import type { EarlyExecution } from './early.js'
 import type { Sealed, WaitBegun } from './entries.js'
-import { Execution, type ExecutionInput, type ExecutionPort } from './execution.js'
+import { Execution, type ExecutionPort, seedOf } from './execution.js'
 import type { KernelInput } from './kernel-port.js'
-import { LazySignal } from './lazy-signal.js'
 import type { Literals } from './literals.js'
 import type { Outcome } from './outcome.js'
 import { Past } from './past.js'
@@ -45,7 +43,8 @@ export interface AttemptOptions {
   readonly block: Block
   /** Frozen time, milliseconds. */
   readonly at: number
-  readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
+  /** Base of its random seed. */
+  readonly base: Hash | 'GENESIS'
   readonly unitId: UnitId
   /** State below the attempt: the ledger's, or an atomic composite's overlay. */
   readonly below: (key: string) => string | undefined
@@ -74,7 +73,7 @@ export class Attempt {
   readonly at: number
   readonly block: Block
   readonly unitId: UnitId
-  readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
+  #seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash } | undefined
   #past: Past
   #waits: Map<number, WaitBegun> | undefined
   readonly #options: AttemptOptions
@@ -98,9 +97,14 @@ export class Attempt {
     this.at = options.at
     this.block = options.block
     this.unitId = options.unitId
-    this.seed = options.seed
     this.#past = new Past(options.ask, options.earlier)
     this.#view = new StateView(options.below)
+  }
+
+  get seed(): { readonly base: Hash | 'GENESIS'; readonly value: Hash } {
+    const { base } = this.#options
+    this.#seed ??= { base, value: seedOf(base, this.unitId) }
+    return this.#seed
   }
 
   get past(): Past {
@@ -185,17 +189,9 @@ export class Attempt {
     // A wait of an earlier life may be answered before the code has come to it again.
     this.#isReplaying = (this.#waits?.size ?? 0) > 0 || this.tape.some((entry) => entry.seq > 0)
     this.#given = 0
-    const { ask } = this
-    const input: ExecutionInput = Object.assign(new LazySignal(this), {
+    const input = new AttemptInput(this, {
       runId: this.#options.runId,
-      unitId: this.unitId,
-      path: ask.path as ActorPath,
-      attempt: ask.attempt,
-      at: this.at,
-      seed: this.seed.value,
-      block: ask.options.deferred === true ? putOff(this.block) : this.block,
       payload: this.#copy(),
-      view: this.#view,
       ...(this.block.kernel === undefined ? {} : { kernel: this.#kernelInput() })
     })
     this.#execution = new Execution(input, this.#executionPort(port))

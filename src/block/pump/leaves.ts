@@ -25,7 +25,6 @@ import type {
   Sealed,
   WaitBegun
 } from './entries.js'
-import { seedOf } from './execution.js'
 import type { PumpHost, RunEvent } from './host.js'
 import type { Literals } from './literals.js'
 import type { Outcome } from './outcome.js'
@@ -211,7 +210,6 @@ export class Leaves {
     const block = blockOf(ask, (name) => host.block(name))
     if (block === undefined) return false
     const unitId = unitIdOf(runId, ask.path, ask.step)
-    const base = this.#port.base()
     const scope = this.#port.scopeOf(ask.path)
     const earlier = this.#past?.get(ask.path)
     this.#past?.delete(ask.path)
@@ -223,7 +221,7 @@ export class Leaves {
       unitId,
       textOf: this.textOf,
       ...(literals === undefined ? {} : { literals }),
-      seed: { base, value: seedOf(base, unitId) },
+      base: this.#port.base(),
       principal: this.#port.principal(),
       current: (key) => host.journal.read(key),
       below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),

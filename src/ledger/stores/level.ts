@@ -6,6 +6,7 @@
  *
  * - S1 One commit is one chained batch with `sync: true`.
  * - S2 One commit is written at a time.
+ * - S3 What a condition names is read once: the lock keeps everybody else from changing it.
  * - S5 LevelDB goes on after a failed append and loses what it acknowledges later; so after the
  *   first failed write this driver refuses every other.
  * - L4 Nothing is created unless `create` says so: LevelDB takes a missing CURRENT for a new
@@ -67,6 +68,9 @@ type Database = Level<string, Uint8Array> & {
  */
 const WRITE_BUFFER_BYTES = 8 * 1024 * 1024
 
+/** Conditions name the heads of identities: few. */
+const COMPARED_KEYS_MAX = 64
+
 const SYNCED: object = { sync: true }
 
 /** Entries that cross from LevelDB in one call, and the bytes after which a call ends early. */
@@ -87,6 +91,8 @@ class LevelStore implements Store {
   readonly #path: string
   readonly #database: Database
   #turn: Promise<unknown> = Promise.resolve()
+  /** Values that conditions have named, as they are now. */
+  readonly #compared = new Map<string, Uint8Array>()
   #failed = false
   #open = true
 
@@ -153,7 +159,7 @@ class LevelStore implements Store {
         problem: 'an earlier write failed'
       })
     }
-    const applies = applicable(items, (key) => this.#read(key))
+    const applies = applicable(items, (key) => this.#compared.get(key) ?? this.#read(key))
     try {
       const batch = this.#database.batch()
       items.forEach((item, index) => {
@@ -166,7 +172,21 @@ class LevelStore implements Store {
       this.#failed = true
       throw writeError(this.#path, error)
     }
+    this.#remember(items.filter((_, index) => applies[index] === true))
     return applies
+  }
+
+  /** Keeps what the next commit will be compared with; conditions name the head of an identity. */
+  #remember(applied: readonly StoreItem[]): void {
+    for (const { condition, puts, deletes } of applied) {
+      for (const [key, value] of puts) {
+        if (key === condition?.key || this.#compared.has(key)) {
+          if (this.#compared.size >= COMPARED_KEYS_MAX) this.#compared.clear()
+          this.#compared.set(key, Uint8Array.from(value))
+        }
+      }
+      for (const key of deletes) this.#compared.delete(key)
+    }
   }
 
   #check(): void {

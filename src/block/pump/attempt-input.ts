@@ -1,0 +1,49 @@
+import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
+import type { Block } from '../define.js'
+import { putOff } from '../errand-blocks.js'
+import type { Attempt } from './attempt.js'
+import type { ExecutionInput } from './execution.js'
+import type { KernelInput } from './kernel-port.js'
+import type { StateView } from './view.js'
+
+/**
+ * What an attempt gives to one execution of its code. Signal and seed are made when the code asks
+ * for them: most code never does, and inside an atomic composite no receipt names the seed.
+ */
+export class AttemptInput implements ExecutionInput {
+  readonly runId: RunId
+  readonly unitId: UnitId
+  readonly path: ActorPath
+  readonly attempt: number
+  readonly at: number
+  readonly block: Block
+  readonly payload: Json
+  readonly view: StateView
+  declare readonly kernel?: KernelInput
+  readonly #of: Pick<Attempt, 'seed' | 'signal'>
+
+  constructor(
+    attempt: Attempt,
+    { runId, payload, kernel }: Pick<ExecutionInput, 'runId' | 'payload' | 'kernel'>
+  ) {
+    const { ask, block } = attempt
+    this.runId = runId
+    this.unitId = attempt.unitId
+    this.path = ask.path as ActorPath
+    this.attempt = ask.attempt
+    this.at = attempt.at
+    this.block = ask.options.deferred === true ? putOff(block) : block
+    this.payload = payload
+    this.view = attempt.view
+    if (kernel !== undefined) this.kernel = kernel
+    this.#of = attempt
+  }
+
+  get seed(): Hash {
+    return this.#of.seed.value
+  }
+
+  get signal(): AbortSignal {
+    return this.#of.signal
+  }
+}
