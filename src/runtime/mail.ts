@@ -6,15 +6,11 @@ import type {
   RunStarted,
   WaitMessage
 } from '../block/index.js'
-import {
-  canonicalizeLedgerValue,
-  isJsonObject,
-  type Json,
-  limits,
-  type RunId
-} from '../core/index.js'
+import { canonicalizeLedgerValue, type Json, limits, type RunId } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
+import type { RunDocuments } from '../workflow/index.js'
 import { commandIn, isSameCommand, namedCommand } from './commands.js'
+import { asksForValues, EarlierAnswers } from './earlier-answers.js'
 import { type Command, copyOf } from './messages.js'
 import { waitsOf } from './standing.js'
 
@@ -24,6 +20,10 @@ export interface MailOptions {
   pumpOf(runId: RunId): Promise<RunPump | undefined>
   /** Resolves when a run that is moving has left memory. */
   over(runId: RunId): Promise<void>
+  /** A run could not be told what it has to hear. */
+  failed(runId: RunId, error: unknown): void
+  /** Resolves when everything that a run was told is durable. */
+  durable(runId: RunId): Promise<void>
   /** What a message can end now. */
   waits(runId: RunId): readonly OpenWait[]
   /** Runs in memory. */
@@ -46,16 +46,26 @@ export type ApprovePermission = (wait: OpenWait, by: Json) => Promise<boolean | 
  *
  * - K5 An approval of a wait for permission grants what it asks first: a grant is state, and no
  *   answer stands in for one.
- * - W3 What one node of a workflow is told of an input, every node hears that waits for it.
+ * - W3 What one node of a workflow is told of an input, every node hears that waits for it, or asks
+ *   for it later.
  * - W10 A command with an id is done once in its run; given again it has the same outcome.
  */
 export class Mail {
+  /** What workflows were told before one of their nodes asks. */
+  readonly earlier: EarlierAnswers
   readonly #options: MailOptions
   readonly #underWay = new Map<string, Promise<unknown>>()
   #approve: ApprovePermission = async () => undefined
 
   constructor(options: MailOptions) {
     this.#options = options
+    this.earlier = new EarlierAnswers({
+      ledger: options.ledger,
+      durable: (runId) => options.durable(runId),
+      documents: (runId) => this.#documentsOf(runId),
+      deliver: (runId, message) => this.deliver(runId, message),
+      failed: (runId, error) => options.failed(runId, error)
+    })
   }
 
   /** Sets who decides about permissions; once, when the runtime is wired. */
@@ -149,11 +159,14 @@ export class Mail {
     if (action !== 'patch') return false
     const { overreaches } = await import('../workflow/index.js')
     const wait = this.#options.waits(runId).find((one) => one.token === token)
+    return wait !== undefined && overreaches(wait, value, this.#documentsOf(runId))
+  }
+
+  #documentsOf(runId: RunId): RunDocuments {
     const started = this.#options.ledger.run(runId)?.started as unknown as RunStarted | undefined
     // Definitions are plain JSON by construction.
     const used = (name: string) => (this.#options.document(name) ?? null) as unknown as Json
-    const documents = { definition: started?.definition ?? null, used }
-    return wait !== undefined && overreaches(wait, value, documents)
+    return { definition: started?.definition ?? null, used }
   }
 
   /** The same answer to every other wait of the run that asks for the same inputs. */
@@ -162,11 +175,12 @@ export class Mail {
     if (action !== 'resume') return []
     const waits = this.#options.waits(runId)
     const answered = waits.find((one) => one.token === token && one.digest === digest)
-    if (answered === undefined || waits.length < 2 || !isAskedFor(answered)) return []
+    if (answered === undefined || waits.length < 2 || !asksForValues(answered)) return []
     const { sharedAnswer } = await import('../workflow/index.js')
+    const documents = this.#documentsOf(runId)
     return waits.flatMap((wait) => {
       if (wait === answered || !wait.actions.includes(action)) return []
-      const share = sharedAnswer(answered, value, wait)
+      const share = sharedAnswer(answered, value, wait, documents)
       if (share === undefined) return []
       return [{ token: wait.token, digest: wait.digest, action, by, value: share }]
     })
@@ -178,10 +192,4 @@ export class Mail {
     const isFit = wait?.digest === digest && wait.actions.includes(action)
     return isFit && wait.reason === 'permission' ? wait : undefined
   }
-}
-
-/** Whether a wait may be that of a workflow's node for what it lacks. */
-function isAskedFor({ reason, request }: OpenWait): boolean {
-  const shown = isJsonObject(request) ? request['request'] : undefined
-  return reason === 'external' && isJsonObject(shown ?? null)
 }

@@ -48,6 +48,11 @@ export class Runs {
       ledger: options.ledger,
       pumpOf: (runId) => this.#pumpOf(runId),
       over: async (runId) => this.#known.get(runId)?.live?.over,
+      durable: (runId) => options.ledger.durable(this.#told(runId)),
+      failed: (runId, error) => {
+        const known = this.#known.get(runId)
+        if (known !== undefined) this.#settle(runId, known, { error })
+      },
       waits: (runId) => this.waits(runId),
       liveRuns: () => this.#liveRuns(),
       document: (name) => options.registry.composite(name)
@@ -153,6 +158,7 @@ export class Runs {
     const host = this.#hostOf(known)
     const { pump, compiled, resume } = await rebuildRun(runId, { ledger, registry, host })
     this.#drive(runId, known, { pump, compiled, run: resume })
+    for (const wait of pump.openWaits()) this.mail.earlier.opened(runId, wait)
   }
 
   #drive(runId: RunId, known: Known, { pump, compiled, run }: Driven): void {
@@ -195,7 +201,10 @@ export class Runs {
     saveCheckpoint(ledger, end, { runId, pump, compiled })
     // Whoever takes it up again reads the journal, so the journal must have it all.
     await ledger.durable(position)
+    const goesOn = end.kind === 'parked' && (await this.mail.earlier.looked(runId))
     this.#let(known)
+    // What it was told meanwhile takes it up again.
+    if (goesOn && !this.#isClosing) return
     if (end.kind === 'parked') {
       const { waits, due } = end
       known.emit({ type: 'run.parked', runId, at: pump.book.at, waits, due }, position)
@@ -305,7 +314,10 @@ export class Runs {
 
   #hostOf(known: Known): PumpHost {
     const emit: PumpHost['emit'] = (event, position) => {
-      if (event.type === 'waiting') known.onWait?.(event, position)
+      if (event.type === 'waiting') {
+        known.onWait?.(event, position)
+        this.mail.earlier.opened(event.runId, event)
+      }
       if (isKernelStep(event)) this.#options.onKernelWork?.(position)
       known.emit(event, position)
     }

@@ -29,7 +29,13 @@ export {
   troublesOf
 } from './engine/diagnose.js'
 export { type DryNode, type DryRun, dryRun } from './engine/dry-run.js'
-export { sharedAnswer } from './engine/share.js'
+export {
+  answerTexts,
+  earlierAnswer,
+  type GivenAnswer,
+  givenAnswers,
+  sharedAnswer
+} from './engine/share.js'
 export { givenOf } from './engine/spec.js'
 export { type CompiledWorkflow, type WorkflowHost, WorkflowParts } from './host.js'
 export { checkAisDocument, isAisDocument, protocolsNeeded } from './lint/check.js'

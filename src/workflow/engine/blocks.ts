@@ -1,35 +1,18 @@
-import { z } from 'zod'
 import {
   type Block,
   type BlockContext,
   type BlockDefinition,
   defineBlock
 } from '../../block/index.js'
-import { isJsonObject, type Json, TallyError } from '../../core/index.js'
+import { TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
-import type { AisValue } from '../document/value.js'
-import { nodesFor } from '../readiness/bindings.js'
-import { prepareRuntime } from '../readiness/runtime.js'
-import { type CompileValues, compileAisValue } from '../value/compile.js'
+import type { CompileValues } from '../value/compile.js'
 import { approve } from './approve.js'
 import { execute } from './execute.js'
 import { NodeFailure } from './failure.js'
 import { DETECT_EFFECT, gather } from './gather.js'
-import {
-  givenOf,
-  type NodeInput,
-  type NodeResult,
-  nodeInput,
-  readNodeInput,
-  resultsOf
-} from './spec.js'
-
-/** Names of the blocks that nodes of a workflow run as. */
-export const nodeBlocks = {
-  query: 'ais.query',
-  action: 'ais.action',
-  outputs: 'ais.outputs'
-} as const
+import { outputsBlock } from './outputs.js'
+import { type NodeInput, type NodeResult, nodeBlocks, nodeInput, readNodeInput } from './spec.js'
 
 const version = '1.0.0'
 
@@ -56,7 +39,7 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       input: nodeInput,
       run: (ctx, input) => runNode(ctx, input, values())
     }),
-    outputsBlock(values)
+    outputsBlock(values, version)
   ]
 }
 
@@ -102,46 +85,6 @@ async function attempted(
   await approve(ctx, input, ready, { ctx, node, elapsedMs: 0 })
   const { outputs, status } = await execute({ ctx, input, gathered, ready, values })
   return { status, outputs, calculated: ready.calculated, patches }
-}
-
-const outputsInput = z.strictObject({
-  outputs: z.custom<Readonly<Record<string, AisValue>>>((value) => isJsonObject(value)),
-  amounts: z.array(z.string()),
-  plan: z.custom<NodeInput['spec']['plan']>((value) => isJsonObject(value)),
-  given: z.json(),
-  nodes: z.record(z.string(), z.json())
-})
-
-/** Computes the outputs of a workflow from what its nodes gave. */
-function outputsBlock(values: () => CompileValues): Block {
-  return defineBlock({
-    name: nodeBlocks.outputs,
-    version,
-    sideEffects: 'none',
-    input: outputsInput,
-    run: (ctx, { outputs, amounts, plan, given, nodes }) => {
-      const prepared = prepareRuntime(plan, givenOf(given))
-      if (!prepared.ok) return ctx.fail('invalid_input', prepared.problems as unknown as Json)
-      const runtime = { ...prepared.runtime, ...resultsOf(nodes) }
-      const bindings = {
-        inputs: runtime.inputs,
-        ctx: runtime.ctx,
-        contracts: runtime.contracts,
-        calculated: runtime.calculated,
-        policy: runtime.policy,
-        nodes: nodesFor(runtime),
-        detect: {}
-      }
-      const entries = Object.entries(outputs).map(([name, value]): [string, Json] => {
-        const compiled = compileAisValue({ scope: 'flow', value }, name, values(), amounts)
-        if (!compiled.ok) return ctx.fail('invalid_value', { name, problem: compiled.problem })
-        const result = compiled.compiled.evaluate(bindings)
-        if (result.ok) return [name, result.value]
-        return ctx.fail('output_failed', { name, code: result.code, detail: result.detail })
-      })
-      return Object.fromEntries(entries)
-    }
-  })
 }
 
 /** What compiles values before anybody has brought it: nothing may be compiled or run then. */

@@ -2,11 +2,7 @@ import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from '..
 import { canonicalize, type Json, limits } from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
-import { nodeBlocks } from './blocks.js'
-import type { NodeSpec, RunMode } from './spec.js'
-
-/** Node of the plan that computes the workflow's outputs; no node of a workflow has this name. */
-export const outputsNode = 'run__outputs'
+import { type NodeSpec, nodeBlocks, outputsNode, type RunMode } from './spec.js'
 
 /**
  * A plan of AIS as a dependency graph of blocks (architecture.md §6): each node is a leaf with a

@@ -128,18 +128,23 @@ export interface RunDocuments {
 }
 
 /** A workflow's node as it was planned, at an actor's path; a workflow may stand inside others. */
-function plannedNode({ definition, used }: RunDocuments, path: string): JsonObject | undefined {
-  let document = definition
-  let node: Json = null
-  for (const name of path.split('/').slice(1)) {
-    node = nodeNamed(document, name)
-    const work = memberOf(node, 'work')
-    const use = memberOf(work, 'use')
-    document = typeof use === 'string' ? (used?.(use) ?? null) : memberOf(work, 'graph')
-  }
+function plannedNode(run: RunDocuments, path: string): JsonObject | undefined {
+  const node = nodeNamed(documentAround(run, path), nodeIn(path))
   const parts = ['input', 'object', 'spec', 'lit', 'node']
   const planned = parts.reduce(memberOf, node)
   return isJsonObject(planned) ? planned : undefined
+}
+
+/** The document that has the node at an actor's path; null when the run has none there. */
+export function documentAround({ definition, used }: RunDocuments, path: string): Json {
+  return path
+    .split('/')
+    .slice(1, -1)
+    .reduce((document, name) => {
+      const work = memberOf(nodeNamed(document, name), 'work')
+      const use = memberOf(work, 'use')
+      return typeof use === 'string' ? (used?.(use) ?? null) : memberOf(work, 'graph')
+    }, definition)
 }
 
 /** Plans list their nodes, composites name them. */

@@ -5,6 +5,16 @@ import type { Policy } from '../policy/policy.js'
 import { parsePatches, type RuntimePatch } from '../readiness/patch.js'
 import type { AisRuntime, NodeValues, RuntimeGiven } from '../readiness/runtime.js'
 
+/** Names of the blocks that nodes of a workflow run as. */
+export const nodeBlocks = {
+  query: 'ais.query',
+  action: 'ais.action',
+  outputs: 'ais.outputs'
+} as const
+
+/** Node of the plan that computes the workflow's outputs; no node of a workflow has this name. */
+export const outputsNode = 'run__outputs'
+
 /** How writes are treated. Reads are not concerned. */
 export interface RunMode {
   /**

@@ -9,6 +9,7 @@ import {
   type ScopedValue
 } from '../value/compile.js'
 import { bindingsFor, type OwnValues } from './bindings.js'
+import { isPatchRoot } from './patch.js'
 import type { AisRuntime } from './runtime.js'
 
 /** Why a node cannot be executed as it is. Stable labels; they stand in diagnostics. */
@@ -37,9 +38,6 @@ export interface NeededChoice {
   readonly candidates: readonly Json[]
   readonly constraints: Json
 }
-
-/** Roots that whoever runs the plan may still give (W3). */
-const patchable: ReadonlySet<string> = new Set(['inputs', 'ctx', 'contracts', 'policy'])
 
 /**
  * Evaluates values of one node and gathers what is missing or wrong.
@@ -117,7 +115,7 @@ export class Evaluator {
     const nothing = { params: {}, calculated: {} }
     const bindings = bindingsFor(scoped.scope, this.#node, this.#runtime, nothing)
     for (const reference of result.compiled.references) {
-      if (reference.tested || !patchable.has(reference.root)) continue
+      if (reference.tested || !isPatchRoot(reference.root)) continue
       if (lookUp(bindings, reference) === undefined) this.missing.add(referenceText(reference))
     }
   }
@@ -155,8 +153,8 @@ export class Evaluator {
     for (const reference of absent) {
       if (reference.root === 'detect') continue
       const text = referenceText(reference)
-      const isOwn = scope === 'protocol' && !patchable.has(reference.root)
-      if (patchable.has(reference.root)) this.missing.add(text)
+      const isOwn = scope === 'protocol' && !isPatchRoot(reference.root)
+      if (isPatchRoot(reference.root)) this.missing.add(text)
       else {
         const whose = isOwn ? 'the protocol reads' : 'it reads'
         this.fail('missing_reference', place, `${whose} ${text}, which is not there`)

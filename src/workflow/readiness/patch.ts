@@ -131,7 +131,8 @@ function changedAt(
   return { ...owner, [name]: { ...before, ...value } }
 }
 
-function isPatchRoot(root: string): root is PatchRoot {
+/** Whether something below a root may be given while a plan runs. */
+export function isPatchRoot(root: string): root is PatchRoot {
   return patchRoots.some((one) => one === root)
 }
 

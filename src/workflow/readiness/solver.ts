@@ -15,7 +15,8 @@ export type Solution =
 export interface MissingRequest {
   readonly kind: 'missing'
   readonly nodeId: string
-  readonly chain: string
+  /** Null for the outputs of a workflow. */
+  readonly chain: string | null
   readonly missing: readonly MissingValue[]
   readonly choices: readonly NeededChoice[]
   /** Roots that an answer may change. */
@@ -40,20 +41,23 @@ export function defaultSolver(
   if (blocked.missingRefs.length === 0 && blocked.needsDetect.length === 0) {
     return { kind: 'cannot_solve', problem: 'nothing that could be given is missing' }
   }
-  const missing = blocked.missingRefs.map((path): MissingValue => {
+  const { missingRefs: missing, needsDetect: choices } = blocked
+  return { kind: 'ask', request: missingRequest(plan, node, { missing, choices }) }
+}
+
+/** What somebody has to give, with the types that the workflow declares. */
+export function missingRequest(
+  plan: Pick<AisPlan, 'inputs'>,
+  node: { readonly id: string; readonly chain: string | null },
+  lacks: { readonly missing: readonly string[]; readonly choices: readonly NeededChoice[] }
+): MissingRequest {
+  const missing = lacks.missing.map((path): MissingValue => {
     const [root, name = ''] = path.split('.')
     const input = root === 'inputs' && Object.hasOwn(plan.inputs, name) ? plan.inputs[name] : null
     return { path, type: input?.type ?? null }
   })
-  const request: MissingRequest = {
-    kind: 'missing',
-    nodeId: node.id,
-    chain: node.chain,
-    missing,
-    choices: blocked.needsDetect,
-    patchable: patchRoots
-  }
-  return { kind: 'ask', request }
+  const { id: nodeId, chain } = node
+  return { kind: 'missing', nodeId, chain, missing, choices: lacks.choices, patchable: patchRoots }
 }
 
 /**

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Provider } from '../../../../src/block/index.js'
+import type { OpenWait, Provider } from '../../../../src/block/index.js'
 import { type Json, type JsonObject, limits } from '../../../../src/core/index.js'
 import { chainEffects, chainProviders, type Executor } from '../../../../src/executor/index.js'
 import { createRuntime, MEMORY_LOCATION, type RunHandle } from '../../../../src/runtime/index.js'
@@ -223,6 +223,125 @@ describe('W3: what is missing', () => {
     expect(await run.result).toMatchObject({ status: 'done' })
     const sent = [...chain.sent.values()].map(({ execution }) => execution['args'])
     expect(sent).toMatchObject([{ value: '5' }, { to: `0x${'d'.repeat(40)}`, value: '5' }])
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
+  it('was given before: a node that asks later hears it, also in a later process', async () => {
+    const location = await mkdtemp(join(tmpdir(), 'tally-workflow-'))
+    const chain = balances('1')
+    const open = () =>
+      createRuntime({
+        location: join(location, 'ledger'),
+        create: 'if-absent',
+        insecurePlaintextKey: true,
+        serve: false,
+        providers: chain.providers,
+        workflow: free
+      })
+    const nodes = [
+      transfer('n1', { args }),
+      balance('n2', { args: { token: asset, owner: { ref: 'ctx.friend' } } }),
+      transfer('n3', { args, deps: ['n2'] }),
+      transfer('n4', { args: { ...args, amount: { ref: 'inputs.rest' } }, deps: ['n3'] })
+    ]
+    const both = { ...inputs, rest: { type: 'uint256', required: true } }
+    const more = { inputs: both, outputs: { amount: { ref: 'inputs.amount' }, of: { lit: 1 } } }
+    const first = await open()
+    const run = first.start(flow(nodes, more), { id: 'one', inputs: {} })
+    const asked = await parked(run, 3)
+    const waitOf = (path: string) => {
+      const wait = asked.find((one) => one.path === path)
+      return [wait?.token ?? '', wait?.digest ?? ''] as const
+    }
+    const [token, digest] = waitOf('root/n1')
+    const given = { 'inputs.amount': '5', 'inputs.rest': '6' }
+    await run.resume(token, { digest, by: 'ops', value: given })
+    // The outputs ask as nodes do, and hear it at once.
+    expect(await parked(run, 1)).toMatchObject([{ path: 'root/n2' }])
+    await first.close()
+    const second = await open()
+    const on = await second.resume('one')
+    const [friend, of] = waitOf('root/n2')
+    await on.resume(friend, { digest: of, value: { 'ctx.friend': `0x${'d'.repeat(40)}` } })
+    // Nobody is asked for what is known.
+    const { response } = await on.result
+    expect(response.data).toEqual({ amount: '5', of: 1 })
+    const sent = [...chain.sent.values()].map(({ execution }) => execution['args'])
+    expect(sent).toMatchObject([{ value: '5' }, { value: '5' }, { value: '6' }])
+    const heard: Json[] = []
+    for await (const { value } of second.journal('one')) {
+      const { k, effect, path, body } = value as JsonObject
+      if (k !== 'sealed' || effect !== 'wait') continue
+      const { by, value: told } = body as JsonObject
+      heard.push([path ?? '', (by as JsonObject)['claimed'] ?? '', told ?? null])
+    }
+    const patch = (name: string, value: string) => ({ op: 'set', path: `inputs.${name}`, value })
+    expect(heard).toEqual([
+      ['root/n1', 'ops', given],
+      ['root/run__outputs', 'ops', { patches: [patch('amount', '5')] }],
+      ['root/n2', '', { 'ctx.friend': `0x${'d'.repeat(40)}` }],
+      ['root/n3', 'ops', { patches: [patch('amount', '5')] }],
+      ['root/n4', 'ops', { patches: [patch('rest', '6')] }]
+    ])
+    expect(await second.verify()).toMatchObject({ ok: true })
+    await second.close()
+    await rm(location, { recursive: true, force: true })
+  })
+
+  it('is the same for one visit of one workflow, and for no other', async () => {
+    const chain = new TestChain()
+    const part = flow([transfer('a', { args }), transfer('b', { args })], { inputs })
+    const pays = (id: string, deps: readonly string[]) => {
+      return { id, deps, use: 'demo', input: { lit: {} } }
+    }
+    const twice = {
+      schema: 'tally-plan/1',
+      name: 'twice',
+      version: '1.0.0',
+      order: 'arrival',
+      nodes: [pays('one', []), pays('two', []), pays('three', ['one'])]
+    }
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      providers: chain.providers,
+      composites: [part],
+      workflow: free
+    })
+    const run = tally.start(twice as unknown as Json, { id: 'one', inputs: {} })
+    const answer = async (waits: readonly OpenWait[], path: string, amount: string) => {
+      const { token = '', digest = '' } = waits.find((one) => one.path === path) ?? {}
+      await run.resume(token, { digest, value: { 'inputs.amount': amount } })
+    }
+    const asked = await parked(run, 4)
+    await answer(asked, 'root/one/a', '5')
+    const next = await parked(run, 4)
+    expect(next.map(({ path }) => path).sort()).toEqual(
+      ['two/a', 'two/b', 'three/a', 'three/b'].map((path) => `root/${path}`).sort()
+    )
+    await answer(next, 'root/three/b', '6')
+    await answer(next, 'root/two/b', '7')
+    expect(await run.result).toMatchObject({ status: 'done' })
+    const sent = [...chain.sent.values()].map(({ execution }) => {
+      return (execution['args'] as JsonObject)['value']
+    })
+    expect([...sent].sort()).toEqual(['5', '5', '6', '6', '7', '7'])
+    // What was said at the first visit is not known at the second.
+    const again = {
+      schema: 'tally-composite/1',
+      name: 'again',
+      version: '1.0.0',
+      entry_point: 'pay',
+      max_steps: 2,
+      nodes: { pay: { use: 'demo', input: { lit: {} } } },
+      transitions: { pay: 'pay' }
+    }
+    const visits = tally.start(again, { id: 'visits', inputs: {} })
+    const [wait] = await parked(visits, 2)
+    const { token = '', digest = '' } = wait ?? {}
+    await visits.resume(token, { digest, value: { 'inputs.amount': '8' } })
+    const asks = (await parked(visits, 2)).map(({ path }) => path)
+    expect([chain.sent.size, ...asks]).toEqual([8, 'root/pay/a', 'root/pay/b'])
+    await visits.cancel('enough')
     expect(await tally.verify()).toMatchObject({ ok: true })
   })
 
