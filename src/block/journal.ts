@@ -1,4 +1,12 @@
-import type { Appended, Hash, JournalItem, QueuePosition, UnitId } from '../core/index.js'
+import type {
+  Appended,
+  Hash,
+  JournalItem,
+  Json,
+  QueuePosition,
+  RunId,
+  UnitId
+} from '../core/index.js'
 
 /**
  * What the block room needs of a ledger, and no more. The ledger room implements it, `runtime.ts`
@@ -21,6 +29,14 @@ export interface Journal {
   append(item: JournalItem): Appended
   /** Resolves once everything up to `position` is on disk; rejects with `ledger.poisoned`. */
   durable(position: QueuePosition): Promise<void>
+  /**
+   * Durable entries of a run from number `from`, in order: those whose texts are wanted, or all.
+   */
+  journal(
+    runId: RunId,
+    from: number,
+    isWanted?: (text: string) => boolean
+  ): AsyncIterable<{ readonly value: Json }>
   /** Items and bytes appended and not yet durable (D9). */
   backlog(): { readonly items: number; readonly bytes: number }
   /**
@@ -30,6 +46,7 @@ export interface Journal {
   authenticate(hash: Hash): Hash
   /**
    * Seals a response body: salts it, and names the hash that a receipt will carry (formats.md §3).
+   * The same unit, number and body give the same seal, in every process.
    */
   seal(unitId: UnitId, seq: number, bodyText: string): { readonly salt: Hash; readonly hash: Hash }
 }

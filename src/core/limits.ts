@@ -31,6 +31,11 @@ export const WRITE_SET_KEYS_MAX = 100_000
 
 /** Effects one attempt of a leaf may ask for. */
 export const ATTEMPT_EFFECTS_MAX = 10_000
+/** Answers of one attempt that are kept in memory as they are; with more, all are folded. */
+export const TAPE_ANSWERS_MAX = 32
+/** Bodies of a folded tape that are still kept, and the length of each; others are read back. */
+export const TAPE_BODIES_MAX = 32
+export const TAPE_BODY_LENGTH_MAX = 256
 /** Re-runs of a unit of work whose reads changed, before it runs alone (L10). */
 export const CONFLICT_RERUNS_MAX = 8
 /** Events kept for one slow reader of a run. */
@@ -45,6 +50,8 @@ export const COMMAND_ID_LENGTH_MAX = 128
 export const RESERVATION_WAIT_MS = 30_000
 /** A run whose only timer is due sooner than this stays in memory instead of being parked. */
 export const PARK_AFTER_MS = 1_000
+/** So much later for each answer that its code would be given again when it is taken up. */
+export const PARK_AFTER_ANSWER_MS = 10
 /** How long a graceful close waits for effects that were already sent. */
 export const CLOSE_GRACE_MS = 5_000
 /** Waiting actions, transitions in a document, and other short lists. */
@@ -120,6 +127,10 @@ export const CONFIG_LEVELS_MAX = 64
 
 /** Size of a key file. */
 export const KEY_FILE_BYTES_MAX = 4_096
+/** Identities of one location. */
+export const LOCATION_IDENTITIES_MAX = 256
+/** UTF-16 units of the label with which an identity is made. */
+export const IDENTITY_LABEL_LENGTH_MAX = 256
 
 /** Size of a signed note of the log (formats.md §5). */
 export const NOTE_BYTES_MAX = 64 * 1024

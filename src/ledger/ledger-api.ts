@@ -139,8 +139,12 @@ export interface Ledger {
   run(runId: RunId, options?: { readonly durable?: boolean }): RunRecord | undefined
   /** Records of all runs by id, queued entries included unless `durable`. */
   runs(options?: { readonly durable?: boolean }): AsyncIterable<RunRecord>
-  /** Durable journal entries of a run from number `from`. */
-  journal(runId: RunId, from?: number): AsyncIterable<JournalEntry>
+  /** Durable journal entries of a run from number `from`: those whose texts are wanted, or all. */
+  journal(
+    runId: RunId,
+    from?: number,
+    isWanted?: (text: string) => boolean
+  ): AsyncIterable<JournalEntry>
   /**
    * Of the journals of several runs the durable entries whose texts hold one of `texts`, by run.
    */

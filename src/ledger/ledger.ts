@@ -218,8 +218,8 @@ export class OpenLedger implements Ledger {
     }
   }
 
-  journal(runId: RunId, from = 0): AsyncIterable<JournalEntry> {
-    return this.#reader.journal(runId, from)
+  journal(...[runId, from, isWanted]: Parameters<Ledger['journal']>): AsyncIterable<JournalEntry> {
+    return this.#reader.journal(runId, from, isWanted)
   }
 
   journals(runIds: Iterable<RunId>, texts: readonly string[]) {

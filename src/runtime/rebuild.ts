@@ -43,15 +43,16 @@ export async function rebuildRun(
     startedHash: hashJson(started),
     authenticate: (hash) => ledger.authenticate(hash)
   })
-  const recorded: RecordedEntry[] = []
+  const pump = new RunPump({ runId, root, host, checkpoint })
+  pump.recovery.begin(started)
+  // Taken one by one: a long journal is never in memory as a whole.
   const journal = ledger.journal(runId, checkpoint?.entries ?? 0)
   for await (const { text, value, receiptHash, mac } of journal) {
     // The journal gives back what the pump has written.
     const entry = value as unknown as RecordedEntry['entry']
-    recorded.push({ entry, text, receiptHash, mac })
+    pump.recovery.take({ entry, text, receiptHash, mac })
   }
-  const pump = new RunPump({ runId, root, host, checkpoint })
-  return { pump, compiled, resume: () => pump.resume(started, recorded) }
+  return { pump, compiled, resume: () => pump.resume() }
 }
 
 async function firstEntry(ledger: Ledger, runId: RunId): Promise<RunStarted> {

@@ -19,10 +19,12 @@ import { type Confirmation, confirmationOf } from './confirming.js'
 import type { EarlyExecution } from './early.js'
 import type { Sealed, WaitBegun } from './entries.js'
 import { Execution, type ExecutionPort, seedOf } from './execution.js'
+import type { TapeAnswer } from './folded-answers.js'
 import type { KernelInput } from './kernel-port.js'
 import type { Literals } from './literals.js'
 import type { Outcome } from './outcome.js'
 import { Past } from './past.js'
+import type { Tape } from './tape.js'
 import { StateView } from './view.js'
 
 /** What an attempt hands to its pump. */
@@ -57,6 +59,8 @@ export interface AttemptOptions {
   /** For leaves of the kernel: who started the run, and the state as it is now. */
   readonly principal: Json
   readonly current: (key: string) => string | undefined
+  /** Hash of a body as it was sealed, from its canonical text. */
+  readonly seal: (seq: number, bodyText: string) => Hash
   /** Its first execution, when it has begun already. */
   readonly early?: EarlyExecution | undefined
 }
@@ -77,7 +81,6 @@ export class Attempt {
   #past: Past
   #waits: Map<number, WaitBegun> | undefined
   readonly #options: AttemptOptions
-  #taped: Set<number> | undefined
   /** Listings on the tape that have to be asked for again, because keys may have changed. */
   #stale: Set<number> | undefined
   /** Tape entries that this execution has been given. */
@@ -97,7 +100,7 @@ export class Attempt {
     this.at = options.at
     this.block = options.block
     this.unitId = options.unitId
-    this.#past = new Past(options.ask, options.earlier)
+    this.#past = new Past(options.ask, { earlier: options.earlier })
     this.#view = new StateView(options.below)
   }
 
@@ -117,9 +120,14 @@ export class Attempt {
     return this.#waits
   }
 
-  /** Sealed entries of this attempt in delivery order. */
-  get tape(): Sealed[] {
+  /** What was sealed for this attempt, in delivery order. */
+  get tape(): Tape {
     return this.past.tape
+  }
+
+  /** Whether the code, run again, is given answers that the journal has to give back. */
+  get needsJournal(): boolean {
+    return this.past.answers > 0 && this.tape.lost > 0
   }
 
   get view(): StateView {
@@ -187,7 +195,7 @@ export class Attempt {
     if (early?.isHandedOver === false) return this.#adopt(early, port)
     this.#view = new StateView(this.#options.below)
     // A wait of an earlier life may be answered before the code has come to it again.
-    this.#isReplaying = (this.#waits?.size ?? 0) > 0 || this.tape.some((entry) => entry.seq > 0)
+    this.#isReplaying = (this.#waits?.size ?? 0) > 0 || this.past.hasAnswered
     this.#given = 0
     const input = new AttemptInput(this, {
       runId: this.#options.runId,
@@ -209,7 +217,7 @@ export class Attempt {
   #executionPort(port: AttemptPort): ExecutionPort {
     return {
       called: (call) => {
-        const isTaped = this.#taped?.has(call.seq) === true
+        const isTaped = this.past.answers > 0 && this.tape.has(call.seq)
         if (!isTaped || this.#stale?.has(call.seq) === true) port.called(this, call)
       },
       settled: (outcome) => port.settled(this, outcome),
@@ -235,20 +243,21 @@ export class Attempt {
   }
 
   /**
-   * Answers the code from the tape, entry by entry, letting it run in between (formats.md §3).
-   * Stops early at a listing that was asked for again. Returns the seqs of what the tape has and
-   * the code, which reads another state now, does not ask for (L10); throws `run.diverged` when it
-   * read none.
+   * Answers the code from the tape, entry by entry, letting it run in between (formats.md §3);
+   * `recall` gives the bodies that only the journal has. Stops early at a listing that was asked
+   * for again. Returns the seqs of what the tape has and the code, which reads another state now,
+   * does not ask for (L10); throws `run.diverged` when it read none.
    */
-  async replayTape(): Promise<readonly number[]> {
+  async replayTape(recall: (answer: TapeAnswer) => Promise<Json>): Promise<readonly number[]> {
     do {
       for (; this.#given < this.tape.length; this.#given += 1) {
-        const entry = this.tape[this.#given]
-        if (entry === undefined || entry.seq === 0) continue
+        const answer = this.tape.at(this.#given)
+        if (answer === undefined || answer.seq === 0) continue
         await this.#turn()
-        if (this.#execution?.isOver === true || !this.#asksFor(entry)) return this.#left(entry)
-        if (this.#stale?.has(entry.seq) === true) return []
-        this.#answer(entry)
+        if (this.#execution?.isOver === true || !this.#asksFor(answer)) return this.#left(answer)
+        if (this.#stale?.has(answer.seq) === true) return []
+        const { body = await recall(answer) } = answer
+        this.#answer({ ...answer, body })
       }
       await this.#turn()
       // What was sealed in that turn came too late for the loop.
@@ -263,12 +272,11 @@ export class Attempt {
     if (this.isElsewhere) await this.#execution?.settledElsewhere()
   }
 
-  #left(entry: Sealed): readonly number[] {
+  #left(entry: TapeAnswer): readonly number[] {
     if (!this.hasReadState) this.#diverged(entry)
     const isOver = (wait: WaitBegun) => wait.seq !== null && wait.seq > 0 && !this.#isAsked(wait)
-    return [...this.tape.slice(this.#given), ...[...this.waits.values()].filter(isOver)].map(
-      ({ seq }) => seq ?? 0
-    )
+    const over = [...this.waits.values()].filter(isOver).map(({ seq }) => seq ?? 0)
+    return [...this.tape.seqsFrom(this.#given), ...over]
   }
 
   /** Whether the code, on the state as it is now, has gone on without the answer to a wait. */
@@ -292,42 +300,32 @@ export class Attempt {
    */
   drop(seqs: readonly number[]): readonly Call[] {
     this.#past = this.#past.without(seqs)
-    for (const seq of seqs) {
-      this.#taped?.delete(seq)
-      this.#stale?.delete(seq)
-    }
+    for (const seq of seqs) this.#stale?.delete(seq)
     this.#isReplaying = false
     return [...this.outstanding()].filter(({ seq }) => seqs.includes(seq))
   }
 
   /** Hands a newly sealed result to the code; before the code runs, it goes on the tape only. */
   release(entry: Sealed): void {
-    this.#taped ??= new Set()
-    const known = this.#taped.has(entry.seq)
-      ? this.tape.findIndex((sealed) => sealed.seq === entry.seq)
-      : -1
-    // A unit that ran again listed keys anew: the later answer counts, in the place of the earlier.
-    if (known >= 0) this.tape[known] = entry
-    else this.tape.push(entry)
+    this.tape.add(entry)
     this.#stale?.delete(entry.seq)
-    this.#taped.add(entry.seq)
     if (this.#isReplaying || entry.seq === 0 || !this.isStarted) return
     this.#given = this.tape.length
     this.#answer(entry)
   }
 
-  #asksFor(entry: Sealed): boolean {
-    return this.#execution?.outstanding.get(entry.seq)?.requestHash === entry.requestHash
+  #asksFor({ seq, requestHash }: TapeAnswer): boolean {
+    return this.#execution?.outstanding.get(seq)?.requestHash === requestHash
   }
 
-  #answer(entry: Sealed): void {
-    if (!this.#asksFor(entry)) this.#diverged(entry)
+  #answer(answer: TapeAnswer & { readonly body: Json }): void {
+    if (!this.#asksFor(answer)) this.#diverged(answer)
     // A copy: what the code does to it must not change the tape.
-    const body = typeof entry.body === 'object' ? structuredClone(entry.body) : entry.body
-    this.#execution?.outstanding.get(entry.seq)?.answer(entry.ok, body)
+    const body = typeof answer.body === 'object' ? structuredClone(answer.body) : answer.body
+    this.#execution?.outstanding.get(answer.seq)?.answer(answer.ok, body)
   }
 
-  #diverged(entry: Sealed): never {
+  #diverged(entry: TapeAnswer): never {
     throw new TallyError('run.diverged', {
       runId: this.#options.runId,
       path: this.ask.path,
@@ -350,7 +348,8 @@ export class Attempt {
   rewind(): void {
     this.#execution?.abandon()
     this.reruns += 1
-    for (const { effect, seq } of this.tape) {
+    if (this.past.answers === 0) return
+    for (const { effect, seq } of this.tape.whole()) {
       if (effect !== builtInEffects.list) continue
       this.#stale ??= new Set()
       this.#stale.add(seq)
@@ -358,13 +357,7 @@ export class Attempt {
   }
 
   sealedReferences(): readonly SealedReference[] {
-    return this.tape.map((entry) => ({
-      seq: entry.seq,
-      effect: entry.effect,
-      requestHash: entry.requestHash,
-      responseHash: entry.responseHash,
-      bytes: Buffer.byteLength(JSON.stringify(entry.body))
-    }))
+    return this.past.answers === 0 ? noReferences : this.tape.references(this.#options.seal)
   }
 
   /** The wait that the node itself asks for before the attempt: call number 0. */
@@ -374,6 +367,7 @@ export class Attempt {
 }
 
 const noCapabilities: readonly string[] = []
+const noReferences: readonly SealedReference[] = []
 
 /** sha256(JCS([runId, path, step])): the id of a leaf's unit of work in a run (L6). */
 export function unitIdOf(runId: RunId, path: string, step: number): UnitId {

@@ -3,7 +3,10 @@ import type { Attempt } from './attempt.js'
 import { type Call, type EffectRequest, effectKey } from './calls.js'
 import type { EntryDraft, Requested } from './entries.js'
 import type { LeavesPort } from './leaves.js'
+import type { Kept, Past } from './past.js'
 import { perform } from './performing.js'
+import { KeptBodies } from './recall.js'
+import { recallPortOf } from './replaying.js'
 import { contradicted, keptFact, placeOf } from './replies.js'
 import { refusalInScope } from './undoing.js'
 
@@ -14,6 +17,7 @@ import { refusalInScope } from './undoing.js'
  */
 export class Calling {
   readonly #port: LeavesPort
+  readonly #kept = new WeakMap<Past, KeptBodies>()
   #performing = 0
 
   constructor(port: LeavesPort) {
@@ -29,10 +33,7 @@ export class Calling {
   called(attempt: Attempt, call: Call): void {
     if (this.#port.isStopping() || this.#isWaited(attempt, call)) return
     const kept = attempt.past.earlier?.kept(call)
-    if (kept !== undefined) {
-      this.#port.post(keptFact(attempt, kept, call))
-      return
-    }
+    if (kept !== undefined) return this.#keep(attempt, call, kept)
     switch (call.kind) {
       case 'effect':
         return this.send(attempt, call)
@@ -61,6 +62,27 @@ export class Calling {
           blockHash: attempt.block.codeHash
         })
     }
+  }
+
+  /** Gives a call the answer that an earlier attempt has got, from the journal if need be (L7). */
+  #keep(attempt: Attempt, call: Call, { answer, past }: Kept): void {
+    const { body } = answer
+    if (body !== undefined) {
+      this.#port.post(keptFact(attempt, { ...answer, body }, call))
+      return
+    }
+    const place = { path: attempt.ask.path, step: past.step, attempt: past.attempt }
+    const bodies =
+      this.#kept.get(past) ?? new KeptBodies(recallPortOf(this.#port), { place, tape: past.tape })
+    this.#kept.set(past, bodies)
+    this.#performing += 1
+    bodies
+      .body(answer)
+      .then((read) => this.#port.post(keptFact(attempt, { ...answer, body: read }, call)))
+      .catch((error: unknown) => this.#port.fail(error))
+      .finally(() => {
+        this.#performing -= 1
+      })
   }
 
   // On another state the code may wait for something else: then the old wait is over.

@@ -1,7 +1,8 @@
 import type { Response } from '../protocol.js'
 import type { Attempt } from './attempt.js'
 import { builtInEffects } from './calls.js'
-import type { Requested, Sealed } from './entries.js'
+import type { Requested } from './entries.js'
+import type { Past } from './past.js'
 
 /** Reasons of failures that the code of an attempt did not bring about by itself. */
 const fromOutside: ReadonlySet<string> = new Set([
@@ -19,9 +20,9 @@ const fromOutside: ReadonlySet<string> = new Set([
  */
 export function endedFromOutside(
   { reason = '', details }: Response,
-  tape: readonly Pick<Sealed, 'effect'>[]
+  past: Pick<Past, 'answers' | 'tape'>
 ): boolean {
-  if (reason === 'denied') return tape.some(({ effect }) => effect === builtInEffects.wait)
+  if (reason === 'denied') return past.answers > 0 && past.tape.hasEffect(builtInEffects.wait)
   return fromOutside.has(reason) || details?.['timed_out'] === true
 }
 
@@ -33,14 +34,14 @@ export function restsOn(
   attempt: Attempt,
   response: Response
 ): Pick<Attempt['view'], 'reads' | 'lists'> | undefined {
-  const { tape, view } = attempt
-  return endedFromOutside(response, tape) ? undefined : view
+  const { past, view } = attempt
+  return endedFromOutside(response, past) ? undefined : view
 }
 
 /** Something that the attempt has sent and that its result does not rest on (L10). */
 export function unfulfilled(attempt: Attempt): Requested | undefined {
   for (const request of attempt.past.sent()) {
-    const sealed = attempt.tape.find(({ seq }) => seq === request.seq)
+    const sealed = attempt.tape.find(request.seq)
     const contradiction = attempt.past.contradiction(request.seq, sealed?.requestHash)
     if (contradiction !== undefined) return contradiction
   }

@@ -1,11 +1,4 @@
-import {
-  canonicalize,
-  type Hash,
-  type Json,
-  type JsonObject,
-  type KnownTexts,
-  type RunId
-} from '../../core/index.js'
+import type { Hash, Json, JsonObject, RunId } from '../../core/index.js'
 import type { Block } from '../define.js'
 import { compensationBlock } from '../errand-blocks.js'
 import type { SealedReference } from '../journal.js'
@@ -25,14 +18,17 @@ import type {
   Sealed,
   WaitBegun
 } from './entries.js'
+import { referenceTo } from './folded-answers.js'
 import type { PumpHost, RunEvent } from './host.js'
 import type { Literals } from './literals.js'
 import type { Outcome } from './outcome.js'
 import { type Past, restorePast } from './past.js'
 import type { Performed } from './performing.js'
+import { replayTapes } from './replaying.js'
 import { keptFact, placeOf } from './replies.js'
 import type { Scope } from './scope.js'
 import type { WaitTerms } from './waits.js'
+import { WrittenPayloads } from './written-payloads.js'
 
 /** Something that happened outside the charts and is to become a journal entry. */
 export type LeafFact =
@@ -99,28 +95,13 @@ export class Leaves {
   readonly landed: SealedReference[] = []
   /** Write-class effects that were sent and never answered: nobody knows whether they happened. */
   readonly inDoubt: JsonObject[] = []
-  /** The payload written last, and the one that was written elsewhere. */
-  #lastText: KnownText | undefined
-  #keptText: KnownText | undefined
-  #known: KnownTexts | undefined
-  /** Canonical JSON of a payload; one that goes from step to step is written once. */
-  readonly textOf = (payload: Json): string => {
-    if (typeof payload !== 'object' || payload === null) return canonicalize(payload)
-    if (this.#keptText?.of === payload) return this.#keptText.text
-    if (this.#lastText?.of === payload) return this.#lastText.text
-    const text = canonicalize(payload, this.#knownTexts())
-    this.#lastText = { of: payload, text }
-    return text
-  }
-  /** Takes over the canonical JSON of a payload that was written elsewhere. */
-  readonly keepText = (payload: Json, text: string): void => {
-    if (typeof payload === 'object' && payload !== null) this.#keptText = { of: payload, text }
-  }
+  readonly #texts: WrittenPayloads
   readonly #attemptPort: AttemptPort
 
   constructor(port: LeavesPort) {
     this.#port = port
     this.#calling = new Calling(port)
+    this.#texts = new WrittenPayloads(port.literals)
     this.#attemptPort = {
       called: (attempt, call) => this.#calling.called(attempt, call),
       settled: (attempt, outcome) => port.post({ kind: 'outcome', attempt, outcome }),
@@ -134,14 +115,12 @@ export class Leaves {
     }
   }
 
-  /** Texts of what payloads are made of: literals of the definition, and what the run was given. */
-  #knownTexts(): KnownTexts | undefined {
-    const literals = this.#port.literals?.()
-    if (literals === undefined || literals.isEmpty) return undefined
-    this.#known ??= {
-      get: (value) => (this.#keptText?.of === value ? this.#keptText.text : literals.get(value))
-    }
-    return this.#known
+  /** Canonical JSON of a payload. */
+  readonly textOf = (payload: Json): string => this.#texts.of(payload)
+
+  /** Takes over the canonical JSON of a payload that was written elsewhere. */
+  keepText(payload: Json, text: string): void {
+    this.#texts.keep(payload, text)
   }
 
   /** Effects sent and not yet answered. */
@@ -171,13 +150,28 @@ export class Leaves {
     const attempts = [...this.#current.values()]
     return {
       current: attempts.flatMap(({ past, waits }) =>
-        [...past.requested.values(), ...past.tape, ...waits.values()].sort((a, b) => a.n - b.n)
+        [...past.requested.values(), ...past.tape.whole(), ...waits.values()].sort(
+          (a, b) => a.n - b.n
+        )
       ),
       past: [
         ...attempts.flatMap(({ past }) => past.earlier?.entries() ?? []),
         ...[...(this.#past?.values() ?? [])].flatMap((past) => past.entries())
       ]
     }
+  }
+
+  /** Whether every answer is in memory as it was sealed: only then a checkpoint has them all. */
+  get isWhole(): boolean {
+    const pasts = [...this.#current.values()].map(({ past }) => past)
+    return [...pasts, ...(this.#past?.values() ?? [])].every(({ isWhole }) => isWhole)
+  }
+
+  /** Answers that the code of attempts in progress would be given if it ran again. */
+  get answers(): number {
+    let answers = 0
+    for (const { past } of this.#current.values()) answers += past.answers
+    return answers
   }
 
   /** Frozen times of attempts in progress, by place (K7). */
@@ -224,6 +218,7 @@ export class Leaves {
       base: this.#port.base(),
       principal: this.#port.principal(),
       current: (key) => host.journal.read(key),
+      seal: (seq, bodyText) => host.journal.seal(unitId, seq, bodyText).hash,
       below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),
       earlier: earlier?.step === ask.step ? earlier : undefined,
       early: this.#port.early
@@ -239,9 +234,21 @@ export class Leaves {
    * when there is a tape to go through first: most steps have none, and promises are not free.
    */
   start(attempt: Attempt): Promise<void> | undefined {
-    if (attempt.isStarted || this.#port.isStopping()) return undefined
+    if (attempt.needsJournal) return this.#startLong()
+    return this.#begin(attempt) ? this.replay(attempt) : undefined
+  }
+
+  /** All that have long tapes run at once: the journal is read through once for them. */
+  #startLong(): Promise<void> {
+    const long = [...this.#current.values()].filter(({ needsJournal }) => needsJournal)
+    return this.#replay(long.filter((attempt) => this.#begin(attempt)))
+  }
+
+  /** Begins the code of an attempt; whether it is owed the answers of its tape. */
+  #begin(attempt: Attempt): boolean {
+    if (attempt.isStarted || this.#port.isStopping()) return false
     this.#armDeadline(attempt)
-    if (!this.#isConfirmed(attempt)) return undefined
+    if (!this.#isConfirmed(attempt)) return false
     const { ask } = attempt
     this.#port.emit({
       type: 'block.started',
@@ -252,7 +259,8 @@ export class Leaves {
       attempt: ask.attempt,
       block: attempt.block.name
     })
-    return this.run(attempt)
+    attempt.start(this.#attemptPort)
+    return attempt.isReplaying
   }
 
   /** Runs the code from its first line; what it has been given before comes from its tape. */
@@ -263,10 +271,14 @@ export class Leaves {
 
   /** Goes on with the tape of an attempt that is still owed some of it. */
   async replay(attempt: Attempt): Promise<void> {
-    if (!attempt.isReplaying) return
-    const dropped = await attempt.replayTape()
-    if (dropped.length > 0)
+    if (attempt.isReplaying) await this.#replay([attempt])
+  }
+
+  async #replay(attempts: readonly Attempt[]): Promise<void> {
+    for (const { attempt, dropped } of await replayTapes(attempts, this.#port)) {
+      if (dropped.length === 0) continue
       this.#port.record({ k: 'rewound', at: this.#port.book.now(), ...placeOf(attempt), dropped })
+    }
   }
 
   /** Applies what the code does not ask for any more; returns the waits that are over with it. */
@@ -289,7 +301,10 @@ export class Leaves {
     const past = this.#past?.get(path)
     return past === undefined
       ? []
-      : past.tape.filter(({ seq, ok }) => ok && past.requested.has(seq)).map(referenceTo)
+      : past
+          .written()
+          .filter(({ ok }) => ok)
+          .map(referenceTo)
   }
 
   /** Ends an attempt: `settled` false when its response still has to be delivered by the caller. */
@@ -301,9 +316,9 @@ export class Leaves {
     else {
       this.#keepPast(path, attempt.past)
       const wrote = attempt.past.requested
-      this.landed.push(...attempt.sealedReferences().filter(({ seq }) => wrote.has(seq)))
+      this.landed.push(...attempt.past.written().map(referenceTo))
       for (const { seq, effect, key } of wrote.values()) {
-        if (attempt.tape.some((entry) => entry.seq === seq)) continue
+        if (attempt.tape.has(seq)) continue
         this.inDoubt.push({ path, effect, key })
       }
     }
@@ -331,11 +346,11 @@ export class Leaves {
   #isConfirmed(attempt: Attempt): boolean {
     const confirmation = attempt.confirmation()
     if (confirmation === undefined) return true
-    if (attempt.tape.some((entry) => entry.seq === 0)) return true
+    if (attempt.past.answers > 0 && attempt.tape.has(0)) return true
     if (attempt.waits.has(0)) return false
     const kept = attempt.past.earlier?.kept({ seq: 0, requestHash: confirmation.requestHash })
     if (kept !== undefined) {
-      this.#port.post(keptFact(attempt, kept))
+      this.#port.post(keptFact(attempt, { ...kept.answer, body: kept.answer.body ?? null }))
       return false
     }
     this.#port.openWait({
@@ -360,11 +375,6 @@ export class Leaves {
   }
 }
 
-interface KnownText {
-  readonly of: object
-  readonly text: string
-}
-
 /** Who runs an attempt: the provider of a fallback, which the kernel chooses itself (C3). */
 export function blockOf(
   { block, provider }: Pick<AttemptAsk, 'block' | 'provider'>,
@@ -373,11 +383,6 @@ export function blockOf(
   if (block === compensationBlock.name) return compensationBlock
   const own = named(block)
   return own?.kernel !== undefined || provider === null ? own : named(provider)
-}
-
-function referenceTo({ seq, effect, requestHash, responseHash, body }: Sealed): SealedReference {
-  const bytes = Buffer.byteLength(JSON.stringify(body))
-  return { seq, effect, requestHash, responseHash, bytes }
 }
 
 // No path has a space: it is nobody else's key.

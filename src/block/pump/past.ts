@@ -1,22 +1,55 @@
 import type { Hash } from '../../core/index.js'
 import type { Requested, Sealed } from './entries.js'
+import type { TapeAnswer } from './folded-answers.js'
+import { Tape } from './tape.js'
+
+/** A result that a later attempt keeps, and where it is. */
+export interface Kept {
+  readonly answer: TapeAnswer
+  readonly past: Past
+}
 
 /**
  * What was sealed and asked for in one attempt of a step, and in the attempts before it. A later
  * attempt must not act again where an earlier one has acted (L7), so this outlives its attempt.
  */
 export class Past {
-  /** Sealed entries in delivery order. */
-  readonly tape: Sealed[] = []
+  // Made when needed: most attempts are given no answer.
+  #tape: Tape | undefined
   #requested: Map<number, Requested> | undefined
   readonly earlier: Past | undefined
   readonly step: number
   readonly attempt: number
+  /** Whoever verifies has no other place to read the answers from. */
+  readonly #keepsAll: boolean
 
-  constructor(place: { readonly step: number; readonly attempt: number }, earlier?: Past) {
+  constructor(
+    place: { readonly step: number; readonly attempt: number },
+    {
+      earlier,
+      keepsAll = false
+    }: { readonly earlier?: Past | undefined; readonly keepsAll?: boolean } = {}
+  ) {
     this.step = place.step
     this.attempt = place.attempt
     this.earlier = earlier
+    this.#keepsAll = keepsAll
+  }
+
+  /** What was sealed, in delivery order. */
+  get tape(): Tape {
+    this.#tape ??= new Tape(({ seq }) => this.#keepsAll || this.#requested?.has(seq) === true)
+    return this.#tape
+  }
+
+  /** Whether the code itself was given any. */
+  get hasAnswered(): boolean {
+    return this.#tape?.hasCalls ?? false
+  }
+
+  /** How many answers there are. */
+  get answers(): number {
+    return this.#tape?.length ?? 0
   }
 
   /** What was asked for, by the number of its call. */
@@ -30,12 +63,14 @@ export class Past {
    * still be found by what asks for the same, and where what was sent stays sent.
    */
   without(seqs: readonly number[]): Past {
-    const dropped = new Past(this, this.earlier)
-    const rest = new Past(this, dropped)
-    for (const entry of this.tape) (seqs.includes(entry.seq) ? dropped : rest).tape.push(entry)
+    const keepsAll = this.#keepsAll
+    const dropped = new Past(this, { earlier: this.earlier, keepsAll })
+    const rest = new Past(this, { earlier: dropped, keepsAll })
+    const isDropped = new Set(seqs)
     for (const [seq, entry] of this.#requested ?? []) {
-      ;(seqs.includes(seq) ? dropped : rest).requested.set(seq, entry)
+      ;(isDropped.has(seq) ? dropped : rest).requested.set(seq, entry)
     }
+    this.tape.part((seq) => isDropped.has(seq), dropped.tape, rest.tape)
     return rest
   }
 
@@ -57,14 +92,12 @@ export class Past {
   }
 
   /** A result that the next attempt keeps: sealed before the first failure, or sent outside. */
-  kept(call: { readonly seq: number; readonly requestHash: Hash }): Sealed | undefined {
-    const failedAt = this.tape.find((entry) => !entry.ok)?.seq ?? Number.POSITIVE_INFINITY
-    const entry = this.tape.find(
-      (sealed) => sealed.ok && sealed.seq === call.seq && sealed.requestHash === call.requestHash
-    )
-    if (entry === undefined) return undefined
-    const isKept = entry.seq < failedAt || this.wasSent(entry.seq, entry.requestHash)
-    return isKept ? entry : undefined
+  kept(call: { readonly seq: number; readonly requestHash: Hash }): Kept | undefined {
+    const answer = this.tape.find(call.seq)
+    if (answer?.ok !== true || answer.requestHash !== call.requestHash) return undefined
+    const isKept =
+      answer.seq < this.tape.firstFailure || this.wasSent(answer.seq, answer.requestHash)
+    return isKept ? { answer, past: this } : undefined
   }
 
   /**
@@ -85,14 +118,27 @@ export class Past {
   }
 
   #didNotHappen(seq: number): boolean {
-    const sealed = this.tape.find((entry) => entry.seq === seq)
+    const sealed = this.tape.find(seq)
     if (sealed === undefined || sealed.ok) return false
     return (sealed.body as { readonly definite?: boolean } | null)?.definite === true
   }
 
-  /** Entries of this attempt and of those before it, oldest first. */
+  /** Results of what was asked for durably: of write class. */
+  written(): readonly Sealed[] {
+    const requested = this.#requested
+    if (requested === undefined || requested.size === 0) return []
+    return this.tape.whole().filter(({ seq }) => requested.has(seq))
+  }
+
+  /** Whether all of it, and of the attempts before it, is in memory as it was sealed. */
+  get isWhole(): boolean {
+    return (this.#tape?.isWhole ?? true) && (this.earlier?.isWhole ?? true)
+  }
+
+  /** Entries of this attempt and of those before it, oldest first; all there are of a whole one. */
   entries(): readonly (Sealed | Requested)[] {
-    const own = [...(this.#requested?.values() ?? []), ...this.tape].sort((a, b) => a.n - b.n)
+    const own = [...(this.#requested?.values() ?? []), ...this.tape.whole()]
+    own.sort((a, b) => a.n - b.n)
     return [...(this.earlier?.entries() ?? []), ...own]
   }
 }
@@ -101,9 +147,10 @@ export class Past {
 export function restorePast(entries: readonly (Sealed | Requested)[]): Past | undefined {
   let past: Past | undefined
   for (const entry of entries) {
-    if (past === undefined || past.attempt !== entry.attempt) past = new Past(entry, past)
+    if (past === undefined || past.attempt !== entry.attempt)
+      past = new Past(entry, { earlier: past })
     if (entry.k === 'requested') past.requested.set(entry.seq, entry)
-    else past.tape.push(entry)
+    else past.tape.add(entry)
   }
   return past
 }

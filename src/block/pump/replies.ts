@@ -1,14 +1,19 @@
-import { isJsonObject, type JsonObject } from '../../core/index.js'
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { RecordedProvider } from '../kernel.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
 import type { Attempt } from './attempt.js'
 import type { Call } from './calls.js'
-import type { Place, Requested, Sealed } from './entries.js'
+import type { Place, Requested } from './entries.js'
+import type { TapeAnswer } from './folded-answers.js'
 import type { LeafFact } from './leaves.js'
 import type { Outcome } from './outcome.js'
 
 /** The answer of an earlier attempt, for a call that asks for the same (L7). */
-export function keptFact(attempt: Attempt, kept: Sealed, call?: Call): LeafFact {
+export function keptFact(
+  attempt: Attempt,
+  kept: TapeAnswer & { readonly body: Json },
+  call?: Call
+): LeafFact {
   const text = JSON.stringify(kept.body)
   const answered = call ?? {
     kind: 'wait' as const,

@@ -28,14 +28,17 @@ export function isFarAhead(journal: Journal): boolean {
   return items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX
 }
 
-/** Whether the run can only go on by a message or by a time that is not near. */
+/** Whether the run can only go on by a message or by a time that is far enough. */
 export function mayPark(pump: RunPump): boolean {
   for (const attempt of pump.leaves.all()) {
     if (!pump.agenda.waiting.has(attempt.ask.path)) return false
   }
   assert(!pump.agenda.isEmpty, `run ${pump.runId} has nothing to do and nothing to wait for`)
   const due = pump.agenda.nextDue()
-  return due === null || due > pump.host.clock.now() + limits.PARK_AFTER_MS
+  if (due === null) return true
+  // Taking it up again gives its code all of its answers: code that polls would spend its time so.
+  const worthMs = limits.PARK_AFTER_MS + pump.leaves.answers * limits.PARK_AFTER_ANSWER_MS
+  return due > pump.host.clock.now() + worthMs
 }
 
 /** What an attempt waits for when it has nothing but waits left. */
@@ -50,9 +53,12 @@ export function firstWait(attempt: Attempt): WaitBegun | undefined {
   return first
 }
 
-/** The run at this entry boundary, to go on from elsewhere (formats.md §7). */
+/**
+ * The run at this entry boundary, to go on from elsewhere (formats.md §7). Undefined when it has to
+ * be rebuilt from its journal, which has what is not in memory.
+ */
 export function checkpointOf(pump: RunPump, snapshot: () => Json): RunCheckpoint | undefined {
-  if (!pump.scopes.isEmpty) return undefined
+  if (!pump.scopes.isEmpty || !pump.leaves.isWhole) return undefined
   const { current, past } = pump.leaves.openEntries()
   const decisions = pump.agenda.waits.all().filter((wait) => wait.seq === null)
   const { landed: all, inDoubt } = pump.leaves
@@ -66,10 +72,4 @@ export function checkpointOf(pump: RunPump, snapshot: () => Json): RunCheckpoint
     ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
     past
   }
-}
-
-/** Takes over, from a checkpoint, what earlier lives of the run have done outside in vain. */
-export function restoreLanded({ leaves }: RunPump, { landed }: Pick<RunCheckpoint, 'landed'>) {
-  leaves.landed.push(...(landed?.all ?? []))
-  leaves.inDoubt.push(...(landed?.inDoubt ?? []))
 }

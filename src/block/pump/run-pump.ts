@@ -5,7 +5,7 @@ import { Agenda } from './agenda.js'
 import { applyEntry } from './apply.js'
 import { openDecision, takeAsk } from './asks.js'
 import type { Attempt } from './attempt.js'
-import { type Completed, type RecordedEntry, RunBook } from './book.js'
+import { type Completed, RunBook } from './book.js'
 import { cancelEvent, goesOnCancelled, scopeNews } from './cancelling.js'
 import type { EarlyExecution } from './early.js'
 import { finishRun } from './ending.js'
@@ -15,7 +15,8 @@ import { answer, type Fact } from './facts.js'
 import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
 import { Inbox } from './inbox.js'
 import { Leaves } from './leaves.js'
-import { checkpointOf, isFarAhead, markWaiting, mayPark, restoreLanded } from './resting.js'
+import { Recovery } from './recovery.js'
+import { checkpointOf, isFarAhead, markWaiting, mayPark } from './resting.js'
 import type { RootBlock } from './root-block.js'
 import { RunActors } from './run-actors.js'
 import type { RunEnd } from './run-end.js'
@@ -55,12 +56,13 @@ export class RunPump {
   readonly leaves: Leaves
   readonly scopes: Scopes
   readonly agenda: Agenda
+  /** What rebuilds the run before it goes on. */
+  readonly recovery: Recovery
   readonly #actors: RunActors
   readonly #starts: Starts
   readonly #telling: Telling
   /** Facts to come, and what people outside ask. */
   readonly inbox = new Inbox()
-  readonly #saved: RunCheckpoint | undefined
   #started: RunStarted | undefined
   #unitContext: UnitContext | undefined
   #settled: Response | undefined
@@ -79,7 +81,6 @@ export class RunPump {
     this.runId = runId
     this.host = host
     this.root = root
-    this.#saved = checkpoint
     this.#cancel = checkpoint?.cancel
     this.book = new RunBook(runId, host, checkpoint)
     this.#telling = new Telling(this.book, host)
@@ -106,6 +107,15 @@ export class RunPump {
       early
     })
     this.scopes = new Scopes(this)
+    this.recovery = new Recovery(this, {
+      saved: checkpoint,
+      start: (started) => {
+        this.#started = started
+        this.#actors.start()
+        this.#takeAsks()
+      },
+      takeAsks: () => this.#takeAsks()
+    })
     this.#starts = new Starts(this)
     this.#actors = new RunActors({
       root,
@@ -171,10 +181,10 @@ export class RunPump {
     else this.record(first, { known })
   }
 
-  /** Goes on after what the journal has beyond the checkpoint, or beyond the start without one. */
-  async resume(started: RunStarted, recorded: readonly RecordedEntry[]): Promise<RunEnd> {
+  /** Goes on after what was recovered. */
+  async resume(): Promise<RunEnd> {
     return this.#drive(() => {
-      this.#recover(started, recorded)
+      this.recovery.finish()
       this.#isLive = true
       this.record({
         k: 'run.resumed',
@@ -197,25 +207,6 @@ export class RunPump {
     } finally {
       this.#dispose()
     }
-  }
-
-  #recover(started: RunStarted, recorded: readonly RecordedEntry[]): void {
-    this.#started = started
-    this.leaves.restore(this.#saved?.past ?? [], this.#saved?.attempts)
-    restoreLanded(this, this.#saved ?? {})
-    this.#actors.start()
-    this.#takeAsks()
-    // The restored charts know already who is WAITING; only the bookkeeping is told again.
-    const waiting = [...this.agenda.waiting]
-    this.agenda.waiting.clear()
-    for (const entry of this.#saved?.open ?? []) applyEntry(this, entry)
-    for (const path of waiting) this.agenda.waiting.add(path)
-    for (const one of recorded) {
-      this.book.recover(one)
-      applyEntry(this, one.entry)
-      this.#takeAsks()
-    }
-    if (recorded.length > 0) this.book.checkRecovered()
   }
 
   async #loop(): Promise<RunEnd> {

@@ -130,7 +130,7 @@ function answerTo(entry: Sealed, state: RunState): Finding | undefined {
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return undefined
   // Only a listing is asked for again, when its keys have changed (L10).
-  const known = attempt.past.tape.some(({ seq }) => seq === entry.seq)
+  const known = attempt.past.tape.has(entry.seq)
   if (known && entry.effect !== builtInEffects.list) {
     return unexpected('journal.seq', 'no second answer', `${entry.seq} ${entry.effect}`)
   }
@@ -149,7 +149,7 @@ function answerTo(entry: Sealed, state: RunState): Finding | undefined {
   if (effect !== builtInEffects.wait && effect !== builtInEffects.sleep) return undefined
   const kept = attempt.past.earlier?.kept({ seq, requestHash })
   if (kept === undefined) return unexpected('journal.wait', 'a wait that was begun', 'none')
-  return differing('journal.body', kept.body, body)
+  return differing('journal.body', kept.answer.body, body)
 }
 
 /**

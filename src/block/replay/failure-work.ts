@@ -37,7 +37,7 @@ export async function failureAgain(
   if (kernel !== undefined && provider === undefined && response.reason !== 'invalid_intent') {
     return skipped('nobody was chosen to do it')
   }
-  const { tape } = attempt.past
+  const tape = attempt.past.tape.whole()
   const withheld = tape.find(({ body }) => body === undefined)
   if (withheld !== undefined) return skipped(`a response to ${withheld.effect} is withheld`)
   const scope = state.scopeAround(entry.path)
@@ -93,7 +93,7 @@ async function cancelledAgain(
 ): Promise<Finding | undefined> {
   const { at, past } = attempt
   const below = onOverlay(scope, options)
-  const again = { ...options, below, at, tape: past.tape, provider: undefined }
+  const again = { ...options, below, at, tape: past.tape.whole(), provider: undefined }
   const executed = await executeAttempt(attempt, again)
   const isAboutUndo = executed.kind === 'finding' && executed.finding.field === UNDO_FIELD
   return isAboutUndo ? executed.finding : undefined
@@ -142,9 +142,7 @@ function isDoubtful(
   const { entry, scope, seen, options } = given
   if (scope === undefined) {
     const { kernel, past } = { kernel: attempt.block.kernel, past: attempt.past }
-    const isDenial =
-      entry.response.reason === 'denied' &&
-      past.tape.some(({ effect }) => effect === builtInEffects.wait)
+    const isDenial = entry.response.reason === 'denied' && past.tape.hasEffect(builtInEffects.wait)
     if (kernel !== undefined && !isDenial) return false
     return seen.hasChanged(options.below, attempt.asked)
   }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
-import type { Sealed } from '../pump/entries.js'
+import { referenceTo } from '../pump/folded-answers.js'
 import type { Past } from '../pump/past.js'
 
 /**
@@ -13,10 +13,11 @@ export class Landed {
   /** Write-class effects that were sent and never answered. */
   inDoubt: readonly JsonObject[] = []
 
-  failed(path: string, { requested, tape }: Past): void {
-    this.all.push(...tape.filter(({ seq }) => requested.has(seq)).map(referenceTo))
+  failed(path: string, past: Past): void {
+    const { requested, tape } = past
+    this.all.push(...past.written().map(referenceTo))
     for (const { seq, effect, key } of requested.values()) {
-      if (tape.some((entry) => entry.seq === seq)) continue
+      if (tape.has(seq)) continue
       this.inDoubt = [...this.inDoubt, { path, effect, key }]
     }
   }
@@ -26,10 +27,4 @@ export class Landed {
     const keys = new Set<unknown>([...requested.values()].map(({ key }) => key))
     this.inDoubt = this.inDoubt.filter(({ key }) => !keys.has(key))
   }
-}
-
-export function referenceTo(entry: Sealed): SealedReference {
-  const { seq, effect, requestHash, responseHash, body } = entry
-  const bytes = Buffer.byteLength(JSON.stringify(body))
-  return { seq, effect, requestHash, responseHash, bytes }
 }

@@ -70,7 +70,7 @@ function timeout({ ask }: AskedAttempt, { at }: Settled): FailureAgain {
 
 /** Its node wants a confirmation, and nobody has given it: the code has not run. */
 function isUnconfirmed({ ask, block, past }: AskedAttempt): boolean {
-  return confirmationOf(ask, block) !== undefined && !past.tape.some(({ seq }) => seq === 0)
+  return confirmationOf(ask, block) !== undefined && !past.tape.has(0)
 }
 
 /** A person has refused: who says so is a claim, and the rest follows. */

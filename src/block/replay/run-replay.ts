@@ -26,7 +26,7 @@ import { type EvidenceAgain, evidenceAgain } from './evidence-again.js'
 import type { FailureAgain } from './failure-again.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
 import type { Below, RedoOptions } from './leaf-work.js'
-import { impossible, release, unknownKind } from './odd-cases.js'
+import { impossible, unknownKind } from './odd-cases.js'
 import { type AskedAttempt, RunState } from './run-state.js'
 import { applyScopeEnd, scopeCompletes } from './scope-ends.js'
 import { blocksIn } from './scope-work.js'
@@ -240,7 +240,7 @@ export class RunReplay {
     if (attempt === undefined) return undefined
     const wait = attempt.waits.get(seq)
     if (wait !== undefined) state.waits.remove(wait.token)
-    release(attempt, entry)
+    attempt.past.tape.add(entry)
     if (!state.waiting.delete(path)) return undefined
     return this.#deliver(path, { type: 'attempt.resumed', at })
   }

@@ -6,9 +6,10 @@ import type { AttemptAsk, DecisionAsk, Response, ScopeAsk, TimerAsk } from '../p
 import { unitIdOf } from '../pump/attempt.js'
 import type { CancelAsked, Place, RunStarted, Settled, WaitBegun } from '../pump/entries.js'
 import { type Errands, isErrand } from '../pump/errands.js'
+import { referenceTo } from '../pump/folded-answers.js'
 import { Past } from '../pump/past.js'
 import { OpenWaits } from '../pump/waits.js'
-import { Landed, referenceTo } from './landed.js'
+import { Landed } from './landed.js'
 import { OverlaysAgain } from './overlay-work.js'
 import { PayloadTexts } from './payload-texts.js'
 import type { OpenedScope } from './scope-work.js'
@@ -104,7 +105,10 @@ export class RunState {
       payloadText: this.texts.of(ask.request.payload),
       at: ask.options.frozenAt ?? this.at,
       asked: this.moment,
-      past: new Past(ask, earlier?.step === ask.step ? earlier : undefined),
+      past: new Past(ask, {
+        earlier: earlier?.step === ask.step ? earlier : undefined,
+        keepsAll: true
+      }),
       waits: new Map()
     })
   }
@@ -126,7 +130,7 @@ export class RunState {
   /** Write-class results of the attempt that failed last at a path. */
   landedAt(path: string): readonly SealedReference[] {
     const past = this.#pasts.get(path)
-    const writes = past?.tape.filter(({ seq, ok }) => ok && past.requested.has(seq))
+    const writes = past?.written().filter(({ ok }) => ok)
     return (writes ?? []).map(referenceTo)
   }
 
@@ -135,7 +139,7 @@ export class RunState {
     for (const attempt of [...this.attempts.values()]) {
       const at = attempt.ask.path
       if (at !== path && !at.startsWith(`${path}/`)) continue
-      const isUndone = attempt.past.tape.some(({ undo }) => undo !== undefined)
+      const isUndone = attempt.past.tape.whole().some(({ undo }) => undo !== undefined)
       if (isUndone) this.scopeAround(at)?.cancelled.push(attempt)
       this.close(attempt, false)
     }

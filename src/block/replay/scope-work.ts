@@ -109,7 +109,13 @@ async function leafOnOverlay(
   const below = onOverlay(scope, options)
   const { at, past } = attempt
   const { provider } = settled
-  const again = await leafAgain(attempt, { ...options, below, at, tape: past.tape, provider })
+  const again = await leafAgain(attempt, {
+    ...options,
+    below,
+    at,
+    tape: past.tape.whole(),
+    provider
+  })
   if (again.kind === 'skipped') return again
   const finding = again.kind === 'finding' ? again.finding : stepFinding(again, settled)
   if (finding === undefined) return again

@@ -66,7 +66,7 @@ async function leaf(
   if (attempt.at !== recorded.at) {
     return found(differing('inputPayload.run.at', attempt.at, recorded.at))
   }
-  const { tape } = attempt.past
+  const tape = attempt.past.tape.whole()
   const { provider } = entry
   const options = { ...redoOptions(given), at: recorded.at, tape, provider }
   const again = await leafAgain(attempt, options)

@@ -28,6 +28,8 @@ export interface CommitRecord {
 }
 
 const RECORDS_KEPT = 4
+/** Records of a journal that are read before the loop turns (D9). */
+const RECORDS_IN_TURN = 16
 /** Runs whose journals are gathered at once. */
 const RUNS_AT_ONCE = 512
 
@@ -131,7 +133,11 @@ export class Reader {
     }
   }
 
-  async *journal(runId: RunId, from: number): AsyncGenerator<JournalEntry> {
+  async *journal(
+    runId: RunId,
+    from = 0,
+    isWanted: (text: string) => boolean = () => true
+  ): AsyncGenerator<JournalEntry> {
     const visits = [...this.#derived.visits(runId)]
     for (let index = 0; index < visits.length; index += 1) {
       const [seq = 0] = visits[index] ?? []
@@ -139,10 +145,11 @@ export class Reader {
       if (nextFirst !== undefined && nextFirst <= from) continue
       for (const item of this.record(seq).items) {
         if (item.runId !== runId) continue
-        for (const entry of this.#entries(item, seq, () => true)) {
+        for (const entry of this.#entries(item, seq, isWanted)) {
           if (entry.n >= from) yield entry
         }
       }
+      if (index % RECORDS_IN_TURN === RECORDS_IN_TURN - 1) await nextTurn()
     }
   }
 

@@ -1,0 +1,203 @@
+import { assert, canonicalString, type Json, type RunId } from '../../core/index.js'
+import type { Journal } from '../journal.js'
+import type { JournalEntry, Place } from './entries.js'
+import type { TapeAnswer } from './folded-answers.js'
+import type { Tape } from './tape.js'
+
+/** A tape whose answers are read back, and whose it is. */
+export interface Recalled {
+  readonly place: Place
+  readonly tape: Tape
+}
+
+/** The journal of one run, as far as it is durable. */
+export interface RecallPort {
+  readonly runId: RunId
+  readonly journal: Pick<Journal, 'journal'>
+  /** Resolves once everything that was recorded is durable. */
+  durable(): Promise<void>
+}
+
+/**
+ * One pass through a run's journal, for the bodies that the tapes of some attempts lack. Each
+ * reader asks for its answers in the order of its tape, which is that of the journal.
+ *
+ * Owns: the pass. Does not own: the tapes. However many readers there are, the journal is read
+ * once, and no body is kept: whoever is behind is waited for.
+ *
+ * - An answer is known by its call and the hash of its body, so that what was sealed twice for one
+ *   call (the code ran again on another state) is no matter.
+ */
+export class Recall {
+  readonly #port: RecallPort
+  readonly #readers = new Map<string, RecallReader>()
+  readonly #recalled: readonly Recalled[]
+
+  constructor(port: RecallPort, recalled: readonly Recalled[]) {
+    this.#port = port
+    this.#recalled = recalled
+    for (const { place } of recalled) this.#readers.set(nameOf(place), new RecallReader())
+  }
+
+  reader(place: Place): RecallReader {
+    const reader = this.#readers.get(nameOf(place))
+    assert(reader !== undefined, 'a reader was asked for when the pass was made')
+    return reader
+  }
+
+  /** Reads until every reader is closed or the journal ends. Never rejects: the readers do. */
+  async run(): Promise<void> {
+    try {
+      await this.#pass()
+    } catch (error) {
+      for (const reader of this.#readers.values()) reader.fail(error)
+    }
+    for (const reader of this.#readers.values()) reader.end()
+  }
+
+  async #pass(): Promise<void> {
+    const { journal, runId } = this.#port
+    const open = new Map(this.#readers)
+    const places = this.#recalled.map(({ place }) => place)
+    await this.#port.durable()
+    const from = Math.min(...this.#recalled.map(({ tape }) => tape.firstEntry))
+    for await (const { value } of journal.journal(runId, from, isWantedBy(places))) {
+      const entry = value as unknown as JournalEntry
+      if (entry.k !== 'sealed') continue
+      const name = nameOf(entry)
+      const reader = open.get(name)
+      if (reader === undefined) continue
+      const wanted = await reader.wanted()
+      if (wanted === undefined) {
+        open.delete(name)
+        if (open.size === 0) return
+      } else if (wanted.seq === entry.seq && wanted.responseHash === entry.responseHash) {
+        reader.give(entry.body)
+      }
+    }
+  }
+}
+
+/** One tape's part in a pass. */
+export class RecallReader {
+  #wanted: TapeAnswer | undefined
+  #given: { resolve(body: Json | undefined): void; reject(error: unknown): void } | undefined
+  #stirred: (() => void) | undefined
+  #isClosed = false
+  #isOver = false
+  #failure: { readonly error: unknown } | undefined
+
+  /** The body of the next answer that the tape lacks; undefined when the pass is past it. */
+  next(answer: TapeAnswer): Promise<Json | undefined> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
+    if (this.#isOver) return Promise.resolve(undefined)
+    return new Promise((resolve, reject) => {
+      this.#given = { resolve, reject }
+      this.#wanted = answer
+      this.#stirred?.()
+    })
+  }
+
+  /** It needs no more. */
+  close(): void {
+    this.#isClosed = true
+    this.#stirred?.()
+  }
+
+  /** What it asks for, once it does; undefined when it needs no more. */
+  async wanted(): Promise<TapeAnswer | undefined> {
+    while (this.#wanted === undefined && !this.#isClosed) {
+      await new Promise<void>((resolve) => {
+        this.#stirred = resolve
+      })
+    }
+    return this.#isClosed ? undefined : this.#wanted
+  }
+
+  give(body: Json): void {
+    const given = this.#given
+    this.#wanted = undefined
+    this.#given = undefined
+    given?.resolve(body)
+  }
+
+  fail(error: unknown): void {
+    this.#failure = { error }
+    this.#given?.reject(error)
+  }
+
+  end(): void {
+    this.#isOver = true
+    this.#given?.resolve(undefined)
+  }
+}
+
+function isWantedBy(places: readonly Place[]): (text: string) => boolean {
+  const [first] = places
+  // Most entries of a run with many attempts are not those of the one that runs again.
+  const path = places.length === 1 && first ? `"path":${canonicalString(first.path)}` : ''
+  return (text) => text.includes('"k":"sealed"') && text.includes(path)
+}
+
+/** One attempt at one place of its run. */
+function nameOf({ path, step, attempt }: Place): string {
+  return `${path} ${step} ${attempt}`
+}
+
+/** Bodies that are read back at once. */
+const KEPT_AHEAD = 16
+
+/**
+ * Bodies of a tape for the attempt after it, which asks call by call for what it keeps (L7).
+ *
+ * Owns: the few bodies that come next, so that the journal is not read for each.
+ */
+export class KeptBodies {
+  readonly #port: RecallPort
+  readonly #recalled: Recalled
+  #ahead = new Map<number, Json>()
+  /** Number of the journal's entry behind the last one that was read. */
+  #from: number
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(port: RecallPort, recalled: Recalled) {
+    this.#port = port
+    this.#recalled = recalled
+    this.#from = recalled.tape.firstEntry
+  }
+
+  body(answer: TapeAnswer): Promise<Json> {
+    const body = this.#turn.then(() => this.#next(answer))
+    this.#turn = body.catch(() => undefined)
+    return body
+  }
+
+  async #next(answer: TapeAnswer): Promise<Json> {
+    if (!this.#ahead.has(answer.seq)) await this.#read(answer, this.#from)
+    // It was asked for in another order than it was sealed in.
+    if (!this.#ahead.has(answer.seq)) await this.#read(answer, this.#recalled.tape.firstEntry)
+    const body = this.#ahead.get(answer.seq)
+    assert(body !== undefined, 'the journal has every answer of a tape')
+    this.#ahead.delete(answer.seq)
+    return body
+  }
+
+  async #read(first: TapeAnswer, from: number): Promise<void> {
+    const { place, tape } = this.#recalled
+    const name = nameOf(place)
+    const wanted = tape.lostFrom(first.seq, KEPT_AHEAD)
+    this.#ahead = new Map()
+    await this.#port.durable()
+    const { journal, runId } = this.#port
+    for await (const { value } of journal.journal(runId, from, isWantedBy([place]))) {
+      const entry = value as unknown as JournalEntry
+      const [next] = wanted
+      if (next === undefined) return
+      if (entry.k !== 'sealed' || nameOf(entry) !== name) continue
+      if (entry.seq !== next.seq || entry.responseHash !== next.responseHash) continue
+      this.#ahead.set(entry.seq, entry.body)
+      this.#from = entry.n + 1
+      wanted.shift()
+    }
+  }
+}

@@ -1,0 +1,61 @@
+import { assert, type Json } from '../../core/index.js'
+import type { Attempt } from './attempt.js'
+import type { TapeAnswer } from './folded-answers.js'
+import type { LeavesPort } from './leaves.js'
+import { Recall, type RecallPort, type RecallReader } from './recall.js'
+import { placeOf } from './replies.js'
+
+/** An attempt whose tape was gone through, and the calls that it does not make any more (L10). */
+export interface Replayed {
+  readonly attempt: Attempt
+  readonly dropped: readonly number[]
+}
+
+/** The journal of a run, for whoever reads answers back. */
+export function recallPortOf({ host, book, runId }: LeavesPort): RecallPort {
+  return { runId, journal: host.journal, durable: () => book.durable() }
+}
+
+/**
+ * Gives the code of attempts the answers of their tapes again (K9). What the tapes do not hold is
+ * read from the journal, once for all of them. Rejects when all of them have stopped.
+ */
+export async function replayTapes(
+  attempts: readonly Attempt[],
+  port: LeavesPort
+): Promise<readonly Replayed[]> {
+  const long = attempts.filter(({ needsJournal }) => needsJournal)
+  if (long.length === 0) return each(attempts, (attempt) => replayed(attempt, undefined))
+  const recalled = long.map((attempt) => ({ place: placeOf(attempt), tape: attempt.tape }))
+  const recall = new Recall(recallPortOf(port), recalled)
+  const reading = recall.run()
+  const done = await each(attempts, (attempt) =>
+    replayed(attempt, attempt.needsJournal ? recall.reader(placeOf(attempt)) : undefined)
+  )
+  await reading
+  return done
+}
+
+async function each(
+  attempts: readonly Attempt[],
+  replay: (attempt: Attempt) => Promise<Replayed>
+): Promise<readonly Replayed[]> {
+  const results = await Promise.allSettled(attempts.map(replay))
+  return results.map((result) => {
+    if (result.status === 'fulfilled') return result.value
+    throw result.reason
+  })
+}
+
+async function replayed(attempt: Attempt, reader: RecallReader | undefined): Promise<Replayed> {
+  const recall = async (answer: TapeAnswer): Promise<Json> => {
+    const body = await reader?.next(answer)
+    assert(body !== undefined, 'the journal has every answer of a tape')
+    return body
+  }
+  try {
+    return { attempt, dropped: await attempt.replayTape(recall) }
+  } finally {
+    reader?.close()
+  }
+}
