@@ -6,6 +6,8 @@ export type ParsedDocument =
   | {
       readonly ok: true
       readonly definition: DocumentDefinition
+      /** The same for where another document uses it, if that is not the same. */
+      readonly used?: () => DocumentDefinition
       /** What is doubtful, with the reason `lint`. */
       readonly warnings?: readonly Diagnostic[]
       /** What is wrong with inputs, found before a run begins; absent: any may be given. */

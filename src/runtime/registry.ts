@@ -28,6 +28,7 @@ import type { WorkflowHost } from '../workflow/index.js'
 import type { CheckInputs, ParsedDocument } from './document-kind.js'
 import { parseByKind, readSource } from './document-kinds.js'
 import { DocumentRooms } from './document-rooms.js'
+import { usedInputProblems } from './used-inputs.js'
 
 /** What `run.started` keeps of a run. */
 export type RunDefinition = DocumentDefinition | IntentDefinition
@@ -78,6 +79,8 @@ export type Prepared =
 export class Registry implements BlockRegistry {
   readonly #blocks = new Map<string, Block>()
   readonly #composites = new Map<string, DocumentDefinition>()
+  /** What documents that others use say about their inputs. */
+  readonly #checks = new Map<string, CheckInputs>()
   readonly #conditions: Readonly<Record<string, ConditionPredicate>>
   readonly #repairs: NonNullable<Registrations['repairs']>
   readonly #providers = new Map<string, Provider>()
@@ -113,6 +116,7 @@ export class Registry implements BlockRegistry {
     const registry = new Registry(registrations)
     await registry.rooms.loadHosted()
     for (const source of registrations.composites ?? []) await registry.#addComposite(source)
+    for (const composite of registry.#composites.values()) registry.#checkUses(composite)
     return registry
   }
 
@@ -122,8 +126,17 @@ export class Registry implements BlockRegistry {
       const problem = parsed.diagnostics[0]?.message ?? 'invalid'
       throw new TallyError('runtime.invalid_composite', { problem })
     }
-    add(this.#composites, parsed.definition.name, parsed.definition, 'composites')
-    await this.rooms.loadForBlocks(parsed.definition)
+    const definition = parsed.used?.() ?? parsed.definition
+    add(this.#composites, definition.name, definition, 'composites')
+    if (parsed.checkInputs !== undefined) this.#checks.set(definition.name, parsed.checkInputs)
+    await this.rooms.loadForBlocks(definition)
+  }
+
+  #checkUses(composite: DocumentDefinition): void {
+    const [first] = usedInputProblems(composite, (name) => this.#checks.get(name))
+    if (first === undefined) return
+    const problem = `${composite.name}: ${first.message}`
+    throw new TallyError('runtime.invalid_composite', { problem })
   }
 
   // A provider of the program goes before one of a room.
@@ -196,8 +209,11 @@ export class Registry implements BlockRegistry {
 
   async #prepare(source: string | Json): Promise<Prepared> {
     const parsed = await this.#parse(source)
-    const compiled = parsed.ok ? await this.compile(parsed.definition, parsed.warnings) : parsed
-    const { checkInputs } = parsed.ok ? parsed : {}
+    if (!parsed.ok) return parsed
+    const { definition, warnings, checkInputs } = parsed
+    const compiled = await this.compile(definition, warnings)
+    const diagnostics = usedInputProblems(definition, (name) => this.#checks.get(name))
+    if (compiled.ok && diagnostics.length > 0) return { ok: false, diagnostics }
     return compiled.ok && checkInputs !== undefined ? { ...compiled, checkInputs } : compiled
   }
 

@@ -20,8 +20,8 @@ export function workflowKind(parts: WorkflowParts): DocumentKind {
       if (!compiled.ok) {
         return { ok: false, diagnostics: diagnostics.filter(({ reason }) => reason !== 'lint') }
       }
-      const { definition, checkInputs } = compiled
-      return { ok: true, definition, warnings: diagnostics, checkInputs }
+      const { definition, used, checkInputs } = compiled
+      return { ok: true, definition, used, warnings: diagnostics, checkInputs }
     }
   }
 }

@@ -33,6 +33,8 @@ export type CompiledWorkflow =
   | {
       readonly ok: true
       readonly definition: PlanDefinition
+      /** The same inside of other documents: it checks its inputs first. */
+      readonly used: () => PlanDefinition
       readonly issues: readonly Issue[]
       /** Inputs of another type, or that the workflow does not have. Absent ones are asked for. */
       readonly checkInputs: (given: Json) => readonly InputProblem[]
@@ -107,6 +109,7 @@ export class WorkflowParts {
     return {
       ok: true,
       definition: definitionOf(plan, { policy, mode }),
+      used: () => definitionOf(plan, { policy, mode, isUsed: true }),
       checkInputs: (given) => {
         const prepared = prepareRuntime(plan, givenOf(given))
         return prepared.ok ? [] : prepared.problems

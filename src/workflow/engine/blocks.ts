@@ -11,6 +11,7 @@ import { approve } from './approve.js'
 import { execute } from './execute.js'
 import { NodeFailure } from './failure.js'
 import { DETECT_EFFECT, gather } from './gather.js'
+import { inputsBlock } from './inputs.js'
 import { outputsBlock } from './outputs.js'
 import { type NodeInput, type NodeResult, nodeBlocks, nodeInput, readNodeInput } from './spec.js'
 
@@ -39,7 +40,8 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       input: nodeInput,
       run: (ctx, input) => runNode(ctx, input, values())
     }),
-    outputsBlock(values, version)
+    outputsBlock(values, version),
+    inputsBlock(version)
   ]
 }
 

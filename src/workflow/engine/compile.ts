@@ -2,7 +2,7 @@ import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from '..
 import { canonicalize, type Json, limits } from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
-import { type NodeSpec, nodeBlocks, outputsNode, type RunMode } from './spec.js'
+import { inputsNode, type NodeSpec, nodeBlocks, outputsNode, type RunMode } from './spec.js'
 
 /**
  * A plan of AIS as a dependency graph of blocks (architecture.md §6): each node is a leaf with a
@@ -10,7 +10,12 @@ import { type NodeSpec, nodeBlocks, outputsNode, type RunMode } from './spec.js'
  */
 export function definitionOf(
   planned: AisPlan,
-  options: { readonly policy: Policy; readonly mode: RunMode }
+  options: {
+    readonly policy: Policy
+    readonly mode: RunMode
+    /** Inside of another document: then nobody has checked its inputs before it begins. */
+    readonly isUsed?: boolean
+  }
 ): PlanDefinition {
   const plan = ordered(planned)
   const policy = ordered(options.policy)
@@ -19,6 +24,8 @@ export function definitionOf(
   const nodes = plan.nodes.map((node) => nodeOf({ mode, node, plan: common, policy }))
   const outputs = Object.keys(plan.outputs).length === 0 ? [] : [outputsOf(plan, common)]
   const result = { ref: `nodes.${outputsNode}.response.data` }
+  const all = [...nodes, ...outputs]
+  const isChecked = options.isUsed === true && Object.keys(plan.inputs).length > 0
   return {
     schema: planSchemaName,
     name: plan.name,
@@ -27,7 +34,7 @@ export function definitionOf(
     parallel: true,
     atomic: false,
     lanes: {},
-    nodes: [...nodes, ...outputs],
+    nodes: isChecked ? behindCheck(all, common) : all,
     ...(outputs.length === 0 ? {} : { output: result })
   }
 }
@@ -72,6 +79,26 @@ function outputsOf(plan: AisPlan, common: NodeSpec['plan']): PlanNodeDefinition 
     context: [],
     recovery: []
   }
+}
+
+/** The nodes behind one that checks the inputs. */
+function behindCheck(
+  nodes: readonly PlanNodeDefinition[],
+  common: NodeSpec['plan']
+): readonly PlanNodeDefinition[] {
+  const given = { ref: 'request.payload' }
+  const check: PlanNodeDefinition = {
+    id: inputsNode,
+    deps: [],
+    work: { kind: 'block', block: nodeBlocks.inputs },
+    input: { object: { plan: { lit: common as unknown as Json }, given } },
+    onError: 'stop',
+    context: [],
+    recovery: []
+  }
+  const first = (node: PlanNodeDefinition) =>
+    node.deps.length === 0 ? { ...node, deps: [inputsNode] } : node
+  return [check, ...nodes.map(first)]
 }
 
 function inputOf(literals: Readonly<Record<string, Json>>, deps: readonly string[]): Json {

@@ -8,6 +8,7 @@ import {
 } from '../diagnostic/diagnostic.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import type { NodeError } from '../readiness/evaluator.js'
+import type { InputProblem } from '../readiness/runtime.js'
 
 /**
  * Ends an attempt of a node; the details hold its diagnostic (W10). The error type is
@@ -54,6 +55,18 @@ export function nodeFailure({ ctx, node, elapsedMs }: Occasion, fault: Fault): N
       lastCheckpoint: ctx.unitId
     })
   )
+}
+
+/** What a failure says of inputs that are not what the workflow declares. */
+export function invalidInputs(
+  problems: readonly InputProblem[]
+): Pick<Fault, 'code' | 'message'> & Required<Pick<Fault, 'values'>> {
+  const values = problems.map(({ name, problem }) => ({
+    place: `inputs.${name}`,
+    message: problem
+  }))
+  const message = values.map(({ place, message: one }) => `${place}: ${one}`).join('; ')
+  return { code: 'invalid_input', message, values }
 }
 
 /** A node whose values are wrong. */

@@ -9,7 +9,7 @@ import { nodeReadiness, type Readiness } from '../readiness/readiness.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts, defaultSolver } from '../readiness/solver.js'
 import type { CompileValues } from '../value/compile.js'
-import { nodeFailure, type Occasion, valuesFailure } from './failure.js'
+import { invalidInputs, nodeFailure, type Occasion, valuesFailure } from './failure.js'
 import { givenOf, type NodeInput, resultsOf } from './spec.js'
 
 /** A node that can be executed or is skipped, with what its values read. */
@@ -24,12 +24,7 @@ function runtimeFor(input: NodeInput, occasion: Occasion) {
   const { plan } = input.spec
   const prepared = prepareRuntime(plan, givenOf(input.given))
   if (!prepared.ok) {
-    const values = prepared.problems.map(({ name, problem }) => ({
-      place: `inputs.${name}`,
-      message: problem
-    }))
-    const message = values.map(({ place, message: one }) => `${place}: ${one}`).join('; ')
-    throw nodeFailure(occasion, { code: 'invalid_input', message, phase: 'arguments', values })
+    throw nodeFailure(occasion, { ...invalidInputs(prepared.problems), phase: 'arguments' })
   }
   const { nodes, patches } = resultsOf(input.nodes)
   const decided = parsePatches(input.patches ?? [])

@@ -9,11 +9,14 @@ import type { AisRuntime, NodeValues, RuntimeGiven } from '../readiness/runtime.
 export const nodeBlocks = {
   query: 'ais.query',
   action: 'ais.action',
-  outputs: 'ais.outputs'
+  outputs: 'ais.outputs',
+  inputs: 'ais.inputs'
 } as const
 
 /** Node of the plan that computes the workflow's outputs; no node of a workflow has this name. */
 export const outputsNode = 'run__outputs'
+/** Node that checks what a workflow inside of another document was given. */
+export const inputsNode = 'run__inputs'
 
 /** How writes are treated. Reads are not concerned. */
 export interface RunMode {

@@ -69,7 +69,7 @@ export function prepareRuntime(
     }
     const typed = typedAs(type, value)
     if (typed.ok) inputs.push([name, typed.value])
-    else problems.push({ name, problem: typed.problem })
+    else problems.push({ name, problem: `not a value of type ${type}: ${typed.problem}` })
   }
   if (problems.length > 0) return { ok: false, problems }
   const runtime: AisRuntime = {

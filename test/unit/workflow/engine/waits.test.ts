@@ -684,6 +684,68 @@ describe('a workflow inside of another document', () => {
     expect(chain.functions).toEqual(['transfer'])
     expect(await tally.verify()).toMatchObject({ ok: true })
   })
+
+  const part = flow(
+    [balance('a', { on_error: 'continue' }), transfer('b', { args, on_error: 'continue' })],
+    { inputs }
+  )
+
+  it('W3: refuses inputs of another type before any node of it begins', async () => {
+    const chain = balances('7')
+    const options = { location: MEMORY_LOCATION, providers: chain.providers, workflow: free }
+    await using tally = await createRuntime({ ...options, composites: [part] })
+    const run = tally.start(outer, { id: 'one', inputs: { much: '5.5' } })
+    const begun: string[] = []
+    for await (const event of run) if (event.type === 'block.settled') begun.push(event.path)
+    expect(begun).toEqual(['root/pay/run__inputs'])
+    const { status, response } = await run.result
+    expect(status).toBe('failed')
+    const message = 'not a value of type uint256: it is not a whole number as decimal digits'
+    const [trouble] = troublesOf({ waits: [], response })
+    expect(trouble?.diagnostic).toMatchObject({
+      code: 'invalid_input',
+      nodeId: 'run__inputs',
+      phase: 'plan',
+      values: [{ place: 'inputs.amount', message }],
+      actions: ['ask_user', 'abort']
+    })
+    expect([...chain.reads, ...chain.functions]).toEqual([])
+    const good = tally.start(outer, { id: 'two', inputs: { much: '5' } })
+    expect(await good.result).toMatchObject({ status: 'done' })
+    expect([...chain.reads, ...chain.functions]).toEqual(['balanceOf', 'transfer'])
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
+  it('W3: refuses a document that writes out inputs of another type', async () => {
+    const options = { location: MEMORY_LOCATION, workflow: free }
+    await using tally = await createRuntime({ ...options, composites: [part] })
+    const giving = (input: Json) => ({ ...outer, nodes: { pay: { use: 'demo', input } } })
+    const amount = (value: Json) => ({ object: { amount: value } })
+    const wrong: readonly [Json, RegExp][] = [
+      [{ lit: { amount: 'five' } }, /the input amount of demo: not a value of type uint256/],
+      [amount({ lit: '1.5' }), /the input amount of demo: not a value of type uint256/],
+      [{ object: { inputs: amount({ lit: '1.5' }) } }, /the input amount of demo/],
+      [{ object: { other: { lit: 1 } } }, /the input other of demo: the workflow has no such/]
+    ]
+    for (const [input, message] of wrong) {
+      const found = { reason: 'invalid_graph', path: ['nodes', 'pay', 'input'] }
+      expect(await tally.lint(giving(input))).toMatchObject([
+        { ...found, message: expect.stringMatching(message) }
+      ])
+      const { entry_point, nodes, transitions } = giving(input)
+      const inside = { in: { composite: { entry_point, nodes, transitions } } }
+      expect(await tally.lint({ ...outer, entry_point: 'in', nodes: inside })).toMatchObject([
+        { path: ['nodes', 'in', 'composite', 'nodes', 'pay', 'input'] }
+      ])
+      const composites = [part, { ...giving(input), name: 'uses' }]
+      await expect(createRuntime({ ...options, composites })).rejects.toMatchObject({
+        code: 'runtime.invalid_composite'
+      })
+    }
+    for (const input of [amount({ lit: '5' }), amount({ ref: 'request.payload' }), { lit: {} }]) {
+      expect(await tally.lint(giving(input))).toEqual([])
+    }
+  })
 })
 
 describe('W4: amounts', () => {
