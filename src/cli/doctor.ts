@@ -1,7 +1,13 @@
 import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type IdentityId, isTallyError } from '../core/index.js'
-import { connectOwner, inspectLocation, unfinishedData } from '../ledger/index.js'
+import {
+  connectOwner,
+  inspectLocation,
+  type Marker,
+  mainIdentity,
+  unfinishedData
+} from '../ledger/index.js'
 import { findConfig } from './frame/config.js'
 import { DEFAULT_DIRECTORY, type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { errorDocument } from './frame/output.js'
@@ -95,15 +101,30 @@ async function checkLedger(frame: Frame): Promise<readonly Check[]> {
       return [{ name: 'ledger', state: 'warning', found: `none at ${frame.directory}`, fix }]
     }
     const { realPath, marker } = found
-    const keys = marker.identities.map((identity) => checkKey(realPath, identity))
+    const { identities } = marker
+    const isAlone = identities.length === 1
+    const keys = identities.map((identity) =>
+      checkKey(realPath, identity, isAlone ? 'key' : `key ${identity.slice(0, SHORT_LENGTH)}`)
+    )
     const packages = await checkPackages(realPath)
     const checks = [await checkHolder(realPath), await checkHealth(frame, realPath), packages]
     const left = await checkUnfinished(realPath)
+    if (!isAlone) checks.push(identitiesOf(marker))
     return [...checks, ...(left === undefined ? [] : [left]), ...(await Promise.all(keys))]
   } catch (error) {
     return [problemOf('ledger', error)]
   }
 }
+
+/** Of several identities, which one commands speak of. */
+function identitiesOf(marker: Marker): Check {
+  const main = mainIdentity(marker)?.slice(0, SHORT_LENGTH) ?? 'none'
+  const found = `${marker.identities.length}, and ${main} unless --identity names another`
+  return { name: 'identities', state: 'ok', found }
+}
+
+/** Digits by which an identity is told from the others of a location. */
+const SHORT_LENGTH = 12
 
 /** Mode `restoring` of a location (K10): an import that goes on, or that was interrupted. */
 async function checkUnfinished(directory: string): Promise<Check | undefined> {
@@ -159,6 +180,10 @@ async function checkHealth(frame: Frame, realPath: string): Promise<Check> {
         return { name: 'ledger', state: 'warning', found: [found, ...warnings].join('; '), fix }
       }
       if (isSound && cause === null) return { name: 'ledger', state: 'ok', found }
+      if (mode === 'restoring') {
+        const fix = 'Once the import has ended, stop the process that holds it, and open it again.'
+        return { name: 'ledger', state: 'warning', found, fix }
+      }
       const why = cause === null ? found : `${found}: ${cause.message}`
       return { name: 'ledger', state: 'problem', found: why, fix: 'Run "tally verify".' }
     } finally {
@@ -169,8 +194,7 @@ async function checkHealth(frame: Frame, realPath: string): Promise<Check> {
   }
 }
 
-async function checkKey(realPath: string, identity: IdentityId): Promise<Check> {
-  const name = 'key'
+async function checkKey(realPath: string, identity: IdentityId, name: string): Promise<Check> {
   const path = join(realPath, 'keys', `${identity}.json`)
   try {
     const { mode } = await stat(path)

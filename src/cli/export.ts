@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { inspectLocation, type SnapshotReport } from '../ledger/index.js'
+import { inspectLocation, mainIdentity, type SnapshotReport } from '../ledger/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { withSession } from './frame/session.js'
 import { text } from './frame/text.js'
@@ -13,7 +13,9 @@ export async function exportSnapshot(
   const { output, cwd, directory } = frame
   const found = await inspectLocation(directory)
   // An imported ledger is opened without its key.
-  const unsigned = options.unsigned === true || found?.marker.followers !== undefined
+  const identity = frame.identity ?? (found && mainIdentity(found.marker))
+  const isFollower = found?.marker.followers?.some((one) => one === identity) === true
+  const unsigned = options.unsigned === true || isFollower
   const path = resolve(cwd, file)
   const report = await withSession<SnapshotReport>(frame, unsigned ? 'read' : 'sign', (session) =>
     session.client.request('export', { path, unsigned })

@@ -2,8 +2,18 @@ import { constants } from 'node:fs'
 import { chmod, copyFile, mkdir } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { type IdentityId, TallyError } from '../core/index.js'
-import { importSnapshot, inspectLocation, type LocationImport } from '../ledger/index.js'
+import {
+  connectOwner,
+  type GivenNote,
+  importSnapshot,
+  inspectLocation,
+  type LocationImport,
+  mainIdentity
+} from '../ledger/index.js'
+import { ownerClient } from './frame/client.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { once } from './frame/holder.js'
+import { showReply } from './frame/intent.js'
 import { readNote } from './frame/notes.js'
 import { openSession } from './frame/session.js'
 import { text } from './frame/text.js'
@@ -34,10 +44,34 @@ export async function importLedger(
     const paths = options.note ?? []
     const notes = await Promise.all(paths.map((path) => readNote(frame, path)))
     const path = resolve(frame.cwd, file)
-    show(frame, await importSnapshot(frame.directory, { file: path, notes }))
+    const code = await importThere(frame, { file: path, notes })
+    if (code !== undefined) return code
   }
   if (takeOver) await takeOverHere(frame, key)
   return exitCodes.done
+}
+
+/** In the service that holds the ledger, which then has to be started again, or here. */
+async function importThere(
+  frame: Frame,
+  given: { readonly file: string; readonly notes: readonly GivenNote[] }
+): Promise<ExitCode | undefined> {
+  const { output, directory } = frame
+  const found = await inspectLocation(directory)
+  const owner = found === undefined ? undefined : await connectOwner(found.realPath)
+  if (owner === undefined) {
+    show(frame, await importSnapshot(directory, given))
+    return undefined
+  }
+  const payload = { file: given.file, notes: given.notes.map((note) => ({ ...note })) }
+  const reply = await once(owner, (one) =>
+    ownerClient(one).request('intent', { action: 'system.import', payload })
+  )
+  const code = showReply(frame, reply)
+  if (reply.type === 'dapp' && reply['restart'] === true) {
+    output.log(text`the service that holds the ledger has to be started again, to take it over`)
+  }
+  return code === exitCodes.done ? undefined : code
 }
 
 function show({ output, directory }: Frame, imported: LocationImport): void {
@@ -60,13 +94,19 @@ async function takeOverHere(frame: Frame, key: string | undefined): Promise<void
   const { output, directory } = frame
   const found = await inspectLocation(directory)
   if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
-  if (found.marker.followers === undefined) {
+  const { marker, realPath: path } = found
+  const identity = frame.identity ?? mainIdentity(marker)
+  if (identity === undefined || marker.followers?.includes(identity) !== true) {
     throw new TallyError('cli.usage', { problem: 'the ledger was not imported, or is taken over' })
   }
-  if (key !== undefined) await placeKey(frame, key, found.marker.identities)
+  if (key !== undefined) await placeKey(frame, key, identity)
   const session = await openSession(frame, 'take over')
   await session.close()
-  output.document('take_over', { directory, identities: found.marker.identities })
+  if (session.holder === 'owner') {
+    const problem = 'the service that holds it has to end before it is taken over'
+    throw new TallyError('ledger.locked', { path, problem })
+  }
+  output.document('take_over', { directory, identities: [identity] })
   output.line(text`${output.paint('green', 'taken over')} ${directory}`)
   output.log(text`nothing else may run this identity from now on`)
 }
@@ -75,9 +115,8 @@ async function takeOverHere(frame: Frame, key: string | undefined): Promise<void
 async function placeKey(
   { cwd, directory }: Frame,
   key: string,
-  [identity]: readonly IdentityId[]
+  identity: IdentityId
 ): Promise<void> {
-  if (identity === undefined) throw new TallyError('ledger.not_found', { path: directory })
   const { keyFilePath } = await import('../runtime/index.js')
   const path = keyFilePath(directory, identity)
   try {

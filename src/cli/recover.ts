@@ -24,7 +24,8 @@ export async function recover(frame: Frame, options: RecoverCommandOptions): Pro
     here: async (directory) => {
       const { recoverLocation } = await import('../runtime/index.js')
       const { cut: allowCut = false, acknowledgeNotes = false } = options
-      return recoverLocation(directory, { notes, allowCut, acknowledgeNotes })
+      const { identity } = frame
+      return recoverLocation(directory, { notes, allowCut, acknowledgeNotes, identity })
     }
   })
   if (found instanceof TallyError) throw found

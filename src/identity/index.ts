@@ -15,7 +15,7 @@
  * verify(signature, hash, publicKeyBytes(keys.publicKey))
  */
 export { generateIdentity, IdentityKeys, newKeyFor } from './identity-keys.js'
-export { KeyFiles, keyFileIn } from './key-files.js'
+export { begunIdentities, finishIdentity, KeyFiles, keyFileIn } from './key-files.js'
 export { type CreateKeyFile, createKeyFile, type LoadKeyFile, loadKeyFile } from './key-store.js'
 export { getPublicKey, sign } from './keys.js'
 export { type LocalSigner, localSigner } from './local-signer.js'

@@ -1,8 +1,8 @@
-import { link, rename, rm } from 'node:fs/promises'
+import { link, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { IdentityId, PublicKey, Random } from '../core/index.js'
+import { type IdentityId, isIdentityId, type PublicKey, type Random } from '../core/index.js'
 import { hasCode, syncDirectory } from './files.js'
-import { type IdentityKeys, newKeyFor } from './identity-keys.js'
+import { generateIdentity, type IdentityKeys, newKeyFor } from './identity-keys.js'
 import { createKeyFile, loadKeyFile, readKeyFile } from './key-store.js'
 
 /**
@@ -10,6 +10,7 @@ import { createKeyFile, loadKeyFile, readKeyFile } from './key-store.js'
  *
  *     <identity>.json               the key that is taken for the one in force
  *     <identity>.<public key>.json  a key that is to come into force, or was replaced
+ *     <identity>.begun.json         the key of another identity that is being made
  *
  * Owns: which of them is which. Does not own: which key is in force, which the ledger says, or what
  * a file holds (`key-store`).
@@ -17,7 +18,8 @@ import { createKeyFile, loadKeyFile, readKeyFile } from './key-store.js'
  * Invariants:
  * - I8 The key in force always has a file, under one of the two names, whatever is killed when: a
  *   new one is there before any receipt names it, and a file changes its name only afterwards.
- * - I9 No key is destroyed but by {@link KeyFiles.destroy}.
+ * - I9 No key is destroyed but by {@link KeyFiles.destroy}, and by {@link KeyFiles.dropIdentity}
+ *   one that nothing was ever signed with.
  */
 export class KeyFiles {
   readonly #directory: string
@@ -47,14 +49,38 @@ export class KeyFiles {
    */
   async prepare(keys: IdentityKeys, random: Random): Promise<IdentityKeys> {
     const next = newKeyFor(keys, random)
-    const path = this.#named(next.publicKey)
+    await this.#create(this.#named(next.publicKey), next, random)
+    return next
+  }
+
+  /**
+   * Makes another identity; its file is durable when this resolves, and protected as the current
+   * one of this identity is. It is nobody's current one before {@link finishIdentity}.
+   */
+  async beginIdentity(random: Random): Promise<IdentityId> {
+    const keys = generateIdentity(random)
+    await this.#create(begunFileIn(this.#directory, keys.identity), keys, random)
+    return keys.identity
+  }
+
+  /** Lets an identity that was begun have its current file. */
+  finishIdentity(identity: IdentityId): Promise<void> {
+    return finishIdentity(this.#directory, identity)
+  }
+
+  /** Removes what {@link beginIdentity} has made, when nothing names it. */
+  async dropIdentity(identity: IdentityId): Promise<void> {
+    await rm(begunFileIn(this.#directory, identity), { force: true })
+    await syncDirectory(this.#directory)
+  }
+
+  async #create(path: string, keys: IdentityKeys, random: Random): Promise<void> {
     const { protection } = await readKeyFile(this.#current())
     await createKeyFile(
       protection === 'none'
-        ? { path, keys: next, random, insecurePlaintext: true }
-        : { path, keys: next, random, passphrase: this.#passphrase ?? '' }
+        ? { path, keys, random, insecurePlaintext: true }
+        : { path, keys, random, passphrase: this.#passphrase ?? '' }
     )
-    return next
   }
 
   /**
@@ -97,4 +123,43 @@ export class KeyFiles {
 /** Path of the current key file of an identity. */
 export function keyFileIn(directory: string, identity: IdentityId): string {
   return join(directory, `${identity}.json`)
+}
+
+/**
+ * Lets an identity that was begun in a directory have its current file; nothing where there is none
+ * of it. May be done again after a death at any point.
+ */
+export async function finishIdentity(directory: string, identity: IdentityId): Promise<void> {
+  const begun = begunFileIn(directory, identity)
+  const current = keyFileIn(directory, identity)
+  try {
+    await link(begun, current)
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return
+    if (!hasCode(error, 'EEXIST')) throw error
+    // A current file with another key is not to be replaced, nor is the first one to be lost.
+    if (!(await isSame(begun, current))) return
+  }
+  await syncDirectory(directory)
+  await rm(begun, { force: true })
+  await syncDirectory(directory)
+}
+
+/** Identities that were begun in a directory and have no current file yet. */
+export async function begunIdentities(directory: string): Promise<readonly IdentityId[]> {
+  const names = await readdir(directory).catch(() => [])
+  return names
+    .filter((name) => name.endsWith(BEGUN_SUFFIX))
+    .map((name) => name.slice(0, -BEGUN_SUFFIX.length))
+    .filter(isIdentityId)
+}
+
+async function isSame(path: string, other: string): Promise<boolean> {
+  return (await readFile(path)).equals(await readFile(other))
+}
+
+const BEGUN_SUFFIX = '.begun.json'
+
+function begunFileIn(directory: string, identity: IdentityId): string {
+  return join(directory, `${identity}${BEGUN_SUFFIX}`)
 }

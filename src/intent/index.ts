@@ -50,8 +50,8 @@ export {
   type RefusedPackage
 } from './shelf.js'
 export type { StageEvent, StageListener } from './stages.js'
+export { identityAsked, identityNamed, madeIdentityKey } from './system/identities.js'
 export { keyRotation } from './system/keys.js'
-export { type NotAvailable, notAvailable } from './system/not-available.js'
 export { REPLACED_KEYS_PREFIX, replacedKey } from './system/revoked.js'
 export {
   programVersions,

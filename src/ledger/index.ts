@@ -33,7 +33,7 @@ export {
   replaceFile,
   unfinishedData
 } from './location/index.js'
-export { createLedger, openLedger } from './open/open.js'
+export { beginLedger, createLedger, openLedger } from './open/open.js'
 export {
   connectOwner,
   type HeldStore,

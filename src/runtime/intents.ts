@@ -25,7 +25,7 @@ import { ownerNamed } from './messages.js'
 import type { Packages } from './packages.js'
 import type { Registry } from './registry.js'
 import type { Runs } from './runs.js'
-import { type AskedIntent, unavailable } from './system-acts.js'
+import type { AskedIntent } from './system-acts.js'
 
 /** An intent as a caller gives it. */
 export interface IntentRequest {
@@ -54,6 +54,8 @@ export interface IntentsParts {
   read(action: SystemIntent, payload: JsonObject): Promise<Json> | undefined
   /** Does `system.export`, in every mode: the ledger is only read. */
   exports(asked: { readonly id: RunId; readonly payload: JsonObject }): Promise<IntentReply>
+  /** Does `system.import`, in safe mode too. */
+  imports(asked: { readonly id: RunId; readonly payload: JsonObject }): Promise<IntentReply>
   /** Does a system intent that is more than a change of state; undefined for all others. */
   act(asked: AskedIntent): Promise<IntentReply> | undefined
 }
@@ -87,12 +89,15 @@ export class Intents {
     if (intent.action === 'system.export' && isOwner) {
       return this.#parts.exports({ id: runId, payload: intent.payload })
     }
+    if (intent.action === 'system.import' && isOwner && this.#parts.mode === 'normal') {
+      return this.#parts.imports({ id: runId, payload: intent.payload })
+    }
     const reading = this.#reading(intent.action, intent.payload)
     if (reading !== undefined) {
       const result = await reading
       return doneReply({ id: runId, dappId: 'kernel', receipt: null, result })
     }
-    const closed = unavailable(runId, intent.action) ?? this.#refusal(runId)
+    const closed = this.#refusal(runId)
     if (closed !== undefined) return closed
     const terms = { principal, isNew: id === undefined }
     if (!isSystemIntent(intent.action)) return this.#do(runId, intent, terms)
@@ -171,6 +176,10 @@ export class Intents {
       return refused(id, 'replay_mode', { problem: 'this runtime only replays' })
     }
     const state = ledger.state()
+    if (state.mode === 'restoring') {
+      const problem = 'a snapshot takes the place of the ledger, or has taken it'
+      return refused(id, 'restoring', { problem })
+    }
     if (state.mode !== 'safe') return undefined
     const { code = 'unknown', message = 'the cause is not known' } = state.cause ?? {}
     return refused(id, 'safe_mode', { problem: message, cause: code })

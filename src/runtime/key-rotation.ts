@@ -137,7 +137,8 @@ export class KeyRotation {
 
 export interface KeyRotationParts {
   readonly ledger: Ledger
-  readonly keys: OwnKeys | undefined
+  /** Absent where a test holds them. */
+  readonly keys?: OwnKeys
   readonly clock: Clock
   readonly random: Random
   readonly profile: Json

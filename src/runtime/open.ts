@@ -9,6 +9,7 @@ import {
 } from '../core/index.js'
 import {
   createKeyFile,
+  finishIdentity,
   generateIdentity,
   type IdentityKeys,
   KeyFiles,
@@ -18,6 +19,8 @@ import {
   holdStore,
   inspectLocation,
   type Ledger,
+  type Location,
+  mainIdentity,
   openLedger,
   openMemoryStore,
   type Store
@@ -30,7 +33,7 @@ export interface OpenOptions {
   readonly location: string
   /** Makes a ledger with a new identity where there is none. */
   readonly create?: 'if-absent'
-  /** Which identity of the ledger; the first one by default. */
+  /** Which identity of the ledger; the one it was made with by default. */
   readonly identity?: IdentityId
   /** Opens the key file. Not needed for key files in plain text. */
   readonly passphrase?: string
@@ -51,6 +54,8 @@ export interface OpenedLedger {
   readonly store: Store
   /** Where it lies, without symbolic links; undefined in memory. */
   readonly realPath: string | undefined
+  /** The same place, held; absent in memory. */
+  readonly location?: Location
   /** Absent where a test holds them. */
   readonly keys?: OwnKeys
   /** Present while the ledger is an imported one that is being taken over. */
@@ -75,36 +80,56 @@ export async function openForRuntime(
   { random }: { readonly random: Random }
 ): Promise<OpenedLedger> {
   if (options.location === MEMORY_LOCATION) return openInMemory(options, random)
-  const { location } = options
-  await refuseFollower(options)
-  const keys = await keysOf(options, random)
+  const found = identityToOpen(options, await inspectLocation(options.location))
+  const keys = await keysOf(options, found, random)
   const { identity } = keys.keys
   const held = await holdStore(
-    location,
+    options.location,
     options.create === undefined ? {} : { create: { identities: [identity] } }
   )
+  const { location, store } = held
   const close = async () => {
     await keys.close()
     await held.close()
   }
   try {
-    const ledger = await openSigned(held.store, keys)
-    const { realPath } = held.location
-    const opened = { ledger, store: held.store, realPath, keys, close: closing(ledger, close) }
-    if (held.location.marker.followers?.includes(identity) !== true) return opened
-    return { ...opened, follower: { end: () => held.location.endFollowing(identity) } }
+    if (!location.marker.identities.includes(identity)) {
+      throw new TallyError('ledger.identity_missing', { identity })
+    }
+    const ledger = await openSigned(store, keys)
+    const { realPath } = location
+    const opened = { ledger, store, realPath, location, keys, close: closing(ledger, close) }
+    if (location.marker.followers?.includes(identity) !== true) return opened
+    return { ...opened, follower: { end: () => location.endFollowing(identity) } }
   } catch (error) {
     await close()
     throw error
   }
 }
 
-/** Said before anybody is asked for a passphrase. */
-async function refuseFollower({ location, takeOver }: OpenOptions): Promise<void> {
-  if (takeOver === true) return
-  const found = await inspectLocation(location)
-  if (found?.marker.followers === undefined) return
-  throw new TallyError('ledger.follower', { path: found.realPath })
+type Found = Awaited<ReturnType<typeof inspectLocation>>
+
+/**
+ * The identity that is asked for; undefined where one is to be made. What is wrong is said before
+ * anybody is asked for a passphrase.
+ */
+function identityToOpen(options: OpenOptions, found: Found): IdentityId | undefined {
+  const { location, create, takeOver } = options
+  const asked = options.keys?.identity ?? options.identity
+  if (found === undefined) {
+    if (create === undefined) throw new TallyError('ledger.not_found', { path: location })
+    return asked
+  }
+  const { marker, realPath } = found
+  const identity = asked ?? mainIdentity(marker)
+  if (identity === undefined) throw new TallyError('ledger.not_found', { path: location })
+  if (!marker.identities.includes(identity)) {
+    throw new TallyError('ledger.identity_missing', { identity })
+  }
+  if (takeOver !== true && marker.followers?.includes(identity) === true) {
+    throw new TallyError('ledger.follower', { path: realPath })
+  }
+  return identity
 }
 
 async function openInMemory(options: OpenOptions, random: Random): Promise<OpenedLedger> {
@@ -140,25 +165,21 @@ async function openSigned(store: Store, own: OwnKeys): Promise<Ledger> {
   }
 }
 
-async function keysOf(options: OpenOptions, random: Random): Promise<OwnKeys> {
+async function keysOf(
+  options: OpenOptions,
+  found: IdentityId | undefined,
+  random: Random
+): Promise<OwnKeys> {
   const { location, passphrase } = options
   if (options.keys !== undefined) return new OwnKeys({ keys: options.keys, isKept: false })
-  const found = options.identity ?? (await firstIdentity(location, options.create))
   const created = found === undefined ? await createKeys(options, random) : undefined
   const identity = found ?? created?.identity
   if (identity === undefined) throw new TallyError('ledger.not_found', { path: location })
-  const files = new KeyFiles({ directory: keyDirectory(location), identity, passphrase })
+  const directory = keyDirectory(location)
+  const files = new KeyFiles({ directory, identity, passphrase })
+  // Whoever made it may have died between its marker and its key file.
+  if (created === undefined) await finishIdentity(directory, identity)
   return new OwnKeys({ keys: created ?? (await files.load()), files, isKept: true })
-}
-
-async function firstIdentity(
-  location: string,
-  create: OpenOptions['create']
-): Promise<IdentityId | undefined> {
-  const found = await inspectLocation(location)
-  if (found !== undefined) return found.marker.identities[0]
-  if (create !== undefined) return undefined
-  throw new TallyError('ledger.not_found', { path: location })
 }
 
 async function createKeys(options: OpenOptions, random: Random): Promise<IdentityKeys> {

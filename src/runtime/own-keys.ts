@@ -49,6 +49,11 @@ export class OwnKeys {
     return this.#files?.prepare(this.#keys, random) ?? newKeyFor(this.#keys, random)
   }
 
+  /** The files in which another identity can be made; undefined where keys are in no file. */
+  get files(): KeyFiles | undefined {
+    return this.#files
+  }
+
   /** Goes over to a prepared key, which a durable receipt has put into force. */
   async use(next: IdentityKeys): Promise<void> {
     this.#keys = next

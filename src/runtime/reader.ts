@@ -7,6 +7,7 @@ import {
   type GivenNote,
   type HeldStore,
   holdStore,
+  mainIdentity,
   type OwnerHandler,
   openLedger,
   type Store,
@@ -14,6 +15,12 @@ import {
 } from '../ledger/index.js'
 import type { Registrations, Registry } from './registry.js'
 import { serve } from './service.js'
+
+/** Which identity of a location is meant. */
+export interface NamedIdentity {
+  /** Default: the one that the location was made with. */
+  readonly identity?: IdentityId | undefined
+}
 
 /** A ledger that is read without its key. */
 export interface LedgerReader {
@@ -26,11 +33,14 @@ export interface LedgerReader {
  * Opens a ledger of this machine for reading: no key, no passphrase, no blocks, nothing written.
  * Throws `ledger.not_found`, `ledger.locked`, and the other codes of opening.
  */
-export async function openReader(location: string): Promise<LedgerReader> {
+export async function openReader(
+  location: string,
+  options: NamedIdentity = {}
+): Promise<LedgerReader> {
   const held = await holdStore(location)
   const { store } = held
   try {
-    const identity = identityOf(held, location)
+    const identity = identityOf(held, options)
     const ledger = await openLedger({
       store,
       identity,
@@ -66,7 +76,7 @@ export async function openReader(location: string): Promise<LedgerReader> {
  */
 export async function verifyLocation(
   location: string,
-  options: {
+  options: NamedIdentity & {
     readonly notes: readonly GivenNote[]
     readonly code?: Registrations | undefined
     /** How often each step is executed again; 1 unless told otherwise. */
@@ -76,7 +86,7 @@ export async function verifyLocation(
   const held = await holdStore(location)
   try {
     const { notes, code, executions = 1 } = options
-    const identity = identityOf(held, location)
+    const identity = identityOf(held, options)
     const { realPath } = held.location
     return await verifyStore({ store: held.store, identity, notes, code, executions, realPath })
   } finally {
@@ -87,11 +97,12 @@ export async function verifyLocation(
 /** Does one receipt of a location again. Undefined when there is none; throws as verifying does. */
 export async function replayLocation(
   location: string,
-  { which, code }: { readonly which: Hash | number; readonly code: Registrations }
+  options: NamedIdentity & { readonly which: Hash | number; readonly code: Registrations }
 ): Promise<ReceiptReplay | undefined> {
+  const { which, code } = options
   const held = await holdStore(location)
   try {
-    const identity = identityOf(held, location)
+    const identity = identityOf(held, options)
     const { replayReceipt } = await import('../audit/index.js')
     const { registry, close } = await codeOf(code, { identity, location: held.location.realPath })
     try {
@@ -137,10 +148,13 @@ async function codeOf(
   return { registry, close: () => sandbox.close() }
 }
 
-export function identityOf(held: HeldStore, path: string): IdentityId {
-  const [identity] = held.location.marker.identities
-  if (identity === undefined) throw new TallyError('ledger.not_found', { path })
-  return identity
+/** Throws `ledger.identity_missing` for one that the location does not have. */
+export function identityOf({ location }: HeldStore, { identity }: NamedIdentity): IdentityId {
+  const { marker, realPath: path } = location
+  const named = identity ?? mainIdentity(marker)
+  if (named === undefined) throw new TallyError('ledger.not_found', { path })
+  if (marker.identities.includes(named)) return named
+  throw new TallyError('ledger.identity_missing', { identity: named })
 }
 
 /** A ledger that is only read signs nothing. */

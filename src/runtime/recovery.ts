@@ -10,7 +10,7 @@ import {
 } from '../ledger/index.js'
 import { dropLock, readRollback } from './integrity-lock.js'
 import { inspectPackages } from './package-bytes.js'
-import { identityOf } from './reader.js'
+import { identityOf, type NamedIdentity } from './reader.js'
 
 /** How a recovery went, and which data directory is the live one now. */
 export interface LocationRecovery {
@@ -27,7 +27,7 @@ export interface LocationRecovery {
  */
 export async function recoverLocation(
   location: string,
-  options: {
+  options: NamedIdentity & {
     readonly notes: readonly GivenNote[]
     readonly allowCut: boolean
     readonly acknowledgeNotes: boolean
@@ -35,7 +35,7 @@ export async function recoverLocation(
 ): Promise<LocationRecovery> {
   const held = await holdStore(location)
   try {
-    const identity = identityOf(held, location)
+    const identity = identityOf(held, options)
     const { notes, allowCut, acknowledgeNotes } = options
     const asked = { store: held.store, identity, notes, acknowledgeNotes }
     try {

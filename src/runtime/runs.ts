@@ -345,5 +345,9 @@ export class Runs {
 
   #checkOpen(): void {
     if (this.#isClosing) throw new TallyError('runtime.closed', {})
+    // What begins now would have to wait for what may never be committed.
+    if (this.#options.ledger.state().mode === 'restoring') {
+      throw new TallyError('ledger.restoring', { problem: 'a snapshot takes its place' })
+    }
   }
 }

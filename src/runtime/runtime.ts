@@ -17,6 +17,7 @@ import {
   type JournalEntry,
   type Ledger,
   listenOwner,
+  mainIdentity,
   type OwnerHandler,
   type OwnerSocket,
   type RunRecord,
@@ -34,6 +35,7 @@ import {
 import { isEnded } from './ended.js'
 import { type ExportOptions, exportIntent, exportLedger } from './exporting.js'
 import type { Answer, RunHandle } from './handle.js'
+import { Importing } from './importing.js'
 import { IntegrityLock } from './integrity-lock.js'
 import { type IntentRequest, Intents } from './intents.js'
 import { kernelFor } from './kernel.js'
@@ -102,6 +104,7 @@ export class WiredRuntime implements Runtime {
   readonly #lock: IntegrityLock
   readonly #conversation: Conversation
   readonly #acts: SystemActs
+  readonly #importing: Importing
   #warnings: readonly string[] = []
   #socket: OwnerSocket | undefined
   #closed: Promise<void> | undefined
@@ -137,8 +140,8 @@ export class WiredRuntime implements Runtime {
     const codeHashes = () => packages.installedCode()
     const { realPath } = opened
     this.#lock = new IntegrityLock({ ledger, kernel: KERNEL_VERSION, realPath, codeHashes })
-    const { keys, follower } = opened
-    this.#acts = new SystemActs({ ledger, keys, clock, random, profile, versions, follower })
+    this.#acts = new SystemActs({ ...opened, clock, random, profile, versions })
+    this.#importing = new Importing(opened)
     this.intents = new Intents({
       ledger,
       registry,
@@ -149,7 +152,8 @@ export class WiredRuntime implements Runtime {
       keepLock: () => this.#lock.keep(),
       read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload),
       act: (asked) => this.#acts.act(asked),
-      exports: (asked) => exportIntent(opened, asked)
+      exports: (asked) => exportIntent(opened, asked),
+      imports: (asked) => this.#importing.act(asked)
     })
     this.#conversation = new Conversation({
       ledger,
@@ -312,10 +316,11 @@ export class WiredRuntime implements Runtime {
 
   /** Has the sessions that backends keep for agents noted beside the ledger. */
   async noteSessions(): Promise<void> {
-    const { realPath } = this.#opened
+    const { realPath, location } = this.#opened
     // In safe mode nobody knows which runs are over.
     if (realPath === undefined || this.#mode !== 'normal' || !this.#isSound()) return
-    const notes = await SessionFiles.open(realPath)
+    const isMain = location === undefined || mainIdentity(location.marker) === this.identity
+    const notes = await SessionFiles.open(realPath, isMain ? undefined : this.identity)
     this.registry.rooms.useNotes(notes, (runId) => {
       const record = this.ledger.run(runId as RunId)
       return record === undefined || isEnded(record)
@@ -327,8 +332,10 @@ export class WiredRuntime implements Runtime {
     return this.#closed
   }
 
-  // Nobody may ask while the runs end, and the socket goes before the lock does (L11).
+  // Nobody may ask while the runs end, and the socket goes before the lock does (L11). Runs cannot
+  // end while an import holds their commits.
   async #close(): Promise<void> {
+    await this.#importing.close()
     await this.#socket?.close()
     await this.runsOf.close()
     await this.registry.rooms.close()

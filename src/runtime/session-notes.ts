@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SessionNote, SessionNotes } from '../agent/index.js'
-import { canonicalize, isJsonObject, type Json, sha256Hex } from '../core/index.js'
+import { canonicalize, type IdentityId, isJsonObject, type Json, sha256Hex } from '../core/index.js'
 import { readIfPresent, replaceFile } from '../ledger/index.js'
 
 const DIRECTORY = 'agent-sessions'
@@ -22,9 +22,12 @@ export class SessionFiles implements SessionNotes {
     this.#notes = notes
   }
 
-  /** Reads what is noted beside a ledger; a file that is no note is left alone. */
-  static async open(realPath: string): Promise<SessionFiles> {
-    const directory = join(realPath, DIRECTORY)
+  /**
+   * Reads what is noted beside a ledger for the runs of its main identity, or of another one; a
+   * file that is no note is left alone.
+   */
+  static async open(realPath: string, other?: IdentityId): Promise<SessionFiles> {
+    const directory = join(realPath, other === undefined ? DIRECTORY : `${DIRECTORY}-${other}`)
     const names = await readdir(directory).catch(() => [])
     const notes = new Map<string, SessionNote>()
     for (const name of names) {

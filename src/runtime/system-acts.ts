@@ -8,18 +8,16 @@ import {
 } from '../core/index.js'
 import {
   doneReply,
-  type ErrorReply,
   type Intent,
   type IntentReply,
-  isSystemIntent,
   KERNEL_ID,
-  notAvailable,
   type SystemIntent,
   sameVersions,
   VERSIONS_KEY,
   type Versions,
   versionsIn
 } from '../intent/index.js'
+import { finishIdentities, IdentityMaking, type IdentityMakingParts } from './identity-making.js'
 import { KeyRotation, type KeyRotationParts } from './key-rotation.js'
 import { refusal } from './refusal.js'
 import { type Follower, TakingOver } from './taking-over.js'
@@ -40,11 +38,13 @@ export interface AskedIntent {
  */
 export class SystemActs {
   readonly #parts: SystemActsParts
+  readonly #making: IdentityMaking
   readonly #rotation: KeyRotation
   readonly #takingOver: TakingOver
 
   constructor(parts: SystemActsParts) {
     this.#parts = parts
+    this.#making = new IdentityMaking(parts)
     this.#rotation = new KeyRotation(parts)
     this.#takingOver = new TakingOver(parts.ledger, parts.follower)
   }
@@ -55,6 +55,8 @@ export class SystemActs {
     if (!isJsonObject(principal) || principal['kind'] !== 'owner') return undefined
     const isEmpty = Object.keys(intent.payload).length === 0
     switch (intent.action) {
+      case 'system.identity.create':
+        return this.#making.act(asked)
       case 'system.key.rotate':
         if (isEmpty) return this.#rotation.rotate(id, principal)
         return Promise.resolve(refusal(id, intent.action, 'invalid_input', noPayload))
@@ -70,12 +72,14 @@ export class SystemActs {
   }
 
   /**
-   * What comes before anything else: takes an imported ledger over, and has the versions of this
-   * program noted where others have used it last; one that a later kernel has used goes into safe
-   * mode. Throws `ledger.safe_mode` for an imported one that is in it.
+   * What comes before anything else: makes identities that were begun whole, takes an imported
+   * ledger over, and has the versions of this program noted where others have used it last; one
+   * that a later kernel has used goes into safe mode. Throws `ledger.safe_mode` for an imported one
+   * that is in it.
    */
   async begin(ask: (action: SystemIntent) => Promise<IntentReply>): Promise<void> {
     const { ledger } = this.#parts
+    await finishIdentities(this.#parts)
     if (ledger.state().mode !== 'safe') this.#refuseLater()
     await this.#takingOver.begin(() => ask('system.takeover'))
     if (ledger.state().mode !== 'safe' && this.#isOutdated()) await ask('system.upgrade')
@@ -116,16 +120,10 @@ export class SystemActs {
   }
 }
 
-export interface SystemActsParts extends KeyRotationParts {
+export interface SystemActsParts extends KeyRotationParts, IdentityMakingParts {
   readonly versions: Versions
   /** Present where the ledger was imported and is taken over. */
-  readonly follower: Follower | undefined
+  readonly follower?: Follower
 }
 
 const noPayload = { problem: 'it takes no payload' }
-
-/** The reply to a system intent that is known and not done, with what does it instead. */
-export function unavailable(id: RunId, action: string): ErrorReply | undefined {
-  const why = isSystemIntent(action) ? notAvailable[action] : undefined
-  return why === undefined ? undefined : refusal(id, action, 'not_available', { ...why })
-}

@@ -24,6 +24,7 @@ const unavailable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ledger.locked',
   'ledger.poisoned',
   'ledger.safe_mode',
+  'ledger.restoring',
   'ledger.closed',
   'ledger.fenced',
   'ledger.follower',

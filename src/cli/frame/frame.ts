@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { type IdentityId, isIdentityId, TallyError } from '../../core/index.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 import { Output, type Sink } from './output.js'
 import { escapeText } from './text.js'
@@ -10,6 +11,7 @@ export interface CommonOptions {
   readonly dir?: string
   readonly json?: boolean
   readonly config?: string
+  readonly identity?: string
 }
 
 /** What a command is handed: where it reads, where it writes, where it stands. */
@@ -19,6 +21,8 @@ export interface Frame {
   readonly cwd: string
   /** Directory of the ledger, absolute. */
   readonly directory: string
+  /** Which identity of the ledger; undefined where none is named. */
+  readonly identity: IdentityId | undefined
   /** Words that name this ledger in a command that is shown; empty for the default one. */
   readonly directoryWords: readonly string[]
   /** The same for the configuration. */
@@ -34,16 +38,27 @@ export function createFrame(
     readonly cwd: string
   }
 ): Frame {
-  const { dir = DEFAULT_DIRECTORY, json = false, config } = options
+  const { dir = DEFAULT_DIRECTORY, json = false, config, identity } = options
   const { stdout, stderr, environment, cwd } = host
   return {
     output: new Output({ stdout, stderr, isJson: json, environment }),
     environment,
     cwd,
     directory: resolve(cwd, dir),
-    directoryWords: dir === DEFAULT_DIRECTORY ? [] : ['--dir', dir],
+    identity: identityNamed(identity),
+    directoryWords: [
+      ...(dir === DEFAULT_DIRECTORY ? [] : ['--dir', dir]),
+      ...(identity === undefined ? [] : ['--identity', identity])
+    ],
     configWords: config === undefined ? [] : ['--config', config]
   }
+}
+
+function identityNamed(word: string | undefined): IdentityId | undefined {
+  if (word === undefined || isIdentityId(word)) return word
+  const problem =
+    '--identity takes the 64 hex digits of an identity, as "tally identities" lists them'
+  throw new TallyError('cli.usage', { problem })
 }
 
 /** A command as it would be typed: words quoted for a shell where they must be. */

@@ -20,12 +20,21 @@ export async function atHolder<Result>(
       const found = await inspectLocation(directory)
       if (found === undefined) throw new TallyError('ledger.not_found', { path: directory })
       const owner = await connectOwner(found.realPath)
+      if (owner !== undefined) checkIdentity(frame, owner)
       return await (owner === undefined ? work.here(directory) : work.owner(owner, found.realPath))
     } catch (error) {
       if (!isPassing(error) || systemClock.now() >= end) throw error
       await pause(limits.LOCK_POLL_MS)
     }
   }
+}
+
+/** A ledger is open with one of its identities at a time. */
+function checkIdentity({ identity, directory: path }: Frame, owner: OwnerClient): void {
+  const { identity: held } = owner.ledger
+  if (identity === undefined || identity === held) return
+  owner.close()
+  throw new TallyError('ledger.locked', { path, problem: `a process has it open as ${held}` })
 }
 
 /** Whoever holds the ledger is about to let go of it. */

@@ -50,6 +50,7 @@ function opener(frame: Frame, need: Need, given: string | undefined): () => Prom
     config ??= need === 'run' ? await configOf(frame, given) : {}
     const asked = {
       ...(passphrase === undefined ? {} : { passphrase }),
+      ...(frame.identity === undefined ? {} : { identity: frame.identity }),
       ...(need === 'take over' ? { takeOver: true as const } : {})
     }
     return openForRunning(frame, { location: frame.directory, ...config, ...asked })
@@ -67,7 +68,7 @@ function opener(frame: Frame, need: Need, given: string | undefined): () => Prom
 
 async function openForReading(frame: Frame): Promise<Session> {
   const { openReader } = await import('../../runtime/index.js')
-  const reader = await openReader(frame.directory)
+  const reader = await openReader(frame.directory, { identity: frame.identity })
   return { client: localClient(reader.service), holder: 'us', close: () => reader.close() }
 }
 

@@ -30,7 +30,7 @@ export async function verifyThere(
     here: async (directory) => {
       if (replay) code ??= await configOf(frame, config)
       const { verifyLocation } = await import('../../runtime/index.js')
-      return verifyLocation(directory, { notes, code, executions })
+      return verifyLocation(directory, { notes, code, executions, identity: frame.identity })
     }
   })
 }
@@ -50,7 +50,8 @@ export async function replayThere(
     here: async (directory) => {
       code ??= await configOf(frame, config)
       const { replayLocation } = await import('../../runtime/index.js')
-      const replayed = await replayLocation(directory, { which, code })
+      const { identity } = frame
+      const replayed = await replayLocation(directory, { which, code, identity })
       if (replayed === undefined) throw new TallyError('receipt.not_found', { which })
       return replayed
     }

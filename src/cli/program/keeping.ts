@@ -22,7 +22,7 @@ export function addKeepingCommands(add: Add): void {
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--acknowledge-notes', 'go on although a note proves that more was there')
   const importing = async () => (await import('../import.js')).importLedger
-  add('import [file]', 'make the ledger of a snapshot, to be read', importing)
+  add('import [file]', 'make the ledger of a snapshot, or restore one', importing)
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--take-over', 'run it here from now on; nothing else may run its identity')
     .option('--key <file>', 'with --take-over: the key file of its identity, to be copied')

@@ -27,6 +27,8 @@ export function addReadCommands(add: Add): void {
   add('replay [receipt]', 'execute a receipt again, or all of them, twice', replay).option(
     ...configOption
   )
+  const identities = async () => (await import('../identities.js')).identities
+  add('identities', 'list the identities of the ledger', identities)
   add('note', 'sign everything so far', async () => (await import('../note.js')).note).option(
     '-o, --output <file>',
     'where to write it'

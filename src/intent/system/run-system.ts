@@ -1,13 +1,12 @@
-import type { KernelPort } from '../../block/index.js'
+import { type KernelPort, loneUnitId } from '../../block/index.js'
 import { mayAdminister, type Principal } from '../../capability/index.js'
-import { type IdentityId, isJsonObject, type Json } from '../../core/index.js'
+import { type IdentityId, isJsonObject, type Json, type RunId } from '../../core/index.js'
 import type { Intent } from '../intent.js'
 import { KERNEL_HASH, KERNEL_ID, KERNEL_VERSION } from '../kernel-version.js'
-import { isSystemIntent } from '../names.js'
 import { payloadTextOf } from '../payload-text.js'
 import { recordedState } from '../providers.js'
+import { createIdentity } from './identities.js'
 import { revokeKey } from './keys.js'
-import { type NotAvailable, notAvailable } from './not-available.js'
 import { installPackage, uninstallPackage } from './packages.js'
 import { changeApprover, changeGrants, changePreference } from './permissions.js'
 import { takeOver } from './take-over.js'
@@ -30,6 +29,7 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
   'package.uninstall': uninstallPackage,
   'system.approver': changeApprover,
   'system.grant': (work) => changeGrants(work, 'grant'),
+  'system.identity.create': createIdentity,
   'system.key.revoke': revokeKey,
   'system.prefer': changePreference,
   'system.revoke': (work) => changeGrants(work, 'revoke'),
@@ -47,6 +47,9 @@ const ownerOnly: ReadonlySet<string> = new Set([
   'system.takeover',
   'system.upgrade'
 ])
+
+/** What the runtime begins and ends: only it knows what the payload is to name. */
+const loneOnly: ReadonlySet<string> = new Set(['system.identity.create', 'system.takeover'])
 
 /**
  * A system intent that changes state (K2), by the owner or an approver only (K13). Those that only
@@ -76,15 +79,14 @@ export function runSystem(
   if (by === undefined || may !== true) {
     return port.fail('not_permitted', { action, principal: by?.kind ?? 'unknown' })
   }
-  if (change === undefined) return port.fail('not_in_documents', { ...whyNot(action) })
+  const isLone = port.unitId === loneUnitId(port.runId as RunId)
+  if (change === undefined || (loneOnly.has(action) && !isLone)) {
+    return port.fail('not_in_documents', {
+      problem: 'it is done as an intent of its own, not as a step of a document',
+      fix: 'Submit it alone, with tally.intent or "tally intent".'
+    })
+  }
   return change({ port, identity, payload, by, at: Math.floor(port.at / 1000), versions })
-}
-
-/** Rotations are no runs: the ledger makes their receipts. */
-function whyNot(action: string): NotAvailable {
-  const problem = 'it is done as an intent of its own, not as a step of a document'
-  const known = isSystemIntent(action) ? notAvailable[action] : undefined
-  return known ?? { problem, fix: 'Submit it alone: tally.intent or "tally key rotate".' }
 }
 
 function principalOf(value: Json): Principal | undefined {

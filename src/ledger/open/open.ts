@@ -26,22 +26,19 @@ import { ChainScan, type ScannedChain } from './scan.js'
 import { startingPoint } from './starting-point.js'
 
 /**
- * Writes the first head of an identity: no receipts, an empty state, epoch 0.
+ * Writes the first head of an identity: no receipts, an empty state, epoch 0; then opens it.
  * Throws `ledger.identity_exists` when the store has one.
  */
 export async function createLedger(options: CreateLedgerOptions): Promise<OpenLedger> {
   const { store, identity } = options
+  if (await beginLedger(store, identity)) return openLedger(options)
+  throw new TallyError('ledger.identity_exists', { identity })
+}
+
+/** Writes the first head of an identity; false when the store has one already. */
+export async function beginLedger(store: Store, identity: IdentityId): Promise<boolean> {
   const keys = new StoreKeys(identity)
-  const head: Head = {
-    epoch: 0,
-    headRoot: headRootOf(genesisTip(identity)),
-    logRoot: LogFrontier.empty.root(),
-    logSize: 0,
-    receiptHash: null,
-    receipts: 0,
-    seq: 0,
-    storageRoot: emptyStorageRoot
-  }
+  const head: Head = { ...emptyHead(identity), headRoot: headRootOf(genesisTip(identity)) }
   const [created] = await store.commit([
     {
       condition: { key: keys.head, value: undefined },
@@ -49,8 +46,7 @@ export async function createLedger(options: CreateLedgerOptions): Promise<OpenLe
       deletes: []
     }
   ])
-  if (created !== true) throw new TallyError('ledger.identity_exists', { identity })
-  return openLedger(options)
+  return created === true
 }
 
 /**

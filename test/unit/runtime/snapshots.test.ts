@@ -351,9 +351,6 @@ describe('an export', () => {
     expect(await tally.intent({ action: 'system.export' })).toMatchObject({
       reason: 'invalid_input'
     })
-    expect(await tally.intent({ action: 'system.import' })).toMatchObject({
-      reason: 'not_available'
-    })
     tally.ledger.enterSafeMode({ code: 'test', message: 'a test' })
     const inSafeMode = { action: 'system.export', payload: { path: fresh() } }
     expect(await tally.intent(inSafeMode)).toMatchObject({ type: 'dapp', isNoted: false })

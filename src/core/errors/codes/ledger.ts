@@ -98,8 +98,8 @@ export const ledgerCodes = {
     fix: 'Stop one of the two; then open the ledger again.'
   },
   'ledger.identity_missing': {
-    message: 'The store holds no ledger of {identity}.',
-    fix: 'Create it with `tally init`, or pass create: "if-absent".'
+    message: 'There is no ledger of {identity} here.',
+    fix: 'Name an identity that `tally identities` lists; `system.identity.create` makes another one.'
   },
   'ledger.identity_exists': {
     message: 'The store holds a ledger of {identity} already.',
