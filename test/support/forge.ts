@@ -79,7 +79,7 @@ const document: Json = {
   }
 }
 
-/** Runs the document honestly; gives the store and what was appended, in order. */
+/** Runs the document honestly; gives the store and what was appended, in order, entry by entry. */
 export async function honestLedger(): Promise<{
   readonly store: Store
   readonly items: readonly JournalItem[]
@@ -100,7 +100,14 @@ export async function honestLedger(): Promise<{
   const { status } = await run.result
   if (status !== 'done') throw new Error(`the honest run is ${status}`)
   await runtime.close()
-  return { store, items }
+  return { store, items: items.flatMap(singly) }
+}
+
+/** One item for each entry of one: what the item completes comes with the last. */
+function singly(item: JournalItem): readonly JournalItem[] {
+  const { runId, entries } = item
+  const before = entries.slice(0, -1).map((text) => ({ runId, entries: [text] }))
+  return [...before, { ...item, entries: entries.slice(-1) }]
 }
 
 /**
