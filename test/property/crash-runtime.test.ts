@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
-import { Xorshift128 } from '../../src/core/index.js'
+import { type IdentityId, Xorshift128 } from '../../src/core/index.js'
+import { inspectLocation } from '../../src/ledger/index.js'
 import { createRuntime } from '../../src/runtime/index.js'
 import { builtModule } from '../support/built.js'
 import { startWriter } from './crash-store/process.js'
@@ -100,31 +101,45 @@ describe('a killed runtime', () => {
     await runtime.close()
   })
 
-  it('K2: a key that is being rotated is the old one or the new one, kill after kill', {
+  it('K2: kill after kill, a key is the old or the new one, and an identity made whole or not', {
     timeout: ROTATION_KILLS * 20_000
   }, async () => {
     const random = new Xorshift128('crash-rotation')
     const location = join(directory, 'ledger')
     const told: string[] = []
+    const made: string[] = []
     for (let life = 1; life <= ROTATION_KILLS; life += 1) {
-      const rotations = 1 + (random.uint32() % 3)
+      const acts = 1 + (random.uint32() % 5)
       const later = random.uint32() % ROTATION_MS_MAX
       let lines = 0
       await startWriter('rotate-worker.mjs', [builtModule('index.js'), location], (line, kill) => {
         const [kind, publicKey = ''] = line.split(' ')
+        if (kind === 'made') made.push(publicKey)
         // What was told stands; at most the one that was under way may have come to be besides.
         if (kind === 'ready' && told.length > 0 && told.at(-1) !== publicKey) {
           expect(told).not.toContain(publicKey)
         }
-        told.push(publicKey)
+        if (kind !== 'made') told.push(publicKey)
         lines += 1
-        if (lines === rotations + 1) setTimeout(kill, later)
+        if (lines === acts + 1) setTimeout(kill, later)
       })
     }
     const tally = await createRuntime({ location, insecurePlaintextKey: true, serve: false })
     expect(tally.status()).toMatchObject({ mode: 'ready', warnings: [] })
     expect(await keyInForce(tally)).toMatch(/^[0-9a-f]{64}$/)
     expect(await tally.verify()).toMatchObject({ ok: true })
+    const keys = await tally.ledger.list('system/identities/')
+    const { identity } = tally
     await tally.close()
+    const identities = keys.map((key) => key.slice(key.lastIndexOf('/') + 1))
+    expect(identities).toEqual(expect.arrayContaining(made))
+    expect(made.length).toBeGreaterThan(0)
+    const found = await inspectLocation(location)
+    expect(found?.marker.identities).toEqual([identity, ...identities].sort())
+    const [other] = identities as IdentityId[]
+    if (other === undefined) throw new Error('none was made')
+    const second = await createRuntime({ location, identity: other, serve: false })
+    expect(await keyInForce(second)).toBe(other)
+    await second.close()
   })
 })

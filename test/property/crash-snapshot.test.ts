@@ -1,4 +1,4 @@
-import { readdir } from 'node:fs/promises'
+import { cp, readdir } from 'node:fs/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { importSnapshot, inspectLocation, unfinishedData } from '../../src/ledger/index.js'
 import { verifyLocation } from '../../src/runtime/index.js'
@@ -24,12 +24,19 @@ const whole = () => place.path('whole.snapshot')
  * Imports in a process of its own that dies at a step; tells how many steps it lived, if it did.
  */
 async function dying(location: string, step: number, delayMs = 0): Promise<number | undefined> {
-  let lived: number | undefined
-  const options = [builtModule('ledger/index.js'), location, whole(), `${step}`, `${delayMs}`]
-  await startWriter('import-worker.mjs', options, (line) => {
-    lived = Number(line.split(' ')[1])
-  })
+  const { lived } = await importing('ledger/index.js', [location, whole(), `${step}`, `${delayMs}`])
   return lived
+}
+
+async function importing(module: string, options: readonly string[]) {
+  const told: string[] = []
+  let lived: number | undefined
+  await startWriter('import-worker.mjs', [builtModule(module), ...options], (line) => {
+    const [kind, what = ''] = line.split(' ')
+    if (kind === 'told') told.push(what)
+    else lived = Number(what)
+  })
+  return { lived, told }
 }
 
 it('L9, P3, K10: an import that dies at any step leaves the old ledger, and the next goes on', {
@@ -79,4 +86,40 @@ it('L9, P3, K10: an import that dies at any step leaves the old ledger, and the 
   expect(await unfinishedData(fresh)).toEqual(['data-1'])
   const { live } = await importSnapshot(fresh, { file: whole() })
   expect((await readdir(fresh)).sort()).toEqual([live, 'marker.json'])
+})
+
+it('L9, K10, D2: an open ledger that dies while it is restored is the old or the new one', {
+  timeout: 120_000
+}, async () => {
+  const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })
+  await fillLedger(tally)
+  const first = tally.ledger.roots().head
+  await tally.close()
+  await cp(place.path('ledger'), place.path('early'), { recursive: true })
+  const later = await openSnapshotLedger(place.path('ledger'))
+  await later.start(documentOf('note'), { inputs: { text: 'later' } }).result
+  const { headRoot } = await later.export({ path: whole() })
+  await later.close()
+
+  const steps = ['before marker', 'behind marker']
+  if (process.env['SOAK'] === '1') for (let step = 1; step < 25; step += 1) steps.push(`${step}`)
+  for (const step of steps) {
+    const location = place.path(`open-${step.replace(' ', '-')}`)
+    await cp(place.path('early'), location, { recursive: true })
+    const { told } = await importing('index.js', [location, whole(), step, '0', 'open'])
+    // What waited for its commit was told to nobody.
+    expect(told, step).toEqual([])
+    const report = await verifyLocation(location, { notes: [] })
+    expect(report.failure, step).toBeUndefined()
+    const isNew = report.head?.headRoot === headRoot
+    if (!isNew) expect(report.head?.headRoot, step).toBe(first)
+    if (step === 'before marker') expect(isNew).toBe(false)
+    if (step === 'behind marker') expect(isNew).toBe(true)
+    const again = await openSnapshotLedger(location, isNew ? { takeOver: true } : {})
+    expect(again.status(), step).toMatchObject({ mode: 'ready', warnings: [] })
+    const reply = await again.intent({ action: 'system.import', payload: { file: whole() } })
+    expect(reply, step).toMatchObject({ restored: !isNew })
+    await again.close()
+    expect(await unfinishedData(location), step).toEqual([])
+  }
 })

@@ -1,7 +1,7 @@
 /**
- * A process that rotates the key of a ledger again and again until it is killed. Prints
- * `ready <public key>` with the key that it has found in force, and `done <public key>` for each
- * rotation whose end it was told.
+ * A process that rotates the key of a ledger and makes other identities again and again until it is
+ * killed. Prints `ready <public key>` with the key that it has found in force, `done <public key>`
+ * for each rotation and `made <identity>` for each identity whose end it was told.
  */
 import { writeSync } from 'node:fs'
 
@@ -26,6 +26,8 @@ async function main([library, location]) {
   for (;;) {
     const { publicKey } = await tally.intent({ action: 'system.key.rotate' })
     say(`done ${publicKey}`)
+    const { identity } = await tally.intent({ action: 'system.identity.create' })
+    say(`made ${identity}`)
   }
 }
 
