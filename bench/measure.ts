@@ -71,6 +71,11 @@ export function settledHeapBytes(): number {
   return process.memoryUsage().heapUsed
 }
 
+/** {@link settledHeapBytes}, and what typed arrays hold outside of the heap. */
+export function settledBytes(): number {
+  return settledHeapBytes() + process.memoryUsage().arrayBuffers
+}
+
 /** Runs `work` for 0..count-1 with at most `width` at once. */
 export async function inParallel(
   count: number,

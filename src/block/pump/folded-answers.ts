@@ -242,9 +242,9 @@ class Pool {
   }
 }
 
-/** Growing by a quarter: what is not used yet must not outweigh what is. */
+/** Growing by an eighth: what is not used yet must not outweigh what is. */
 function grownBy(length: number, size: number): number {
-  return size * Math.max(2, Math.ceil(length / size / 4))
+  return size * Math.max(2, Math.ceil(length / size / 8))
 }
 
 function hashAt(pool: Pool, place: number): Hash {
