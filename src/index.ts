@@ -85,6 +85,7 @@ export {
   type ExportOptions,
   type IntentRequest,
   type PlannedText,
+  type RecheckOptions,
   type Registrations,
   type ResolvedText,
   type ResolveOptions,
@@ -95,5 +96,6 @@ export {
   type RuntimeStatus,
   type StartOptions,
   type TallyConfig,
+  type TransactionCheck,
   type VerifyOptions
 } from './runtime/index.js'

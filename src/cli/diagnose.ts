@@ -1,16 +1,25 @@
 import { isJsonObject, type Json } from '../core/index.js'
+import type { TransactionCheck } from '../runtime/index.js'
 import type { NodeDiagnostic, NodeTrouble } from '../workflow/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { shortValue, statusText } from './frame/render.js'
-import { withSession } from './frame/session.js'
+import { openSession } from './frame/session.js'
 import { type Text, text } from './frame/text.js'
 
 /**
  * `tally diagnose RUN`: what a run waits for and what has failed in it, node by node, with what may
- * be done about it (W10). With `--json`, one document for a program or a model.
+ * be done about it (W10). With `--json`, one document for a program or a model. With `--on-chain`
+ * the chains are asked whether what the run has as confirmed still stands.
  */
-export async function diagnose(frame: Frame, runId: string): Promise<ExitCode> {
-  return withSession(frame, 'read', async ({ client }) => {
+export async function diagnose(
+  frame: Frame,
+  runId: string,
+  options: { readonly onChain?: boolean; readonly sendAgain?: boolean; readonly config?: string }
+): Promise<ExitCode> {
+  const { onChain = false, sendAgain = false, config } = options
+  const session = await openSession(frame, onChain || sendAgain ? 'run' : 'read', { config })
+  try {
+    const { client } = session
     const { diagnosticsIn, troublesOf } = await import('../workflow/index.js')
     const view = await client.request('show', { id: runId })
     const history: NodeDiagnostic[] = []
@@ -27,10 +36,22 @@ export async function diagnose(frame: Frame, runId: string): Promise<ExitCode> {
       ({ nodeId }, index) =>
         !known.has(nodeId) && history.findLastIndex((one) => one.nodeId === nodeId) === index
     )
+    const isAsked = onChain || sendAgain
+    const checks = isAsked ? await client.request('recheck', { id: runId, sendAgain }) : []
     const { output } = frame
-    output.document('diagnosis', { run: runId, status: view.status, troubles: open, past })
+    const asked = isAsked ? { transactions: checks } : {}
+    output.document('diagnosis', {
+      run: runId,
+      status: view.status,
+      troubles: open,
+      past,
+      ...asked
+    })
     output.line(text`${output.paint('bold', runId)} ${statusText(output.paint, view.status)}`)
-    if (open.length === 0 && past.length === 0) output.line(text`  nothing stands in its way`)
+    const isClear = checks.every(({ diagnostic }) => diagnostic === null)
+    if (open.length === 0 && past.length === 0 && isClear) {
+      output.line(text`  nothing stands in its way`)
+    }
     for (const trouble of open) {
       for (const line of troubleLines(frame, runId, trouble)) output.line(line)
     }
@@ -38,8 +59,29 @@ export async function diagnose(frame: Frame, runId: string): Promise<ExitCode> {
       output.line(text`${output.paint('bold', diagnostic.nodeId)} has failed earlier`)
       for (const line of diagnosticLines(diagnostic)) output.line(line)
     }
-    return exitCodes.done
-  })
+    for (const check of checks)
+      for (const line of checkLines(frame, runId, check)) output.line(line)
+    return isClear ? exitCodes.done : exitCodes.failed
+  } finally {
+    await session.close()
+  }
+}
+
+function checkLines({ output }: Frame, runId: string, check: TransactionCheck): readonly Text[] {
+  const { path, hash, recorded, found, diagnostic, sentAgain } = check
+  const { blockNumber, blockHash } = recorded
+  const node = output.paint('bold', path.split('/').at(-1) ?? path)
+  const stands = found === null ? 'nobody could say' : found.status.replaceAll('_', ' ')
+  const head = text`${node} ${stands}: ${hash}`
+  if (diagnostic === null) return [head]
+  const command = text`  tally diagnose ${runId} --send-again`
+  return [
+    head,
+    text`  was in block ${blockNumber} ${blockHash}`,
+    ...diagnosticLines(diagnostic),
+    ...(sentAgain === null ? [] : [text`  sent again: ${sentAgain}`]),
+    ...(found?.status === 'gone' && sentAgain === null ? [command] : [])
+  ]
 }
 
 function troubleLines({ output }: Frame, runId: string, trouble: NodeTrouble): readonly Text[] {

@@ -15,6 +15,7 @@ export { type Claim, type NonceChain, NonceOwner } from './nonces/owner.js'
 export type {
   Account,
   AccountRequest,
+  BlockPlace,
   BlockTag,
   Broadcast,
   CallOptions,
@@ -24,6 +25,7 @@ export type {
   LookRequest,
   Prepared,
   ReadRequest,
+  ReorgedTransaction,
   Revert,
   SignedTransaction,
   Simulation,
@@ -34,6 +36,15 @@ export type {
   WriteRequest
 } from './port.js'
 export { chainProviders } from './providers.js'
+export {
+  type ConfirmedTransaction,
+  confirmedIn,
+  confirmedTexts,
+  type FoundLater,
+  foundLater,
+  lookFor,
+  reorgedFailure
+} from './recheck.js'
 export { recoverTransactions, unfinishedIn } from './recover.js'
 export { type ConfirmOptions, confirmTransaction } from './steps/confirm.js'
 export {

@@ -69,8 +69,28 @@ export interface WriteRequest extends AccountRequest {
 }
 
 export type Prepared =
-  | { readonly kind: 'signed'; readonly transaction: SignedTransaction; readonly terms: Terms }
+  | {
+      readonly kind: 'signed'
+      readonly transaction: SignedTransaction
+      readonly terms: Terms
+      /** Of the same account: what had been included and is not any more; absent: none is known. */
+      readonly reorged?: readonly ReorgedTransaction[]
+    }
   | { readonly kind: 'unsigned'; readonly transaction: UnsignedTransaction; readonly terms: Terms }
+
+/** A transaction that the chain had in a block, and has not any more. */
+export interface ReorgedTransaction extends BlockPlace {
+  readonly hash: string
+  readonly nonce: number
+  /** `pending`: it waits for a block again; `refused`: its bytes are not taken any more. */
+  readonly found: 'pending' | 'sent_again' | 'refused'
+}
+
+/** A block that holds, or held, a transaction. */
+export interface BlockPlace {
+  readonly blockNumber: number
+  readonly blockHash: string
+}
 
 /** How the chain is configured to be waited for; sealed with what was prepared. */
 export interface Terms {
@@ -139,11 +159,9 @@ export type Standing =
   /** It is not what `expected` asks for. */
   | { readonly status: 'mismatch'; readonly fields: readonly string[] }
 
-export interface IncludedTransaction {
+export interface IncludedTransaction extends BlockPlace {
   readonly status: 'included'
   readonly success: boolean
-  readonly blockNumber: number
-  readonly blockHash: string
   /** Blocks from its own to the newest one: 1 when it is in the newest. */
   readonly confirmations: number
   /** What the node outputs: `tx_hash`, `receipt` with decoded events (EVM). */

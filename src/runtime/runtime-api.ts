@@ -16,6 +16,7 @@ import type { ExportOptions } from './exporting.js'
 import type { RunHandle } from './handle.js'
 import type { IntentRequest } from './intents.js'
 import type { OpenOptions } from './open.js'
+import type { RecheckOptions, TransactionCheck } from './recheck.js'
 import type { Registrations } from './registry.js'
 import type { RuntimeAudit, VerifyOptions } from './verifying.js'
 
@@ -107,6 +108,12 @@ export interface Runtime extends AsyncDisposable {
   receipt(which: Hash | number): Promise<StoredReceipt | undefined>
   /** What is wrong or doubtful in a document; empty when it is fine. */
   lint(document: string | Json): Promise<readonly Diagnostic[]>
+  /**
+   * Asks the chains whether the transactions that a run has as confirmed still stand where it has
+   * them. What is lost is told here and as an event; the run stays as it is. Rejects with
+   * `run.not_found`.
+   */
+  recheck(id: string, options?: RecheckOptions): Promise<readonly TransactionCheck[]>
   /**
    * Checks everything: hashes, links, signatures, state, journals; and, unless `reexecute` is
    * false, does every run again with the registered code. Never throws for bad data (semantics.md

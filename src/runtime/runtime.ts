@@ -44,6 +44,7 @@ import { messageOf, ownerNamed } from './messages.js'
 import { MEMORY_LOCATION, type OpenedLedger, openForRuntime } from './open.js'
 import { Packages } from './packages.js'
 import { hostOf } from './pump-host.js'
+import { type RecheckOptions, recheckRun, type TransactionCheck } from './recheck.js'
 import { Registry } from './registry.js'
 import { Runs } from './runs.js'
 import type {
@@ -134,11 +135,10 @@ export class WiredRuntime implements Runtime {
       onKernelWork: (position) => this.intents.stepped(position)
     })
     registry.rooms.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
-    const { store } = opened
+    const { store, realPath } = opened
     this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
     const { ledger, packages, audit, runsOf: runs } = this
     const codeHashes = () => packages.installedCode()
-    const { realPath } = opened
     this.#lock = new IntegrityLock({ ledger, kernel: KERNEL_VERSION, realPath, codeHashes })
     this.#acts = new SystemActs({ ...opened, clock, random, profile, versions })
     this.#importing = new Importing(opened)
@@ -176,6 +176,7 @@ export class WiredRuntime implements Runtime {
         verifySteadily(() => this.audit.verify({ notes, reexecute: replay, executions })),
       replay: (which) => this.audit.replayReceipt(which),
       lint: (document) => this.lint(document),
+      recheck: (id, given) => this.recheck(id, given),
       exports: (given) => this.export(given)
     })
   }
@@ -284,6 +285,13 @@ export class WiredRuntime implements Runtime {
     const prepared = await this.registry.prepare(document)
     if (!prepared.ok) return prepared.diagnostics
     return [...lintDocument(prepared.definition), ...prepared.warnings]
+  }
+
+  async recheck(id: string, options: RecheckOptions = {}): Promise<readonly TransactionCheck[]> {
+    if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
+    const { ledger, registry, events } = this
+    const tell = (event: DeliveredEvent) => void events.emit('event', event)
+    return recheckRun(id as RunId, options, { ledger, registry, tell })
   }
 
   verify(options: VerifyOptions = {}): Promise<VerificationReport> {

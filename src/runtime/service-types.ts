@@ -13,6 +13,7 @@ import type {
 import type { DeliveredEvent } from './channel.js'
 import type { PlannedText } from './conversation.js'
 import type { IntentRequest } from './intents.js'
+import type { RecheckOptions, TransactionCheck } from './recheck.js'
 
 /** The ledger and who holds it. */
 export interface ServiceStatus {
@@ -123,6 +124,11 @@ export interface ServiceRequests {
   readonly replay: {
     readonly params: { readonly hash?: string; readonly index?: number }
     readonly result: ReceiptReplay
+  }
+  /** Asks the chains about what a run has as confirmed; nothing of the run changes. */
+  readonly recheck: {
+    readonly params: { readonly id: string } & RecheckOptions
+    readonly result: readonly TransactionCheck[]
   }
   readonly note: { readonly params: object; readonly result: { readonly note: string } }
   /** Writes a snapshot to a path on the machine of the ledger. */

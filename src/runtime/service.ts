@@ -40,6 +40,7 @@ import {
 import { type Asking, intentRequestsOf } from './intent-service.js'
 import { messageOf } from './messages.js'
 import { Params } from './params.js'
+import type { RecheckOptions, TransactionCheck } from './recheck.js'
 import type { Registry } from './registry.js'
 import type { Runs } from './runs.js'
 import type {
@@ -71,6 +72,7 @@ export interface ServiceParts {
   exports(given: ExportOptions): Promise<SnapshotReport>
   /** Imported and not taken over: nothing of it runs. */
   readonly isFollower?: boolean
+  recheck?(id: string, options: RecheckOptions): Promise<readonly TransactionCheck[]>
   lint?(document: string): Promise<ServiceRequests['lint']['result']['diagnostics']>
 }
 
@@ -167,6 +169,7 @@ function requestsOf(parts: ServiceParts): Requests {
       if (replayed === undefined) throw new TallyError('receipt.not_found', { which })
       return replayed
     },
+    recheck: (params) => recheckOf(parts, params),
     note: async (params) => {
       params.end()
       runningOf(parts)
@@ -245,6 +248,18 @@ function receiptOf(params: Params): Hash | number {
   if (hash === undefined) return index ?? 0
   if (isHash(hash)) return hash
   throw new TallyError('receipt.not_found', { which: hash })
+}
+
+async function recheckOf(
+  { recheck, isFollower }: ServiceParts,
+  params: Params
+): Promise<readonly TransactionCheck[]> {
+  const sendAgain = params.flag('sendAgain')
+  const id = lastOf(params, params.text('id'))
+  // What an imported ledger has sent is its exporter's to send again.
+  const isForeign = sendAgain && isFollower === true
+  if (recheck === undefined || isForeign) throw new TallyError('ledger.read_only', {})
+  return recheck(id, { sendAgain })
 }
 
 function answerOf(params: Params): AnswerParams {

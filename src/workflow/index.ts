@@ -26,6 +26,7 @@ export {
   type NodeTrouble,
   overreaches,
   type RunDocuments,
+  reorgDiagnostic,
   troublesOf
 } from './engine/diagnose.js'
 export { type DryNode, type DryRun, dryRun } from './engine/dry-run.js'

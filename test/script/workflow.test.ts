@@ -181,4 +181,32 @@ describe('a run', () => {
     const words = ['run', 'pay.yaml', '--id', 'three', '--broadcast', '--yes', ...inputs]
     expect((await project.tally(words)).code).toBe(0)
   })
+
+  it('W10: is asked whether what it has as confirmed still stands, and says what is lost', async () => {
+    const forgets = config.replace('=> at(request.hash)', "=> ({ status: 'unknown' })")
+    await project.write('tally.config.ts', forgets)
+    const lost = await project.tally(['diagnose', 'three', '--on-chain', '--json'])
+    expect(lost.code).toBe(1)
+    expect(documentOf(lost, 'diagnosis')).toMatchObject({
+      status: 'done',
+      transactions: [
+        {
+          path: 'root/pay',
+          recorded: { blockNumber: 1 },
+          found: { status: 'gone' },
+          diagnostic: {
+            code: 'reorged_out',
+            nodeId: 'pay',
+            executionType: 'evm_call',
+            actions: ['retry', 'ask_user']
+          },
+          sentAgain: null
+        }
+      ]
+    })
+    const sent = await project.tally(['diagnose', 'three', '--send-again'])
+    expect(sent.code).toBe(1)
+    expect(sent.stdout).toContain('reorged_out')
+    expect(sent.stdout).toContain('sent again: accepted')
+  })
 })

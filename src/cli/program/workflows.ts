@@ -32,6 +32,9 @@ export function addWorkflowCommands(add: Add): void {
     .option(...configOption)
   const diagnose = async () => (await import('../diagnose.js')).diagnose
   add('diagnose <run>', 'show what stands in the way of a run, and what may be done', diagnose)
+    .option('--on-chain', 'ask the chains whether what the run has as confirmed still stands')
+    .option('--send-again', 'send the same bytes of what a chain does not know any more again')
+    .option(...configOption)
   const patch = async () => (await import('../decide.js')).patch
   answering(add('patch <run> <node> <changes...>', 'give a node PATH=JSON, and go on', patch))
   const retry = async () => (await import('../decide.js')).decide('retry')

@@ -142,6 +142,8 @@ async function included(viem: Viem, chain: EvmChain, found: Included): Promise<S
     if (!success)
       revert = await reasonOf(viem, chain, { execution, transaction, blockNumber, signal })
   }
+  if (request.from !== null)
+    chain.nonces(request.from).included(request, { blockNumber, blockHash })
   return {
     status: 'included',
     success,

@@ -5,6 +5,7 @@ import type {
   Account,
   AccountRequest,
   Prepared,
+  ReorgedTransaction,
   SignedTransaction,
   Simulation,
   WriteRequest
@@ -91,14 +92,14 @@ export async function prepareEvm(
       return countsIn(answers)
     }
     const resend = (sent: SignedTransaction) => resendTo(chain, sent, signal)
-    const transaction = await chain
-      .nonces(address)
-      .prepare({ counts, resend }, signal, async (nonce) => {
-        const known = present(answers, 'answers of the node')
-        const built = await build(viem, chain, asked, { address, nonce, answers: known, signal })
-        return sign(viem, chain, signer, built)
-      })
-    return { kind: 'signed', transaction, terms }
+    const lost: ReorgedTransaction[] = []
+    const port = { counts, resend, reorged: (one: ReorgedTransaction) => void lost.push(one) }
+    const transaction = await chain.nonces(address).prepare(port, signal, async (nonce) => {
+      const known = present(answers, 'answers of the node')
+      const built = await build(viem, chain, asked, { address, nonce, answers: known, signal })
+      return sign(viem, chain, signer, built)
+    })
+    return { kind: 'signed', transaction, terms, ...(lost.length === 0 ? {} : { reorged: lost }) }
   })
 }
 

@@ -1,5 +1,10 @@
 import { type Clock, limits } from '../../core/index.js'
-import type { SignedTransaction, UnfinishedTransaction } from '../port.js'
+import type {
+  BlockPlace,
+  ReorgedTransaction,
+  SignedTransaction,
+  UnfinishedTransaction
+} from '../port.js'
 import { Turnstile } from './turnstile.js'
 
 /** What the owner of an account's nonces asks the chain. */
@@ -8,6 +13,8 @@ export interface NonceChain {
   counts(): Promise<{ readonly included: number; readonly pending: number }>
   /** Sends signed bytes again; rejects when nobody says whether they were taken. */
   resend(transaction: SignedTransaction): Promise<'held' | 'refused'>
+  /** Hears of a transaction that the chain had in a block, and whose nonce is free again. */
+  reorged?(transaction: ReorgedTransaction): void
 }
 
 /** Whether prepared bytes may be sent. */
@@ -22,6 +29,8 @@ export type Claim =
 interface Reservation {
   readonly transaction: SignedTransaction
   wasSent: boolean
+  /** The block in which it was seen last. */
+  block?: BlockPlace | undefined
 }
 
 /**
@@ -34,7 +43,8 @@ interface Reservation {
  * 1. One transaction at a time is between its preparation and the answer to its first sending.
  * 2. A nonce is given to a second transaction only when the first was never sent, or the chain
  *    refuses it: of two transactions with one nonce at most one takes effect.
- * 3. No nonce is left out: what was sent and is not known to the chain is sent again first.
+ * 3. No nonce is left out: what was sent and is not known to the chain is sent again first. Whoever
+ *    prepares the next is told of what had been included before.
  */
 export class NonceOwner {
   readonly #turnstile: Turnstile
@@ -99,6 +109,12 @@ export class NonceOwner {
     this.sent(transaction)
   }
 
+  /** The chain has it in a block, for now. */
+  included({ hash, nonce }: Pick<SignedTransaction, 'hash' | 'nonce'>, block: BlockPlace): void {
+    const reservation = nonce === null ? undefined : this.#reserved.get(nonce)
+    if (reservation?.transaction.hash === hash) reservation.block = block
+  }
+
   recover(transactions: readonly UnfinishedTransaction[]): void {
     for (const { transaction, wasSent } of transactions) {
       const { nonce } = transaction
@@ -138,8 +154,12 @@ export class NonceOwner {
         this.#reserved.delete(nonce)
         continue
       }
-      if (nonce < pending) continue
+      if (nonce < pending) {
+        reorged(chain, reservation, 'pending')
+        continue
+      }
       const answer = await chain.resend(reservation.transaction)
+      reorged(chain, reservation, answer === 'held' ? 'sent_again' : 'refused')
       if (answer === 'refused') return nonce
     }
   }
@@ -153,4 +173,18 @@ export class NonceOwner {
     const [oldest] = this.#superseded
     if (oldest !== undefined) this.#superseded.delete(oldest)
   }
+}
+
+/** Tells, once, of a transaction that was in a block and whose nonce is not used any more. */
+function reorged(
+  chain: NonceChain,
+  reservation: Reservation,
+  found: ReorgedTransaction['found']
+): void {
+  const { transaction, block } = reservation
+  const { hash, nonce } = transaction
+  reservation.block = undefined
+  if (block === undefined || nonce === null) return
+  const { blockNumber, blockHash } = block
+  chain.reorged?.({ hash, nonce, blockNumber, blockHash, found })
 }

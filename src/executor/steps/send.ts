@@ -2,6 +2,7 @@ import type { BlockContext } from '../../block/index.js'
 import { isJsonObject, type Json, limits } from '../../core/index.js'
 import { type ChainFailureCode, chainFailure } from '../failure.js'
 import type { Prepared, SignedTransaction, Terms, WriteRequest } from '../port.js'
+import { reorgedFailure } from '../recheck.js'
 import { confirmTransaction } from './confirm.js'
 import { broadcastTransaction, prepareTransaction } from './effects.js'
 import { ChainStepFailure, rethrow, type TransactionOutcome } from './outcome.js'
@@ -60,12 +61,25 @@ async function oneTransaction(
 ): Promise<TransactionOutcome> {
   try {
     const prepared = await prepareTransaction(ctx, options, generation)
+    if (prepared.kind === 'signed') tellReorged(ctx, prepared)
     const terms = termsOf(options, prepared.terms)
     return prepared.kind === 'signed'
       ? await carryOut(ctx, { transaction: prepared.transaction, options, terms })
       : await handOver(ctx, { transaction: prepared.transaction, options, terms })
   } catch (error) {
     return rethrow(error)
+  }
+}
+
+/** What the account has lost is told with its next write: the run that sent it may be over. */
+function tellReorged(
+  ctx: BlockContext,
+  { transaction, reorged = [] }: Prepared & { readonly kind: 'signed' }
+): void {
+  const { chain, from } = transaction
+  for (const { found: status, ...lost } of reorged) {
+    const failure = reorgedFailure({ ...lost, chain, from }, { status })
+    ctx.log('tx_reorged_out', failure as unknown as Json)
   }
 }
 

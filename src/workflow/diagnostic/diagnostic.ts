@@ -54,6 +54,8 @@ export interface NodeDiagnostic {
 export type DiagnosticFields = Omit<NodeDiagnostic, 'actions'> & {
   /** Whether something may have happened outside: then a retry asks first. */
   readonly sent: boolean
+  /** The node has ended for good: what is left to do is outside of its run. Default false. */
+  readonly isOver?: boolean
 }
 
 /** Builds a diagnostic: fields by name from an allow-list, texts cut, secrets taken out. */
@@ -98,9 +100,15 @@ function cleanValue({ place, message }: { readonly place: string; readonly messa
 const byArguments: ReadonlySet<DiagnosticPhase> = new Set(['condition', 'arguments', 'check'])
 
 /** What helps: a retry where trying again can, a patch where values were at fault. */
-function actionsFor({ retryable, phase, code }: DiagnosticFields): readonly DiagnosticAction[] {
+function actionsFor({
+  retryable,
+  phase,
+  code,
+  isOver = false
+}: DiagnosticFields): readonly DiagnosticAction[] {
   const actions: DiagnosticAction[] = []
   if (retryable) actions.push('retry')
+  if (isOver) return [...actions, 'ask_user']
   const isAboutValues = byArguments.has(phase) || phase === 'assert' || phase === 'until'
   if (isAboutValues || phase === 'policy' || code === 'reverted') actions.push('patch')
   if (phase !== 'confirm') actions.push('ask_user')

@@ -1,5 +1,6 @@
 import type { OpenWait, Response } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import type { ChainFailure } from '../../executor/index.js'
 import { diagnosticIn, type NodeDiagnostic, nodeDiagnostic } from '../diagnostic/diagnostic.js'
 import { parsePatches } from '../readiness/patch.js'
 
@@ -112,6 +113,42 @@ function timedOut(path: string, end: JsonObject, definition: Json): NodeDiagnost
     lastCheckpoint: null,
     retryable: true,
     sent: isUnknown
+  })
+}
+
+/**
+ * The diagnostic of a transaction that a run has as confirmed and that is not in its block any
+ * more, or of which nobody can say. Its node and its receipt stay as they are; `retry` is to send
+ * the same bytes again, or to ask again.
+ */
+export function reorgDiagnostic(
+  {
+    failure,
+    path,
+    mayRetry
+  }: {
+    readonly failure: ChainFailure
+    readonly path: string
+    readonly mayRetry: boolean
+  },
+  run: RunDocuments
+): NodeDiagnostic {
+  const execution = memberOf(plannedNode(run, path) ?? null, 'execution')
+  const { code, message, phase, chain, sent, transaction } = failure
+  return nodeDiagnostic({
+    code,
+    message,
+    nodeId: nodeIn(path),
+    chain,
+    executionType: text(isJsonObject(execution) ? execution['type'] : undefined),
+    phase,
+    attempt: 1,
+    elapsedMs: 0,
+    lastCheckpoint: null,
+    retryable: mayRetry,
+    sent,
+    isOver: true,
+    ...(transaction === undefined ? {} : { transaction })
   })
 }
 

@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import type { JournalEntry } from '../../../src/block/index.js'
-import { type SignedTransaction, unfinishedIn } from '../../../src/executor/index.js'
+import {
+  confirmedIn,
+  lookFor,
+  type SignedTransaction,
+  unfinishedIn
+} from '../../../src/executor/index.js'
 
 const transaction: SignedTransaction = {
   chain: 'eip155:1',
@@ -65,5 +70,56 @@ describe('transactions in the journal of a run that has not ended', () => {
       ['0xa', false],
       ['0xc', true]
     ])
+  })
+})
+
+describe('confirmed transactions in the journal of a run', () => {
+  const looked = (blockNumber: number, outputs: object = {}) => {
+    const block = { blockNumber, blockHash: `0xb${blockNumber}` }
+    const body = { status: 'included', success: true, ...block, outputs }
+    return entry({ k: 'sealed', effect: 'chain.look', ok: true, body })
+  }
+  const unknown = entry({
+    k: 'sealed',
+    effect: 'chain.look',
+    ok: true,
+    body: { status: 'unknown' }
+  })
+  const settled = (success: boolean) => entry({ k: 'settled', response: { success } })
+  const confirmed = (...entries: readonly JournalEntry[]) =>
+    confirmedIn(entries).map(({ hash, blockNumber, transaction: bytes }) => [
+      hash,
+      blockNumber,
+      bytes?.hash ?? null
+    ])
+
+  it('are those of nodes that have succeeded, in the block that was seen last', () => {
+    expect(confirmed(prepared(), accepted, looked(3), settled(true))).toEqual([['0xa', 3, '0xa']])
+    const moved = [prepared(), looked(3), unknown, looked(4), settled(true)]
+    expect(confirmed(...moved)).toEqual([['0xa', 4, '0xa']])
+    expect(confirmed(prepared(), looked(3))).toEqual([])
+    expect(confirmed(prepared(), looked(3), settled(false))).toEqual([])
+    expect(confirmed(prepared(), unknown, settled(true))).toEqual([])
+    const retried = [prepared(), looked(3), settled(false), prepared(), looked(5), settled(true)]
+    expect(confirmed(...retried)).toEqual([['0xa', 5, '0xa']])
+  })
+
+  it('are told apart by their hash, and a wallet has the bytes of its own', () => {
+    const both = [
+      prepared(),
+      prepared('0xb'),
+      looked(3, { tx_hash: '0xa' }),
+      looked(4, { tx_hash: '0xb' }),
+      settled(true)
+    ]
+    expect(confirmed(...both)).toEqual([
+      ['0xa', 3, '0xa'],
+      ['0xb', 4, '0xb']
+    ])
+    const body = { kind: 'unsigned', transaction: { chain: 'eip155:1', from: null } }
+    const asked = entry({ k: 'sealed', effect: 'chain.prepare', ok: true, body })
+    const [wallet] = confirmedIn([asked, looked(7, { tx_hash: '0xw' }), settled(true)])
+    expect(wallet).toMatchObject({ hash: '0xw', chain: 'eip155:1', from: null, transaction: null })
+    expect(wallet && lookFor(wallet)).toMatchObject({ hash: '0xw', from: null, nonce: null })
   })
 })

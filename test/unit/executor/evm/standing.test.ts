@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
 import { evmExecutor } from '../../../../src/executor/evm/index.js'
 import type { Executor, SendOptions } from '../../../../src/executor/index.js'
+import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
 import type { RunResult, WiredRuntime } from '../../../../src/runtime/index.js'
 import {
   anvilKeys,
@@ -27,7 +28,16 @@ let bridgeAt: string
 beforeAll(async () => {
   chain = await startChain()
   bridgeAt = await chain.deploy(bridge, [])
-  evm = evmExecutor({
+  evm = evmExecutor(settings())
+  runtime = await openSending([evm])
+})
+afterAll(async () => {
+  await runtime.close()
+  await chain.anvil.stop()
+})
+
+function settings() {
+  return {
     chains: {
       [chain.id]: {
         rpc: [chain.url],
@@ -38,13 +48,20 @@ beforeAll(async () => {
       }
     },
     environment: { OWNER_KEY: anvilKeys[0], OTHER_KEY: anvilKeys[1] }
+  }
+}
+
+/** What is told from now on of transactions that were lost. */
+function toldOf({ events }: WiredRuntime): readonly JsonObject[] {
+  const told: JsonObject[] = []
+  events.on('event', (event) => {
+    if (event.type !== 'log' || event.message !== 'tx_reorged_out') return
+    const { runId, path, data } = event
+    const { diagnostic = data } = data as JsonObject
+    told.push({ runId, path, data: diagnostic })
   })
-  runtime = await openSending([evm])
-})
-afterAll(async () => {
-  await runtime.close()
-  await chain.anvil.stop()
-})
+  return told
+}
 
 async function withoutMining(work: () => Promise<void>): Promise<void> {
   await chain.rpc('evm_setAutomine', [false])
@@ -135,23 +152,121 @@ describe('what becomes of a transaction', () => {
     })
   })
 
-  it('W11: is not looked at again once it is confirmed; the next write brings it back', async () => {
+  it('W11: is brought back by the next write of the account, which tells that it was lost', async () => {
     const before = await notes()
     const confirmed = await sendOnce(runtime, note(11), { id: 'deep' })
     expect(confirmed).toMatchObject({ status: 'done', response: { data: { confirmations: 1 } } })
+    const { hash } = confirmed.response.data as { readonly hash: string }
+    const told = toldOf(runtime)
     await withoutMining(async () => {
-      // Deeper than the one confirmation that was asked for: nobody is told.
+      // Deeper than the one confirmation that was asked for.
       await chain.rpc('anvil_reorg', [1, []])
       expect(await notes()).toBe(before)
       expect(runtime.run('deep')?.status).toBe('done')
       // Its nonce is free again: a write of the account sends the same bytes before its own.
-      const next = sendOnce(runtime, note(12))
+      const next = sendOnce(runtime, note(12), { id: 'next' })
       await mempool(chain, 2)
       await chain.rpc('evm_mine', [])
       expect((await next).status).toBe('done')
     })
     expect(await notes()).toBe(before + 2)
+    const transaction = { hash, from: owner.address, found: { status: 'sent_again' } }
+    expect(told).toMatchObject([
+      { runId: 'next', path: 'root/send', data: { code: 'reorged_out', sent: true, transaction } }
+    ])
+    // It is told once.
+    expect((await sendOnce(runtime, note(13))).status).toBe('done')
+    expect(told).toHaveLength(1)
     expect(await runtime.verify()).toMatchObject({ ok: true })
+  })
+
+  it('W10: is asked for again after it was confirmed, and what is lost is told with what to do', async () => {
+    const store = openMemoryStore()
+    const open = async () => openSending([evmExecutor(settings())], store)
+    const first = await open()
+    const before = await notes()
+    const { status, response } = await sendOnce(first, note(20), { id: 'paid' })
+    const { hash } = response.data as { readonly hash: string }
+    expect(status).toBe('done')
+    // As another process, which knows the transaction from the journal alone.
+    await using later = await open()
+    const told = toldOf(later)
+    const [stands] = await later.recheck('paid')
+    expect(stands).toMatchObject({ hash, found: { status: 'in_place' }, diagnostic: null })
+    const { recorded } = stands ?? {}
+    await withoutMining(async () => {
+      await chain.rpc('anvil_reorg', [1, []])
+      const about = { hash, from: owner.address, block: recorded?.blockNumber }
+      const lost = {
+        path: 'root/send',
+        found: { status: 'gone' },
+        recorded: recorded ?? {},
+        diagnostic: {
+          code: 'reorged_out',
+          nodeId: 'send',
+          chain: chain.id,
+          phase: 'confirm',
+          actions: ['retry', 'ask_user'],
+          transaction: { ...about, blockHash: recorded?.blockHash, found: { status: 'gone' } }
+        }
+      }
+      expect(await later.recheck('paid')).toMatchObject([{ ...lost, sentAgain: null }])
+      expect(await later.recheck('paid', { sendAgain: true })).toMatchObject([
+        { ...lost, sentAgain: 'accepted' }
+      ])
+      expect(told).toMatchObject([0, 1].map(() => ({ runId: 'paid', data: lost.diagnostic })))
+      const waits = { found: { status: 'pending' }, diagnostic: { actions: ['ask_user'] } }
+      expect(await later.recheck('paid', { sendAgain: true })).toMatchObject([
+        { ...waits, sentAgain: null }
+      ])
+      await chain.rpc('evm_mine', [])
+    })
+    expect(await notes()).toBe(before + 1)
+    expect(await later.recheck('paid')).toMatchObject([
+      { found: { status: 'elsewhere', success: true }, diagnostic: { code: 'reorged_out' } }
+    ])
+    // What was recorded stays as it is.
+    expect(later.run('paid')?.status).toBe('done')
+    expect(await later.verify()).toMatchObject({ ok: true })
+    await expect(later.recheck('none')).rejects.toMatchObject({ code: 'run.not_found' })
+  })
+
+  it('W10: is told as replaced when another took its nonce after it was confirmed', async () => {
+    await withoutMining(async () => {
+      const nonce = await chain.client.getTransactionCount({ address: owner.address })
+      const sent = sendOnce(runtime, note(21), { id: 'outbid' })
+      await mempool(chain, 1)
+      await chain.rpc('evm_mine', [])
+      expect((await sent).status).toBe('done')
+      await chain.rpc('anvil_reorg', [1, []])
+      const by = await outbid(owner, nonce)
+      await chain.rpc('evm_mine', [])
+      const found = { status: 'replaced', by }
+      expect(await runtime.recheck('outbid', { sendAgain: true })).toMatchObject([
+        {
+          found,
+          sentAgain: null,
+          diagnostic: { code: 'reorged_out', actions: ['ask_user'], transaction: { found } }
+        }
+      ])
+    })
+  })
+
+  it('W10: is not called lost while nobody can be asked', async () => {
+    const store = openMemoryStore()
+    const first = await openSending([evm], store)
+    await sendOnce(first, note(22), { id: 'paid' })
+    const dead = { ...settings().chains[chain.id], rpc: ['http://127.0.0.1:1'] }
+    const later = await openSending([evmExecutor({ chains: { [chain.id]: dead } })], store)
+    expect(await later.recheck('paid', { sendAgain: true })).toMatchObject([
+      {
+        found: null,
+        sentAgain: null,
+        diagnostic: { code: 'rpc_down', actions: ['retry', 'ask_user'] }
+      }
+    ])
+    await using none = await openSending([], store)
+    expect(await none.recheck('paid')).toMatchObject([{ diagnostic: { code: 'unknown_chain' } }])
   })
 
   it('W5: is unknown when time is over; a retry looks on and sends nothing new', async () => {
