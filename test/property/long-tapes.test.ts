@@ -148,6 +148,30 @@ describe('code with more answers than are kept in memory', () => {
     if (!isRead) expect(reads.slice(1)).toEqual(deaths.map(() => 1))
   })
 
+  it('K9: stays in memory when it would be taken up again too soon for its answers', async () => {
+    let parked = 0
+    const asked = { count: 0 }
+    const sleepMs = limits.PARK_AFTER_MS + ROUNDS * limits.PARK_AFTER_ANSWER_MS
+    const { result } = await runScenario({
+      document: composite({
+        entry_point: 'a',
+        nodes: { a: { block: 'polls', input: input({ sleepMs }) } }
+      }),
+      inputs: {},
+      registrations: (world) => pollers(world, asked),
+      opened: ({ ledger }) => {
+        const append = ledger.append.bind(ledger)
+        ledger.append = (item) => {
+          if (item.entries.some((text) => text.includes('"k":"run.waiting"'))) parked += 1
+          return append(item)
+        }
+      }
+    })
+    expect(result.status).toBe('done')
+    // Two answers a round: from the middle on there are too many.
+    expect(parked).toBe(ROUNDS / 2)
+  })
+
   it('L10: is given the same answers when it runs again on a state that has changed', async () => {
     const machine = new Machine()
     const asked = { count: 0 }

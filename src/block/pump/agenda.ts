@@ -31,7 +31,7 @@ export class Agenda {
   }
 
   get isEmpty(): boolean {
-    return this.waits.all().length === 0 && (this.#timers?.size ?? 0) === 0
+    return this.waits.isEmpty && (this.#timers?.size ?? 0) === 0
   }
 
   /** When the first timer is due, or null. */

@@ -78,6 +78,10 @@ export class OpenWaits {
     return this.#byToken?.get(token)
   }
 
+  get isEmpty(): boolean {
+    return this.#byToken === undefined || this.#byToken.size === 0
+  }
+
   all(): readonly WaitBegun[] {
     return this.#byToken === undefined ? none : [...this.#byToken.values()]
   }

@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest'
+import type { JournalEntry, Place, Sealed } from '../../../../src/block/pump/entries.js'
+import type { TapeAnswer } from '../../../../src/block/pump/folded-answers.js'
+import { KeptBodies, Recall, type RecallPort } from '../../../../src/block/pump/recall.js'
+import { Tape } from '../../../../src/block/pump/tape.js'
+import { hashJson, type Json, limits, type RunId } from '../../../../src/core/index.js'
+
+const runId = 'recalled' as RunId
+const one: Place = { path: 'root/a', step: 1, attempt: 1 }
+const other: Place = { path: 'root/"b"', step: 2, attempt: 1 }
+const ANSWERS = limits.TAPE_ANSWERS_MAX * 2
+const pad = 'x'.repeat(limits.TAPE_BODY_LENGTH_MAX)
+
+function sealed(place: Place, seq: number, n: number, round = 0): Sealed {
+  const body = { seq, round, pad }
+  const hashes = { requestHash: hashJson(seq), responseHash: hashJson(body), salt: hashJson(n) }
+  return {
+    k: 'sealed',
+    run: runId,
+    n,
+    at: n,
+    ...place,
+    seq,
+    effect: 'look',
+    ...hashes,
+    ok: true,
+    body
+  }
+}
+
+/** Answers of two attempts in turn; the first of them was sealed once before on another state. */
+function recordedTapes() {
+  const entries: JournalEntry[] = [sealed(one, 1, 0, 1)]
+  const tapes = new Map([one, other].map((place) => [place, new Tape(() => false)]))
+  for (let seq = 1; seq <= ANSWERS; seq += 1) {
+    for (const [place, tape] of tapes) {
+      const entry = sealed(place, seq, entries.length)
+      entries.push(entry)
+      tape.add(entry)
+    }
+  }
+  const recalled = [...tapes].map(([place, tape]) => ({ place, tape }))
+  return { entries, recalled }
+}
+
+function portOf(entries: readonly JournalEntry[], failsAt = Number.POSITIVE_INFINITY) {
+  const passes: number[] = []
+  const port: RecallPort = {
+    runId,
+    durable: async () => undefined,
+    journal: {
+      async *journal(_, from, isWanted = () => true) {
+        passes.push(from)
+        for (const entry of entries.slice(from)) {
+          if (entry.n === failsAt) throw new Error('the disk is gone')
+          if (isWanted(JSON.stringify(entry))) yield { value: entry as unknown as Json }
+        }
+      }
+    }
+  }
+  return { port, passes }
+}
+
+function lostOf(tape: Tape): readonly TapeAnswer[] {
+  return tape.lostFrom(1, tape.length)
+}
+
+describe('answers that only the journal has', () => {
+  it('K9: are read once for all attempts that begin again, each at its own pace', async () => {
+    const { entries, recalled } = recordedTapes()
+    const { port, passes } = portOf(entries)
+    const recall = new Recall(port, recalled)
+    const reading = recall.run()
+    const read = async ({ place, tape }: (typeof recalled)[number], most: number) => {
+      const reader = recall.reader(place)
+      const bodies: unknown[] = []
+      for (const answer of lostOf(tape).slice(0, most)) {
+        if (place === other) await new Promise((resolve) => setImmediate(resolve))
+        bodies.push(await reader.next(answer))
+      }
+      reader.close()
+      return bodies
+    }
+    const [first, second] = recalled
+    if (first === undefined || second === undefined) throw new Error('there are two')
+    // One needs only a few, and holds nobody up.
+    const [few, all] = await Promise.all([read(first, 3), read(second, ANSWERS)])
+    await reading
+    const told = (count: number) =>
+      Array.from({ length: count }, (_, at) => ({ seq: at + 1, round: 0, pad }))
+    expect(few).toEqual(told(3))
+    expect(all).toEqual(told(ANSWERS))
+    expect(passes).toEqual([1])
+  })
+
+  it('D6: that the journal does not have, or cannot give, are missed', async () => {
+    const { entries, recalled } = recordedTapes()
+    const [, { place, tape } = { place: other, tape: new Tape(() => false) }] = recalled
+    const short = portOf(entries.filter((entry) => entry.n < 20))
+    const recall = new Recall(short.port, [{ place, tape }])
+    const reading = recall.run()
+    const reader = recall.reader(place)
+    const found: boolean[] = []
+    for (const answer of lostOf(tape)) found.push((await reader.next(answer)) !== undefined)
+    expect(found.filter((is) => is).length).toBeLessThan(12)
+    expect(found.at(-1)).toBe(false)
+    await reading
+    const broken = new Recall(portOf(entries, 20).port, [{ place, tape }])
+    const failing = broken.run()
+    await expect(
+      (async () => {
+        for (const answer of lostOf(tape)) await broken.reader(place).next(answer)
+      })()
+    ).rejects.toThrow('the disk is gone')
+    await failing
+  })
+
+  it('L7: are given to a later attempt a few at a time, in whatever order it asks', async () => {
+    const { entries, recalled } = recordedTapes()
+    const { port, passes } = portOf(entries)
+    const [{ place, tape } = { place: one, tape: new Tape(() => false) }] = recalled
+    const kept = new KeptBodies(port, { place, tape })
+    const lost = lostOf(tape)
+    const bodies = await Promise.all(lost.map((answer) => kept.body(answer)))
+    expect(bodies).toEqual(lost.map(({ seq }) => ({ seq, round: 0, pad })))
+    expect(passes).toHaveLength(ANSWERS / 16)
+    const back = [...lost].reverse().slice(0, 20)
+    const again = await Promise.all(back.map((answer) => kept.body(answer)))
+    expect(again).toEqual(back.map(({ seq }) => ({ seq, round: 0, pad })))
+  })
+})
