@@ -97,6 +97,8 @@ export async function finishIdentities(
   const directory = join(location.realPath, 'keys')
   const begun = await begunIdentities(directory)
   if (begun.length === 0 || ledger.state().mode === 'safe') return
+  // What is only queued has not happened yet.
+  await ledger.logHashes()
   for (const identity of begun) {
     if (ledger.read(madeIdentityKey(identity)) === undefined) continue
     await beginLedger(store, identity)

@@ -87,10 +87,16 @@ describe('rotation', () => {
     const { publicKey, replaced } = await rotated(tally)
     expect(replaced).toBe(identity)
     expect(await signedBy(tally)).toBe(publicKey)
+    // Another identity is sealed as this one is.
+    const made = await tally.intent({ action: 'system.identity.create' })
+    const { identity: other } = made as never as { readonly identity: string }
+    const sealed = await readFile(join(keyDirectory(), `${other}.json`), 'utf8')
+    expect(sealed).toContain('"protection":"scrypt')
     const note = await tally.note()
     expect(await tally.replayReceipt(1)).toMatchObject({ ok: true, notChecked: [] })
     await closeAll()
-    expect(await keyNames()).toEqual([`${identity}.${identity}.json`, `${identity}.json`])
+    const names = [`${identity}.${identity}.json`, `${identity}.json`, `${other}.json`]
+    expect(await keyNames()).toEqual(names.sort())
     const again = await open('a passphrase')
     expect(again.status()).toMatchObject({ mode: 'ready', warnings: [] })
     expect(again.identity).toBe(identity)
@@ -99,7 +105,7 @@ describe('rotation', () => {
     await expectWhole()
     expect(
       await verifyLocation(location(), { notes: [{ source: 'note', text: note }] })
-    ).toMatchObject({ ok: true, anchored: { upTo: 3 } })
+    ).toMatchObject({ ok: true, anchored: { upTo: 4 } })
   })
 
   it('L6: the same id is the same rotation, and is no other intent', async () => {
