@@ -11,7 +11,9 @@
  * await createKeyFile({ path, keys, passphrase })       // later: loadKeyFile({ path, passphrase })
  * const signer = keys.signer()                          // key decoded once
  * signer.sign(hash)                                     // inline, about 45 µs
- * await signer.signMany(hashes)                         // n * 32 bytes in, n * 64 out, in a worker
+ * const desk = signer.openDesk()
+ * desk.put(hash)                                        // a thread signs it meanwhile
+ * desk.collect()                                        // 64 bytes for each that was put
  * verify(signature, hash, publicKeyBytes(keys.publicKey))
  */
 export { generateIdentity, IdentityKeys, newKeyFor } from './identity-keys.js'
@@ -27,6 +29,6 @@ export {
   type RotationPlace,
   rotationMessage
 } from './rotation.js'
-export type { Signer } from './signer.js'
+export type { Signer, SigningDesk } from './signer.js'
 export { type SignedBytes, verify, verifyMany } from './verify.js'
 export { verifyWithPoints } from './verify-points.js'

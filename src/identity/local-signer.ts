@@ -1,19 +1,19 @@
 import * as crypto from 'node:crypto'
 import { type PublicKey, TallyError } from '../core/index.js'
 import { privateKeyObject, publicKeyOf } from './keys.js'
-import type { Signer } from './signer.js'
-import { SigningThread } from './signing-thread.js'
+import type { Signer, SigningDesk } from './signer.js'
+import { ThreadedDesk } from './threaded-desk.js'
 
-/** A signer of this process: `sign` answers at once, `signMany` works beside the main thread. */
+/** A signer of this process: `sign` answers at once, its desks work beside the main thread. */
 export interface LocalSigner extends Signer {
+  openDesk(): SigningDesk
   sign(message: Uint8Array): Uint8Array
-  signMany(hashes: Uint8Array): Promise<Uint8Array>
   close(): Promise<void>
 }
 
 /**
- * Makes a signer of a 32-byte seed; throws `identity.malformed_seed`. Its thread starts with the
- * first `signMany` and does not keep the process alive while idle. After `close` both refuse with
+ * Makes a signer of a 32-byte seed; throws `identity.malformed_seed`. A desk's thread starts when
+ * it has enough to do, and keeps no process alive. After `close` it refuses with
  * `identity.signer_closed`. The seed is copied into a KeyObject and never shown by inspection.
  */
 export function localSigner(seed: Uint8Array): LocalSigner {
@@ -23,13 +23,19 @@ export function localSigner(seed: Uint8Array): LocalSigner {
 class KeyObjectSigner implements LocalSigner {
   readonly publicKey: PublicKey
   readonly #key: crypto.KeyObject
-  readonly #thread: SigningThread
+  readonly #desks = new Set<SigningDesk>()
   #closed = false
 
   constructor(key: crypto.KeyObject) {
     this.#key = key
     this.publicKey = publicKeyOf(key)
-    this.#thread = new SigningThread(key, this.publicKey)
+  }
+
+  openDesk(): SigningDesk {
+    const onClose = () => this.#desks.delete(desk)
+    const desk = new ThreadedDesk(this.#key, { sign: (hash) => this.sign(hash), onClose })
+    this.#desks.add(desk)
+    return desk
   }
 
   sign(message: Uint8Array): Uint8Array {
@@ -39,15 +45,8 @@ class KeyObjectSigner implements LocalSigner {
     return crypto.sign(null, message, this.#key)
   }
 
-  async signMany(hashes: Uint8Array): Promise<Uint8Array> {
-    if (hashes.length % 32 !== 0) {
-      throw new TallyError('identity.malformed_hashes', { actual: hashes.length })
-    }
-    return this.#thread.sign(hashes)
-  }
-
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#closed = true
-    return this.#thread.close()
+    await Promise.all([...this.#desks].map((desk) => desk.close()))
   }
 }

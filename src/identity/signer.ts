@@ -1,19 +1,36 @@
-import type { PublicKey } from '../core/index.js'
+import type { Hash, PublicKey } from '../core/index.js'
 
 /**
  * Whatever holds a private key: a key in this process, or a key service behind a network.
  *
  * `sign` gives the 64 raw bytes of an RFC 8032 signature. A signer of this process answers at once,
  * a key service with a promise. The ledger passes 32-byte hashes; rotation passes its own message.
+ * Several signatures go to a desk, else to `signMany`, else one after the other to `sign`.
  */
 export interface Signer {
   readonly publicKey: PublicKey
   sign(message: Uint8Array): Uint8Array | Promise<Uint8Array>
   /**
    * Signs n 32-byte hashes, concatenated, and gives n 64-byte signatures, concatenated in the same
-   * order. All or nothing. Without it the ledger signs one after the other.
+   * order. All or nothing.
    */
   signMany?(hashes: Uint8Array): Promise<Uint8Array>
+  /** Of a signer of this process: a desk that signs while more is being made. */
+  openDesk?(): SigningDesk
   /** Lets go of threads or connections; calls after it are refused. */
   close?(): void | Promise<void>
+}
+
+/** Takes 32-byte hashes to sign beside its one caller. */
+export interface SigningDesk {
+  /** Hashes that may be put before they are collected. */
+  readonly capacity: number
+  put(hash: Hash): void
+  /**
+   * The signatures of all hashes since the last call, 64 bytes each, in the order of `put`; what is
+   * not signed yet is signed here.
+   */
+  collect(): Uint8Array
+  /** Lets go of its thread. */
+  close(): Promise<void>
 }

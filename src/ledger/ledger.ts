@@ -321,6 +321,7 @@ export class OpenLedger implements Ledger {
     } finally {
       this.#modes.close()
       this.#queue.fail(this.#modes.refusal())
+      await this.#signing.close()
     }
   }
 

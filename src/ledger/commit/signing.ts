@@ -1,5 +1,5 @@
 import type { Signature } from '../../core/index.js'
-import type { Signer } from '../../identity/index.js'
+import type { Signer, SigningDesk } from '../../identity/index.js'
 import type { UnsignedRecord } from '../receipt/assemble.js'
 
 /** A record on its way to disk; its text is complete once it is signed. */
@@ -26,14 +26,8 @@ export class SignedRecord {
   }
 }
 
-/** Records of one chunk for the signer's thread (performance.md: chunks of about 32). */
+/** Records of one call of a signer that signs many at once. */
 const CHUNK_RECORDS = 32
-/** So many wake an idle thread, which costs about three signatures: it signs while steps go on. */
-const FIRST_CHUNK_RECORDS = 8
-/** Up to so many are signed on the main thread at the end: sooner than a thread answers. */
-const INLINE_RECORDS = 4
-/** The same while the thread is at work on earlier ones: both sign at once. */
-const INLINE_RECORDS_BESIDE = 8
 
 /**
  * Signs records while later ones are still being made.
@@ -43,6 +37,8 @@ const INLINE_RECORDS_BESIDE = 8
  */
 export class SigningQueue {
   #signer: Signer
+  /** Of the signer, once there was something to sign. */
+  #desk: SigningDesk | undefined
   #waiting: SignedRecord[] = []
   readonly #chunks = new Set<Promise<void>>()
 
@@ -55,31 +51,36 @@ export class SigningQueue {
   }
 
   add(record: SignedRecord): void {
+    this.#desk ??= this.#signer.openDesk?.()
+    if (this.#waiting.length >= (this.#desk?.capacity ?? CHUNK_RECORDS)) this.#signRest()
+    this.#desk?.put(record.unsigned.hash)
     this.#waiting.push(record)
-    if (this.#signer.signMany === undefined) return
-    const enough = this.#chunks.size === 0 ? FIRST_CHUNK_RECORDS : CHUNK_RECORDS
-    if (this.#waiting.length >= enough) this.#dispatch()
   }
 
   /** Records added from now on are signed by another key (a rotation, formats.md §2). */
   use(signer: Signer): void {
-    if (this.#waiting.length > 0) this.#dispatch()
+    this.#signRest()
+    void this.#desk?.close()
+    this.#desk = undefined
     this.#signer = signer
   }
 
   /** Resolves once every record added so far is signed; rejects when the signer fails. */
   async finish(): Promise<void> {
-    const few = this.#chunks.size === 0 ? INLINE_RECORDS : INLINE_RECORDS_BESIDE
-    // Nothing else can go on until all are signed: so half of them here, and half in the thread.
-    const isShared = this.#waiting.length > few && this.#signer.signMany !== undefined
-    const inline = isShared ? this.#waiting.splice(this.#waiting.length >> 1) : this.#waiting
-    if (isShared) this.#dispatch()
-    else this.#waiting = []
-    for (const record of inline) {
-      const signature = this.#signer.sign(Buffer.from(record.unsigned.hash, 'hex'))
-      record.sign(hex(signature instanceof Uint8Array ? signature : await signature))
-    }
+    this.#signRest()
     if (this.#chunks.size > 0) await Promise.all(this.#chunks)
+  }
+
+  /** Lets go of the signer's desk; the signer is its owner's. */
+  async close(): Promise<void> {
+    await this.#desk?.close()
+  }
+
+  #signRest(): void {
+    if (this.#waiting.length === 0) return
+    if (this.#desk === undefined) return this.#dispatch()
+    signAll(this.#waiting, hex(this.#desk.collect()))
+    this.#waiting = []
   }
 
   #dispatch(): void {
@@ -93,6 +94,12 @@ export class SigningQueue {
   }
 }
 
+function signAll(records: readonly SignedRecord[], digits: string): void {
+  for (const [index, record] of records.entries()) {
+    record.sign(digits.slice(index * 128, index * 128 + 128) as Signature)
+  }
+}
+
 async function signChunk(signer: Signer, records: readonly SignedRecord[]): Promise<void> {
   if (signer.signMany === undefined) {
     for (const record of records) {
@@ -100,15 +107,11 @@ async function signChunk(signer: Signer, records: readonly SignedRecord[]): Prom
     }
     return
   }
-  // Not from the pool of small buffers: a message to a thread would copy the pool with it.
   const hashes = Buffer.alloc(records.length * 32)
   records.forEach(({ unsigned }, index) => {
     hashes.write(unsigned.hash, index * 32, 'hex')
   })
-  const digits = hex(await signer.signMany(hashes))
-  records.forEach((record, index) => {
-    record.sign(digits.slice(index * 128, index * 128 + 128) as Signature)
-  })
+  signAll(records, hex(await signer.signMany(hashes)))
 }
 
 function hex(bytes: Uint8Array): Signature {

@@ -1,14 +1,8 @@
 import { execFileSync } from 'node:child_process'
 import { inspect } from 'node:util'
-import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import {
-  getPublicKey,
-  localSigner,
-  publicKeyBytes,
-  sign,
-  verify
-} from '../../../src/identity/index.js'
+import { sha256Hex } from '../../../src/core/index.js'
+import { getPublicKey, localSigner } from '../../../src/identity/index.js'
 import { builtModule } from '../../support/built.js'
 
 const seed = new Uint8Array(32).fill(5)
@@ -18,36 +12,7 @@ afterAll(() => signer.close())
 const refused = (code: string) => expect.objectContaining({ code })
 
 describe('localSigner', () => {
-  it('signs many hashes in its thread as it signs one inline', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(fc.uint8Array({ minLength: 32, maxLength: 32 }), { maxLength: 40 }),
-        async (hashes) => {
-          const signatures = await signer.signMany(Buffer.concat(hashes))
-          expect(signatures).toHaveLength(hashes.length * 64)
-          for (const [index, hash] of hashes.entries()) {
-            const signature = signatures.subarray(index * 64, index * 64 + 64)
-            expect(Buffer.from(signature)).toEqual(Buffer.from(signer.sign(hash)))
-            expect(verify(signature, hash, publicKeyBytes(signer.publicKey))).toBe(true)
-          }
-        }
-      ),
-      { numRuns: 20 }
-    )
-  })
-
-  it('answers concurrent requests each with its own signatures', async () => {
-    const hashes = Array.from({ length: 30 }, (_, index) => new Uint8Array(32).fill(index))
-    const answers = await Promise.all(hashes.map((hash) => signer.signMany(hash)))
-    expect(answers.map((answer) => Buffer.from(answer))).toEqual(
-      hashes.map((hash) => Buffer.from(sign(hash, seed)))
-    )
-  })
-
-  it('refuses hashes of broken length and seeds of wrong length', async () => {
-    await expect(signer.signMany(new Uint8Array(33))).rejects.toEqual(
-      refused('identity.malformed_hashes')
-    )
+  it('refuses seeds of wrong length', () => {
     for (const length of [0, 31, 33, 64]) {
       expect(() => localSigner(new Uint8Array(length))).toThrow(
         refused('identity.malformed_seed') as unknown as Error
@@ -55,15 +20,12 @@ describe('localSigner', () => {
     }
   })
 
-  it('I1: settles open requests when closed, and refuses later ones', async () => {
+  it('refuses to sign once it is closed, at its desk too', async () => {
     const closing = localSigner(seed)
-    const open = closing.signMany(new Uint8Array(32 * 1_000))
-    const outcome = expect(open).rejects.toEqual(refused('identity.signer_closed'))
+    const desk = closing.openDesk()
+    desk.put(sha256Hex('too late'))
     await closing.close()
-    await outcome
-    await expect(closing.signMany(new Uint8Array(32))).rejects.toEqual(
-      refused('identity.signer_closed')
-    )
+    expect(() => desk.collect()).toThrow(/closed/)
     expect(() => closing.sign(new Uint8Array(32))).toThrow(/closed/)
     await closing.close()
   })
@@ -77,17 +39,20 @@ describe('localSigner', () => {
     expect(shown).not.toContain(secret.join(', '))
   })
 
-  it('I2: an idle thread does not keep a process alive, an open request does', () => {
+  it('I2: a thread keeps no process alive, neither asleep nor at work', () => {
     const program = `
       import { localSigner } from ${JSON.stringify(builtModule('identity/index.js'))}
-      const signer = localSigner(new Uint8Array(32))
-      const signatures = await signer.signMany(new Uint8Array(32 * 50))
-      console.log(signatures.length)
+      const desk = localSigner(new Uint8Array(32)).openDesk()
+      const put = () => { for (let n = 0; n < 100; n += 1) desk.put('00'.repeat(32)) }
+      put()
+      await new Promise((resolve) => setTimeout(resolve, 300))
+      console.log(desk.collect().length)
+      put()
     `
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], {
       encoding: 'utf8',
       timeout: 30_000
     })
-    expect(output.trim()).toBe(String(50 * 64))
+    expect(output.trim()).toBe(String(100 * 64))
   })
 })

@@ -5,17 +5,9 @@ export const identityCodes = {
     message: 'An Ed25519 seed has {actual} bytes instead of 32.',
     fix: 'Pass the 32-byte seed of RFC 8032, not a 64-byte expanded key and not text.'
   },
-  'identity.malformed_hashes': {
-    message: 'The hashes to sign have {actual} bytes, which is not a multiple of 32.',
-    fix: 'Concatenate whole 32-byte hashes.'
-  },
   'identity.signer_closed': {
     message: 'The signer of {publicKey} is closed.',
     fix: 'Close the signer only after the ledger that signs with it.'
-  },
-  'identity.signer_failed': {
-    message: 'The signer of {publicKey} failed: {problem}.',
-    fix: 'Try again; if it persists, check the key service or the memory left for threads.'
   },
   'identity.key_file_missing': {
     message: 'There is no key file at {path}.',
