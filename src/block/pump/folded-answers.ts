@@ -40,7 +40,8 @@ export class FoldedAnswers {
   readonly #effects: { readonly effect: string; readonly ok: boolean }[] = []
   readonly #requests = new Pool(HASH_BYTES)
   readonly #lostBodies = new Pool(LOST_BYTES)
-  readonly #sharedRequests = new Map<Hash, number>()
+  /** The first few are as many as polls have: they are found, and given as they are. */
+  readonly #firstRequests: Hash[] = []
   readonly #bodies = new Map<string, number>()
   readonly #texts: { readonly text: string; readonly bytes: number }[] = []
   readonly #whole = new Map<number, Sealed>()
@@ -63,7 +64,7 @@ export class FoldedAnswers {
 
   /** Objects that are held for all the answers together. */
   get held(): number {
-    return this.#whole.size + this.#texts.length + this.#effects.length + this.#sharedRequests.size
+    return this.#whole.size + this.#texts.length + this.#effects.length + this.#firstRequests.length
   }
 
   keep(entry: Sealed): void {
@@ -130,11 +131,10 @@ export class FoldedAnswers {
   }
 
   #requestOf(hash: Hash): number {
-    const known = this.#sharedRequests.get(hash)
-    if (known !== undefined) return known
-    const place = this.#requests.add(Buffer.from(hash, 'hex'))
-    if (this.#sharedRequests.size < limits.TAPE_BODIES_MAX) this.#sharedRequests.set(hash, place)
-    return place
+    const known = this.#firstRequests.indexOf(hash)
+    if (known >= 0) return known
+    if (this.#firstRequests.length < limits.TAPE_BODIES_MAX) this.#firstRequests.push(hash)
+    return this.#requests.add(Buffer.from(hash, 'hex'))
   }
 
   /** Where a body is kept; undefined when it is too long, or others were there first. */
@@ -158,14 +158,15 @@ export class FoldedAnswers {
     const [seq = 0, , , body = 0] = this.#row(row)
     const call = { seq, ...this.#callAt(row) }
     if (body < LOST) return { ...call, body: JSON.parse(this.#texts[body]?.text ?? '') as Json }
-    return { ...call, body: undefined, responseHash: hashAt(this.#lostBodies, body - LOST) }
+    return { ...call, body: undefined, responseHash: this.#lostBodies.hashAt(body - LOST) }
   }
 
   #callAt(row: number): Pick<Sealed, 'effect' | 'requestHash' | 'ok'> {
     const [, effect = 0, request = 0] = this.#row(row)
     const named = this.#effects[effect]
     assert(named !== undefined, 'a folded answer has its effect')
-    return { ...named, requestHash: hashAt(this.#requests, request) }
+    const requestHash = this.#firstRequests[request] ?? this.#requests.hashAt(request)
+    return { ...named, requestHash }
   }
 
   /** Where the answer to a call is, or -1. Quick for whoever asks in delivery order. */
@@ -192,8 +193,8 @@ export class FoldedAnswers {
     const [seq = 0, , , body = 0] = this.#row(row)
     const { effect, requestHash } = this.#callAt(row)
     if (body >= LOST) {
-      const responseHash = hashAt(this.#lostBodies, body - LOST)
-      const bytes = Buffer.from(this.#lostBodies.at(body - LOST)).readUInt32BE(HASH_BYTES)
+      const responseHash = this.#lostBodies.hashAt(body - LOST)
+      const bytes = this.#lostBodies.numberAt(body - LOST)
       return { seq, effect, requestHash, responseHash, bytes }
     }
     const { text = '', bytes = 0 } = this.#texts[body] ?? {}
@@ -217,18 +218,18 @@ export function referenceTo(entry: Sealed): SealedReference {
 /** Records of one size, one behind the other. */
 class Pool {
   readonly #size: number
-  #bytes: Uint8Array
+  #bytes: Buffer
   #length = 0
 
   constructor(size: number) {
     this.#size = size
-    this.#bytes = new Uint8Array(0)
+    this.#bytes = Buffer.alloc(0)
   }
 
   add(record: Uint8Array): number {
     const at = this.#length * this.#size
     if (at === this.#bytes.length) {
-      const bytes = new Uint8Array(at + grownBy(at, this.#size))
+      const bytes = Buffer.alloc(at + grownBy(at, this.#size))
       bytes.set(this.#bytes)
       this.#bytes = bytes
     }
@@ -240,13 +241,20 @@ class Pool {
   at(place: number): Uint8Array {
     return this.#bytes.subarray(place * this.#size, (place + 1) * this.#size)
   }
+
+  /** The hash with which a record begins. */
+  hashAt(place: number): Hash {
+    const from = place * this.#size
+    return this.#bytes.toString('hex', from, from + HASH_BYTES) as Hash
+  }
+
+  /** The number behind the hash. */
+  numberAt(place: number): number {
+    return this.#bytes.readUInt32BE(place * this.#size + HASH_BYTES)
+  }
 }
 
 /** Growing by an eighth: what is not used yet must not outweigh what is. */
 function grownBy(length: number, size: number): number {
   return size * Math.max(2, Math.ceil(length / size / 8))
-}
-
-function hashAt(pool: Pool, place: number): Hash {
-  return Buffer.from(pool.at(place).subarray(0, HASH_BYTES)).toString('hex') as Hash
 }
