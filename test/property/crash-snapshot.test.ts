@@ -92,7 +92,7 @@ it('L9, K10, D2: an open ledger that dies while it is restored is the old or the
   timeout: 120_000
 }, async () => {
   const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })
-  await fillLedger(tally)
+  await tally.start(documentOf('note'), { inputs: { text: 'first' } }).result
   const first = tally.ledger.roots().head
   await tally.close()
   await cp(place.path('ledger'), place.path('early'), { recursive: true })
