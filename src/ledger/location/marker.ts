@@ -103,15 +103,16 @@ export function newMarker(
     readonly main?: IdentityId | undefined
   }
 ): Marker {
-  const { followers = [], main } = of
+  const { followers = [] } = of
   const identities = [...new Set(of.identities)].sort()
+  const main = identities.slice(1).find((identity) => identity === of.main)
   return {
     format: MARKER_FORMAT,
     formatVersion: LEDGER_FORMAT_VERSION,
     live,
     identities,
     ...(followers.length === 0 ? {} : { followers: [...new Set(followers)].sort() }),
-    ...(main === undefined || main === identities[0] ? {} : { main })
+    ...(main === undefined ? {} : { main })
   }
 }
 
