@@ -43,9 +43,21 @@ export class Progress {
     this.#failure = context.failure
   }
 
+  /** Written out: a spread of so many members takes as long as the rest of a step of a plan. */
   get context(): PlanContext {
+    const before = this.#before
     return {
-      ...this.#before,
+      identity: before.identity,
+      step: before.step,
+      request: before.request,
+      options: before.options,
+      attempt: before.attempt,
+      provider: before.provider,
+      cursor: before.cursor,
+      failure: this.#failure,
+      wait: before.wait,
+      runId: before.runId,
+      childExecutions: before.childExecutions,
       nodes: this.#nodes,
       lanes: this.#lanes,
       ready: this.#ready.length === 0 || this.#failure !== null ? noPlaces : this.#ready,
@@ -54,7 +66,9 @@ export class Progress {
       sent: this.#sent,
       open: this.#open,
       frontier: this.#frontier,
-      failure: this.#failure
+      childReason: before.childReason,
+      held: before.held,
+      scopeAt: before.scopeAt
     }
   }
 
