@@ -4,7 +4,8 @@ import {
   isTallyError,
   type Json,
   type JsonObject,
-  type RunId
+  type RunId,
+  TallyError
 } from '../core/index.js'
 import { doneReply, type IntentReply, KERNEL_ID } from '../intent/index.js'
 import {
@@ -91,6 +92,10 @@ export class Importing {
     const open = { location, store: this.#store, restoring: this.#ledger.restoring }
     const options = { file: resolve(file), notes, isCalledOff: () => this.#isClosing }
     try {
+      const { mode, cause } = this.#ledger.state()
+      if (mode === 'poisoned') {
+        throw new TallyError('ledger.poisoned', { problem: cause?.message ?? 'a write failed' })
+      }
       const { outcome, report, ...rest } = await importIntoOpen(open, options)
       const isReplaced = outcome === 'replaced'
       const { notChecked } = report

@@ -233,7 +233,12 @@ describe('system.import', () => {
     expect(await reply).toMatchObject({ details: { code: 'ledger.closed' } })
     expect(await same).toEqual(await reply)
     expect((await readdir(location)).filter((name) => /^data-/.test(name))).toEqual(['data-1'])
-    expect((await open(location)).status().mode).toBe('ready')
+    const again = await open(location)
+    expect(again.status().mode).toBe('ready')
+    // Nothing is built for a ledger that takes nothing more.
+    const poisoned = { ...again.ledger.state(), mode: 'poisoned' } as const
+    vi.spyOn(again.ledger, 'state').mockReturnValue(poisoned)
+    expect(await again.intent(importing())).toMatchObject({ details: { code: 'ledger.poisoned' } })
   })
 })
 
