@@ -12,8 +12,8 @@ const INTERVAL_MS = 1_000
 const STARTED_AT_ONCE = 500
 /** A hash for what each poll was told, and what names it. */
 const GROWTH_BYTES_MAX = 64
-/** Polls of a node after which its tape is folded. */
-const FOLDED_AFTER = 20
+/** Polls of a node after which its tape is folded, and keeps no more bodies. */
+const FOLDED_AFTER = 40
 const PARKED_BYTES_MAX = 2_000
 const PARKED_MS_MAX = 2_000
 
