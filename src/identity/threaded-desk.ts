@@ -59,8 +59,15 @@ export class ThreadedDesk implements SigningDesk {
     this.#signedFor[place] = (this.#next - 1) | 0
     this.#next = (this.#next + 1) | 0
     Atomics.store(this.#counters, TOLD, this.#next)
-    if (Atomics.load(this.#counters, ASLEEP) === 1) Atomics.notify(this.#counters, TOLD)
-    else if (this.#worker === undefined && this.size >= START_HASHES) this.#start()
+    if (this.#worker === undefined) {
+      if (this.size >= START_HASHES) this.#start()
+    } else if (Atomics.load(this.#counters, ASLEEP) === 1 && this.#isWorthWaking()) {
+      Atomics.notify(this.#counters, TOLD)
+    }
+  }
+
+  #isWorthWaking(): boolean {
+    return ((this.#next - Atomics.load(this.#counters, TAKEN)) | 0) >= WAKE_HASHES
   }
 
   collect(): Uint8Array {
@@ -145,6 +152,8 @@ const HASH_BYTES = 32
 const SIGNATURE_BYTES = 64
 /** So many hashes at once are worth a thread: starting one takes tens of milliseconds. */
 const START_HASHES = 8
+/** So many wake a thread that sleeps: to wake it costs the caller a third of a signature. */
+const WAKE_HASHES = 4
 /** A thread that fails is made again; one that fails every time is not worth its start. */
 const STARTS_MAX = 3
 
