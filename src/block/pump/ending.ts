@@ -2,6 +2,7 @@ import { assert, canonicalize, type Hash, type RunId, type UnitId } from '../../
 import type { EvidenceDraft, UnitDraft } from '../journal.js'
 import type { Response } from '../protocol.js'
 import { unitIdOf } from './attempt.js'
+import type { Completed } from './book.js'
 import type { RunStarted } from './entries.js'
 import { seedOf } from './execution.js'
 import type { RootBlock } from './root-block.js'
@@ -31,9 +32,10 @@ export async function finishRun(pump: RunPump, settled: Response): Promise<RunEn
   const response = bare(settled)
   const status = response.success ? 'done' : pump.cancel !== undefined ? 'cancelled' : 'failed'
   const { journalHash } = book
+  const entry = { k: 'run.finished', at: book.now(), status, response, journalHash } as const
   const written = book.append(
-    { k: 'run.finished', at: book.now(), status, response, journalHash },
-    response.success ? { unit: completed(pump, response) } : { evidence: failed(pump, response) }
+    entry,
+    response.success ? completed(pump, response) : { evidence: failed(pump, response) }
   )
   assert(written.ok, 'the end of a run reads nothing')
   const { receiptHash } = written
@@ -49,11 +51,14 @@ export async function finishRun(pump: RunPump, settled: Response): Promise<RunEn
   return { kind: 'finished', status, response, receiptHash }
 }
 
-function completed(pump: RunPump, response: Response): UnitDraft {
+/** A plan's result holds those of all its nodes: entry and receipt have one text of it. */
+function completed(pump: RunPump, response: Response): Completed {
   const { book, root, runId, started } = pump
   const { at, journalHash, receipts } = book
-  const ended = { runId, root, started, journalHash, receipts, at, response }
-  return completedUnit(ended, pump.unitContext())
+  const dataText = canonicalize(response.data)
+  const ended = { runId, root, started, journalHash, receipts, at, dataText }
+  const known = { get: (value: object) => (value === response.data ? dataText : undefined) }
+  return { unit: completedUnit(ended, pump.unitContext()), known }
 }
 
 /** What a run that succeeded comes to; live and in verification the same. */
@@ -66,12 +71,13 @@ export interface EndedRun {
   readonly receipts: { readonly count: number; readonly root: Hash }
   /** Logical time of the last entry before `run.finished`. */
   readonly at: number
-  readonly response: Response
+  /** Canonical JSON of its result. */
+  readonly dataText: string
 }
 
 /** The unit of work of `run.completed`. */
 export function completedUnit(ended: EndedRun, context: UnitContext): UnitDraft {
-  const { runId, root, started, journalHash, receipts, at, response } = ended
+  const { runId, root, started, journalHash, receipts, at, dataText } = ended
   const id = runUnitId(runId)
   const { name, version, definitionHash } = root
   const { inputHash, base } = started
@@ -88,7 +94,7 @@ export function completedUnit(ended: EndedRun, context: UnitContext): UnitDraft 
       journalHash,
       receipts,
       payloadText: canonicalize(payload),
-      resultText: canonicalize(response.data)
+      resultText: dataText
     },
     context
   )

@@ -112,7 +112,7 @@ function ending(
       journalHash: journalHash as Hash,
       receipts: { count: receipts.size, root: receipts.root() },
       at,
-      response: entry.response
+      dataText: canonicalize(entry.response.data)
     },
     contextOf(given, profile)
   )
