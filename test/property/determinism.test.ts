@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
-import { canonicalize, type Json, nextTurn } from '../../src/core/index.js'
+import { canonicalize, isJsonObject, type Json, nextTurn } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import { openOn } from '../support/lives.js'
 import { runScenario } from '../support/run-to-end.js'
@@ -57,6 +57,9 @@ function turned(value: Json): Json {
 
 // Keys that JavaScript would move to the front have no order that could be turned.
 const key = fc.stringMatching(/^[a-z][a-z0-9]{0,3}$/)
+const isTimed = (document: Json) =>
+  isJsonObject(document) && document['schema'] === 'tally-plan/1' && document['atomic'] !== true
+
 const inputs = fc.dictionary(key, fc.dictionary(key, fc.integer({ min: -9, max: 9 })))
 
 describe('the same run', () => {
@@ -89,8 +92,11 @@ describe('the same run', () => {
         inputs: {},
         registrations: scenarioBlocks
       }
+      // Of a plan whose nodes wait, `run.completed` names who was first (decision 0019).
+      const end = isTimed(scenario.document) ? -1 : undefined
       const [one, two] = [await runScenario(scenario), await runScenario(scenario)]
-      expect(canonicalize(one.receipts), name).toBe(canonicalize(two.receipts))
+      const textOf = ({ receipts }: typeof one) => canonicalize(receipts.slice(0, end))
+      expect(textOf(one), name).toBe(textOf(two))
     }
   })
 
