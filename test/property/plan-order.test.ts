@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalize, type Json, type JsonObject } from '../../src/core/index.js'
+import type { Json } from '../../src/core/index.js'
 import { type GeneratedNode, graphs, planBlocks, planOf, reference } from '../support/plans.js'
 import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
+import { completionOf, nodeReceiptsOf } from '../support/timed-receipts.js'
 
 const runs = process.env['SOAK'] === undefined ? 12 : 500
 
@@ -35,21 +36,6 @@ function endsOf({ result }: Outcome): Readonly<Record<string, NodeEnd>> {
   return holder.nodes
 }
 
-/** Receipts of nodes, in order, whole; the last tells of the journal, which keeps who was first. */
-function receiptsOf({ receipts }: Outcome): readonly string[] {
-  const nodes = receipts.filter(({ intent }) => intent !== 'run.completed')
-  return nodes.map(({ receiptHash, signature }) => `${receiptHash} ${signature}`)
-}
-
-/** `run.completed` but for what names the journal, which keeps who was first. */
-function completionOf({ receipts }: Outcome): Json {
-  const receipt = receipts.find(({ intent }) => intent === 'run.completed')
-  if (receipt === undefined) return null
-  const { receiptHash: _, signature: __, inputHash: ___, inputPayload, ...rest } = receipt
-  const payload = { ...(inputPayload.payload as JsonObject), journalHash: null }
-  return JSON.parse(canonicalize({ ...rest, inputPayload: { ...inputPayload, payload } }))
-}
-
 const quick = ['mix', 'count', 'look', 'post', 'fail', 'judge'] as const
 
 /** A failure that rests on what a node before it has changed. */
@@ -68,8 +54,8 @@ describe('declared order', () => {
         const other = await runScenario(scenarioOf(nodes, others, declared))
         const line = { ...declared, parallel: false }
         const inLine = await runScenario(scenarioOf(nodes, [0], line))
-        expect(receiptsOf(other)).toEqual(receiptsOf(one))
-        expect(receiptsOf(inLine)).toEqual(receiptsOf(one))
+        expect(nodeReceiptsOf(other)).toEqual(nodeReceiptsOf(one))
+        expect(nodeReceiptsOf(inLine)).toEqual(nodeReceiptsOf(one))
         expect(completionOf(other)).toEqual(completionOf(one))
         expect([other.state, inLine.state]).toEqual([one.state, one.state])
       }),
@@ -104,7 +90,7 @@ describe('declared order', () => {
           const free = await runScenario(scenarioOf(nodes, some, { order: 'declared' }))
           expect(one.result.status).toBe(free.result.status)
           expect(one.state).toBe(one.result.status === 'done' ? free.state : '[]')
-          expect(receiptsOf(one)).toHaveLength(one.result.status === 'done' ? 1 : 0)
+          expect(nodeReceiptsOf(one)).toHaveLength(one.result.status === 'done' ? 1 : 0)
         }
       ),
       { numRuns: runs }
