@@ -24,6 +24,8 @@ export type Fault =
   /** Another answer than the node's. */
   | { readonly result: Json }
   | { readonly error: Json }
+  /** The node does it, and then an error is answered. */
+  | { readonly done: true; readonly error: Json }
   /** What the node says, changed; of several calls in one request, this one's result alone. */
   | { readonly rewrite: (result: Json) => Json }
 
@@ -70,7 +72,11 @@ export class FaultyProxy implements AsyncDisposable {
     const isPassed = (one: Fault, index: number) => one === 'pass' || rewrites[index] !== undefined
     const fault = faults.find((one, index) => !isPassed(one, index)) ?? 'pass'
     const id = Array.isArray(parsed) ? null : (parsed as { readonly id: number }).id
-    if (typeof fault === 'object') return answer(response, 200, { jsonrpc: '2.0', id, ...fault })
+    if (typeof fault === 'object') {
+      const { done, ...said } = { done: false, ...fault }
+      if (done) await this.#ask(body)
+      return answer(response, 200, { jsonrpc: '2.0', id, ...said })
+    }
     switch (fault) {
       case 'drop_before':
         response.destroy()
@@ -91,16 +97,17 @@ export class FaultyProxy implements AsyncDisposable {
         response.end()
         return
       default: {
-        const reply = await fetch(this.#target, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body
-        })
+        const reply = await this.#ask(body)
         const text = rewritten(await reply.text(), rewrites)
         if (fault === 'drop_after') response.destroy()
         else response.writeHead(reply.status, { 'content-type': 'application/json' }).end(text)
       }
     }
+  }
+
+  #ask(body: string): Promise<Response> {
+    const headers = { 'content-type': 'application/json' }
+    return fetch(this.#target, { method: 'POST', headers, body })
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -6,8 +6,8 @@ import { RpcError } from './rpc-error.js'
 const about = { phase: 'send', executionType: null } as const
 
 /**
- * Sends signed bytes. A node's refusal is not believed by itself: the chain is asked by hash, since
- * bytes that it already has are refused as well.
+ * Sends signed bytes. A node's refusal is not believed by itself: bytes that it already has are
+ * refused as well, so it counts only when the chain, asked by hash, says that it has none.
  */
 export async function broadcastEvm(
   chain: EvmChain,
@@ -62,18 +62,33 @@ async function send(
     if (error.neverSent) return { kind: 'refused', error }
     if (error.answered) refused = error
   }
-  if (await isKnown(chain, hash, signal)) return { kind: 'known' }
-  return refused === undefined ? { kind: 'unanswered' } : { kind: 'refused', error: refused }
+  const isKnown = await askForIt(chain, hash, signal)
+  if (isKnown === true) return { kind: 'known' }
+  return refused !== undefined && isKnown === false && isDefinite(refused)
+    ? { kind: 'refused', error: refused }
+    : { kind: 'unanswered' }
 }
 
-/** Whether the chain has it; who cannot be asked says no. */
-async function isKnown(chain: EvmChain, hash: string, signal: AbortSignal): Promise<boolean> {
+/** Whether the chain has it; nothing when it cannot be asked. */
+async function askForIt(
+  chain: EvmChain,
+  hash: string,
+  signal: AbortSignal
+): Promise<boolean | undefined> {
   try {
     return (await chain.call('eth_getTransactionByHash', [hash], signal)) !== null
   } catch (error) {
-    if (error instanceof RpcError) return false
+    if (error instanceof RpcError) return undefined
     throw error
   }
+}
+
+/**
+ * Not when the node says that it has the bytes, in the words of Geth, Erigon, Besu, Nethermind and
+ * anvil (another node behind the same address may not show them yet), nor when it broke down.
+ */
+function isDefinite({ nodeMessage }: RpcError): boolean {
+  return !/\bknown transaction|already ?known|already imported|internal error/i.test(nodeMessage)
 }
 
 /** A refusal of bytes that were never sent before: certainly nothing happened. */

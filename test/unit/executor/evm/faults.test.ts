@@ -205,18 +205,32 @@ describe('an endpoint that fails a write', () => {
 
   it('L7: is not believed when it refuses what it has', async () => {
     const before = await notes()
-    const { fault } = proxy
-    let lied = false
-    proxy.fault = ({ method, params }) => {
-      if (method !== 'eth_sendRawTransaction' || lied) return 'pass'
-      lied = true
-      // The node takes it behind the back of its own front.
-      void chain.rpc(method, params)
-      return { error: { code: -32000, message: 'already known' } }
+    const words = ['already known', 'transaction underpriced', 'internal error']
+    for (const [index, message] of words.entries()) {
+      failing('eth_sendRawTransaction', { done: true, error: { code: -32000, message } }, 1)
+      expect((await sendOnce(runtime, note(30 + index))).status, message).toBe('done')
     }
-    expect((await sendOnce(runtime, note(3))).status).toBe('done')
-    proxy.fault = fault
-    expect(await notes()).toBe(before + 1n)
+    expect([await notes(), proxy.count('eth_sendRawTransaction')]).toEqual([before + 3n, 3])
+  })
+
+  it('L7: is not believed while the chain does not show what it has, or cannot be asked', async () => {
+    const before = await notes()
+    const look = 'eth_getTransactionByHash'
+    const known = ['already known', 'Known transaction', 'AlreadyKnown', 'already imported']
+    const cases: readonly (readonly [string, Fault])[] = [
+      ...[...known, 'Internal error'].map((said) => [said, { result: null }] as const),
+      ['transaction underpriced', 'server_error']
+    ]
+    for (const [index, [message, unseen]] of cases.entries()) {
+      let looks = 0
+      proxy.fault = ({ method }) => {
+        if (method === look && ++looks === 1) return unseen
+        const isFirst = method === 'eth_sendRawTransaction' && looks === 0
+        return isFirst ? { done: true, error: { code: -32000, message } } : 'pass'
+      }
+      expect((await sendOnce(runtime, note(40 + index))).status, message).toBe('done')
+    }
+    expect(await notes()).toBe(before + BigInt(cases.length))
   })
 
   it('tells a definite refusal, and leaves the nonce to the next write', async () => {
