@@ -29,6 +29,7 @@ export type {
   EvidenceDraft,
   JournalItem,
   QueuePosition,
+  RunEntry,
   SealedReference,
   UnitDraft
 } from './journal-item.js'

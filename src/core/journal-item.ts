@@ -16,8 +16,8 @@ export interface JournalItem {
    * Kinds that begin with `run.` also change the run's record.
    */
   readonly entries: readonly string[]
-  /** The entries are all of a run: the first begins it, the last ends it. */
-  readonly whole?: { readonly status: string; readonly at: number }
+  /** Those of the entries that change the run's record; looked for in their texts if absent. */
+  readonly news?: readonly RunEntry[]
   /** `authenticate` of the hash chain over the run's entries, up to the last of these. */
   readonly mac?: Hash
   /** The unit of work that these entries complete: it becomes one receipt. */
@@ -26,6 +26,17 @@ export interface JournalItem {
   readonly evidence?: EvidenceDraft
   /** Without a unit: state that the entries rest on; they are taken only while it is so (L10). */
   readonly rests?: Pick<UnitDraft, 'reads' | 'lists'>
+}
+
+/** What an entry says of the run itself. */
+export interface RunEntry {
+  /** Its place among the entries of its item. */
+  readonly index: number
+  /** Begins with `run.`. */
+  readonly kind: string
+  readonly number: number
+  readonly status: string
+  readonly at: number
 }
 
 export type Appended =

@@ -72,5 +72,5 @@ export function doneReply(done: {
   const { id, dappId, receipt, result } = done
   const isObject = typeof result === 'object' && result !== null && !Array.isArray(result)
   const members = isObject ? (result as JsonObject) : { value: result }
-  return { ...members, type: 'dapp', id, dappId, receipt }
+  return Object.assign({}, members, { type: 'dapp' as const, id, dappId, receipt })
 }

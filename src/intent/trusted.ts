@@ -35,11 +35,19 @@ export async function runGranted(
 
 function attribute(port: KernelPort, block: Block, intent: Intent): void {
   const { action, raw } = intent
+  const said = attributionOf(block, payloadTextOf(port, intent))
+  const { dappId, provider, payloadText, capabilitiesDeclared } = said
+  const { isInputPrivate, isOutputPrivate } = said
   port.attribute({
-    ...attributionOf(block, payloadTextOf(port, intent)),
     action,
-    ...(raw === undefined ? {} : { raw }),
-    refusal: refusalOf
+    dappId,
+    provider,
+    payloadText,
+    capabilitiesDeclared,
+    isInputPrivate,
+    isOutputPrivate,
+    refusal: refusalOf,
+    ...(raw === undefined ? {} : { raw })
   })
 }
 

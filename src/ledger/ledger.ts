@@ -18,7 +18,7 @@ import { SigningQueue } from './commit/signing.js'
 import { CommitWriter } from './commit/writer.js'
 import { CurrentState } from './current/current-state.js'
 import type { Derived } from './derived/derived.js'
-import { addEntries, newDelta } from './derived/run-records.js'
+import { addEntries, newDelta, newsOf } from './derived/run-records.js'
 import { unwrapText } from './envelope.js'
 import type { Appended, JournalItem, Position } from './item.js'
 import type { StoreKeys } from './keys.js'
@@ -203,7 +203,7 @@ export class OpenLedger implements Ledger {
     this.#queue.eachPending((item, position) => {
       // The end of a flush reaches the derived records a moment before the queue.
       if (item.runId === runId && position > this.#durablePosition) {
-        addEntries(queued, item.entries)
+        addEntries(queued, item.entries, { news: newsOf(item) })
       }
     })
     return this.#derived.run(runId, queued)

@@ -88,16 +88,17 @@ interface LedgerSnapshot extends LedgerStatus {
   readonly error: undefined
 }
 
+function active(value: LedgerPlace, cause: Cause | null): LedgerSnapshot {
+  return { status: 'active', output: undefined, error: undefined, value, cause }
+}
+
 /** The logic of the ledger's actor: the chart as a table. */
 const ledgerLogic: ActorLogic<LedgerSnapshot, LedgerEvent> = {
-  getInitialSnapshot: () => ({
-    status: 'active',
-    output: undefined,
-    error: undefined,
-    value: 'READY',
-    cause: null
-  }),
-  transition: (snapshot, event) => ({ ...snapshot, ...ledgerStep(snapshot, event) }),
+  getInitialSnapshot: () => active('READY', null),
+  transition: (snapshot, event) => {
+    const { value, cause } = ledgerStep(snapshot, event)
+    return active(value, cause)
+  },
   getPersistedSnapshot: (snapshot) => snapshot
 }
 

@@ -321,7 +321,7 @@ export class Runs {
       if (isKernelStep(event)) this.#options.onKernelWork?.(position)
       known.emit(event, position)
     }
-    return { ...this.#options.host, emit }
+    return { emit, ...this.#options.host }
   }
 
   #know(runId: RunId): Known {

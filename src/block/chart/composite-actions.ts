@@ -96,14 +96,14 @@ function lifecycleActions(plan: CompositePlan): Readonly<Record<string, Composit
       if (event.type !== 'block.execute') return context
       const { runId } = event.request.metadata
       return {
-        ...begunExecution(context.identity, event),
         steps: 0,
         childExecutions: runId === context.runId ? context.childExecutions : 0,
         runId,
         current: null,
         responses: noResponses,
         held: null,
-        scopeAt: 0
+        scopeAt: 0,
+        ...begunExecution(context.identity, event)
       }
     },
     refuseBusy: (context, event, _params, sink) => {

@@ -7,11 +7,37 @@ import type { Execution } from './execution.js'
 /** What a block gives to a child that it executes. */
 
 /** Counts a step before its child is executed; the child's `step` is the new `childExecutions`. */
-export function countedStep(context: CompositeContext, node: string): Partial<CompositeContext> {
+export function countedStep(
+  context: CompositeContext,
+  node: string
+): Pick<CompositeContext, 'steps' | 'childExecutions' | 'current'> {
   return {
     steps: context.steps + 1,
     childExecutions: context.childExecutions + 1,
     current: node
+  }
+}
+
+/** {@link countedStep} in its context. Written out: a spread is most of what a step costs here. */
+export function afterCounting(context: CompositeContext, node: string): CompositeContext {
+  const { steps, childExecutions, current } = countedStep(context, node)
+  return {
+    identity: context.identity,
+    step: context.step,
+    request: context.request,
+    options: context.options,
+    attempt: context.attempt,
+    provider: context.provider,
+    cursor: context.cursor,
+    failure: context.failure,
+    wait: context.wait,
+    runId: context.runId,
+    responses: context.responses,
+    held: context.held,
+    scopeAt: context.scopeAt,
+    steps,
+    childExecutions,
+    current
   }
 }
 

@@ -45,14 +45,14 @@ export function idleComposite(
 ): CompositeContext {
   const { childExecutions, runId } = counters
   return {
-    ...idleExecution(identity),
     steps: 0,
     childExecutions,
     runId,
     current: null,
     responses: noResponses,
     held: null,
-    scopeAt: 0
+    scopeAt: 0,
+    ...idleExecution(identity)
   }
 }
 

@@ -1,7 +1,7 @@
 import { present } from '../../core/index.js'
 import type { CompositeEvent } from '../protocol.js'
 import { compositeActions } from './composite-actions.js'
-import { countedStep, executeEvent } from './composite-child.js'
+import { afterCounting, executeEvent } from './composite-child.js'
 import { compositeGuards } from './composite-guards.js'
 import type { CompositeParts } from './composite-machine.js'
 import {
@@ -43,7 +43,7 @@ export function compositeLogic(parts: CompositeParts): CompositeLogic {
 function childActions(questions: CompositeQuestions): Readonly<Record<string, TableAction>> {
   return {
     spawnChild: (context, _event, { node }) =>
-      node === undefined ? context : { ...context, ...countedStep(context, node) },
+      node === undefined ? context : afterCounting(context, node),
     executeChild: (context, event, params, sink) => {
       const node = present(questions.node(params), 'node to execute')
       sink.send(node.name, executeEvent(questions, context, node, event.at))

@@ -54,7 +54,6 @@ export function idlePlan(
   { childExecutions, runId }: PlanCounters = { childExecutions: 0, runId: null }
 ): PlanContext {
   return {
-    ...idleExecution(identity),
     runId,
     childExecutions,
     nodes: noNodes,
@@ -67,7 +66,8 @@ export function idlePlan(
     frontier: 0,
     childReason: 'external',
     held: null,
-    scopeAt: 0
+    scopeAt: 0,
+    ...idleExecution(identity)
   }
 }
 

@@ -5,6 +5,7 @@ import {
   type KnownTexts,
   leafNode,
   limits,
+  type RunEntry,
   type RunId,
   TallyError
 } from '../../core/index.js'
@@ -58,8 +59,9 @@ export class RunBook {
   #position: Position = 0
   #steps = 0
   #receiptHash: Hash | undefined
-  /** Texts of entries that go into the journal with the next one. */
+  /** Texts of entries that go into the journal with the next one, and those about the run. */
   #held: string[] = []
+  #heldNews: RunEntry[] = []
   /** Length of those that were gathered: nothing rests on them before they are handed in. */
   #gathered = 0
 
@@ -119,7 +121,7 @@ export class RunBook {
   /** Appends one entry, with the receipt or the evidence that it completes, as one queue item. */
   append(draft: EntryDraft, more: Completed = {}): Written {
     const next = this.#next(draft, more)
-    const appended = this.#send([next.text], next.journalHash, more)
+    const appended = this.#send([next], more)
     if (!appended.ok) return appended
     this.#take(next.entry, next.journalHash, appended.receiptHash)
     return { ok: true, entry: next.entry, receiptHash: appended.receiptHash }
@@ -130,7 +132,12 @@ export class RunBook {
    * process before that.
    */
   hold(draft: EntryDraft, more: Completed = {}): JournalEntry {
-    const { entry, text, journalHash } = this.#next(draft, more)
+    return this.#hold(this.#next(draft, more))
+  }
+
+  #hold({ entry, text, journalHash }: Next): JournalEntry {
+    const news = newsOf(entry, this.#held.length)
+    if (news !== undefined) this.#heldNews.push(news)
     this.#held.push(text)
     this.#take(entry, journalHash, undefined)
     return entry
@@ -141,10 +148,9 @@ export class RunBook {
    * most {@link limits.GATHERED_LENGTH_MAX} characters wait; nothing waits while the run rests.
    */
   gather(draft: EntryDraft, more: Completed): JournalEntry {
-    const { entry, text, journalHash } = this.#next(draft, more)
-    this.#held.push(text)
-    this.#gathered += text.length
-    this.#take(entry, journalHash, undefined)
+    const next = this.#next(draft, more)
+    this.#gathered += next.text.length
+    const entry = this.#hold(next)
     if (this.#gathered > limits.GATHERED_LENGTH_MAX) this.handIn()
     return entry
   }
@@ -152,7 +158,7 @@ export class RunBook {
   /** Gives the journal what was gathered. */
   handIn(): void {
     if (this.#gathered === 0) return
-    const written = this.#send([], this.journalHash, {})
+    const written = this.#send([], {})
     assert(written.ok, 'an entry without reads cannot conflict')
   }
 
@@ -176,7 +182,7 @@ export class RunBook {
     const one = this.#next(first, more)
     const place = { n: one.entry.n + 1, journalHash: one.journalHash }
     const other = this.#next(second(one.journalHash), { known: responseOf(first, more) }, place)
-    const appended = this.#send([one.text, other.text], other.journalHash, more)
+    const appended = this.#send([one, other], more)
     if (!appended.ok) return appended
     const { receiptHash } = appended
     this.#take(one.entry, one.journalHash, undefined)
@@ -188,7 +194,7 @@ export class RunBook {
     draft: EntryDraft,
     { dataText, known }: Completed,
     place = { n: this.#entries, journalHash: this.#journalHash }
-  ): { readonly entry: JournalEntry; readonly text: string; readonly journalHash: Hash } {
+  ): Next {
     // Spread last: spread first, V8 gives each entry a hidden class of its own, as large as itself.
     const entry = { run: this.runId, n: place.n, ...draft } as JournalEntry
     const text =
@@ -198,11 +204,20 @@ export class RunBook {
     return { entry, text, journalHash: chainJournal(place.journalHash, text) }
   }
 
-  #send(texts: readonly string[], journalHash: Hash, more: Completed): Appended {
-    const { unit, evidence, rests } = more
+  /** Appends what is held and these entries. */
+  #send(last: readonly Next[], { unit, evidence, rests }: Completed): Appended {
+    const entries = [...this.#held]
+    const news = [...this.#heldNews]
+    for (const { entry, text } of last) {
+      const one = newsOf(entry, entries.length)
+      if (one !== undefined) news.push(one)
+      entries.push(text)
+    }
+    const journalHash = last.at(-1)?.journalHash ?? this.journalHash
     const appended = this.#host.journal.append({
       runId: this.runId,
-      entries: this.#held.length === 0 ? texts : [...this.#held, ...texts],
+      entries,
+      news,
       mac: this.#host.journal.authenticate(journalHash),
       ...(unit === undefined ? {} : { unit }),
       ...(evidence === undefined ? {} : { evidence }),
@@ -210,6 +225,7 @@ export class RunBook {
     })
     if (!appended.ok) return appended
     this.#held = []
+    this.#heldNews = []
     this.#gathered = 0
     this.#position = appended.position
     return appended
@@ -250,6 +266,25 @@ export class RunBook {
       receipts: this.#receipts.save(),
       steps: this.#steps
     }
+  }
+}
+
+/** An entry that the journal does not have yet. */
+interface Next {
+  readonly entry: JournalEntry
+  readonly text: string
+  readonly journalHash: Hash
+}
+
+function newsOf(entry: JournalEntry, index: number): RunEntry | undefined {
+  switch (entry.k) {
+    case 'run.started':
+    case 'run.waiting':
+    case 'run.resumed':
+    case 'run.finished':
+      return { index, kind: entry.k, number: entry.n, status: entry.status, at: entry.at }
+    default:
+      return undefined
   }
 }
 

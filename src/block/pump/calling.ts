@@ -116,12 +116,12 @@ export class Calling {
       const draft: EntryDraft = {
         k: 'requested',
         at: book.now(),
-        ...placeOf(attempt),
         seq: call.seq,
         effect: call.effect,
         sideEffects: call.sideEffects,
         requestHash: call.requestHash,
-        key
+        key,
+        ...placeOf(attempt)
       }
       const written = book.append(draft)
       assert(written.ok, 'an entry without reads cannot conflict')

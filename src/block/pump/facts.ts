@@ -121,12 +121,12 @@ async function seal(
   pump.record({
     k: 'sealed',
     at: pump.book.now(),
-    ...placeOf(attempt),
     seq: call.seq,
     effect: call.effect,
     requestHash: call.requestHash,
     responseHash: hash,
     salt,
+    ...placeOf(attempt),
     ...result,
     ...undoFor(pump, attempt, call, result)
   })

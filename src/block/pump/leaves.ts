@@ -214,14 +214,14 @@ export class Leaves {
       at: ask.options.frozenAt ?? this.#restoredTimes?.get(nameOf(ask)) ?? book.at,
       unitId,
       textOf: this.textOf,
-      ...(literals === undefined ? {} : { literals }),
       base: this.#port.base(),
       principal: this.#port.principal(),
       current: (key) => host.journal.read(key),
       seal: (seq, bodyText) => host.journal.seal(unitId, seq, bodyText).hash,
       below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),
       earlier: earlier?.step === ask.step ? earlier : undefined,
-      early: this.#port.early
+      early: this.#port.early,
+      ...(literals === undefined ? {} : { literals })
     })
     this.#restoredTimes?.delete(nameOf(ask))
     this.#current.set(ask.path, attempt)

@@ -90,7 +90,6 @@ export class RunPump {
       host,
       book: this.book,
       runId,
-      ...(root.literals === undefined ? {} : { literals: root.literals }),
       post,
       base: () => this.started.base,
       principal: () => this.started.principal,
@@ -104,7 +103,8 @@ export class RunPump {
       fail: (error) => this.inbox.fail(error),
       isStopping: () => this.#isStopping,
       wake: () => this.inbox.wake(),
-      early
+      early,
+      ...(root.literals === undefined ? {} : { literals: root.literals })
     })
     this.scopes = new Scopes(this)
     this.recovery = new Recovery(this, {

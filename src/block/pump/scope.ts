@@ -148,10 +148,10 @@ export function overlayOf({
   attribution
 }: Pick<LeafWork, 'view' | 'capabilitiesUsed' | 'attribution'>): Overlay {
   return {
-    ...(attribution === undefined ? {} : saidOf(attribution)),
     writes: [...view.writes],
     used: capabilitiesUsed,
-    reads: [...view.reads].map(([key, text]) => [key, text === undefined ? null : sha256Hex(text)])
+    reads: [...view.reads].map(([key, text]) => [key, text === undefined ? null : sha256Hex(text)]),
+    ...(attribution === undefined ? {} : saidOf(attribution))
   }
 }
 

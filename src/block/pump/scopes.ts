@@ -130,7 +130,7 @@ export class Scopes {
     const id = unitIdOf(pump.runId, path, step)
     const { base } = pump.started
     const written = pump.book.append(
-      { ...ended, response, ...(outbox.length === 0 ? {} : { outbox }) },
+      { response, ...ended, ...(outbox.length === 0 ? {} : { outbox }) },
       {
         known: scope.texts,
         unit: scopeUnit(scope, pump.unitContext(), {

@@ -100,7 +100,7 @@ function settleInScope(
   dataText: string
 ): void {
   const overlay = overlayOf(attempt)
-  const draft = { ...settledEntry(pump, attempt, response), overlay }
+  const draft = { overlay, ...settledEntry(pump, attempt, response) }
   const entry = pump.book.gather(draft, { dataText })
   report(pump, attempt, response, undefined)
   applyEntry(pump, entry)
@@ -110,9 +110,9 @@ function settledEntry(pump: RunPump, attempt: Attempt, response: Response) {
   return {
     k: 'settled',
     at: pump.book.now(),
-    ...placeOf(attempt),
     response,
     sent: attempt.past.hasSent(),
+    ...placeOf(attempt),
     ...providerOf(attempt)
   } as const
 }
@@ -170,9 +170,9 @@ function report(
     type: 'block.settled',
     runId: pump.runId,
     at: pump.book.at,
-    ...placeOf(attempt),
     block: attempt.block.name,
     response,
+    ...placeOf(attempt),
     ...(receiptHash === undefined ? {} : { receiptHash }),
     ...(attempt.attribution === undefined ? {} : { dappId: attempt.attribution.dappId })
   })

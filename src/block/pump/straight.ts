@@ -118,9 +118,9 @@ function append(
   )
   const at = Math.max(lone.at, host.clock.now())
   const { path, step, attempt } = place
-  const settledEntry = { at, attempt, n: 1, path, run, sent: false, step }
+  const by = attribution === undefined ? {} : { provider: attribution.provider }
   const settled = encodeSuccess(
-    attribution === undefined ? settledEntry : { ...settledEntry, provider: attribution.provider },
+    { at, attempt, n: 1, path, run, sent: false, step, ...by },
     resultText
   )
   const journalHash = chainJournal(chainJournal('', started), settled)
@@ -142,7 +142,10 @@ function append(
   const appended = host.journal.append({
     runId,
     entries: [started, settled, done],
-    whole: { status: 'done', at },
+    news: [
+      { index: 0, kind: 'run.started', number: 0, status: 'running', at: lone.at },
+      { index: 2, kind: 'run.finished', number: 2, status: 'done', at }
+    ],
     mac: host.journal.authenticate(chainJournal(journalHash, done)),
     unit
   })

@@ -47,7 +47,7 @@ export function leafUnit(
   const run = { runId: context.runId, path, step, attempt: number, at }
   return unitOf(
     attempt,
-    parentReceipt === undefined ? run : { ...run, parent: parentReceipt },
+    parentReceipt === undefined ? run : { parent: parentReceipt, ...run },
     context,
     { payloadText, resultText, sealed: attempt.sealedReferences() }
   )
@@ -76,7 +76,6 @@ export function unitOf(
     dappId: said.dappId,
     payloadText: said.payloadText,
     payloadPrivate: said.isInputPrivate,
-    ...(said.raw === undefined ? {} : { raw: said.raw }),
     at,
     seed: work.seed,
     principal,
@@ -89,7 +88,8 @@ export function unitOf(
     resultPrivate: said.isOutputPrivate,
     reads: view.reads,
     lists: view.lists,
-    writes: view.writes
+    writes: view.writes,
+    ...(said.raw === undefined ? {} : { raw: said.raw })
   }
 }
 
@@ -121,7 +121,6 @@ export function scopeUnit(
   const { path, step, attempt, block } = scope.opened
   const { version, definitionHash } = context.root.compositeAt(path)
   return {
-    ...options,
     action: block,
     dappId: `composite:${block}@${version}`,
     payloadPrivate: scope.isPrivate,
@@ -140,7 +139,8 @@ export function scopeUnit(
     resultPrivate: scope.isPrivate,
     reads: scope.view.reads,
     lists: scope.view.lists,
-    writes: scope.view.writes
+    writes: scope.view.writes,
+    ...options
   }
 }
 

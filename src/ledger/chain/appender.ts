@@ -54,7 +54,7 @@ export class Appender {
    * hands over to. Throws `ledger.invalid_item`.
    */
   prepare(
-    { runId, entries, whole, mac, unit, evidence }: JournalItem,
+    { runId, entries, news, mac, unit, evidence }: JournalItem,
     position: Position,
     newKey: PublicKey | undefined
   ): PreparedItem {
@@ -68,13 +68,13 @@ export class Appender {
     const item: QueuedItem = {
       runId,
       entries,
-      ...(whole === undefined ? {} : { whole }),
-      ...(mac === undefined ? {} : { mac }),
-      ...(done === undefined ? {} : { receipt: done.receipt }),
-      ...(signed === undefined ? {} : { evidence: signed.record }),
       blobs: [...(done?.blobs ?? []), ...(signed?.blobs ?? [])],
       changes: done?.changes ?? [],
-      tip: this.#tip
+      tip: this.#tip,
+      ...(news === undefined ? {} : { news }),
+      ...(mac === undefined ? {} : { mac }),
+      ...(done === undefined ? {} : { receipt: done.receipt }),
+      ...(signed === undefined ? {} : { evidence: signed.record })
     }
     return { item, length }
   }

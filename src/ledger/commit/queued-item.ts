@@ -7,7 +7,7 @@ import type { SignedRecord } from './signing.js'
 export interface QueuedItem {
   readonly runId: RunId
   readonly entries: readonly string[]
-  readonly whole?: JournalItem['whole']
+  readonly news?: JournalItem['news'] | undefined
   readonly mac?: Hash
   readonly receipt?: {
     readonly record: SignedRecord

@@ -129,6 +129,8 @@ export class CommitWriter {
       text += itemLines({
         runId,
         entries,
+        blobs: inRecord,
+        largeBlobs: large.map(({ hash }) => hash),
         ...(mac === undefined ? {} : { mac }),
         ...(receipt === undefined
           ? {}
@@ -139,9 +141,7 @@ export class CommitWriter {
                 result: receipt.result
               }
             }),
-        ...(evidence === undefined ? {} : { evidence: logged(evidence.text()) }),
-        blobs: inRecord,
-        largeBlobs: large.map(({ hash }) => hash)
+        ...(evidence === undefined ? {} : { evidence: logged(evidence.text()) })
       })
     }
     const frontier = this.#frontier.appendAll(leaves)

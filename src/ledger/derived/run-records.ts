@@ -87,17 +87,22 @@ function longStart(text: string): number | undefined {
   return at === undefined || text.lastIndexOf(startTail) < 0 ? undefined : Number(at)
 }
 
-/** {@link newsIn} of all of a run, which are not looked through. */
-export function wholeNews(
-  entries: readonly string[],
-  { status, at }: NonNullable<JournalItem['whole']>
-): readonly RunNews[] {
-  const [started = ''] = entries
-  const last = entries.at(-1) ?? ''
-  return [
-    { text: started, kind: 'run.started', number: 0, status: 'running', at },
-    { text: last, kind: 'run.finished', number: entries.length - 1, status, at }
-  ]
+/** {@link newsIn} the entries of an item, which are not looked through when it says itself. */
+export function newsOf({
+  entries,
+  news
+}: {
+  readonly entries: readonly string[]
+  readonly news?: JournalItem['news'] | undefined
+}): readonly RunNews[] {
+  if (news === undefined) return newsIn(entries)
+  return news.map(({ index, kind, number, status, at }) => ({
+    text: entries[index] ?? '',
+    kind,
+    number,
+    status,
+    at
+  }))
 }
 
 /** Whether a run begins with this entry: then nothing of it is stored yet. */

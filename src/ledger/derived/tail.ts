@@ -3,12 +3,12 @@ import type { QueuedItem } from '../commit/queued-item.js'
 import type { LogFrontier } from '../log/index.js'
 import type { StateTree } from '../state/index.js'
 import { hashIndexKey, type IndexEntry, type ReceiptLocation, unitIndexKey } from './index-runs.js'
-import { addEntries, beginsRun, newDelta, newsIn, type RunDelta, wholeNews } from './run-records.js'
+import { addEntries, beginsRun, newDelta, newsOf, type RunDelta } from './run-records.js'
 
 /** What a durable commit brings, as far as derived records are concerned. */
 export interface DerivableCommit {
   readonly seq: number
-  readonly items: readonly Pick<QueuedItem, 'runId' | 'entries' | 'whole'>[]
+  readonly items: readonly Pick<QueuedItem, 'runId' | 'entries' | 'news'>[]
   readonly receipts: readonly { readonly unitId: UnitId; readonly receiptHash: Hash }[]
   readonly leaves: readonly Uint8Array[]
   /** Log and state after it. */
@@ -46,8 +46,9 @@ export class Tail {
 
   absorb(commit: DerivableCommit, entriesBefore: (runId: RunId) => number): void {
     this.toSeq = commit.seq + 1
-    for (const { runId, entries, whole } of commit.items) {
-      const news = whole === undefined ? newsIn(entries) : wholeNews(entries, whole)
+    for (const item of commit.items) {
+      const { runId, entries } = item
+      const news = newsOf(item)
       let delta = this.runs.get(runId)
       if (delta === undefined) {
         delta = newDelta(beginsRun(news[0]) ? 0 : entriesBefore(runId))
