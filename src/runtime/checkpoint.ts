@@ -12,7 +12,7 @@ import type { CompiledRoot } from './registry.js'
 
 /**
  * A run checkpoint in its envelope (formats.md §7):
- * `{envelope: {chart: {id, version, configHash}, definitionHash, journalSeq, runId, run,
+ * `{envelope: {chart: {id, version, configHash}, definitionHash, format, journalSeq, runId, run,
  * startedHash, stateRoot}, mac}`, the code made with the blob key.
  * Derived data: when it does not fit the running code, the run is rebuilt from its journal instead.
  */
@@ -31,6 +31,7 @@ export function encodeCheckpoint(
   const envelope = canonicalize({
     chart: chartOf(compiled),
     definitionHash: compiled.definitionHash,
+    format: FORMAT,
     journalSeq: run.entries,
     runId,
     run,
@@ -59,6 +60,7 @@ export function parseCheckpoint(
   if (!isJsonObject(envelope)) return undefined
   const isOurs =
     mac === options.authenticate(sha256Hex(canonicalize(envelope))) &&
+    envelope['format'] === FORMAT &&
     envelope['runId'] === options.runId &&
     envelope['startedHash'] === options.startedHash &&
     envelope['definitionHash'] === options.compiled.definitionHash &&
@@ -66,6 +68,9 @@ export function parseCheckpoint(
   // What this room wrote, by its code.
   return isOurs ? (envelope['run'] as unknown as RunCheckpoint) : undefined
 }
+
+/** Of what is in `run`: one up whenever a context gets other members. */
+const FORMAT = 2
 
 type Authenticate = (hash: Hash) => Hash
 

@@ -4,8 +4,7 @@ import {
   type CompositeContext,
   type CompositeQuestions,
   idleComposite,
-  type NodeParams,
-  noResponses
+  type NodeParams
 } from './composite-questions.js'
 import {
   askCancel,
@@ -28,6 +27,7 @@ import {
   timedOutResponse
 } from './execution.js'
 import { askScope } from './parent.js'
+import { withItem } from './rows.js'
 
 /**
  * The functions that `machines/composite.ts` names, over one compiled graph. Pure, never throwing.
@@ -41,7 +41,7 @@ export type CompositeAction = (
 ) => CompositeContext
 
 /** A new attempt of the whole graph; the count of child executions goes on. */
-function restarted(context: CompositeContext): CompositeContext {
+function restarted(context: CompositeContext, { noResponses }: CompositePlan): CompositeContext {
   return { ...context, steps: 0, current: null, responses: noResponses, held: null }
 }
 
@@ -72,10 +72,12 @@ export function compositeActions(
     ...lifecycleActions(questions.plan),
     ...failureActions(questions),
     ...scopeActions(questions),
-    keepResponse: (context, event, params) =>
-      event.type === 'block.settled' && params.node !== undefined
-        ? { ...context, responses: { ...context.responses, [params.node]: event.response } }
-        : context,
+    keepResponse: (context, event, params) => {
+      const place = questions.node(params)?.keptAt ?? null
+      return event.type === 'block.settled' && place !== null
+        ? { ...context, responses: withItem(context.responses, place, event.response) }
+        : context
+    },
     settleOutput: settles((context, event) => questions.result(context, event)),
     settleFailure: settles((context, event) => {
       const decision = questions.decision(context, event)
@@ -100,7 +102,7 @@ function lifecycleActions(plan: CompositePlan): Readonly<Record<string, Composit
         childExecutions: runId === context.runId ? context.childExecutions : 0,
         runId,
         current: null,
-        responses: noResponses,
+        responses: plan.noResponses,
         held: null,
         scopeAt: 0,
         ...begunExecution(context.identity, event)
@@ -172,17 +174,17 @@ function failureActions(questions: CompositeQuestions): Readonly<Record<string, 
     failNoTransition: failsWith((_context, _event, params) =>
       failedResponse(reasons.noTransition, { node: params.node ?? null })
     ),
-    countAttempt: (context) => restarted(nextAttempt(context, {})),
+    countAttempt: (context) => restarted(nextAttempt(context, {}), questions.plan),
     planRetry: (context, event) => plannedRetry(context, questions.decision(context, event)),
     repair: (context, event) => {
       const decision = questions.decision(context, event)
       if (decision.kind !== 'repair') return context
       const { request, cursor } = decision
-      return restarted(nextAttempt(context, { request, cursor }))
+      return restarted(nextAttempt(context, { request, cursor }), questions.plan)
     },
     holdDecision: (context, event) => heldForDecision(context, questions.decision(context, event)),
     patchRequest: (context, event) =>
-      event.type === 'decision.made' ? restarted(patched(context, event)) : context,
+      event.type === 'decision.made' ? restarted(patched(context, event), questions.plan) : context,
     askTimer: (context, _event, _params, sink) => {
       askTimer(context, sink)
       return context
@@ -196,7 +198,7 @@ function failureActions(questions: CompositeQuestions): Readonly<Record<string, 
 
 function scopeActions(questions: CompositeQuestions): Readonly<Record<string, CompositeAction>> {
   return {
-    restart: (context) => restarted(context),
+    restart: (context) => restarted(context, questions.plan),
     holdOutput: (context, event) => ({
       ...context,
       current: null,

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '../../core/index.js'
 import type { CompiledExpression, Evaluated } from '../graph/expressions.js'
 import type { NodeOptions, Request, Response, SideEffectClass } from '../protocol.js'
 import type { Repair } from '../recovery.js'
+import type { Rows } from './rows.js'
 
 /**
  * What a composite chart's functions look up: the compiled graph, beside the chart that is its
@@ -11,7 +12,11 @@ export interface CompositePlan {
   readonly entry: string
   readonly maxSteps: number
   readonly nodes: ReadonlyMap<string, PlannedNode>
-  readonly output: CompiledExpression<Json> | null
+  /** Nodes that some value refers to, in the order of their places. */
+  readonly kept: readonly string[]
+  /** Before any of them has ended. */
+  readonly noResponses: Responses
+  readonly output: PlannedValue | null
   readonly isScoped: boolean
   /** The composite whose commit is one receipt (C4). */
   readonly isOutermostScope: boolean
@@ -25,7 +30,7 @@ export interface PlannedNode {
   /** Name under which the child's logic is registered: restored children are looked up by it. */
   readonly src: string
   readonly options: NodeOptions
-  readonly input: CompiledExpression<Json> | null
+  readonly input: PlannedValue | null
   readonly contextKeys: readonly string[]
   /**
    * Whether a confirmation is needed, by the child's request; null: `options.confirm` says it all.
@@ -33,8 +38,17 @@ export interface PlannedNode {
   readonly confirmWhen: Predicate | null
   /** In order; a null condition always matches. */
   readonly branches: readonly PlannedBranch[]
-  /** Some value refers to this node's response. */
-  readonly isKept: boolean
+  /** Its place among the responses that some value refers to; null: none does. */
+  readonly keptAt: number | null
+}
+
+/** Responses that some value refers to, by the places of their nodes; null: not ended. */
+export type Responses = Rows<Response | null>
+
+export interface PlannedValue {
+  readonly expression: CompiledExpression<Json>
+  /** Places of the responses that it may read: a value is not shown all of a long graph. */
+  readonly reads: readonly number[]
 }
 
 export interface PlannedBranch {

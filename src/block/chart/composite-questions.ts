@@ -1,4 +1,4 @@
-import type { Json } from '../../core/index.js'
+import { type Json, present } from '../../core/index.js'
 import type { Evaluated } from '../graph/expressions.js'
 import type { CompositeEvent, Response } from '../protocol.js'
 import type { RecoveryDecision } from '../recovery.js'
@@ -7,10 +7,13 @@ import {
   type Choice,
   type CompositePlan,
   choose,
-  type PlannedNode
+  type PlannedNode,
+  type PlannedValue,
+  type Responses
 } from './composite-plan.js'
 import { type BlockIdentity, heldFailure, idleExecution } from './execution.js'
 import { ParentDecisions, type ParentExecution } from './parent.js'
+import { itemAt, withItem } from './rows.js'
 
 /** What a composite's guards and actions ask of its graph, its context and the event at hand. */
 
@@ -25,8 +28,7 @@ export interface CompositeContext extends ParentExecution {
   readonly runId: string | null
   /** The node that runs. */
   readonly current: string | null
-  /** Responses that some value refers to, by node. */
-  readonly responses: Readonly<Record<string, Response>>
+  readonly responses: Responses
 }
 
 export interface NodeParams {
@@ -34,7 +36,7 @@ export interface NodeParams {
   readonly branch?: number
 }
 
-export const noResponses: Readonly<Record<string, Response>> = {}
+const noResponses: Responses = []
 
 export function idleComposite(
   identity: BlockIdentity,
@@ -103,7 +105,7 @@ export class CompositeQuestions {
     const known = this.#inputsOf(context)
     let value = known.get(node.name)
     if (value === undefined) {
-      value = node.input.evaluate(bindings(context))
+      value = this.#evaluate(node.input, context)
       known.set(node.name, value)
     }
     return value
@@ -128,7 +130,7 @@ export class CompositeQuestions {
     if (this.plan.output === null || event.type !== 'block.settled') return null
     const known = this.#memory.outputs.get(event)
     if (known !== undefined) return known
-    const value = this.plan.output.evaluate(bindings(this.#keeping(context, event)))
+    const value = this.#evaluate(this.plan.output, this.#keeping(context, event))
     this.#memory.outputs.set(event, value)
     return value
   }
@@ -150,19 +152,21 @@ export class CompositeQuestions {
   }
 
   #keeping(context: CompositeContext, event: CompositeEvent): CompositeContext {
-    const node = this.#current(context)
-    if (event.type !== 'block.settled' || node?.isKept !== true) return context
-    return { ...context, responses: { ...context.responses, [node.name]: event.response } }
+    const place = this.#current(context)?.keptAt ?? null
+    if (event.type !== 'block.settled' || place === null) return context
+    return { ...context, responses: withItem(context.responses, place, event.response) }
   }
-}
 
-function bindings(context: CompositeContext): Readonly<Record<string, Json>> {
-  const nodes = Object.entries(context.responses).map(([name, response]): [string, Json] => [
-    name,
-    { response: asJson(response) }
-  ])
-  return {
-    request: context.request === null ? null : asJson(context.request),
-    nodes: Object.fromEntries(nodes)
+  #evaluate({ expression, reads }: PlannedValue, context: CompositeContext): Evaluated<Json> {
+    const nodes: [string, Json][] = []
+    for (const place of reads) {
+      const response = itemAt(context.responses, place) ?? null
+      if (response === null) continue
+      nodes.push([present(this.plan.kept[place], 'a kept node'), { response: asJson(response) }])
+    }
+    return expression.evaluate({
+      request: context.request === null ? null : asJson(context.request),
+      nodes: Object.fromEntries(nodes)
+    })
   }
 }

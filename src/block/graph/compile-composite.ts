@@ -5,11 +5,17 @@ import {
   compositeChart,
   compositeChartVersion
 } from '../../../machines/composite.js'
-import { hashJson } from '../../core/index.js'
+import { type DocumentPath, hashJson, type Json } from '../../core/index.js'
 import { compositeMachine } from '../chart/composite-machine.js'
-import type { CompositePlan, PlannedBranch, PlannedNode } from '../chart/composite-plan.js'
+import type {
+  CompositePlan,
+  PlannedBranch,
+  PlannedNode,
+  PlannedValue
+} from '../chart/composite-plan.js'
 import { compositeLogic } from '../chart/composite-table.js'
 import { leafLogic } from '../chart/leaf-table.js'
+import { rowsOf } from '../chart/rows.js'
 import { highest } from '../side-effects.js'
 import type { CompiledComposite, CompiledNode } from './compile.js'
 import {
@@ -22,7 +28,7 @@ import {
 } from './compile-session.js'
 import { type CompositeDefinition, entryOf } from './definition.js'
 import { deferredProblems } from './in-scope.js'
-import { type Mentions, mentionedNodes } from './mentions.js'
+import { mentionedNodes } from './mentions.js'
 import { compositeSchemaName } from './schema.js'
 
 /** Undefined when something was found wrong, here or before: then nothing is built. */
@@ -83,8 +89,11 @@ function planOf(
   place: CompilePlace,
   session: CompileSession
 ): CompositePlan {
-  const values = Object.values(definition.nodes).map(({ input }) => input ?? null)
-  const mentions = mentionedNodes([...values, definition.output ?? null])
+  const responses = keptResponses(definition, [...children.keys()])
+  const valueAt = (value: Json | undefined, path: DocumentPath): PlannedValue | null => {
+    const expression = session.value(value, ['request', 'nodes'], path)
+    return expression === null ? null : { expression, reads: responses.readBy(value ?? null) }
+  }
   const nodes = new Map<string, PlannedNode>()
   for (const [name, child] of children) {
     const node = entryOf(definition.nodes, name)
@@ -96,11 +105,11 @@ function planOf(
       sideEffects: child.sideEffects,
       src: srcOf(name, child),
       options: optionsOf(node, node.onError === 'ask'),
-      input: session.value(node.input, ['request', 'nodes'], [...path, 'input']),
+      input: valueAt(node.input, [...path, 'input']),
       contextKeys: node.context,
       confirmWhen: session.confirmWhen(node, path),
       branches: branchesOf(definition, name, place, session),
-      isKept: isMentioned(mentions, name)
+      keptAt: responses.placeOf(name)
     })
     session.checkRecovery(node, child, path)
   }
@@ -112,7 +121,9 @@ function planOf(
     entry: definition.entryPoint,
     maxSteps: definition.maxSteps,
     nodes,
-    output: session.value(definition.output, ['request', 'nodes'], [...place.path, 'output']),
+    kept: responses.names,
+    noResponses: rowsOf(responses.names.map(() => null)),
+    output: valueAt(definition.output, [...place.path, 'output']),
     isScoped: place.isInScope || definition.atomic,
     isOutermostScope: definition.atomic && !place.isInScope,
     repair: (name) => registry.repair(name)
@@ -141,8 +152,19 @@ function branchesOf(
   return branches
 }
 
-function isMentioned(mentions: Mentions, name: string): boolean {
-  return mentions.all || mentions.names.has(name)
+/** The responses that some value of a graph refers to, and which of them each value may read. */
+function keptResponses(definition: CompositeDefinition, nodes: readonly string[]) {
+  const values = Object.values(definition.nodes).map(({ input }) => input ?? null)
+  const all = mentionedNodes([...values, definition.output ?? null])
+  const names = all.all ? nodes : nodes.filter((name) => all.names.has(name))
+  const places = new Map(names.map((name, place) => [name, place]))
+  const readBy = (value: Json): readonly number[] => {
+    const read = mentionedNodes([value])
+    if (read.all) return names.map((_, place) => place)
+    const known = [...read.names].flatMap((name) => places.get(name) ?? [])
+    return known.sort((one, other) => one - other)
+  }
+  return { names, readBy, placeOf: (name: string) => places.get(name) ?? null }
 }
 
 function chartOf(definition: CompositeDefinition, plan: CompositePlan): ChartNode {
@@ -154,7 +176,7 @@ function chartOf(definition: CompositeDefinition, plan: CompositePlan): ChartNod
     nodes: [...plan.nodes.values()].map((node) => ({
       name: node.name,
       hasInput: node.input !== null,
-      kept: node.isKept,
+      kept: node.keptAt !== null,
       branches: node.branches.map(({ target, condition, label }) => ({
         target,
         ...(condition === null ? {} : { condition: label })

@@ -3,6 +3,7 @@ import { blockChart } from '../../../machines/block.js'
 import { planChart, planChartVersion } from '../../../machines/plan.js'
 import { hashJson, present } from '../../core/index.js'
 import { leafLogic } from '../chart/leaf-table.js'
+import { rowsOf } from '../chart/rows.js'
 import type { CompiledNode, CompiledPlan } from '../graph/compile.js'
 import {
   type CompilePlace,
@@ -19,7 +20,6 @@ import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './
 import type { PlanLibrary, PlanNode } from './library.js'
 import { planMachine } from './machine.js'
 import { orderOf, validatePlan } from './order.js'
-import { rowsOf } from './rows.js'
 import type { NodeState } from './standing.js'
 import { planLogic } from './table.js'
 

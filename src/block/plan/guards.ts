@@ -1,7 +1,7 @@
 import { parentGuards } from '../chart/parent-guards.js'
+import { itemAt } from '../chart/rows.js'
 import type { CompositeEvent } from '../protocol.js'
 import type { PlanQuestions } from './questions.js'
-import { itemAt } from './rows.js'
 import type { PlanContext } from './standing.js'
 
 export type PlanGuard = (context: PlanContext, event: CompositeEvent) => boolean

@@ -1,9 +1,9 @@
 import type { Json } from '../../core/index.js'
 import type { PlannedNode } from '../chart/composite-plan.js'
+import type { Rows } from '../chart/rows.js'
 import type { CompiledExpression } from '../graph/expressions.js'
 import type { Repair } from '../recovery.js'
 import type { PlanDelivery } from './definition.js'
-import type { Rows } from './rows.js'
 import type { NodeState } from './standing.js'
 
 /** What a plan chart's functions look up: the compiled graph, beside the chart that is its data. */
@@ -26,8 +26,11 @@ export interface PlanLibrary {
 }
 
 /** A node as the chart's functions need it. */
-export interface PlanNode extends Omit<PlannedNode, 'branches'> {
+export interface PlanNode extends Omit<PlannedNode, 'branches' | 'input' | 'keptAt'> {
   readonly place: number
+  readonly input: CompiledExpression<Json> | null
+  /** Some value refers to this node's response. */
+  readonly isKept: boolean
   /** Places of the nodes that it depends on, as declared, and of those that depend on it. */
   readonly deps: readonly number[]
   readonly dependents: readonly number[]

@@ -1,8 +1,8 @@
+import { itemsOf } from '../chart/rows.js'
 import type { CompositeEvent, Wait } from '../protocol.js'
 import type { PlanAction } from './actions.js'
 import type { PlanLibrary } from './library.js'
 import { Progress } from './progress.js'
-import { itemsOf } from './rows.js'
 import type { NodeState, PlanContext } from './standing.js'
 
 /** The actions of a plan that are about its nodes. */

@@ -2,11 +2,11 @@ import { type Json, present } from '../../core/index.js'
 import { executionOf } from '../chart/composite-child.js'
 import { asJson } from '../chart/composite-plan.js'
 import type { ParentSink } from '../chart/parent-table.js'
+import { itemAt, type Rows, withItem } from '../chart/rows.js'
 import type { Evaluated } from '../graph/expressions.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
 import type { PlanNodeEnd } from './definition.js'
 import type { PlanLibrary, PlanNode } from './library.js'
-import { itemAt, type Rows, withItem } from './rows.js'
 import { hasEnded, type LaneState, type NodeState, noPlaces, type PlanContext } from './standing.js'
 
 /**

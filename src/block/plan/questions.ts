@@ -2,12 +2,12 @@ import type { Json } from '../../core/index.js'
 import { asJson } from '../chart/composite-plan.js'
 import { heldFailure } from '../chart/execution.js'
 import { ParentDecisions } from '../chart/parent.js'
+import { itemsOf } from '../chart/rows.js'
 import type { Evaluated } from '../graph/expressions.js'
 import type { CompositeEvent, Response } from '../protocol.js'
 import type { RecoveryDecision } from '../recovery.js'
 import type { PlanNodeResult } from './definition.js'
 import type { PlanLibrary, PlanNode } from './library.js'
-import { itemsOf } from './rows.js'
 import { hasEnded, type NodeState, type PlanContext } from './standing.js'
 
 /** What a plan's guards and actions ask of its graph, its context and the event at hand. */

@@ -1,8 +1,8 @@
 import { type BlockIdentity, idleExecution } from '../chart/execution.js'
 import type { ParentExecution } from '../chart/parent.js'
+import type { Rows } from '../chart/rows.js'
 import type { Response, WaitReason } from '../protocol.js'
 import type { PlanNodeEnd } from './definition.js'
-import type { Rows } from './rows.js'
 
 /** How the nodes of one run of a plan stand. Plain JSON: all of it survives a restart. */
 

@@ -220,15 +220,35 @@ describe('compile', () => {
   })
 
   it('keeps only responses that a value may refer to', () => {
-    const kept = (fields: JsonObject) =>
-      [...compiledFrom(fields).plan.nodes.values()].flatMap((node) =>
-        node.isKept ? [node.name] : []
-      )
+    const kept = (fields: JsonObject) => compiledFrom(fields).plan.kept
     const nodes = { a: none('a'), b: none('b') }
     expect(kept({ nodes })).toEqual([])
     expect(kept({ nodes, output: { ref: 'nodes.b.response.data' } })).toEqual(['b'])
     expect(mentionedNodes([{ cel: 'nodes["a-b"].response' }])).toMatchObject({ all: false })
     expect(mentionedNodes([{ cel: 'nodes[request.payload.k]' }])).toEqual({ all: true })
     expect(mentionedNodes([{ cel: 'nodes.all(n, true)' }])).toEqual({ all: true })
+  })
+
+  it('shows a value the responses that it may read, however long the graph is', () => {
+    const ref = (name: string) => ({ object: { of: { ref: `nodes.${name}.response.data` } } })
+    const names = Array.from({ length: 200 }, (_, index) => `s${index}`)
+    const nodes = Object.fromEntries(
+      names.map((name, at) => [
+        name,
+        at === 0 ? none('a') : { ...none('a'), input: ref(`s${at - 1}`) }
+      ])
+    )
+    const all = { object: { n: { cel: 'size(nodes.filter(n, true))' } } }
+    const { plan } = compiledFrom({
+      nodes: { ...nodes, last: { ...none('a'), input: all } },
+      output: ref('s7')
+    })
+    const namesOf = (value: { readonly reads: readonly number[] } | null | undefined) =>
+      value?.reads.map((place) => plan.kept[place])
+    expect(namesOf(plan.nodes.get('s0')?.input)).toBeUndefined()
+    expect(namesOf(plan.nodes.get('s9')?.input)).toEqual(['s8'])
+    expect(namesOf(plan.output)).toEqual(['s7'])
+    expect(namesOf(plan.nodes.get('last')?.input)).toEqual(plan.kept)
+    expect(plan.kept).toHaveLength(201)
   })
 })
