@@ -1,5 +1,7 @@
-import { elapsedMs } from '../../src/core/index.js'
+import { elapsedMs, type Json } from '../../src/core/index.js'
+import { defineBlock } from '../../src/index.js'
 import { hashKey, hashValue, StateTree } from '../../src/ledger/state/index.js'
+import { createRuntime, MEMORY_LOCATION, type WiredRuntime } from '../../src/runtime/index.js'
 import { Engine } from '../engine.js'
 import { stateKey } from '../floor.js'
 import { type Contender, interleaved, median, rateOf, Scratch } from '../measure.js'
@@ -11,14 +13,15 @@ const SMALL = 1_000
 const RECEIPTS_OF_WORKFLOW = 11
 const ROOTS = 2_000
 
-/** Cost of a step as chain and state grow. */
+/** Cost of a step as chain, state and graph grow. */
 export const growth: Group = {
-  rows: ['growth.chain', 'growth.state', 'state-root'],
+  rows: ['growth.chain', 'growth.state', 'growth.graph', 'state-root'],
   async measure({ full, rounds }) {
     const large = full ? 100_000 : 20_000
     return [
       await chain(large, rounds),
       await state(large, rounds),
+      await graph(full ? 4_000 : 2_000, rounds),
       stateRoot(full ? 100_000 : 20_000)
     ]
   }
@@ -52,6 +55,58 @@ async function state(large: number, rounds: number): Promise<Row> {
   )
   scratch.remove()
   return factor('growth.state', rates, 1.5)
+}
+
+const SMALL_GRAPH = 200
+
+const passing = defineBlock<Json, Json>({
+  name: 'bench.pass',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: (_ctx, input) => input
+})
+
+/** Graphs in which each node reads the one before it; as many steps with few nodes as with many. */
+async function graph(large: number, rounds: number): Promise<Row> {
+  const of = async (name: string, nodes: number): Promise<Contender> => {
+    const runtime = await createRuntime({ location: MEMORY_LOCATION, blocks: [passing] })
+    const document = chainOf(nodes)
+    return {
+      name,
+      run: async () => {
+        for (let done = 0; done < large; done += nodes) await finished(runtime, document)
+        return large
+      },
+      close: () => runtime.close()
+    }
+  }
+  const rates = await interleaved(
+    [await of('small', SMALL_GRAPH), await of('large', large)],
+    rounds
+  )
+  return factor('growth.graph', rates, 1.5)
+}
+
+async function finished(runtime: WiredRuntime, document: Json): Promise<void> {
+  const { status } = await runtime.start(document, { inputs: { n: 1 } }).result
+  if (status !== 'done') throw new Error(`a run ended as ${status}`)
+}
+
+function chainOf(nodes: number): Json {
+  const ids = Array.from({ length: nodes }, (_, index) => `s${index}`)
+  const inputOf = (index: number): Json =>
+    index === 0 ? {} : { input: { ref: `nodes.s${index - 1}.response.data` } }
+  return {
+    schema: 'tally-composite/1',
+    name: 'bench.chain',
+    version: '1.0.0',
+    entry_point: 's0',
+    max_steps: nodes,
+    nodes: Object.fromEntries(
+      ids.map((id, index) => [id, { block: passing.name, ...(inputOf(index) as object) }])
+    ),
+    transitions: Object.fromEntries(ids.slice(0, -1).map((id, index) => [id, `s${index + 1}`]))
+  }
 }
 
 function contender(name: string, engine: Engine): Contender {
