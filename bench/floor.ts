@@ -8,9 +8,10 @@ import { hashKey, hashValue, StateTree } from '../src/ledger/state/index.js'
  * The floor: what cannot be avoided for one signed, hash-chained, durable receipt per step, and
  * nothing else. No actors, no engine, no queue with failure handling, no log, no index.
  * Each step: ids and seed, input and result hash, state root, receipt, signature, journal entry;
- * then one synced LevelDB batch of the commit record, the changed state entries and the head.
+ * then one synced LevelDB batch of the commit record, the changed state entries and the head. Form
+ * `atomic`: each step an id and a journal entry, and one receipt for all of them.
  */
-export type FloorForm = 'group' | 'step' | 'workflow'
+export type FloorForm = 'group' | 'step' | 'workflow' | 'atomic'
 
 interface Step {
   readonly text: string
@@ -73,6 +74,7 @@ export class Floor {
   /** A workflow of ten steps; resolves when it is durable. */
   async workflow(index: number): Promise<void> {
     const runId = `run-${index}`
+    if (this.#form === 'atomic') return this.#commit([this.#atomic(runId, index)])
     const steps: Step[] = []
     for (let number = 1; number <= STEPS; number += 1) {
       const step = this.#step(runId, index, number)
@@ -115,9 +117,40 @@ export class Floor {
 
   #turn: Promise<void> = Promise.resolve()
 
+  /** Ten steps with one receipt. */
+  #atomic(runId: string, index: number): Step {
+    const results: Record<string, Json> = {}
+    let journal = `\nI"${runId}"`
+    for (let number = 1; number <= STEPS; number += 1) {
+      const path = `root/s${number - 1}`
+      hash('sha256', canonical([runId, path, number]))
+      const result = { n: index }
+      results[path] = result
+      journal += `\nJ${settled({ at: Date.now(), path, result, runId, number })}`
+    }
+    const { journal: own, ...step } = this.#receipt(
+      { runId, index, path: 'root', number: 0 },
+      results
+    )
+    return { ...step, journal: journal + own.slice(own.indexOf('\nJ')) }
+  }
+
   #step(runId: string, index: number, number: number): Step {
-    const at = Date.now()
     const path = `root/s${number - 1}`
+    return this.#receipt({ runId, index, path, number }, { n: index })
+  }
+
+  #receipt(
+    unit: {
+      readonly runId: string
+      readonly index: number
+      readonly path: string
+      readonly number: number
+    },
+    result: Json
+  ): Step {
+    const { runId, index, path, number } = unit
+    const at = Date.now()
     const id = hash('sha256', canonical([runId, path, number]))
     const base = 'GENESIS'
     const seed = hash('sha256', `tallystick/prng${base}${id}`)
@@ -133,7 +166,6 @@ export class Floor {
       seed: { base, value: seed },
       timestamp
     }
-    const result = { n: index }
     const resultText = canonical(result)
     const change = this.#change(index, number)
     const previousStateRoot = this.#stateRoot
@@ -162,17 +194,7 @@ export class Floor {
     const [before, after] = [receipt.slice(0, atHash), receipt.slice(atHash)]
     const text = `${before}"receiptHash":"${receiptHash}",${after}`
     const atSignature = text.lastIndexOf('"timestamp"')
-    const journal = canonical({
-      at,
-      attempt: 1,
-      k: 'settled',
-      n: number,
-      path,
-      response: { data: result, metadata: {}, success: true },
-      run: runId,
-      sent: false,
-      step: number
-    })
+    const journal = settled({ at, path, result, runId, number })
     const signature = this.#sign(receiptHash)
     return {
       text,
@@ -236,6 +258,28 @@ export class Floor {
     this.#receipts += steps.length
     await batch.write({ sync: true } as object)
   }
+}
+
+/** The journal entry of a step. */
+function settled(step: {
+  readonly at: number
+  readonly path: string
+  readonly result: Json
+  readonly runId: string
+  readonly number: number
+}): string {
+  const { at, path, result, runId, number } = step
+  return canonical({
+    at,
+    attempt: 1,
+    k: 'settled',
+    n: number,
+    path,
+    response: { data: result, metadata: {}, success: true },
+    run: runId,
+    sent: false,
+    step: number
+  })
 }
 
 /** Keys in an order that looks like chance, the same for floor and engine. */

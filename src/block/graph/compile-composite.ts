@@ -156,7 +156,8 @@ function branchesOf(
 function keptResponses(definition: CompositeDefinition, nodes: readonly string[]) {
   const values = Object.values(definition.nodes).map(({ input }) => input ?? null)
   const all = mentionedNodes([...values, definition.output ?? null])
-  const names = all.all ? nodes : nodes.filter((name) => all.names.has(name))
+  // Sorted: a place stands in checkpoints, and keys of a journal's definition are in another order.
+  const names = nodes.filter((name) => all.all || all.names.has(name)).sort()
   const places = new Map(names.map((name, place) => [name, place]))
   const readBy = (value: Json): readonly number[] => {
     const read = mentionedNodes([value])

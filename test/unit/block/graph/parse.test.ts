@@ -250,5 +250,8 @@ describe('compile', () => {
     expect(namesOf(plan.output)).toEqual(['s7'])
     expect(namesOf(plan.nodes.get('last')?.input)).toEqual(plan.kept)
     expect(plan.kept).toHaveLength(201)
+    const turned = Object.fromEntries(Object.entries({ ...nodes }).reverse())
+    const order = compiledFrom({ nodes: turned, output: ref('s7') }).plan.kept
+    expect(order).toEqual(compiledFrom({ nodes, output: ref('s7') }).plan.kept)
   })
 })
