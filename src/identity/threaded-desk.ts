@@ -19,6 +19,7 @@ import type { SigningDesk } from './signer.js'
  * - I4 A thread that failed is made again, a few times; after `close` none is.
  * - I5 A place is used again only after its signature was collected. A thread that was left behind
  *   may still write there; nobody reads what it writes, for each place names whom it is signed for.
+ * - I6 Nobody takes a number that was not put: the next one to take is never behind the end.
  */
 export class ThreadedDesk implements SigningDesk {
   readonly capacity = CAPACITY
@@ -33,14 +34,16 @@ export class ThreadedDesk implements SigningDesk {
   /** Number of the next hash, and of the first that was not collected; both may wrap around. */
   #next: number
   #first: number
-  #worker: Worker | undefined
+  readonly #thread: NonNullable<DeskOptions['thread']>
+  #worker: DeskThread | undefined
   #starts = 0
   #isClosed = false
 
-  constructor(key: KeyObject, { sign, onClose, first = 1 }: DeskOptions) {
+  constructor(key: KeyObject, { sign, onClose, first = 1, thread = startThread }: DeskOptions) {
     this.#key = key
     this.#sign = sign
     this.#onClose = onClose
+    this.#thread = thread
     this.#next = first
     this.#first = first
     this.#counters[TAKEN] = first
@@ -117,20 +120,14 @@ export class ThreadedDesk implements SigningDesk {
   #start(): void {
     if (this.#isClosed || this.#starts >= STARTS_MAX) return
     this.#starts += 1
-    const worker = new Worker(workerSource, {
-      eval: true,
-      workerData: { key: this.#key, memory: this.#memory },
-      // The parent's loaders and inspector flags are not wanted in a thread that only signs.
-      execArgv: [],
-      env: {}
-    })
+    const worker = this.#thread({ key: this.#key, memory: this.#memory })
     worker.on('error', () => undefined)
     worker.on('exit', () => this.#ended(worker))
     worker.unref()
     this.#worker = worker
   }
 
-  #ended(worker: Worker): void {
+  #ended(worker: DeskThread): void {
     if (this.#worker !== worker) return
     this.#worker = undefined
     Atomics.store(this.#counters, ASLEEP, 0)
@@ -143,6 +140,23 @@ export interface DeskOptions {
   readonly onClose?: () => void
   /** Number of the first hash. */
   readonly first?: number
+  /** Starts the thread: a worker, unless a test has one of its own. */
+  readonly thread?: (shared: DeskMemory) => DeskThread
+}
+
+/** What desk and thread share. */
+export interface DeskMemory {
+  readonly key: KeyObject
+  readonly memory: SharedArrayBuffer
+}
+
+export type DeskThread = Pick<Worker, 'unref' | 'terminate'> & {
+  on(event: 'error' | 'exit', listener: () => void): unknown
+}
+
+function startThread(workerData: DeskMemory): DeskThread {
+  // The parent's loaders and inspector flags are not wanted in a thread that only signs.
+  return new Worker(workerSource, { eval: true, workerData, execArgv: [], env: {} })
 }
 
 /** Places; a power of two, so that numbers may wrap around. */
@@ -168,9 +182,9 @@ const HASHES_AT = (COUNTERS + CAPACITY) * 4
 const SIGNATURES_AT = HASHES_AT + CAPACITY * HASH_BYTES
 const BYTES = SIGNATURES_AT + CAPACITY * SIGNATURE_BYTES
 
-// CommonJS text rather than a file, so that it also runs from sources, from a bundle, and wherever
-// a file URL beside the module does not exist.
-const workerSource = `
+// What the thread runs: CommonJS text rather than a file, so that it also runs from sources, from a
+// bundle, and wherever a file URL beside the module does not exist.
+export const workerSource = `
 'use strict'
 const { sign } = require('node:crypto')
 const { key, memory } = require('node:worker_threads').workerData
@@ -179,8 +193,9 @@ const signedFor = new Int32Array(memory, ${COUNTERS * 4}, ${CAPACITY})
 const hashes = new Uint8Array(memory, ${HASHES_AT}, ${CAPACITY * HASH_BYTES})
 const signatures = new Uint8Array(memory, ${SIGNATURES_AT}, ${CAPACITY * SIGNATURE_BYTES})
 for (;;) {
-  const told = Atomics.load(counters, ${TOLD})
+  // In this order: with an older end, a number that nobody has put yet would look like one to take.
   const number = Atomics.load(counters, ${TAKEN})
+  const told = Atomics.load(counters, ${TOLD})
   if (number === told) {
     Atomics.store(counters, ${ASLEEP}, 1)
     Atomics.wait(counters, ${TOLD}, told)

@@ -4,7 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { type Hash, sha256Hex } from '../../../src/core/index.js'
 import { publicKeyBytes, sign, verify } from '../../../src/identity/index.js'
 import { privateKeyObject, publicKeyOf } from '../../../src/identity/keys.js'
-import { ThreadedDesk } from '../../../src/identity/threaded-desk.js'
+import {
+  type DeskMemory,
+  type DeskThread,
+  ThreadedDesk,
+  workerSource
+} from '../../../src/identity/threaded-desk.js'
 
 const seed = new Uint8Array(32).fill(5)
 const key = privateKeyObject(seed)
@@ -22,7 +27,89 @@ function signaturesOf(desk: ThreadedDesk, hashes: readonly Hash[]): readonly str
 const expected = (hashes: readonly Hash[]) =>
   hashes.map((hash) => Buffer.from(signHere(Buffer.from(hash, 'hex'))).toString('hex'))
 
+const STEPS_MAX = 10_000
+
+/** Ends what the thread does when it would sleep. */
+class Asleep extends Error {}
+
+/** In place of a signature: what it is of, twice. */
+const mark = (hash: Uint8Array) => Buffer.concat([hash, hash])
+
+/** The thread's own code, step by step: `between` is called before each of its atomic steps. */
+function runThread(workerData: DeskMemory, between: () => void): void {
+  const modules: Readonly<Record<string, unknown>> = {
+    'node:crypto': { sign: (_algorithm: null, hash: Uint8Array) => mark(hash) },
+    'node:worker_threads': { workerData }
+  }
+  const atomics = {
+    load: (array: Int32Array, index: number) => {
+      between()
+      return Atomics.load(array, index)
+    },
+    store: (array: Int32Array, index: number, value: number) => {
+      between()
+      return Atomics.store(array, index, value)
+    },
+    compareExchange: (array: Int32Array, index: number, was: number, value: number) => {
+      between()
+      return Atomics.compareExchange(array, index, was, value)
+    },
+    wait: () => {
+      throw new Asleep()
+    }
+  }
+  try {
+    new Function('require', 'Atomics', workerSource)((name: string) => modules[name], atomics)
+  } catch (error) {
+    if (!(error instanceof Asleep)) throw error
+  }
+}
+
 describe('a desk with a thread', () => {
+  it('I1, I5, I6: gives the signatures of what was put, whatever comes between its steps', () => {
+    // So many are put, or all are collected; several times in a row.
+    const act = fc.oneof(fc.integer({ min: 1, max: 3 }), fc.constant('collect' as const))
+    const acts = fc.array(fc.array(act, { maxLength: 4 }), { minLength: 20, maxLength: 120 })
+    let names = 0
+    fc.assert(
+      fc.property(acts, (turns) => {
+        const shared: DeskMemory[] = []
+        const thread = { on: () => thread, unref: () => undefined, terminate: async () => 0 }
+        const desk = new ThreadedDesk(key, {
+          sign: mark,
+          thread: (memory) => {
+            shared.push(memory)
+            return thread as DeskThread
+          }
+        })
+        let put: Hash[] = []
+        const putOne = () => {
+          const hash = sha256Hex(`hash ${names++}`)
+          put.push(hash)
+          desk.put(hash)
+        }
+        const collect = () => {
+          const marks = put.map((hash) => mark(Buffer.from(hash, 'hex')).toString('hex'))
+          put = []
+          expect(Buffer.from(desk.collect()).toString('hex')).toBe(marks.join(''))
+        }
+        for (let count = 0; count < 8; count += 1) putOne()
+        let next = 0
+        const between = () => {
+          for (const one of turns[next] ?? []) {
+            if (one === 'collect') collect()
+            else for (let count = 0; count < one; count += 1) putOne()
+          }
+          next += 1
+          if (next > STEPS_MAX) throw new Error('the thread goes on with what nobody has put')
+        }
+        while (next < turns.length) for (const memory of shared) runThread(memory, between)
+        collect()
+      }),
+      { numRuns: 400 }
+    )
+  })
+
   it('I1: gives what signing one after the other gives, however much was put and when', async () => {
     const desk = new ThreadedDesk(key, { sign: signHere })
     let round = 0
