@@ -54,7 +54,7 @@ export function compileValue(
   engine?: ExpressionEngine
 ): CompiledValue {
   const compiled = compilePart(value, options, engine, 'value')
-  return { ...compiled, references: distinct([compiled]) }
+  return { references: distinct([compiled]), evaluate: compiled.evaluate }
 }
 
 /** Whether a value has a `cel` part, so that an engine must be loaded before it is compiled. */

@@ -135,8 +135,8 @@ function libraryOf(
       const message = `its input reads ${id}, which it does not depend on: name it in deps`
       session.refuse('invalid_graph', [...path, 'input'], message)
     }
+    // Spread last, or each node has a hidden class of its own and all that look at nodes are slow.
     planned.push({
-      ...present(links[planned.length], 'links of a node'),
       name: node.id,
       block: child.name,
       sideEffects: child.sideEffects,
@@ -149,7 +149,8 @@ function libraryOf(
       place: planned.length,
       isInLine: delivery === 'declared' && (!definition.parallel || child.sideEffects !== 'none'),
       goesOn: node.onError === 'continue',
-      lane: node.lane ?? null
+      lane: node.lane ?? null,
+      ...present(links[planned.length], 'links of a node')
     })
     session.checkRecovery(node, child, path)
   }

@@ -1,4 +1,10 @@
-import { canonicalize, isJsonObject, type Json, type KnownTexts } from '../../core/index.js'
+import {
+  canonicalize,
+  flatText,
+  isJsonObject,
+  type Json,
+  type KnownTexts
+} from '../../core/index.js'
 import type { DocumentDefinition } from '../plan/definition.js'
 
 /** A literal of a definition: its canonical JSON, and itself with its members in that order. */
@@ -61,7 +67,7 @@ export class Literals implements KnownTexts {
   #literalOf(value: object): Literal | undefined {
     const known = this.#literals.get(value)
     if (known !== undefined || !this.#literals.has(value)) return known
-    const text = canonicalize(value)
+    const text = flatText(canonicalize(value))
     const isOrdered = JSON.stringify(value) === text
     const literal = { text, value: (isOrdered ? value : JSON.parse(text)) as Json }
     this.#literals.set(value, literal)

@@ -1,6 +1,7 @@
 import {
   assert,
   canonicalize,
+  flatText,
   hashJson,
   type Json,
   type JsonObject,
@@ -28,7 +29,7 @@ export function rootOf(
     // A definition is plain JSON by construction; its type only names the members.
     definition: definition as unknown as JsonObject,
     definitionText: () => {
-      definitionText ??= canonicalize(definition)
+      definitionText ??= flatText(canonicalize(definition))
       return definitionText
     },
     literals: () => {

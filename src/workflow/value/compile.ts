@@ -59,8 +59,10 @@ export class ValueMemo {
     const known = results?.find((one) => isSame(one, around))
     if (known !== undefined) return known.result
     const result = compile()
-    if (results === undefined) this.#known.set(value, [{ ...around, result }])
-    else results.push({ ...around, result })
+    const { scope, place, amounts } = around
+    const one = { scope, place, amounts, result }
+    if (results === undefined) this.#known.set(value, [one])
+    else results.push(one)
     return result
   }
 }
@@ -100,7 +102,8 @@ function compiledValue(
   const plain = withoutDetect(value, place, choices)
   try {
     const compiled = values.compileValue(plain, { roots: rootsOf[scope], amounts })
-    return { ok: true, compiled: { ...compiled, choices } }
+    const { references, evaluate } = compiled
+    return { ok: true, compiled: { references, evaluate, choices } }
   } catch (error) {
     if (!isTallyError(error, 'expression.invalid')) throw error
     return { ok: false, problem: String(error.context.problem) }
