@@ -72,5 +72,6 @@ export function doneReply(done: {
   const { id, dappId, receipt, result } = done
   const isObject = typeof result === 'object' && result !== null && !Array.isArray(result)
   const members = isObject ? (result as JsonObject) : { value: result }
+  // Its own members last: whatever a result holds, they say what it came to.
   return Object.assign({}, members, { type: 'dapp' as const, id, dappId, receipt })
 }

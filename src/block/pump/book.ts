@@ -45,6 +45,8 @@ export interface Completed {
 /**
  * The running totals of one run's journal: entry numbers, logical time, hash chain, node receipts.
  *
+ * Owns: entries that are held back until the next one is appended. Does not own: the journal.
+ *
  * Invariants: entry numbers have no gaps; `at` never goes back (K7); the hash chain covers every
  * entry.
  */
