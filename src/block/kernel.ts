@@ -17,6 +17,12 @@ export interface RecordedProvider {
   readonly codeHash: Hash
 }
 
+/** How an attempt failed, as its journal entry keeps it. */
+export interface RecordedFailure {
+  readonly reason: string
+  readonly details: Json
+}
+
 /** What the receipt says instead of the leaf's own name, code and payload. */
 export interface Attribution {
   readonly action: string
@@ -58,6 +64,8 @@ export interface KernelPort {
   readonly provider: string | null
   /** In a replay: who did it. Nobody is chosen again. */
   readonly recorded: RecordedProvider | undefined
+  /** In a replay of an attempt that failed: how it failed. */
+  readonly recordedFailure: RecordedFailure | undefined
   /** Aborted when the attempt is cancelled. */
   readonly signal: AbortSignal
   /** Canonical text of a state entry; recorded as read (L10). */

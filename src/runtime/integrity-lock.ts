@@ -43,6 +43,7 @@ export interface IntegrityCause {
  */
 export class IntegrityLock {
   readonly #ledger: Ledger
+  #kept: Promise<void> = Promise.resolve()
   readonly #path: string | undefined
   /** Given, not imported: whoever only reads a ledger loads this file, and no kernel. */
   readonly #kernel: string
@@ -97,7 +98,14 @@ export class IntegrityLock {
   }
 
   /** Notes where the ledger stands now, once that is durable; nothing in safe mode. */
-  async keep(): Promise<void> {
+  keep(): Promise<void> {
+    // One at a time: two writers would take each other's file away, and the older could win.
+    const kept = this.#kept.then(() => this.#keep())
+    this.#kept = kept.catch(() => undefined)
+    return kept
+  }
+
+  async #keep(): Promise<void> {
     const { mode, receipts } = this.#ledger.state()
     if (this.#path === undefined || mode === 'safe' || mode === 'poisoned') return
     const receiptHash = this.#ledger.head()

@@ -1,7 +1,13 @@
 import type { Json } from '../../core/index.js'
 import { type BlockContext, BlockFailure, type WaitAnswer, type WaitOptions } from '../context.js'
 import type { Block } from '../define.js'
-import type { Attribution, KernelEffect, KernelPort, RecordedProvider } from '../kernel.js'
+import type {
+  Attribution,
+  KernelEffect,
+  KernelPort,
+  RecordedFailure,
+  RecordedProvider
+} from '../kernel.js'
 import type { ExecutionInput } from './execution.js'
 
 /** What an execution of the kernel is given besides what every block is. */
@@ -13,6 +19,8 @@ export interface KernelInput {
   readonly provider: string | null
   /** In a replay: who did it. */
   readonly recorded: RecordedProvider | undefined
+  /** In a replay of an attempt that failed: how it failed. */
+  readonly recordedFailure?: RecordedFailure | undefined
   /** The state now, not recorded. */
   current(key: string): string | undefined
 }
@@ -71,6 +79,10 @@ export class ExecutionKernelPort implements KernelPort {
 
   get recorded(): KernelPort['recorded'] {
     return this.given.kernel?.recorded
+  }
+
+  get recordedFailure(): KernelPort['recordedFailure'] {
+    return this.given.kernel?.recordedFailure
   }
 
   get signal(): KernelPort['signal'] {

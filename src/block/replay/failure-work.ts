@@ -49,7 +49,9 @@ export async function failureAgain(
       ? seen.through(options.below)
       : onOverlay(overlay.scope, { ...redoOptions(state, options), seen })
   const { at } = attempt
-  const again = { ...redoOptions(state, options), below, at, tape, provider }
+  const { reason = '', details = null } = response
+  const failure = { reason, details }
+  const again = { ...redoOptions(state, options), below, at, tape, provider, failure }
   for (let time = 0; time < options.executions; time += 1) {
     const found = compared(entry, await executeAttempt(attempt, again))
     if (seen.isWithheld(options.below)) return skipped('state that they read is withheld')

@@ -9,7 +9,7 @@ import {
 import { putOff } from '../errand-blocks.js'
 import { differing, type Finding } from '../finding.js'
 import type { SealedReference } from '../journal.js'
-import type { RecordedProvider } from '../kernel.js'
+import type { RecordedFailure, RecordedProvider } from '../kernel.js'
 import type { Call } from '../pump/calls.js'
 import { confirmationOf } from '../pump/confirming.js'
 import type { Sealed } from '../pump/entries.js'
@@ -62,6 +62,8 @@ export interface LeafOptions extends RedoOptions {
   readonly tape: readonly Sealed[]
   /** Who did it, for leaves of the kernel. */
   readonly provider: RecordedProvider | undefined
+  /** Of an attempt that failed: how. */
+  readonly failure?: RecordedFailure
 }
 
 /** Runs one attempt of a leaf again on its tape, as often as asked, and compares the runs. */
@@ -141,12 +143,13 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
 }
 
 function kernelInput({ ask, payloadText }: AskedAttempt, options: LeafOptions): KernelInput {
-  const { principal, provider, below } = options
+  const { principal, provider, failure, below } = options
   return {
     principal,
     inputText: payloadText,
     provider: ask.provider,
     recorded: provider,
+    recordedFailure: failure,
     current: (key) => below.read(key)
   }
 }

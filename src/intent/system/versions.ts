@@ -49,13 +49,24 @@ const upgrade = z.strictObject({ to: z.record(version, version) })
 export function upgradeVersions(work: SystemWork): Json {
   const { port, by, at, versions } = work
   const { to } = payloadOf(work, upgrade)
-  // A replay by a later program finds the versions of the one that did it.
-  if (port.recorded === undefined && !sameVersions(to, versions)) {
-    return port.fail('other_versions', { problem: 'they are not those of this program', versions })
+  const ours = port.recorded === undefined ? versions : versionsThen(port, to)
+  if (!sameVersions(to, ours)) {
+    const problem = 'they are not those of this program'
+    return port.fail('other_versions', { problem, versions: ours })
   }
   const from = versionsIn(recordedState(port).get(VERSIONS_KEY))
   port.write(VERSIONS_KEY, { at, by: { id: by.id, kind: by.kind }, versions: to })
   const names = [...new Set([...Object.keys(from), ...Object.keys(to)])].sort()
   const changed = names.filter((name) => from[name] !== to[name])
   return { from, to, changed } as unknown as JsonObject
+}
+
+/**
+ * Versions of the program that did it, which a replay by a later one cannot work out: those that
+ * its refusal names, and those that it was asked for if it has agreed.
+ */
+function versionsThen({ recordedFailure }: SystemWork['port'], to: Versions): Versions {
+  const { details } = recordedFailure ?? {}
+  const { versions } = isJsonObject(details) ? details : {}
+  return isJsonObject(versions) ? (versions as unknown as Versions) : to
 }

@@ -257,6 +257,24 @@ describe('versions of the program', () => {
     })
     await tally.close()
   })
+
+  it('K2: a refusal and the upgrade that was refused verify under both programs', async () => {
+    const store = openMemoryStore()
+    const first = await openWith(store)
+    const payload = { to: { ...later } }
+    const asked = { action: 'system.upgrade', payload }
+    expect(await first.intent(asked)).toMatchObject({ reason: 'other_versions' })
+    expect(await first.verify()).toMatchObject({ ok: true, reexecutedFailures: 1 })
+    await first.close()
+    const second = await openWith(store, later)
+    expect(await second.intent(asked)).toMatchObject({ type: 'dapp', changed: [] })
+    const whole = { ok: true, reexecuted: 2, reexecutedFailures: 1 }
+    expect(await second.verify()).toMatchObject(whole)
+    await second.close()
+    const third = await openWith(store)
+    expect(await third.verify()).toMatchObject(whole)
+    await third.close()
+  })
 })
 
 async function firstRun(tally: WiredRuntime) {
