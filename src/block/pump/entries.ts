@@ -114,6 +114,8 @@ export interface WaitBegun extends EntryBase, Place {
   readonly actions: readonly string[]
   readonly digest: Hash
   readonly due: number | null
+  /** How many times the attempt has asked this, from 2; absent: for the first time (W7). */
+  readonly asking?: number
 }
 
 /** Nothing but waits is left for the attempt: it cannot go on by itself (B2). */

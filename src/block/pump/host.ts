@@ -7,6 +7,7 @@ import type { CancelAsked, JournalEntry, Requested, Sealed } from './entries.js'
 import type { UnitGate } from './gate.js'
 import type { Provider } from './performing.js'
 import type { Turns } from './turns.js'
+import type { Askings } from './waits.js'
 
 /** What a run is handed by the runtime. */
 export interface PumpHost {
@@ -88,6 +89,8 @@ export interface OpenWait {
   readonly actions: readonly string[]
   /** Logical time at which it ends by itself, or null. */
   readonly due: number | null
+  /** How many times the question has been asked; absent: this is the first. */
+  readonly asking?: number
 }
 
 export interface RunCheckpoint {
@@ -110,6 +113,8 @@ export interface RunCheckpoint {
     readonly all: readonly SealedReference[]
     readonly inDoubt: readonly JsonObject[]
   }
+  /** How often attempts in progress have asked each question; absent: none was asked. */
+  readonly askings?: Askings
   /** Entries of failed attempts whose results the next attempt keeps (L7). */
   readonly past: readonly (Sealed | Requested)[]
 }

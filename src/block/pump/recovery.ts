@@ -42,6 +42,8 @@ export class Recovery {
       agenda.waiting.clear()
       for (const entry of saved?.open ?? []) applyEntry(this.#pump, entry)
       for (const path of waiting) agenda.waiting.add(path)
+      // Those of the open waits among them were counted just now.
+      agenda.waits.restoreAskings(saved?.askings ?? [])
     })
   }
 

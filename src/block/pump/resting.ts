@@ -62,6 +62,7 @@ export function checkpointOf(pump: RunPump, snapshot: () => Json): RunCheckpoint
   const { current, past } = pump.leaves.openEntries()
   const decisions = pump.agenda.waits.all().filter((wait) => wait.seq === null)
   const { landed: all, inDoubt } = pump.leaves
+  const askings = pump.agenda.waits.askings()
   return {
     ...pump.book.save(),
     snapshot: snapshot(),
@@ -70,6 +71,7 @@ export function checkpointOf(pump: RunPump, snapshot: () => Json): RunCheckpoint
     waiting: [...pump.agenda.waiting],
     ...(pump.cancel === undefined ? {} : { cancel: pump.cancel }),
     ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
+    ...(askings.length === 0 ? {} : { askings }),
     past
   }
 }

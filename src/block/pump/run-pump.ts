@@ -301,7 +301,12 @@ export class RunPump {
   /** Journals a wait and makes it known; its answer will come as a message or by its due time. */
   openWait(terms: WaitTerms, evidence?: EvidenceDraft): void {
     const { identity } = this.host
-    const wait = beginWait(terms, { runId: this.runId, identity, at: this.book.now() })
+    const { place, seq, requestHash, actions } = terms
+    const times = this.agenda.waits.nextAsking({ ...place, seq, requestHash })
+    // What no message ends is asked of nobody.
+    const asking = times === 1 || actions.length === 0 ? undefined : times
+    const at = this.book.now()
+    const wait = beginWait(terms, { runId: this.runId, identity, at, asking })
     this.record(wait, evidence === undefined ? {} : { evidence })
     // The code may have asked while nothing else was going on.
     this.inbox.wake()

@@ -47,24 +47,61 @@ export interface WaitTerms {
   readonly blockHash: Hash
 }
 
+/** The members of a wait that name one question: what is asked, by which call of which attempt. */
+type Question = Place & Pick<WaitBegun, 'seq' | 'requestHash'>
+
+/** How often a question was asked, for a checkpoint: path, the rest of its name, the count. */
+export type Askings = readonly (readonly [path: string, question: string, times: number])[]
+
 /**
  * The open waits of one run, by token. Tokens are derived, so that the same wait has the same token
  * after a crash, and a message sent twice finds nothing the second time.
+ *
+ * Owns: how often each question of an attempt in progress was asked, so that an answer to one
+ * asking never ends the next (W7).
  */
 export class OpenWaits {
   #byToken: Map<string, WaitBegun> | undefined
+  #asked: Map<string, Map<string, number>> | undefined
 
   add(wait: WaitBegun): void {
     this.#byToken ??= new Map()
     this.#byToken.set(wait.token, wait)
+    // No message ends it.
+    if (wait.actions.length === 0) return
+    this.#count(wait.path, questionOf(wait), Math.max(this.nextAsking(wait), wait.asking ?? 1))
+  }
+
+  /** The number that the next asking of a question gets, from 1. */
+  nextAsking(question: Question): number {
+    return (this.#asked?.get(question.path)?.get(questionOf(question)) ?? 0) + 1
+  }
+
+  askings(): Askings {
+    const asked = [...(this.#asked ?? [])]
+    return asked.flatMap(([path, questions]) =>
+      [...questions].map(([question, times]) => [path, question, times] as const)
+    )
+  }
+
+  restoreAskings(askings: Askings): void {
+    for (const [path, question, times] of askings) this.#count(path, question, times)
+  }
+
+  #count(path: string, question: string, times: number): void {
+    this.#asked ??= new Map()
+    const questions = this.#asked.get(path) ?? new Map<string, number>()
+    this.#asked.set(path, questions)
+    questions.set(question, times)
   }
 
   remove(token: string): void {
     this.#byToken?.delete(token)
   }
 
-  /** Forgets every wait of an actor path; returns them. */
+  /** Forgets every wait of an actor path, and what was asked there; returns the waits. */
   removeAt(path: string): readonly WaitBegun[] {
+    this.#forgetAskings(path)
     const open = this.#byToken
     if (open === undefined || open.size === 0) return none
     const gone = [...open.values()].filter(
@@ -72,6 +109,12 @@ export class OpenWaits {
     )
     for (const wait of gone) open.delete(wait.token)
     return gone
+  }
+
+  #forgetAskings(path: string): void {
+    for (const at of this.#asked?.keys() ?? []) {
+      if (at === path || at.startsWith(`${path}/`)) this.#asked?.delete(at)
+    }
   }
 
   get(token: string): WaitBegun | undefined {
@@ -100,13 +143,27 @@ export class OpenWaits {
 
 const none: readonly WaitBegun[] = []
 
-/** The entry that opens a wait, with its derived token and the digest an answer must name. */
+function questionOf({ step, attempt, seq, requestHash }: Question): string {
+  return `${step} ${attempt} ${seq} ${requestHash}`
+}
+
+/**
+ * The entry that opens a wait, with its derived token and the digest an answer must name. From the
+ * second asking of a question on, both have its number (W7).
+ */
 export function beginWait(
   terms: WaitTerms,
-  context: { readonly runId: RunId; readonly identity: IdentityId; readonly at: number }
+  context: {
+    readonly runId: RunId
+    readonly identity: IdentityId
+    readonly at: number
+    /** Undefined for the first asking. */
+    readonly asking?: number | undefined
+  }
 ): EntryDraft & { readonly k: 'wait' } {
   const { place, seq, reason, request, requestHash, actions, due, blockHash } = terms
   const { path, step, attempt } = place
+  const asking = context.asking === undefined ? {} : { asking: context.asking }
   const digest = hashJson({
     identity: context.identity,
     runId: context.runId,
@@ -116,12 +173,12 @@ export function beginWait(
     chain: null,
     signer: null,
     arguments: request,
-    policyHash: null
+    policyHash: null,
+    ...asking
   })
-  const token = hashJson(['wait', context.runId, path, step, attempt, seq, requestHash]).slice(
-    0,
-    32
-  )
+  const named = ['wait', context.runId, path, step, attempt, seq, requestHash]
+  const number = context.asking === undefined ? [] : [asking]
+  const token = hashJson([...named, ...number]).slice(0, 32)
   return {
     k: 'wait',
     at: context.at,
@@ -135,14 +192,16 @@ export function beginWait(
     requestHash,
     actions,
     digest,
-    due
+    due,
+    ...asking
   }
 }
 
 /** A wait as it is shown to whoever may answer it. */
 export function openWaitOf(wait: WaitBegun): OpenWait {
-  const { path, step, token, digest, reason, request, actions, due } = wait
-  return { path, step, token, digest, reason, request, actions, due }
+  const { path, step, token, digest, reason, request, actions, due, asking } = wait
+  const shown = { path, step, token, digest, reason, request, actions, due }
+  return asking === undefined ? shown : { ...shown, asking }
 }
 
 /** A wait as the charts are told of it. */

@@ -204,10 +204,12 @@ function wait(entry: WaitBegun, context: CheckContext): Finding | undefined {
   const again = beginWait(terms as Parameters<typeof beginWait>[0], {
     runId: state.runId,
     identity,
-    at: entry.at
+    at: entry.at,
+    asking: entry.asking
   })
   const expected = termsAgain(entry, decision, context)
   return firstOf(
+    askingFinding(entry, state),
     differing('journal.digest', again.digest, entry.digest),
     differing('journal.token', again.token, entry.token),
     differing('journal.reason', expected.reason, reason),
@@ -220,6 +222,16 @@ function wait(entry: WaitBegun, context: CheckContext): Finding | undefined {
       ? undefined
       : differing('journal.request', decision.wait.request, request)
   )
+}
+
+/** Ledgers of 0.1.0 have no number on what was asked again. */
+function askingFinding(entry: WaitBegun, { waits }: RunState): Finding | undefined {
+  const { asking } = entry
+  if (asking === undefined) return undefined
+  const times = waits.nextAsking(entry)
+  return asking > 1 && asking === times && entry.actions.length > 0
+    ? undefined
+    : unexpected('journal.asking', times > 1 ? `${times}` : 'no number', `${asking}`)
 }
 
 interface Terms {
