@@ -60,31 +60,13 @@ export function newDelta(entriesBefore = 0): RunDelta {
 export function newsIn(entries: readonly string[]): readonly RunNews[] {
   const news: RunNews[] = []
   for (const text of entries) {
-    const at = longStart(text)
-    if (at !== undefined) {
-      news.push({ text, kind: 'run.started', number: 0, status: 'running', at })
-      continue
-    }
-    // Most entries are no `run.` entries; the search is far cheaper than a parse.
+    // Only spares a parse: an entry that holds the text for another reason is parsed and left out.
     if (!text.includes('"k":"run.')) continue
     const { k: kind, n = null, status = null, at: time = null } = JSON.parse(text) as JsonObject
     if (typeof kind !== 'string' || !kind.startsWith('run.')) continue
     news.push({ text, kind, number: n, status, at: time })
   }
   return news
-}
-
-/** Length from which on the first entry of a run is not parsed for the little that is asked. */
-const LONG_START = 16_384
-const startHead = /^\{"at":([0-9]+),"base":"[0-9A-Za-z]+","definition":\{/
-const startTail = '"k":"run.started","n":0,"name":"'
-
-/** Time of the first entry of a run with a long definition; undefined for every other text. */
-function longStart(text: string): number | undefined {
-  if (text.length < LONG_START || !text.endsWith('"status":"running"}')) return undefined
-  const at = startHead.exec(text)?.[1]
-  // Looked for from the end, which is behind the definition.
-  return at === undefined || text.lastIndexOf(startTail) < 0 ? undefined : Number(at)
 }
 
 /** {@link newsIn} the entries of an item, which are not looked through when it says itself. */

@@ -19,6 +19,7 @@ import {
   type RecordHeader,
   type RecordItem
 } from '../record/record.js'
+import { receiptHashIn } from '../record/slice.js'
 import type { Store } from '../stores/port.js'
 import { ItemBodies } from './bodies.js'
 
@@ -201,7 +202,7 @@ export class Reader {
         text,
         value,
         ...(isLast && mac !== undefined ? { mac } : {}),
-        ...(isLast && receipt !== undefined ? { receiptHash: hashOfReceipt(receipt.text) } : {}),
+        ...(isLast && receipt !== undefined ? { receiptHash: receiptHashIn(receipt.text) } : {}),
         ...(isLast && evidence !== undefined ? { evidence } : {})
       }
     }
@@ -271,12 +272,4 @@ export function logRecords(item: RecordItem, leaf: number): readonly LogRecord[]
     records.push({ kind: 'evidence', leaf: leaf + records.length, text, evidence })
   }
   return records
-}
-
-const hashMark = '"receiptHash":"'
-
-/** The hash that a stored receipt names; only fields of fixed form stand behind it. */
-function hashOfReceipt(text: string): Hash {
-  const start = text.lastIndexOf(hashMark) + hashMark.length
-  return text.slice(start, start + 64) as Hash
 }

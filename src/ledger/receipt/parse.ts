@@ -146,7 +146,9 @@ function parseSigned<Signed>(
   const { value, textOf } = read
   const problem = fieldProblem(value, checks, optional)
   if (problem !== undefined) return { ok: false, problem }
-  const computedHash = sha256Hex(without(without(text, hashField), 'signature'))
+  const computedHash = sha256Hex(
+    without(text, value as JsonObject, [hashField, 'signature'], textOf)
+  )
   return { ok: true, record: value as unknown as Signed, computedHash, textOf }
 }
 
@@ -192,17 +194,29 @@ function hasSortedKeys(value: Json, depth: number): boolean {
   return true
 }
 
-/** `inputPayload` as it stands in a receipt's text: quotes inside strings are always escaped. */
-export function inputTextOf(text: string): string {
-  const start = text.indexOf('"inputPayload":') + '"inputPayload":'.length
-  return text.slice(start, text.lastIndexOf(',"intent":"'))
-}
-
-// The field is the last of its name: only signed records' own fields follow their payload.
-function without(text: string, field: string): string {
-  const start = text.lastIndexOf(`"${field}":"`)
-  const end = text.indexOf('",', start) + 2
-  return text.slice(0, start) + text.slice(end)
+/**
+ * Canonical text of a record without some of its members, none of them the last. They are cut where
+ * the values after them say that they stand: what a caller wrote into a payload is never searched.
+ */
+function without(
+  text: string,
+  record: JsonObject,
+  names: readonly string[],
+  textOf: TextOf
+): string {
+  let rest = text
+  let to = text.length - 1
+  let left = names.length
+  for (const name of Object.keys(record).reverse()) {
+    const from = to - `"${name}":`.length - textOf(record[name] ?? null).length
+    if (names.includes(name)) {
+      rest = rest.slice(0, from) + rest.slice(to + 1)
+      left -= 1
+      if (left === 0) break
+    }
+    to = from - 1
+  }
+  return rest
 }
 
 function fields(

@@ -1,4 +1,11 @@
-import { type Hash, type PublicKey, type Signature, sha256Hex } from '../../core/index.js'
+import {
+  type Hash,
+  isHash,
+  type PublicKey,
+  type Signature,
+  sha256Hex,
+  TallyError
+} from '../../core/index.js'
 
 /**
  * Cuts receipts out of stored bytes without parsing them. In canonical order the last fields are
@@ -7,6 +14,8 @@ import { type Hash, type PublicKey, type Signature, sha256Hex } from '../../core
  * "publicKey":"64","receiptHash":"64","resultHash":"64","signature":"128","timestamp":N,"version":1}
  *
  * and all but N have fixed widths, so a receipt's own hash can be checked over the stored bytes.
+ * Places are counted from the end and never searched for. Text that only looks like a receipt does
+ * not hash to a receiptHash that was signed; each hash, link and key that is cut out is compared.
  */
 export interface SlicedReceipt {
   readonly receiptHash: Hash
@@ -27,7 +36,9 @@ const endMark = ',"version":1}'
 const timestampMark = '"timestamp":'
 const publicKeyMark = '"publicKey":"'
 const receiptHashMark = '"receiptHash":"'
+const resultHashMark = '"resultHash":"'
 const signatureMark = '"signature":"'
+const previousRootMark = '"previousStateRoot":"'
 const noPrevious = '"previousReceiptHash":null,'
 const previousMark = '"previousReceiptHash":"'
 /** `"previousReceiptHash":` to the end, with as many digits as a timestamp may have. */
@@ -51,6 +62,7 @@ export class ReceiptSlicer {
     if (
       keyAt <= 0 ||
       !tail.startsWith(receiptHashMark, hashAt) ||
+      !tail.startsWith(resultHashMark, resultAt) ||
       !tail.startsWith(signatureMark, signatureAt) ||
       !tail.startsWith(publicKeyMark, keyAt)
     ) {
@@ -86,6 +98,17 @@ export class ReceiptSlicer {
   }
 }
 
+/**
+ * The hash that a stored receipt names. Throws `ledger.corrupt` when its end is not that of one.
+ */
+export function receiptHashIn(text: string): Hash {
+  const timestampAt = placeOfTimestamp(text) ?? 0
+  const hashAt = timestampAt - SIGNATURE_FIELD - RESULT_HASH_FIELD - RECEIPT_HASH_FIELD
+  const hash = digits(text, hashAt + receiptHashMark.length, 64)
+  if (hashAt > 0 && text.startsWith(receiptHashMark, hashAt) && isHash(hash)) return hash
+  throw new TallyError('ledger.corrupt', { key: 'receipt', problem: 'a receipt is malformed' })
+}
+
 /** Where the timestamp field begins: the digits before the fixed end are walked back. */
 function placeOfTimestamp(tail: string): number | undefined {
   if (!tail.endsWith(endMark)) return undefined
@@ -102,10 +125,11 @@ function placeOfTimestamp(tail: string): number | undefined {
  * both forms of it are tried there, never searched for in text that a caller wrote.
  */
 function previousHash(tail: string, rootAt: number): Hash | null | undefined {
+  if (!tail.startsWith(previousRootMark, rootAt)) return undefined
   const nullAt = rootAt - noPrevious.length
   if (nullAt > 0 && tail.startsWith(noPrevious, nullAt)) return null
   const hashAt = rootAt - 66 - previousMark.length
-  if (hashAt <= 0 || tail[rootAt] !== '"') return undefined
+  if (hashAt <= 0) return undefined
   if (!tail.startsWith(previousMark, hashAt)) return undefined
   return digits(tail, hashAt + previousMark.length, 64) as Hash
 }

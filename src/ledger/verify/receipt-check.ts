@@ -2,13 +2,14 @@ import {
   canonicalString,
   type Hash,
   type IdentityId,
+  type Json,
   type PublicKey,
   sha256Hex
 } from '../../core/index.js'
 import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
 import { parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
 import { advance, type Tip } from '../chain/tip.js'
-import { type FieldProblem, inputTextOf, parseReceipt, type TextOf } from '../receipt/parse.js'
+import { type FieldProblem, parseReceipt, type TextOf } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { StoredReceiptText } from '../record/record.js'
 import type { StateFold } from './state-fold.js'
@@ -49,7 +50,11 @@ export function checkReceipt(options: {
     different('publicKey', tip.publicKey, receipt.publicKey) ??
     different('previousReceiptHash', tip.receiptHash, receipt.previousReceiptHash) ??
     different('receiptHash', parsed.computedHash, receipt.receiptHash) ??
-    different('inputHash', sha256Hex(inputTextOf(stored.text)), receipt.inputHash) ??
+    different(
+      'inputHash',
+      sha256Hex(parsed.textOf(receipt.inputPayload as unknown as Json)),
+      receipt.inputHash
+    ) ??
     different('resultHash', sha256Hex(stored.result), receipt.resultHash) ??
     different('previousStateRoot', tip.executionRoot, receipt.previousStateRoot) ??
     inputProblem(receipt, memory)
