@@ -29,8 +29,28 @@ interface Reader {
   readonly queue: DeliveredEvent[]
   /** Number of the first event that it is given: earlier ones are in what it was told first. */
   readonly since: number
+  /** Waits that it has been told of and that are not answered, as far as it was told. */
+  readonly waits: OpenTokens
   dropped: number
   wake: (() => void) | undefined
+}
+
+/**
+ * Keeps a reader from being told of the same wait twice: a run that is resumed tells of every wait
+ * that is open, for those who read only now.
+ */
+class OpenTokens {
+  #tokens: Set<string> | undefined
+
+  /** Whether this event tells of a wait that was told before. */
+  repeats(event: DeliveredEvent): boolean {
+    if (event.type === 'answered') this.#tokens?.delete(event.token)
+    if (event.type !== 'waiting') return false
+    if (this.#tokens?.has(event.token) === true) return true
+    this.#tokens ??= new Set()
+    this.#tokens.add(event.token)
+    return false
+  }
 }
 
 /**
@@ -38,11 +58,14 @@ interface Reader {
  *
  * Owns: the events on their way. Does not own: the run. Without readers nothing is kept and nobody
  * waits for the disk.
+ *
+ * B3 Every reader is told once of each wait.
  */
 export class EventChannel {
   readonly #durable: (position: Position) => Promise<void>
   readonly #readers = new Set<Reader>()
   readonly #listener: ((event: DeliveredEvent) => void) | undefined
+  readonly #toldListener = new OpenTokens()
   #pending: {
     readonly event: DeliveredEvent
     readonly position: Position
@@ -90,9 +113,11 @@ export class EventChannel {
     const reader: Reader = {
       queue: [...first],
       since: this.#emitted,
+      waits: new OpenTokens(),
       dropped: 0,
       wake: undefined
     }
+    for (const event of first) reader.waits.repeats(event)
     this.#readers.add(reader)
     try {
       // A poisoned ledger tells nothing any more, whatever it was asked for.
@@ -134,9 +159,9 @@ export class EventChannel {
   }
 
   #hand(event: DeliveredEvent, order: number): void {
-    this.#listener?.(event)
+    if (!this.#toldListener.repeats(event)) this.#listener?.(event)
     for (const reader of this.#readers) {
-      if (order < reader.since) continue
+      if (order < reader.since || reader.waits.repeats(event)) continue
       if (reader.queue.length >= limits.EVENTS_BUFFERED_MAX) {
         reader.dropped += 1
         continue

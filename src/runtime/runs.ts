@@ -107,8 +107,7 @@ export class Runs {
 
   /** Knows a run of the ledger again: its result if it has ended, its waits otherwise. */
   async attach(runId: RunId): Promise<Known> {
-    const record = this.#options.ledger.run(runId)
-    if (record === undefined) throw new TallyError('run.not_found', { runId })
+    const record = await this.#recordOf(runId)
     const known = this.#known.get(runId) ?? this.#know(runId)
     if (known.live !== undefined) return known
     if (isEnded(record)) {
@@ -117,6 +116,17 @@ export class Runs {
       this.#settle(runId, known, { result })
     } else if (record.status === 'waiting') this.#armDue(runId, known, record)
     return known
+  }
+
+  /** The record of a run; one that begins has it soon. Throws `run.not_found`. */
+  async #recordOf(runId: RunId): Promise<RunRecord> {
+    const { ledger } = this.#options
+    if (ledger.run(runId) === undefined) {
+      await this.#known.get(runId)?.begun.catch(() => undefined)
+    }
+    const record = ledger.run(runId)
+    if (record === undefined) throw new TallyError('run.not_found', { runId })
+    return record
   }
 
   /** Takes up every run that was interrupted, and arms the due times of those that wait. */
@@ -158,7 +168,11 @@ export class Runs {
     const host = this.#hostOf(known)
     const { pump, compiled, resume } = await rebuildRun(runId, { ledger, registry, host })
     this.#drive(runId, known, { pump, compiled, run: resume })
-    for (const wait of pump.openWaits()) this.mail.earlier.opened(runId, wait)
+    const { at, position } = pump.book
+    // The journal has these: the pump tells only of those that it opens.
+    for (const wait of pump.openWaits()) {
+      host.emit({ type: 'waiting', runId, at, ...wait }, position)
+    }
   }
 
   #drive(runId: RunId, known: Known, { pump, compiled, run }: Driven): void {
