@@ -99,6 +99,8 @@ export class Intents {
     }
     const closed = this.#refusal(runId)
     if (closed !== undefined) return closed
+    const undeclared = this.#undeclared(runId, intent)
+    if (undeclared !== undefined) return undeclared
     const terms = { principal, isNew: id === undefined }
     if (!isSystemIntent(intent.action)) return this.#do(runId, intent, terms)
     const go = (payload: JsonObject) => this.#do(runId, { ...intent, payload }, terms)
@@ -183,6 +185,19 @@ export class Intents {
     if (state.mode !== 'safe') return undefined
     const { code = 'unknown', message = 'the cause is not known' } = state.cause ?? {}
     return refused(id, 'safe_mode', { problem: message, cause: code })
+  }
+
+  /** A grant of what the package does not declare would never have an effect. */
+  #undeclared(id: RunId, { action, payload }: Intent): ErrorReply | undefined {
+    if (action !== 'system.grant') return undefined
+    const { package: name, codeHash, capabilities } = payload
+    const subject = codeHash ?? name
+    if (typeof subject !== 'string' || !Array.isArray(capabilities)) return undefined
+    const names = capabilities.map(String)
+    const { unknown = [], declared = [] } = this.#parts.packages.undeclared(subject, names) ?? {}
+    if (unknown.length === 0) return undefined
+    const problem = `${subject} declares no ${unknown.join(', ')}, only ${declared.join(', ')}`
+    return refused(id, 'unknown_capability', { problem, unknown, declared }, action)
   }
 
   #reading(action: string, payload: JsonObject): Promise<Json> | undefined {

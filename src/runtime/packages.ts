@@ -151,6 +151,21 @@ export class Packages {
     }))
   }
 
+  /**
+   * Names that an installed package does not declare, by its id or code hash; undefined when no
+   * such package is installed.
+   */
+  undeclared(
+    subject: string,
+    capabilities: readonly string[]
+  ): { readonly declared: readonly string[]; readonly unknown: readonly string[] } | undefined {
+    const all = [...this.shelf.registry.packages.values()]
+    const found = all.find(({ manifest, codeHash }) => [manifest.id, codeHash].includes(subject))
+    if (found === undefined) return undefined
+    const declared = declaredCapabilities(found.manifest)
+    return { declared, unknown: capabilities.filter((name) => !declared.includes(name)) }
+  }
+
   close(): Promise<void> {
     return this.sandbox.close()
   }

@@ -1,5 +1,5 @@
 import { isMainThread } from 'node:worker_threads'
-import { type Block, checkOnce, type TapeEntry } from '../block/index.js'
+import { type Block, checkOnce, type Finding, type TapeEntry } from '../block/index.js'
 import { canonicalize, isJsonObject, type Json } from '../core/index.js'
 
 export interface DeterminismOptions {
@@ -11,9 +11,16 @@ export interface DeterminismOptions {
 }
 
 export interface DeterminismCheck {
+  /** The code ended, and every run of it was the same. */
   readonly ok: boolean
+  /**
+   * Why the code did not end: a call that `tape` does not answer, an answer that no call asks for,
+   * or a wait for something outside `ctx`. What it does after that was not checked.
+   */
+  readonly unended?: Finding
   /** What differs: the first run and the one that differs, canonical JSON. */
   readonly differing?: {
+    /** What alone was changed between the two; `nothing`: two equal runs already differ. */
     readonly changed: string
     readonly first: string
     readonly second: string
@@ -23,101 +30,112 @@ export interface DeterminismCheck {
 }
 
 /**
- * Runs a block several times on the same input, state and answers, each time with something else
- * around it: the clock, the time zone, chance, the order of keys. The outcome, the changes of state
- * and the capabilities used must be the same (semantics.md K8, double run).
+ * Runs a block several times on the same input, state and answers. Clock and chance stand still in
+ * the first run, and each further run changes one thing: the clock, the time zone, chance, the
+ * order of keys. The outcome, the changes of state and the capabilities used must be the same
+ * (semantics.md K8, double run).
  *
- * It stands in for the world around it, so run it where nothing else is going on.
+ * It replaces built-ins of the whole process while it runs, so run it where nothing else happens.
  */
 export async function checkDeterminism(
   block: Block,
   options: DeterminismOptions
 ): Promise<DeterminismCheck> {
-  const first = await fingerprint(block, options)
+  const first = await runIn({}, block, options)
+  if (first.unended !== undefined) return { ok: false, unended: first.unended, changed: [] }
   const changed: string[] = []
-  for (const { name, run } of surroundings()) {
-    const second = await run((given) => fingerprint(block, given), options)
+  for (const { name, world = {}, input = options.input } of variations(options)) {
+    const second = await runIn(world, block, { ...options, input })
     changed.push(name)
-    if (second !== first) return { ok: false, differing: { changed: name, first, second }, changed }
+    if (second.text !== first.text) {
+      const differing = { changed: name, first: first.text, second: second.text }
+      return { ok: false, differing, changed }
+    }
   }
   return { ok: true, changed }
 }
 
-type Attempt = (options: DeterminismOptions) => Promise<string>
+/** What code can see of the process around it, where it is not as in the first run. */
+interface World {
+  readonly now?: number
+  readonly newDate?: number
+  readonly random?: number
+  readonly zone?: string
+}
 
-interface Surrounding {
+interface Variation {
   readonly name: string
-  run(attempt: Attempt, options: DeterminismOptions): Promise<string>
+  readonly world?: World
+  readonly input?: Json
 }
 
-async function fingerprint(block: Block, options: DeterminismOptions): Promise<string> {
-  const { input, state = {}, tape = [] } = options
-  return canonicalize(
-    await checkOnce(block, { input, state, tape: tape.map((one) => ({ ...one })) })
-  )
-}
+const DAY_MS = 24 * 60 * 60 * 1000
+const FIRST_DAY = Date.UTC(2024, 1, 29, 12)
+const ANOTHER_DAY = FIRST_DAY + 400 * DAY_MS
 
-const ANOTHER_DAY_MS = 400 * 24 * 60 * 60 * 1000
-
-function surroundings(): readonly Surrounding[] {
-  const all: Surrounding[] = [
-    { name: 'nothing', run: (attempt, options) => attempt(options) },
-    {
-      name: 'key order',
-      run: (attempt, { input, ...rest }) => attempt({ ...rest, input: reversed(input) })
-    },
-    { name: 'clock', run: withMethod(Date, 'now', (now) => Number(now()) + ANOTHER_DAY_MS) },
-    { name: 'new Date()', run: withAnotherDay },
-    { name: 'chance', run: withMethod(Math, 'random', (random) => 1 - Number(random()) / 2) }
+function variations({ input }: DeterminismOptions): readonly Variation[] {
+  const all: Variation[] = [
+    { name: 'nothing' },
+    { name: 'key order', input: reversed(input) },
+    { name: 'clock', world: { now: ANOTHER_DAY } },
+    { name: 'new Date()', world: { newDate: ANOTHER_DAY } },
+    { name: 'chance', world: { random: 0.75 } }
   ]
   // A worker has no time zone of its own.
-  return isMainThread ? [...all, { name: 'time zone', run: inAnotherZone }] : all
+  return isMainThread ? [...all, { name: 'time zone', world: { zone: otherZone() } }] : all
 }
 
-function withMethod(
-  owner: object,
-  name: string,
-  change: (original: () => unknown) => unknown
-): Surrounding['run'] {
-  return async (attempt, options) => {
-    const original: unknown = Reflect.get(owner, name)
-    if (typeof original !== 'function') return attempt(options)
-    Reflect.set(owner, name, () => change(() => Reflect.apply(original, owner, [])))
-    try {
-      return await attempt(options)
-    } finally {
-      Reflect.set(owner, name, original)
-    }
+interface Fingerprint {
+  readonly text: string
+  readonly unended?: Finding
+}
+
+async function runIn(
+  world: World,
+  block: Block,
+  { input, state = {}, tape = [] }: DeterminismOptions
+): Promise<Fingerprint> {
+  const restore = enter(world)
+  try {
+    const given = { input, state, tape: tape.map((one) => ({ ...one })) }
+    const result = await checkOnce(block, given)
+    const { executed } = result
+    const text = canonicalize(result)
+    return executed.kind === 'diverged' ? { text, unended: executed.finding } : { text }
+  } finally {
+    restore()
   }
 }
 
-const withAnotherDay: Surrounding['run'] = async (attempt, options) => {
-  const original = Date
-  const later = new Proxy(original, {
-    construct(target, given, newTarget) {
-      const at =
-        given.length === 0 ? [Reflect.apply(target.now, target, []) + ANOTHER_DAY_MS] : given
-      return Reflect.construct(target, at, newTarget)
-    }
+/** Replaces clock, chance and time zone; what it returns puts them back. */
+function enter({ now = FIRST_DAY, newDate = FIRST_DAY, random = 0.25, zone }: World): () => void {
+  const before = { Date, now: Date.now, random: Math.random, zone: process.env['TZ'] }
+  Reflect.set(globalThis, 'Date', datesFrom(newDate))
+  Reflect.set(before.Date, 'now', () => now)
+  Reflect.set(Math, 'random', () => random)
+  if (zone !== undefined) process.env['TZ'] = zone
+  return () => {
+    Reflect.set(globalThis, 'Date', before.Date)
+    Reflect.set(before.Date, 'now', before.now)
+    Reflect.set(Math, 'random', before.random)
+    if (zone === undefined) return
+    if (before.zone === undefined) delete process.env['TZ']
+    else process.env['TZ'] = before.zone
+  }
+}
+
+/** `Date` whose objects without arguments are of a fixed time. */
+function datesFrom(at: number): DateConstructor {
+  return new Proxy(Date, {
+    apply: (target) => new target(at).toString(),
+    construct: (target, given, newTarget) =>
+      Reflect.construct(target, given.length === 0 ? [at] : given, newTarget)
   })
-  Reflect.set(globalThis, 'Date', later)
-  try {
-    return await attempt(options)
-  } finally {
-    Reflect.set(globalThis, 'Date', original)
-  }
 }
 
-const inAnotherZone: Surrounding['run'] = async (attempt, options) => {
-  const { env } = process
-  const before = env['TZ']
-  env['TZ'] = before === 'Pacific/Kiritimati' ? 'Pacific/Pago_Pago' : 'Pacific/Kiritimati'
-  try {
-    return await attempt(options)
-  } finally {
-    if (before === undefined) delete env['TZ']
-    else env['TZ'] = before
-  }
+function otherZone(): string {
+  const kiritimati = 'Pacific/Kiritimati'
+  return process.env['TZ'] === kiritimati ? 'Pacific/Pago_Pago' : kiritimati
 }
 
 function reversed(value: Json): Json {

@@ -72,6 +72,9 @@ describe('install, packages, uninstall', () => {
     const same = await project.tally(['install', 'counter', '--json'])
     expect(documentOf(same, 'intent')['codeHash']).toBe(documentOf(installed, 'intent')['codeHash'])
     expect((await project.tally(['grant', 'counter', 'storage.read'])).code).toBe(0)
+    const unknown = await project.tally(['grant', 'counter', 'storage.raed'])
+    expect(unknown.code).toBe(1)
+    expect(unknown.stdout).toContain('declares no storage.raed, only storage.read, storage.write')
     const listed = await project.tally(['packages'])
     expect(listed.stdout).toMatch(
       /counter 1\.0\.0 [0-9a-f]{12} counter\.add \+storage\.read -storage\.write/
@@ -105,6 +108,25 @@ describe('ask', () => {
     const done = await project.tally(['ask', 'show permissions', '--yes', '--json'])
     expect(documentOf(done, 'plan')).toMatchObject({ resolution: { by: 'kernel' } })
     expect(documentOf(done, 'intent')).toMatchObject({ type: 'dapp', permissions: [] })
+  })
+
+  it('K11: asks the resolver of the configuration what a text means', async () => {
+    await project.write(
+      'resolving.config.ts',
+      `import { defineConfig } from 'tallystick'
+const resolver = {
+  name: 'test/one',
+  resolve: async ({ actions }) => ({ action: actions[0]?.action ?? null, payload: {} })
+}
+export default defineConfig({ resolvers: [resolver] })
+`
+    )
+    expect((await project.tally(['install', 'counter'])).code).toBe(0)
+    const words = ['ask', 'one more, please', '--config', 'resolving.config.ts', '--json']
+    const asked = await project.tally(words)
+    expect(documentOf(asked, 'plan')).toMatchObject({
+      resolution: { by: 'provider', intent: { action: 'counter.add' } }
+    })
   })
 
   it('K13: a text grants nothing, however it is put', async () => {

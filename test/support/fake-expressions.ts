@@ -1,4 +1,9 @@
-import type { Bindings, CompileExpressions, Evaluated } from '../../src/block/graph/expressions.js'
+import type {
+  Bindings,
+  CompileExpressions,
+  Evaluated,
+  ValueReference
+} from '../../src/block/graph/expressions.js'
 import { isJsonObject, type Json } from '../../src/core/index.js'
 
 /**
@@ -26,7 +31,20 @@ export const fakeExpressions: CompileExpressions = {
       }
     }
   },
-  compileValue: (value) => ({ evaluate: (bindings) => evaluate(value, bindings) })
+  compileValue: (value) => ({
+    references: referencesOf(value),
+    evaluate: (bindings) => evaluate(value, bindings)
+  })
+}
+
+function referencesOf(value: Json): readonly ValueReference[] {
+  if (!isJsonObject(value)) return []
+  const { ref, object } = value
+  if (typeof ref === 'string') {
+    const [root = '', ...path] = ref.split('.')
+    return [{ root, path }]
+  }
+  return isJsonObject(object) ? Object.values(object).flatMap(referencesOf) : []
 }
 
 function evaluate(value: Json, bindings: Bindings): Evaluated<Json> {

@@ -5,7 +5,7 @@ import {
   compositeChart,
   compositeChartVersion
 } from '../../../machines/composite.js'
-import { type DocumentPath, hashJson, type Json } from '../../core/index.js'
+import { hashJson } from '../../core/index.js'
 import { compositeMachine } from '../chart/composite-machine.js'
 import type {
   CompositePlan,
@@ -27,7 +27,8 @@ import {
   srcOf
 } from './compile-session.js'
 import { type CompositeDefinition, entryOf } from './definition.js'
-import { deferredProblems } from './in-scope.js'
+import type { CompiledValue } from './expressions.js'
+import { deferredProblems, type GraphValues } from './in-scope.js'
 import { mentionedNodes } from './mentions.js'
 import { compositeSchemaName } from './schema.js'
 
@@ -89,11 +90,10 @@ function planOf(
   place: CompilePlace,
   session: CompileSession
 ): CompositePlan {
-  const responses = keptResponses(definition, [...children.keys()])
-  const valueAt = (value: Json | undefined, path: DocumentPath): PlannedValue | null => {
-    const expression = session.value(value, ['request', 'nodes'], path)
-    return expression === null ? null : { expression, reads: responses.readBy(value ?? null) }
-  }
+  const values = valuesOf(definition, children, place, session)
+  const responses = keptResponses(values, [...children.keys()])
+  const planned = (expression: CompiledValue | null): PlannedValue | null =>
+    expression === null ? null : { expression, reads: responses.readBy(expression) }
   const nodes = new Map<string, PlannedNode>()
   for (const [name, child] of children) {
     const node = entryOf(definition.nodes, name)
@@ -105,7 +105,7 @@ function planOf(
       sideEffects: child.sideEffects,
       src: srcOf(name, child),
       options: optionsOf(node, node.onError === 'ask'),
-      input: valueAt(node.input, [...path, 'input']),
+      input: planned(values.inputs.get(name) ?? null),
       contextKeys: node.context,
       confirmWhen: session.confirmWhen(node, path),
       branches: branchesOf(definition, name, place, session),
@@ -113,7 +113,7 @@ function planOf(
     })
     session.checkRecovery(node, child, path)
   }
-  for (const { path, message } of deferredProblems(definition)) {
+  for (const { path, message } of deferredProblems(definition, values)) {
     session.refuse('invalid_graph', [...place.path, ...path], message)
   }
   const { registry } = session
@@ -123,7 +123,7 @@ function planOf(
     nodes,
     kept: responses.names,
     noResponses: rowsOf(responses.names.map(() => null)),
-    output: valueAt(definition.output, [...place.path, 'output']),
+    output: planned(values.output),
     isScoped: place.isInScope || definition.atomic,
     isOutermostScope: definition.atomic && !place.isInScope,
     repair: (name) => registry.repair(name)
@@ -152,14 +152,28 @@ function branchesOf(
   return branches
 }
 
-/** The responses that some value of a graph refers to, and which of them each value may read. */
-function keptResponses(definition: CompositeDefinition, nodes: readonly string[]) {
-  const values = Object.values(definition.nodes).map(({ input }) => input ?? null)
-  const all = mentionedNodes([...values, definition.output ?? null])
+function valuesOf(
+  definition: CompositeDefinition,
+  children: ReadonlyMap<string, CompiledNode>,
+  { path }: CompilePlace,
+  session: CompileSession
+): GraphValues {
+  const roots = ['request', 'nodes']
+  const inputs = new Map<string, CompiledValue | null>()
+  for (const name of children.keys()) {
+    const input = entryOf(definition.nodes, name)?.input
+    inputs.set(name, session.value(input, roots, [...path, 'nodes', name, 'input']))
+  }
+  return { inputs, output: session.value(definition.output, roots, [...path, 'output']) }
+}
+
+/** The responses that some value of a graph reads, and which of them each value may read. */
+function keptResponses({ inputs, output }: GraphValues, nodes: readonly string[]) {
+  const all = mentionedNodes([...inputs.values(), output])
   // Sorted: a place stands in checkpoints, and keys of a journal's definition are in another order.
   const names = nodes.filter((name) => all.all || all.names.has(name)).sort()
   const places = new Map(names.map((name, place) => [name, place]))
-  const readBy = (value: Json): readonly number[] => {
+  const readBy = (value: CompiledValue): readonly number[] => {
     const read = mentionedNodes([value])
     if (read.all) return names.map((_, place) => place)
     const known = [...read.names].flatMap((name) => places.get(name) ?? [])

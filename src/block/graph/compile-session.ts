@@ -13,7 +13,7 @@ import type {
 } from './compile.js'
 import type { CompositeDefinition, NodeDefinition } from './definition.js'
 import type { Diagnostic, DocumentPath } from './diagnostic.js'
-import type { CompiledExpression } from './expressions.js'
+import type { CompiledValue } from './expressions.js'
 import { scopeProblem } from './in-scope.js'
 import { resolveCondition } from './predicates.js'
 import { validateGraph } from './validate.js'
@@ -140,7 +140,7 @@ export class CompileSession {
     value: Json | undefined,
     roots: readonly string[],
     path: DocumentPath
-  ): CompiledExpression<Json> | null {
+  ): CompiledValue | null {
     if (value === undefined) return null
     if (this.#expressions === undefined) {
       this.refuse('invalid_graph', path, 'no expression compiler is given')

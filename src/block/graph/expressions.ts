@@ -11,19 +11,22 @@ export interface CompileExpressions {
     options: { readonly roots: readonly string[] }
   ): CompiledExpression<boolean>
   /** A value of lit / ref / cel / object / array. */
-  compileValue(
-    value: Json,
-    options: { readonly roots: readonly string[] }
-  ): CompiledExpression<Json>
+  compileValue(value: Json, options: { readonly roots: readonly string[] }): CompiledValue
 }
 
 export interface CompiledExpression<Result> {
-  /** What it reads, where the compiler can tell: a plan's input may read only what is done. */
-  readonly references?: readonly {
-    readonly root: string
-    readonly path: readonly (string | number)[]
-  }[]
   evaluate(bindings: Bindings): Evaluated<Result>
+}
+
+export interface CompiledValue extends CompiledExpression<Json> {
+  /** What it reads, from its syntax tree. */
+  readonly references: readonly ValueReference[]
+}
+
+/** A root and the way from it, as far as it is written: `nodes[x].a` is `nodes` without a path. */
+export interface ValueReference {
+  readonly root: string
+  readonly path: readonly (string | number)[]
 }
 
 export type Bindings = Readonly<Record<string, Json>>

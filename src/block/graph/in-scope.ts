@@ -1,7 +1,8 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { CompiledNode } from './compile.js'
 import type { CompositeDefinition, NodeDefinition } from './definition.js'
 import type { Diagnostic, DocumentPath } from './diagnostic.js'
+import type { CompiledValue } from './expressions.js'
+import { mentions } from './mentions.js'
 import type { BlockRegistry } from './registry.js'
 
 /** What may stand inside an atomic composite, and how (C4). */
@@ -53,11 +54,10 @@ function isReversible(name: string, registry: BlockRegistry): boolean {
 }
 
 /** Where a composite reads what a deferred step does not have yet. */
-export function deferredProblems({
-  nodes,
-  transitions,
-  output
-}: CompositeDefinition): readonly Problem[] {
+export function deferredProblems(
+  { nodes, transitions }: CompositeDefinition,
+  { inputs, output }: GraphValues
+): readonly Problem[] {
   const problems: Problem[] = []
   for (const [name, node] of Object.entries(nodes)) {
     if (node.deferred !== true) continue
@@ -66,28 +66,19 @@ export function deferredProblems({
       const message = `${name} is deferred: what follows cannot depend on its response`
       problems.push({ path: ['transitions', name], message })
     }
-    for (const [reader, { input }] of Object.entries(nodes)) {
-      if (!reads(input ?? null, name)) continue
+    for (const [reader, input] of inputs) {
+      if (!mentions(input, name)) continue
       problems.push({ path: ['nodes', reader, 'input'], message: `${name} is deferred` })
     }
-    if (reads(output ?? null, name)) {
+    if (mentions(output, name)) {
       problems.push({ path: ['output'], message: `${name} is deferred` })
     }
   }
   return problems
 }
 
-/** Whether a value refers to the node, or may: an index that is computed can be any. */
-export function reads(value: Json, name: string): boolean {
-  return textsOf(value).some((text) => {
-    const uses = text.match(/\bnodes\b/g)?.length ?? 0
-    const named = [...text.matchAll(/\bnodes\s*(?:\.\s*([\w-]+)|\[\s*["']([\w-]+)["']\s*\])/g)]
-    return named.length < uses || named.some(([, dotted, quoted]) => (dotted ?? quoted) === name)
-  })
-}
-
-function textsOf(value: Json | JsonObject): readonly string[] {
-  if (typeof value === 'string') return [value]
-  if (Array.isArray(value)) return value.flatMap(textsOf)
-  return isJsonObject(value) ? Object.values(value).flatMap(textsOf) : []
+/** The compiled values of a graph: its nodes' inputs, and its output. */
+export interface GraphValues {
+  readonly inputs: ReadonlyMap<string, CompiledValue | null>
+  readonly output: CompiledValue | null
 }

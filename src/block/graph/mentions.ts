@@ -1,37 +1,29 @@
-import { isJsonObject, type Json } from '../../core/index.js'
+import type { CompiledValue, ValueReference } from './expressions.js'
 
-/**
- * Which responses some values of a graph refer to; `all` when that cannot be told from the text.
- */
+/** Which responses some values of a graph read; `all` when an index is computed. */
 export type Mentions =
   | { readonly all: true }
   | { readonly all: false; readonly names: ReadonlySet<string> }
 
-const anyUse = /\bnodes\b/g
-// A call, as in nodes.all(...), is about every node.
-const directUse = /\bnodes\s*(?:\.\s*[A-Za-z]\w*(?!\w|\s*\()|\[\s*["'])/g
-const words = /[A-Za-z][A-Za-z0-9_]*/g
-const wordsWithDashes = /[A-Za-z][A-Za-z0-9_-]*/g
-
 /**
- * Node names that stand in values beside `nodes`. It may name too many, never too few: a response
- * that is kept without need costs memory, one that is missing a wrong result.
+ * The nodes that compiled values read, from their syntax trees (W2): however a name is written, a
+ * response that a value reads is kept for it.
  */
-export function mentionedNodes(values: readonly Json[]): Mentions {
+export function mentionedNodes(values: readonly (CompiledValue | null)[]): Mentions {
   const names = new Set<string>()
-  for (const text of values.flatMap(textsOf)) {
-    const uses = text.match(anyUse)?.length ?? 0
-    if (uses === 0) continue
-    if ((text.match(directUse)?.length ?? 0) < uses) return { all: true }
-    for (const word of text.match(words) ?? []) names.add(word)
-    for (const word of text.match(wordsWithDashes) ?? []) names.add(word)
+  for (const { root, path } of values.flatMap((value): readonly ValueReference[] => {
+    return value?.references ?? []
+  })) {
+    if (root !== 'nodes') continue
+    const [name] = path
+    if (name === undefined) return { all: true }
+    names.add(String(name))
   }
   return { all: false, names }
 }
 
-function textsOf(value: Json): readonly string[] {
-  if (typeof value === 'string') return [value]
-  if (Array.isArray(value)) return value.flatMap(textsOf)
-  if (isJsonObject(value)) return Object.values(value).flatMap(textsOf)
-  return []
+/** Whether a value reads the response of a node, or may: an index that is computed can be any. */
+export function mentions(value: CompiledValue | null, name: string): boolean {
+  const read = mentionedNodes([value])
+  return read.all || read.names.has(name)
 }

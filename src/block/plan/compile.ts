@@ -13,8 +13,8 @@ import {
   optionsOf,
   srcOf
 } from '../graph/compile-session.js'
-import { reads } from '../graph/in-scope.js'
-import { mentionedNodes } from '../graph/mentions.js'
+import type { CompiledValue } from '../graph/expressions.js'
+import { mentionedNodes, mentions } from '../graph/mentions.js'
 import { highest } from '../side-effects.js'
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
 import type { PlanLibrary, PlanNode } from './library.js'
@@ -32,10 +32,11 @@ export function planIn(
   const invalid = validatePlan(definition, place.path)
   session.found.push(...invalid)
   checkScope(definition, place, session)
-  checkDeferred(definition, place, session)
+  const output = session.value(definition.output, valueRoots, [...place.path, 'output'])
+  checkDeferred(definition, output, place, session)
   if (invalid.length > 0) return undefined
   const children = childrenOf(definition, place, session)
-  const library = libraryOf(definition, children, place, session)
+  const library = libraryOf(definition, { children, output }, place, session)
   if (session.found.length > 0) return undefined
   const logics: Record<string, AnyActorLogic> = { leaf: leafLogic(library) }
   for (const [id, child] of children) {
@@ -80,9 +81,13 @@ function checkScope(
   session.refuse('invalid_graph', [...path, 'order'], message)
 }
 
+/** What the values of a plan may read. */
+const valueRoots = ['request', 'nodes']
+
 /** A deferred node has no response before the plan has committed (C4). */
 function checkDeferred(
-  { nodes, output }: PlanDefinition,
+  { nodes }: PlanDefinition,
+  output: CompiledValue | null,
   { path }: CompilePlace,
   session: CompileSession
 ): void {
@@ -92,7 +97,7 @@ function checkDeferred(
       if (!deps.includes(id)) continue
       session.refuse('invalid_graph', [...path, 'nodes', index, 'deps'], `${id} is deferred`)
     }
-    if (!reads(output ?? null, id)) continue
+    if (!mentions(output, id)) continue
     session.refuse('invalid_graph', [...path, 'output'], `${id} is deferred`)
   }
 }
@@ -114,24 +119,29 @@ function childrenOf(
 
 function libraryOf(
   definition: PlanDefinition,
-  children: ReadonlyMap<string, CompiledNode>,
+  parts: {
+    readonly children: ReadonlyMap<string, CompiledNode>
+    readonly output: CompiledValue | null
+  },
   place: CompilePlace,
   session: CompileSession
 ): PlanLibrary {
+  const { children, output } = parts
   const { nodes, order: delivery, lanes, atomic } = definition
   const ordered = orderOf(nodes)
   const order = ordered.ok ? ordered.order : []
   const places = new Map(order.map((index, at) => [nodes[index]?.id ?? '', at]))
   const links = linksOf(definition, order, places)
-  const isKept = keeping(definition)
+  const inputs = inputsOf(definition, place, session)
+  const isKept = keeping(inputs, output)
   const planned: PlanNode[] = []
   for (const index of order) {
     const node = present(nodes[index], `node ${index}`)
     const child = children.get(node.id)
     if (child === undefined) continue
     const path = [...place.path, 'nodes', index]
-    const input = session.value(node.input, ['request', 'nodes'], [...path, 'input'])
-    for (const id of foreignNodes(node, input?.references)) {
+    const input = inputs.get(node.id) ?? null
+    for (const id of foreignNodes(node, input)) {
       const message = `its input reads ${id}, which it does not depend on: name it in deps`
       session.refuse('invalid_graph', [...path, 'input'], message)
     }
@@ -164,7 +174,7 @@ function libraryOf(
       planned.map(({ deps }): NodeState => ({ status: 'idle', missing: deps.length }))
     ),
     lanes,
-    output: session.value(definition.output, ['request', 'nodes'], [...place.path, 'output']),
+    output,
     isScoped: place.isInScope || atomic,
     isOutermostScope: atomic && !place.isInScope,
     repair: (name) => registry.repair(name)
@@ -187,18 +197,34 @@ function linksOf(
   return links
 }
 
+function inputsOf(
+  { nodes }: PlanDefinition,
+  { path }: CompilePlace,
+  session: CompileSession
+): ReadonlyMap<string, CompiledValue | null> {
+  return new Map(
+    nodes.map(({ id, input }, index) => [
+      id,
+      session.value(input, valueRoots, [...path, 'nodes', index, 'input'])
+    ])
+  )
+}
+
 /** Whether what a node returned is needed later: by the result, or by some value. */
-function keeping({ nodes, output }: PlanDefinition): (node: PlanNodeDefinition) => boolean {
-  if (output === undefined) return () => true
-  const mentions = mentionedNodes([...nodes.map(({ input }) => input ?? null), output])
-  return ({ id }) => mentions.all || mentions.names.has(id)
+function keeping(
+  inputs: ReadonlyMap<string, CompiledValue | null>,
+  output: CompiledValue | null
+): (node: PlanNodeDefinition) => boolean {
+  if (output === null) return () => true
+  const read = mentionedNodes([...inputs.values(), output])
+  return ({ id }) => read.all || read.names.has(id)
 }
 
 /** Nodes that an input reads by name and that are not done for sure when it is evaluated. */
 function foreignNodes(
   { deps }: PlanNodeDefinition,
-  references: readonly { readonly root: string; readonly path: readonly (string | number)[] }[] = []
+  input: CompiledValue | null
 ): readonly string[] {
-  const read = references.filter(({ root, path }) => root === 'nodes' && path.length > 0)
-  return read.map(({ path }) => String(path[0])).filter((id) => !deps.includes(id))
+  const read = mentionedNodes([input])
+  return read.all ? [] : [...read.names].filter((id) => !deps.includes(id))
 }

@@ -13,18 +13,20 @@ import type { Frame } from './frame.js'
 
 const names = ['tally.config.ts', 'tally.config.js', 'tally.config.mjs', 'tally.config.json']
 
-const keys: ReadonlySet<string> = new Set<keyof TallyConfig>([
-  'agents',
-  'blocks',
-  'composites',
-  'conditions',
-  'durability',
-  'network',
-  'packages',
-  'providers',
-  'repairs',
-  'workflow'
-])
+// A record, so that a key which TallyConfig gains and this list lacks does not compile.
+const keys: Readonly<Record<keyof TallyConfig, true>> = {
+  agents: true,
+  blocks: true,
+  composites: true,
+  conditions: true,
+  durability: true,
+  network: true,
+  packages: true,
+  providers: true,
+  repairs: true,
+  resolvers: true,
+  workflow: true
+}
 
 /** Path of the configuration that a command would load, or why it loads none. */
 export async function findConfig(
@@ -99,7 +101,7 @@ export async function loadConfig(frame: Frame, path: string): Promise<TallyConfi
     throw invalid('it does not load', cause)
   })
   if (typeof loaded !== 'object' || loaded === null) throw invalid('it exports no configuration')
-  const unknown = Object.keys(loaded).find((key) => !keys.has(key))
+  const unknown = Object.keys(loaded).find((key) => !Object.hasOwn(keys, key))
   if (unknown !== undefined) throw invalid(`${unknown} is not known`)
   return loaded
 }

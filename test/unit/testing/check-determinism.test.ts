@@ -30,10 +30,33 @@ describe('double run (K8)', () => {
     ['time zone', () => new Date(0).getHours()]
   ] as const)('K8: finds code that depends on the %s', async (name, run) => {
     const check = await checkDeterminism(block(run as never), { input })
-    expect(check.ok).toBe(false)
-    if (name === 'key order' || name === 'time zone') {
-      expect(check.differing?.changed).toBe(name)
-    }
+    expect(check).toMatchObject({ ok: false, differing: { changed: name } })
+  })
+
+  it('K8: says of code that differs by itself that nothing was changed', async () => {
+    let runs = 0
+    const check = await checkDeterminism(
+      block(() => {
+        runs += 1
+        return runs
+      }),
+      { input }
+    )
+    expect(check).toMatchObject({ ok: false, differing: { changed: 'nothing' } })
+  })
+
+  it.each([
+    [
+      'a call that the tape does not answer',
+      (ctx: BlockContext) => ctx.effect('rate', { perform: () => 1 }),
+      []
+    ],
+    ['a promise that is not of ctx', () => new Promise(() => undefined), []],
+    ['an answer that no call asks for', () => 1, [{ seq: 1, effect: 'e', ok: true, body: 1 }]]
+  ] as const)('K8: is not ok with %s: the end was never seen', async (_name, run, tape) => {
+    const check = await checkDeterminism(block(run as never), { input, tape })
+    expect(check).toMatchObject({ ok: false, unended: { field: expect.any(String) } })
+    expect(check.differing).toBeUndefined()
   })
 
   it('leaves the world as it was', async () => {

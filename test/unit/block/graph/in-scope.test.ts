@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { compileComposite } from '../../../../src/block/graph/compile.js'
-import { reads } from '../../../../src/block/graph/in-scope.js'
 import { parseComposite } from '../../../../src/block/graph/parse.js'
 import type { JsonObject } from '../../../../src/core/index.js'
 import { compositeDocument, testRegistry } from '../../../support/composites.js'
@@ -81,11 +80,5 @@ describe('what may stand inside an atomic composite', () => {
     expect(problemsOf({ atomic: true, nodes: { x: nodes.x }, output })).toEqual([
       'output: x is deferred'
     ])
-  })
-
-  it('takes a computed index for a use of every node, and no other word for one', () => {
-    expect(reads({ cel: 'nodes[request.payload.name].response' }, 'x')).toBe(true)
-    expect(reads({ cel: 'nodes["x"].response' }, 'x')).toBe(true)
-    expect(reads({ cel: 'nodes.a.response.data.x' }, 'x')).toBe(false)
   })
 })
