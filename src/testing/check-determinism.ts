@@ -109,19 +109,24 @@ async function runIn(
 
 /** Replaces clock, chance and time zone; what it returns puts them back. */
 function enter({ now = FIRST_DAY, newDate = FIRST_DAY, random = 0.25, zone }: World): () => void {
-  const before = { Date, now: Date.now, random: Math.random, zone: process.env['TZ'] }
+  const { env } = process
+  const before = { Date, ...methods(), zone: env['TZ'] }
   Reflect.set(globalThis, 'Date', datesFrom(newDate))
   Reflect.set(before.Date, 'now', () => now)
   Reflect.set(Math, 'random', () => random)
-  if (zone !== undefined) process.env['TZ'] = zone
+  if (zone !== undefined) env['TZ'] = zone
   return () => {
     Reflect.set(globalThis, 'Date', before.Date)
     Reflect.set(before.Date, 'now', before.now)
     Reflect.set(Math, 'random', before.random)
     if (zone === undefined) return
-    if (before.zone === undefined) delete process.env['TZ']
-    else process.env['TZ'] = before.zone
+    if (before.zone === undefined) delete env['TZ']
+    else env['TZ'] = before.zone
   }
+}
+
+function methods(): { readonly now: unknown; readonly random: unknown } {
+  return { now: Reflect.get(Date, 'now'), random: Reflect.get(Math, 'random') }
 }
 
 /** `Date` whose objects without arguments are of a fixed time. */
@@ -135,7 +140,8 @@ function datesFrom(at: number): DateConstructor {
 
 function otherZone(): string {
   const kiritimati = 'Pacific/Kiritimati'
-  return process.env['TZ'] === kiritimati ? 'Pacific/Pago_Pago' : kiritimati
+  const { env } = process
+  return env['TZ'] === kiritimati ? 'Pacific/Pago_Pago' : kiritimati
 }
 
 function reversed(value: Json): Json {
