@@ -1,0 +1,358 @@
+import { readFileSync } from 'node:fs'
+import { agentFlow, bridgeInputs, chained, documents, single, transfers } from './documents.mjs'
+import { driven, parked, until } from './drive.mjs'
+
+/**
+ * The golden ledgers: how each is made. A scene gets `open(options)`, which opens its ledger, and
+ * `die()`, which ends the process as a power cut does; `world` is what its effects see.
+ *
+ * `broken`: what an untouched copy fails with under the code that made it.
+ */
+const ais = (name) => readFileSync(new URL(`../ais/${name}.yaml`, import.meta.url), 'utf8')
+const protocols = () => ['erc20', 'aave', 'some-bridge', 'jlp'].map(ais)
+
+/** What the world of a scene is, also when its ledger is opened again. */
+export function worldOf({ workflow }) {
+  return workflow === undefined ? {} : { protocols: protocols(), asks: workflow === 'asks' }
+}
+
+const approver = { publicKey: 'a'.repeat(64), isApprover: true }
+
+async function ends(tally, names, { decide } = {}) {
+  for (const name of names) await driven(tally.start(documents[name], { id: name }), { decide })
+}
+
+/** Starts a document whose effect never answers, and dies when it has been sent. */
+async function killed({ open, die, world }, name, isIt, start) {
+  let isSent = false
+  world.hangs = (call) => {
+    if (!isIt(call)) return false
+    isSent = true
+    return true
+  }
+  const tally = await open()
+  start ??= () => tally.start(documents[name], { id: name })
+  start(tally).result.catch(() => undefined)
+  await until(() => isSent)
+  // What led to it is on disk before it is sent; a read is sent ahead.
+  await tally.note()
+  die()
+}
+
+const requested = (member) => (call) => Object.hasOwn(Object(call.request), member)
+
+/** Parks a run and closes, so that it has a checkpoint; or dies in place of that. */
+async function leftOpen({ open, die }, name, { dies = false, start, before } = {}) {
+  const tally = await open()
+  await before?.(tally)
+  const run = start?.(tally) ?? tally.start(documents[name], { id: name })
+  await parked(run)
+  await tally.note()
+  if (dies) die()
+  await tally.close()
+}
+
+const finished = {
+  composites: {
+    title: 'composites: loop, confirmations, waits, sleeps, retries, repair, fallback, nesting',
+    async make(scene) {
+      const tally = await scene.open()
+      await ends(tally, ['loop', 'waits', 'retries', 'decided', 'nested'])
+      await tally.close()
+    }
+  },
+  atomics: {
+    title: 'atomic composites: nested, compensated, decided about, with deferred steps',
+    async make(scene) {
+      const tally = await scene.open()
+      await ends(tally, ['atomic', 'undone', 'undone-and-decided', 'deferred'])
+      await tally.close()
+    }
+  },
+  plans: {
+    title: 'plans: lanes, failures let pass, waits, an atomic plan in declared order',
+    async make(scene) {
+      const tally = await scene.open()
+      await ends(tally, ['plan', 'plan-in-order'])
+      await tally.close()
+    }
+  },
+  workflows: {
+    title: 'AIS workflows across two chains, on the fake executor',
+    workflow: 'free',
+    async make(scene) {
+      const tally = await scene.open()
+      await driven(tally.start(ais('bridge'), { id: 'bridge', inputs: bridgeInputs }))
+      await driven(tally.start(transfers, { id: 'transfers' }))
+      await tally.close()
+    }
+  },
+  agents: {
+    title: 'flows of agents, with tools that read and that ask before they act',
+    async make(scene) {
+      const tally = await scene.open()
+      const flows = [
+        agentFlow('plain', 'say hello', []),
+        agentFlow('reading', 'call look', ['look']),
+        agentFlow('acting', 'call send', ['send'])
+      ]
+      for (const flow of flows) {
+        const inputs = { userPrompt: 'please' }
+        await driven(tally.start(flow, { id: flow.meta.name, inputs }))
+      }
+      await tally.close()
+    }
+  },
+  intents: {
+    title: 'lone intents of blocks and of packages, permissions, grants, a graph of intents',
+    packages: ['counter', 'breaker'],
+    async make(scene) {
+      const tally = await scene.open()
+      await tally.intent({ id: 'block', action: 'count.up', payload: {} })
+      await tally.intent({ id: 'failed', action: 'boom.now', payload: {} })
+      await tally.intent({ id: 'nobody', action: 'nobody.serves', payload: { a: 1 } })
+      const asked = await tally.intent({ id: 'asked', action: 'tally.up', payload: { by: 2 } })
+      if (asked.type !== 'permission_request') throw new Error(JSON.stringify(asked))
+      const denied = await tally.intent({ id: 'denied', action: 'tally.up', payload: {} })
+      const run = await tally.attach('denied')
+      await run.deny(denied.token, { digest: denied.digest })
+      await tally.result('denied')
+      const grant = (name, capabilities) =>
+        tally.intent({ action: 'system.grant', payload: { package: name, capabilities } })
+      await grant('counter', ['storage.read', 'storage.write'])
+      await grant('breaker', ['storage.read'])
+      await tally.result('asked')
+      await tally.intent({ id: 'broken', action: 'break.it', payload: {} })
+      const step = { action: 'tally.up', args: { by: 3 } }
+      const graph = {
+        schema: 'tally-graph/1',
+        name: 'graph',
+        steps: [
+          { id: 'one', ...step },
+          { id: 'two', ...step, depends_on: ['one'] }
+        ]
+      }
+      await driven(tally.start(graph, { id: 'graph' }))
+      await driven(tally.start({ ...graph, atomic: true }, { id: 'atomic-graph' }))
+      await tally.close()
+    }
+  },
+  system: {
+    title: 'system intents: keys rotated and revoked, grants, preferences, packages, identities',
+    packages: ['counter', 'breaker'],
+    async make(scene) {
+      const tally = await scene.open()
+      const ask = async (action, payload = {}) => {
+        const reply = await tally.intent({ action, payload })
+        if (reply.type !== 'dapp') throw new Error(JSON.stringify(reply))
+        return reply
+      }
+      await ask('system.approver', approver)
+      await ask('system.grant', { package: 'counter', capabilities: ['storage.read'] })
+      const { replaced } = await ask('system.key.rotate')
+      await ask('system.revoke', { package: 'counter', capabilities: ['storage.read'] })
+      await ask('system.prefer', { subject: 'tally', provider: 'counter' })
+      await ask('system.prefer', { subject: 'tally', provider: null })
+      await ask('system.identity.create', { label: 'payroll' })
+      await ask('package.uninstall', { id: 'breaker' })
+      await ask('system.key.rotate')
+      await ask('system.key.revoke', { publicKey: replaced })
+      await ask('system.approver', { ...approver, isApprover: false })
+      await driven(tally.start(documents['plan-in-order'], { id: 'after' }))
+      await tally.close()
+    }
+  },
+  evidence: {
+    title: 'evidence: failed, denied, aborted and cancelled work, a refused system intent',
+    async make(scene) {
+      const tally = await scene.open()
+      await ends(tally, ['failing'])
+      const deny = { decide: () => ({ action: 'deny' }) }
+      await driven(tally.start(single('pay', { confirm: true }), { id: 'denied' }), deny)
+      const abort = { decide: () => ({ action: 'abort' }) }
+      const asking = single('boom', { on_error: 'ask' })
+      await driven(tally.start(asking, { id: 'aborted' }), abort)
+      const cancel = { decide: () => ({ action: 'cancel' }) }
+      await driven(tally.start(documents.nested, { id: 'cancelled' }), cancel)
+      await driven(tally.start(documents.undone, { id: 'undone' }), cancel)
+      await tally.intent({ action: 'system.grant', payload: { package: 'none', capabilities: [] } })
+      await tally.close()
+    }
+  },
+  upgraded: {
+    title: 'a ledger of earlier versions that was upgraded when it was opened',
+    async make(scene) {
+      const earlier = await scene.openAs({ ...scene.versions, expressions: 'cel/0' })
+      await driven(earlier.start(documents['plan-in-order'], { id: 'before' }))
+      await earlier.close()
+      const tally = await scene.open()
+      await driven(tally.start(documents['plan-in-order'], { id: 'after' }))
+      await tally.close()
+    }
+  },
+  bodies: {
+    title: 'large and private payloads, results and sealed responses, kept as blobs',
+    async make(scene) {
+      const tally = await scene.open()
+      await ends(tally, ['large'])
+      await tally.close()
+    }
+  }
+}
+
+const openRuns = {
+  'open-wait': {
+    title: 'parked on waits, with checkpoints; state read by others meanwhile',
+    make: (scene) =>
+      leftOpen(scene, 'nested', { before: (tally) => ends(tally, ['plan-in-order']) })
+  },
+  'open-wait-killed': {
+    title: 'waiting when the process was killed: no checkpoint',
+    make: (scene) => leftOpen(scene, 'waits', { dies: true })
+  },
+  'open-atomic': {
+    title: 'parked inside an atomic composite: only the journal has its overlay',
+    make: (scene) => leftOpen(scene, 'atomic')
+  },
+  'open-plan': {
+    title: 'a plan with several waits open',
+    make: (scene) => leftOpen(scene, 'plan')
+  },
+  'open-timer': {
+    title: 'asleep for an hour, with a checkpoint',
+    make: (scene) => leftOpen(scene, 'long-nap')
+  },
+  'open-retry-killed': {
+    title: 'a retry due in an hour when the process was killed',
+    make: (scene) => leftOpen(scene, 'late', { dies: true })
+  },
+  'open-decision': {
+    title: 'a failure that somebody has to decide about',
+    make: (scene) => leftOpen(scene, 'decided')
+  },
+  'open-running': {
+    title: 'killed while an idempotent write was under way',
+    make: (scene) => killed(scene, 'between', requested('of'))
+  },
+  'open-reading': {
+    title: 'killed while a read was under way',
+    make: (scene) => killed(scene, 'reading', requested('of'))
+  },
+  'open-unknown': {
+    title: 'killed while a write was under way of which nobody knows what became',
+    make: (scene) => killed(scene, 'unknown', requested('of'))
+  },
+  'open-undoing': {
+    title: 'killed while an atomic composite was being undone',
+    async make(scene) {
+      const start = (tally) => {
+        const run = tally.start(documents.undone, { id: 'undone' })
+        driven(run).catch(() => undefined)
+        return run
+      }
+      await killed(scene, 'undone', requested('releases'), start)
+    }
+  },
+  'open-asked-twice': {
+    title: 'an unknown outcome that was asked about, parked with a checkpoint',
+    async make(scene) {
+      const start = (tally) => tally.start(documents.unknown, { id: 'unknown' })
+      if (scene.life === 1) return killed(scene, 'unknown', requested('of'), start)
+      const tally = await scene.open()
+      await parked(await tally.resume('unknown'))
+      return tally.close()
+    },
+    lives: 2
+  },
+  'open-workflow': {
+    title: 'an AIS workflow that waits for the confirmation of a transfer',
+    workflow: 'asks',
+    make: (scene) =>
+      leftOpen(scene, 'transfers', { start: (tally) => tally.start(transfers, { id: 'transfers' }) })
+  },
+  'open-agent': {
+    title: 'a flow of agents that waits before a tool acts',
+    make: (scene) =>
+      leftOpen(scene, 'acting', {
+        start: (tally) => tally.start(agentFlow('acting', 'call send', ['send']), { id: 'acting' })
+      })
+  },
+  'open-intent': {
+    title: 'lone intents that wait: for a permission, for a message',
+    packages: ['counter'],
+    async make(scene) {
+      const tally = await scene.open()
+      await tally.intent({ id: 'permission', action: 'tally.up', payload: { by: 2 } })
+      await tally.intent({ id: 'message', action: 'ask.it', payload: {} })
+      await tally.close()
+    }
+  },
+  'open-intent-killed': {
+    title: 'a lone intent that was killed while its write was under way',
+    async make(scene) {
+      const start = (tally) => {
+        const reply = tally.intent({ id: 'post', action: 'post.it', payload: {} })
+        return { result: reply }
+      }
+      await killed(scene, 'post', requested('of'), start)
+    }
+  }
+}
+
+/** Honest ledgers of 0.1.0 that 0.1.0 itself refuses. */
+const refused = {
+  'changed-while-parked': {
+    title: 'a block that asked on a price which another run changed while it was parked',
+    broken: 'journal.wait',
+    async make(scene) {
+      const tally = await scene.open()
+      await parked(tally.start(single('quote'), { id: 'quote' }))
+      const changed = single('price', { input: { lit: { price: 1 } } })
+      await driven(tally.start(changed, { id: 'change' }))
+      await driven(await tally.resume('quote'))
+      // Not the last receipt: what is done again at opening is another.
+      await driven(tally.start(single('count'), { id: 'last' }))
+      await tally.close()
+    }
+  },
+  'changed-and-last': {
+    title: 'the same, and its receipt is the last: the ledger opens in safe mode',
+    broken: 'journal.wait',
+    async make(scene) {
+      const tally = await scene.open()
+      const quote = chained('quotes', { n: { block: 'quote' }, ask: { block: 'ask' } })
+      await parked(tally.start(quote, { id: 'quote' }))
+      const changed = single('price', { input: { lit: { price: 1 } } })
+      await driven(tally.start(changed, { id: 'change' }))
+      const again = await tally.resume('quote')
+      await driven(again, {
+        decide: (wait) =>
+          wait.path.endsWith('ask') ? undefined : { action: 'resume', value: 'ok' }
+      }).catch(() => undefined)
+      await tally.close()
+    }
+  },
+  'evidence-member': {
+    title: 'a failed intent whose payload has a member named as a field of the record',
+    broken: 'evidence',
+    async make(scene) {
+      const tally = await scene.open()
+      await tally.intent({ action: 'nobody.serves', payload: { evidenceHash: 'x', z: 1 } })
+      await tally.close()
+    }
+  },
+  'upgrade-refused': {
+    title: 'a system.upgrade that was refused',
+    broken: 'upgrade',
+    async make(scene) {
+      const tally = await scene.open()
+      await driven(tally.start(single('count'), { id: 'first' }))
+      const to = { ...scene.versions, kernel: '9.9.9' }
+      await tally.intent({ action: 'system.upgrade', payload: { to } })
+      await driven(tally.start(single('count'), { id: 'last' }))
+      await tally.close()
+    }
+  }
+}
+
+export const scenes = { ...finished, ...openRuns, ...refused }
