@@ -23,8 +23,7 @@ import {
  */
 const failing: Readonly<Record<string, string>> = {
   'changed-while-parked': 'journal.wait',
-  'changed-and-last': 'journal.wait',
-  'evidence-member': 'evidence.evidenceHash'
+  'changed-and-last': 'journal.wait'
 }
 
 /** Later than anything that the ledgers wait for. */
