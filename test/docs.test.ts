@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
@@ -9,5 +10,32 @@ describe('generated pages', () => {
       encoding: 'utf8'
     })
     expect({ stderr, status }).toEqual({ stderr: '', status: 0 })
+  })
+})
+
+const root = new URL('../', import.meta.url)
+const page = (path: string) => readFileSync(new URL(path, root), 'utf8')
+
+describe('the glossary', () => {
+  const section = page('docs/architecture.md').split('## Words\n')[1]?.split('\n## ')[0] ?? ''
+  const words = [...section.matchAll(/^\| ([^|]+) \| [^|]+ \|$/gm)]
+    .map(([, word = '']) => word)
+    .filter((word) => word !== 'word')
+
+  it('has at most 35 entries, each defined once', () => {
+    expect(words.length).toBeGreaterThan(20)
+    expect(words.length).toBeLessThanOrEqual(35)
+    const single = words.flatMap((word) => word.split(', '))
+    expect(new Set(single).size).toBe(single.length)
+  })
+})
+
+describe('decisions', () => {
+  const names = readdirSync(new URL('docs/decisions', root))
+
+  it.each(names)('%s has a date and a status, and a line in the index', (name) => {
+    const [, head = ''] = page(`docs/decisions/${name}`).split('\n\n')
+    expect(head).toMatch(/^\*\*Date\.\*\* \d{4}-\d{2}-\d{2}\. \*\*Status\.\*\* \w[^\n]*\.$/)
+    expect(page('docs/index.md')).toContain(`(decisions/${name})`)
   })
 })
