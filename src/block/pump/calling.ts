@@ -32,7 +32,8 @@ export class Calling {
   /** Takes a call that no tape answers. */
   called(attempt: Attempt, call: Call): void {
     if (this.#port.isStopping() || this.#isWaited(attempt, call)) return
-    const kept = attempt.past.earlier?.kept(call)
+    // Keys are state, which a later attempt reads anew.
+    const kept = call.kind === 'list' ? undefined : attempt.past.earlier?.kept(call)
     if (kept !== undefined) return this.#keep(attempt, call, kept)
     switch (call.kind) {
       case 'effect':

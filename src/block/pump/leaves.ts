@@ -149,11 +149,12 @@ export class Leaves {
   } {
     const attempts = [...this.#current.values()]
     return {
-      current: attempts.flatMap(({ past, waits }) =>
-        [...past.requested.values(), ...past.tape.whole(), ...waits.values()].sort(
-          (a, b) => a.n - b.n
-        )
-      ),
+      // In the order of the tape: a listing that was asked for again stays in its place.
+      current: attempts.flatMap(({ past, waits }) => [
+        ...past.requested.values(),
+        ...past.tape.whole(),
+        ...waits.values()
+      ]),
       past: [
         ...attempts.flatMap(({ past }) => past.earlier?.entries() ?? []),
         ...[...(this.#past?.values() ?? [])].flatMap((past) => past.entries())

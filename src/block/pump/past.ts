@@ -138,7 +138,6 @@ export class Past {
   /** Entries of this attempt and of those before it, oldest first; all there are of a whole one. */
   entries(): readonly (Sealed | Requested)[] {
     const own = [...(this.#requested?.values() ?? []), ...this.tape.whole()]
-    own.sort((a, b) => a.n - b.n)
     return [...(this.earlier?.entries() ?? []), ...own]
   }
 }

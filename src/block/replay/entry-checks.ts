@@ -139,25 +139,16 @@ function answerTo(entry: Sealed, state: RunState): Finding | undefined {
     return differing('journal.requestHash', asked.requestHash, entry.requestHash)
   }
   const open = attempt.waits.get(entry.seq)
-  if (open !== undefined && !isGrantedMeanwhile(open, entry)) {
-    return firstOf(
-      differing('journal.requestHash', open.requestHash, entry.requestHash),
-      open.reason === 'decision' ? undefined : answerFinding(open, entry)
-    )
+  if (open?.requestHash === entry.requestHash) {
+    return open.reason === 'decision' ? undefined : answerFinding(open, entry)
   }
+  // Otherwise the code, on another state, has asked for something else in the place of the wait;
+  // that it does is found when its unit is executed.
   const { effect, seq, requestHash, body } = entry
   if (effect !== builtInEffects.wait && effect !== builtInEffects.sleep) return undefined
   const kept = attempt.past.earlier?.kept({ seq, requestHash })
   if (kept === undefined) return unexpected('journal.wait', 'a wait that was begun', 'none')
   return differing('journal.body', kept.answer.body, body)
-}
-
-/**
- * A wait for a permission ends by the grant: the code runs again, and asks in its place for what
- * it was kept from (K5). That it does is found when its unit is executed.
- */
-function isGrantedMeanwhile({ reason, requestHash }: WaitBegun, entry: Sealed): boolean {
-  return reason === 'permission' && requestHash !== entry.requestHash
 }
 
 /**
@@ -195,8 +186,13 @@ function wait(entry: WaitBegun, context: CheckContext): Finding | undefined {
   if (entry.seq === null && decision === undefined) {
     return unexpected('journal.wait', 'a decision that was asked for', 'none')
   }
-  const isOpen = state.waits.get(entry.token) !== undefined || attempt?.waits.has(entry.seq ?? -1)
-  if (isOpen === true) return unexpected('journal.wait', 'a wait of its own', entry.token)
+  const replaced = attempt?.waits.get(entry.seq ?? -1)
+  const isOpen = state.waits.get(entry.token) !== undefined
+  // Code that runs again on another state asks anew in the place of a call (L10); what a node or a
+  // doubtful outcome asks for does not depend on state.
+  if (isOpen || replaced?.seq === 0 || replaced?.reason === 'decision') {
+    return unexpected('journal.wait', 'a wait of its own', entry.token)
+  }
   const blockHash = entry.seq === null ? root.definitionHash : attempt?.block.codeHash
   const { seq, reason, request, requestHash, actions, due } = entry
   // The types are those of the pump that wrote it; what does not fit gives another digest.

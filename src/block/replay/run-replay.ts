@@ -177,8 +177,7 @@ export class RunReplay {
       case 'sealed':
         return this.#sealed(entry)
       case 'wait':
-        state.waits.add(entry)
-        if (entry.seq !== null) state.attemptAt(entry)?.waits.set(entry.seq, entry)
+        state.beginWait(entry)
         return undefined
       case 'waiting':
         return this.#waiting(entry)
@@ -188,7 +187,9 @@ export class RunReplay {
         return undefined
       case 'rewound': {
         const attempt = state.attemptAt(entry)
-        if (attempt !== undefined) attempt.past = attempt.past.without(entry.dropped)
+        if (attempt === undefined) return undefined
+        for (const seq of entry.dropped) state.endWait(attempt, seq)
+        attempt.past = attempt.past.without(entry.dropped)
         return undefined
       }
       case 'settled':
@@ -238,8 +239,7 @@ export class RunReplay {
     state.scopeAround(path)?.outside.sealed(entry)
     const attempt = state.attemptAt(entry)
     if (attempt === undefined) return undefined
-    const wait = attempt.waits.get(seq)
-    if (wait !== undefined) state.waits.remove(wait.token)
+    state.endWait(attempt, seq)
     attempt.past.tape.add(entry)
     if (!state.waiting.delete(path)) return undefined
     return this.#deliver(path, { type: 'attempt.resumed', at })

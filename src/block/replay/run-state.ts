@@ -119,6 +119,23 @@ export class RunState {
     return open?.ask.step === step && open.ask.attempt === attempt ? open : undefined
   }
 
+  /** Opens a wait; one that the same call has begun on another state is over with it (L10). */
+  beginWait(entry: WaitBegun): void {
+    const attempt = entry.seq === null ? undefined : this.attemptAt(entry)
+    if (attempt !== undefined && entry.seq !== null) {
+      this.endWait(attempt, entry.seq)
+      attempt.waits.set(entry.seq, entry)
+    }
+    this.waits.add(entry)
+  }
+
+  endWait(attempt: AskedAttempt, seq: number): void {
+    const wait = attempt.waits.get(seq)
+    if (wait === undefined) return
+    this.waits.remove(wait.token)
+    attempt.waits.delete(seq)
+  }
+
   close(attempt: AskedAttempt, succeeded: boolean): void {
     const { path } = attempt.ask
     this.attempts.delete(path)
