@@ -250,7 +250,7 @@ class Play {
   }
 
   async verified(): Promise<unknown> {
-    const { ok, failure } = await this.runtime.verify({ replay: true })
+    const { ok, failure } = await this.runtime.verify()
     return ok ? 'verified' : failure
   }
 
