@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isTallyError } from '../core/index.js'
 import { connectOwner, inspectLocation } from '../ledger/index.js'
 import { ownerClient } from './frame/client.js'
 import { loadConfig } from './frame/config.js'
@@ -68,11 +69,16 @@ async function checkNames(
     return await tally.lint(document)
   }
   const found = await inspectLocation(frame.directory).catch(() => undefined)
-  const owner = found === undefined ? undefined : await connectOwner(found.realPath)
+  // Whoever holds it and serves nothing knows no more of blocks than this command.
+  const owner = await (found && connectOwner(found.realPath).catch(unlessLocked))
   if (owner === undefined) return undefined
   try {
     return (await ownerClient(owner).request('lint', { document })).diagnostics
   } finally {
     owner.close()
   }
+}
+
+function unlessLocked(error: unknown): undefined {
+  if (!isTallyError(error, 'ledger.locked')) throw error
 }

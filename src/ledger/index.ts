@@ -38,7 +38,6 @@ export {
   connectOwner,
   type HeldStore,
   holdStore,
-  listenOwner,
   type OwnerClient,
   type OwnerHandler,
   type OwnerRequest,

@@ -21,6 +21,7 @@ import {
   type Ledger,
   type Location,
   mainIdentity,
+  type OwnerSocket,
   openLedger,
   openMemoryStore,
   type Store
@@ -56,6 +57,8 @@ export interface OpenedLedger {
   readonly realPath: string | undefined
   /** The same place, held; absent in memory. */
   readonly location?: Location
+  /** Bound where it lies on disk; absent in memory. */
+  readonly socket?: OwnerSocket
   /** Absent where a test holds them. */
   readonly keys?: OwnKeys
   /** Present while the ledger is an imported one that is being taken over. */
@@ -87,7 +90,7 @@ export async function openForRuntime(
     options.location,
     options.create === undefined ? {} : { create: { identities: [identity] } }
   )
-  const { location, store } = held
+  const { location, store, socket } = held
   const close = async () => {
     await keys.close()
     await held.close()
@@ -98,7 +101,8 @@ export async function openForRuntime(
     }
     const ledger = await openSigned(store, keys)
     const { realPath } = location
-    const opened = { ledger, store, realPath, location, keys, close: closing(ledger, close) }
+    const place = { realPath, location, socket }
+    const opened = { ledger, store, ...place, keys, close: closing(ledger, close) }
     if (location.marker.followers?.includes(identity) !== true) return opened
     return { ...opened, follower: { end: () => location.endFollowing(identity) } }
   } catch (error) {

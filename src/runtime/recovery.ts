@@ -4,7 +4,6 @@ import {
   type GivenNote,
   type HeldStore,
   holdStore,
-  openLevelStore,
   type Recovery,
   recoverLedger
 } from '../ledger/index.js'
@@ -86,7 +85,7 @@ async function cutInto(
 ): Promise<LocationRecovery> {
   const before = location.marker.live
   const { name, path } = await location.nextData()
-  const target = await openLevelStore({ path, create: true })
+  const target = await location.stores.create(path)
   let recovery: Recovery
   try {
     recovery = await recoverLedger({ ...options, target })

@@ -16,10 +16,8 @@ import { type IntentReply, KERNEL_VERSION, programVersions } from '../intent/ind
 import {
   type JournalEntry,
   type Ledger,
-  listenOwner,
   mainIdentity,
   type OwnerHandler,
-  type OwnerSocket,
   type RunRecord,
   type SnapshotReport,
   type StoredReceipt
@@ -77,7 +75,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     await runtime.checkIntegrity()
     await runtime.loadPackages(options.packages ?? [])
     await runtime.noteSessions()
-    if (options.serve !== false) await runtime.listen()
+    if (options.serve !== false) runtime.listen()
     if (options.resume === true) await runtime.resumeAll()
     // Nobody changes what its methods do (K10).
     Object.freeze(runtime)
@@ -107,7 +105,6 @@ export class WiredRuntime implements Runtime {
   readonly #acts: SystemActs
   readonly #importing: Importing
   #warnings: readonly string[] = []
-  #socket: OwnerSocket | undefined
   #closed: Promise<void> | undefined
 
   constructor(opened: OpenedLedger, registry: Registry, options: WiredOptions) {
@@ -223,12 +220,10 @@ export class WiredRuntime implements Runtime {
     return this.intent({ action: 'package.install', payload })
   }
 
-  /** Listens on the owner socket (L11); in memory there is nobody to listen to. */
-  async listen(): Promise<void> {
-    const { realPath } = this.#opened
-    if (realPath === undefined) return
+  /** Answers on the owner socket (L11); in memory there is none. */
+  listen(): void {
     const { identity, service: handle } = this
-    this.#socket = await listenOwner({ realPath, identity, handle })
+    this.#opened.socket?.serve({ identity, handle })
   }
 
   get identity(): IdentityId {
@@ -340,11 +335,11 @@ export class WiredRuntime implements Runtime {
     return this.#closed
   }
 
-  // Nobody may ask while the runs end, and the socket goes before the lock does (L11). Runs cannot
-  // end while an import holds their commits.
+  // Nobody may ask while the runs end; the socket stays bound until the store is closed (L13). Runs
+  // cannot end while an import holds their commits.
   async #close(): Promise<void> {
     await this.#importing.close()
-    await this.#socket?.close()
+    this.#opened.socket?.pause()
     await this.runsOf.close()
     await this.registry.rooms.close()
     await this.packages.close()

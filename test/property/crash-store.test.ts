@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type IdentityId, isTallyError, Xorshift128 } from '../../src/core/index.js'
-import { createEmptyStore, holdStore } from '../../src/ledger/owner/index.js'
+import { holdStore } from '../../src/ledger/owner/index.js'
 import { openLevelStore } from '../../src/ledger/stores/level.js'
 import type { Store } from '../../src/ledger/stores/port.js'
 import { FaultyDisk } from '../../src/testing/index.js'
@@ -127,7 +127,7 @@ describe('damaged files', () => {
   it.each(['.log', '.ldb'])('L4: no flipped bit of a %s file passes for data', async (suffix) => {
     const random = new Xorshift128(`flip ${suffix}`)
     const source = join(directory, 'source')
-    await createEmptyStore(source)
+    await (await openLevelStore({ path: source, create: true })).close()
     let store = await openLevelStore({ path: source, create: false })
     const whole = await append(store, emptyChain, 120)
     if (suffix === '.ldb') await store.compact()
@@ -155,7 +155,7 @@ describe('damaged files', () => {
   it('S1: a log cut anywhere gives a clean prefix', async () => {
     const random = new Xorshift128('cut')
     const source = join(directory, 'source')
-    await createEmptyStore(source)
+    await (await openLevelStore({ path: source, create: true })).close()
     const store = await openLevelStore({ path: source, create: false })
     const whole = await append(store, emptyChain, 60)
     await store.close()
@@ -203,7 +203,7 @@ describe('a full disk', () => {
     try {
       const data = join(path, 'data')
       if (mounted) {
-        await createEmptyStore(data)
+        await (await openLevelStore({ path: data, create: true })).close()
         await writeFile(join(path, 'filler'), Buffer.alloc(2 * 1024 * 1024))
       }
       const open = async () =>

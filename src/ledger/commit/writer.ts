@@ -84,7 +84,7 @@ export class CommitWriter {
         deletes
       }
     ])
-    if (applied !== true) throw new TallyError('ledger.fenced', { identity: this.#identity })
+    if (applied !== true) throw new TallyError('ledger.fenced', { ledger: this.#identity })
     const seq = this.#head.seq
     this.#head = head
     this.#headBytes = headBytes

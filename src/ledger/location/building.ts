@@ -1,7 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isTallyError, TallyError } from '../../core/index.js'
-import { openLevelStore } from '../stores/level.js'
+import type { Stores } from '../stores/stores.js'
 import {
   createFile,
   errorNumber,
@@ -66,11 +66,15 @@ export async function unfinished(
  * Removes what interrupted builds left behind. Throws `ledger.locked` while somebody is building:
  * builders hold the lock of their store until the marker names it.
  */
-export async function removeUnfinished(realPath: string, live?: DataDirectory): Promise<void> {
+export async function removeUnfinished(
+  realPath: string,
+  stores: Stores,
+  live?: DataDirectory
+): Promise<void> {
   for (const name of await unfinished(realPath, live)) {
     const path = join(realPath, name)
     try {
-      await (await openLevelStore({ path, create: false })).close()
+      await stores.probe(path)
     } catch (error) {
       if (isTallyError(error, 'ledger.locked')) throw error
     }

@@ -11,6 +11,7 @@
 import { mkdir, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type IdentityId, TallyError } from '../../core/index.js'
+import { levelStores, type Stores } from '../stores/stores.js'
 import {
   buildData,
   dataDirectories,
@@ -47,6 +48,8 @@ export interface Location {
   /** Absolute path without symbolic links: the name under which owners find each other. */
   readonly realPath: string
   readonly marker: Marker
+  /** Makes and opens the stores of its data directories. */
+  readonly stores: Stores
   /** Path of the live data directory. */
   readonly livePath: string
   /** Path of a data directory that does not exist yet (L9). */
@@ -88,9 +91,11 @@ export async function initLocation(
     readonly followers?: readonly IdentityId[]
     /** Removes what interrupted builds left behind. */
     readonly cleans?: boolean
+    readonly stores?: Stores
     build(dataPath: string): Promise<LetGo | undefined>
   }
 ): Promise<Location> {
+  const { stores = levelStores } = options
   const made = await mkdir(directory, { recursive: true, mode: 0o700 })
   const realPath = await realpath(directory)
   const release = claimLocation(realPath)
@@ -99,9 +104,9 @@ export async function initLocation(
       throw new TallyError('ledger.exists', { path: realPath })
     }
     await refuseUnmarkedData(realPath)
-    if (options.cleans === true) await removeUnfinished(realPath)
+    if (options.cleans === true) await removeUnfinished(realPath, stores)
     const marker = await buildFirst(realPath, options)
-    return new OpenLocation(realPath, marker, release)
+    return new OpenLocation(realPath, { marker, stores, release })
   } catch (error) {
     release()
     // Something else may be in it by now; then it stays.
@@ -137,13 +142,16 @@ async function buildFirst(
  * Throws `ledger.not_found`, `ledger.marker_missing`, `ledger.locked` (open in this process),
  * `ledger.malformed_marker`, `ledger.newer_version`.
  */
-export async function openLocation(directory: string): Promise<Location> {
+export async function openLocation(
+  directory: string,
+  { stores = levelStores }: { readonly stores?: Stores } = {}
+): Promise<Location> {
   const realPath = await realPathOf(directory)
   const release = claimLocation(realPath)
   try {
     const marker = await readMarker(realPath)
     await finishData(realPath, marker.live)
-    return new OpenLocation(realPath, marker, release)
+    return new OpenLocation(realPath, { marker, stores, release })
   } catch (error) {
     release()
     throw error
@@ -183,14 +191,19 @@ export async function unfinishedData(directory: string): Promise<readonly string
 
 class OpenLocation implements Location {
   readonly realPath: string
+  readonly stores: Stores
   readonly release: () => void
   #marker: Marker
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(realPath: string, marker: Marker, release: () => void) {
+  constructor(
+    realPath: string,
+    parts: { readonly marker: Marker; readonly stores: Stores; readonly release: () => void }
+  ) {
     this.realPath = realPath
-    this.#marker = marker
-    this.release = release
+    this.stores = parts.stores
+    this.#marker = parts.marker
+    this.release = parts.release
   }
 
   get marker(): Marker {
@@ -226,7 +239,7 @@ class OpenLocation implements Location {
     build: (dataPath: string) => Promise<boolean>
   ): Promise<void> {
     const { realPath } = this
-    await removeUnfinished(realPath, this.#marker.live)
+    await removeUnfinished(realPath, this.stores, this.#marker.live)
     const built = await buildData(realPath, async (path, name) => ({
       name,
       takesPlace: await build(path)

@@ -232,7 +232,7 @@ async function takeEpoch(
       deletes: []
     }
   ])
-  if (taken !== true) throw new TallyError('ledger.fenced', { identity })
+  if (taken !== true) throw new TallyError('ledger.fenced', { ledger: identity })
   return { head, headBytes }
 }
 

@@ -13,8 +13,8 @@ import {
 } from './protocol.js'
 import {
   checkPrivate,
+  ownerPlaces,
   type RuntimeEnvironment,
-  socketPlaces,
   systemEnvironment
 } from './socket-path.js'
 
@@ -33,7 +33,8 @@ export interface OwnerClient {
 
 /**
  * Connects to the owner of a location; undefined when nobody is there.
- * Throws `owner.wrong_ledger`, `owner.malformed_message`, `owner.disconnected` (no greeting).
+ * Throws `ledger.locked` when the owner serves nothing, `owner.wrong_ledger`,
+ * `owner.malformed_message`, `owner.disconnected` (no greeting).
  */
 export async function connectOwner(
   realPath: string,
@@ -42,7 +43,7 @@ export async function connectOwner(
     clock = systemClock
   }: { readonly environment?: RuntimeEnvironment; readonly clock?: Clock } = {}
 ): Promise<OwnerClient | undefined> {
-  for (const { directory, path } of socketPlaces(realPath, environment)) {
+  for (const { directory, path } of await ownerPlaces(realPath, environment)) {
     if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
     if (!(await isPrivate(directory))) continue
     const socket = await open(path)

@@ -1,45 +1,61 @@
 import { type IdentityId, isTallyError, TallyError } from '../../core/index.js'
 import { initLocation, type Location, openLocation } from '../location/index.js'
-import { openLevelStore } from '../stores/level.js'
 import type { Store } from '../stores/port.js'
-import { hasOwner, type RuntimeEnvironment } from './socket-path.js'
+import { levelStores, type Stores } from '../stores/stores.js'
+import { FencedStore } from './fenced-store.js'
+import { OwnerFile } from './owner-file.js'
+import { OwnerSocket } from './server.js'
+import {
+  hasOwner,
+  prepareSocketPlace,
+  type RuntimeEnvironment,
+  socketPlaces,
+  systemEnvironment
+} from './socket-path.js'
 
-/** A location and its store, both held by this process; `listenOwner` comes next (L4). */
+/** A location and its store, both held by this process. */
 export interface HeldStore {
   readonly location: Location
+  /** Writes only while no other process has opened the location (L13). */
   readonly store: Store
-  /** Closes the store, then lets go of the location. Close the owner socket before. */
+  /** Bound, as a lock; it serves once it is told to. */
+  readonly socket: OwnerSocket
+  /** Closes the store, then the socket, and lets go of the location. */
   close(): Promise<void>
+}
+
+export interface HoldOptions {
+  readonly create?: { readonly identities: readonly IdentityId[] }
+  readonly environment?: RuntimeEnvironment
+  readonly stores?: Stores
 }
 
 /**
  * Takes hold of an existing ledger in the order of L4: the claim of its real path, a look for a
- * living owner, LevelDB's lock. The look comes first because a refused open of LevelDB by another
- * thread of the owner's process would give up the owner's lock.
+ * living owner, the owner file, the lock and the bytes of the store, the owner socket. The look
+ * comes before LevelDB because a refused open by another thread of the owner's process would give
+ * up the owner's lock; the owner file comes before the bytes are read, so that an earlier writer
+ * acknowledges nothing that is not read here (L13).
  * With `create`, a ledger is made where there is none.
- * Throws what `openLocation`, `initLocation` and `openLevelStore` throw.
+ * Throws what `openLocation`, `initLocation` and opening a store throw, and
+ * `owner.unsafe_directory`, `owner.path_too_long`.
  */
-export async function holdStore(
-  directory: string,
-  options: {
-    readonly create?: { readonly identities: readonly IdentityId[] }
-    readonly environment?: RuntimeEnvironment
-  } = {}
-): Promise<HeldStore> {
-  const location = await locate(directory, options.create?.identities)
+export async function holdStore(directory: string, options: HoldOptions = {}): Promise<HeldStore> {
+  const { environment = systemEnvironment(), stores = levelStores } = options
+  const location = await locate(directory, options.create?.identities, stores)
   try {
-    if (await hasOwner(location.realPath, options.environment)) {
-      const problem = 'another process answers at its owner socket'
-      throw new TallyError('ledger.locked', { path: location.realPath, problem })
+    const { realPath } = location
+    if (await hasOwner(realPath, environment)) {
+      throw locked(realPath, 'another process answers at its owner socket')
     }
-    const store = await openLevelStore({ path: location.livePath, create: false })
-    return {
-      location,
-      store,
-      close: async () => {
-        await store.close()
-        location.release()
-      }
+    const { path: socket } = await prepareSocketPlace(socketPlaces(realPath, environment))
+    await stores.probe(location.livePath)
+    const owner = await OwnerFile.take(realPath, { socket })
+    try {
+      return await held(location, { stores, owner, environment })
+    } catch (error) {
+      await owner.release()
+      throw error
     }
   } catch (error) {
     location.release()
@@ -47,21 +63,68 @@ export async function holdStore(
   }
 }
 
-async function locate(
-  directory: string,
-  identities: readonly IdentityId[] | undefined
-): Promise<Location> {
-  if (identities === undefined) return openLocation(directory)
+async function held(
+  location: Location,
+  taken: {
+    readonly stores: Stores
+    readonly owner: OwnerFile
+    readonly environment: RuntimeEnvironment
+  }
+): Promise<HeldStore> {
+  const { stores, owner, environment } = taken
+  const { realPath } = location
+  const store = await stores.open(location.livePath)
   try {
-    return await openLocation(directory)
+    refuseOthers(realPath, owner)
+    const socket = await OwnerSocket.bind(realPath, environment)
+    return {
+      location,
+      store: new FencedStore(store, owner),
+      socket,
+      close: async () => {
+        try {
+          await store.close()
+        } finally {
+          await owner.release()
+          await socket.close()
+          location.release()
+        }
+      }
+    }
   } catch (error) {
-    if (!isTallyError(error, 'ledger.not_found')) throw error
-    return initLocation(directory, { identities, build: createEmptyStore })
+    await store.close()
+    throw error
   }
 }
 
-/** Makes an empty LevelDB store: the `build` of `initLocation`. */
-export async function createEmptyStore(path: string): Promise<undefined> {
-  const store = await openLevelStore({ path, create: true })
-  await store.close()
+/** Of two that open at once each has replaced the owner file; only the last one may go on. */
+function refuseOthers(realPath: string, owner: OwnerFile): void {
+  try {
+    owner.check()
+  } catch (error) {
+    if (!isTallyError(error, 'ledger.fenced')) throw error
+    throw locked(realPath, 'another process opens it')
+  }
+}
+
+function locked(path: string, problem: string): TallyError {
+  return new TallyError('ledger.locked', { path, problem })
+}
+
+async function locate(
+  directory: string,
+  identities: readonly IdentityId[] | undefined,
+  stores: Stores
+): Promise<Location> {
+  if (identities === undefined) return openLocation(directory, { stores })
+  try {
+    return await openLocation(directory, { stores })
+  } catch (error) {
+    if (!isTallyError(error, 'ledger.not_found')) throw error
+    const build = async (path: string) => {
+      await (await stores.create(path)).close()
+      return undefined
+    }
+    return initLocation(directory, { identities, stores, build })
+  }
 }

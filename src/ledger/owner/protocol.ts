@@ -2,6 +2,7 @@
  * The owner protocol, version 1: lines of JSON, UTF-8, over a Unix socket (L11).
  *
  *   owner    {"format":"tally-owner","identity":ID,"ledgerVersion":1,"realPath":PATH,"version":1}
+ *            or, of an owner that serves nothing, with "serves":false for its identity; the end
  *   client   {"id":1,"method":"run.events","params":{}}    a request; ids grow
  *            {"id":1,"more":128}                           room for more events of a stream
  *            {"id":1,"cancel":true}                        no more is wanted
@@ -60,12 +61,21 @@ export function encodeGreeting(ledger: OwnedLedger): string {
   return `${canonicalize({ format: FORMAT, version: VERSION, ...ledger })}\n`
 }
 
-/** Throws `owner.malformed_message`. */
+/** The greeting of an owner that answers nothing. */
+export function encodeRefusal(ledger: Omit<OwnedLedger, 'identity'>): string {
+  return `${canonicalize({ format: FORMAT, version: VERSION, serves: false, ...ledger })}\n`
+}
+
+/** Throws `owner.malformed_message`, and `ledger.locked` when the owner serves nothing. */
 export function parseGreeting(line: string): OwnedLedger {
   const value = objectOf(line)
   const { format, version, realPath, identity, ledgerVersion } = value
   if (format !== FORMAT || version !== VERSION) {
     throw malformed(`the owner does not speak ${FORMAT} version ${VERSION}`)
+  }
+  if (value['serves'] === false && typeof realPath === 'string') {
+    const problem = 'another process has it open and answers no requests'
+    throw new TallyError('ledger.locked', { path: realPath, problem })
   }
   exactly(value, ['format', 'identity', 'ledgerVersion', 'realPath', 'version'])
   if (typeof realPath !== 'string' || !isIdentityId(identity) || !isCount(ledgerVersion)) {

@@ -4,8 +4,10 @@
  * Owns the socket file, the connections and their bounds. Does not own the ledger: what a request
  * means, and that its principal is the owner, is the handler's matter.
  *
- * - L11 Only the holder of LevelDB's lock listens. A stale socket is replaced; a live one means
- *   that the lock did not hold, so listening is refused and the caller closes the ledger.
+ * - L11 Only the holder of LevelDB's lock binds it. A stale socket is replaced; a live one means
+ *   that the lock did not hold, so binding is refused and the caller closes the ledger.
+ * - L13 It is bound as long as the store is open, as a lock, also where nothing is served: then it
+ *   greets with that and hangs up.
  * - Every connection, request, line and stream is bounded; one over a bound is refused, and the
  *   others go on.
  */
@@ -14,7 +16,7 @@ import { createServer, type Server, type Socket } from 'node:net'
 import { type IdentityId, limits, TallyError } from '../../core/index.js'
 import { LEDGER_FORMAT_VERSION } from '../location/index.js'
 import { type OwnerHandler, ServedConnection } from './connection.js'
-import { encodeGreeting } from './protocol.js'
+import { encodeGreeting, encodeRefusal } from './protocol.js'
 import {
   hasOwner,
   prepareSocketPlace,
@@ -23,13 +25,10 @@ import {
   systemEnvironment
 } from './socket-path.js'
 
-export interface ListenOptions {
-  /** `realPath` of the claimed location, whose LevelDB lock the caller holds. */
-  readonly realPath: string
+export interface ServeOptions {
   readonly identity: IdentityId
   /** Answers one request: a promise for one result, an async iterable for a stream of events. */
   readonly handle: OwnerHandler
-  readonly environment?: RuntimeEnvironment
   /** Clients served at once. */
   readonly connectionsMax?: number
   /** Requests of one client under way at once. */
@@ -40,62 +39,94 @@ export interface ListenOptions {
   readonly responseBytesMax?: number
 }
 
-export interface OwnerSocket {
+/** A bound owner socket. */
+export class OwnerSocket {
   readonly path: string
+  readonly #realPath: string
+  readonly #server: Server
+  readonly #connections = new Set<ServedConnection>()
+  #options: ServeOptions | undefined
+
+  private constructor(path: string, realPath: string) {
+    this.path = path
+    this.#realPath = realPath
+    this.#server = createServer((socket) => this.#accept(socket))
+  }
+
+  /**
+   * Binds the owner socket of a claimed location, whose LevelDB lock the caller holds.
+   * Throws `ledger.locked` when another process answers there, `owner.unsafe_directory`,
+   * `owner.path_too_long`.
+   */
+  static async bind(
+    realPath: string,
+    environment: RuntimeEnvironment = systemEnvironment()
+  ): Promise<OwnerSocket> {
+    if (await hasOwner(realPath, environment)) {
+      const problem = 'another process answers at its owner socket'
+      throw new TallyError('ledger.locked', { path: realPath, problem })
+    }
+    const { path } = await prepareSocketPlace(socketPlaces(realPath, environment))
+    const owner = new OwnerSocket(path, realPath)
+    const server = owner.#server
+    try {
+      await rm(path, { force: true })
+      await listen(server, path)
+      await chmod(path, 0o600)
+    } catch (error) {
+      server.close()
+      throw new TallyError(
+        'ledger.locked',
+        { path: realPath, problem: `its owner socket cannot be taken (${String(error)})` },
+        { cause: error }
+      )
+    }
+    server.unref()
+    return owner
+  }
+
+  /** Answers requests from now on. */
+  serve(options: ServeOptions): void {
+    this.#options = options
+  }
+
+  /** Ends all connections and serves nothing from now on; the socket stays bound. */
+  pause(): void {
+    this.#options = undefined
+    for (const connection of this.#connections) connection.end()
+  }
+
   /** Ends all connections and removes the socket. */
-  close(): Promise<void>
-}
+  close(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#server.close(() => resolve())
+      this.pause()
+    })
+  }
 
-/**
- * Listens as the owner of a location.
- * Throws `ledger.locked` when another process answers there, `owner.unsafe_directory`,
- * `owner.path_too_long`.
- */
-export async function listenOwner(options: ListenOptions): Promise<OwnerSocket> {
-  const { realPath, environment = systemEnvironment() } = options
-  if (await hasOwner(realPath, environment)) throw heldElsewhere(realPath)
-  const { path } = await prepareSocketPlace(socketPlaces(realPath, environment))
-  await rm(path, { force: true })
-  const connections = new Set<ServedConnection>()
-  const server = createServer((socket) => serve(socket, connections, options))
-  try {
-    await listen(server, path)
-    await chmod(path, 0o600)
-  } catch (error) {
-    server.close()
-    throw new TallyError(
-      'ledger.locked',
-      { path: realPath, problem: `its owner socket cannot be taken (${String(error)})` },
-      { cause: error }
-    )
+  #accept(socket: Socket): void {
+    const options = this.#options
+    const realPath = this.#realPath
+    socket.on('error', () => socket.destroy())
+    if (options === undefined) {
+      socket.end(encodeRefusal({ realPath, ledgerVersion: LEDGER_FORMAT_VERSION }))
+      return
+    }
+    const { connectionsMax = limits.OWNER_CONNECTIONS_MAX, identity } = options
+    if (this.#connections.size >= connectionsMax) {
+      socket.destroy()
+      return
+    }
+    const connection = new ServedConnection(socket, {
+      handle: options.handle,
+      requestsMax: options.requestsMax ?? limits.OWNER_REQUESTS_MAX,
+      requestBytesMax: options.requestBytesMax ?? limits.OWNER_REQUEST_BYTES_MAX,
+      responseBytesMax: options.responseBytesMax ?? limits.OWNER_RESPONSE_BYTES_MAX
+    })
+    this.#connections.add(connection)
+    socket.on('close', () => this.#connections.delete(connection))
+    connection.begin(encodeGreeting({ realPath, identity, ledgerVersion: LEDGER_FORMAT_VERSION }))
   }
-  server.unref()
-  return {
-    path,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        for (const connection of connections) connection.end()
-      })
-  }
-}
-
-function serve(socket: Socket, connections: Set<ServedConnection>, options: ListenOptions): void {
-  const { connectionsMax = limits.OWNER_CONNECTIONS_MAX, realPath, identity } = options
-  socket.on('error', () => socket.destroy())
-  if (connections.size >= connectionsMax) {
-    socket.destroy()
-    return
-  }
-  const connection = new ServedConnection(socket, {
-    handle: options.handle,
-    requestsMax: options.requestsMax ?? limits.OWNER_REQUESTS_MAX,
-    requestBytesMax: options.requestBytesMax ?? limits.OWNER_REQUEST_BYTES_MAX,
-    responseBytesMax: options.responseBytesMax ?? limits.OWNER_RESPONSE_BYTES_MAX
-  })
-  connections.add(connection)
-  socket.on('close', () => connections.delete(connection))
-  connection.begin(encodeGreeting({ realPath, identity, ledgerVersion: LEDGER_FORMAT_VERSION }))
 }
 
 function listen(server: Server, path: string): Promise<void> {
@@ -106,9 +137,4 @@ function listen(server: Server, path: string): Promise<void> {
       resolve()
     })
   })
-}
-
-function heldElsewhere(path: string): TallyError {
-  const problem = 'another process answers at its owner socket'
-  return new TallyError('ledger.locked', { path, problem })
 }

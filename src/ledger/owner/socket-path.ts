@@ -1,9 +1,10 @@
 import { lstat, mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, dirname, isAbsolute, join } from 'node:path'
 import { limits, sha256Hex, TallyError } from '../../core/index.js'
 import { errorNumber } from '../location/durable-file.js'
+import { namedSocket } from './owner-file.js'
 
 /** Where the private runtime directories are taken from. */
 export interface RuntimeEnvironment {
@@ -44,6 +45,24 @@ export function socketPlaces(
   const directories = [join(temporaryDirectory, `tallystick-${userId}`)]
   if (runtimeDirectory) directories.unshift(join(runtimeDirectory, 'tallystick'))
   return directories.map((directory) => ({ directory, path: join(directory, name) }))
+}
+
+/**
+ * {@link socketPlaces}, and the one that the owner file names: an owner with another
+ * `XDG_RUNTIME_DIR` than ours is found by it. The name must be that of this location, so that a
+ * location that someone made leads to no other socket.
+ */
+export async function ownerPlaces(
+  realPath: string,
+  environment: RuntimeEnvironment
+): Promise<readonly SocketPlace[]> {
+  const places = socketPlaces(realPath, environment)
+  const named = await namedSocket(realPath)
+  if (named === undefined || places.some(({ path }) => path === named)) return places
+  if (!isAbsolute(named) || !places.some(({ path }) => basename(path) === basename(named))) {
+    return places
+  }
+  return [...places, { directory: dirname(named), path: named }]
 }
 
 /**
@@ -107,7 +126,7 @@ export async function hasOwner(
   realPath: string,
   environment: RuntimeEnvironment = systemEnvironment()
 ): Promise<boolean> {
-  for (const { path } of socketPlaces(realPath, environment)) {
+  for (const { path } of await ownerPlaces(realPath, environment)) {
     if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
     if (await isListening(path)) return true
   }

@@ -3,8 +3,8 @@ import { StoreKeys } from '../keys.js'
 import { initLocation, inspectLocation, type Location, mainIdentity } from '../location/index.js'
 import { copyOthers } from '../other-identities.js'
 import { type HeldStore, holdStore } from '../owner/held-store.js'
-import { openLevelStore } from '../stores/level.js'
 import type { Store } from '../stores/port.js'
+import { levelStores, type Stores } from '../stores/stores.js'
 import type { GivenNote, VerificationReport } from '../verify/report.js'
 import { type BuiltSnapshot, buildFromSnapshot } from './build.js'
 import { SnapshotReader } from './read.js'
@@ -15,6 +15,7 @@ export interface ImportOptions {
    * Notes from outside, as for a verification (P5); one that does not hold refuses the snapshot.
    */
   readonly notes?: readonly GivenNote[]
+  readonly stores?: Stores
 }
 
 export interface LocationImport {
@@ -43,13 +44,13 @@ export interface LocationImport {
  */
 export async function importSnapshot(
   location: string,
-  { file, notes = [] }: ImportOptions
+  { file, notes = [], stores = levelStores }: ImportOptions
 ): Promise<LocationImport> {
   const snapshot = await SnapshotReader.open(file)
   try {
     const found = await inspectLocation(location)
-    if (found === undefined) return await create(location, { snapshot, notes })
-    const held = await holdStore(location)
+    if (found === undefined) return await create(location, { snapshot, notes, stores })
+    const held = await holdStore(location, { stores })
     try {
       return importOf(snapshot, await replaceHeld(held, { snapshot, notes }))
     } finally {
@@ -85,15 +86,19 @@ interface Importing {
   readonly notes: readonly GivenNote[]
 }
 
-async function create(directory: string, { snapshot, notes }: Importing): Promise<LocationImport> {
+async function create(
+  directory: string,
+  { snapshot, notes, stores }: Importing & { readonly stores: Stores }
+): Promise<LocationImport> {
   const built: BuiltSnapshot[] = []
   const identities = [snapshot.header.identity]
   const location = await initLocation(directory, {
     identities,
     followers: identities,
     cleans: true,
+    stores,
     build: async (path) => {
-      const target = await openLevelStore({ path, create: true })
+      const target = await stores.create(path)
       const letGo = () => target.close()
       try {
         built.push(await buildFromSnapshot({ snapshot, target, existing: undefined, notes }))
@@ -129,8 +134,8 @@ export async function replaceHeld(
   refuseOther(location, identity)
   const before = location.marker.live
   const built: BuiltSnapshot[] = []
-  await location.replaceLive(identity, (path) =>
-    within(path, async (target) => {
+  await location.replaceLive(identity, async (path) =>
+    within(await location.stores.create(path), async (target) => {
       built.push(await buildFromSnapshot({ snapshot, target, existing, notes, goOn }))
       await copyOthers(existing, target, keys)
       await decides()
@@ -141,10 +146,9 @@ export async function replaceHeld(
 }
 
 async function within<Result>(
-  path: string,
+  store: Store,
   work: (store: Store) => Promise<Result>
 ): Promise<Result> {
-  const store = await openLevelStore({ path, create: true })
   try {
     return await work(store)
   } finally {

@@ -32,29 +32,57 @@ export async function openLevelStore({
   readonly path: string
   readonly create: boolean
 }): Promise<Store> {
-  const files = await filesOf(path)
   if (create) {
-    if (files.length > 0) throw new TallyError('ledger.exists', { path })
+    if ((await filesOf(path)).length > 0) throw new TallyError('ledger.exists', { path })
     await mkdir(path, { recursive: true, mode: 0o700 })
-  } else if (!files.includes('CURRENT')) {
-    if (!files.some((file) => file.startsWith('MANIFEST') || file.endsWith('.ldb'))) {
-      throw new TallyError('ledger.not_found', { path })
-    }
-    throw new TallyError('ledger.corrupt', { key: path, problem: 'the file CURRENT is missing' })
-  }
-  const database = new Level<string, Uint8Array>(path, {
-    keyEncoding: 'utf8',
-    valueEncoding: 'buffer',
-    createIfMissing: create,
-    errorIfExists: create,
-    writeBufferSize: WRITE_BUFFER_BYTES
-  }) as Database
+  } else await checkCurrent(path)
+  const database = newDatabase(path, { createIfMissing: create, errorIfExists: create })
   try {
     await database.open()
   } catch (error) {
     throw openError(path, error)
   }
   return new LevelStore(path, database)
+}
+
+/**
+ * Throws `ledger.locked` while another process has the directory open, and what
+ * {@link openLevelStore} throws of a directory without a database. LevelDB takes its lock before it
+ * looks whether there is a database, so an open that must not find one tells of the lock and
+ * recovers nothing.
+ */
+export async function probeLevelLock(path: string): Promise<void> {
+  await checkCurrent(path)
+  const database = newDatabase(path, { createIfMissing: false, errorIfExists: true })
+  try {
+    await database.open()
+  } catch (error) {
+    const refusal = openError(path, error)
+    if (refusal.code === 'ledger.locked') throw refusal
+    return
+  }
+  await database.close()
+}
+
+async function checkCurrent(path: string): Promise<void> {
+  const files = await filesOf(path)
+  if (files.includes('CURRENT')) return
+  if (!files.some((file) => file.startsWith('MANIFEST') || file.endsWith('.ldb'))) {
+    throw new TallyError('ledger.not_found', { path })
+  }
+  throw new TallyError('ledger.corrupt', { key: path, problem: 'the file CURRENT is missing' })
+}
+
+function newDatabase(
+  path: string,
+  how: { readonly createIfMissing: boolean; readonly errorIfExists: boolean }
+): Database {
+  return new Level<string, Uint8Array>(path, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'buffer',
+    writeBufferSize: WRITE_BUFFER_BYTES,
+    ...how
+  }) as Database
 }
 
 /** What `level` is in Node; its own types describe what it shares with browsers. */

@@ -44,12 +44,14 @@ type Writer =
 export async function startWriter(
   writer: Writer,
   options: readonly string[],
-  onLine: (line: string, kill: () => void) => void
+  onLine: (line: string, kill: () => void) => void,
+  env: NodeJS.ProcessEnv = process.env
 ): Promise<void> {
   const isCompiled = writer.endsWith('.mjs')
   const path = isCompiled ? join(import.meta.dirname, writer) : await bundleOf(writer)
   const child = spawn(process.execPath, [path, ...options], {
-    stdio: ['ignore', 'pipe', 'inherit']
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env
   })
   const kill = () => void child.kill('SIGKILL')
   createInterface(child.stdout).on('line', (line) => onLine(line, kill))

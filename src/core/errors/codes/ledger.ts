@@ -94,7 +94,7 @@ export const ledgerCodes = {
     fix: 'Open it for writing in the process that owns it.'
   },
   'ledger.fenced': {
-    message: 'Another writer opened the ledger of {identity} after this one.',
+    message: 'Another writer opened the ledger of {ledger} after this one.',
     fix: 'Stop one of the two; then open the ledger again.'
   },
   'ledger.identity_missing': {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { IdentityId } from '../../../../src/core/index.js'
-import { holdStore, listenOwner } from '../../../../src/ledger/owner/index.js'
+import { holdStore, OwnerSocket } from '../../../../src/ledger/owner/index.js'
 
 const identity = 'c'.repeat(64) as IdentityId
 let directory: string
@@ -39,11 +39,10 @@ describe('holdStore', () => {
 
   it('L11: a living owner is noticed before LevelDB is touched', async () => {
     await (await holdStore(path, { create: { identities: [identity] } })).close()
-    const handle = async () => null
     const held = await holdStore(path)
     const { realPath } = held.location
     await held.close()
-    const other = await listenOwner({ realPath, identity, handle, environment: environment() })
+    const other = await OwnerSocket.bind(realPath, environment())
     await expect(holdStore(path, { environment: environment() })).rejects.toEqual(
       code('ledger.locked')
     )

@@ -13,11 +13,10 @@ import {
 import {
   connectOwner,
   hasOwner,
-  type ListenOptions,
-  listenOwner,
   type OwnerHandler,
-  type OwnerSocket,
-  type RuntimeEnvironment
+  OwnerSocket,
+  type RuntimeEnvironment,
+  type ServeOptions
 } from '../../../../src/ledger/owner/index.js'
 import { prepareSocketPlace, socketPlaces } from '../../../../src/ledger/owner/socket-path.js'
 
@@ -40,8 +39,17 @@ afterEach(async () => {
   await rm(directory, { recursive: true, force: true })
 })
 
-async function listening(handle: OwnerHandler, more: Partial<ListenOptions> = {}) {
-  const socket = await listenOwner({ realPath, identity, handle, environment, ...more })
+async function listening(
+  handle: OwnerHandler,
+  { at = environment, ...more }: Partial<ServeOptions> & { at?: RuntimeEnvironment } = {}
+) {
+  const socket = await bound(at)
+  socket.serve({ identity, handle, ...more })
+  return socket
+}
+
+async function bound(at: RuntimeEnvironment) {
+  const socket = await OwnerSocket.bind(realPath, at)
   open.push(socket)
   return socket
 }
@@ -99,7 +107,7 @@ describe('the owner socket', () => {
   it('L11: an owner without XDG_RUNTIME_DIR is found by a client that has one', async () => {
     await mkdir(environment.temporaryDirectory)
     const { runtimeDirectory: _, ...bare } = environment
-    await listening(echo, { environment: bare })
+    await listening(echo, { at: bare })
     expect(await hasOwner(realPath, environment)).toBe(true)
     expect((await connected()).ledger.realPath).toBe(realPath)
     await expect(listening(echo)).rejects.toEqual(code('ledger.locked'))
@@ -319,13 +327,13 @@ describe('the runtime directory', () => {
   it('L11: a socket path over 107 bytes is refused, never cut', async () => {
     const long = join(directory, 'x'.repeat(80))
     const refused = { ...environment, runtimeDirectory: long, temporaryDirectory: long }
-    await expect(listening(echo, { environment: refused })).rejects.toMatchObject({
+    await expect(listening(echo, { at: refused })).rejects.toMatchObject({
       code: 'owner.path_too_long',
       context: { limit: 107 }
     })
     await mkdir(environment.temporaryDirectory)
     const fallback = { ...environment, runtimeDirectory: long }
-    const { path } = await listening(echo, { environment: fallback })
+    const { path } = await listening(echo, { at: fallback })
     expect(path.startsWith(environment.temporaryDirectory)).toBe(true)
   })
 })

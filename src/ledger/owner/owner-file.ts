@@ -1,0 +1,149 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
+import { open, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import {
+  canonicalize,
+  isJsonObject,
+  type Json,
+  limits,
+  parse,
+  type Random,
+  systemRandom,
+  TallyError
+} from '../../core/index.js'
+import { errorNumber } from '../location/durable-file.js'
+
+const OWNER_FILE = 'owner.json'
+const FORMAT = 'tally-owner-file'
+
+/**
+ * The owner file of a location (store.md), `owner.json`: who opened it last.
+ *
+ *   {"format":"tally-owner-file","nonce":"<32 hex>","process":4711,"socket":"/run/…/tally-….sock"}
+ *
+ * Owns: the file while its nonce is ours, and a descriptor of it. Does not own: LevelDB's lock and
+ * the socket, which refuse a second process where both see the same kernel and runtime directory.
+ *
+ * Invariants:
+ * - L13 The file is replaced before the store is opened and read afresh before each batch, past any
+ *   cache of the store: a writer whose file was replaced or removed writes nothing more.
+ * - L13 A batch is acknowledged only if the file was still ours after its sync. Whoever replaced it
+ *   opens the store later, and so finds every batch that was acknowledged.
+ * - A file that is left behind means nothing: only its replacement does.
+ */
+export class OwnerFile {
+  readonly #path: string
+  readonly #bytes: Buffer
+  readonly #read = Buffer.alloc(limits.OWNER_FILE_BYTES_MAX)
+  readonly #descriptor: number
+  #isHeld = true
+
+  private constructor(path: string, bytes: Buffer, descriptor: number) {
+    this.#path = path
+    this.#bytes = bytes
+    this.#descriptor = descriptor
+  }
+
+  /** Replaces the owner file of a location. Throws `ledger.locked` when another does it now. */
+  static async take(
+    realPath: string,
+    { socket, random = systemRandom }: { readonly socket: string; readonly random?: Random }
+  ): Promise<OwnerFile> {
+    const path = join(realPath, OWNER_FILE)
+    const nonce = Buffer.from(random.bytes(NONCE_BYTES)).toString('hex')
+    const text = `${canonicalize({ format: FORMAT, nonce, process: process.pid, socket })}\n`
+    const temporary = `${path}.new`
+    try {
+      await rm(temporary, { force: true })
+      await writeFile(temporary, text, { flag: 'wx', mode: 0o600 })
+      await rename(temporary, path)
+    } catch (error) {
+      throw refusalOf(error, realPath)
+    }
+    const descriptor = openSync(path, constants.O_RDONLY)
+    return new OwnerFile(path, Buffer.from(text), descriptor)
+  }
+
+  /** Throws `ledger.fenced` unless the file is still ours, as it is on the medium now. */
+  check(): void {
+    if (!this.#isHeld || !this.#isOurs()) this.#refuse()
+  }
+
+  /** Whether our file still has its name: {@link OwnerFile.check} for one system call. */
+  checkName(): void {
+    if (!this.#isHeld || fstatSync(this.#descriptor).nlink === 0) this.#refuse()
+  }
+
+  /** Removes the file if it is still ours. */
+  async release(): Promise<void> {
+    if (!this.#isHeld) return
+    const isOurs = this.#isOurs()
+    this.#isHeld = false
+    closeSync(this.#descriptor)
+    if (isOurs) await rm(this.#path, { force: true })
+  }
+
+  #isOurs(): boolean {
+    let descriptor: number
+    try {
+      descriptor = openSync(this.#path, constants.O_RDONLY | constants.O_NONBLOCK)
+    } catch (error) {
+      if (errorNumber(error) === 'ENOENT') return false
+      throw error
+    }
+    try {
+      const length = readSync(descriptor, this.#read, 0, this.#read.length, 0)
+      return this.#read.subarray(0, length).equals(this.#bytes)
+    } finally {
+      closeSync(descriptor)
+    }
+  }
+
+  #refuse(): never {
+    throw new TallyError('ledger.fenced', { ledger: this.#path })
+  }
+}
+
+const NONCE_BYTES = 16
+
+function refusalOf(error: unknown, path: string): TallyError {
+  const kind = errorNumber(error)
+  const options = { cause: error }
+  // Its temporary name is the same for all: of two that open at once one may find it gone.
+  if (kind === 'EEXIST' || kind === 'ENOENT') {
+    return new TallyError('ledger.locked', { path, problem: 'another process opens it' }, options)
+  }
+  const problem = `its owner file cannot be written (${kind})`
+  return new TallyError('store.open_failed', { path, problem }, options)
+}
+
+/** Path of the socket that the owner file of a location names; undefined where none is readable. */
+export async function namedSocket(realPath: string): Promise<string | undefined> {
+  const text = await smallFile(join(realPath, OWNER_FILE))
+  if (text === undefined) return undefined
+  let value: Json
+  try {
+    value = parse(text)
+  } catch {
+    return undefined
+  }
+  const socket = isJsonObject(value) && value['format'] === FORMAT ? value['socket'] : undefined
+  return typeof socket === 'string' ? socket : undefined
+}
+
+/** A location may come from someone else: no link is followed, no pipe is waited for. */
+async function smallFile(path: string): Promise<string | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW
+  const file = await open(path, flags).catch(() => undefined)
+  if (file === undefined) return undefined
+  try {
+    const bytes = Buffer.alloc(limits.OWNER_FILE_BYTES_MAX)
+    if (!(await file.stat()).isFile()) return undefined
+    const { bytesRead } = await file.read(bytes, 0, bytes.length, 0)
+    return bytes.toString('utf8', 0, bytesRead)
+  } catch {
+    return undefined
+  } finally {
+    await file.close()
+  }
+}
