@@ -4,7 +4,7 @@ import { initLocation, inspectLocation, type Location, mainIdentity } from '../l
 import { copyOthers } from '../other-identities.js'
 import { type HeldStore, holdStore } from '../owner/held-store.js'
 import type { Store } from '../stores/port.js'
-import { levelStores, type Stores } from '../stores/stores.js'
+import { levelStores } from '../stores/stores.js'
 import type { GivenNote, VerificationReport } from '../verify/report.js'
 import { type BuiltSnapshot, buildFromSnapshot } from './build.js'
 import { SnapshotReader } from './read.js'
@@ -15,7 +15,6 @@ export interface ImportOptions {
    * Notes from outside, as for a verification (P5); one that does not hold refuses the snapshot.
    */
   readonly notes?: readonly GivenNote[]
-  readonly stores?: Stores
 }
 
 export interface LocationImport {
@@ -44,13 +43,13 @@ export interface LocationImport {
  */
 export async function importSnapshot(
   location: string,
-  { file, notes = [], stores = levelStores }: ImportOptions
+  { file, notes = [] }: ImportOptions
 ): Promise<LocationImport> {
   const snapshot = await SnapshotReader.open(file)
   try {
     const found = await inspectLocation(location)
-    if (found === undefined) return await create(location, { snapshot, notes, stores })
-    const held = await holdStore(location, { stores })
+    if (found === undefined) return await create(location, { snapshot, notes })
+    const held = await holdStore(location)
     try {
       return importOf(snapshot, await replaceHeld(held, { snapshot, notes }))
     } finally {
@@ -86,19 +85,15 @@ interface Importing {
   readonly notes: readonly GivenNote[]
 }
 
-async function create(
-  directory: string,
-  { snapshot, notes, stores }: Importing & { readonly stores: Stores }
-): Promise<LocationImport> {
+async function create(directory: string, { snapshot, notes }: Importing): Promise<LocationImport> {
   const built: BuiltSnapshot[] = []
   const identities = [snapshot.header.identity]
   const location = await initLocation(directory, {
     identities,
     followers: identities,
     cleans: true,
-    stores,
     build: async (path) => {
-      const target = await stores.create(path)
+      const target = await levelStores.create(path)
       const letGo = () => target.close()
       try {
         built.push(await buildFromSnapshot({ snapshot, target, existing: undefined, notes }))
