@@ -1,4 +1,5 @@
 import { type JsonObject, limits } from '../core/index.js'
+import { givenRequest, givenResponse, repairedRequest } from './given.js'
 import {
   type NodeOptions,
   type RecoveryStep,
@@ -163,9 +164,8 @@ function repaired(failed: FailedAttempt, name: string): Request | null {
   const repair = failed.repair(name)
   if (repair === undefined) return null
   try {
-    const result = repair(failed.request, failed.response)
-    if (result === null) return null
-    return { ...failed.request, payload: result.payload, context: result.context }
+    const result = repair(givenRequest(failed.request), givenResponse(failed.response))
+    return repairedRequest(failed.request, result)
   } catch {
     // Guards must not throw; a repair that does is one that cannot repair.
     return null

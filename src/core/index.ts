@@ -39,6 +39,7 @@ export {
   canonicalString,
   type KnownTexts
 } from './json/canonicalize.js'
+export { copyJson } from './json/copy.js'
 export { flatText } from './json/flat.js'
 export { parse } from './json/parse.js'
 export { isJsonObject, type Json, type JsonArray, type JsonObject } from './json/value.js'

@@ -1,5 +1,5 @@
 import type { OpenWait, Position, RunEvent } from '../block/index.js'
-import { limits, type RunId } from '../core/index.js'
+import { copyJson, type Json, limits, type RunId } from '../core/index.js'
 
 /** An event as it is handed out, or news about the run's being told of. */
 export type DeliveredEvent =
@@ -111,7 +111,7 @@ export class EventChannel {
     position: Position = 0
   ): AsyncGenerator<DeliveredEvent> {
     const reader: Reader = {
-      queue: [...first],
+      queue: first.map(copyOf),
       since: this.#emitted,
       waits: new OpenTokens(),
       dropped: 0,
@@ -159,7 +159,10 @@ export class EventChannel {
   }
 
   #hand(event: DeliveredEvent, order: number): void {
-    if (!this.#toldListener.repeats(event)) this.#listener?.(event)
+    // Copies: a reader that changes what it is told changes neither the run nor another reader.
+    if (this.#listener !== undefined && !this.#toldListener.repeats(event)) {
+      this.#listener(copyOf(event))
+    }
     for (const reader of this.#readers) {
       if (order < reader.since || reader.waits.repeats(event)) continue
       if (reader.queue.length >= limits.EVENTS_BUFFERED_MAX) {
@@ -170,7 +173,7 @@ export class EventChannel {
         reader.queue.push({ type: 'events.dropped', runId: event.runId, count: reader.dropped })
         reader.dropped = 0
       }
-      reader.queue.push(event)
+      reader.queue.push(copyOf(event))
       reader.wake?.()
     }
   }
@@ -178,4 +181,9 @@ export class EventChannel {
   #wakeAll(): void {
     for (const reader of this.#readers) reader.wake?.()
   }
+}
+
+// Events are plain JSON; their types only lack the index signature.
+function copyOf(event: DeliveredEvent): DeliveredEvent {
+  return copyJson(event as unknown as Json) as unknown as DeliveredEvent
 }

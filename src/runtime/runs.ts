@@ -1,5 +1,5 @@
 import type { OpenWait, Position, PumpHost, RunEnd, RunPump } from '../block/index.js'
-import { type RunId, TallyError } from '../core/index.js'
+import { copyJson, type Json, type RunId, TallyError } from '../core/index.js'
 import type { RunRecord } from '../ledger/index.js'
 import { Beginnings, type Driven } from './beginnings.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
@@ -261,7 +261,8 @@ export class Runs {
   async durableWaits(runId: RunId): Promise<readonly OpenWait[]> {
     const waits = this.waits(runId)
     await this.#options.ledger.durable(this.#told(runId))
-    return waits
+    // Copies: whoever changes what is shown changes nothing of what is answered.
+    return copyJson(waits as unknown as Json) as unknown as readonly OpenWait[]
   }
 
   /** Up to where the ledger must be durable before anybody may hear how a run stands. */

@@ -1,4 +1,5 @@
 import { asJson, type Predicate } from '../chart/composite-plan.js'
+import { givenRequest, givenResponse } from '../given.js'
 import type { Request, Response } from '../protocol.js'
 import type { ConditionDefinition } from './definition.js'
 import type { CompileExpressions } from './expressions.js'
@@ -48,7 +49,7 @@ export function resolveCondition(
 function guarded(predicate: (response: Response, request: Request) => unknown): Predicate {
   return (response, request) => {
     try {
-      const value = predicate(response, request)
+      const value = predicate(givenResponse(response), givenRequest(request))
       return typeof value === 'boolean' ? { ok: true, value } : { ok: false, code: 'not_boolean' }
     } catch {
       return { ok: false, code: 'condition_threw' }

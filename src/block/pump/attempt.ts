@@ -1,6 +1,7 @@
 import {
   assert,
   canonicalString,
+  copyJson,
   type Hash,
   type Json,
   nextTurn,
@@ -321,7 +322,7 @@ export class Attempt {
   #answer(answer: TapeAnswer & { readonly body: Json }): void {
     if (!this.#asksFor(answer)) this.#diverged(answer)
     // A copy: what the code does to it must not change the tape.
-    const body = typeof answer.body === 'object' ? structuredClone(answer.body) : answer.body
+    const body = copyJson(answer.body)
     this.#execution?.outstanding.get(answer.seq)?.answer(answer.ok, body)
   }
 

@@ -26,6 +26,7 @@ import { builtInEffects, type Call, requestTextHash } from './calls.js'
 import { ExecutionKernelPort, type KernelInput } from './kernel-port.js'
 import { LazySignal } from './lazy-signal.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
+import { plainDetails } from './plain.js'
 import { notReserved, type StateView } from './view.js'
 
 /** What an execution of a block's code is given; the same live, on resume and in verification. */
@@ -259,7 +260,7 @@ export class Execution {
             ...call
           })
         ),
-      log: (message, data) => outsideBlock(() => this.#port.log(message, data ?? null)),
+      log: (message, data) => outsideBlock(() => this.#port.log(message, plainDetails(data))),
       fail: (reason, details) => {
         throw new BlockFailure(reason, details ?? null)
       }

@@ -1,5 +1,6 @@
 import {
   canonicalizeLedgerValue,
+  copyJson,
   type Hash,
   isTallyError,
   type Json,
@@ -51,22 +52,24 @@ export async function perform(
   const run = call.perform ?? provider?.perform.bind(provider)
   if (run === undefined) return failed('no_provider', { effect: call.effect }, true)
   const { key, signals } = options
-  const input: EffectCall = Object.assign(new LazySignal(signals), { key, request: call.request })
+  // Copies: whoever changes a request changes neither the journal nor the next try.
+  const input = (): EffectCall =>
+    Object.assign(new LazySignal(signals), { key, request: copyJson(call.request) })
   const isWrite = call.sideEffects !== 'none'
   if (options.repeated) {
-    const earlier = await located(call, provider, input)
+    const earlier = await located(call, provider, input())
     if (earlier !== 'cannot_tell' && earlier !== 'absent') return earlier
     if (earlier === 'cannot_tell' && call.sideEffects === 'non_idempotent') {
       return unknown('unknown_outcome', { effect: call.effect })
     }
   }
   try {
-    return done(await run(input))
+    return done(await run(input()))
   } catch (error) {
     const failure = failureOf(error)
     if (failure.definite || !isWrite)
       return { kind: 'failed', failure: { ...failure, definite: true } }
-    const after = await located(call, provider, input)
+    const after = await located(call, provider, input())
     if (after === 'absent') return { kind: 'failed', failure: { ...failure, definite: true } }
     if (after !== 'cannot_tell') return after
     // The same provider may be sent the same key again, so an idempotent effect only failed.

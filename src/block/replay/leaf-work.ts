@@ -1,8 +1,8 @@
 import {
   type ActorPath,
   canonicalize,
+  copyJson,
   type Hash,
-  isJsonObject,
   type Json,
   type RunId
 } from '../../core/index.js'
@@ -160,14 +160,7 @@ function neverAborted(): AbortSignal {
 }
 
 function copied(entry: Sealed): Sealed {
-  return typeof entry.body === 'object' ? { ...entry, body: copyOf(entry.body) } : entry
-}
-
-// Of plain JSON: a tenth of the time of `structuredClone`.
-function copyOf(value: Json): Json {
-  if (Array.isArray(value)) return value.map(copyOf)
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, copyOf(inner)]))
+  return typeof entry.body === 'object' ? { ...entry, body: copyJson(entry.body) } : entry
 }
 
 function referenceTo(entry: Sealed): SealedReference {
