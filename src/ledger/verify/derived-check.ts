@@ -1,4 +1,3 @@
-import type { RunId } from '../../core/index.js'
 import type { Tip } from '../chain/tip.js'
 import { ChainBlocks } from '../derived/chain-blocks.js'
 import { type Digest, storedDigest } from '../derived/digest.js'
@@ -12,18 +11,16 @@ import {
 import { decodeRun } from '../derived/run-records.js'
 import type { Stamp } from '../derived/stamp.js'
 import type { StoreKeys } from '../keys.js'
-import type { RunRecord } from '../ledger-api.js'
 import type { LogFrontier } from '../log/index.js'
 import { readPagedTree } from '../open/tree.js'
 import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { Store } from '../stores/port.js'
 import { different } from './receipt-check.js'
+import { type RunTable, recordDigest } from './run-table.js'
 
-type SeenRuns = ReadonlyMap<
-  RunId,
-  { readonly derived: { readonly entries: number; readonly record: RunRecord | undefined } }
->
+/** Receipts whose commit numbers are compared at once: those of one block. */
+const COMPARED_RECEIPTS = 1_024
 
 /**
  * Compares the derived records with what the commit records give, as far as their stamp says that
@@ -36,8 +33,10 @@ export class DerivedCheck {
   readonly #stamp: Stamp
   readonly #chain: ChainBlocks
   readonly #index = new SlotSum()
-  /** Commit number of each receipt. */
-  readonly #commitSeqs: number[] = []
+  /** Commit numbers of the receipts that were not compared yet. */
+  #commitSeqs: number[] = []
+  #compared = 0
+  #chainProblem: (FieldProblem & { readonly key: string }) | undefined
 
   constructor(store: Store, keys: StoreKeys, stamp: Stamp) {
     this.#store = store
@@ -50,6 +49,7 @@ export class DerivedCheck {
   receipt(receipt: Receipt, location: ReceiptLocation): void {
     if (location.commitSeq >= this.#stamp.seq) return
     this.#commitSeqs.push(location.commitSeq)
+    if (this.#commitSeqs.length === COMPARED_RECEIPTS) this.#compareChain()
     for (const key of [hashIndexKey(receipt.receiptHash), unitIndexKey(receipt.inputPayload.id)]) {
       this.#index.add(indexSlot({ key, ...location }))
     }
@@ -70,7 +70,7 @@ export class DerivedCheck {
     )
   }
 
-  async finish(runs: SeenRuns): Promise<(FieldProblem & { readonly key?: string }) | undefined> {
+  async finish(runs: RunTable): Promise<(FieldProblem & { readonly key?: string }) | undefined> {
     return (
       this.#checkIndex() ??
       this.#checkChain() ??
@@ -88,13 +88,20 @@ export class DerivedCheck {
   }
 
   #checkChain(): (FieldProblem & { readonly key: string }) | undefined {
-    for (const [key, expected] of this.#chain.puts(0, this.#commitSeqs)) {
+    this.#compareChain()
+    return this.#chainProblem
+  }
+
+  #compareChain(): void {
+    for (const [key, expected] of this.#chain.puts(this.#compared, this.#commitSeqs)) {
       const stored = this.#store.get(key)
       if (stored !== undefined && Buffer.compare(stored, expected) === 0) continue
       const actual = stored === undefined ? 'absent' : 'other commits'
-      return { field: 'derived.chain', expected: 'the commits of the receipts', actual, key }
+      const problem = { field: 'derived.chain', expected: 'the commits of the receipts', actual }
+      this.#chainProblem ??= { ...problem, key }
     }
-    return undefined
+    this.#compared += this.#commitSeqs.length
+    this.#commitSeqs = []
   }
 
   async #checkPages(): Promise<FieldProblem | undefined> {
@@ -107,7 +114,7 @@ export class DerivedCheck {
 
   /** Each run as stored; blocks of visits and log tiles are compared by the digest alone. */
   async #checkRecords(
-    runs: SeenRuns
+    runs: RunTable
   ): Promise<(FieldProblem & { readonly key?: string }) | undefined> {
     const { gte, lt } = this.#keys.runs()
     let problem: (FieldProblem & { readonly key: string }) | undefined
@@ -117,27 +124,19 @@ export class DerivedCheck {
       const runId = this.#keys.runId(key)
       const { entries, record } = decodeRun(key, runId, body.toString())
       if (entries > 0) stored += 1
-      const derived = runs.get(runId)?.derived
+      const derived = runs.derived(runId)
       const unequal =
         different('derived.run.entries', derived?.entries ?? 0, entries) ??
-        different('derived.run', textOf(derived?.record), textOf(record))
+        different('derived.run', derived?.digest ?? 'absent', recordDigest(record) ?? 'absent')
       if (unequal !== undefined) problem ??= { ...unequal, key: runId }
     })
     if (problem !== undefined) return problem
-    const expected = [...runs.values()].filter(({ derived }) => derived.entries > 0).length
     const text = (digest: Digest | undefined) => JSON.stringify(digest ?? 'a damaged record')
     return (
-      different('derived.runs', expected, stored) ??
+      different('derived.runs', runs.derivedRuns, stored) ??
       different('derived.digest', text(this.#stamp.digest), text(found))
     )
   }
-}
-
-function textOf(record: RunRecord | undefined): string {
-  if (record === undefined) return 'absent'
-  // Both sides were read from the same canonical texts, so their members stand in the same order.
-  const { status, started, last, updatedAt } = record
-  return JSON.stringify([status, started, last, updatedAt])
 }
 
 /** Sums over a set of index entries, whatever their order. */

@@ -12,6 +12,7 @@ import { advance, type Tip } from '../chain/tip.js'
 import { type FieldProblem, parseReceipt, type TextOf } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { StoredReceiptText } from '../record/record.js'
+import { IdTable } from './id-table.js'
 import type { StateFold } from './state-fold.js'
 
 export type CheckedReceipt =
@@ -26,8 +27,8 @@ export type CheckedReceipt =
 
 /** What earlier receipts established. */
 export class ChainMemory {
-  readonly unitIds = new Set<string>()
-  readonly receiptHashes = new Set<string>()
+  readonly unitIds = new IdTable()
+  readonly receiptHashes = new IdTable()
 }
 
 /**

@@ -1,16 +1,8 @@
 import { type Hash, type Json, type JsonObject, type RunId, sha256Hex } from '../../core/index.js'
-import { foldRecord } from '../derived/run-records.js'
-import type { RunRecord } from '../ledger-api.js'
 import { saltedBlob } from '../receipt/blob.js'
 import { type FieldProblem, readCanonical, type TextOf } from '../receipt/parse.js'
 import { hasEntryFields } from '../record/record.js'
-
-interface SeenRun {
-  next: number
-  /** Entries, and hash of the record, at the stamp of the derived records. */
-  derived: { readonly entries: number; readonly record: RunRecord | undefined }
-  record: RunRecord | undefined
-}
+import { RunTable } from './run-table.js'
 
 export interface KeptBody {
   readonly salt: Hash
@@ -23,7 +15,9 @@ export type CheckedEntry =
   | { readonly ok: false; readonly problem: FieldProblem }
 
 /** Units of sealed bodies that wait for the receipt that names them. */
-const SEALED_LENGTH_MAX = 64 * 1024 * 1024
+const SEALED_LENGTH_MAX = 32 * 1024 * 1024
+/** What a kept body costs beside its own units. */
+const KEPT_OVERHEAD = 512
 
 /**
  * Checks the journals of all runs: entries are canonical, of their run, numbered without gaps, and
@@ -31,14 +25,10 @@ const SEALED_LENGTH_MAX = 64 * 1024 * 1024
  * asks for them.
  */
 export class RunCheck {
-  readonly #runs = new Map<RunId, SeenRun>()
+  readonly runs = new RunTable()
   readonly #sealed = new Map<Hash, KeptBody>()
   #sealedLength = 0
   entries = 0
-
-  get runs(): ReadonlyMap<RunId, Readonly<SeenRun>> {
-    return this.#runs
-  }
 
   /** Checks one entry; `derived` says that derived records cover it. */
   add(runId: RunId, text: string, derived: boolean): CheckedEntry {
@@ -48,31 +38,22 @@ export class RunCheck {
     }
     const { value } = read
     if (value.run !== runId) return wrong('journal.run', runId, value.run)
-    const run = this.#run(runId)
-    if (value.n !== run.next) return wrong('journal.n', String(run.next), String(value.n))
-    run.next += 1
+    const { runs } = this
+    const row = runs.row(runId)
+    const next = runs.next(row)
+    if (value.n !== next) return wrong('journal.n', String(next), String(value.n))
+    runs.count(row, derived)
     this.entries += 1
-    if (value.k.startsWith('run.')) {
-      const last = value as unknown as JsonObject
-      const started = value.k === 'run.started' ? last : undefined
-      run.record = foldRecord(runId, run.record, value.n, { entries: 1, started, last })
+    if (derived && value.k.startsWith('run.')) {
+      const { status, at } = value as unknown as JsonObject
+      runs.fold(row, { text, kind: value.k, status, at })
     }
-    if (derived) run.derived = { entries: run.next, record: run.record }
     const problem = value.k === 'sealed' ? this.#keep(value, read.textOf, text) : undefined
     return problem === undefined ? { ok: true, value } : { ok: false, problem }
   }
 
   sealed(hash: Hash): KeptBody | undefined {
     return this.#sealed.get(hash)
-  }
-
-  #run(runId: RunId): SeenRun {
-    let run = this.#runs.get(runId)
-    if (run === undefined) {
-      run = { next: 0, derived: { entries: 0, record: undefined }, record: undefined }
-      this.#runs.set(runId, run)
-    }
-    return run
   }
 
   #keep(value: Json, textOf: TextOf, entry: string): FieldProblem | undefined {
@@ -89,11 +70,11 @@ export class RunCheck {
       return { field: 'journal.responseHash', expected: actual, actual: responseHash }
     }
     this.#sealed.set(responseHash, { salt, bodyText, entry })
-    this.#sealedLength += entry.length
+    this.#sealedLength += entry.length + KEPT_OVERHEAD
     for (const [oldest, kept] of this.#sealed) {
       if (this.#sealedLength <= SEALED_LENGTH_MAX) break
       this.#sealed.delete(oldest)
-      this.#sealedLength -= kept.entry.length
+      this.#sealedLength -= kept.entry.length + KEPT_OVERHEAD
     }
     return undefined
   }
