@@ -60,13 +60,13 @@ async function journalOf(
   receiptHash: Hash
 ): Promise<readonly JournalEntry[] | undefined> {
   const entries: JournalEntry[] = []
-  let length = 0
+  let bytes = 0
   for await (const entry of ledger.journal(runId)) {
     entries.push(entry)
-    length += entry.text.length
+    bytes += Buffer.byteLength(entry.text)
     if (entry.receiptHash === receiptHash) return entries
     if (entries.length >= limits.BOOT_REPLAY_ENTRIES_MAX) return undefined
-    if (length > limits.BOOT_REPLAY_BYTES_MAX) return undefined
+    if (bytes > limits.BOOT_REPLAY_BYTES_MAX) return undefined
   }
   return entries
 }

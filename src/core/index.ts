@@ -15,6 +15,7 @@ export type {
   WaitToken
 } from './brand.js'
 export { isHash, isIdentityId, isPublicKey, isRunId, isSignature } from './brand.js'
+export { bytesOver } from './bytes.js'
 export { type Clock, elapsedMs, ManualClock, nextTurn, systemClock, timeText } from './clock.js'
 export { CompactRange, leafNode } from './compact-range.js'
 export { type Position, positionAt } from './document/position.js'

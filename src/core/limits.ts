@@ -22,7 +22,9 @@ export const CHART_ITERATIONS_MAX = 1_000
 
 /** Canonical JSON above this many bytes is kept as a blob beside the receipt (formats.md §3). */
 export const INLINE_BYTES_MAX = 1024
-/** Canonical JSON of one request, response or state value. */
+/**
+ * Canonical JSON of one input of a run, request, response, answer or state value, in UTF-8.
+ */
 export const VALUE_BYTES_MAX = 16 * 1024 * 1024
 /** Length of one state key in UTF-16 units. */
 export const STATE_KEY_LENGTH_MAX = 1_024

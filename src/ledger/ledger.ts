@@ -340,7 +340,7 @@ export class OpenLedger implements Ledger {
     }
     const next = this.#queue.lastPosition + 1
     const prepared = this.#appender.prepare(item, next, newKey)
-    const position = this.#queue.push(prepared.item, prepared.length)
+    const position = this.#queue.push(prepared.item, prepared.bytes)
     const { receipt, tip } = prepared.item
     if (receipt === undefined) return { ok: true, position }
     this.#queuedUnits.add(receipt.unitId)

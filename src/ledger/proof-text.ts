@@ -1,4 +1,5 @@
 import {
+  bytesOver,
   canonicalize,
   isJsonObject,
   type Json,
@@ -13,7 +14,9 @@ import {
  * that is not canonical, throw `ledger.malformed_proof`.
  */
 export function parseProof<Proof>(text: string, read: (value: JsonObject) => Proof): Proof {
-  if (text.length > limits.PROOF_BYTES_MAX) throw malformedProof('it is too long')
+  if (bytesOver(text, limits.PROOF_BYTES_MAX) !== undefined) {
+    throw malformedProof('it is too long')
+  }
   const value = readJson(text)
   if (!isJsonObject(value)) throw malformedProof('it is not an object')
   if (value['version'] !== 1) throw malformedProof('its version is unknown')

@@ -11,7 +11,7 @@ import type { Ledger } from '../ledger/index.js'
 import type { RunDocuments } from '../workflow/index.js'
 import { commandIn, isSameCommand, namedCommand } from './commands.js'
 import { asksForValues, EarlierAnswers } from './earlier-answers.js'
-import { type Command, copyOf } from './messages.js'
+import { type Command, checkBytes, copyOf } from './messages.js'
 import { waitsOf } from './standing.js'
 
 export interface MailOptions {
@@ -127,7 +127,7 @@ export class Mail {
   }
 
   async cancel(runId: RunId, reason: string, by: Json): Promise<void> {
-    canonicalizeLedgerValue([reason, by])
+    checkBytes('The reason of a cancellation in bytes', canonicalizeLedgerValue([reason, by]))
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
       const pump = await this.#options.pumpOf(runId)
       if (pump === undefined || (await pump.inbox.cancel(reason, by))) return

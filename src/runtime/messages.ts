@@ -1,5 +1,5 @@
 import type { WaitMessage } from '../block/index.js'
-import { canonicalizeLedgerValue, type Json, limits, TallyError } from '../core/index.js'
+import { bytesOver, canonicalizeLedgerValue, type Json, limits, TallyError } from '../core/index.js'
 import type { Answer } from './handle.js'
 
 /** A message that may name itself (W10). */
@@ -42,13 +42,14 @@ export function copyOf(message: Command): Command {
     })
   }
   const text = canonicalizeLedgerValue([message.value ?? null, message.by])
-  if (text.length > limits.VALUE_BYTES_MAX) {
-    throw new TallyError('core.limit_exceeded', {
-      what: 'The length of an answer',
-      actual: text.length,
-      limit: limits.VALUE_BYTES_MAX
-    })
-  }
+  checkBytes('The answer in bytes', text)
   const [value, by] = JSON.parse(text) as readonly [Json, Json]
   return { ...message, by, ...(message.value === undefined ? {} : { value }) }
+}
+
+/** Throws `core.limit_exceeded` for a value, as canonical JSON, that no ledger takes. */
+export function checkBytes(what: string, text: string): void {
+  const limit = limits.VALUE_BYTES_MAX
+  const actual = bytesOver(text, limit)
+  if (actual !== undefined) throw new TallyError('core.limit_exceeded', { what, actual, limit })
 }

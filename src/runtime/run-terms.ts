@@ -3,6 +3,7 @@ import type { Position, PumpHost } from '../block/index.js'
 import { canonicalizeLedgerValue, type Hash, type Json, sha256Hex } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
+import { checkBytes } from './messages.js'
 import type { Registry } from './registry.js'
 
 export interface RunsOptions {
@@ -33,6 +34,7 @@ export class Start {
   /** Throws for inputs that a journal cannot keep. */
   constructor({ inputs, principal, isNew = false }: StartTerms) {
     this.text = canonicalizeLedgerValue(inputs)
+    checkBytes('The inputs of a run in bytes', this.text)
     this.principal = principal
     this.isNew = isNew
   }

@@ -7,7 +7,7 @@ import { type Json, limits, parse } from '../../core/index.js'
 export class JsonLines {
   readonly #decoder = new TextDecoder('utf-8')
   #pieces: string[] = []
-  #length = 0
+  #bytes = 0
 
   /** Values of the lines that are complete now; undefined in place of what is not JSON. */
   take(chunk: Uint8Array): readonly (Json | undefined)[] {
@@ -17,7 +17,7 @@ export class JsonLines {
     for (const next of others) {
       lines.push(this.#pieces.join(''))
       this.#pieces = []
-      this.#length = 0
+      this.#bytes = 0
       this.#keep(next)
     }
     return lines.filter((line) => line.trim() !== '').map(jsonOf)
@@ -25,12 +25,12 @@ export class JsonLines {
 
   /** A line has grown over what a turn may answer. */
   get isTooLong(): boolean {
-    return this.#length > limits.TURN_RESPONSE_BYTES_MAX
+    return this.#bytes > limits.TURN_RESPONSE_BYTES_MAX
   }
 
   #keep(piece: string): void {
     this.#pieces.push(piece)
-    this.#length += piece.length
+    this.#bytes += Buffer.byteLength(piece)
   }
 }
 

@@ -1,5 +1,6 @@
 import {
   type ActorPath,
+  bytesOver,
   canonicalizeLedgerValue,
   type Hash,
   isTallyError,
@@ -225,9 +226,8 @@ export class Execution {
       const refusal = this.#attribution?.refusal?.(parsed.value)
       if (refusal !== undefined) return failure(refusal.reason, 'InvalidOutput', refusal.details)
       const text = canonicalizeLedgerValue(parsed.value)
-      if (text.length > limits.VALUE_BYTES_MAX) {
-        return failure('output_too_large', 'InvalidOutput', { bytes: text.length })
-      }
+      const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
+      if (bytes !== undefined) return failure('output_too_large', 'InvalidOutput', { bytes })
       return { ok: true, text }
     } catch (error) {
       if (!isTallyError(error)) throw error
@@ -360,6 +360,8 @@ export class Execution {
     if (seq > limits.ATTEMPT_EFFECTS_MAX) throw new BlockFailure('too_many_effects', { seq })
     // The copy also keeps later changes by the code out of what was hashed.
     const text = canonicalizeLedgerValue(request)
+    const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
+    if (bytes !== undefined) throw new BlockFailure('request_too_large', { effect, bytes })
     const copy = JSON.parse(text) as Json
     return new Promise<Result>((resolve, reject) => {
       const call = build({

@@ -1,4 +1,5 @@
 import {
+  bytesOver,
   canonicalizeLedgerValue,
   copyJson,
   type Hash,
@@ -98,8 +99,9 @@ async function located(
 function done(value: unknown): Performed {
   try {
     const text = canonicalizeLedgerValue(value === undefined ? null : value)
-    if (text.length <= limits.VALUE_BYTES_MAX) return { kind: 'done', text }
-    return failed('response_too_large', { bytes: text.length }, false)
+    const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
+    if (bytes === undefined) return { kind: 'done', text }
+    return failed('response_too_large', { bytes }, false)
   } catch (error) {
     if (!isTallyError(error)) throw error
     return failed('invalid_response', { problem: error.message }, false)

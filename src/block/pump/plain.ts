@@ -1,4 +1,10 @@
-import { canonicalizeLedgerValue, isTallyError, type Json, limits } from '../../core/index.js'
+import {
+  bytesOver,
+  canonicalizeLedgerValue,
+  isTallyError,
+  type Json,
+  limits
+} from '../../core/index.js'
 
 /** Most characters of a message or label that somebody else's code has thrown. */
 const TEXT_LENGTH_MAX = 1_000
@@ -17,8 +23,8 @@ export function plainText(value: unknown): string {
 export function plainDetails(details: unknown): Json {
   try {
     const text = canonicalizeLedgerValue(details ?? null)
-    if (text.length <= limits.VALUE_BYTES_MAX) return JSON.parse(text) as Json
-    return { details_too_large: text.length }
+    const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
+    return bytes === undefined ? (JSON.parse(text) as Json) : { details_too_large: bytes }
   } catch (error) {
     return { details_invalid: isTallyError(error) ? error.code : 'core.not_json' }
   }

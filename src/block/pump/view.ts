@@ -1,4 +1,10 @@
-import { canonicalizeLedgerValue, type Json, limits, TallyError } from '../../core/index.js'
+import {
+  bytesOver,
+  canonicalizeLedgerValue,
+  type Json,
+  limits,
+  TallyError
+} from '../../core/index.js'
 
 /**
  * One unit of work's view of state: its own changes over whatever lies below, with a record of what
@@ -60,7 +66,7 @@ export class StateView {
         limit: limits.WRITE_SET_KEYS_MAX
       })
     }
-    this.noteWrite(key, value === undefined ? null : canonicalizeLedgerValue(value))
+    this.noteWrite(key, value === undefined ? null : stateText(value))
   }
 
   /** Applies this unit's own changes to the sorted keys found below it. */
@@ -75,6 +81,14 @@ export class StateView {
     }
     return [...keys].sort()
   }
+}
+
+function stateText(value: Json): string {
+  const text = canonicalizeLedgerValue(value)
+  const limit = limits.VALUE_BYTES_MAX
+  const actual = bytesOver(text, limit)
+  if (actual === undefined) return text
+  throw new TallyError('core.limit_exceeded', { what: 'A state value in bytes', actual, limit })
 }
 
 const nothing: ReadonlyMap<string, never> = new Map<string, never>()

@@ -9,10 +9,10 @@ import { assembleEvidence } from '../receipt/evidence.js'
 import { invalid, unitChanges } from './changes.js'
 import { advance, nextState, ROTATION_ACTION, type Tip } from './tip.js'
 
-/** An item ready for the queue, with the UTF-16 units of its texts. */
+/** An item ready for the queue, with the bytes of its texts in UTF-8. */
 export interface PreparedItem {
   readonly item: QueuedItem
-  readonly length: number
+  readonly bytes: number
 }
 
 /**
@@ -63,8 +63,8 @@ export class Appender {
     if (evidence !== undefined) canonicalize(evidence.details)
     const done = unit === undefined ? undefined : this.#unit(unit, position, newKey)
     const signed = evidence === undefined ? undefined : this.#evidence(evidence)
-    let length = (done?.length ?? 0) + (signed?.length ?? 0)
-    for (const entry of entries) length += entry.length
+    let bytes = (done?.bytes ?? 0) + (signed?.bytes ?? 0)
+    for (const entry of entries) bytes += Buffer.byteLength(entry)
     const item: QueuedItem = {
       runId,
       entries,
@@ -76,7 +76,7 @@ export class Appender {
       ...(done === undefined ? {} : { receipt: done.receipt }),
       ...(signed === undefined ? {} : { evidence: signed.record })
     }
-    return { item, length }
+    return { item, bytes }
   }
 
   #unit(unit: UnitDraft, position: Position, newKey: PublicKey | undefined) {
@@ -102,7 +102,7 @@ export class Appender {
       receipt: { record, unitId: unit.id, hash: assembled.hash, writeSet, result },
       blobs: kept,
       changes,
-      length: assembled.before.length + writeSet.length + result.length + lengthOf(kept)
+      bytes: bytesOf([assembled.before, writeSet, result]) + bytesOf(kept)
     }
   }
 
@@ -116,10 +116,10 @@ export class Appender {
     const record = new SignedRecord(assembled)
     this.#signing.add(record)
     const { blobs } = assembled
-    return { record, blobs, length: assembled.before.length + lengthOf(blobs) }
+    return { record, blobs, bytes: Buffer.byteLength(assembled.before) + bytesOf(blobs) }
   }
 }
 
-function lengthOf(texts: readonly string[]): number {
-  return texts.reduce((length, text) => length + text.length, 0)
+function bytesOf(texts: readonly string[]): number {
+  return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0)
 }

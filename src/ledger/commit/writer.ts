@@ -1,4 +1,11 @@
-import { type Hash, type IdentityId, limits, sha256Hex, TallyError } from '../../core/index.js'
+import {
+  bytesOver,
+  type Hash,
+  type IdentityId,
+  limits,
+  sha256Hex,
+  TallyError
+} from '../../core/index.js'
 import { headRootOf } from '../chain/tip.js'
 import type { DerivableCommit } from '../derived/tail.js'
 import { wrapValue } from '../envelope.js'
@@ -173,7 +180,7 @@ function splitBlobs(blobs: readonly string[]): {
   readonly inRecord: readonly string[]
   readonly large: readonly { readonly hash: Hash; readonly blob: string }[]
 } {
-  const isLarge = (blob: string) => blob.length > limits.BLOB_IN_RECORD_BYTES_MAX
+  const isLarge = (blob: string) => bytesOver(blob, limits.BLOB_IN_RECORD_BYTES_MAX) !== undefined
   return {
     inRecord: blobs.filter((blob) => !isLarge(blob)),
     large: blobs.filter(isLarge).map((blob) => ({ hash: sha256Hex(blob), blob }))

@@ -1,0 +1,103 @@
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { bytesOver, type Json, limits } from '../../src/core/index.js'
+import { defineBlock, importSnapshot } from '../../src/index.js'
+import { LedgerOnDisk } from '../support/ledger-on-disk.js'
+
+const LIMIT = limits.VALUE_BYTES_MAX
+/** Characters of one, two, three and four bytes, and one that canonical JSON escapes. */
+const characters = ['a', 'é', '漢', '😀', '"'] as const
+
+/** A text whose canonical JSON has exactly so many bytes. */
+function textOf(character: string, bytes: number): string {
+  const each = Buffer.byteLength(JSON.stringify(character)) - 2
+  const rest = (bytes - 2) % each
+  return 'a'.repeat(rest) + character.repeat((bytes - 2 - rest) / each)
+}
+
+const values: Record<string, string> = {}
+const echo = defineBlock({
+  name: 'echo',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: async (ctx, { does, of }: { readonly does: string; readonly of: string }) => {
+    const text = values[of] ?? ''
+    if (does === 'state') ctx.state.set('text', text)
+    if (does === 'request') await ctx.effect('small', { request: text, perform: () => 'ok' })
+    if (does === 'response') await ctx.effect('large', { request: 'ok', perform: () => text })
+    if (does === 'wait') return (await ctx.wait({ reason: 'external' })).value
+    return does === 'output' ? text : 'ok'
+  }
+})
+const document = {
+  schema: 'tally-composite/1',
+  name: 'value',
+  version: '1.0.0',
+  entry_point: 'n',
+  nodes: { n: { block: 'echo', input: { ref: 'request.payload' } } }
+}
+
+let disk: LedgerOnDisk
+beforeEach(async () => {
+  disk = await LedgerOnDisk.create()
+})
+afterEach(() => disk.remove())
+
+describe('limits called BYTES', () => {
+  it('count the bytes of UTF-8, whatever the characters', () => {
+    const text = fc.array(fc.constantFrom(...characters, '\u0000', 'ÿ'), { maxLength: 40 })
+    fc.assert(
+      fc.property(text, fc.nat(160), (parts, limit) => {
+        const joined = parts.join('')
+        const bytes = new TextEncoder().encode(joined).length
+        expect(bytesOver(joined, limit)).toBe(bytes > limit ? bytes : undefined)
+      })
+    )
+  })
+
+  it('refuse inputs, outputs, requests, responses, answers and state values of one byte more', async () => {
+    const tally = await disk.open({ blocks: [echo] })
+    for (const character of characters) {
+      values[character] = textOf(character, LIMIT + 1)
+      expect(() => tally.start(document, { inputs: values[character] as Json })).toThrow(
+        expect.objectContaining({ code: 'core.limit_exceeded' })
+      )
+      const reasons: string[] = []
+      for (const does of ['output', 'request', 'response', 'state']) {
+        const { response } = await tally.start(document, { inputs: { does, of: character } }).result
+        reasons.push(response.reason ?? 'ok')
+      }
+      expect(reasons).toEqual([
+        'output_too_large',
+        'request_too_large',
+        'response_too_large',
+        'invalid_operation'
+      ])
+    }
+    await tally.close()
+  })
+
+  it('let no value in that a snapshot cannot hold', async () => {
+    const tally = await disk.open({ blocks: [echo] })
+    const ends: string[] = []
+    for (const character of ['漢', '"']) values[character] = textOf(character, LIMIT)
+    for (const [does, of] of [
+      ['output', '"'],
+      ['request', '漢'],
+      ['response', '"'],
+      ['state', '漢']
+    ] as const) {
+      ends.push((await tally.start(document, { inputs: { does, of } }).result).status)
+    }
+    // An object around the text, so that the inputs have all the bytes that they may have.
+    const of = textOf('"', LIMIT - '{"does":"","of":}'.length)
+    ends.push((await tally.start(document, { inputs: { does: '', of } }).result).status)
+    expect(ends).toEqual(['done', 'done', 'done', 'done', 'done'])
+    const path = join(disk.directory, 'exported')
+    await tally.export({ path })
+    await tally.close()
+    const imported = await importSnapshot(join(disk.directory, 'imported'), { file: path })
+    expect(imported).toMatchObject({ outcome: 'created', report: { ok: true } })
+  })
+})
