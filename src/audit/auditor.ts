@@ -1,13 +1,8 @@
 import {
   type Block,
-  type CompiledDocument,
-  type CompiledRootLeaf,
-  type Diagnostic,
   differing,
   type Finding,
   type JournalEntry,
-  type Provider,
-  type RootBlock,
   RunReplay,
   type RunStarted
 } from '../block/index.js'
@@ -15,43 +10,26 @@ import {
   canonicalize,
   isJsonObject,
   type Json,
-  type JsonObject,
   limits,
-  type RunId
+  type RunId,
+  unreachable
 } from '../core/index.js'
 import type { HookVerdict, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
+import { type CodeSource, missingCode, type RecordedCode } from './code-source.js'
 import { compareUnit } from './compare.js'
 import { Compensations } from './compensations.js'
 import { evidenceFinding, Failures } from './failures.js'
-import { NotChecked } from './not-checked.js'
+import { NotChecked, notRegistered } from './not-checked.js'
 import { currentProfile, isOfTrustedCode, isOurs } from './profile.js'
 import { isRotation, rotationFinding } from './rotation.js'
+import { SkippedRun } from './skipped-run.js'
 import { StateLog } from './state-log.js'
-
-/** The code that is registered: what a ledger's receipts are compared with. */
-export interface CodeSource {
-  block(name: string): Block | undefined
-  /** What `run.started` keeps, compiled. */
-  compileRun(definition: never): Promise<Compiled>
-  /** Without it, compensations of providers are not compared. */
-  provider?(name: string): Provider | undefined
-}
-
-type Compiled =
-  | {
-      readonly ok: true
-      readonly root: RootBlock
-      readonly compiled: CompiledDocument | CompiledRootLeaf
-    }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
 
 export interface AuditorOptions {
   readonly code: CodeSource
   readonly identity: VerifiedReceipt['receipt']['identity']
   /** How often each unit is executed; more than once compares the executions (P2). */
   readonly executions: number
-  /** What to do about receipts of code that is not registered: a failure, or not checked. */
-  readonly unknownCode: 'refuse' | 'skip'
   /** Limits execution to some receipts; all others are only folded. */
   readonly isWanted?: (receipt: VerifiedReceipt) => boolean
 }
@@ -59,7 +37,7 @@ export interface AuditorOptions {
 type AuditedRun =
   | { readonly kind: 'open'; readonly replay: RunReplay }
   /** Not done again, for a reason that goes into the report. */
-  | { readonly kind: 'skipped'; readonly why: string }
+  | SkippedRun
   | { readonly kind: 'ended' }
 
 const NO_DEFINITION = 'its run has no definition'
@@ -84,7 +62,9 @@ export class Auditor {
   readonly failures: Failures
   readonly #options: AuditorOptions
   readonly #runs = new Map<RunId, AuditedRun>()
-  readonly #compiled = new Map<string, Compiled>()
+  readonly #recorded = new Map<string, RecordedCode>()
+  /** Runs that are not done again, by the reason. */
+  readonly #skippedRuns = new Map<string, number>()
   readonly #profiles = new Map<string, number>()
   readonly #state = new StateLog()
   readonly #compensations: Compensations
@@ -101,12 +81,21 @@ export class Auditor {
     this.#compensations = new Compensations(code.provider?.bind(code))
   }
 
+  /** Whether each of so many receipts, and all that failed, was executed again (B10). */
+  isComplete(receipts: number): boolean {
+    return this.reexecuted === receipts && this.failures.isComplete && this.#skippedRuns.size === 0
+  }
+
   get reexecutedByProfile(): Readonly<Record<string, number>> {
     return Object.fromEntries(this.#profiles)
   }
 
   /** Says what is left open; to be called once, at the end. */
   finish(): readonly string[] {
+    const skipped = this.#options.isWanted === undefined ? this.#skippedRuns : []
+    for (const [why, count] of skipped) {
+      this.notChecked.say(`${count} ${count === 1 ? 'run' : 'runs'} not executed again: ${why}`)
+    }
     this.failures.say(this.notChecked)
     if (this.#options.isWanted === undefined) this.#compensations.say(this.notChecked)
     return this.notChecked.all()
@@ -120,7 +109,11 @@ export class Auditor {
         const entry = item.values[place] as unknown as JournalEntry
         const run = await this.#runOf(item, entry)
         if ('field' in run) return { ...run, key: run.key ?? item.runId }
-        if (run.kind === 'skipped') continue
+        if (run.kind === 'skipped') {
+          const finding = run.take(entry, text)
+          if (finding !== undefined) return { ...finding, key: item.runId }
+          continue
+        }
         if (run.kind === 'ended') return afterEnd(item, entry)
         const isLast = place === item.entries.length - 1
         const finding = await this.#entry(run.replay, { entry, text, isLast, item })
@@ -147,46 +140,54 @@ export class Auditor {
       return { field: 'journal.k', expected: 'run.started', actual: String(entry.k) }
     }
     if (!isJsonObject(entry.definition)) {
-      return this.#know(runId, { kind: 'skipped', why: NO_DEFINITION })
+      return this.#know(runId, new SkippedRun(NO_DEFINITION))
     }
     const run = await this.#begin(item, entry)
     return 'field' in run ? run : this.#know(runId, run)
   }
 
   #know(runId: RunId, run: AuditedRun): AuditedRun {
+    if (run.kind === 'skipped') {
+      this.#skippedRuns.set(run.why, (this.#skippedRuns.get(run.why) ?? 0) + 1)
+    }
     this.#runs.set(runId, run)
     return run
   }
 
   async #begin(item: VerifiedItem, entry: RunStarted): Promise<AuditedRun | Finding> {
-    const { code, identity, unknownCode } = this.#options
-    const compiled = await this.#compile(entry.definition)
-    const actual = compiled.ok ? compiled.root.definitionHash : 'it does not compile'
-    if (!compiled.ok || actual !== entry.definitionHash) {
-      const why = compiled.ok ? '' : `: ${compiled.diagnostics[0]?.message ?? ''}`
-      if (unknownCode === 'refuse') {
-        return { field: 'definitionHash', expected: actual + why, actual: entry.definitionHash }
+    const { identity } = this.#options
+    const recorded = await this.#recordedOf(entry)
+    switch (recorded.kind) {
+      case 'missing':
+        return new SkippedRun(notRegistered(recorded.missing))
+      case 'changed': {
+        const { difference, isContradicted } = recorded
+        if (!isContradicted) return new SkippedRun(`its definition is not here: ${difference}`)
+        return { field: 'definitionHash', expected: difference, actual: entry.definitionHash }
       }
-      return { kind: 'skipped', why: 'its definition, or a block that it names, has changed' }
+      case 'ready':
+        break
+      default:
+        return unreachable(recorded)
     }
-    const { root, compiled: chart } = compiled
+    const { root, compiled: chart, block } = recorded
     // A run of one unit begins in the journal when it ends; its receipt's seed names the base.
     const base = differing('journal.base', item.previousReceiptHash ?? 'GENESIS', entry.base)
     if (base !== undefined && !root.isUnit) return base
     const library = chart.kind === 'leaf' ? chart.library : chart.plan
     const options = { runId: item.runId, identity, root, compiled: chart, library }
-    const replay = new RunReplay({ ...options, block: (name) => code.block(name) })
-    return { kind: 'open', replay }
+    return { kind: 'open', replay: new RunReplay({ ...options, block }) }
   }
 
-  async #compile(definition: JsonObject): Promise<Compiled> {
-    const text = canonicalize(definition)
-    const known = this.#compiled.get(text)
+  async #recordedOf(entry: RunStarted): Promise<RecordedCode> {
+    const { definition, definitionHash, pins = null } = entry
+    const text = canonicalize([definition, definitionHash, pins as Json])
+    const known = this.#recorded.get(text)
     if (known !== undefined) return known
-    const compiled = await this.#options.code.compileRun(definition as never)
-    if (this.#compiled.size >= limits.CACHE_ENTRIES_MAX) this.#compiled.clear()
-    this.#compiled.set(text, compiled)
-    return compiled
+    const recorded = await this.#options.code.recorded(entry)
+    if (this.#recorded.size >= limits.CACHE_ENTRIES_MAX) this.#recorded.clear()
+    this.#recorded.set(text, recorded)
+    return recorded
   }
 
   async #entry(
@@ -247,8 +248,14 @@ export class Auditor {
       if (isOfRun && (run?.kind !== 'skipped' || run.why === NO_DEFINITION)) {
         return { field: 'journal', expected: 'an entry that this completes', actual: 'none' }
       }
+      // Those that are only folded have no place of their own.
+      const isPlaced = index >= 0
+      const finding = run?.kind === 'skipped' && isPlaced ? run.ends(verified) : undefined
+      if (finding !== undefined) return finding
       const why = run?.kind === 'skipped' ? run.why : NO_DEFINITION
-      this.notChecked.receipt(index, `not executed again (${receipt.intent}): ${why}`)
+      if (isPlaced) {
+        this.notChecked.receipt(index, `not executed again (${receipt.intent}): ${why}`)
+      }
       return undefined
     }
     const { replay, entry, text } = pending
@@ -269,13 +276,12 @@ export class Auditor {
     entry: JournalEntry,
     verified: VerifiedReceipt
   ): Promise<Finding | undefined> {
-    const { executions, isWanted, unknownCode } = this.#options
+    const { executions, isWanted } = this.#options
     const { index, receipt } = verified
     if (isWanted?.(verified) === false) return undefined
-    const unknown = await codeFinding(replay, entry, verified)
-    if (unknown !== undefined) {
-      if (unknownCode === 'refuse') return unknown
-      this.notChecked.receipt(index, 'not executed again: its code is not registered')
+    const missing = await missingCode(replay, entry, verified)
+    if (missing !== undefined) {
+      this.notChecked.receipt(index, `not executed again: ${missing}`)
       return undefined
     }
     const { provider, run } = receipt.inputPayload
@@ -339,21 +345,6 @@ async function guarded(step: () => Promise<Finding | undefined>): Promise<HookVe
     const actual = error instanceof Error ? error.message : String(error)
     return { field: 'journal', expected: 'entries that can be done again', actual }
   }
-}
-
-async function codeFinding(
-  replay: RunReplay,
-  entry: JournalEntry,
-  { receipt }: VerifiedReceipt
-): Promise<Finding | undefined> {
-  const [block] = entry.k === 'scope' ? [] : replay.blocksOf(entry)
-  if (block === undefined && entry.k !== 'settled') return undefined
-  const { kind, id, codeHash } = receipt.inputPayload.provider
-  const registered =
-    block?.kernel === undefined
-      ? block?.codeHash
-      : await block.kernel.codeOf({ kind, id, codeHash })
-  return differing('inputPayload.provider.codeHash', registered, codeHash)
 }
 
 function afterEnd({ runId }: VerifiedItem, { k }: JournalEntry): Finding {

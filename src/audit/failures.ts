@@ -2,7 +2,7 @@ import { differing, type Finding, type JournalEntry, type RunReplay } from '../b
 import { canonicalize, isJsonObject, type Json } from '../core/index.js'
 import type { AuditorOptions } from './auditor.js'
 import type { Compensations } from './compensations.js'
-import type { NotChecked } from './not-checked.js'
+import { type NotChecked, notRegistered, otherCode } from './not-checked.js'
 import type { StateLog } from './state-log.js'
 
 /**
@@ -16,6 +16,8 @@ export class Failures {
   readonly #options: AuditorOptions
   readonly #left = new Map<string, number>()
   reexecuted = 0
+  /** False once one was left out because its code, or a body, is not here. */
+  isComplete = true
 
   constructor(options: AuditorOptions) {
     this.#options = options
@@ -31,15 +33,20 @@ export class Failures {
     readonly isElsewhere: boolean
   }): Promise<Finding | undefined> {
     const { replay, entry, below, undo, isElsewhere } = failed
-    const { executions, isWanted, unknownCode } = this.#options
+    const { executions, isWanted } = this.#options
     // Whoever wants certain receipts only wants no failures.
     if (isWanted !== undefined) return undefined
-    const unknown = await codeFinding(replay, entry)
-    if (unknown !== undefined && unknownCode === 'refuse') return unknown
-    if (unknown !== undefined) return this.#leave('their code is not registered')
+    const missing = await missingCode(replay, entry)
+    if (missing !== undefined) {
+      this.isComplete = false
+      return this.#leave(missing)
+    }
     const again = await replay.failure(entry, { below, executions, undo })
     if (again === undefined) return undefined
-    if (again.kind === 'skipped') return this.#leave(again.why)
+    if (again.kind === 'skipped') {
+      if (again.isWithheld) this.isComplete = false
+      return this.#leave(again.why)
+    }
     if (again.kind === 'same') {
       this.reexecuted += 1
       return undefined
@@ -62,14 +69,15 @@ export class Failures {
   }
 }
 
-/** Whether the code that failed is the code that is here. */
-async function codeFinding(replay: RunReplay, entry: JournalEntry): Promise<Finding | undefined> {
+/** Why the code that failed cannot be executed here; undefined when it can. */
+async function missingCode(replay: RunReplay, entry: JournalEntry): Promise<string | undefined> {
   if (entry.k !== 'settled' || entry.provider === undefined) return undefined
   const { provider } = entry
   const [block] = replay.blocksOf(entry)
   if (block?.kernel === undefined) return undefined
   const registered = await block.kernel.codeOf(provider)
-  return differing('journal.provider.codeHash', registered, provider.codeHash)
+  if (registered === provider.codeHash) return undefined
+  return registered === undefined ? notRegistered([provider.id]) : otherCode(provider.id)
 }
 
 interface Evidence {

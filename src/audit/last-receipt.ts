@@ -7,7 +7,8 @@ import type {
   StoredReceipt,
   VerifiedReceipt
 } from '../ledger/index.js'
-import { Auditor, type CodeSource } from './auditor.js'
+import { Auditor } from './auditor.js'
+import type { CodeSource } from './code-source.js'
 import { StateBefore } from './state-before.js'
 
 /** What doing the last receipt of a ledger again gave (K10). */
@@ -85,7 +86,6 @@ async function replayOnce(given: {
     code,
     identity: ledger.identity,
     executions: 1,
-    unknownCode: 'skip',
     isWanted: (receipt) => receipt.index === index
   })
   const verified = verifiedOf(ledger, last, runId, before)

@@ -27,3 +27,14 @@ export class NotChecked {
     return [...this.#said, ...listed]
   }
 }
+
+/** Why something was not executed again: code that is not here, as `name@version`. */
+export function notRegistered(names: readonly string[]): string {
+  const verb = names.length === 1 ? 'is' : 'are'
+  return `${names.join(', ')} ${verb} not registered`
+}
+
+/** The same for a version under which other code is registered than was executed. */
+export function otherCode(name: string): string {
+  return `other code is registered as ${name}`
+}

@@ -1,6 +1,7 @@
 import type { Hash, IdentityId } from '../core/index.js'
 import { type Store, type VerifiedReceipt, verifyLedger } from '../ledger/index.js'
-import { Auditor, type CodeSource } from './auditor.js'
+import { Auditor } from './auditor.js'
+import type { CodeSource } from './code-source.js'
 import type { AuditFailure } from './report.js'
 import { hooksOf } from './verify.js'
 
@@ -30,7 +31,7 @@ export async function replayReceipt(options: {
   const { store, identity, code, which } = options
   const isWanted = ({ index, receipt }: VerifiedReceipt) =>
     typeof which === 'number' ? index === which : receipt.receiptHash === which
-  const auditor = new Auditor({ code, identity, executions: 2, unknownCode: 'skip', isWanted })
+  const auditor = new Auditor({ code, identity, executions: 2, isWanted })
   let found: { readonly index: number; readonly receiptHash: Hash } | undefined
   const { onItem, onReceipt } = hooksOf(auditor)
   const { failure } = await verifyLedger({

@@ -12,6 +12,11 @@ export interface AuditFailure extends VerificationFailure {
 /** What a verification found, checked, and did not check. Plain data. */
 export interface VerificationReport extends Omit<StructuralReport, 'failure' | 'anchored'> {
   readonly failure?: AuditFailure
+  /**
+   * Whether everything was executed again too: `ok` says that nothing is contradicted, and code or
+   * bodies that are not here contradict nothing (B10).
+   */
+  readonly complete: boolean
   /** Receipts that were done again, to the same result and the same changes. */
   readonly reexecuted: number
   /** Failed attempts and rolled back composites that were done again, to the same failure. */
@@ -36,7 +41,8 @@ export function verificationLine(report: Omit<VerificationReport, 'line'>): stri
   if (failure !== undefined) return `verify: FAILED at ${failureText(failure)}; ${amount} before it`
   const failures = reexecutedFailures === 0 ? '' : ` and ${plural(reexecutedFailures, 'failure')}`
   const isAgain = reexecuted + reexecutedFailures > 0
-  const again = isAgain ? `, re-executed ${grouped(reexecuted)}${failures}` : ''
+  const of = reexecuted === receipts ? '' : ` of ${grouped(receipts)}`
+  const again = isAgain ? `, re-executed ${grouped(reexecuted)}${of}${failures}` : ''
   return `verify: ${amount}, chain ok, signatures ok, state ok${again}; ${anchorText(report)}`
 }
 

@@ -5,7 +5,8 @@ import {
   type VerificationReport as StructuralReport,
   verifyLedger
 } from '../ledger/index.js'
-import { Auditor, type AuditorOptions, type CodeSource } from './auditor.js'
+import { Auditor } from './auditor.js'
+import type { CodeSource } from './code-source.js'
 import { type VerificationReport, verificationLine } from './report.js'
 
 export interface DeepVerifyOptions {
@@ -17,8 +18,6 @@ export interface DeepVerifyOptions {
   readonly reexecute?: boolean
   /** How often; more than once compares the executions with one another too (P2). Default 1. */
   readonly executions?: number
-  /** What to do about receipts of code that is not registered. Default `refuse`: a failure (P1). */
-  readonly unknownCode?: AuditorOptions['unknownCode']
   /** Notes from outside the ledger's own directory (P5). */
   readonly notes?: readonly GivenNote[]
 }
@@ -30,13 +29,11 @@ export interface DeepVerifyOptions {
  */
 export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<VerificationReport> {
   const began = elapsedMs()
-  const { store, identity, code, notes = [], executions = 1, unknownCode = 'refuse' } = options
+  const { store, identity, code, notes = [], executions = 1 } = options
   const isWanted = options.reexecute ?? code !== undefined
   if (isWanted && code === undefined) throw new TallyError('audit.no_code', {})
   const auditor =
-    isWanted && code !== undefined
-      ? new Auditor({ code, identity, executions, unknownCode })
-      : undefined
+    isWanted && code !== undefined ? new Auditor({ code, identity, executions }) : undefined
   const headBefore = headOf(store, identity)
   const structural = await verifyLedger({
     store,
@@ -76,9 +73,11 @@ function reportOf(found: {
   if (isOvertaken) notChecked.push('state entries and indexes: written to while being read')
   else if (failure !== undefined) notChecked.push('everything after the failure')
   const { failure: _, ...rest } = structural
+  const isOk = failure === undefined || isOvertaken
   const report = {
     ...rest,
-    ok: failure === undefined || isOvertaken,
+    ok: isOk,
+    complete: isOk && auditor?.isComplete(structural.receipts) === true,
     reexecuted: auditor?.reexecuted ?? 0,
     reexecutedFailures: auditor?.failures.reexecuted ?? 0,
     reexecutedByProfile: auditor?.reexecutedByProfile ?? {},

@@ -49,6 +49,7 @@ export {
   type KernelEffect,
   type KernelPort,
   type KernelWork,
+  type PinnedBlocks,
   type RecordedProvider
 } from './kernel.js'
 export {
@@ -69,7 +70,13 @@ export { ActorPool } from './pump/actor-pool.js'
 export type { RecordedEntry } from './pump/book.js'
 export { checkOnce, type OnceResult } from './pump/check-once.js'
 export { loneUnitId, runUnitId } from './pump/ending.js'
-export type { JournalEntry, RunFinished, RunStarted } from './pump/entries.js'
+export {
+  chainJournal,
+  type JournalEntry,
+  type Pins,
+  type RunFinished,
+  type RunStarted
+} from './pump/entries.js'
 export { seedOf } from './pump/execution.js'
 export { UnitGate } from './pump/gate.js'
 export type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './pump/host.js'
@@ -85,6 +92,7 @@ export { goStraight, type LoneRun, type Straight } from './pump/straight.js'
 export { Turns } from './pump/turns.js'
 export { attributionOf } from './pump/unit.js'
 export type { MessageOutcome, WaitMessage } from './pump/waits.js'
+export type { Repair } from './recovery.js'
 export type { Ground } from './replay/ground.js'
 export { RunReplay } from './replay/run-replay.js'
 export type { UndoPort } from './replay/undo-work.js'

@@ -90,8 +90,11 @@ export interface KernelPort {
   act(block: Block, payload: Json): unknown
 }
 
+/** Versions of blocks by name, as the run that asks has pinned them (B10). */
+export type PinnedBlocks = Readonly<Record<string, string>>
+
 export interface KernelWork {
-  run(port: KernelPort, input: Json): unknown
+  run(port: KernelPort, input: Json, pinned?: PinnedBlocks): unknown
   /** Hash of the code that a recorded provider has here, or undefined when it is not here. */
   codeOf(recorded: RecordedProvider): Promise<Hash | undefined>
 }

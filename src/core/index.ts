@@ -54,4 +54,13 @@ export {
   readSecret,
   type SecretSources
 } from './secret/reference.js'
+export {
+  highestRelease,
+  isRelease,
+  referenceTo,
+  type Versioned,
+  type VersionedName,
+  VersionTable,
+  versionedName
+} from './versions.js'
 export { Xorshift128 } from './xorshift128.js'

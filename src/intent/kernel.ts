@@ -2,11 +2,12 @@ import {
   type Block,
   defineKernelBlock,
   type KernelPort,
+  type PinnedBlocks,
   type RecordedProvider,
   type SideEffectClass
 } from '../block/index.js'
 import type { Sandbox } from '../capability/index.js'
-import { type Hash, type IdentityId, type Json, unreachable } from '../core/index.js'
+import { type Hash, type IdentityId, type Json, unreachable, versionedName } from '../core/index.js'
 import { type Intent, parseIntent } from './intent.js'
 import { KERNEL_HASH, KERNEL_VERSION } from './kernel-version.js'
 import { intentBlocks, isSystemIntent } from './names.js'
@@ -37,26 +38,32 @@ export interface KernelOptions {
  *
  * Owns: nothing. What it decides by is state, packages and registered blocks.
  */
-export function createKernel(options: KernelOptions): readonly Block[] {
+export function createKernel(options: KernelOptions): {
+  readonly blocks: readonly Block[]
+  /** The trusted block that an action is routed to, if no package goes before it (K4). */
+  serving(action: string): Block | undefined
+} {
   const providers = new Providers(options.blocks, options.shelf)
   const { versions = programVersions } = options
   const pipeline = { ...options, versions, providers }
-  return (Object.keys(intentBlocks) as SideEffectClass[]).map((sideEffects) =>
+  const blocks = (Object.keys(intentBlocks) as SideEffectClass[]).map((sideEffects) =>
     defineKernelBlock({
       name: intentBlocks[sideEffects],
       version: KERNEL_VERSION,
       sideEffects,
       work: {
-        run: (port, input) => runIntent(port, input, pipeline),
+        run: (port, input, pinned) => runIntent(port, input, { ...pipeline, pinned }),
         codeOf: (recorded) => codeOf(recorded, pipeline)
       }
     })
   )
+  return { blocks, serving: (action) => providers.serving(action) }
 }
 
 interface Pipeline extends KernelOptions {
   readonly providers: Providers
   readonly versions: Versions
+  readonly pinned?: PinnedBlocks | undefined
 }
 
 /** The stages of machines/intent.ts, from the intent to its result; failures are thrown. */
@@ -121,13 +128,15 @@ type Chosen =
       }
     }
 
-function chosen(port: KernelPort, intent: Intent, { identity, providers }: Pipeline): Chosen {
+function chosen(port: KernelPort, intent: Intent, pipeline: Pipeline): Chosen {
+  const { identity, providers, pinned } = pipeline
   const { recorded, provider } = port
   if (recorded !== undefined) return recordedChoice(recorded, providers)
   const choice = providers.choose(intent, {
     named: provider ?? undefined,
     identity,
-    state: currentState(port)
+    state: currentState(port),
+    pinned
   })
   if (choice.kind !== 'package') return choice
   const { packageId, codeHash, action } = choice.provider
@@ -135,9 +144,10 @@ function chosen(port: KernelPort, intent: Intent, { identity, providers }: Pipel
 }
 
 function recordedChoice({ kind, id, codeHash }: RecordedProvider, providers: Providers): Chosen {
-  const name = id.slice(0, id.lastIndexOf('@'))
-  if (kind === 'package') return { kind: 'package', provider: { packageId: name, codeHash } }
-  const block = kind === 'declared' ? providers.block(name) : undefined
+  if (kind === 'package') {
+    return { kind: 'package', provider: { packageId: versionedName(id).name, codeHash } }
+  }
+  const block = kind === 'declared' ? providers.block(id) : undefined
   return block === undefined ? { kind: 'none', reason: 'no_provider' } : { kind: 'block', block }
 }
 
@@ -147,7 +157,7 @@ async function codeOf(
 ): Promise<Hash | undefined> {
   if (kind === 'kernel') return KERNEL_HASH
   if (kind === 'package') return (await shelf.load(codeHash))?.codeHash
-  return providers.block(id.slice(0, id.lastIndexOf('@')))?.codeHash
+  return providers.block(id)?.codeHash
 }
 
 /** Nobody who does an intent can change what it asks (K1). */

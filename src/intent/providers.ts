@@ -1,4 +1,4 @@
-import type { Block, KernelPort } from '../block/index.js'
+import type { Block, KernelPort, PinnedBlocks } from '../block/index.js'
 import {
   type CapabilityProvider,
   canonicalActions,
@@ -7,7 +7,14 @@ import {
   route,
   type StateReader
 } from '../capability/index.js'
-import { type IdentityId, type Json, TallyError } from '../core/index.js'
+import {
+  type IdentityId,
+  type Json,
+  referenceTo,
+  TallyError,
+  VersionTable,
+  versionedName
+} from '../core/index.js'
 import type { Intent } from './intent.js'
 import type { PackageShelf } from './shelf.js'
 
@@ -25,60 +32,77 @@ export type Choice =
  * Owns: the table of trusted blocks. Does not own: packages, or preferences, which are state.
  */
 export class Providers {
-  readonly #byIntent = new Map<string, Block>()
-  readonly #byName = new Map<string, Block>()
+  /** Blocks that serve an action: versions of one name. */
+  readonly #byIntent = new Map<string, Servers>()
+  readonly #byName = new VersionTable<Block>()
   readonly #shelf: PackageShelf
 
   /** Throws `intent.duplicate_server` when two blocks serve one action. */
   constructor(blocks: readonly Block[], shelf: PackageShelf) {
     this.#shelf = shelf
     for (const block of blocks) {
-      this.#byName.set(block.name, block)
+      const { name, version } = block
+      this.#byName.add(name, version, block)
       for (const intent of block.intents) {
-        const other = this.#byIntent.get(intent)
-        if (other !== undefined) {
+        const servers = this.#byIntent.get(intent) ?? { name, versions: new VersionTable() }
+        if (servers.name !== name) {
           throw new TallyError('intent.duplicate_server', {
             intent,
-            one: other.name,
-            other: block.name
+            one: servers.name,
+            other: name
           })
         }
-        this.#byIntent.set(intent, block)
+        servers.versions.add(name, version, block)
+        this.#byIntent.set(intent, servers)
       }
     }
   }
 
-  /** A registered block by its name. */
-  block(name: string): Block | undefined {
-    return this.#byName.get(name)
+  /** A registered block by `name` or `name@version`. */
+  block(reference: string): Block | undefined {
+    return this.#byName.resolve(reference)?.value
+  }
+
+  /** The trusted block that an action is routed to, if no package goes before it. */
+  serving(action: string): Block | undefined {
+    return this.#exact(action) ?? this.#longer(action)
   }
 
   /** Chooses by the state as it is now; nothing of it is recorded, the choice is. */
-  choose(intent: Intent, { named, identity, state }: ChoiceContext): Choice {
+  choose(intent: Intent, { named, identity, state, pinned }: ChoiceContext): Choice {
     const { action } = intent
     const wanted = named ?? intent.provider
-    if (wanted !== undefined) return this.#named(action, wanted, { identity, state })
-    const exact = this.#exact(action)
+    if (wanted !== undefined) return this.#named(action, wanted, { identity, state, pinned })
+    const exact = this.#exact(action, pinned)
     const favourite = this.#preferred(action, state)
     if (exact !== undefined && favourite === undefined) return { kind: 'block', block: exact }
     const routed = this.#package(action, { identity, state })
     if (routed !== undefined) return routed
-    const block = exact ?? this.#longer(action)
+    const block = exact ?? this.#longer(action, pinned)
     return block === undefined ? { kind: 'none', reason: 'no_match' } : { kind: 'block', block }
   }
 
-  #exact(action: string): Block | undefined {
+  #exact(action: string, pinned?: PinnedBlocks): Block | undefined {
     const canonical = canonicalActions.get(action)
-    const own = this.#byIntent.get(action)
-    return own ?? (canonical === undefined ? undefined : this.#byIntent.get(canonical))
+    const own = this.#servers(action, pinned)
+    return own ?? (canonical === undefined ? undefined : this.#servers(canonical, pinned))
   }
 
-  #longer(action: string): Block | undefined {
+  #longer(action: string, pinned?: PinnedBlocks): Block | undefined {
     for (let dot = action.lastIndexOf('.'); dot > 0; dot = action.lastIndexOf('.', dot - 1)) {
-      const block = this.#byIntent.get(action.slice(0, dot))
+      const block = this.#servers(action.slice(0, dot), pinned)
       if (block !== undefined) return block
     }
     return undefined
+  }
+
+  /** The version of what serves an action that the run has pinned, or that its name leads to. */
+  #servers(action: string, pinned: PinnedBlocks | undefined): Block | undefined {
+    const servers = this.#byIntent.get(action)
+    if (servers === undefined) return undefined
+    const { name, versions } = servers
+    const version = pinned !== undefined && Object.hasOwn(pinned, name) ? pinned[name] : undefined
+    return versions.resolve(referenceTo(name, version))?.value
   }
 
   #preferred(action: string, state: StateReader): string | undefined {
@@ -86,18 +110,20 @@ export class Providers {
     return preferred(state, canonicalActions.get(action) ?? action) ?? preferred(state, action)
   }
 
-  #named(action: string, name: string, context: Omit<ChoiceContext, 'named'>): Choice {
-    const block = this.#byName.get(name)
-    const serves =
-      block !== undefined && [this.#exact(action), this.#longer(action)].includes(block)
-    if (serves) return { kind: 'block', block }
-    const routed = this.#package(action, context, name)
+  #named(action: string, wanted: string, context: Omit<ChoiceContext, 'named'>): Choice {
+    const { name, version } = versionedName(wanted)
+    // The version that is named goes before the one that is pinned for the name alone.
+    const pinned = version === undefined ? context.pinned : { [name]: version }
+    const serving = [this.#exact(action, pinned), this.#longer(action, pinned)]
+    const block = serving.find((one) => one?.name === name)
+    if (block !== undefined) return { kind: 'block', block }
+    const routed = this.#package(action, context, wanted)
     return routed ?? { kind: 'none', reason: 'no_provider' }
   }
 
   #package(
     action: string,
-    { identity, state }: Omit<ChoiceContext, 'named'>,
+    { identity, state }: Omit<ChoiceContext, 'named' | 'pinned'>,
     name?: string
   ): Choice | undefined {
     const { registry } = this.#shelf
@@ -121,6 +147,13 @@ export interface ChoiceContext {
   readonly named: string | undefined
   readonly identity: IdentityId
   readonly state: StateReader
+  /** Versions that the run has pinned (B10). */
+  readonly pinned: PinnedBlocks | undefined
+}
+
+interface Servers {
+  readonly name: string
+  readonly versions: VersionTable<Block>
 }
 
 /** The state now, not recorded as read. */

@@ -2,6 +2,7 @@ import {
   goStraight,
   isFarAhead,
   type LoneRun,
+  type Pins,
   type PumpHost,
   type RunEnd,
   RunPump,
@@ -41,6 +42,8 @@ export interface BeginningPort {
   /** Takes the end of a run that needed no pump. */
   ended(runId: RunId, known: Known, straight: Straight & { readonly kind: 'ended' }): void
   settle(runId: RunId, known: Known, how: Settled): void
+  /** Versions that a lone intent pins, if it does not end at once (B10). */
+  intentPins(action: string): Pins | undefined
 }
 
 /**
@@ -48,8 +51,8 @@ export interface BeginningPort {
  *
  * Owns: nothing. Does not own: the runs that are known ({@link BeginningPort}).
  *
- * L6 the same id is the same run: with the same document and inputs it is attached to, otherwise
- * refused.
+ * L6 the same id is the same run: with the same document and inputs it is attached to, whatever
+ * versions the document's names would lead to today (B10); otherwise it is refused.
  * W11 no run begins before providers know what earlier processes have left unfinished.
  */
 export class Beginnings {
@@ -114,12 +117,13 @@ export class Beginnings {
     source: Promise<PreparedRun> | Compiled,
     start: Start
   ): Promise<void> {
-    const { prepared, refused } = acceptable(runId, await source, start)
+    const compiled = await source
+    if (!start.isNew && (await this.#isThere(runId, compiled, start))) return
+    const { prepared, refused } = acceptable(runId, compiled, start)
     if (prepared === undefined) {
       this.#port.settle(runId, known, { result: refused })
       return
     }
-    if (!start.isNew && (await this.#isThere(runId, prepared, start))) return
     for (let ready = this.#untilReady(prepared); ready !== undefined; ) {
       await ready
       ready = this.#untilReady(prepared)
@@ -140,7 +144,6 @@ export class Beginnings {
       const record = this.#port.ledger.run(runId)
       // The one before was refused: then this is the first.
       if (record === undefined) return this.#start(runId, source, start)
-      if (!prepared.ok) throw new TallyError('run.id_reused', { runId, what: 'document' })
       await this.#isThere(runId, prepared, start)
       return earlier
     }
@@ -153,7 +156,7 @@ export class Beginnings {
   }
 
   /** Whether this work is in the ledger already. Throws `run.id_reused` when other work is. */
-  async #isThere(runId: RunId, prepared: Compiled, start: Start): Promise<boolean> {
+  async #isThere(runId: RunId, prepared: PreparedRun, start: Start): Promise<boolean> {
     const record = this.#port.ledger.run(runId)
     if (record === undefined) return false
     checkSame(record, prepared, start)
@@ -172,7 +175,8 @@ export class Beginnings {
     return turns.yield()
   }
 
-  #launch(runId: RunId, known: Known, { root, compiled }: Compiled, start: Start): void {
+  #launch(runId: RunId, known: Known, prepared: Compiled, start: Start): void {
+    const { root, compiled, block } = prepared
     this.#port.checkOpen()
     if (this.#port.liveCount() >= limits.RUNS_LIVE_MAX) {
       throw new TallyError('runtime.too_many_runs', { limit: limits.RUNS_LIVE_MAX })
@@ -188,8 +192,10 @@ export class Beginnings {
       return
     }
     const early = straight?.early
-    const pump = new RunPump({ runId, root, host: this.#port.hostOf(known), early })
-    const first = firstEntry(root, { at, base, start })
+    const host = { ...this.#port.hostOf(known), block }
+    const pump = new RunPump({ runId, root, host, early })
+    const pins = root.isUnit ? this.#port.intentPins(root.name) : root.pins
+    const first = firstEntry(root, { at, base, start, pins })
     pump.leaves.keepText(start.inputs, start.text)
     this.#port.drive(runId, known, { pump, compiled, run: () => pump.start(first) })
   }

@@ -31,16 +31,15 @@ export function kernelFor(
   const sandbox = createSandbox()
   const api = createScopedApi(network === undefined ? {} : { network })
   const blocks = registry.blocks()
-  registry.addKernel(
-    createKernel({
-      identity,
-      blocks,
-      shelf,
-      sandbox,
-      api,
-      ...(versions === undefined ? {} : { versions }),
-      ...(onStage === undefined ? {} : { onStage })
-    })
-  )
+  const kernel = createKernel({
+    identity,
+    blocks,
+    shelf,
+    sandbox,
+    api,
+    ...(versions === undefined ? {} : { versions }),
+    ...(onStage === undefined ? {} : { onStage })
+  })
+  registry.addKernel(kernel)
   return { shelf, sandbox }
 }

@@ -6,7 +6,14 @@ import {
   type RunStarted,
   runUnitId
 } from '../block/index.js'
-import { type Hash, type Json, type RunId, TallyError, type UnitId } from '../core/index.js'
+import {
+  canonicalize,
+  type Hash,
+  type Json,
+  type RunId,
+  TallyError,
+  type UnitId
+} from '../core/index.js'
 import { isIntentDefinition } from '../intent/index.js'
 import type { Receipt, RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent, EventChannel } from './channel.js'
@@ -197,7 +204,7 @@ function refused(
 /** The same id stands for the same work (L6). Throws `run.id_reused`. */
 export function checkSame(
   record: RunRecord,
-  prepared: Compiled,
+  prepared: PreparedRun,
   { inputHash }: { readonly inputHash: Hash }
 ): void {
   const started = record.started as unknown as RunStarted
@@ -205,7 +212,15 @@ export function checkSame(
   if (started.inputHash !== inputHash) {
     throw new TallyError('run.id_reused', { runId, what: 'input' })
   }
-  if (started.definitionHash !== prepared.root.definitionHash) {
+  // The hash covers versions: a document that says the same is the same, whatever is deployed.
+  if (prepared.ok && started.definitionHash === prepared.root.definitionHash) return
+  const definition = prepared.ok ? prepared.root.definition : prepared.definition
+  if (definition === undefined || !isSameJson(started.definition, definition)) {
     throw new TallyError('run.id_reused', { runId, what: 'document' })
   }
+}
+
+// Definitions are plain JSON by construction; their types only name the members.
+function isSameJson(one: unknown, other: unknown): boolean {
+  return canonicalize(one as Json) === canonicalize(other as Json)
 }

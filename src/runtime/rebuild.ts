@@ -5,10 +5,11 @@ import {
   RunPump,
   type RunStarted
 } from '../block/index.js'
-import { hashJson, type RunId, TallyError } from '../core/index.js'
+import { hashJson, type RunId, TallyError, unreachable } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import { parseCheckpoint } from './checkpoint.js'
-import type { CompiledRoot, Registry, RunDefinition } from './registry.js'
+import { resumable } from './recorded-run.js'
+import type { CompiledRoot, Registry } from './registry.js'
 
 /** A run of the ledger, ready to go on. */
 export interface Rebuilt {
@@ -19,7 +20,7 @@ export interface Rebuilt {
 
 /**
  * Rebuilds a run from its journal, beginning at its checkpoint if there is one that fits.
- * Throws `run.not_found`, `run.definition_changed`.
+ * Throws `run.not_found`, `run.code_missing`, `run.definition_changed`.
  */
 export async function rebuildRun(
   runId: RunId,
@@ -27,23 +28,14 @@ export async function rebuildRun(
 ): Promise<Rebuilt> {
   const { ledger, registry, host } = options
   const started = await firstEntry(ledger, runId)
-  const prepared = await registry.compileRun(started.definition as unknown as RunDefinition)
-  if (!prepared.ok || prepared.root.definitionHash !== started.definitionHash) {
-    const short = (hash: string) => hash.slice(0, 12)
-    const recorded = short(started.definitionHash)
-    const difference = prepared.ok
-      ? `definition ${short(prepared.root.definitionHash)}, recorded was ${recorded}`
-      : (prepared.diagnostics[0]?.message ?? 'it does not compile')
-    throw new TallyError('run.definition_changed', { runId, difference })
-  }
-  const { root, compiled } = prepared
+  const { root, compiled, block } = await preparedFor(runId, started, registry)
   const checkpoint = parseCheckpoint(ledger.checkpoint(runId), {
     runId,
     compiled,
     startedHash: hashJson(started),
     authenticate: (hash) => ledger.authenticate(hash)
   })
-  const pump = new RunPump({ runId, root, host, checkpoint })
+  const pump = new RunPump({ runId, root, host: { ...host, block }, checkpoint })
   pump.recovery.begin(started)
   // Taken one by one: a long journal is never in memory as a whole.
   const journal = ledger.journal(runId, checkpoint?.entries ?? 0)
@@ -53,6 +45,20 @@ export async function rebuildRun(
     pump.recovery.take({ entry, text, receiptHash, mac })
   }
   return { pump, compiled, resume: () => pump.resume() }
+}
+
+async function preparedFor(runId: RunId, started: RunStarted, registry: Registry) {
+  const recorded = await resumable(registry, started)
+  switch (recorded.kind) {
+    case 'ready':
+      return recorded
+    case 'missing':
+      throw new TallyError('run.code_missing', { runId, missing: recorded.missing.join(', ') })
+    case 'changed':
+      throw new TallyError('run.definition_changed', { runId, difference: recorded.difference })
+    default:
+      return unreachable(recorded)
+  }
 }
 
 async function firstEntry(ledger: Ledger, runId: RunId): Promise<RunStarted> {

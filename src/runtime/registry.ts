@@ -8,13 +8,23 @@ import {
   compileDocument,
   type Diagnostic,
   type DocumentDefinition,
+  type Pins,
   type Provider,
   type Request,
   type Response,
   type RootBlock,
+  type RunStarted,
   rootOf
 } from '../block/index.js'
-import { canonicalize, isJsonObject, type Json, limits, TallyError } from '../core/index.js'
+import {
+  canonicalize,
+  type Hash,
+  isJsonObject,
+  type Json,
+  limits,
+  TallyError,
+  VersionTable
+} from '../core/index.js'
 import { compileValue, type Expressions, loadExpressions } from '../expression/index.js'
 import {
   type IntentDefinition,
@@ -28,18 +38,26 @@ import type { WorkflowHost } from '../workflow/index.js'
 import type { CheckInputs, ParsedDocument } from './document-kind.js'
 import { parseByKind, readSource } from './document-kinds.js'
 import { DocumentRooms } from './document-rooms.js'
+import { NamedCode, NameScope } from './named-code.js'
+import { pinnedNames } from './pinned-names.js'
+import { type RecordedRun, recordedRun } from './recorded-run.js'
+import { servedActions } from './served-actions.js'
 import { usedInputProblems } from './used-inputs.js'
 
 /** What `run.started` keeps of a run. */
 export type RunDefinition = DocumentDefinition | IntentDefinition
 
-/** What a runtime can run: everything that documents may name. */
+/**
+ * What a runtime can run: everything that documents may name. Blocks, composites, conditions and
+ * repairs may have several versions side by side (B10).
+ */
 export interface Registrations {
   readonly blocks?: readonly Block[]
   /** Documents that other documents may `use`: text or parsed. */
   readonly composites?: readonly (string | Json)[]
+  /** By `name`, or by `name@version`. */
   readonly conditions?: Readonly<Record<string, ConditionPredicate>>
-  /** Pure functions that correct a request after a failure (B8). */
+  /** Pure functions that correct a request after a failure (B8); named as conditions are. */
   readonly repairs?: Readonly<Record<string, (request: Request, failure: Response) => Request>>
   /** Answer effects that give no `perform` of their own. */
   readonly providers?: readonly Provider[]
@@ -54,39 +72,56 @@ export interface Registrations {
 /** What a run can have for its root, compiled. */
 export type CompiledRoot = CompiledDocument | CompiledRootLeaf
 
+/** Where the names of a run lead while it goes on. */
+export type BlockLookup = (reference: string) => Block | undefined
+
 /** The definition of a run, compiled again; that of a lone intent is no document. */
 export type PreparedRun =
   | Prepared
-  | { readonly ok: true; readonly root: RootBlock; readonly compiled: CompiledRootLeaf }
+  | {
+      readonly ok: true
+      readonly root: RootBlock
+      readonly compiled: CompiledRootLeaf
+      readonly block: BlockLookup
+    }
 
 export type Prepared =
   | {
       readonly ok: true
       readonly root: RootBlock
       readonly compiled: CompiledDocument
+      readonly block: BlockLookup
       readonly definition: DocumentDefinition
       /** What is doubtful in the document, beside what `lintDocument` finds. */
       readonly warnings: readonly Diagnostic[]
       readonly checkInputs?: CheckInputs
     }
-  | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] }
+  | NotPrepared
+
+export interface NotPrepared {
+  readonly ok: false
+  readonly diagnostics: readonly Diagnostic[]
+  /** Of a document that was read, and does not compile with what is registered. */
+  readonly definition?: DocumentDefinition
+  /** What it names and is not registered, as `name@version` where the version is known. */
+  readonly missing?: readonly string[]
+}
 
 /**
  * Names to blocks, and documents to compiled charts.
  *
  * Owns: a bounded cache of compiled documents by text, which can be thrown away at any time.
  */
-export class Registry implements BlockRegistry {
-  readonly #blocks = new Map<string, Block>()
-  readonly #composites = new Map<string, DocumentDefinition>()
-  /** What documents that others use say about their inputs. */
-  readonly #checks = new Map<string, CheckInputs>()
-  readonly #conditions: Readonly<Record<string, ConditionPredicate>>
-  readonly #repairs: NonNullable<Registrations['repairs']>
+export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'provider'> {
+  /** Everything that has a version. */
+  readonly code = new NamedCode()
+  /** What documents that others use say about their inputs, by `name@version`. */
+  readonly #checks = new VersionTable<CheckInputs>()
+  #serving: (action: string) => Block | undefined = () => undefined
   readonly #providers = new Map<string, Provider>()
   readonly #resolvers: readonly string[]
   readonly #prepared = new Map<string, Promise<Prepared>>()
-  readonly #intents = new Map<string, ReturnType<typeof intentRoot>>()
+  readonly #intents = new Map<string, LoneRoot>()
   #expressions: Promise<Expressions> | undefined
   /** Flows of agents and workflows, loaded with the first document that needs them. */
   readonly rooms: DocumentRooms
@@ -99,13 +134,14 @@ export class Registry implements BlockRegistry {
       expressions: () => this.#loadExpressions(),
       register: (blocks, providers) => this.#register(blocks, providers)
     })
-    for (const block of [...blocks, resolveBlock]) add(this.#blocks, block.name, block, 'blocks')
+    for (const block of blocks) this.code.add('blocks', block, block)
+    this.#addOwn([resolveBlock])
     this.#resolvers = resolvers.map(({ name }) => name)
     for (const provider of [...providers, resolverProvider(resolvers)]) {
       add(this.#providers, provider.name, provider, 'providers')
     }
-    this.#conditions = registrations.conditions ?? {}
-    this.#repairs = registrations.repairs ?? {}
+    this.code.addFunctions('conditions', registrations.conditions ?? {})
+    this.code.addFunctions('repairs', registrations.repairs ?? {})
   }
 
   /**
@@ -116,7 +152,7 @@ export class Registry implements BlockRegistry {
     const registry = new Registry(registrations)
     await registry.rooms.loadHosted()
     for (const source of registrations.composites ?? []) await registry.#addComposite(source)
-    for (const composite of registry.#composites.values()) registry.#checkUses(composite)
+    for (const composite of registry.code.values('composites')) registry.#checkUses(composite)
     return registry
   }
 
@@ -127,50 +163,63 @@ export class Registry implements BlockRegistry {
       throw new TallyError('runtime.invalid_composite', { problem })
     }
     const definition = parsed.used?.() ?? parsed.definition
-    add(this.#composites, definition.name, definition, 'composites')
-    if (parsed.checkInputs !== undefined) this.#checks.set(definition.name, parsed.checkInputs)
+    const { name, version } = definition
+    this.code.add('composites', definition, definition)
+    if (parsed.checkInputs !== undefined) this.#checks.add(name, version, parsed.checkInputs)
     await this.rooms.loadForBlocks(definition)
   }
 
   #checkUses(composite: DocumentDefinition): void {
-    const [first] = usedInputProblems(composite, (name) => this.#checks.get(name))
+    const [first] = usedInputProblems(composite, this.#checksOf)
     if (first === undefined) return
     const problem = `${composite.name}: ${first.message}`
     throw new TallyError('runtime.invalid_composite', { problem })
   }
 
+  readonly #checksOf = (reference: string): CheckInputs | undefined => {
+    return this.#checks.resolve(reference)?.value
+  }
+
   // A provider of the program goes before one of a room.
   #register(blocks: readonly Block[], providers: readonly Provider[]): void {
-    for (const block of blocks) add(this.#blocks, block.name, block, 'blocks')
+    this.#addOwn(blocks)
     for (const provider of providers) {
       if (!this.#providers.has(provider.name)) this.#providers.set(provider.name, provider)
     }
   }
 
-  block(name: string): Block | undefined {
-    return this.#blocks.get(name)
+  /** Blocks of this library: no version of a program's may stand beside them. */
+  #addOwn(blocks: readonly Block[]): void {
+    for (const block of blocks) {
+      const { name } = block
+      if (this.code.versions('blocks', name).length > 0) {
+        throw new TallyError('runtime.duplicate_name', { what: 'blocks', name })
+      }
+      this.code.add('blocks', block, block)
+    }
+  }
+
+  /** A block by `name` or `name@version`. */
+  block(reference: string): Block | undefined {
+    return this.code.resolve('blocks', reference)?.value
   }
 
   /** Trusted blocks that are registered. */
   blocks(): readonly Block[] {
-    return [...this.#blocks.values()]
+    return [...this.code.values('blocks')]
   }
 
   /** Adds the leaves of the kernel. Throws `runtime.duplicate_name`. */
-  addKernel(blocks: readonly Block[]): void {
-    for (const block of blocks) add(this.#blocks, block.name, block, 'blocks')
+  addKernel(kernel: {
+    readonly blocks: readonly Block[]
+    serving(action: string): Block | undefined
+  }): void {
+    this.#addOwn(kernel.blocks)
+    this.#serving = (action) => kernel.serving(action)
   }
 
-  composite(name: string): DocumentDefinition | undefined {
-    return this.#composites.get(name)
-  }
-
-  condition(name: string): ConditionPredicate | undefined {
-    return Object.hasOwn(this.#conditions, name) ? this.#conditions[name] : undefined
-  }
-
-  repair(name: string): ((request: Request, failure: Response) => Request) | undefined {
-    return Object.hasOwn(this.#repairs, name) ? this.#repairs[name] : undefined
+  composite(reference: string): DocumentDefinition | undefined {
+    return this.code.resolve('composites', reference)?.value
   }
 
   provider(name: string): Provider | undefined {
@@ -210,46 +259,95 @@ export class Registry implements BlockRegistry {
   async #prepare(source: string | Json): Promise<Prepared> {
     const parsed = await this.#parse(source)
     if (!parsed.ok) return parsed
-    const { definition, warnings, checkInputs } = parsed
-    const compiled = await this.compile(definition, warnings)
-    const diagnostics = usedInputProblems(definition, (name) => this.#checks.get(name))
-    if (compiled.ok && diagnostics.length > 0) return { ok: false, diagnostics }
+    const { definition, warnings = [], checkInputs } = parsed
+    const compiled = await this.compile(definition, { warnings })
+    const diagnostics = usedInputProblems(definition, this.#checksOf)
+    if (compiled.ok && diagnostics.length > 0) return { ok: false, diagnostics, definition }
     return compiled.ok && checkInputs !== undefined ? { ...compiled, checkInputs } : compiled
   }
 
-  /** What a run's first journal entry keeps, compiled. */
-  async compileRun(definition: RunDefinition): Promise<PreparedRun> {
-    if (!isIntentDefinition(definition)) return this.compile(definition)
-    return { ok: true, ...this.intentRoot(definition.action) }
+  /** A run's definition, compiled with the versions that the run has pinned. */
+  async compileRun(definition: RunDefinition, pins?: Pins): Promise<PreparedRun> {
+    if (!isIntentDefinition(definition)) return this.compile(definition, { pins })
+    const prepared = this.intentRoot(definition.action)
+    if (pins === undefined) return { ok: true, ...prepared }
+    const { name, version } = prepared.compiled
+    const scope = this.#scope({ blocks: { ...pins.blocks, [name]: version } })
+    return { ok: true, ...prepared, block: (name) => scope.block(name) }
+  }
+
+  /** What a run that is in the ledger was made of, as far as it is here. */
+  recorded(started: RunStarted): Promise<RecordedRun> {
+    return recordedRun(this, started)
   }
 
   /** The root of a lone intent; one for each action, so that its actors serve the next. */
-  intentRoot(action: string): ReturnType<typeof intentRoot> {
+  intentRoot(action: string): LoneRoot {
     const known = this.#intents.get(action)
     if (known !== undefined) return known
-    const made = intentRoot({ action })
+    const { root, compiled } = intentRoot({ action })
+    const made = { root, compiled, block: (name: string) => this.block(name) }
     if (this.#intents.size >= limits.CACHE_ENTRIES_MAX) this.#intents.clear()
     this.#intents.set(action, made)
     return made
   }
 
-  /** A checked definition, compiled. */
+  /** What a lone intent that does not end at once has to pin: the block that serves it. */
+  intentPins(action: string): Pins | undefined {
+    const block = this.#serving(action)
+    return block === undefined ? undefined : { blocks: { [block.name]: block.version } }
+  }
+
+  /** A checked definition, compiled; with the pins of the run that it is of, if it has begun. */
   async compile(
     definition: DocumentDefinition,
-    warnings: readonly Diagnostic[] = []
+    options: { readonly warnings?: readonly Diagnostic[]; readonly pins?: Pins | undefined } = {}
   ): Promise<Prepared> {
-    const used = [definition as unknown as Json, [...this.#composites.values()] as unknown as Json]
-    const expressions = mentionsCel(used) ? await this.#loadExpressions() : plainExpressions
+    const { warnings = [], pins } = options
+    const expressions = await this.#expressionsFor(definition)
     await this.rooms.loadForBlocks(definition)
-    const result = compileDocument(definition, { registry: this, expressions })
-    if (!result.ok) return result
+    const scope = this.#scope(pins)
+    const result = compileDocument(definition, { registry: scope, expressions })
+    if (!result.ok) return { ...result, definition, missing: scope.missing() }
     const { compiled } = result
     const isPrivate = (name: string) => {
-      const block = this.block(name)
+      const block = scope.block(name)
       return block !== undefined && (block.isInputPrivate || block.isOutputPrivate)
     }
-    const root = rootOf(definition, compiled, { isPrivate })
-    return { ok: true, root, compiled, definition, warnings }
+    const pinned = pins ?? this.#pinsOf(definition, scope)
+    const named = { isPrivate, ...(pinned === undefined ? {} : { pins: pinned }) }
+    const root = rootOf(definition, compiled, named)
+    const block = (name: string) => scope.block(name)
+    return { ok: true, root, compiled, block, definition, warnings }
+  }
+
+  /** Hash of a definition by its pins alone; undefined for one that cannot have begun. */
+  async hashBy(definition: DocumentDefinition, pins: Pins): Promise<Hash | undefined> {
+    const expressions = await this.#expressionsFor(definition)
+    const result = compileDocument(definition, { registry: pinnedNames(pins), expressions })
+    return result.ok ? result.compiled.definitionHash : undefined
+  }
+
+  async #expressionsFor(definition: DocumentDefinition): Promise<CompileExpressions> {
+    const composites = [...this.code.values('composites')] as unknown as Json
+    const used = [definition as unknown as Json, composites]
+    return mentionsCel(used) ? await this.#loadExpressions() : plainExpressions
+  }
+
+  /** Versions to which names alone lead now, with those of the blocks that serve its intents. */
+  #pinsOf(definition: DocumentDefinition, scope: NameScope): Pins | undefined {
+    const pins = scope.pins()
+    const isKernel = (name: string) => scope.block(name)?.kernel !== undefined
+    const served = servedActions(definition, isKernel).flatMap((action) => {
+      const block = this.#serving(action)
+      return block === undefined ? [] : [[block.name, block.version] as const]
+    })
+    if (served.length === 0) return pins
+    return { ...pins, blocks: { ...Object.fromEntries(served), ...pins?.blocks } }
+  }
+
+  #scope(pins: Pins | undefined): NameScope {
+    return new NameScope(this.code, { pins, provider: (name) => this.provider(name) })
   }
 
   async #parse(source: string | Json): Promise<ParsedDocument> {
@@ -266,7 +364,12 @@ export class Registry implements BlockRegistry {
   }
 }
 
-const plainExpressions: Pick<Expressions, 'compileValue' | 'compileCondition'> = {
+/** A lone intent's root, and where its names lead. */
+export type LoneRoot = ReturnType<typeof intentRoot> & { readonly block: BlockLookup }
+
+type CompileExpressions = Pick<Expressions, 'compileValue' | 'compileCondition'>
+
+const plainExpressions: CompileExpressions = {
   compileValue: (value, options) => compileValue(value, options),
   compileCondition: (expression) => {
     throw new TallyError('core.internal', { problem: `no engine was loaded for ${expression}` })

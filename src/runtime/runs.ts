@@ -77,7 +77,8 @@ export class Runs {
         known.live = this.#loneEnds.add(runId, known, straight)
         this.#live += 1
       },
-      settle: (runId, known, how) => this.#settle(runId, known, how)
+      settle: (runId, known, how) => this.#settle(runId, known, how),
+      intentPins: (action) => this.#options.registry.intentPins(action)
     })
   }
 

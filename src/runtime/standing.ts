@@ -1,4 +1,4 @@
-import type { OpenWait, RootBlock, RunEvent, RunStarted } from '../block/index.js'
+import type { OpenWait, Pins, RootBlock, RunEvent, RunStarted } from '../block/index.js'
 import type { Hash, RunId } from '../core/index.js'
 import { KERNEL_ID } from '../intent/index.js'
 import type { RunRecord } from '../ledger/index.js'
@@ -39,9 +39,10 @@ export function firstEntry(
     readonly at: number
     readonly base: Hash | 'GENESIS'
     readonly start: Pick<Start, 'inputs' | 'inputHash' | 'principal'>
+    readonly pins?: Pins | undefined
   }
 ): Omit<RunStarted, 'run' | 'n'> {
-  const { at, base, start } = terms
+  const { at, base, start, pins } = terms
   const { name, definition, definitionHash } = root
   return {
     k: 'run.started',
@@ -53,7 +54,8 @@ export function firstEntry(
     input: start.inputs,
     inputHash: start.inputHash,
     base,
-    principal: start.principal
+    principal: start.principal,
+    ...(pins === undefined ? {} : { pins })
   }
 }
 

@@ -46,7 +46,7 @@ function nodesOf(
 }
 
 /** What is known of a value before anything runs; members of objects that are not are left out. */
-function writtenOut(value: Json): Json | undefined {
+export function writtenOut(value: Json): Json | undefined {
   if (!isJsonObject(value)) return undefined
   if ('lit' in value) return value['lit']
   const { object, array } = value

@@ -14,8 +14,6 @@ export interface VerifyOptions {
   readonly reexecute?: boolean
   /** How often each unit is executed; more than once compares the executions. Default 1. */
   readonly executions?: number
-  /** What to do about receipts of code that is not registered. Default `refuse`: a failure. */
-  readonly unknownCode?: 'refuse' | 'skip'
   /** Notes kept outside the ledger, as text or with the name of where they come from (P5). */
   readonly notes?: readonly (string | GivenNote)[]
 }

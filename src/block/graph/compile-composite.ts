@@ -24,10 +24,12 @@ import {
   namesOf,
   once,
   optionsOf,
+  referenceOf,
   srcOf
 } from './compile-session.js'
 import { type CompositeDefinition, entryOf } from './definition.js'
 import type { CompiledValue } from './expressions.js'
+import { functionVersions } from './function-versions.js'
 import { deferredProblems, type GraphValues } from './in-scope.js'
 import { mentionedNodes } from './mentions.js'
 import { compositeSchemaName } from './schema.js'
@@ -60,7 +62,8 @@ export function compositeIn(
       schema: compositeSchemaName,
       charts: { block: blockChart.version, composite: compositeChartVersion },
       definition,
-      blocks: namesOf(nodes)
+      blocks: namesOf(nodes),
+      ...functionVersions(definition, session.registry)
     }),
     plan,
     machine: once(() => compositeMachine(parts)),
@@ -101,7 +104,7 @@ function planOf(
     const path = [...place.path, 'nodes', name]
     nodes.set(name, {
       name,
-      block: child.name,
+      block: referenceOf(child),
       sideEffects: child.sideEffects,
       src: srcOf(name, child),
       options: optionsOf(node, node.onError === 'ask'),

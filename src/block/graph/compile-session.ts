@@ -16,6 +16,7 @@ import type { Diagnostic, DocumentPath } from './diagnostic.js'
 import type { CompiledValue } from './expressions.js'
 import { scopeProblem } from './in-scope.js'
 import { resolveCondition } from './predicates.js'
+import type { LeafDefinition } from './registry.js'
 import { validateGraph } from './validate.js'
 
 /** Where in the document something is compiled. */
@@ -90,7 +91,7 @@ export class CompileSession {
     const { path, depth } = place
     if (work.kind === 'block') {
       const leaf = this.registry.block(work.block)
-      if (leaf !== undefined) return { kind: 'leaf', ...pickLeaf(leaf) }
+      if (leaf !== undefined) return { kind: 'leaf', reference: work.block, ...pickLeaf(leaf) }
       this.refuse('unknown_block', [...path, 'block'], `no block is registered as ${work.block}`)
       return undefined
     }
@@ -173,7 +174,7 @@ export class CompileSession {
   /** A provider of a fallback is another block that answers the same request (C3). */
   #checkProvider(name: string, child: CompiledNode, path: DocumentPath): void {
     // A leaf of the kernel looks for whom it was told when it runs: packages come and go.
-    if (this.registry.block(child.name)?.kernel !== undefined) return
+    if (this.registry.block(referenceOf(child))?.kernel !== undefined) return
     const leaf = this.registry.block(name)
     if (leaf === undefined) {
       this.refuse('unknown_block', path, `no block is registered as ${name}`)
@@ -184,7 +185,7 @@ export class CompileSession {
   }
 }
 
-function pickLeaf(leaf: Omit<CompiledLeaf, 'kind'>): Omit<CompiledLeaf, 'kind'> {
+function pickLeaf(leaf: LeafDefinition): Omit<CompiledLeaf, 'kind' | 'reference'> {
   const { name, version, sideEffects } = leaf
   return { name, version, sideEffects }
 }
@@ -210,6 +211,11 @@ export function optionsOf(
     ...(sideEffects === undefined ? {} : { sideEffects }),
     ...(deferred === true ? { deferred } : {})
   }
+}
+
+/** The name by which a node's child is found again while a run goes on. */
+export function referenceOf(child: CompiledNode): string {
+  return child.kind === 'leaf' ? child.reference : child.name
 }
 
 /** Name under which the logic of a node's child is registered. */

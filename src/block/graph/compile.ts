@@ -63,6 +63,8 @@ export type CompiledNode = CompiledLeaf | CompiledDocument
 
 export interface CompiledLeaf {
   readonly kind: 'leaf'
+  /** How its node names it: `pay`, or `pay@1.0.0` (B10). */
+  readonly reference: string
   readonly name: string
   readonly version: string
   readonly sideEffects: SideEffectClass

@@ -37,7 +37,7 @@ export function scopeProblem(
     return { path: [...path, 'timeout_ms'], message }
   }
   if (!isInScope || child.kind !== 'leaf' || child.sideEffects === 'none') return undefined
-  if (isReversible(child.name, registry)) return undefined
+  if (isReversible(child.reference, registry)) return undefined
   const { name, sideEffects } = child
   const message =
     `${name} acts outside (${sideEffects}); an atomic composite cannot undo that: ` +
@@ -45,8 +45,8 @@ export function scopeProblem(
   return { path, message }
 }
 
-function isReversible(name: string, registry: BlockRegistry): boolean {
-  const leaf = registry.block(name)
+function isReversible(reference: string, registry: BlockRegistry): boolean {
+  const leaf = registry.block(reference)
   if (leaf?.compensate !== undefined) return true
   const effects = leaf?.capabilities ?? []
   const undone = effects.filter((one) => registry.provider?.(one)?.compensate !== undefined)

@@ -25,6 +25,8 @@ export interface BlockRegistry {
   composite(name: string): DocumentDefinition | undefined
   condition(name: string): ConditionPredicate | undefined
   repair(name: string): Repair | undefined
+  /** Version to which a name alone leads (B10); undefined for what has none. */
+  functionVersion?(kind: 'condition' | 'repair', name: string): string | undefined
   /** Who does an effect, as far as undoing it goes. */
   provider?(name: string): { readonly compensate?: unknown } | undefined
 }

@@ -11,9 +11,11 @@ import {
   namesOf,
   once,
   optionsOf,
+  referenceOf,
   srcOf
 } from '../graph/compile-session.js'
 import type { CompiledValue } from '../graph/expressions.js'
+import { functionVersions } from '../graph/function-versions.js'
 import { mentionedNodes, mentions } from '../graph/mentions.js'
 import { highest } from '../side-effects.js'
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
@@ -61,7 +63,8 @@ export function planIn(
       schema: planSchemaName,
       charts: { block: blockChart.version, plan: planChartVersion },
       definition,
-      blocks: namesOf(children)
+      blocks: namesOf(children),
+      ...functionVersions(definition, session.registry)
     }),
     plan: library,
     machine: once(() => planMachine(parts)),
@@ -148,7 +151,7 @@ function libraryOf(
     // Spread last, or each node has a hidden class of its own and all that look at nodes are slow.
     planned.push({
       name: node.id,
-      block: child.name,
+      block: referenceOf(child),
       sideEffects: child.sideEffects,
       src: srcOf(node.id, child),
       options: optionsOf(node, node.onError === 'ask'),

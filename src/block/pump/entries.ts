@@ -60,6 +60,19 @@ export interface RunStarted extends EntryBase {
   /** Head receipt when the run started: base of its random seeds. */
   readonly base: Hash | 'GENESIS'
   readonly principal: Json
+  /** Versions to which the names alone of its document have led (B10); absent: to none. */
+  readonly pins?: Pins
+}
+
+/** Versions by name. */
+type PinnedVersions = Readonly<Record<string, string>>
+
+/** What the names of a document led to when its run began, as far as it has versions. */
+export interface Pins {
+  readonly blocks?: PinnedVersions
+  readonly composites?: PinnedVersions
+  readonly conditions?: PinnedVersions
+  readonly repairs?: PinnedVersions
 }
 
 /** The run was parked, or taken up again. */

@@ -33,7 +33,13 @@ export function leafRootOf(options: {
   const definitionText = canonicalize(definition)
   const definitionHash = hashJson(definition)
   const { version, sideEffects } = block
-  const leaf = { kind: 'leaf', name: block.name, version, sideEffects } as const
+  const leaf = {
+    kind: 'leaf',
+    reference: block.name,
+    name: block.name,
+    version,
+    sideEffects
+  } as const
   const config: ChartNode = blockChart
   return {
     compiled: { ...leaf, config, configHash, definitionHash, library },

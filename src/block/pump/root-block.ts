@@ -2,6 +2,7 @@ import type { AnyActorLogic } from 'xstate'
 import type { Hash, Json, JsonObject, RunId } from '../../core/index.js'
 import type { LeafTable } from '../chart/leaf-table.js'
 import type { Request } from '../protocol.js'
+import type { Pins } from './entries.js'
 import type { Literals } from './literals.js'
 
 /** The block at the root of a run, compiled. */
@@ -14,6 +15,8 @@ export interface RootBlock {
   /** Texts of its literals, for the payloads of its nodes; a lone leaf has none. */
   readonly literals?: () => Literals
   readonly definitionHash: Hash
+  /** What names alone have led to; absent: nothing that has a version. */
+  readonly pins?: Pins
   readonly logic: AnyActorLogic
   /** The leaf's chart as a table, with what its functions look up. */
   readonly leafTable: () => LeafTable

@@ -11,6 +11,7 @@ import { leafTable } from '../chart/leaf-table.js'
 import type { CompiledDocument } from '../graph/compile.js'
 import type { DocumentDefinition } from '../plan/definition.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
+import type { Pins } from './entries.js'
 import { Literals } from './literals.js'
 import type { RootBlock } from './root-block.js'
 
@@ -18,7 +19,7 @@ import type { RootBlock } from './root-block.js'
 export function rootOf(
   definition: DocumentDefinition,
   compiled: CompiledDocument,
-  options: { readonly isPrivate: (block: string) => boolean }
+  options: { readonly isPrivate: (block: string) => boolean; readonly pins?: Pins }
 ): RootBlock {
   const { name, version, sideEffects, definitionHash, logic } = compiled
   let definitionText: string | undefined
@@ -37,6 +38,7 @@ export function rootOf(
       return literals
     },
     definitionHash,
+    ...(options.pins === undefined ? {} : { pins: options.pins }),
     logic,
     leafTable: () => leafTable(compiled.plan),
     input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },
@@ -49,7 +51,7 @@ export function rootOf(
 
 function hasPrivate(compiled: CompiledDocument, isPrivate: (block: string) => boolean): boolean {
   return [...compiled.nodes.values()].some((node) =>
-    node.kind === 'leaf' ? isPrivate(node.name) : hasPrivate(node, isPrivate)
+    node.kind === 'leaf' ? isPrivate(node.reference) : hasPrivate(node, isPrivate)
   )
 }
 

@@ -3,7 +3,7 @@ import { builtInEffects } from '../pump/calls.js'
 import type { ScopeEnded, Settled } from '../pump/entries.js'
 import { failureResponse } from '../pump/replies.js'
 import { bare } from '../pump/unit.js'
-import { type FailureAgain, skipped } from './failure-again.js'
+import { type FailureAgain, lacksBody, skipped } from './failure-again.js'
 import { type Ground, Seen } from './ground.js'
 import { type Executed, executeAttempt, type LeafOptions } from './leaf-work.js'
 import { type OverlayAgain, outermost } from './overlay-work.js'
@@ -39,7 +39,7 @@ export async function failureAgain(
   }
   const tape = attempt.past.tape.whole()
   const withheld = tape.find(({ body }) => body === undefined)
-  if (withheld !== undefined) return skipped(`a response to ${withheld.effect} is withheld`)
+  if (withheld !== undefined) return lacksBody(`a response to ${withheld.effect}`)
   const scope = state.scopeAround(entry.path)
   const overlay = scope && (await state.overlays.upTo(scope, redoOptions(state, options)))
   if (overlay?.stopped !== undefined) return overlay.stopped
@@ -54,7 +54,7 @@ export async function failureAgain(
   const again = { ...redoOptions(state, options), below, at, tape, provider, failure }
   for (let time = 0; time < options.executions; time += 1) {
     const found = compared(entry, await executeAttempt(attempt, again))
-    if (seen.isWithheld(options.below)) return skipped('state that they read is withheld')
+    if (seen.isWithheld(options.below)) return lacksBody('state that they read')
     if (found.kind === 'finding' && isDoubtful(attempt, { entry, scope, seen, options })) {
       return skipped('state that they read has changed meanwhile')
     }

@@ -1,5 +1,5 @@
 import type { Scope } from '../pump/scope.js'
-import { type FailureAgain, skipped } from './failure-again.js'
+import { type FailureAgain, lacksBody, skipped } from './failure-again.js'
 import { type Ground, Seen } from './ground.js'
 import type { RedoOptions } from './leaf-work.js'
 import { emptyScope, type OpenedScope, stepAgain } from './scope-work.js'
@@ -43,9 +43,8 @@ export class OverlaysAgain {
       const { scope, seen } = known
       const below = seen.through(options.below)
       const again = await stepAgain(scope, step, { ...options, below, seen })
-      if (seen.isWithheld(options.below))
-        known.stopped = skipped('state that they read is withheld')
-      else if (again.kind === 'skipped') known.stopped = skipped(`${again.what} is withheld`)
+      if (seen.isWithheld(options.below)) known.stopped = lacksBody('state that they read')
+      else if (again.kind === 'skipped') known.stopped = lacksBody(again.what)
       else if (again.kind === 'finding') known.stopped = doubted(opened, known, again, options)
     }
     return known

@@ -4,6 +4,7 @@ import type { IdentityId } from '../../../src/core/index.js'
 
 const sound: Omit<VerificationReport, 'line'> = {
   ok: true,
+  complete: false,
   identity: 'a'.repeat(64) as IdentityId,
   commits: 40,
   receipts: 1204,

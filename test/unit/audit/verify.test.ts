@@ -120,14 +120,16 @@ describe('verify by doing it again', () => {
     expect(other.failure).toMatchObject({ field: 'sealed.1.requestHash' })
   })
 
-  it('P1: refuses code of another version, or leaves it out when asked to', async () => {
+  it('B10: code of another version alone is not checked, is named, and is no failure', async () => {
     const { store } = await ran(counting)
     const code = await codeOf(counting, '2.0.0')
-    const refused = await verifyLedgerDeep({ store, identity, code })
-    expect(refused.failure).toMatchObject({ index: 0, field: 'definitionHash', key: 'one' })
-    const left = await verifyLedgerDeep({ store, identity, code, unknownCode: 'skip' })
-    expect(left).toMatchObject({ ok: true, reexecuted: 0 })
-    expect(left.notChecked.join()).toMatch(/receipts 0, 1.*its definition, or a block/)
+    const report = await verifyLedgerDeep({ store, identity, code })
+    expect(report).toMatchObject({ ok: true, complete: false, reexecuted: 0 })
+    expect(report.notChecked.join()).toMatch(/receipts 0, 1.*@1\.0\.0 is not registered/)
+    const whole = await verifyLedgerDeep({ store, identity, code: await codeOf(counting) })
+    expect(whole).toMatchObject({ ok: true, complete: true, reexecuted: 3 })
+    const bytes = await verifyLedgerDeep({ store, identity })
+    expect(bytes).toMatchObject({ ok: true, complete: false })
   })
 
   it('P2: finds code that gives something else each time', async () => {

@@ -136,7 +136,7 @@ describe('the last receipt at boot', () => {
       expect(mode).toBe('ready')
       expect(warnings).toEqual([
         'the last receipt, 0, was not done again: ' +
-          'receipt 0: not executed again: its code is not registered'
+          'receipt 0: not executed again: tea.pour@1.0.0 is not registered'
       ])
       await disk.close()
     }
@@ -158,7 +158,7 @@ describe('the last receipt at boot', () => {
     await disk.close()
     const { mode, warnings } = (await open([])).status()
     expect(mode).toBe('ready')
-    expect(warnings.join()).toContain('a block that it names, has changed')
+    expect(warnings.join()).toContain('tea.pour@1.0.0, tea.spill@1.0.0 are not registered')
   })
 
   it('K10: a state that is kept elsewhere is a warning, since nothing is known of it', async () => {

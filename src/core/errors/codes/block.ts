@@ -30,8 +30,12 @@ export const blockCodes = {
     fix: 'Use letters, digits and "._:-", at most 128, beginning with a letter or digit.'
   },
   'run.definition_changed': {
-    message: 'Run {runId} was started with other versions of its blocks: {difference}.',
-    fix: 'Register the versions that the run was started with, or cancel the run.'
+    message: 'Run {runId} was started with another definition: {difference}.',
+    fix: 'Register the code and documents that the run was started with, or cancel the run.'
+  },
+  'run.code_missing': {
+    message: 'Run {runId} goes on with code that is not registered: {missing}.',
+    fix: 'Register these versions beside the newer ones, or cancel the run.'
   },
   'run.interrupted': {
     message: 'Run {runId} is parked because the runtime closed; nothing is lost.',
