@@ -1,0 +1,1 @@
+"""An independent verifier of tallystick ledgers, written from docs/spec alone."""

@@ -1,0 +1,296 @@
+"""Journals of runs (docs/spec/journal.md, docs/spec/waits.md), and what they say against receipts and evidence."""
+
+from __future__ import annotations
+
+from typing import Any, Optional
+
+from .blobs import Blobs, Body
+from .canonical import canonical, hash_json, hash_text, is_integer
+from .merkle import MerkleTree
+from .record import Item
+from .records import without
+from .report import Failure, Report, equal, require
+
+PLACE = {"path", "step", "attempt"}
+MEMBERS: dict[str, set[str]] = {
+    "run.started": {"status", "name", "definition", "definitionHash", "input", "inputHash", "base", "principal"},
+    "requested": PLACE | {"seq", "effect", "sideEffects", "requestHash", "key"},
+    "sealed": PLACE | {"seq", "effect", "requestHash", "responseHash", "salt", "ok", "body"},
+    "wait": PLACE | {"seq", "token", "reason", "request", "requestHash", "actions", "digest", "due"},
+    "waiting": PLACE | {"token"},
+    "answered": PLACE | {"seq", "token", "action", "by"},
+    "decision": {"path", "step", "token", "action", "patch", "by"},
+    "timer": {"path", "step"},
+    "rewound": PLACE | {"dropped"},
+    "settled": PLACE | {"response", "sent"},
+    "scope": PLACE | {"outcome", "response"},
+    "cancel": {"reason", "by"},
+    "run.waiting": {"status", "waits", "due"},
+    "run.resumed": {"status", "waits", "due"},
+    "run.finished": {"status", "response", "journalHash"},
+}
+"""Members that an entry must have besides `k`, `run`, `n` and `at`; others may stand there."""
+
+STATUS = {"run.started": ("running",), "run.waiting": ("waiting",), "run.resumed": ("running",)}
+ENDS = ("done", "failed", "cancelled")
+INTENT = "tally-intent/1"
+
+
+class Run:
+    """The journal of one run so far.
+
+    1. `chain` is the hash chain up to the last entry, `before_end` the one up to before `run.finished`.
+    2. `receipts` is the tree over the receipt hashes of the run, each leaf 32 raw bytes.
+    3. `sealed` are results that receipts of the run may name, each with the paths where it was sealed.
+    """
+
+    def __init__(self, id: str) -> None:
+        self.id = id
+        self.started: dict[str, Any] = {}
+        self.finished: Optional[dict[str, Any]] = None
+        self.status = ""
+        self.entries = 0
+        self.at = 0
+        self.chain = ""
+        self.before_end = ""
+        self.receipts = MerkleTree()
+        self.sealed: dict[str, list[str]] = {}
+
+    @property
+    def is_intent(self) -> bool:
+        """Whether the run is one intent."""
+        return self.started["definition"].get("schema") == INTENT
+
+
+class Runs:
+    """All runs of a ledger, fed with the items of its commits."""
+
+    def __init__(self, identity: str, report: Report, blobs: Blobs) -> None:
+        self._identity = identity
+        self._report = report
+        self._blobs = blobs
+        self._runs: dict[str, Run] = {}
+        self._open: dict[str, str] = {}
+
+    def journal(self, item: Item) -> Optional[Run]:
+        """Takes the journal entries of an item."""
+        if item.run is None or not item.journal:
+            return None
+        run = self._runs.setdefault(item.run, Run(item.run))
+        for text, entry in item.journal:
+            self._entry(run, text, entry)
+        return run
+
+    def receipt(self, run: Optional[Run], item: Item, result: Body, is_receipt: Any) -> None:
+        """Compares the receipt of an item with the journal that stands beside it."""
+        assert item.receipt is not None
+        receipt = item.receipt[1]
+        payload = receipt["inputPayload"]
+        place = payload.get("run")
+        require((run is None) == (place is None), "run of a receipt", place, None if run is None else run.id)
+        if run is None or place is None:
+            return
+        equal("run.runId", place["runId"], run.id)
+        equal("principal", payload["principal"], run.started["principal"])
+        equal("seed.base of the run", payload["seed"]["base"], run.started["base"])
+        parent = place.get("parent")
+        require(parent is None or is_receipt(parent), "run.parent", parent, "the hash of an earlier receipt")
+        self._check_sealed(run, payload["sealed"], place["path"])
+        if receipt["intent"] == "run.completed":
+            self._completed(run, receipt, item, result)
+        elif run.is_intent:
+            self._intent(run, receipt, item, result)
+        else:
+            self._settled(run, place, item, result)
+        run.receipts.append(bytes.fromhex(receipt["receiptHash"]))
+        self._report.count("receipts compared with a journal")
+
+    def evidence(self, run: Optional[Run], item: Item) -> None:
+        """Compares the evidence of an item with the journal that stands beside it."""
+        assert item.evidence is not None
+        evidence = item.evidence[1]
+        if run is None:
+            require("journalHash" not in evidence, "journalHash", evidence.get("journalHash"), None)
+            return
+        self._check_sealed(run, evidence["landed"], "root")
+        end = item.journal[-1][1]
+        if end["k"] != "run.finished":
+            require("journalHash" not in evidence, "journalHash", evidence.get("journalHash"), None)
+            return
+        equal("journalHash", evidence.get("journalHash"), run.before_end)
+        equal("code", evidence["code"], end["response"].get("reason"))
+        stated = without(evidence["details"], "in_doubt")
+        equal("details", stated, without(end["response"].get("details", {}), "in_doubt"))
+
+    def end_item(self, run: Optional[Run], item: Item) -> None:
+        """What ends comes with its record: a run with receipt or evidence, a unit with its receipt."""
+        if run is None:
+            return
+        for _, entry in item.journal:
+            if entry["k"] == "run.finished":
+                done = entry["status"] == "done"
+                present = item.receipt is not None if done else item.evidence is not None
+                require(present, f"record beside the end of run {run.id}", None, "receipt" if done else "evidence")
+            elif entry["k"] == "settled" and not run.is_intent and "overlay" not in entry:
+                done = entry["response"].get("success") is True
+                equal(f"receipt beside {entry['path']} of run {run.id}", item.receipt is not None, done)
+
+    def open_line(self, id: str, status: str) -> None:
+        """A line of the list of open runs."""
+        require(not self._open or max(self._open) < id, "order of the open runs", id, None)
+        self._open[id] = status
+
+    def end(self) -> None:
+        """The list of open runs is that of the runs whose journal has no end."""
+        open_runs = {run.id: run.status for run in self._runs.values() if run.finished is None}
+        equal("open runs", self._open, dict(sorted(open_runs.items())))
+        self._report.count("runs", len(self._runs))
+        self._report.skip("journals of open runs (they need the blob key)", len(open_runs))
+
+    def _entry(self, run: Run, text: str, entry: dict[str, Any]) -> None:
+        kind = entry.get("k")
+        name = f"journal entry {run.entries} of run {run.id}"
+        require(isinstance(kind, str) and kind in MEMBERS, f"kind of {name}", kind, sorted(MEMBERS))
+        assert isinstance(kind, str)
+        missing = (MEMBERS[kind] | {"at", "k", "n", "run"}) - set(entry)
+        require(not missing, f"members of {name}", sorted(entry), sorted(missing))
+        equal(f"run of {name}", entry["run"], run.id)
+        equal(f"n of {name}", entry["n"], run.entries)
+        equal(f"first entry of run {run.id}", kind == "run.started", run.entries == 0)
+        require(run.finished is None, f"entry after the end of run {run.id}", kind, None)
+        at = entry["at"]
+        require(is_integer(at) and at >= run.at, f"at of {name}", at, run.at)
+        run.before_end = run.chain
+        # h0 = sha256(text 0); hn = sha256(h(n-1) as 64 hex digits || text n)
+        run.chain = hash_text(run.chain + text)
+        run.entries += 1
+        run.at = at
+        if "status" in entry:
+            require(entry["status"] in STATUS.get(kind, ENDS), f"status of {name}", entry["status"], STATUS.get(kind, ENDS))
+            run.status = entry["status"]
+        try:
+            self._facts(run, kind, entry)
+        except Failure as failure:
+            failure.where = failure.where or name
+            raise
+        self._report.count("journal entries")
+
+    def _facts(self, run: Run, kind: str, entry: dict[str, Any]) -> None:
+        """Hashes of an entry that follow from its own members."""
+        if kind == "run.started":
+            run.started = entry
+            equal("inputHash of the run", entry["inputHash"], hash_json(entry["input"]))
+            self._definition(run, entry)
+        elif kind == "requested":
+            place = [run.id, entry["path"], entry["step"], entry["seq"], entry["requestHash"]]
+            equal("key of a request", entry["key"], hash_json(place))
+        elif kind == "sealed":
+            salted = {"body": entry["body"], "salt": entry["salt"]}
+            equal("responseHash", entry["responseHash"], hash_json(salted))
+            run.sealed.setdefault(_sealed_name(entry, len(canonical(entry["body"]).encode())), []).append(entry["path"])
+            self._report.count("sealed results")
+        elif kind == "wait":
+            self._wait(run, entry)
+        elif kind == "run.finished":
+            run.finished = entry
+            equal("journalHash", entry["journalHash"], run.before_end)
+
+    def _definition(self, run: Run, entry: dict[str, Any]) -> None:
+        """The definition hash; of a graph it covers versions of blocks that the journal does not name."""
+        if run.is_intent:
+            equal("definitionHash", entry["definitionHash"], hash_json(entry["definition"]))
+        else:
+            self._report.skip("definition hashes of documents (versions of their blocks are not in the journal)")
+
+    def _wait(self, run: Run, entry: dict[str, Any]) -> None:
+        """Token and digest (docs/spec/waits.md)."""
+        place = [entry["path"], entry["step"], entry["attempt"], entry["seq"], entry["requestHash"]]
+        equal("token", entry["token"], hash_json(["wait", run.id, *place])[:32])
+        digested = {
+            "arguments": entry["request"], "chain": None, "identity": self._identity, "path": entry["path"],
+            "policyHash": None, "runId": run.id, "signer": None, "step": entry["step"],
+        }  # fmt: skip
+        if entry["seq"] is None:
+            block_hash = run.started["definitionHash"]
+        elif "blockHash" in entry:
+            block_hash = entry["blockHash"]
+        else:
+            self._report.skip("digests of waits (the journal does not name the block's code hash)")
+            return
+        equal("digest", entry["digest"], hash_json({**digested, "blockHash": block_hash}))
+        self._report.count("digests of waits")
+
+    def _check_sealed(self, run: Run, sealed: list[dict[str, Any]], path: str) -> None:
+        """What a receipt calls sealed was sealed in the journal, at its path or below it."""
+        for entry in sealed:
+            paths = run.sealed.get(_sealed_name(entry, entry["bytes"]), [])
+            below = any(found == path or found.startswith((path + "/", path + "~")) for found in paths)
+            require(below, "sealed result that the journal does not have", entry, paths)
+
+    def _completed(self, run: Run, receipt: dict[str, Any], item: Item, result: Body) -> None:
+        """`run.completed`: everything that its payload commits to (docs/spec/receipt.md, What runs)."""
+        end = item.journal[-1][1]
+        equal("entry beside run.completed", [end["k"], end.get("status")], ["run.finished", "done"])
+        place = receipt["inputPayload"]["run"]
+        equal("place of run.completed", [place["path"], place["step"]], ["root", 0])
+        started = run.started
+        version = started["definition"]["version"]
+        expected = {
+            "definitionHash": started["definitionHash"],
+            "inputHash": started["inputHash"],
+            "journalHash": run.before_end,
+            "name": started["name"],
+            "receipts": {"count": run.receipts.size, "root": run.receipts.root().hex()},
+            "version": version,
+        }
+        provider = receipt["inputPayload"]["provider"]
+        equal("provider.kind", provider["kind"], "composite")
+        equal("provider.id", provider["id"], f"{started['name']}@{version}")
+        equal("provider.codeHash", provider["codeHash"], started["definitionHash"])
+        body = self._blobs.field("payload", receipt["inputPayload"]["payload"], item, True)
+        if body.known:
+            for name in expected:
+                equal(f"run.completed {name}", body.value.get(name), expected[name])
+            equal("members of run.completed", sorted(body.value), sorted(expected))
+            self._report.count("run.completed receipts")
+        else:
+            self._report.skip("run.completed receipts whose payload is withheld")
+        self._blobs.expect(result, hash_json(end["response"].get("data")), "result of the run")
+
+    def _intent(self, run: Run, receipt: dict[str, Any], item: Item, result: Body) -> None:
+        """A run that is one intent: its receipt comes with its end."""
+        end = item.journal[-1][1]
+        equal("entry beside an intent's receipt", [end["k"], end.get("status")], ["run.finished", "done"])
+        place = receipt["inputPayload"]["run"]
+        equal("place of an intent", [place["path"], place["step"]], ["root", 1])
+        equal("intent of the run", receipt["intent"], run.started["name"])
+        settled = [entry for _, entry in item.journal if entry["k"] == "settled"]
+        require(len(settled) == 1, "settled entry beside an intent's receipt", len(settled), 1)
+        self._provider(receipt, settled[0])
+        self._blobs.expect(result, hash_json(end["response"].get("data")), "result of the intent")
+
+    def _settled(self, run: Run, place: dict[str, Any], item: Item, result: Body) -> None:
+        """A unit inside a run: `settled` of a block, or `scope` of an atomic composite, stands beside its receipt."""
+        receipt = item.receipt[1] if item.receipt is not None else {}
+        for _, entry in item.journal:
+            if [entry.get(name) for name in ("path", "step", "attempt")] != [place[name] for name in ("path", "step", "attempt")]:
+                continue
+            if entry["k"] == "settled":
+                equal("success of the unit", entry["response"].get("success"), True)
+                self._provider(receipt, entry)
+                self._blobs.expect(result, hash_json(entry["response"].get("data")), "result of the unit")
+                return
+            if entry["k"] == "scope" and entry["outcome"] == "committed":
+                if result.known:
+                    equal("result of the composite", result.value["result"], entry["response"].get("data"))
+                return
+        raise Failure("journal entry beside a receipt", None, place)
+
+    def _provider(self, receipt: dict[str, Any], settled: dict[str, Any]) -> None:
+        if "provider" in settled:
+            signed = without(receipt["inputPayload"]["provider"], "profile")
+            equal("provider", settled["provider"], signed)
+
+
+def _sealed_name(entry: dict[str, Any], size: int) -> str:
+    return canonical([entry["seq"], entry["effect"], entry["requestHash"], entry["responseHash"], size])
