@@ -55,6 +55,7 @@ class Run:
         self.before_end = ""
         self.receipts = MerkleTree()
         self.sealed: dict[str, list[str]] = {}
+        self.askings: dict[str, int] = {}
 
     @property
     def is_intent(self) -> bool:
@@ -89,6 +90,8 @@ class Runs:
         place = payload.get("run")
         require((run is None) == (place is None), "run of a receipt", place, None if run is None else run.id)
         if run is None or place is None:
+            if item.run is not None:
+                equal("unit id outside of runs", payload["id"], hash_json([item.run, "root", 1]))
             return
         equal("run.runId", place["runId"], run.id)
         equal("principal", payload["principal"], run.started["principal"])
@@ -114,9 +117,13 @@ class Runs:
             return
         self._check_sealed(run, evidence["landed"], "root")
         end = item.journal[-1][1]
+        id = evidence["inputPayload"]["id"]
+        if end["k"] == "scope":
+            equal("unit id", id, hash_json([run.id, end["path"], end["step"]]))
         if end["k"] != "run.finished":
             require("journalHash" not in evidence, "journalHash", evidence.get("journalHash"), None)
             return
+        equal("unit id", id, hash_json([run.id, "root", 0]))
         equal("journalHash", evidence.get("journalHash"), run.before_end)
         equal("code", evidence["code"], end["response"].get("reason"))
         stated = without(evidence["details"], "in_doubt")
@@ -205,10 +212,11 @@ class Runs:
     def _wait(self, run: Run, entry: dict[str, Any]) -> None:
         """Token and digest (docs/spec/waits.md)."""
         place = [entry["path"], entry["step"], entry["attempt"], entry["seq"], entry["requestHash"]]
-        equal("token", entry["token"], hash_json(["wait", run.id, *place])[:32])
+        asking = self._asking(run, place, entry)
+        equal("token", entry["token"], hash_json(["wait", run.id, *place, *([asking] if asking else [])])[:32])
         digested = {
             "arguments": entry["request"], "chain": None, "identity": self._identity, "path": entry["path"],
-            "policyHash": None, "runId": run.id, "signer": None, "step": entry["step"],
+            "policyHash": None, "runId": run.id, "signer": None, "step": entry["step"], **asking,
         }  # fmt: skip
         if entry["seq"] is None:
             block_hash = run.started["definitionHash"]
@@ -219,6 +227,18 @@ class Runs:
             return
         equal("digest", entry["digest"], hash_json({**digested, "blockHash": block_hash}))
         self._report.count("digests of waits")
+
+    def _asking(self, run: Run, place: list[Any], entry: dict[str, Any]) -> dict[str, int]:
+        """The number of a question that is asked again. Ledgers of 0.1.0 have none on any asking."""
+        if not entry["actions"]:
+            return {}
+        name = canonical(place)
+        times = run.askings[name] = run.askings.get(name, 0) + 1
+        if "asking" not in entry:
+            return {}
+        require(times > 1, "asking of a first question", entry["asking"], None)
+        equal("asking", entry["asking"], times)
+        return {"asking": times}
 
     def _check_sealed(self, run: Run, sealed: list[dict[str, Any]], path: str) -> None:
         """What a receipt calls sealed was sealed in the journal, at its path or below it."""
