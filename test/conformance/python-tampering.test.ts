@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalize, type Json } from '../../src/core/index.js'
 import { exported, oneOfEach } from '../support/generated-ledgers.js'
 import { testKeys } from '../support/lives.js'
-import { hasPython, type PythonReport, verifiedByPython } from '../support/python-verifier.js'
+import { type PythonReport, verifiedByPython } from '../support/python-verifier.js'
 import { type LooseRecord, TamperedSnapshot } from '../support/tampered-snapshot.js'
 
 /**
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-describe.skipIf(!hasPython())('the verifier in Python', () => {
+describe('the verifier in Python', () => {
   it('finds every change of a record, a body, a state value or the list of runs', async () => {
     const found = await reportsOf(changes)
     expect([...found].filter(([, { ok }]) => ok).map(([name]) => name)).toEqual([])

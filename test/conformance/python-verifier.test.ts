@@ -6,7 +6,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { exampleLedgers } from '../support/example-ledgers.js'
 import { exported, program } from '../support/generated-ledgers.js'
-import { hasPython, verifiedByPython } from '../support/python-verifier.js'
+import { verifiedByPython } from '../support/python-verifier.js'
 
 /**
  * A second implementation, written from docs/spec alone, says of whole ledgers what this one says:
@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-describe.skipIf(!hasPython())('the verifier in Python', () => {
+describe('the verifier in Python', () => {
   it('finds nothing wrong in the golden ledgers', async () => {
     const names = (await readdir(golden)).filter((name) => name.endsWith('.snapshot.gz'))
     expect(names.length).toBeGreaterThan(20)

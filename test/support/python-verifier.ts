@@ -24,19 +24,12 @@ export interface PythonReport {
   readonly unusableNotes: readonly string[]
 }
 
-/** Whether there is a Python to run it with. On the machine that decides there must be one. */
-export function hasPython(): boolean {
-  if (spawnSync('python3', ['--version']).status === 0) return true
-  if (process.env['CI'] === 'true') throw new Error('python3 is needed: .ci/run installs it')
-  return false
-}
-
 /** Verifies snapshots in one process. */
 export function verifiedByPython(
   files: readonly string[],
   options: readonly string[] = []
 ): { readonly code: number | null; readonly reports: readonly PythonReport[] } {
-  const { status, stdout, stderr } = spawnSync(
+  const { error, status, stdout, stderr } = spawnSync(
     'python3',
     [script, '--json', ...options, ...files],
     {
@@ -44,6 +37,7 @@ export function verifiedByPython(
       maxBuffer: OUTPUT_BYTES_MAX
     }
   )
+  if (error !== undefined) throw new Error(`python3 is needed: ${error.message}`)
   if (stderr !== '') throw new Error(stderr)
   const reports = stdout.split('\n').filter((line) => line !== '')
   return { code: status, reports: reports.map((line) => JSON.parse(line) as PythonReport) }
