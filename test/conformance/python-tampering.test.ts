@@ -172,8 +172,8 @@ const changes: Readonly<Record<string, Tampering & { readonly field: string }>> 
     change: (s) => entry(s, 'sealed', (sealed) => set(sealed, 'body', 1)),
     field: 'responseHash'
   },
-  'time in a journal': {
-    change: (s) => entry(s, 'settled', (settled) => set(settled, 'at', Number(settled['at']) + 1)),
+  'what a journal says was sent': {
+    change: (s) => entry(s, 'settled', (settled) => set(settled, 'sent', 'yes')),
     field: 'journalHash'
   },
   'what a wait shows': {
