@@ -1,5 +1,6 @@
 import { canonicalizeLedgerValue, copyJson, type Json, type JsonObject } from '../core/index.js'
 import type { Request, Response } from './protocol.js'
+import { ignoreRejection } from './pump/plain.js'
 
 /**
  * What registered functions get to see of a run (B11): copies, so that whatever they do to them
@@ -20,6 +21,7 @@ export function repairedRequest(
   result: Pick<Request, 'payload' | 'context'> | null
 ): Request | null {
   if (result === null || result === undefined) return null
+  ignoreRejection(result)
   const { payload, context = request.context } = result
   const copy = JSON.parse(canonicalizeLedgerValue({ payload, context })) as {
     readonly payload: Json

@@ -1,6 +1,7 @@
 import { asJson, type Predicate } from '../chart/composite-plan.js'
 import { givenRequest, givenResponse } from '../given.js'
 import type { Request, Response } from '../protocol.js'
+import { ignoreRejection } from '../pump/plain.js'
 import type { ConditionDefinition } from './definition.js'
 import type { CompileExpressions } from './expressions.js'
 import type { BlockRegistry } from './registry.js'
@@ -50,7 +51,9 @@ function guarded(predicate: (response: Response, request: Request) => unknown): 
   return (response, request) => {
     try {
       const value = predicate(givenResponse(response), givenRequest(request))
-      return typeof value === 'boolean' ? { ok: true, value } : { ok: false, code: 'not_boolean' }
+      if (typeof value === 'boolean') return { ok: true, value }
+      ignoreRejection(value)
+      return { ok: false, code: 'not_boolean' }
     } catch {
       return { ok: false, code: 'condition_threw' }
     }

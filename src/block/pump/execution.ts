@@ -130,12 +130,12 @@ export class Execution {
   /** Runs the code; the outcome arrives at the port, at once when the code is synchronous. */
   start(): void {
     const { block, payload } = this.#input
-    const parsed = block.parseInput(payload)
-    if (!parsed.ok) {
-      this.#settle(failure('invalid_input', 'InvalidInput', { problem: parsed.problem }))
-      return
-    }
     try {
+      const parsed = block.parseInput(payload)
+      if (!parsed.ok) {
+        this.#settle(failure('invalid_input', 'InvalidInput', { problem: parsed.problem }))
+        return
+      }
       const returned = insideBlock(this.#watched, () => this.#run(block, parsed.value))
       if (isThenable(returned)) {
         returned.then(
@@ -230,7 +230,8 @@ export class Execution {
       if (bytes !== undefined) return failure('output_too_large', 'InvalidOutput', { bytes })
       return { ok: true, text }
     } catch (error) {
-      if (!isTallyError(error)) throw error
+      // A schema may run the caller's code, and a result may be a proxy.
+      if (!isTallyError(error)) return outcomeOf(error)
       return failure('invalid_output', 'InvalidOutput', { problem: error.message })
     }
   }

@@ -1,7 +1,7 @@
 import { isTallyError, type Json } from '../../core/index.js'
 import { BlockFailure, DeterminismViolation, EffectFailure } from '../context.js'
 import type { SealedFailure } from './entries.js'
-import { plainDetails, plainText } from './plain.js'
+import { isThrown, plainDetails, plainText, thrownMember } from './plain.js'
 
 /** How an execution ended, as data. */
 export type Outcome =
@@ -37,16 +37,22 @@ const engineErrors = new Set([
   'EvalError'
 ])
 
+/** The failure that anything thrown stands for. Never throws, whatever its members do. */
 export function outcomeOf(error: unknown): Outcome {
-  if (error instanceof DeterminismViolation) {
-    return failure('determinism_violation', error.name, error.details)
+  const read = (key: string) => thrownMember(error, key)
+  const name = plainText(read('name'))
+  if (isThrown(error, DeterminismViolation)) {
+    return failure('determinism_violation', name, read('details'))
   }
-  if (error instanceof BlockFailure) return failure(error.reason, error.name, error.details)
-  if (error instanceof EffectFailure) return failure(error.reason, error.name, error.details)
-  if (isTallyError(error)) return failure('invalid_operation', error.name, { code: error.code })
-  if (error instanceof Error) {
-    const details = engineErrors.has(error.name) ? null : { message: plainText(error.message) }
-    return failure('block_threw', error.name, details)
+  if (isThrown(error, BlockFailure) || isThrown(error, EffectFailure)) {
+    return failure(plainText(read('reason')), name, read('details'))
+  }
+  if (isTallyError(error)) {
+    return failure('invalid_operation', name, { code: plainText(read('code')) })
+  }
+  if (isThrown(error, Error)) {
+    const details = engineErrors.has(name) ? null : { message: plainText(read('message')) }
+    return failure('block_threw', name, details)
   }
   return failure('block_threw', typeof error, null)
 }

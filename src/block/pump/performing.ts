@@ -12,7 +12,7 @@ import { type EffectCall, EffectFailure, type Located } from '../context.js'
 import type { EffectRequest } from './calls.js'
 import type { JournalEntry, SealedFailure } from './entries.js'
 import { LazySignal, type SignalSource } from './lazy-signal.js'
-import { plainDetails, plainText } from './plain.js'
+import { isThrown, plainDetails, plainText, thrownMember } from './plain.js'
 
 /** Answers effects under one name; may be registered with the runtime instead of given inline. */
 export interface Provider {
@@ -103,22 +103,22 @@ function done(value: unknown): Performed {
     if (bytes === undefined) return { kind: 'done', text }
     return failed('response_too_large', { bytes }, false)
   } catch (error) {
-    if (!isTallyError(error)) throw error
-    return failed('invalid_response', { problem: error.message }, false)
+    const problem = isTallyError(error) ? plainText(error.message) : 'it cannot be read'
+    return failed('invalid_response', { problem }, false)
   }
 }
 
 function failureOf(error: unknown): SealedFailure {
-  if (error instanceof EffectFailure) {
-    const { reason, definite, details } = error
+  if (isThrown(error, EffectFailure)) {
     return {
-      reason: plainText(reason),
-      definite: definite === true,
-      details: plainDetails(details)
+      reason: plainText(thrownMember(error, 'reason')),
+      definite: thrownMember(error, 'definite') === true,
+      details: plainDetails(thrownMember(error, 'details'))
     }
   }
-  const message = error instanceof Error ? error.message : error
-  const name = error instanceof Error ? error.name : typeof error
+  const isError = isThrown(error, Error)
+  const message = isError ? thrownMember(error, 'message') : error
+  const name = isError ? thrownMember(error, 'name') : typeof error
   return {
     reason: 'effect_failed',
     definite: false,

@@ -9,6 +9,33 @@ import {
 /** Most characters of a message or label that somebody else's code has thrown. */
 const TEXT_LENGTH_MAX = 1_000
 
+/** A member of whatever was thrown; undefined when it cannot be read. Never throws itself. */
+export function thrownMember(thrown: unknown, key: string): unknown {
+  if (typeof thrown !== 'object' || thrown === null) return undefined
+  try {
+    return Reflect.get(thrown, key)
+  } catch {
+    return undefined
+  }
+}
+
+/** `instanceof`, which a proxy can make throw. */
+export function isThrown<Type>(
+  thrown: unknown,
+  type: abstract new (...given: never[]) => Type
+): thrown is Type {
+  try {
+    return thrown instanceof type
+  } catch {
+    return false
+  }
+}
+
+/** Keeps a promise that a synchronous function has returned from ending the process. */
+export function ignoreRejection(value: unknown): void {
+  if (isThrown(value, Promise)) Promise.prototype.catch.call(value, () => undefined)
+}
+
 /** Text of whatever was thrown, fit for a journal; never throws itself. */
 export function plainText(value: unknown): string {
   try {
@@ -26,6 +53,10 @@ export function plainDetails(details: unknown): Json {
     const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
     return bytes === undefined ? (JSON.parse(text) as Json) : { details_too_large: bytes }
   } catch (error) {
-    return { details_invalid: isTallyError(error) ? error.code : 'core.not_json' }
+    return {
+      details_invalid: isTallyError(error)
+        ? plainText(thrownMember(error, 'code'))
+        : 'core.not_json'
+    }
   }
 }

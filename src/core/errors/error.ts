@@ -39,12 +39,13 @@ export function isTallyError<Code extends ErrorCode = ErrorCode>(
   error: unknown,
   code?: Code
 ): error is TallyError<Code> {
-  return (
-    typeof error === 'object' &&
-    error !== null &&
-    footprint in error &&
-    (code === undefined || (error as { code?: unknown }).code === code)
-  )
+  if (typeof error !== 'object' || error === null) return false
+  try {
+    return footprint in error && (code === undefined || Reflect.get(error, 'code') === code)
+  } catch {
+    // A proxy may throw whatever is asked of it.
+    return false
+  }
 }
 
 function fill(template: string, context: Readonly<Record<string, string | number>>): string {
