@@ -11,21 +11,59 @@ export interface Clock {
 // setTimeout fires at once for delays over 2^31-1 ms, and may fire a millisecond too early.
 const TIMER_MS_MAX = 2 ** 31 - 1
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  schedule(at, due) {
-    let timer: NodeJS.Timeout
+/** What a clock is made of. */
+export interface TimeSource {
+  /** Milliseconds since 1970-01-01 UTC, which somebody may set back. */
+  wall(): number
+  /** Milliseconds that only grow, from any beginning; they may stand while a machine sleeps. */
+  monotonic(): number
+  /** Calls `due` after `delayMs` of monotonic time or a little earlier; gives what calls it off. */
+  timer(delayMs: number, due: () => void): () => void
+}
+
+/**
+ * A clock that is never set back: it advances by the larger of monotonic and wall progress, so that
+ * a sleep ends in its time when the wall clock is set back, and late, not never, when the machine
+ * was suspended (L15). A new process begins with the wall clock as it is.
+ *
+ * Owns: how far the wall clock has been ahead of monotonic time at most.
+ */
+export class SteadyClock implements Clock {
+  readonly #source: TimeSource
+  #lead = Number.NEGATIVE_INFINITY
+
+  constructor(source: TimeSource) {
+    this.#source = source
+  }
+
+  now(): number {
+    const wall = this.#source.wall()
+    const monotonic = this.#source.monotonic()
+    const lead = wall - monotonic
+    if (lead > this.#lead) this.#lead = lead
+    // Never behind the wall clock for a rounding.
+    return Math.max(wall, Math.floor(monotonic + this.#lead))
+  }
+
+  schedule(at: number, due: () => void): () => void {
+    let callOff: () => void
     const arm = () => {
-      const delay = at - Date.now()
-      timer = setTimeout(
-        () => (Date.now() < at ? arm() : due()),
-        Math.min(Math.max(delay, 0), TIMER_MS_MAX)
-      )
+      const delayMs = Math.min(Math.max(at - this.now(), 0), TIMER_MS_MAX)
+      callOff = this.#source.timer(delayMs, () => (this.now() < at ? arm() : due()))
     }
     arm()
-    return () => clearTimeout(timer)
+    return () => callOff()
   }
 }
+
+export const systemClock: Clock = new SteadyClock({
+  wall: () => Date.now(),
+  monotonic: () => performance.now(),
+  timer: (delayMs, due) => {
+    const timer = setTimeout(due, delayMs)
+    return () => clearTimeout(timer)
+  }
+})
 
 /** Monotonic milliseconds for telemetry and time slices; never in a hash. */
 export function elapsedMs(): number {

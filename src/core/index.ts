@@ -16,7 +16,16 @@ export type {
 } from './brand.js'
 export { isHash, isIdentityId, isPublicKey, isRunId, isSignature } from './brand.js'
 export { bytesOver } from './bytes.js'
-export { type Clock, elapsedMs, ManualClock, nextTurn, systemClock, timeText } from './clock.js'
+export {
+  type Clock,
+  elapsedMs,
+  ManualClock,
+  nextTurn,
+  SteadyClock,
+  systemClock,
+  type TimeSource,
+  timeText
+} from './clock.js'
 export { CompactRange, leafNode } from './compact-range.js'
 export { type Position, positionAt } from './document/position.js'
 export { locate, readDocument } from './document/read.js'
