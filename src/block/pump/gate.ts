@@ -5,6 +5,9 @@ import { type Clock, limits } from '../../core/index.js'
  * whose reads kept changing runs alone, and keys read before a write-class effect was sent are
  * reserved.
  *
+ * A unit that would wait for itself by way of others gives up what it holds, and goes after them:
+ * what it has read may have changed then, and it runs again on its recorded results.
+ *
  * Owns: who runs alone and which keys are reserved, in memory. Does not own: the check of reads at
  * the commit queue, which the ledger makes for every unit.
  */
@@ -17,6 +20,8 @@ export class UnitGate {
   /** Prefixes that a unit has listed: no other may add or take away a key below them. */
   readonly #prefixesOf = new Map<object, readonly string[]>()
   #waiting: (() => void)[] = []
+  /** Units that wait to commit, and the keys that they change. */
+  readonly #wanted = new Map<object, readonly string[]>()
 
   constructor(clock: Clock) {
     this.#clock = clock
@@ -63,19 +68,37 @@ export class UnitGate {
   blocks(unit: object, changed: Iterable<string>): boolean {
     if (this.#alone !== undefined && this.#alone !== unit) return true
     if (this.#reserved.size === 0 && this.#prefixesOf.size === 0) return false
-    for (const key of changed) {
-      if (this.#isListed(unit, key)) return true
-      const first = this.#reserved.get(key)?.values().next().value
-      if (first !== undefined && first !== unit) return true
-    }
-    return false
+    return this.#blockers(unit, changed).next().done !== true
   }
 
-  #isListed(unit: object, key: string): boolean {
+  /** The units that have to end before this one commits these changes. */
+  *#blockers(unit: object, changed: Iterable<string>): Generator<object> {
+    if (this.#alone !== undefined && this.#alone !== unit) yield this.#alone
+    for (const key of changed) {
+      const lister = this.#listerOf(key)
+      if (lister !== undefined && lister !== unit) yield lister
+      const first = this.#reserved.get(key)?.values().next().value
+      if (first !== undefined && first !== unit) yield first
+    }
+  }
+
+  /** As with keys, whoever listed first may change it. */
+  #listerOf(key: string): object | undefined {
     for (const [holder, prefixes] of this.#prefixesOf) {
-      // As with keys, whoever listed first may change it.
-      if (holder === unit) return false
-      if (prefixes.some((prefix) => key.startsWith(prefix))) return true
+      if (prefixes.some((prefix) => key.startsWith(prefix))) return holder
+    }
+    return undefined
+  }
+
+  /** Whether the unit, by way of others that wait, would wait for itself. */
+  #closesCycle(unit: object, changed: readonly string[]): boolean {
+    const seen = new Set<object>()
+    const open = [...this.#blockers(unit, changed)]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      if (next === unit) return true
+      if (seen.has(next)) continue
+      seen.add(next)
+      open.push(...this.#blockers(next, this.#wanted.get(next) ?? []))
     }
     return false
   }
@@ -84,16 +107,26 @@ export class UnitGate {
   async enter(unit: object, changed: Iterable<string>): Promise<boolean> {
     const keys = [...changed]
     const until = this.#clock.now() + limits.RESERVATION_WAIT_MS
-    while (this.blocks(unit, keys)) {
-      if (this.#clock.now() >= until) return false
-      await new Promise<void>((resolve) => {
-        const callOff = this.#clock.schedule(until, resolve)
-        this.#waiting.push(() => {
-          callOff()
-          resolve()
-        })
-      })
+    try {
+      while (this.blocks(unit, keys)) {
+        if (this.#clock.now() >= until) return false
+        if (this.#closesCycle(unit, keys)) this.release(unit)
+        this.#wanted.set(unit, keys)
+        await this.#released(until)
+      }
+      return true
+    } finally {
+      this.#wanted.delete(unit)
     }
-    return true
+  }
+
+  #released(until: number): Promise<void> {
+    return new Promise((resolve) => {
+      const callOff = this.#clock.schedule(until, resolve)
+      this.#waiting.push(() => {
+        callOff()
+        resolve()
+      })
+    })
   }
 }
