@@ -177,7 +177,7 @@ describe('SteadyClock', () => {
     expect(isOver).toBe(true)
   })
 
-  it('L15: never goes back, is never behind the wall clock, and gains nothing by being read', () => {
+  it('L15: never goes back or behind the wall clock, and gains nothing by being read', () => {
     const move = fc.oneof(
       fc.record({ run: fc.double({ min: 0, max: 5, noNaN: true }) }),
       fc.record({ set: fc.integer({ min: -HOUR_MS, max: HOUR_MS }) })
