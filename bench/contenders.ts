@@ -1,5 +1,5 @@
 import { Engine, type EngineOptions, STEPS } from './engine.js'
-import { Floor, type FloorForm } from './floor.js'
+import { Floor, type FloorOptions } from './floor.js'
 import { type Contender, inParallel, type Scratch } from './measure.js'
 import { SnapshotPeer } from './peer.js'
 
@@ -28,7 +28,7 @@ export async function floorContender(
   name: string,
   scratch: Scratch,
   load: Load,
-  options: { readonly form: FloorForm; readonly stateKeys: number }
+  options: FloorOptions
 ): Promise<Contender> {
   return looped(name, load, await Floor.open({ ...options, path: scratch.directory() }))
 }

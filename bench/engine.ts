@@ -1,6 +1,8 @@
+import { unreachable } from '../src/core/index.js'
 import { defineBlock, type Json } from '../src/index.js'
 import { createRuntime, type WiredRuntime } from '../src/runtime/index.js'
 import { stateKey } from './floor.js'
+import type { FloorEffect } from './floor-effect.js'
 import { inParallel } from './measure.js'
 
 export const STEPS = 10
@@ -26,6 +28,20 @@ const writing = defineBlock<StepInput, Json>({
     state.set(stateKey(n * STEPS + Number(path.slice('root/s'.length)) + 1, keys), { n })
     return { n }
   }
+})
+
+const reading = defineBlock<StepInput, Json>({
+  name: 'bench.read',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: (ctx, { n }) => ctx.effect('bench.lookup', { request: { n }, perform: () => ({ n }) })
+})
+
+const sending = defineBlock<StepInput, Json>({
+  name: 'bench.send',
+  version: '1.0.0',
+  sideEffects: 'idempotent',
+  run: (ctx, { n }) => ctx.effect('bench.send', { request: { n }, perform: () => ({ n }) })
 })
 
 const filling = defineBlock<{ readonly from: number; readonly to: number }, Json>({
@@ -54,12 +70,27 @@ export function tenSteps(block: string, options: { readonly atomic?: boolean } =
   }
 }
 
+function blockOf({ stateKeys, effect = 'none' }: EngineOptions) {
+  switch (effect) {
+    case 'read':
+      return reading
+    case 'write':
+      return sending
+    case 'none':
+      return stateKeys > 0 ? writing : pure
+    default:
+      return unreachable(effect)
+  }
+}
+
 export interface EngineOptions {
   readonly path: string
   readonly durability: 'output' | 'step'
   /** Keys in the state before the first workflow; 0: the steps write nothing. */
   readonly stateKeys: number
   readonly atomic?: boolean
+  /** What each step asks for outside; default none. */
+  readonly effect?: FloorEffect
 }
 
 /** The whole runtime on a ledger of its own. */
@@ -73,7 +104,7 @@ export class Engine {
     this.runtime = runtime
     this.#keys = options.stateKeys
     const atomic = options.atomic ?? false
-    const block = options.stateKeys > 0 ? writing : pure
+    const block = blockOf(options)
     this.#document = JSON.stringify(tenSteps(block.name, { atomic }))
   }
 
@@ -84,7 +115,7 @@ export class Engine {
       create: 'if-absent',
       insecurePlaintextKey: true,
       durability,
-      blocks: [pure, writing, filling]
+      blocks: [pure, writing, reading, sending, filling]
     })
     const engine = new Engine(runtime, options)
     if (stateKeys > 0) await engine.#fill(stateKeys)

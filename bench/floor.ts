@@ -1,19 +1,30 @@
-import { generateKeyPairSync, hash, type KeyObject, sign } from 'node:crypto'
+import { generateKeyPairSync, hash, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { Level } from 'level'
 import type { Json } from '../src/core/index.js'
 import { hashKey, hashValue, StateTree } from '../src/ledger/state/index.js'
+import { canonical } from './canonical.js'
+import {
+  type EffectRecords,
+  type EffectResult,
+  effectOf,
+  type FloorEffect
+} from './floor-effect.js'
 
 /**
  * The floor: what cannot be avoided for one signed, hash-chained, durable receipt per step, and
  * nothing else. No actors, no engine, no queue with failure handling, no log, no index.
  * Each step: ids and seed, input and result hash, state root, receipt, signature, journal entry;
  * then one synced LevelDB batch of the commit record, the changed state entries and the head. Form
- * `atomic`: each step an id and a journal entry, and one receipt for all of them.
+ * `atomic`: each step an id and a journal entry, and one receipt for all of them. With an effect, a
+ * step also does its hashes, salt and entries; a write's request is durable before it is sent,
+ * together with the receipt of the step before.
  */
 export type FloorForm = 'group' | 'step' | 'workflow' | 'atomic'
 
-interface Step {
+type Step = ReceiptStep | { readonly journal: string; readonly text?: undefined }
+
+interface ReceiptStep {
   readonly text: string
   readonly cut: readonly [number, number]
   readonly signature: Promise<string> | string
@@ -33,8 +44,17 @@ const PROVIDER = {
 }
 const PRINCIPAL = { id: 'local', kind: 'owner' }
 
+export interface FloorOptions {
+  readonly form: FloorForm
+  readonly stateKeys: number
+  /** What each step asks for outside; default none. */
+  readonly effect?: FloorEffect
+}
+
 export class Floor {
   readonly #form: FloorForm
+  readonly #effect: FloorEffect
+  readonly #blobKey = randomBytes(32)
   readonly #database: Level<string, Uint8Array>
   readonly #key: KeyObject
   readonly #identity: string
@@ -46,8 +66,12 @@ export class Floor {
   #queue: Step[] = []
   #flushed: Promise<void> | undefined
 
-  private constructor(form: FloorForm, database: Level<string, Uint8Array>, stateKeys: number) {
+  private constructor(
+    { form, effect = 'none', stateKeys }: FloorOptions,
+    database: Level<string, Uint8Array>
+  ) {
     this.#form = form
+    this.#effect = effect
     this.#database = database
     const { privateKey, publicKey } = generateKeyPairSync('ed25519')
     this.#key = privateKey
@@ -61,14 +85,10 @@ export class Floor {
     this.#tree = tree
   }
 
-  static async open(options: {
-    readonly form: FloorForm
-    readonly path: string
-    readonly stateKeys: number
-  }): Promise<Floor> {
+  static async open(options: FloorOptions & { readonly path: string }): Promise<Floor> {
     const database = new Level<string, Uint8Array>(options.path, { valueEncoding: 'buffer' })
     await database.open()
-    return new Floor(options.form, database, options.stateKeys)
+    return new Floor(options, database)
   }
 
   /** A workflow of ten steps; resolves when it is durable. */
@@ -77,14 +97,29 @@ export class Floor {
     if (this.#form === 'atomic') return this.#commit([this.#atomic(runId, index)])
     const steps: Step[] = []
     for (let number = 1; number <= STEPS; number += 1) {
-      const step = this.#step(runId, index, number)
-      if (this.#form === 'group') {
-        this.#queue.push(step)
-        await this.#group()
-      } else if (this.#form === 'step') await this.#commit([step])
-      else steps.push(step)
+      const effect = this.#effectOf(runId, index, number)
+      if (effect?.requested !== undefined) {
+        await this.#durable([...steps.splice(0), { journal: effect.requested }])
+      }
+      const step = this.#step(runId, index, number, await effect?.perform())
+      // The receipt of a write goes to disk with the next request.
+      if (this.#form === 'workflow' || effect?.requested !== undefined) steps.push(step)
+      else await this.#durable([step])
     }
-    if (steps.length > 0) await this.#commit(steps)
+    if (steps.length > 0) await this.#durable(steps)
+  }
+
+  #durable(steps: readonly Step[]): Promise<void> {
+    if (this.#form !== 'group') return this.#commit(steps)
+    this.#queue.push(...steps)
+    return this.#group()
+  }
+
+  #effectOf(runId: string, index: number, number: number): EffectRecords | undefined {
+    if (this.#effect === 'none') return undefined
+    const path = `root/s${number - 1}`
+    const id = hash('sha256', canonical([runId, path, number]))
+    return effectOf(this.#effect, this.#blobKey, { id, runId, path, number, index })
   }
 
   async close(): Promise<void> {
@@ -118,7 +153,7 @@ export class Floor {
   #turn: Promise<void> = Promise.resolve()
 
   /** Ten steps with one receipt. */
-  #atomic(runId: string, index: number): Step {
+  #atomic(runId: string, index: number): ReceiptStep {
     const results: Record<string, Json> = {}
     let journal = `\nI"${runId}"`
     for (let number = 1; number <= STEPS; number += 1) {
@@ -135,9 +170,9 @@ export class Floor {
     return { ...step, journal: journal + own.slice(own.indexOf('\nJ')) }
   }
 
-  #step(runId: string, index: number, number: number): Step {
+  #step(runId: string, index: number, number: number, effect?: EffectResult): ReceiptStep {
     const path = `root/s${number - 1}`
-    return this.#receipt({ runId, index, path, number }, { n: index })
+    return this.#receipt({ runId, index, path, number }, { n: index }, effect)
   }
 
   #receipt(
@@ -147,8 +182,9 @@ export class Floor {
       readonly path: string
       readonly number: number
     },
-    result: Json
-  ): Step {
+    result: Json,
+    effect?: EffectResult
+  ): ReceiptStep {
     const { runId, index, path, number } = unit
     const at = Date.now()
     const id = hash('sha256', canonical([runId, path, number]))
@@ -162,7 +198,7 @@ export class Floor {
       principal: PRINCIPAL,
       provider: PROVIDER,
       run: { at, attempt: 1, path, runId, step: number },
-      sealed: [],
+      sealed: effect === undefined ? [] : [effect.reference],
       seed: { base, value: seed },
       timestamp
     }
@@ -200,12 +236,12 @@ export class Floor {
       text,
       cut: [atSignature, text.length],
       signature,
-      journal: `\nI"${runId}"\nJ${journal}`,
+      journal: `\nI"${runId}"${effect?.journal ?? ''}\nJ${journal}`,
       change
     }
   }
 
-  #change(index: number, number: number): Step['change'] {
+  #change(index: number, number: number): ReceiptStep['change'] {
     if (this.#tree === undefined) return undefined
     const key = stateKey(index * STEPS + number, this.#tree.size)
     const text = canonical({ n: index })
@@ -240,7 +276,12 @@ export class Floor {
     if (steps.length === 0) return
     let record = `C{"receipts":${this.#receipts},"seq":${this.#commits}}`
     const changes = new Map<string, string>()
-    for (const { text, cut, signature, journal, change } of steps) {
+    for (const step of steps) {
+      if (step.text === undefined) {
+        record += step.journal
+        continue
+      }
+      const { text, cut, signature, journal, change } = step
       const signed = typeof signature === 'string' ? signature : await signature
       record += `${journal}\nR${text.slice(0, cut[0])}"signature":"${signed}",${text.slice(cut[0])}`
       if (change === undefined) record += '\nW[]'
@@ -255,7 +296,7 @@ export class Floor {
     put(`${this.#identity}/head`, canonical({ receiptHash: this.#receiptHash, seq: this.#commits }))
     for (const [key, text] of changes) put(`${this.#identity}/state/${key}`, text)
     this.#commits += 1
-    this.#receipts += steps.length
+    this.#receipts += steps.filter(({ text }) => text !== undefined).length
     await batch.write({ sync: true } as object)
   }
 }
@@ -293,19 +334,4 @@ function wrapped(key: string, text: string): Buffer {
   value.write(text, 5)
   value.writeUInt32BE(crc32(value.subarray(5), crc32(key)), 1)
   return value
-}
-
-const plain = /^[ !#-[\]-~]*$/
-
-/** Canonical JSON of values made here: sorted keys, no checks. */
-function canonical(value: Json): string {
-  if (typeof value === 'string') return plain.test(value) ? `"${value}"` : JSON.stringify(value)
-  if (typeof value !== 'object' || value === null) return String(value)
-  if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`
-  const object = value as { readonly [key: string]: Json }
-  let text = '{'
-  for (const key of Object.keys(object).sort()) {
-    text += `${text.length === 1 ? '' : ','}"${key}":${canonical(object[key] ?? null)}`
-  }
-  return `${text}}`
 }

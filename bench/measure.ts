@@ -13,25 +13,53 @@ export interface Contender {
   close(): Promise<void>
 }
 
+/** What a contender took, medians over the rounds. */
+export interface Measured {
+  /** Units per second. */
+  readonly rate: number
+  /** Processor time of all threads of the process for one unit, microseconds. */
+  readonly cpuUs: number
+}
+
 /**
- * Units per second of each contender: medians over interleaved rounds, after one round that warms
- * up, so that a slow minute of the machine falls on all alike.
+ * Rounds of all contenders in turn, after one round that warms up, so that a slow minute of the
+ * machine falls on all alike.
  */
+export async function measured(
+  contenders: readonly Contender[],
+  rounds: number
+): Promise<ReadonlyMap<string, Measured>> {
+  const taken = new Map(contenders.map(({ name }) => [name, { rates: [], cpu: [] } as Taken]))
+  for (let round = -1; round < rounds; round += 1) {
+    for (const { name, run } of contenders) {
+      const begin = elapsedMs()
+      const before = process.cpuUsage()
+      const done = await run()
+      const { user, system } = process.cpuUsage(before)
+      const rate = (done * 1_000) / (elapsedMs() - begin)
+      if (round < 0) continue
+      taken.get(name)?.rates.push(rate)
+      taken.get(name)?.cpu.push((user + system) / done)
+    }
+  }
+  for (const contender of contenders) await contender.close()
+  return new Map(
+    [...taken].map(([name, { rates, cpu }]) => [name, { rate: median(rates), cpuUs: median(cpu) }])
+  )
+}
+
+interface Taken {
+  readonly rates: number[]
+  readonly cpu: number[]
+}
+
+/** Units per second of each contender, as {@link measured} takes them. */
 export async function interleaved(
   contenders: readonly Contender[],
   rounds: number
 ): Promise<ReadonlyMap<string, number>> {
-  const rates = new Map<string, number[]>(contenders.map(({ name }) => [name, []]))
-  for (let round = -1; round < rounds; round += 1) {
-    for (const { name, run } of contenders) {
-      const begin = elapsedMs()
-      const done = await run()
-      const rate = (done * 1_000) / (elapsedMs() - begin)
-      if (round >= 0) rates.get(name)?.push(rate)
-    }
-  }
-  for (const contender of contenders) await contender.close()
-  return new Map([...rates].map(([name, values]) => [name, median(values)]))
+  const all = await measured(contenders, rounds)
+  return new Map([...all].map(([name, { rate }]) => [name, rate]))
 }
 
 export function median(values: readonly number[]): number {

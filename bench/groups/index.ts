@@ -3,6 +3,7 @@ import { agents } from './agents.js'
 import { alone } from './alone.js'
 import { atomic } from './atomic.js'
 import { chain } from './chain.js'
+import { effects } from './effects.js'
 import { flows } from './flows.js'
 import { growth } from './growth.js'
 import { install } from './install.js'
@@ -20,6 +21,7 @@ import { workflows } from './workflows.js'
 export const groups: readonly Group[] = [
   together,
   alone,
+  effects,
   atomic,
   rollback,
   growth,
