@@ -5,7 +5,7 @@ import { canonical } from './canonical.js'
 /** What a step of the floor asks for outside, if anything. */
 export type FloorEffect = 'none' | 'read' | 'write'
 
-/** What one effect leaves behind: what is journaled before and after it, and what a receipt says. */
+/** What one effect leaves behind: journal lines before and after it, and what a receipt says. */
 export interface EffectRecords {
   /** Journal line that must be durable before a write is sent; absent for a read. */
   readonly requested: string | undefined

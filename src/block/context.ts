@@ -55,6 +55,12 @@ export interface EffectOptions<Result extends Json> {
   readonly request?: Json
   /** Defaults to the class of the block; a higher one is refused. */
   readonly sideEffects?: SideEffectClass
+  /**
+   * Of a read: performed only once what led to it is on disk, since performing it again after a
+   * crash is dear (a model's turn). Otherwise a read does not wait for the disk: its request may be
+   * seen outside, and is repeated if the process dies (D2). Writes always wait. Default false.
+   */
+  readonly durable?: boolean
   /** Does it. Without it, the provider registered under the effect's name does. */
   readonly perform?: (call: EffectCall) => Promise<Result> | Result
   /** Asks whether an earlier call with this key took effect; used before anything is repeated. */

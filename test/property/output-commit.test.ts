@@ -17,6 +17,15 @@ class Witness {
     if (!needed(this.#durable)) this.early.push(what)
   }
 
+  /** How often a read was performed while the disk did not have the step before it. */
+  ahead = 0
+
+  /** A read that does not wait for the disk. */
+  peeks(name: string): string {
+    if (!has('settled', '"path":"root/read"')(this.#durable)) this.ahead += 1
+    return name
+  }
+
   #durable: string[] = []
 
   /** A store that tells what has been synced. */
@@ -45,8 +54,9 @@ const has =
     durable.some((text) => parts.every((part) => text.includes(part)))
 
 function blocksOf(witness: Witness) {
-  const acting = (name: string, sideEffects: 'none' | 'idempotent' | 'non_idempotent') =>
-    defineBlock({
+  const acting = (name: string, sideEffects: 'none' | 'idempotent' | 'non_idempotent') => {
+    const isPeek = name === 'peek'
+    return defineBlock({
       name,
       version: '1.0.0',
       sideEffects,
@@ -54,19 +64,25 @@ function blocksOf(witness: Witness) {
         ctx.state.set(name, ctx.unitId)
         return ctx.effect(name, {
           request: name,
+          durable: !isPeek,
           perform: (call) => {
+            if (isPeek) return witness.peeks(name)
             // Everything before it: the step before has its receipt, a write has its request.
             const needed =
               sideEffects === 'none' ? has('"pure"', 'settled') : has('requested', call.key)
             witness.leaves(`effect ${name}`, needed)
+            // The answer of a read that did not wait is there before a write is sent.
+            if (sideEffects !== 'none') witness.leaves('after peek', has('sealed', '"peek"'))
             return name
           }
         })
       }
     })
+  }
   return [
     defineBlock({ name: 'pure', version: '1.0.0', sideEffects: 'none', run: () => 'pure' }),
     acting('read', 'none'),
+    acting('peek', 'none'),
     acting('post', 'idempotent'),
     acting('pay', 'non_idempotent'),
     defineBlock({
@@ -89,12 +105,13 @@ const document: JsonObject = {
   nodes: {
     pure: { block: 'pure' },
     read: { block: 'read' },
+    peek: { block: 'peek' },
     post: { block: 'post' },
     pay: { block: 'pay' },
     ask: { block: 'ask' },
     last: { block: 'pure' }
   },
-  transitions: { pure: 'read', read: 'post', post: 'pay', pay: 'ask', ask: 'last' }
+  transitions: { pure: 'read', read: 'peek', peek: 'post', post: 'pay', pay: 'ask', ask: 'last' }
 }
 
 /** As an atomic composite: steps that nobody asks for are gathered until something leaves. */
@@ -157,6 +174,62 @@ describe('output commit', () => {
     expect(witness.early).toEqual([])
     expect(witness.seen).toBeGreaterThan(14)
     await runtime.close()
+  })
+
+  it.each([
+    ['output', 1],
+    ['step', 0]
+  ] as const)(
+    'D2: with durability %s, %i reads of one run ahead of the disk',
+    async (durability, count) => {
+      const witness = new Witness()
+      const store = witness.store(openMemoryStore(), 7)
+      const runtime = await openOn(store, { blocks: blocksOf(witness), durability })
+      const reading = {
+        ...document,
+        nodes: { pure: { block: 'pure' }, read: { block: 'read' }, peek: { block: 'peek' } },
+        transitions: { pure: 'read', read: 'peek' }
+      }
+      expect((await runtime.start(reading, { id: 'r', inputs: {} }).result).status).toBe('done')
+      expect(witness.ahead).toBe(count)
+      await runtime.close()
+    }
+  )
+
+  it('D2: a read whose process dies is performed again, and nothing else is', async () => {
+    const machine = new Machine()
+    const performed: string[] = []
+    let onPeek: () => void = () => undefined
+    const effect = (name: string, sideEffects: 'none' | 'idempotent') =>
+      defineBlock({
+        name,
+        version: '1.0.0',
+        sideEffects,
+        run: (ctx) =>
+          ctx.effect(name, {
+            perform: () => {
+              performed.push(name)
+              if (name === 'peek') onPeek()
+              return performed.length
+            }
+          })
+      })
+    const blocks = [effect('peek', 'none'), effect('post', 'idempotent')]
+    const nodes = { peek: { block: 'peek' }, post: { block: 'post' } }
+    const transitions = { peek: 'post' }
+    const reading = { ...document, entry_point: 'peek', nodes, transitions }
+    const first = await machine.open({ blocks })
+    const seen = new Promise<void>((resolve) => {
+      onPeek = resolve
+    })
+    first.start(reading, { id: 'r', inputs: {} }).result.catch(() => undefined)
+    await seen
+    machine.disk.crash('power')
+    const again = await machine.open({ blocks })
+    const { status } = await again.start(reading, { id: 'r', inputs: {} }).result
+    expect(status).toBe('done')
+    expect(performed).toEqual(['peek', 'peek', 'post'])
+    await again.close()
   })
 
   it('D2, L3: after a failed write nothing leaves, and reopening works', async () => {

@@ -129,7 +129,9 @@ export class Conversation {
     const answer = await this.#ctx.effect<Json>(TURN_EFFECT, {
       // Plain JSON by construction; the interface only names its members.
       request: this.#request(agent, asked, messages) as unknown as Json,
-      sideEffects: agent.sideEffects
+      sideEffects: agent.sideEffects,
+      // A turn costs money: one whose request was lost in a crash would be paid twice.
+      durable: true
     })
     const result = checkedResult(answer)
     this.warnings.push(...result.warnings)

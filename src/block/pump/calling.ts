@@ -1,4 +1,4 @@
-import { assert, limits } from '../../core/index.js'
+import { assert, limits, nextTurn } from '../../core/index.js'
 import type { Attempt } from './attempt.js'
 import { type Call, type EffectRequest, effectKey } from './calls.js'
 import type { EntryDraft, Requested } from './entries.js'
@@ -10,6 +10,8 @@ import { recallPortOf } from './replaying.js'
 import { contradicted, keptFact, placeOf } from './replies.js'
 import { refusalInScope } from './undoing.js'
 
+const READY: Promise<void> = Promise.resolve()
+
 /**
  * What becomes of the calls that the code of a run's leaves makes: sent, listed, or waited for.
  *
@@ -19,6 +21,7 @@ export class Calling {
   readonly #port: LeavesPort
   readonly #kept = new WeakMap<Past, KeptBodies>()
   #performing = 0
+  #isFlushPlanned = false
 
   constructor(port: LeavesPort) {
     this.#port = port
@@ -93,7 +96,10 @@ export class Calling {
     return wait.requestHash === call.requestHash || !attempt.hasReadState
   }
 
-  /** Sends an effect once all that led to it is durable; a write is journaled first (L7). */
+  /**
+   * Sends an effect. A write is journaled first and waits for the disk (L7); a read changes nothing
+   * outside, so it runs ahead of the disk like a pure step (D2).
+   */
   send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
     const { host, book, runId } = this.#port
     const { path, step } = attempt.ask
@@ -133,8 +139,7 @@ export class Calling {
       } else this.#port.reserve(scope)
     }
     this.#performing += 1
-    book
-      .durable()
+    this.#readyFor(call)
       .then(() =>
         perform(call, host.provider(call.effect), {
           key,
@@ -147,6 +152,29 @@ export class Calling {
       .finally(() => {
         this.#performing -= 1
       })
+  }
+
+  /** Resolves when an effect may be performed. */
+  #readyFor({ sideEffects, durable }: EffectRequest): Promise<void> {
+    const { host, book } = this.#port
+    if (sideEffects !== 'none' || durable || host.durability === 'step') return book.durable()
+    this.#flushBehind()
+    return READY
+  }
+
+  /**
+   * Begins a flush that no read waits for, if one is still being performed at the next turn of the
+   * event loop: then the disk works beside it. A read that is answered at once needs no flush.
+   */
+  #flushBehind(): void {
+    if (this.#isFlushPlanned) return
+    this.#isFlushPlanned = true
+    nextTurn().then(() => {
+      this.#isFlushPlanned = false
+      if (this.#performing === 0 || this.#port.isStopping()) return
+      // A failed write poisons the ledger, and whatever waits for this run hears of it there.
+      this.#port.book.durable().catch(() => undefined)
+    })
   }
 
   /** Whether to run again rather than to act on what is not so any more. */

@@ -17,6 +17,8 @@ interface CallBase {
 export interface EffectRequest extends CallBase {
   readonly kind: 'effect'
   readonly sideEffects: SideEffectClass
+  /** A read that waits for the disk, as a write does. */
+  readonly durable: boolean
   readonly perform: ((call: EffectCall) => unknown) | undefined
   readonly locate: ((call: EffectCall) => Promise<Located<Json>> | Located<Json>) | undefined
 }

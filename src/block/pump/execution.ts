@@ -304,8 +304,13 @@ export class Execution {
     name: string,
     options: EffectOptions<Result> | NonNullable<EffectOptions<Result>['perform']>
   ): Promise<Result> {
-    const { request, sideEffects, perform, locate } =
-      typeof options === 'function' ? { perform: options } : options
+    const {
+      request,
+      sideEffects,
+      durable = false,
+      perform,
+      locate
+    } = typeof options === 'function' ? { perform: options } : options
     const block = this.#acting
     const effectClass = sideEffects ?? block.sideEffects
     if (exceeds(effectClass, block.sideEffects)) {
@@ -323,6 +328,7 @@ export class Execution {
     return this.#call<Result>(name, request ?? null, (call) => ({
       kind: 'effect',
       sideEffects: effectClass,
+      durable,
       perform,
       locate,
       ...call
@@ -337,6 +343,7 @@ export class Execution {
     return this.#call<Json>(name, request, (call) => ({
       kind: 'effect',
       sideEffects,
+      durable: false,
       perform,
       locate,
       ...call

@@ -43,7 +43,8 @@ export const resolveBlock: Block = defineBlock({
     let answer: Json
     try {
       const request = { text, actions: actions as unknown as Json, provider }
-      answer = await ctx.effect<Json>(PARSE_EFFECT, { request, sideEffects: 'none' })
+      const options = { request, sideEffects: 'none', durable: true } as const
+      answer = await ctx.effect<Json>(PARSE_EFFECT, options)
     } catch (error) {
       if (!(error instanceof EffectFailure)) throw error
       return { ...chat(text), problem: error.reason }
