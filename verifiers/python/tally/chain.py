@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Optional
 
 from .blobs import Blobs, Body, reference
-from .canonical import hash_json, hash_text, utf16
+from .canonical import hash_json, hash_text, is_hash, utf16
 from .merkle import MerkleTree, leaf_hash
 from .note import Note
 from .record import Item
@@ -111,7 +111,7 @@ class Chain:
         equal("identity", evidence["identity"], self.identity)
         equal("publicKey", evidence["publicKey"], self.key)
         equal("head", evidence["head"], {"receiptHash": self.last_hash, "seq": self.receipts})
-        self._blobs.field("payload", evidence["inputPayload"]["payload"], item, True)
+        self._blobs.field("payload", evidence["inputPayload"]["payload"], item, False)
         check_signature(evidence, "evidenceHash")
         self._append(text)
         self._report.count("evidence records")
@@ -179,11 +179,11 @@ class Chain:
 
     def _package(self, id: str, value: Any) -> None:
         """`installedDApps` follows from the state (docs/spec/state-root.md)."""
-        if value is None:
+        code_hash = value.get("codeHash") if isinstance(value, dict) else None
+        if is_hash(code_hash):
+            self._packages[id] = code_hash
+        else:
             self._packages.pop(id, None)
-            return
-        require(isinstance(value, dict) and isinstance(value.get("codeHash"), str), "package in the state", value, "codeHash")
-        self._packages[id] = value["codeHash"]
 
 
 def check_state(key: str, text: str, tree: StateTree) -> None:

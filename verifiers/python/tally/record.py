@@ -44,9 +44,11 @@ def parse_record(text: str) -> tuple[dict[str, Any], list[Item]]:
         letter = line[:1]
         rank = ORDER.find(letter) if letter else -1
         require(rank >= 0, "letter of a commit line", letter, f"one of {ORDER}")
-        # A letter that cannot follow in this item begins the next one.
-        if rank < last or (rank == last and letter not in REPEATS):
+        if letter == "I":
             items.append(Item())
+        else:
+            follows = rank > last or (rank == last and letter in REPEATS)
+            require(follows, "order of the lines of an item", letter, f"one of {ORDER[last:]}")
         last = rank
         _put(items[-1], letter, line)
     for item in items:
@@ -97,6 +99,5 @@ def _complete(item: Item) -> None:
     require(all(together) or not any(together), "R, W and O stand together", together, None)
     # "With each item of a run goes M" (docs/spec/journal.md, Code).
     equal("code over the journal of an item", item.code is not None, len(item.journal) > 0)
-    require(item.run is not None or not item.journal, "run of an item with a journal", None, "I")
     present = item.journal or item.receipt is not None or item.evidence is not None
     require(bool(present), "item without a record", item.run, None)

@@ -22,6 +22,8 @@ EVIDENCE = {
 }  # fmt: skip
 EVIDENCE_TYPES = ("abort", "denial", "failure")
 ROTATION_DOMAIN = b"tallystick/rotate"
+KERNEL_ID = "kernel@1"
+KERNEL_HASH = hash_json({"kernel": "tally-kernel/1"})
 
 
 def without(record: dict[str, Any], *names: str) -> dict[str, Any]:
@@ -65,7 +67,7 @@ def _unit(payload: dict[str, Any]) -> None:
     if "run" not in payload:
         return
     run = payload["run"]
-    members("run", run, RUN, frozenset(("parent", "trace")))
+    members("run", run, RUN, frozenset(("parent",)))
     require(isinstance(run["runId"], str) and isinstance(run["path"], str), "run", run, "texts")
     require(all(map(is_integer, (run["at"], run["attempt"], run["step"]))), "run", run, "integers")
     require("parent" not in run or is_hash(run["parent"]), "run.parent", run.get("parent"), "64 hex digits")
@@ -81,10 +83,14 @@ def _provider(receipt: dict[str, Any]) -> None:
     texts = isinstance(profile, dict) and all(isinstance(value, str) for value in profile.values())
     require(texts, "provider.profile", profile, "an object of texts")
     kind, id = provider["kind"], provider["id"]
-    if kind == "declared" and "run" in receipt["inputPayload"]:
-        equal("dappId", receipt["dappId"], f"block:{id}")
-    elif kind == "composite":
-        equal("dappId", receipt["dappId"], f"composite:{id}")
+    named = {"declared": f"block:{id}", "composite": f"composite:{id}", "kernel": "kernel", "package": id.rpartition("@")[0]}
+    require(kind in named, "provider.kind", kind, sorted(named))
+    # Receipts of ledgers without runs name their providers as they like.
+    if "run" in receipt["inputPayload"]:
+        equal("dappId", receipt["dappId"], named[kind])
+    if kind == "kernel":
+        equal("provider.id", id, KERNEL_ID)
+        equal("provider.codeHash", provider["codeHash"], KERNEL_HASH)
 
 
 def check_sealed(name: str, sealed: Any) -> None:

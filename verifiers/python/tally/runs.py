@@ -34,6 +34,8 @@ MEMBERS: dict[str, set[str]] = {
 STATUS = {"run.started": ("running",), "run.waiting": ("waiting",), "run.resumed": ("running",)}
 ENDS = ("done", "failed", "cancelled")
 INTENT = "tally-intent/1"
+INTENT_CODE_HASH = "e1d9f7f876bc475d8dd6f6cc9c078f675e1dc5b3171d79798162998dbb7fcf98"
+"""Of the kernel's leaf block `intent`, under which every wait of a run that is one intent is asked (waits.md)."""
 
 
 class Run:
@@ -118,7 +120,10 @@ class Runs:
         self._check_sealed(run, evidence["landed"], "root")
         end = item.journal[-1][1]
         id = evidence["inputPayload"]["id"]
-        if end["k"] == "scope":
+        if evidence["inputPayload"]["action"] == "step.deferred":
+            path = evidence["inputPayload"]["payload"]["path"]
+            equal("unit id", id, hash_json([run.id, path, end["step"]]))
+        elif end["k"] == "scope":
             equal("unit id", id, hash_json([run.id, end["path"], end["step"]]))
         if end["k"] != "run.finished":
             require("journalHash" not in evidence, "journalHash", evidence.get("journalHash"), None)
@@ -218,8 +223,11 @@ class Runs:
             "arguments": entry["request"], "chain": None, "identity": self._identity, "path": entry["path"],
             "policyHash": None, "runId": run.id, "signer": None, "step": entry["step"], **asking,
         }  # fmt: skip
+        self._wait_request(run, entry)
         if entry["seq"] is None:
             block_hash = run.started["definitionHash"]
+        elif run.is_intent:
+            block_hash = INTENT_CODE_HASH
         elif "blockHash" in entry:
             block_hash = entry["blockHash"]
         else:
@@ -227,6 +235,19 @@ class Runs:
             return
         equal("digest", entry["digest"], hash_json({**digested, "blockHash": block_hash}))
         self._report.count("digests of waits")
+
+    def _wait_request(self, run: Run, entry: dict[str, Any]) -> None:
+        """`requestHash` follows from the request that is shown."""
+        request = entry["request"]
+        if entry["seq"] is None:
+            expected = run.started["definitionHash"]
+        elif entry["reason"] == "poll":
+            expected = hash_json({"effect": "timer", "request": request})
+        elif entry["reason"] == "decision":
+            expected = hash_json({"effect": request["unknown_outcome"], "request": request["request"]})
+        else:
+            expected = hash_json({"effect": "wait", "request": request})
+        equal("requestHash of a wait", entry["requestHash"], expected)
 
     def _asking(self, run: Run, place: list[Any], entry: dict[str, Any]) -> dict[str, int]:
         """The number of a question that is asked again. Ledgers of 0.1.0 have none on any asking."""
