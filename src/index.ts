@@ -6,6 +6,7 @@
  */
 export type {
   AuditFailure,
+  Difference,
   ReceiptReplay,
   VerificationReport
 } from './audit/index.js'
@@ -72,6 +73,7 @@ export {
   importSnapshot,
   type LedgerState,
   type LocationImport,
+  type QuarantineMark,
   type Receipt,
   type RunRecord,
   type SnapshotReport,
@@ -84,6 +86,7 @@ export {
   defineConfig,
   type ExportOptions,
   type IntentRequest,
+  type OnQuarantine,
   type PlannedText,
   type RecheckOptions,
   type Registrations,

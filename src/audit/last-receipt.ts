@@ -9,6 +9,7 @@ import type {
 } from '../ledger/index.js'
 import { Auditor } from './auditor.js'
 import type { CodeSource } from './code-source.js'
+import { type Difference, differenceOfReceipt } from './difference.js'
 import { StateBefore } from './state-before.js'
 
 /** What doing the last receipt of a ledger again gave (K10). */
@@ -16,7 +17,13 @@ export type LastReceiptReplay =
   /** No receipt is there, or the last one is of no run: nothing can be done again. */
   | { readonly kind: 'nothing' }
   | { readonly kind: 'same'; readonly index: number }
-  | { readonly kind: 'different'; readonly index: number; readonly difference: HookVerdict }
+  | {
+      readonly kind: 'different'
+      readonly index: number
+      readonly verdict: HookVerdict
+      /** Undefined where other code is here than the one that made it. */
+      readonly difference: Difference | undefined
+    }
   | { readonly kind: 'not_checked'; readonly index: number; readonly why: string }
 
 type OpenLedger = Pick<Ledger, 'identity' | 'state' | 'receipt' | 'run' | 'journal'> &
@@ -90,7 +97,7 @@ async function replayOnce(given: {
   })
   const verified = verifiedOf(ledger, last, runId, before)
   for (const entry of journal) {
-    const difference = await fed(auditor, { entry, verified, stateBefore: before })
+    const verdict = await fed(auditor, { entry, verified, stateBefore: before })
     if (before.withheld !== undefined) {
       return {
         kind: 'not_checked',
@@ -98,7 +105,14 @@ async function replayOnce(given: {
         why: `the value of ${before.withheld} before it is not at hand`
       }
     }
-    if (difference !== undefined) return { kind: 'different', index, difference }
+    if (verdict !== undefined) {
+      return {
+        kind: 'different',
+        index,
+        verdict,
+        difference: differenceOfReceipt(verdict, verified)
+      }
+    }
   }
   if (auditor.reexecuted === 1) return { kind: 'same', index }
   return { kind: 'not_checked', index, why: auditor.finish().join('; ') }

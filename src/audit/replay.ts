@@ -2,6 +2,7 @@ import type { Hash, IdentityId } from '../core/index.js'
 import { type Store, type VerifiedReceipt, verifyLedger } from '../ledger/index.js'
 import { Auditor } from './auditor.js'
 import type { CodeSource } from './code-source.js'
+import type { Difference } from './difference.js'
 import type { AuditFailure } from './report.js'
 import { hooksOf } from './verify.js'
 
@@ -12,6 +13,8 @@ export interface ReceiptReplay {
   /** Whether it was executed again, twice, to the recorded result and changes. */
   readonly ok: boolean
   readonly failure?: AuditFailure
+  /** As in a report of a verification. */
+  readonly difference?: Difference
   readonly notChecked: readonly string[]
 }
 
@@ -33,7 +36,8 @@ export async function replayReceipt(options: {
     typeof which === 'number' ? index === which : receipt.receiptHash === which
   const auditor = new Auditor({ code, identity, executions: 2, isWanted })
   let found: { readonly index: number; readonly receiptHash: Hash } | undefined
-  const { onItem, onReceipt } = hooksOf(auditor)
+  const { hooks, found: differing } = hooksOf(auditor)
+  const { onItem, onReceipt } = hooks
   const { failure } = await verifyLedger({
     store,
     identity,
@@ -47,10 +51,12 @@ export async function replayReceipt(options: {
   })
   if (found === undefined) return undefined
   const isDone = failure === undefined || failure.field === ENOUGH.field
+  const difference = differing()
   return {
     ...found,
     ok: isDone && auditor.reexecuted === 1,
     ...(isDone ? {} : { failure }),
+    ...(difference === undefined ? {} : { difference }),
     notChecked: auditor.finish()
   }
 }

@@ -1,7 +1,10 @@
 import type {
+  QuarantineMark,
   VerificationReport as StructuralReport,
   VerificationFailure
 } from '../ledger/index.js'
+
+import type { Difference } from './difference.js'
 
 /** The first thing found wrong; everything before it stands. */
 export interface AuditFailure extends VerificationFailure {
@@ -17,6 +20,13 @@ export interface VerificationReport extends Omit<StructuralReport, 'failure' | '
    * bodies that are not here contradict nothing (B10).
    */
   readonly complete: boolean
+  /**
+   * Present where the failure is code that gives something else than what was signed: the records
+   * are whole (K10).
+   */
+  readonly difference?: Difference
+  /** Runs that are quarantined, as the state says; all of them, whatever else was found. */
+  readonly quarantined: readonly QuarantineMark[]
   /** Receipts that were done again, to the same result and the same changes. */
   readonly reexecuted: number
   /** Failed attempts and rolled back composites that were done again, to the same failure. */
@@ -38,13 +48,28 @@ export function verificationLine(report: Omit<VerificationReport, 'line'>): stri
   const { receipts, evidence, reexecuted, reexecutedFailures, failure } = report
   const records = plural(evidence, 'evidence record')
   const amount = plural(receipts, 'receipt') + (evidence === 0 ? '' : ` and ${records}`)
-  if (failure !== undefined) return `verify: FAILED at ${failureText(failure)}; ${amount} before it`
+  const held = quarantineText(report.quarantined)
+  if (failure !== undefined) {
+    return `verify: FAILED at ${failureText(failure)}; ${amount} before it${held}`
+  }
   const failures = reexecutedFailures === 0 ? '' : ` and ${plural(reexecutedFailures, 'failure')}`
   const isAgain = reexecuted + reexecutedFailures > 0
   const of = reexecuted === receipts ? '' : ` of ${grouped(receipts)}`
   const again = isAgain ? `, re-executed ${grouped(reexecuted)}${of}${failures}` : ''
-  return `verify: ${amount}, chain ok, signatures ok, state ok${again}; ${anchorText(report)}`
+  const anchored = anchorText(report)
+  return `verify: ${amount}, chain ok, signatures ok, state ok${again}; ${anchored}${held}`
 }
+
+function quarantineText(marks: readonly QuarantineMark[]): string {
+  if (marks.length === 0) return ''
+  const named = marks.slice(0, RUNS_SHOWN).map(({ run }) => run)
+  const more = marks.length - named.length
+  const rest = more > 0 ? ` and ${grouped(more)} more` : ''
+  return `; quarantined: ${named.join(', ')}${rest}`
+}
+
+/** Quarantined runs that the line names. */
+const RUNS_SHOWN = 3
 
 function anchorText({ anchored }: Omit<VerificationReport, 'line'>): string {
   const { upTo, logSize, source, notes } = anchored

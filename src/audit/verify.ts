@@ -3,10 +3,12 @@ import {
   type GivenNote,
   type Store,
   type VerificationReport as StructuralReport,
+  storedMarks,
   verifyLedger
 } from '../ledger/index.js'
 import { Auditor } from './auditor.js'
 import type { CodeSource } from './code-source.js'
+import { type Difference, differenceOfItem, differenceOfReceipt } from './difference.js'
 import { type VerificationReport, verificationLine } from './report.js'
 
 export interface DeepVerifyOptions {
@@ -34,23 +36,43 @@ export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<Veri
   if (isWanted && code === undefined) throw new TallyError('audit.no_code', {})
   const auditor =
     isWanted && code !== undefined ? new Auditor({ code, identity, executions }) : undefined
+  const hooks = auditor === undefined ? undefined : hooksOf(auditor)
   const headBefore = headOf(store, identity)
   const structural = await verifyLedger({
     store,
     identity,
     notes,
-    ...(auditor === undefined ? {} : hooksOf(auditor))
+    ...(hooks === undefined ? {} : hooks.hooks)
   })
   const isMoved = headBefore !== headOf(store, identity)
-  return reportOf({ structural, auditor, isMoved, isNoted: notes.length > 0, began })
+  const quarantined = await storedMarks(store, identity)
+  const difference = hooks?.found()
+  const isNoted = notes.length > 0
+  return reportOf({ structural, auditor, isMoved, isNoted, began, quarantined, difference })
 }
 
-export function hooksOf(
-  auditor: Auditor
-): Pick<Parameters<typeof verifyLedger>[0], 'onItem' | 'onReceipt'> {
+/** An auditor as a verification calls it, and the difference that ended the verification. */
+export interface AuditHooks {
+  readonly hooks: Pick<Parameters<typeof verifyLedger>[0], 'onItem' | 'onReceipt'>
+  found(): Difference | undefined
+}
+
+export function hooksOf(auditor: Auditor): AuditHooks {
+  let difference: Difference | undefined
   return {
-    onItem: (item) => auditor.item(item),
-    onReceipt: (receipt) => auditor.receipt(receipt)
+    hooks: {
+      onItem: async (item) => {
+        const verdict = await auditor.item(item)
+        if (verdict !== undefined) difference = differenceOfItem(verdict, item)
+        return verdict
+      },
+      onReceipt: async (receipt) => {
+        const verdict = await auditor.receipt(receipt)
+        if (verdict !== undefined) difference = differenceOfReceipt(verdict, receipt)
+        return verdict
+      }
+    },
+    found: () => difference
   }
 }
 
@@ -63,8 +85,10 @@ function reportOf(found: {
   readonly isMoved: boolean
   readonly isNoted: boolean
   readonly began: number
+  readonly quarantined: VerificationReport['quarantined']
+  readonly difference: Difference | undefined
 }): VerificationReport {
-  const { structural, auditor, isMoved, isNoted, began } = found
+  const { structural, auditor, isMoved, isNoted, began, quarantined, difference } = found
   const { failure } = structural
   const isOvertaken = isMoved && failure !== undefined && moving.test(failure.field)
   const notChecked = structural.notChecked.filter((text) => text !== 'everything after the failure')
@@ -83,6 +107,8 @@ function reportOf(found: {
     reexecutedByProfile: auditor?.reexecutedByProfile ?? {},
     elapsedMs: elapsedMs() - began,
     ...(failure === undefined || isOvertaken ? {} : { failure }),
+    ...(difference === undefined ? {} : { difference }),
+    quarantined,
     anchored: { ...structural.anchored, source: sourceOf(structural) },
     notChecked
   }

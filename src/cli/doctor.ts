@@ -165,15 +165,22 @@ async function checkHealth(frame: Frame, realPath: string): Promise<Check> {
     const session = await openSession(frame, 'read')
     try {
       const status = await session.client.request('status', {})
+      const { quarantineWarning, readRollback } = await import('../runtime/index.js')
       const { mode, receipts, process: pid, warnings } = status
-      const { readRollback } = await import('../runtime/index.js')
       const cause = status.cause ?? (await readRollback(realPath, status)) ?? null
       const holder = session.holder === 'owner' ? `, held by process ${pid}` : ''
-      const found = `${mode}, ${receipts} receipts${holder}`
+      const held = status.quarantined.map(({ run }) => run).join(', ')
+      const marked = held === '' ? '' : `, quarantined: ${held}`
+      const found = `${mode}, ${receipts} receipts${holder}${marked}`
       const isSound = mode === 'ready' || mode === 'committing'
       if (isSound && cause === null && status.isFollower) {
         const fix = 'It can be read and verified; "tally import --take-over" lets it run here.'
         return { name: 'ledger', state: 'warning', found: `imported, ${found}`, fix }
+      }
+      const [mark] = status.quarantined
+      if (isSound && cause === null && mark !== undefined) {
+        const fix = quarantineWarning(mark)
+        return { name: 'ledger', state: 'warning', found, fix }
       }
       if (isSound && cause === null && warnings.length > 0) {
         const fix = 'Run "tally verify --replay" with the configuration that has the code.'

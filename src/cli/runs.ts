@@ -16,9 +16,9 @@ export async function runs(frame: Frame, options: { readonly status?: string }):
       await output.ready()
       if (!output.isJson) found.push(one)
     }
-    const rows = found.map(({ id, name, status, updatedAt, waits }) => [
+    const rows = found.map(({ id, name, status, updatedAt, waits, quarantined }) => [
       id,
-      statusText(output.paint, status),
+      quarantined ? output.paint('red', 'quarantined') : statusText(output.paint, status),
       name,
       timeText(updatedAt),
       waits.length === 0 ? '' : `${waits.length} open`

@@ -45,6 +45,9 @@ function showRun(frame: Frame, view: RunView): void {
   const { id, name, status, startedAt, updatedAt, definitionHash, input, response } = view
   output.document('run', view)
   output.line(text`${paint('bold', id)} ${statusText(paint, status)}`)
+  if (view.quarantined) {
+    output.line(text`${paint('red', 'quarantined')} see "tally doctor"; release or cancel it`)
+  }
   output.line(text`document   ${name} ${definitionHash}`)
   output.line(text`started    ${timeText(startedAt)}`)
   output.line(text`changed    ${timeText(updatedAt)}, ${view.entries} journal entries`)

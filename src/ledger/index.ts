@@ -43,6 +43,14 @@ export {
   type OwnerRequest,
   type OwnerSocket
 } from './owner/index.js'
+export {
+  markIn,
+  markOf,
+  marksOf,
+  QUARANTINE_PREFIX,
+  type QuarantineMark,
+  storedMarks
+} from './read/quarantine-marks.js'
 export { parseEvidence, parseReceipt } from './receipt/parse.js'
 export type {
   BlobReference,

@@ -10,8 +10,9 @@ import {
 } from '../block/index.js'
 import { canonicalize, isRunId, type Json, limits, type RunId, TallyError } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
-import { acceptable, type Compiled, checkSame, type Known, type Settled } from './known.js'
+import { acceptable, type Compiled, checkSame, isEnded, type Known, type Settled } from './known.js'
 import type { LeftBehind } from './left-behind.js'
+import type { Quarantine } from './quarantine.js'
 import type { CompiledRoot, PreparedRun } from './registry.js'
 import { Start, type StartTerms } from './run-terms.js'
 import { firstEntry } from './standing.js'
@@ -28,6 +29,7 @@ export interface BeginningPort {
   readonly ledger: Ledger
   readonly host: Omit<PumpHost, 'emit'>
   readonly leftBehind: LeftBehind
+  readonly quarantine: Pick<Quarantine, 'check' | 'refuses'>
   /** Throws `runtime.closed`. */
   checkOpen(): void
   liveCount(): number
@@ -124,6 +126,8 @@ export class Beginnings {
       this.#port.settle(runId, known, { result: refused })
       return
     }
+    const doubted = this.#port.quarantine.refuses(prepared.compiled)
+    if (doubted !== undefined) throw doubted
     for (let ready = this.#untilReady(prepared); ready !== undefined; ) {
       await ready
       ready = this.#untilReady(prepared)
@@ -160,6 +164,7 @@ export class Beginnings {
     const record = this.#port.ledger.run(runId)
     if (record === undefined) return false
     checkSame(record, prepared, start)
+    if (!isEnded(record)) this.#port.quarantine.check(runId)
     const known = await this.#port.attach(runId)
     if (record.status === 'running') await this.#port.takeUp(runId, known)
     return true

@@ -1,20 +1,25 @@
-import { type CodeSource, type LastReceiptReplay, replayLastReceipt } from '../audit/index.js'
+import {
+  type CodeSource,
+  type Difference,
+  type LastReceiptReplay,
+  replayLastReceipt
+} from '../audit/index.js'
 import { isTallyError, limits, systemClock, TallyError } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 
 /**
  * Does the last receipt again when a ledger is opened (K10).
  *
- * Owns: nothing. A difference puts the ledger into safe mode; whatever could not be compared (code
- * that is not registered, withheld bodies, another engine, a run that is too long) is a warning,
- * which it returns, and no more.
+ * Owns: nothing. A difference is returned, and its run quarantined (L14); whatever could not be
+ * compared (code that is not registered, withheld bodies, another engine, a run that is too long)
+ * is a warning, which it returns, and no more.
  */
 export async function checkLastReceipt(options: {
   readonly ledger: Ledger
   readonly code: CodeSource
-}): Promise<readonly string[]> {
+}): Promise<LastReceiptFound> {
   const { ledger } = options
-  if (ledger.state().mode === 'safe') return []
+  if (ledger.state().mode === 'safe') return nothing
   let found: LastReceiptReplay
   try {
     found = await withinBound(replayLastReceipt(options), ledger)
@@ -22,24 +27,34 @@ export async function checkLastReceipt(options: {
     // What cannot be read is damaged (L4).
     if (!isTallyError(error)) throw error
     ledger.enterSafeMode({ code: error.code, message: error.message })
-    return []
+    return nothing
   }
   switch (found.kind) {
     case 'nothing':
     case 'same':
-      return []
+      return nothing
     case 'different': {
-      const { field, key, expected, actual } = found.difference
+      const { verdict, difference, index } = found
+      const { field, key, expected, actual } = verdict
       const about = key === undefined ? field : `${field} (${key})`
       const problem = `${about}: expected ${shown(expected)}, found ${shown(actual)}`
-      const error = new TallyError('runtime.replay_mismatch', { index: found.index, problem })
-      ledger.enterSafeMode({ code: error.code, message: error.message })
-      return []
+      const { message } = new TallyError('runtime.replay_mismatch', { index, problem })
+      return { warnings: [message], ...(difference === undefined ? {} : { difference }) }
     }
     case 'not_checked':
-      return [`the last receipt, ${found.index}, was not done again: ${found.why}`]
+      return { warnings: [`the last receipt, ${found.index}, was not done again: ${found.why}`] }
   }
 }
+
+/** What executing the last receipt again found. */
+export interface LastReceiptFound {
+  /** What the owner should know, in words. */
+  readonly warnings: readonly string[]
+  /** Code that gave something else than what was signed. */
+  readonly difference?: Difference
+}
+
+const nothing: LastReceiptFound = { warnings: [] }
 
 /** Opening does not wait for slow code; what it still does is not heard. */
 async function withinBound(

@@ -1,5 +1,5 @@
 import type { OpenWait, Position, RunEvent } from '../block/index.js'
-import { copyJson, type Json, limits, type RunId } from '../core/index.js'
+import { copyJson, type Hash, type Json, limits, type RunId } from '../core/index.js'
 
 /** An event as it is handed out, or news about the run's being told of. */
 export type DeliveredEvent =
@@ -21,6 +21,18 @@ export type DeliveredEvent =
       readonly invocationId: string
       readonly kind: 'text' | 'reasoning' | 'tool'
       readonly text: string
+    }
+  /**
+   * Something of the run came out otherwise when it was executed again: it performs nothing until
+   * its owner releases it (K10). `receipt` null: what differs is in its journal.
+   */
+  | {
+      readonly type: 'run.quarantined'
+      readonly runId: RunId
+      readonly at: number
+      readonly receipt: Hash | null
+      readonly provider: string | null
+      readonly field: string
     }
   /** The reader was too slow for some. */
   | { readonly type: 'events.dropped'; readonly runId: RunId; readonly count: number }

@@ -8,6 +8,6 @@ import type { RuntimeOptions } from './runtime-api.js'
  */
 export async function createRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
   // Reading a ledger needs none of this, and the command line reads more often than it runs.
-  const { openRuntime } = await import('./runtime.js')
+  const { openRuntime } = await import('./open-runtime.js')
   return openRuntime(options)
 }

@@ -48,6 +48,8 @@ export interface IntentsParts {
   readonly random: Random
   /** `replay`: nothing new is taken (K10). */
   readonly mode: 'normal' | 'replay'
+  /** Reads anew which runs are quarantined. */
+  quarantined(): Promise<void>
   /** Notes what is installed in the integrity lock (K10). */
   keepLock(): Promise<void>
   /** Answers a system intent that only reads (K2); undefined when it is none of those. */
@@ -156,6 +158,9 @@ export class Intents {
       await this.#parts.keepLock()
     }
     if (action === 'system.grant') await this.#wake(by)
+    if (action === 'system.quarantine' || action === 'system.release') {
+      await this.#parts.quarantined()
+    }
   }
 
   /**

@@ -28,6 +28,8 @@ export interface MailOptions {
   waits(runId: RunId): readonly OpenWait[]
   /** Runs in memory. */
   liveRuns(): Iterable<RunId>
+  /** Whether a run is quarantined, and takes no answer. */
+  isHeld(runId: RunId): boolean
   /** A document that others use, by its name. */
   document(name: string): DocumentDefinition | undefined
 }
@@ -141,12 +143,13 @@ export class Mail {
   ): AsyncGenerator<{ readonly runId: RunId; readonly wait: OpenWait }> {
     const live = new Set(this.#options.liveRuns())
     for (const runId of live) {
+      if (this.#options.isHeld(runId)) continue
       for (const wait of this.#options.waits(runId)) {
         if (wait.reason === reason) yield { runId, wait }
       }
     }
     for await (const record of this.#options.ledger.runs()) {
-      if (live.has(record.runId)) continue
+      if (live.has(record.runId) || this.#options.isHeld(record.runId)) continue
       for (const wait of waitsOf(record)) {
         if (wait.reason === reason) yield { runId: record.runId, wait }
       }

@@ -4,6 +4,7 @@ import { canonicalizeLedgerValue, type Hash, type Json, sha256Hex } from '../cor
 import type { Ledger } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { checkBytes } from './messages.js'
+import type { Quarantine } from './quarantine.js'
 import type { Registry } from './registry.js'
 
 export interface RunsOptions {
@@ -12,6 +13,8 @@ export interface RunsOptions {
   readonly host: Omit<PumpHost, 'emit'>
   /** Told when a step of a run has changed the tables of the kernel, and where that stands. */
   readonly onKernelWork?: (position: Position) => void
+  /** Which runs came out otherwise, and are not to go on. */
+  readonly quarantine: Pick<Quarantine, 'check' | 'holds' | 'refusal' | 'failed' | 'refuses'>
   readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
 }
 

@@ -55,7 +55,8 @@ export class Runs {
       },
       waits: (runId) => this.waits(runId),
       liveRuns: () => this.#liveRuns(),
-      document: (name) => options.registry.composite(name)
+      document: (name) => options.registry.composite(name),
+      isHeld: (runId) => options.quarantine.holds(runId)
     })
   }
 
@@ -65,6 +66,7 @@ export class Runs {
       ledger,
       host,
       leftBehind: this.#leftBehind,
+      quarantine: this.#options.quarantine,
       checkOpen: () => this.#checkOpen(),
       liveCount: () => this.#live,
       known: (runId) => this.#known.get(runId),
@@ -82,9 +84,11 @@ export class Runs {
     })
   }
 
-  /** News of a run that are no history. */
-  tell(event: DeliveredEvent): void {
-    this.#known.get(event.runId)?.tell(event)
+  /** Hands on news of a run that are no history; false when nobody hears of the run. */
+  tell(event: DeliveredEvent): boolean {
+    const known = this.#known.get(event.runId)
+    known?.tell(event)
+    return known?.isHeard === true
   }
 
   get liveCount(): number {
@@ -134,7 +138,7 @@ export class Runs {
   async resumeAll(): Promise<readonly RunId[]> {
     const resumed: RunId[] = []
     for await (const record of this.#options.ledger.runs()) {
-      if (isEnded(record)) continue
+      if (isEnded(record) || this.#options.quarantine.holds(record.runId)) continue
       const known = await this.attach(record.runId)
       if (record.status === 'running') {
         await this.#takeUp(record.runId, known)
@@ -155,6 +159,7 @@ export class Runs {
 
   async #takeUp(runId: RunId, known: Known): Promise<void> {
     if (known.live !== undefined) return
+    this.#options.quarantine.check(runId)
     known.resuming ??= this.#rebuild(runId, known).finally(() => {
       known.resuming = undefined
     })
@@ -182,6 +187,7 @@ export class Runs {
         await this.#ended(runId, known, pump, compiled, await run())
       } catch (error) {
         this.#let(known)
+        await this.#options.quarantine.failed(runId, error)
         this.#settle(runId, known, { error })
       }
     })()
@@ -193,6 +199,18 @@ export class Runs {
       }
     }
     this.#live += 1
+  }
+
+  /** Stops a run that is quarantined, and lets no due time take it up. */
+  hold(runId: RunId): void {
+    const known = this.#known.get(runId)
+    known?.callOffDue?.()
+    known?.live?.pump?.stop()
+  }
+
+  /** Arms the due time of a run that was released. */
+  async free(runId: RunId): Promise<void> {
+    if (this.#options.ledger.run(runId) !== undefined) await this.attach(runId)
   }
 
   async #ended(
@@ -220,7 +238,9 @@ export class Runs {
     this.#let(known)
     // What it was told meanwhile takes it up again.
     if (goesOn && !this.#isClosing) return
-    if (end.kind === 'parked') {
+    const held = this.#options.quarantine.refusal(runId)
+    if (held !== undefined) this.#settle(runId, known, { error: held })
+    else if (end.kind === 'parked') {
       const { waits, due } = end
       known.emit({ type: 'run.parked', runId, at: pump.book.at, waits, due }, position)
       this.#setDue(runId, known, due)
@@ -242,7 +262,7 @@ export class Runs {
   #setDue(runId: RunId, known: Known, due: number | null): void {
     known.callOffDue?.()
     known.callOffDue = undefined
-    if (due === null || this.#isClosing) return
+    if (due === null || this.#isClosing || this.#options.quarantine.holds(runId)) return
     known.callOffDue = this.#options.host.clock.schedule(due, () => {
       this.#takeUp(runId, known).catch((error: unknown) => this.#settle(runId, known, { error }))
     })

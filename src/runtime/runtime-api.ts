@@ -6,6 +6,7 @@ import type { IntentReply, NetworkOptions, StageListener, Versions } from '../in
 import type {
   JournalEntry,
   LedgerState,
+  QuarantineMark,
   RunRecord,
   SnapshotReport,
   StoredReceipt
@@ -16,6 +17,7 @@ import type { ExportOptions } from './exporting.js'
 import type { RunHandle } from './handle.js'
 import type { IntentRequest } from './intents.js'
 import type { OpenOptions } from './open.js'
+import type { OnQuarantine } from './quarantine.js'
 import type { RecheckOptions, TransactionCheck } from './recheck.js'
 import type { Registrations } from './registry.js'
 import type { RuntimeAudit, VerifyOptions } from './verifying.js'
@@ -45,6 +47,12 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
    * `normal`.
    */
   readonly mode?: 'normal' | 'replay'
+  /**
+   * A run whose results come out otherwise when they are executed again is quarantined. `warn`
+   * (default): new runs of its blocks begin as ever. `refuse_version`: no run begins whose document
+   * names a block in that version, until the run is released.
+   */
+  readonly onQuarantine?: OnQuarantine
   readonly clock?: Clock
   readonly random?: Random
 }
@@ -53,6 +61,8 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
 export interface RuntimeStatus extends LedgerState {
   /** What could not be checked when it was opened, in words; no reason for safe mode (K10). */
   readonly warnings: readonly string[]
+  /** Runs that came out otherwise when they were executed again, and perform nothing (K10). */
+  readonly quarantined: readonly QuarantineMark[]
 }
 
 export interface StartOptions {
@@ -97,7 +107,12 @@ export interface Runtime extends AsyncDisposable {
   install(packed: string): Promise<IntentReply>
   /** A run of this ledger by its id, without taking it up. Rejects with `run.not_found`. */
   attach(id: string): Promise<RunHandle>
-  /** Takes up an interrupted run. */
+  /**
+   * Lets a quarantined run go on with the code that is here: a receipt says so, and the run then
+   * goes on as any other. Fails as `not_quarantined`.
+   */
+  release(id: string): Promise<IntentReply>
+  /** Takes up an interrupted run. Rejects with `run.quarantined`. */
   resume(id: string): Promise<RunHandle>
   /** Records of all runs, as far as they are durable. */
   runs(): AsyncIterable<RunRecord>
@@ -147,6 +162,7 @@ export interface WiredOptions {
   readonly profile?: Json
   readonly network?: NetworkOptions
   readonly mode?: 'normal' | 'replay'
+  readonly onQuarantine?: OnQuarantine
   /** Default: those of this program. For tests of what a later one does. */
   readonly versions?: Versions
   /** Hears the stages of intents; for tests and inspectors. */

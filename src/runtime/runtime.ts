@@ -1,26 +1,29 @@
 import { EventEmitter } from 'eventemitter3'
-import { currentProfile, type ReceiptReplay, type VerificationReport } from '../audit/index.js'
+import {
+  currentProfile,
+  type Difference,
+  type ReceiptReplay,
+  type VerificationReport
+} from '../audit/index.js'
 import { type Diagnostic, lintDocument } from '../block/index.js'
 import { openPackage } from '../capability/index.js'
 import {
   type Hash,
   type IdentityId,
   type Json,
+  type JsonObject,
   type Random,
   type RunId,
-  systemClock,
-  systemRandom,
   TallyError
 } from '../core/index.js'
 import { type IntentReply, KERNEL_VERSION, programVersions } from '../intent/index.js'
-import {
-  type JournalEntry,
-  type Ledger,
-  mainIdentity,
-  type OwnerHandler,
-  type RunRecord,
-  type SnapshotReport,
-  type StoredReceipt
+import type {
+  JournalEntry,
+  Ledger,
+  OwnerHandler,
+  RunRecord,
+  SnapshotReport,
+  StoredReceipt
 } from '../ledger/index.js'
 import { checkAtBoot } from './boot-checks.js'
 import type { DeliveredEvent } from './channel.js'
@@ -30,61 +33,26 @@ import {
   type ResolvedText,
   type ResolveOptions
 } from './conversation.js'
-import { isEnded } from './ended.js'
 import { type ExportOptions, exportIntent, exportLedger } from './exporting.js'
-import type { Answer, RunHandle } from './handle.js'
+import type { RunHandle } from './handle.js'
 import { Importing } from './importing.js'
 import { IntegrityLock } from './integrity-lock.js'
 import { type IntentRequest, Intents } from './intents.js'
 import { kernelFor } from './kernel.js'
-import type { Known } from './known.js'
-import { messageOf, ownerNamed } from './messages.js'
-import { MEMORY_LOCATION, type OpenedLedger, openForRuntime } from './open.js'
+import { handleOf } from './known-handle.js'
+import { ownerNamed } from './messages.js'
+import { MEMORY_LOCATION, type OpenedLedger } from './open.js'
 import { Packages } from './packages.js'
 import { hostOf } from './pump-host.js'
+import { Quarantine } from './quarantine.js'
 import { type RecheckOptions, recheckRun, type TransactionCheck } from './recheck.js'
-import { Registry } from './registry.js'
+import type { Registry } from './registry.js'
 import { Runs } from './runs.js'
-import type {
-  Runtime,
-  RuntimeOptions,
-  RuntimeStatus,
-  StartOptions,
-  WiredOptions
-} from './runtime-api.js'
+import type { Runtime, RuntimeStatus, StartOptions, WiredOptions } from './runtime-api.js'
 import { serve, verifySteadily } from './service.js'
-import { SessionFiles } from './session-notes.js'
 import { SystemActs } from './system-acts.js'
 import { readSystem } from './system-reading.js'
 import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
-
-/** What `createRuntime` does once it is loaded. */
-export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
-  const clock = options.clock ?? systemClock
-  const random = options.random ?? systemRandom
-  const registry = await Registry.open(options)
-  const opened = await openForRuntime(options, { random })
-  const runtime = new WiredRuntime(opened, registry, {
-    clock,
-    random,
-    durability: options.durability ?? 'output',
-    ...(options.network === undefined ? {} : { network: options.network }),
-    ...(options.mode === undefined ? {} : { mode: options.mode })
-  })
-  try {
-    await runtime.checkIntegrity()
-    await runtime.loadPackages(options.packages ?? [])
-    await runtime.noteSessions()
-    if (options.serve !== false) runtime.listen()
-    if (options.resume === true) await runtime.resumeAll()
-    // Nobody changes what its methods do (K10).
-    Object.freeze(runtime)
-    return runtime
-  } catch (error) {
-    await runtime.close()
-    throw error
-  }
-}
 
 /** The runtime as its own package sees it; users see {@link Runtime}. */
 export class WiredRuntime implements Runtime {
@@ -104,6 +72,7 @@ export class WiredRuntime implements Runtime {
   readonly #conversation: Conversation
   readonly #acts: SystemActs
   readonly #importing: Importing
+  readonly quarantine: Quarantine
   #warnings: readonly string[] = []
   #closed: Promise<void> | undefined
 
@@ -124,16 +93,23 @@ export class WiredRuntime implements Runtime {
     })
     this.packages = new Packages(this.ledger, kernel.shelf, kernel.sandbox)
     const host = hostOf(this.ledger, registry, { clock, profile, durability })
+    this.quarantine = this.#quarantining(options.onQuarantine)
     this.runsOf = new Runs({
       ledger: this.ledger,
       registry,
+      quarantine: this.quarantine,
       events: this.events,
       host,
       onKernelWork: (position) => this.intents.stepped(position)
     })
     registry.rooms.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
     const { store, realPath } = opened
-    this.audit = auditOf({ store, identity: this.ledger.identity, code: registry })
+    this.audit = auditOf({
+      store,
+      identity: this.ledger.identity,
+      code: registry,
+      found: (difference) => this.#found(difference)
+    })
     const { ledger, packages, audit, runsOf: runs } = this
     const codeHashes = () => packages.installedCode()
     this.#lock = new IntegrityLock({ ledger, kernel: KERNEL_VERSION, realPath, codeHashes })
@@ -147,6 +123,7 @@ export class WiredRuntime implements Runtime {
       random,
       mode: options.mode ?? 'normal',
       keepLock: () => this.#lock.keep(),
+      quarantined: () => this.quarantine.refresh(),
       read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload),
       act: (asked) => this.#acts.act(asked),
       exports: (asked) => exportIntent(opened, asked),
@@ -159,11 +136,15 @@ export class WiredRuntime implements Runtime {
       start: (document, given) => this.start(document, given)
     })
     runs.mail.onPermission((wait, by) => this.intents.approve(wait, by))
-    this.service = serve({
+    this.service = this.#serving()
+  }
+
+  #serving(): OwnerHandler {
+    return serve({
       ledger: this.ledger,
-      location: opened.realPath ?? MEMORY_LOCATION,
+      location: this.#opened.realPath ?? MEMORY_LOCATION,
       warnings: () => this.#warnings,
-      running: { runs: this.runsOf, registry },
+      running: { runs: this.runsOf, registry: this.registry },
       asking: {
         intent: (request, principal) => this.intents.submit(request, principal),
         planText: (text, given) => this.planText(text, given),
@@ -181,9 +162,29 @@ export class WiredRuntime implements Runtime {
   /** Checks what is there, and notes with which program it goes on (K2, K10). */
   async checkIntegrity(): Promise<void> {
     const { ledger, packages, registry: code } = this
-    this.#warnings = await checkAtBoot({ ledger, packages, code, lock: this.#lock })
+    const { warnings, difference } = await checkAtBoot({ ledger, packages, code, lock: this.#lock })
+    this.#warnings = warnings
+    await this.quarantine.refresh()
     if (this.#mode === 'replay') return
     await this.#acts.begin((action) => this.intent({ action }))
+    if (difference !== undefined) await this.quarantine.found(difference)
+  }
+
+  #quarantining(onQuarantine: WiredOptions['onQuarantine']): Quarantine {
+    const parts = {
+      ledger: this.ledger,
+      mark: (payload: JsonObject) => this.intent({ action: 'system.quarantine', payload }),
+      hold: (run: RunId) => this.runsOf.hold(run),
+      free: (run: RunId) => this.runsOf.free(run),
+      tell: (event: DeliveredEvent) => {
+        if (!this.runsOf.tell(event)) this.events.emit('event', event)
+      }
+    }
+    return new Quarantine(parts, onQuarantine)
+  }
+
+  async #found(difference: Difference): Promise<void> {
+    if (this.#mode === 'normal') await this.quarantine.found(difference)
   }
 
   /** Takes up what is installed, and installs what is new at these paths. */
@@ -239,17 +240,21 @@ export class WiredRuntime implements Runtime {
       inputs,
       principal: ownerNamed()
     })
-    return this.#handle(runId, known)
+    return handleOf(runId, known, this.runsOf)
   }
 
   async attach(id: string): Promise<RunHandle> {
     const runId = id as RunId
-    return this.#handle(runId, await this.runsOf.attach(runId))
+    return handleOf(runId, await this.runsOf.attach(runId), this.runsOf)
   }
 
   async resume(id: string): Promise<RunHandle> {
     const runId = id as RunId
-    return this.#handle(runId, await this.runsOf.resume(runId))
+    return handleOf(runId, await this.runsOf.resume(runId), this.runsOf)
+  }
+
+  release(id: string): Promise<IntentReply> {
+    return this.intent({ action: 'system.release', payload: { run: id } })
   }
 
   resumeAll(): Promise<readonly RunId[]> {
@@ -314,20 +319,8 @@ export class WiredRuntime implements Runtime {
   }
 
   status(): RuntimeStatus {
-    return { ...this.ledger.state(), warnings: this.#warnings }
-  }
-
-  /** Has the sessions that backends keep for agents noted beside the ledger. */
-  async noteSessions(): Promise<void> {
-    const { realPath, location } = this.#opened
-    // In safe mode nobody knows which runs are over.
-    if (realPath === undefined || this.#mode !== 'normal' || !this.#isSound()) return
-    const isMain = location === undefined || mainIdentity(location.marker) === this.identity
-    const notes = await SessionFiles.open(realPath, isMain ? undefined : this.identity)
-    this.registry.rooms.useNotes(notes, (runId) => {
-      const record = this.ledger.run(runId as RunId)
-      return record === undefined || isEnded(record)
-    })
+    const quarantined = this.quarantine.marks()
+    return { ...this.ledger.state(), warnings: this.#warnings, quarantined }
   }
 
   close(): Promise<void> {
@@ -364,25 +357,5 @@ export class WiredRuntime implements Runtime {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.close()
-  }
-
-  #handle(runId: RunId, known: Known): RunHandle {
-    const runs = this.runsOf
-    const answer = (token: string, given: Answer, action: 'approve' | 'deny') =>
-      runs.mail.message(runId, messageOf(token, given, action))
-    return {
-      id: runId,
-      result: known.result.promise,
-      waits: () => runs.durableWaits(runId),
-      approve: (token, given) => answer(token, given, 'approve'),
-      deny: (token, given) => answer(token, given, 'deny'),
-      resume: (token, { action = 'resume', ...given }) =>
-        runs.mail.message(runId, messageOf(token, given, action)),
-      cancel: (reason = 'cancelled by the owner') =>
-        runs.mail.cancel(runId, reason, ownerNamed(undefined)),
-      [Symbol.asyncIterator]: () => runs.read(runId, known)[Symbol.asyncIterator](),
-      // Leaving the scope lets go of the handle only; the run goes on.
-      [Symbol.asyncDispose]: async () => undefined
-    }
   }
 }

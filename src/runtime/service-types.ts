@@ -5,6 +5,7 @@ import type { IntentReply } from '../intent/index.js'
 import type {
   GivenNote,
   LedgerMode,
+  QuarantineMark,
   Receipt,
   RunStatus,
   SnapshotReport,
@@ -30,6 +31,8 @@ export interface ServiceStatus {
   readonly isFollower: boolean
   /** What could not be checked when it was opened, in words (K10). */
   readonly warnings: readonly string[]
+  /** Runs that came out otherwise when they were executed again, and perform nothing (K10). */
+  readonly quarantined: readonly QuarantineMark[]
 }
 
 export interface RunSummary {
@@ -45,6 +48,8 @@ export interface RunSummary {
   readonly waits: readonly OpenWait[]
   /** When it goes on by itself, or null. */
   readonly due: number | null
+  /** It came out otherwise when it was executed again, and performs nothing (K10). */
+  readonly quarantined: boolean
 }
 
 export interface RunView extends RunSummary {

@@ -19,12 +19,13 @@ import {
   systemClock,
   TallyError
 } from '../core/index.js'
-import type {
-  GivenNote,
-  Ledger,
-  OwnerHandler,
-  OwnerRequest,
-  SnapshotReport
+import {
+  type GivenNote,
+  type Ledger,
+  marksOf,
+  type OwnerHandler,
+  type OwnerRequest,
+  type SnapshotReport
 } from '../ledger/index.js'
 import { agentNamed, refuseAgent } from './agents.js'
 import type { ExportOptions } from './exporting.js'
@@ -196,7 +197,7 @@ function streamsOf(parts: ServiceParts): Streams {
     runs: async function* (params) {
       params.end()
       for await (const record of ledger.runs({ durable: true }))
-        yield imported(parts, runSummary(record, parts.running?.runs))
+        yield imported(parts, runSummary(record, { ledger, runs: parts.running?.runs }))
     },
     receipts: async function* (params) {
       const last = params.optionalCount('last')
@@ -294,7 +295,7 @@ function imported<Shown extends RunSummary>({ isFollower }: ServiceParts, run: S
   return isFollower === true && isOpen ? { ...run, status: 'imported' } : run
 }
 
-function statusOf(parts: ServiceParts): ServiceStatus {
+async function statusOf(parts: ServiceParts): Promise<ServiceStatus> {
   const { ledger, location, running, warnings, isFollower = false } = parts
   const { identity, mode, cause = null, receipts, epoch } = ledger.state()
   const readOnly = running === undefined
@@ -310,7 +311,9 @@ function statusOf(parts: ServiceParts): ServiceStatus {
     readOnly,
     isFollower
   }
-  return { ...shown, warnings: warnings?.() ?? [] }
+  const marks = await marksOf(ledger).catch(() => [])
+  const quarantined = marks.filter(({ isReleased }) => !isReleased)
+  return { ...shown, warnings: warnings?.() ?? [], quarantined }
 }
 
 /**

@@ -1,8 +1,18 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SessionNote, SessionNotes } from '../agent/index.js'
-import { canonicalize, type IdentityId, isJsonObject, type Json, sha256Hex } from '../core/index.js'
-import { readIfPresent, replaceFile } from '../ledger/index.js'
+import {
+  canonicalize,
+  type IdentityId,
+  isJsonObject,
+  type Json,
+  type RunId,
+  sha256Hex
+} from '../core/index.js'
+import { mainIdentity, readIfPresent, replaceFile } from '../ledger/index.js'
+import { isEnded } from './ended.js'
+import type { OpenedLedger } from './open.js'
+import type { Registry } from './registry.js'
 
 const DIRECTORY = 'agent-sessions'
 
@@ -55,6 +65,24 @@ export class SessionFiles implements SessionNotes {
   #pathOf(id: string): string {
     return join(this.#directory, `${sha256Hex(id)}.json`)
   }
+}
+
+/** Has the sessions that backends keep for agents noted beside a ledger. */
+export async function noteSessions(parts: {
+  readonly opened: Pick<OpenedLedger, 'realPath' | 'location' | 'ledger'>
+  readonly registry: Pick<Registry, 'rooms'>
+}): Promise<void> {
+  const { opened, registry } = parts
+  const { realPath, location, ledger } = opened
+  const { mode, identity } = ledger.state()
+  // In safe mode nobody knows which runs are over.
+  if (realPath === undefined || (mode !== 'ready' && mode !== 'committing')) return
+  const isMain = location === undefined || mainIdentity(location.marker) === identity
+  const notes = await SessionFiles.open(realPath, isMain ? undefined : identity)
+  registry.rooms.useNotes(notes, (runId) => {
+    const record = ledger.run(runId as RunId)
+    return record === undefined || isEnded(record)
+  })
 }
 
 function noteIn(text: string | undefined): SessionNote | undefined {

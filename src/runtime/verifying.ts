@@ -1,5 +1,6 @@
 import {
   type CodeSource,
+  type Difference,
   type ReceiptReplay,
   reconstructState,
   replayReceipt,
@@ -25,15 +26,29 @@ export interface RuntimeAudit {
   reconstructState(upTo: number): ReturnType<typeof reconstructState>
 }
 
-export function auditOf(parts: {
+export function auditOf({
+  found,
+  ...parts
+}: {
   readonly store: Store
   readonly identity: IdentityId
   readonly code: CodeSource
+  /** Hears of what came out otherwise, before the report is given. */
+  found(difference: Difference): Promise<void>
 }): RuntimeAudit {
+  const told = async <Report extends { readonly difference?: Difference }>(
+    report: Report
+  ): Promise<Report> => {
+    if (report.difference !== undefined) await found(report.difference)
+    return report
+  }
   return {
-    verify: ({ notes = [], reexecute = true, ...options }) =>
-      verifyLedgerDeep({ ...parts, ...options, reexecute, notes: notes.map(given) }),
-    replayReceipt: (which) => replayReceipt({ ...parts, which }),
+    verify: async ({ notes = [], reexecute = true, ...options }) =>
+      told(await verifyLedgerDeep({ ...parts, ...options, reexecute, notes: notes.map(given) })),
+    replayReceipt: async (which) => {
+      const replayed = await replayReceipt({ ...parts, which })
+      return replayed === undefined ? undefined : told(replayed)
+    },
     reconstructState: (upTo) => reconstructState({ ...parts, upTo })
   }
 }

@@ -1,13 +1,16 @@
 import type { OpenWait, Response } from '../block/index.js'
 import { type Hash, type Json, type RunId, TallyError } from '../core/index.js'
-import type { Ledger, RunRecord, StoredReceipt } from '../ledger/index.js'
+import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../ledger/index.js'
 import { isEnded } from './ended.js'
 import type { Runs } from './runs.js'
 import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
 
 /** Stored records as plain JSON for those who ask: what the service's methods return. */
 
-export function runSummary(record: RunRecord, runs: Runs | undefined): RunSummary {
+export function runSummary(
+  record: RunRecord,
+  { ledger, runs }: { readonly ledger: Ledger; readonly runs: Runs | undefined }
+): RunSummary {
   const { runId, status, started, last, entries, updatedAt } = record
   const { name, at } = started as unknown as { readonly name: string; readonly at: number }
   const parked = last as { readonly due?: number | null; readonly waits?: unknown }
@@ -19,7 +22,8 @@ export function runSummary(record: RunRecord, runs: Runs | undefined): RunSummar
     updatedAt,
     entries,
     waits: runs?.waits(runId) ?? waitsOf(record),
-    due: status === 'waiting' ? (parked.due ?? null) : null
+    due: status === 'waiting' ? (parked.due ?? null) : null,
+    quarantined: markOf(ledger, runId)?.isReleased === false
   }
 }
 
@@ -41,7 +45,7 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
   const completed = await ledger.unit(endingUnit(record))
   const { response } = record.last as unknown as { readonly response: Response }
   return {
-    ...runSummary(record, runs),
+    ...runSummary(record, { ledger, runs }),
     definitionHash,
     input,
     response: isEnded(record) ? response : null,

@@ -29,6 +29,8 @@ const unavailable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ledger.fenced',
   'ledger.follower',
   'run.interrupted',
+  'run.quarantined',
+  'run.version_quarantined',
   'runtime.closed',
   'runtime.too_many_runs'
 ])

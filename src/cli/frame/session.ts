@@ -73,10 +73,11 @@ async function openForReading(frame: Frame): Promise<Session> {
 }
 
 async function openForRunning(frame: Frame, options: RuntimeOptions): Promise<Session> {
-  const { createRuntime } = await import('../../runtime/index.js')
+  const { createRuntime, quarantineWarning } = await import('../../runtime/index.js')
   const runtime = await createRuntime(options)
   // Without configuration there is no code to do anything again with.
-  const { warnings } = runtime.status()
+  const { warnings, quarantined } = runtime.status()
+  for (const mark of quarantined) frame.output.log(text`${quarantineWarning(mark)}`)
   if ('blocks' in options) for (const warning of warnings) frame.output.log(text`${warning}`)
   return { client: localClient(runtime.service), holder: 'us', close: () => runtime.close() }
 }

@@ -19,5 +19,7 @@ export function addRunCommands(add: Add): void {
   add('cancel <run>', 'end a run', async () => (await import('../cancel.js')).cancel)
     .option('--reason <text>', 'kept in the journal')
     .option(...configOption)
+  const release = async () => (await import('../release.js')).release
+  add('release <run>', 'let a quarantined run go on', release).option(...configOption)
   addWorkflowCommands(add)
 }

@@ -9,6 +9,7 @@ import { createIdentity } from './identities.js'
 import { revokeKey } from './keys.js'
 import { installPackage, uninstallPackage } from './packages.js'
 import { changeApprover, changeGrants, changePreference } from './permissions.js'
+import { quarantineRun, releaseRun } from './quarantine.js'
 import { takeOver } from './take-over.js'
 import { upgradeVersions, type Versions } from './versions.js'
 
@@ -32,6 +33,8 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
   'system.identity.create': createIdentity,
   'system.key.revoke': revokeKey,
   'system.prefer': changePreference,
+  'system.quarantine': quarantineRun,
+  'system.release': releaseRun,
   'system.revoke': (work) => changeGrants(work, 'revoke'),
   'system.takeover': takeOver,
   'system.upgrade': upgradeVersions
@@ -44,12 +47,18 @@ const ownerOnly: ReadonlySet<string> = new Set([
   'system.import',
   'system.key.revoke',
   'system.key.rotate',
+  'system.quarantine',
+  'system.release',
   'system.takeover',
   'system.upgrade'
 ])
 
 /** What the runtime begins and ends: only it knows what the payload is to name. */
-const loneOnly: ReadonlySet<string> = new Set(['system.identity.create', 'system.takeover'])
+const loneOnly: ReadonlySet<string> = new Set([
+  'system.identity.create',
+  'system.quarantine',
+  'system.takeover'
+])
 
 /**
  * A system intent that changes state (K2), by the owner or an approver only (K13). Those that only

@@ -22,6 +22,7 @@ import { encodeHead, type Head, parseHead } from '../record/head.js'
 import { corrupt, parseRecord } from '../record/record.js'
 import { emptyStorageRoot, StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
+import { checkLastReceipt, type LastRecord } from './last-receipt.js'
 import { ChainScan, type ScannedChain } from './scan.js'
 import { startingPoint } from './starting-point.js'
 
@@ -135,9 +136,12 @@ async function checkChain(options: CheckOptions, head: Head): Promise<Found> {
   const start = await startingPoint(options)
   const { derived, rebuild, stamp, writes } = start
   const scan = new ChainScan(identity)
+  let last: LastRecord | undefined
   for await (const [key, value] of store.entries(keys.allCommits())) {
     const body = unwrapValue(key, value)
+    const { receipts } = scan.chain
     const { seq } = scan.next(key, body)
+    if (scan.chain.receipts > receipts) last = { key, body }
     if (seq + 1 === stamp.seq) checkStamp(keys, stamp, scan.chain)
     if (rebuild.needs(seq)) {
       rebuild.add(key, seq, parseRecord(key, body.toString()).items)
@@ -149,6 +153,7 @@ async function checkChain(options: CheckOptions, head: Head): Promise<Found> {
   const tip = await tipAt(store, keys, chain, rebuild.tree)
   checkHead(keys, head, { chain, tip, frontier: rebuild.frontier })
   checkSignature(keys, chain)
+  if (last !== undefined) checkLastReceipt(last, chain, tip)
   // A reader writes nothing later: what was made anew must be whole now, proofs included.
   if (options.readOnly && writes) await derived.write({ durable: 0, pages: false })
   return { head, headBytes, tip, frontier: rebuild.frontier, derived }

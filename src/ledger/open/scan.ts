@@ -12,6 +12,8 @@ export interface ScannedChain {
   readonly receipts: number
   readonly receiptHash: Hash | null
   readonly previousReceiptHash: Hash | null
+  /** Of the receipt before the last one: the hash that it links to. */
+  readonly beforePreviousHash: Hash | null
   /** Key in force after the last receipt, and the one that signed it. */
   readonly publicKey: PublicKey
   readonly lastSigned: { readonly publicKey: PublicKey; readonly signature: Signature } | undefined
@@ -38,6 +40,7 @@ export class ChainScan {
       receipts: 0,
       receiptHash: null,
       previousReceiptHash: null,
+      beforePreviousHash: null,
       publicKey: identity as string as PublicKey,
       lastSigned: undefined
     }
@@ -85,6 +88,7 @@ export class ChainScan {
       receipts: chain.receipts + 1,
       receiptHash: sliced.receiptHash,
       previousReceiptHash: sliced.previousReceiptHash,
+      beforePreviousHash: chain.previousReceiptHash,
       publicKey: this.#keyAfter(key, body, from, to) ?? chain.publicKey,
       lastSigned: { publicKey: sliced.publicKey, signature: sliced.signature }
     }

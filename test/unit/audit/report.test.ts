@@ -14,6 +14,7 @@ const sound: Omit<VerificationReport, 'line'> = {
   journalEntries: 5000,
   stateEntries: 7,
   head: undefined,
+  quarantined: [],
   reexecuted: 1204,
   reexecutedFailures: 0,
   reexecutedByProfile: { '{"js":"node-20"}': 1204 },

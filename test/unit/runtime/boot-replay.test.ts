@@ -113,18 +113,24 @@ describe('the last receipt at boot', () => {
     }
   })
 
-  it('K10: another result is safe mode, which ends when the code is there again', async () => {
+  it('K10, L14: another result quarantines its run, and other work goes on', async () => {
     await (await open([pour()])).intent({ action: 'tea.pour', payload: { cups: 2 } })
     await disk.close()
     const changed = await open([pour({ each: 3 })])
-    const { mode, cause } = changed.status()
-    expect([mode, cause?.code]).toEqual(['safe', 'runtime.replay_mismatch'])
-    expect(cause?.message).toContain('"poured":6},"metadata":{},"success":true}, found {"data":{')
-    const refused = await changed.intent({ action: 'tea.pour', payload: { cups: 1 } })
-    expect(refused).toMatchObject({ reason: 'safe_mode' })
-    expect(await changed.intent({ action: 'system.recover' })).toMatchObject({ ok: false })
+    const { mode, warnings, quarantined } = changed.status()
+    expect(mode).toBe('ready')
+    expect(warnings.join()).toContain('"poured":6},"metadata":{},"success":true}, found {"data":{')
+    const { receiptHash } = (await changed.receipt(0))?.receipt ?? {}
+    const mark = { receipt: receiptHash, provider: 'tea.pour@1.0.0', field: 'journal.response' }
+    expect(quarantined).toMatchObject([{ ...mark, isReleased: false }])
+    expect(await changed.intent({ action: 'tea.pour', payload: { cups: 1 } })).toMatchObject({
+      type: 'dapp',
+      poured: 5
+    })
     await disk.close()
-    expect((await open([pour()])).status().mode).toBe('ready')
+    // The mark is state: it is there whatever code comes next, and is not made twice.
+    const after = (await open([pour({ each: 3 })])).status()
+    expect(after).toMatchObject({ mode: 'ready', quarantined: [mark] })
   })
 
   it('K10: code that is not here is a warning, and so is another version of it', async () => {
@@ -154,11 +160,12 @@ describe('the last receipt at boot', () => {
     await disk.close()
     expect((await open([pour(), fail])).status()).toMatchObject({ mode: 'ready', warnings: [] })
     await disk.close()
-    expect((await open([pour({ each: 2 }), fail])).status().mode).toBe('safe')
-    await disk.close()
     const { mode, warnings } = (await open([])).status()
     expect(mode).toBe('ready')
     expect(warnings.join()).toContain('tea.pour@1.0.0, tea.spill@1.0.0 are not registered')
+    await disk.close()
+    const { mode: changed, quarantined } = (await open([pour({ each: 2 }), fail])).status()
+    expect([changed, quarantined.map(({ run }) => run)]).toEqual(['ready', ['june']])
   })
 
   it('K10: a state that is kept elsewhere is a warning, since nothing is known of it', async () => {
@@ -179,7 +186,7 @@ describe('the last receipt at boot', () => {
     await first.intent({ action: 'tea.pour', payload: { cups: 1 } })
     await first.ledger.close()
     const { ledger, registry: code } = await openOn(store, { blocks: [pour({ each: 3 })] })
-    const warnings = await checkLastReceipt({ ledger, code })
+    const { warnings } = await checkLastReceipt({ ledger, code })
     expect(warnings.join()).toMatch(/profile_changed: node-1 -> .* differs/)
     expect(ledger.state().mode).toBe('ready')
   })

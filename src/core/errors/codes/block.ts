@@ -29,6 +29,15 @@ export const blockCodes = {
     message: 'The run id {runId} cannot be used.',
     fix: 'Use letters, digits and "._:-", at most 128, beginning with a letter or digit.'
   },
+  'run.quarantined': {
+    message:
+      'Run {runId} is quarantined, because it came out otherwise when it was executed again: {problem}.',
+    fix: 'Put the code back that it ran with, and release it with "tally release {runId}"; or end it with "tally cancel {runId}".'
+  },
+  'run.version_quarantined': {
+    message: 'A new run of {block} is refused: run {runId} came out otherwise under that version.',
+    fix: 'Correct the block and raise its version; or release the run with "tally release {runId}".'
+  },
   'run.definition_changed': {
     message: 'Run {runId} was started with another definition: {difference}.',
     fix: 'Register the code and documents that the run was started with, or cancel the run.'

@@ -1,0 +1,36 @@
+import { systemClock, systemRandom } from '../core/index.js'
+import { openForRuntime } from './open.js'
+import { Registry } from './registry.js'
+import { WiredRuntime } from './runtime.js'
+import type { RuntimeOptions } from './runtime-api.js'
+import { noteSessions } from './session-notes.js'
+
+/** What `createRuntime` does once it is loaded. */
+export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime> {
+  const clock = options.clock ?? systemClock
+  const random = options.random ?? systemRandom
+  const registry = await Registry.open(options)
+  const opened = await openForRuntime(options, { random })
+  const runtime = new WiredRuntime(opened, registry, {
+    clock,
+    random,
+    durability: options.durability ?? 'output',
+    ...(options.network === undefined ? {} : { network: options.network }),
+    ...(options.mode === undefined ? {} : { mode: options.mode }),
+    ...(options.onQuarantine === undefined ? {} : { onQuarantine: options.onQuarantine })
+  })
+  try {
+    await runtime.checkIntegrity()
+    await runtime.loadPackages(options.packages ?? [])
+    if (options.mode !== 'replay') await noteSessions({ opened, registry })
+    if (options.serve !== false) runtime.listen()
+    if (options.resume === true) await runtime.resumeAll()
+    runtime.quarantine.opened()
+    // Nobody changes what its methods do (K10).
+    Object.freeze(runtime)
+    return runtime
+  } catch (error) {
+    await runtime.close()
+    throw error
+  }
+}

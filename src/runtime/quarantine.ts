@@ -1,0 +1,164 @@
+import type { Difference } from '../audit/index.js'
+import type { CompiledDocument, CompiledRootLeaf } from '../block/index.js'
+import {
+  type ErrorCode,
+  isTallyError,
+  type JsonObject,
+  nextTurn,
+  type RunId,
+  systemClock,
+  TallyError
+} from '../core/index.js'
+import type { IntentReply } from '../intent/index.js'
+import { type Ledger, marksOf, type QuarantineMark } from '../ledger/index.js'
+import type { DeliveredEvent } from './channel.js'
+import { forgedJournal } from './own-journal.js'
+import { quarantineRefusal } from './quarantine-refusal.js'
+
+export interface QuarantineParts {
+  readonly ledger: Ledger
+  /** Has the owner's intent `system.quarantine` done. */
+  mark(payload: JsonObject): Promise<IntentReply>
+  /** Stops a run that is in memory. */
+  hold(run: RunId): void
+  /** Lets a run wait for its due time again. */
+  free(run: RunId): Promise<void>
+  tell(event: DeliveredEvent): void
+}
+
+/** What happens to new runs of code whose results came out otherwise. */
+export type OnQuarantine = 'warn' | 'refuse_version'
+
+/**
+ * Runs that came out otherwise when something of them was executed again.
+ *
+ * Owns: a copy of the marks, for whoever asks synchronously. Does not own: the marks, which are
+ * state entries under `system/quarantine/`, changed by receipts of the owner.
+ *
+ * - K10, L14 A difference marks its run, and other work goes on. A marked run performs nothing, is
+ *   not resumed and takes no answer; it can be cancelled, and a receipt of the owner releases it.
+ * - L14 Only records that are whole give a mark: a journal that does not fit its code is damage,
+ *   and damage is safe mode.
+ */
+export class Quarantine {
+  readonly #parts: QuarantineParts
+  readonly #onQuarantine: OnQuarantine
+  #marks: ReadonlyMap<string, QuarantineMark> = new Map()
+  #hasOpened = false
+
+  constructor(parts: QuarantineParts, onQuarantine: OnQuarantine = 'warn') {
+    this.#parts = parts
+    this.#onQuarantine = onQuarantine
+  }
+
+  /** Runs that are quarantined now. */
+  marks(): readonly QuarantineMark[] {
+    return [...this.#marks.values()].filter(({ isReleased }) => !isReleased)
+  }
+
+  holds(run: RunId): boolean {
+    return this.#marks.get(run)?.isReleased === false
+  }
+
+  /** `run.quarantined`, of a run that is. */
+  refusal(run: RunId): TallyError | undefined {
+    const mark = this.#marks.get(run)
+    return mark?.isReleased === false ? quarantineRefusal(mark) : undefined
+  }
+
+  /** Throws `run.quarantined`. */
+  check(run: RunId): void {
+    const refusal = this.refusal(run)
+    if (refusal !== undefined) throw refusal
+  }
+
+  /** Why a new run of this document is refused; undefined when it may begin. */
+  refuses(compiled: CompiledDocument | CompiledRootLeaf): TallyError | undefined {
+    if (this.#onQuarantine === 'warn' || this.#marks.size === 0) return undefined
+    const names = new Set(leavesOf(compiled))
+    const mark = this.marks().find(({ provider }) => provider !== null && names.has(provider))
+    if (mark === undefined) return undefined
+    const { run: runId } = mark
+    const block = String(mark.provider)
+    return new TallyError('run.version_quarantined', { block, runId })
+  }
+
+  /** The ledger is open: somebody can hear of what is quarantined. */
+  opened(): void {
+    this.#hasOpened = true
+    // Later, so that the program that has opened it can listen by then.
+    nextTurn().then(() => {
+      for (const mark of this.marks()) this.#parts.tell(eventOf(mark))
+    })
+  }
+
+  /** Reads the marks; stops runs that are marked since, and tells of them. */
+  async refresh(): Promise<void> {
+    const { ledger, hold, free, tell } = this.#parts
+    const before = this.#marks
+    const { mode } = ledger.state()
+    // What cannot be read is damaged, and nothing runs.
+    const marks = await marksOf(ledger).catch((error: unknown) => {
+      if (mode === 'safe') return []
+      throw error
+    })
+    this.#marks = new Map(marks.map((mark) => [mark.run, mark]))
+    for (const [run, mark] of this.#marks) {
+      const was = before.get(run)
+      const isOpen = !mark.isReleased
+      if (isOpen && was?.isReleased !== false) {
+        hold(run as RunId)
+        if (this.#hasOpened) tell(eventOf(mark))
+      }
+      if (!isOpen && was?.isReleased === false) await free(run as RunId)
+    }
+  }
+
+  /** Marks a run that cannot go on because its code asks otherwise than its journal says. */
+  async failed(run: RunId, error: unknown): Promise<void> {
+    const field = isTallyError(error) ? divergences[error.code] : undefined
+    if (field === undefined) return
+    // The run ends with its own error, whatever becomes of the mark.
+    await this.found({ run, receipt: null, provider: null, field }).catch(() => undefined)
+  }
+
+  /**
+   * Marks the run of a difference, unless it is known. Where the journal of the run is not what
+   * this ledger wrote, the difference is damage: the ledger goes into safe mode.
+   */
+  async found({ run, receipt, provider, field }: Difference): Promise<void> {
+    const { ledger, mark } = this.#parts
+    const { mode } = ledger.state()
+    if (mode !== 'ready' && mode !== 'committing') return
+    const known = this.#marks.get(run)
+    if (known?.isReleased === false) return
+    // What the owner has seen and released does not mark the run again.
+    if (known !== undefined && known.receipt === receipt && known.field === field) return
+    const forged = await forgedJournal(ledger, run)
+    if (forged !== undefined) {
+      ledger.enterSafeMode({ code: forged.code, message: forged.message })
+      return
+    }
+    await mark({ run, receipt, provider, field })
+  }
+}
+
+/** Errors of a run that is taken up which say that its code is not what its journal says. */
+const divergences: Partial<Record<ErrorCode, string>> = {
+  'block.unknown_path': 'journal.path',
+  'run.diverged': 'journal.requestHash'
+}
+
+function eventOf({ run, receipt, provider, field }: QuarantineMark): DeliveredEvent {
+  const at = systemClock.now()
+  return { type: 'run.quarantined', runId: run as RunId, at, receipt, provider, field }
+}
+
+/** `name@version` of every leaf that a document runs. */
+function* leavesOf(node: CompiledDocument | CompiledRootLeaf): Generator<string> {
+  if (node.kind === 'leaf') return
+  for (const child of node.nodes.values()) {
+    if (child.kind === 'leaf') yield `${child.name}@${child.version}`
+    else yield* leavesOf(child)
+  }
+}
