@@ -1,6 +1,13 @@
 import { link, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type IdentityId, isIdentityId, type PublicKey, type Random } from '../core/index.js'
+import {
+  type IdentityId,
+  isIdentityId,
+  isPublicKey,
+  isTallyError,
+  type PublicKey,
+  type Random
+} from '../core/index.js'
 import { hasCode, syncDirectory } from './files.js'
 import { generateIdentity, type IdentityKeys, newKeyFor } from './identity-keys.js'
 import { createKeyFile, loadKeyFile, readKeyFile } from './key-store.js'
@@ -9,17 +16,18 @@ import { createKeyFile, loadKeyFile, readKeyFile } from './key-store.js'
  * The key files of one identity in one directory:
  *
  *     <identity>.json               the key that is taken for the one in force
- *     <identity>.<public key>.json  a key that is to come into force, or was replaced
+ *     <identity>.<public key>.json  a key that was replaced
+ *     <identity>.<public key>.next.json  a key that is to come into force
  *     <identity>.begun.json         the key of another identity that is being made
  *
  * Owns: which of them is which. Does not own: which key is in force, which the ledger says, or what
  * a file holds (`key-store`).
  *
  * Invariants:
- * - I8 The key in force always has a file, under one of the two names, whatever is killed when: a
+ * - I8 The key in force always has a file, under one of these names, whatever is killed when: a
  *   new one is there before any receipt names it, and a file changes its name only afterwards.
  * - I9 No key is destroyed but by {@link KeyFiles.destroy}, and by {@link KeyFiles.dropIdentity}
- *   one that nothing was ever signed with.
+ *   and {@link KeyFiles.removeTemporary} one that nothing was ever signed with.
  */
 export class KeyFiles {
   readonly #directory: string
@@ -38,8 +46,15 @@ export class KeyFiles {
   }
 
   /** The current key, or another one that has a file. Throws the codes of {@link loadKeyFile}. */
-  load(publicKey?: PublicKey): Promise<IdentityKeys> {
-    const path = publicKey === undefined ? this.#current() : this.#named(publicKey)
+  async load(publicKey?: PublicKey): Promise<IdentityKeys> {
+    if (publicKey === undefined) return this.#load(this.#current())
+    return this.#load(this.#named(publicKey)).catch((error: unknown) => {
+      if (!isTallyError(error, 'identity.key_file_missing')) throw error
+      return this.#load(this.#next(publicKey))
+    })
+  }
+
+  #load(path: string): Promise<IdentityKeys> {
     return loadKeyFile({ path, passphrase: this.#passphrase })
   }
 
@@ -49,8 +64,28 @@ export class KeyFiles {
    */
   async prepare(keys: IdentityKeys, random: Random): Promise<IdentityKeys> {
     const next = newKeyFor(keys, random)
-    await this.#create(this.#named(next.publicKey), next, random)
+    await this.#create(this.#next(next.publicKey), next, random)
     return next
+  }
+
+  /** Keys that were prepared and not used: of a rotation that is under way, or that was killed. */
+  async prepared(): Promise<readonly PublicKey[]> {
+    const names = await namesIn(this.#directory)
+    const start = `${this.#identity}.`
+    return names
+      .filter((name) => name.startsWith(start) && name.endsWith(NEXT_SUFFIX))
+      .map((name) => name.slice(start.length, -NEXT_SUFFIX.length))
+      .filter(isPublicKey)
+  }
+
+  /**
+   * Removes what was left of key files that were being written when their process was killed; only
+   * while nobody makes a key in this directory. Such a file never had a name that anybody opens.
+   */
+  async removeTemporary(): Promise<void> {
+    for (const name of await namesIn(this.#directory)) {
+      if (temporaryName.test(name)) await rm(join(this.#directory, name), { force: true })
+    }
   }
 
   /**
@@ -95,20 +130,28 @@ export class KeyFiles {
       if (!hasCode(error, 'EEXIST')) throw error
     }
     await syncDirectory(this.#directory)
-    await rename(this.#named(publicKey), this.#current())
+    try {
+      await rename(this.#next(publicKey), this.#current())
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error
+      await rename(this.#named(publicKey), this.#current())
+    }
     await syncDirectory(this.#directory)
   }
 
   /** Removes the file of a key that is not the current one; false when there is none. */
   async destroy(publicKey: PublicKey): Promise<boolean> {
-    try {
-      await rm(this.#named(publicKey))
-    } catch (error) {
-      if (hasCode(error, 'ENOENT')) return false
-      throw error
+    let isRemoved = false
+    for (const path of [this.#named(publicKey), this.#next(publicKey)]) {
+      try {
+        await rm(path)
+        isRemoved = true
+      } catch (error) {
+        if (!hasCode(error, 'ENOENT')) throw error
+      }
     }
-    await syncDirectory(this.#directory)
-    return true
+    if (isRemoved) await syncDirectory(this.#directory)
+    return isRemoved
   }
 
   #current(): string {
@@ -117,6 +160,10 @@ export class KeyFiles {
 
   #named(publicKey: PublicKey): string {
     return join(this.#directory, `${this.#identity}.${publicKey}.json`)
+  }
+
+  #next(publicKey: PublicKey): string {
+    return join(this.#directory, `${this.#identity}.${publicKey}${NEXT_SUFFIX}`)
   }
 }
 
@@ -147,7 +194,7 @@ export async function finishIdentity(directory: string, identity: IdentityId): P
 
 /** Identities that were begun in a directory and have no current file yet. */
 export async function begunIdentities(directory: string): Promise<readonly IdentityId[]> {
-  const names = await readdir(directory).catch(() => [])
+  const names = await namesIn(directory)
   return names
     .filter((name) => name.endsWith(BEGUN_SUFFIX))
     .map((name) => name.slice(0, -BEGUN_SUFFIX.length))
@@ -158,7 +205,14 @@ async function isSame(path: string, other: string): Promise<boolean> {
   return (await readFile(path)).equals(await readFile(other))
 }
 
+async function namesIn(directory: string): Promise<readonly string[]> {
+  return readdir(directory).catch(() => [])
+}
+
 const BEGUN_SUFFIX = '.begun.json'
+const NEXT_SUFFIX = '.next.json'
+/** As {@link createKeyFile} names a file until it is whole. */
+const temporaryName = /^\.[0-9a-f]{64}(\.[0-9a-f]{64}(\.next)?|\.begun)?\.json\.[0-9a-f-]{36}$/
 
 function begunFileIn(directory: string, identity: IdentityId): string {
   return join(directory, `${identity}${BEGUN_SUFFIX}`)

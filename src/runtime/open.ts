@@ -15,6 +15,7 @@ import {
   KeyFiles,
   keyFileIn
 } from '../identity/index.js'
+import { replacedKey } from '../intent/index.js'
 import {
   holdStore,
   inspectLocation,
@@ -100,6 +101,7 @@ export async function openForRuntime(
       throw new TallyError('ledger.identity_missing', { identity })
     }
     const ledger = await openSigned(store, keys)
+    await clearUpKeys(ledger, location, keys)
     const { realPath } = location
     const place = { realPath, location, socket }
     const opened = { ledger, store, ...place, keys, close: closing(ledger, close) }
@@ -109,6 +111,17 @@ export async function openForRuntime(
     await close()
     throw error
   }
+}
+
+/**
+ * A key that a killed rotation has prepared came into force only if a chain names it: this one, as
+ * long as it is whole, or one that was cut and is kept beside it.
+ */
+async function clearUpKeys(ledger: Ledger, location: Location, keys: OwnKeys): Promise<void> {
+  if (ledger.state().mode !== 'ready' || (await location.keepsData())) return
+  const isNamed = (publicKey: PublicKey) => ledger.read(replacedKey(publicKey)) !== undefined
+  // What cannot be removed now is removed by whoever opens the ledger next.
+  await keys.clearUp(isNamed).catch(() => undefined)
 }
 
 type Found = Awaited<ReturnType<typeof inspectLocation>>

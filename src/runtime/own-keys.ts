@@ -76,6 +76,17 @@ export class OwnKeys {
     }
   }
 
+  /**
+   * Clears up what a killed rotation has left: a key that was prepared, and of which `isKnown` says
+   * that no receipt names it. To be called while nothing else makes keys at the location.
+   */
+  async clearUp(isKnown: (publicKey: PublicKey) => boolean): Promise<void> {
+    await this.#files?.removeTemporary()
+    for (const publicKey of (await this.#files?.prepared()) ?? []) {
+      if (!isKnown(publicKey)) await this.destroy(publicKey)
+    }
+  }
+
   /** Removes a key that is not in use; false when there is no file of it. */
   async destroy(publicKey: PublicKey): Promise<boolean> {
     if (publicKey === this.#keys.publicKey) return false

@@ -72,6 +72,8 @@ export interface Location {
   replaceLive(follower: IdentityId, build: (dataPath: string) => Promise<boolean>): Promise<void>
   /** Takes an identity from the followers: it was taken over. */
   endFollowing(identity: IdentityId): Promise<void>
+  /** Whether data that was live before is kept beside the live data. */
+  keepsData(): Promise<boolean>
   /** Adds an identity to the marker. */
   addIdentity(identity: IdentityId): Promise<void>
   release(): void
@@ -249,6 +251,10 @@ class OpenLocation implements Location {
     await this.switchLive(built.name, { followers: [...followers, follower] })
     // Where this fails, whoever opens the location next does it: the marker stands.
     await finishData(realPath, built.name).catch(() => undefined)
+  }
+
+  async keepsData(): Promise<boolean> {
+    return (await dataDirectories(this.realPath)).length > 1
   }
 
   addIdentity(identity: IdentityId): Promise<void> {

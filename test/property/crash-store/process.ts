@@ -35,6 +35,7 @@ type Writer =
   | 'ledger-writer.ts'
   | 'runtime-worker.mjs'
   | 'rotate-worker.mjs'
+  | 'killed-rotation.mjs'
   | 'import-worker.mjs'
 
 /**

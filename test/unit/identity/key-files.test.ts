@@ -37,7 +37,7 @@ describe('key files', () => {
     expect(next.blobKey).toEqual(first.blobKey)
     expect((await files.load()).publicKey).toBe(first.publicKey)
     expect((await files.load(next.publicKey)).seed).toEqual(next.seed)
-    expect((await stat(named(next.publicKey))).mode & 0o777).toBe(0o600)
+    expect((await stat(named(`${next.publicKey}.next`))).mode & 0o777).toBe(0o600)
   })
 
   it('I8: it takes the place of the one before, which keeps a file; half done, it is done again', async () => {
