@@ -22,23 +22,13 @@ export class CompactRange {
 
   /** Appends the hash of a leaf (already `sha256(0x00 || leaf)`). */
   append(leafHash: Uint8Array): void {
-    let node = leafHash
-    for (let full = this.#size; full % 2 === 1; full = (full - 1) / 2) {
-      node = innerNode(this.#peaks.pop() ?? node, node)
-    }
-    this.#peaks.push(node)
+    appendLeaf(this.#peaks, this.#size, leafHash)
     this.#size += 1
   }
 
   /** The tree's root; sha256 of nothing when empty. */
   root(): Hash {
-    const last = this.#peaks.at(-1)
-    if (last === undefined) return sha256('').toString('hex') as Hash
-    let node = last
-    for (let index = this.#peaks.length - 2; index >= 0; index -= 1) {
-      node = innerNode(this.#peaks[index] ?? node, node)
-    }
-    return Buffer.from(node).toString('hex') as Hash
+    return Buffer.from(rootOfPeaks(this.#peaks)).toString('hex') as Hash
   }
 
   /** What the constructor takes up again. */
@@ -47,7 +37,22 @@ export class CompactRange {
   }
 }
 
-/** sha256(0x00 || data), RFC 6962 §2.1. */
+/** Appends the hash of a leaf to the peaks of a tree of `size` leaves, in place. */
+export function appendLeaf(peaks: Uint8Array[], size: number, leafHash: Uint8Array): void {
+  let node = leafHash
+  for (let full = size; full % 2 === 1; full = (full - 1) / 2) {
+    node = innerNode(peaks.pop() ?? node, node)
+  }
+  peaks.push(node)
+}
+
+/** The root over peaks, largest first; sha256 of nothing when there are none. */
+export function rootOfPeaks(peaks: readonly Uint8Array[]): Uint8Array {
+  if (peaks.length === 0) return sha256('')
+  return peaks.reduceRight((right, left) => innerNode(left, right))
+}
+
+/** sha256(0x00 || data): a leaf, RFC 6962 §2.1. */
 export function leafNode(data: string | Uint8Array): Uint8Array {
   // The character U+0000 is the byte 0x00 in UTF-8.
   if (typeof data === 'string') return sha256(`\0${data}`)
@@ -56,7 +61,8 @@ export function leafNode(data: string | Uint8Array): Uint8Array {
   return sha256(preimage)
 }
 
-function innerNode(left: Uint8Array, right: Uint8Array): Uint8Array {
+/** sha256(0x01 || left || right): an inner node of RFC 6962, and of ICS-23 `tendermintSpec`. */
+export function innerNode(left: Uint8Array, right: Uint8Array): Uint8Array {
   const preimage = new Uint8Array(left.length + right.length + 1)
   preimage[0] = 0x01
   preimage.set(left, 1)

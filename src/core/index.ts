@@ -26,7 +26,7 @@ export {
   type TimeSource,
   timeText
 } from './clock.js'
-export { CompactRange, leafNode } from './compact-range.js'
+export { appendLeaf, CompactRange, innerNode, leafNode, rootOfPeaks } from './compact-range.js'
 export { type Position, positionAt } from './document/position.js'
 export { locate, readDocument } from './document/read.js'
 export type { DocumentPath } from './document/yaml.js'

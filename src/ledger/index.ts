@@ -1,7 +1,6 @@
 /**
  * ledger: one identity's signed chain, its state, the journal of its runs, and their store.
  */
-export { alterRecords } from './alter.js'
 export { ROTATION_ACTION } from './chain/tip.js'
 export type {
   Appended,
@@ -37,11 +36,13 @@ export { beginLedger, createLedger, openLedger } from './open/open.js'
 export {
   connectOwner,
   type HeldStore,
+  holdForReading,
   holdStore,
   type OwnerClient,
   type OwnerHandler,
   type OwnerRequest,
-  type OwnerSocket
+  type OwnerSocket,
+  type ReadableStore
 } from './owner/index.js'
 export {
   markIn,

@@ -1,17 +1,6 @@
-import { sha256 } from '../core/index.js'
-
 /**
- * Hashing and hex that both Merkle trees of the ledger share; no Buffer, so verifiers can reuse it.
+ * Hex for the Merkle trees of the ledger; no Buffer, so verifiers can reuse it.
  */
-
-/** sha256(0x01 || left || right): the inner node of RFC 6962 and of ICS-23 `tendermintSpec`. */
-export function innerHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  const preimage = new Uint8Array(65)
-  preimage[0] = 0x01
-  preimage.set(left, 1)
-  preimage.set(right, 33)
-  return sha256(preimage)
-}
 
 /** Bytes of lower-case hex text that was already checked (a Hash, a PublicKey). */
 export function hexToBytes(hex: string): Uint8Array {

@@ -15,7 +15,6 @@ import {
   KeyFiles,
   keyFileIn
 } from '../identity/index.js'
-import { replacedKey } from '../intent/index.js'
 import {
   holdStore,
   inspectLocation,
@@ -119,6 +118,8 @@ export async function openForRuntime(
  */
 async function clearUpKeys(ledger: Ledger, location: Location, keys: OwnKeys): Promise<void> {
   if (ledger.state().mode !== 'ready' || (await location.keepsData())) return
+  // Reading a ledger does not need that room, and loads this file.
+  const { replacedKey } = await import('../intent/index.js')
   const isNamed = (publicKey: PublicKey) => ledger.read(replacedKey(publicKey)) !== undefined
   // What cannot be removed now is removed by whoever opens the ledger next.
   await keys.clearUp(isNamed).catch(() => undefined)

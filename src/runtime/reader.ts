@@ -5,11 +5,11 @@ import { TallyError } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
 import {
   type GivenNote,
-  type HeldStore,
-  holdStore,
+  holdForReading,
   mainIdentity,
   type OwnerHandler,
   openLedger,
+  type ReadableStore,
   type Store,
   writeSnapshot
 } from '../ledger/index.js'
@@ -37,7 +37,7 @@ export async function openReader(
   location: string,
   options: NamedIdentity = {}
 ): Promise<LedgerReader> {
-  const held = await holdStore(location)
+  const held = await holdForReading(location)
   const { store } = held
   try {
     const identity = identityOf(held, options)
@@ -83,7 +83,7 @@ export async function verifyLocation(
     readonly executions?: number
   }
 ): Promise<VerificationReport> {
-  const held = await holdStore(location)
+  const held = await holdForReading(location)
   try {
     const { notes, code, executions = 1 } = options
     const identity = identityOf(held, options)
@@ -100,7 +100,7 @@ export async function replayLocation(
   options: NamedIdentity & { readonly which: Hash | number; readonly code: Registrations }
 ): Promise<ReceiptReplay | undefined> {
   const { which, code } = options
-  const held = await holdStore(location)
+  const held = await holdForReading(location)
   try {
     const identity = identityOf(held, options)
     const { replayReceipt } = await import('../audit/index.js')
@@ -149,7 +149,10 @@ async function codeOf(
 }
 
 /** Throws `ledger.identity_missing` for one that the location does not have. */
-export function identityOf({ location }: HeldStore, { identity }: NamedIdentity): IdentityId {
+export function identityOf(
+  { location }: Pick<ReadableStore, 'location'>,
+  { identity }: NamedIdentity
+): IdentityId {
   const { marker, realPath: path } = location
   const named = identity ?? mainIdentity(marker)
   if (named === undefined) throw new TallyError('ledger.not_found', { path })

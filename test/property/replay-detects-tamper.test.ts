@@ -1,12 +1,8 @@
 import * as fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { alterRecords } from '../../src/cli/demo/alter.js'
 import { canonicalize, type Hash, isJsonObject, type Json } from '../../src/core/index.js'
-import {
-  alterRecords,
-  type JournalItem,
-  openMemoryStore,
-  type Store
-} from '../../src/ledger/index.js'
+import { type JournalItem, openMemoryStore, type Store } from '../../src/ledger/index.js'
 import { forgedLedger, honestLedger, verifyForged } from '../support/forge.js'
 import { testKeys } from '../support/lives.js'
 

@@ -1,6 +1,7 @@
 import { cp } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { alterRecords, holdStore } from '../../src/ledger/index.js'
+import { alterRecords } from '../../src/cli/demo/alter.js'
+import { holdStore } from '../../src/ledger/index.js'
 import { documentOf, Project } from '../support/project.js'
 
 /** Ledgers whose second run was altered on disk: a result, and what a receipt says. */

@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isJsonObject, nextTurn, systemClock } from '../../core/index.js'
-import { alterRecords, holdStore } from '../../ledger/index.js'
+import { holdStore } from '../../ledger/index.js'
+import { alterRecords } from './alter.js'
 
 /**
  * `tally demo`: the main job with a kill in the middle, told step by step. Every step is a command

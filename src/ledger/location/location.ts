@@ -146,13 +146,20 @@ async function buildFirst(
  */
 export async function openLocation(
   directory: string,
-  { stores = levelStores }: { readonly stores?: Stores } = {}
+  {
+    stores = levelStores,
+    readOnly = false
+  }: {
+    readonly stores?: Stores
+    /** Leaves what an interrupted init or import has left. */
+    readonly readOnly?: boolean
+  } = {}
 ): Promise<Location> {
   const realPath = await realPathOf(directory)
   const release = claimLocation(realPath)
   try {
     const marker = await readMarker(realPath)
-    await finishData(realPath, marker.live)
+    if (!readOnly) await finishData(realPath, marker.live)
     return new OpenLocation(realPath, { marker, stores, release })
   } catch (error) {
     release()

@@ -1,17 +1,11 @@
-import { assert, type Hash, sha256 } from '../../core/index.js'
-import { innerHash } from '../merkle.js'
+import { appendLeaf, assert, type Hash, leafNode, rootOfPeaks } from '../../core/index.js'
 
 /** sha256(0x00 || record): a leaf of the log, of the canonical JSON text of a signed record. */
-export function leafHash(record: string | Uint8Array): Uint8Array {
-  // The character U+0000 is the byte 0x00 in UTF-8, so text needs no copy into bytes.
-  if (typeof record === 'string') return sha256(`\0${record}`)
-  const preimage = new Uint8Array(record.length + 1)
-  preimage.set(record, 1)
-  return sha256(preimage)
-}
+export const leafHash: (record: string | Uint8Array) => Uint8Array = leafNode
 
 /**
- * The right edge of an RFC 6962 tree: all that is needed to append to it and to know its root.
+ * The right edge of the log, an RFC 6962 tree: all that is needed to append to it and to know its
+ * root.
  *
  * Invariants:
  * 1. Persistent: `append` returns a new frontier, so a batch that fails leaves the old one valid.
@@ -41,11 +35,7 @@ export class LogFrontier {
     let { size } = this
     for (const leaf of leaves) {
       assert(leaf.length === 32, 'a leaf hash is not 32 bytes long')
-      let hash = leaf
-      for (let full = size; full % 2 === 1; full = Math.floor(full / 2)) {
-        hash = innerHash(subtrees.pop() ?? hash, hash)
-      }
-      subtrees.push(hash)
+      appendLeaf(subtrees, size, leaf)
       size += 1
     }
     return new LogFrontier(size, subtrees)
@@ -58,8 +48,7 @@ export class LogFrontier {
 
   /** RFC 6962 tree hash as 32 bytes. */
   rootBytes(): Uint8Array {
-    if (this.#subtrees.length === 0) return sha256('')
-    return this.#subtrees.reduceRight((right, left) => innerHash(left, right))
+    return rootOfPeaks(this.#subtrees)
   }
 
   /**

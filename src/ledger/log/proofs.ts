@@ -1,5 +1,5 @@
-import { type Hash, isHash, sha256, TallyError } from '../../core/index.js'
-import { bytesToHex, hexToBytes, innerHash } from '../merkle.js'
+import { type Hash, innerNode, isHash, sha256, TallyError } from '../../core/index.js'
+import { bytesToHex, hexToBytes } from '../merkle.js'
 import { completeSubtrees, type ReadHash } from './frontier.js'
 
 /**
@@ -47,13 +47,13 @@ export function verifyInclusion(options: {
   for (const sibling of proof) {
     if (last === 0) return false
     if (node % 2 === 1 || node === last) {
-      hash = innerHash(hexToBytes(sibling), hash)
+      hash = innerNode(hexToBytes(sibling), hash)
       while (node % 2 === 0 && node !== 0) {
         node = half(node)
         last = half(last)
       }
     } else {
-      hash = innerHash(hash, hexToBytes(sibling))
+      hash = innerNode(hash, hexToBytes(sibling))
     }
     node = half(node)
     last = half(last)
@@ -108,14 +108,14 @@ function consistentRoots(options: {
     if (last === 0) return undefined
     const sibling = hexToBytes(text)
     if (node % 2 === 1 || node === last) {
-      first = innerHash(sibling, first)
-      second = innerHash(sibling, second)
+      first = innerNode(sibling, first)
+      second = innerNode(sibling, second)
       while (node % 2 === 0 && node !== 0) {
         node = half(node)
         last = half(last)
       }
     } else {
-      second = innerHash(second, sibling)
+      second = innerNode(second, sibling)
     }
     node = half(node)
     last = half(last)
@@ -157,7 +157,7 @@ function consistencyPath({
 function rootOf({ from, to, readHash }: Span): Uint8Array {
   return completeSubtrees(from, to)
     .map(({ level, index }) => readHash(level, index))
-    .reduceRight((right, left) => innerHash(left, right))
+    .reduceRight((right, left) => innerNode(left, right))
 }
 
 /** Largest power of two below `size`. */

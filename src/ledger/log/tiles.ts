@@ -1,5 +1,4 @@
-import { assert, TallyError } from '../../core/index.js'
-import { innerHash } from '../merkle.js'
+import { assert, innerNode, TallyError } from '../../core/index.js'
 import type { ReadHash } from './frontier.js'
 
 /**
@@ -124,5 +123,5 @@ function isFull(tile: Tile): boolean {
 function tileRoot(bytes: Uint8Array): Uint8Array {
   if (bytes.length === HASH_BYTES) return bytes
   const middle = bytes.length / 2
-  return innerHash(tileRoot(bytes.subarray(0, middle)), tileRoot(bytes.subarray(middle)))
+  return innerNode(tileRoot(bytes.subarray(0, middle)), tileRoot(bytes.subarray(middle)))
 }

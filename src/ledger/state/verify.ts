@@ -1,5 +1,5 @@
-import { type Hash, sha256, sha256Hex } from '../../core/index.js'
-import { bytesToHex, hexToBytes, innerHash } from '../merkle.js'
+import { type Hash, innerNode, sha256, sha256Hex } from '../../core/index.js'
+import { bytesToHex, hexToBytes } from '../merkle.js'
 import type { AbsenceProof, LeafProof, MembershipProof, Sibling } from './proof.js'
 
 /**
@@ -51,8 +51,8 @@ function rootOf({ keyHash, valueHash, path }: LeafProof): Hash {
   for (const sibling of path) {
     hash =
       'left' in sibling
-        ? innerHash(hexToBytes(sibling.left), hash)
-        : innerHash(hash, hexToBytes(sibling.right))
+        ? innerNode(hexToBytes(sibling.left), hash)
+        : innerNode(hash, hexToBytes(sibling.right))
   }
   return bytesToHex<Hash>(hash)
 }

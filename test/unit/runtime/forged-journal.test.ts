@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../src/block/index.js'
+import { alterRecords } from '../../../src/cli/demo/alter.js'
 import { type Json, ManualClock } from '../../../src/core/index.js'
-import { alterRecords, openMemoryStore, type Store } from '../../../src/ledger/index.js'
+import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import { openOn, testKeys } from '../../support/lives.js'
 
 const price = defineBlock({

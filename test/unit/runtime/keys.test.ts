@@ -2,6 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { alterRecords } from '../../../src/cli/demo/alter.js'
 import {
   canonicalize,
   type IdentityId,
@@ -10,7 +11,7 @@ import {
   systemRandom
 } from '../../../src/core/index.js'
 import { KeyFiles, loadKeyFile, sign } from '../../../src/identity/index.js'
-import { alterRecords, holdStore, type Receipt } from '../../../src/ledger/index.js'
+import { holdStore, type Receipt } from '../../../src/ledger/index.js'
 import {
   createRuntime,
   recoverLocation,

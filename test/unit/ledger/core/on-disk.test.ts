@@ -2,10 +2,10 @@ import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { alterRecords } from '../../../../src/cli/demo/alter.js'
 import type { RunId, UnitId } from '../../../../src/core/index.js'
 import { newKeyFor } from '../../../../src/identity/index.js'
 import {
-  alterRecords,
   createLedger,
   holdStore,
   type Ledger,

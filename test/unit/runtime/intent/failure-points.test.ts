@@ -1,9 +1,10 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { alterRecords } from '../../../../src/cli/demo/alter.js'
 import { canonicalize, hashJson, sha256Hex } from '../../../../src/core/index.js'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
-import { alterRecords, holdStore } from '../../../../src/ledger/index.js'
+import { holdStore } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
 import {
   inspectPackages,
