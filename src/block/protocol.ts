@@ -89,6 +89,11 @@ export interface NodeOptions {
   readonly deferred?: true
   /** Overrides the class of the block; can only be told, not checked, here. */
   readonly sideEffects?: SideEffectClass
+  /**
+   * After a failure that certainly did nothing, a retry or repair that would be unsafe gives way to
+   * what follows it in the list; absent: it ends the node (C3).
+   */
+  readonly passesUnsafe?: true
   /** What attempts see as now, milliseconds; absent: when each was asked for (C2). */
   readonly frozenAt?: number
   /**

@@ -73,6 +73,7 @@ export function decideRecovery(failed: FailedAttempt): RecoveryDecision {
   const firstErrorType =
     failed.cursor.firstErrorType ?? response.errorType ?? response.reason ?? 'failure'
   const list = options.recovery ?? []
+  let isUnsafe = false
   for (let index = failed.cursor.index; index < list.length; index += 1) {
     const entry = list[index]
     if (entry === undefined || entry.kind === 'bubble') {
@@ -85,7 +86,11 @@ export function decideRecovery(failed: FailedAttempt): RecoveryDecision {
     switch (entry.kind) {
       case 'retry': {
         if (attempt >= entry.maxAttempts) continue
-        if (!mayRunAgain(failed)) return giveUp(failed, here, unsafe(failed))
+        if (!mayRunAgain(failed)) {
+          if (!passesUnsafe(failed)) return giveUp(failed, here, unsafe(failed))
+          isUnsafe = true
+          continue
+        }
         const delayMs = retryDelayMs(entry, attempt)
         const due = at + delayMs
         if (deadline !== undefined && due >= deadline) {
@@ -96,7 +101,11 @@ export function decideRecovery(failed: FailedAttempt): RecoveryDecision {
       case 'repair': {
         const request = repaired(failed, entry.repair)
         if (request === null) continue
-        if (!mayRunAgain(failed)) return giveUp(failed, here, unsafe(failed))
+        if (!mayRunAgain(failed)) {
+          if (!passesUnsafe(failed)) return giveUp(failed, here, unsafe(failed))
+          isUnsafe = true
+          continue
+        }
         return { kind: 'repair', request, cursor: { ...here, index: index + 1, fallback: 0 } }
       }
       case 'fallback': {
@@ -107,7 +116,8 @@ export function decideRecovery(failed: FailedAttempt): RecoveryDecision {
       }
     }
   }
-  return giveUp(failed, { index: list.length, fallback: 0, firstErrorType }, response)
+  const end: RecoveryCursor = { index: list.length, fallback: 0, firstErrorType }
+  return giveUp(failed, end, isUnsafe ? unsafe(failed) : response)
 }
 
 /** Delay after attempt k (W5): fixed i, linear i*k, exp i*2^(k-1), capped. Milliseconds. */
@@ -153,6 +163,10 @@ function applies(entry: RecoveryStep, errorType: string): boolean {
 function mayRunAgain(failed: FailedAttempt): boolean {
   if (failed.sideEffects !== 'non_idempotent') return true
   return failed.sent === false && !failed.canFallBack
+}
+
+function passesUnsafe({ options, sent }: FailedAttempt): boolean {
+  return options.passesUnsafe === true && sent === false
 }
 
 // C3: idempotency holds per provider, so another one may be tried only when nothing happened.

@@ -55,7 +55,8 @@ export function firstEntry(
     inputHash: start.inputHash,
     base,
     principal: start.principal,
-    ...(pins === undefined ? {} : { pins })
+    ...(pins === undefined ? {} : { pins }),
+    ...(root.hasAlternatives() ? { unsafe: 'next' } : {})
   }
 }
 

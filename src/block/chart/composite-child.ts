@@ -117,10 +117,11 @@ function childOptions(parent: Execution, node: ChildNode, request: Request): Nod
       options = rest
     }
   }
-  const { deadline, frozenAt, turns } = parent.options
-  if (deadline === undefined && frozenAt === undefined && turns === undefined) return options
+  const { deadline, frozenAt, passesUnsafe, turns } = parent.options
+  if ((deadline ?? frozenAt ?? turns ?? passesUnsafe) === undefined) return options
   return {
     ...options,
+    ...(passesUnsafe === undefined ? {} : { passesUnsafe }),
     ...(deadline === undefined ? {} : { deadline }),
     ...(frozenAt === undefined ? {} : { frozenAt }),
     ...(turns === undefined ? {} : { turns })

@@ -62,6 +62,11 @@ export interface RunStarted extends EntryBase {
   readonly principal: Json
   /** Versions to which the names alone of its document have led (B10); absent: to none. */
   readonly pins?: Pins
+  /**
+   * Its document has a fallback after a retry or repair, and where that would be unsafe after a
+   * failure that did nothing, the fallback is tried (C3). Absent: the node fails, as in 0.1.0.
+   */
+  readonly unsafe?: 'next'
 }
 
 /** Versions by name. */

@@ -56,6 +56,7 @@ export function leafRootOf(options: {
       isUnit: true,
       loneBlock: block.name,
       isPrivate: false,
+      hasAlternatives: () => false,
       compositeAt: () => ({ version, definitionHash })
     }
   }

@@ -1,8 +1,8 @@
 import type { AnyActorLogic } from 'xstate'
 import type { Hash, Json, JsonObject, RunId } from '../../core/index.js'
 import type { LeafTable } from '../chart/leaf-table.js'
-import type { Request } from '../protocol.js'
-import type { Pins } from './entries.js'
+import type { ExecuteEvent, Request } from '../protocol.js'
+import type { Pins, RunStarted } from './entries.js'
 import type { Literals } from './literals.js'
 
 /** The block at the root of a run, compiled. */
@@ -32,9 +32,22 @@ export interface RootBlock {
   readonly loneBlock?: string
   /** Some block keeps its input or result private, so the run's own receipt does too. */
   readonly isPrivate: boolean
+  /** Some node has a fallback after a retry or repair (C3). */
+  readonly hasAlternatives: () => boolean
   /** The composite that runs at an actor path. */
   readonly compositeAt: (path: string) => {
     readonly version: string
     readonly definitionHash: Hash
+  }
+}
+
+/** What has the root of a run execute, as its first entry says; live and in replay the same. */
+export function rootCommand(root: RootBlock, entry: RunStarted): ExecuteEvent {
+  return {
+    type: 'block.execute',
+    request: root.request(entry.run as RunId, entry.input),
+    step: 1,
+    options: entry.unsafe === undefined ? {} : { passesUnsafe: true },
+    at: entry.at
   }
 }

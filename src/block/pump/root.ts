@@ -24,6 +24,7 @@ export function rootOf(
   const { name, version, sideEffects, definitionHash, logic } = compiled
   let definitionText: string | undefined
   let literals: Literals | undefined
+  let alternatives: boolean | undefined
   return {
     name,
     version,
@@ -45,6 +46,10 @@ export function rootOf(
     request: (runId, input) => rootRequest(runId, input, compiled),
     isUnit: false,
     isPrivate: hasPrivate(compiled, options.isPrivate),
+    hasAlternatives: () => {
+      alternatives ??= hasAlternatives(compiled)
+      return alternatives
+    },
     compositeAt: (path) => compositeAt(compiled, path)
   }
 }
@@ -53,6 +58,16 @@ function hasPrivate(compiled: CompiledDocument, isPrivate: (block: string) => bo
   return [...compiled.nodes.values()].some((node) =>
     node.kind === 'leaf' ? isPrivate(node.reference) : hasPrivate(node, isPrivate)
   )
+}
+
+function hasAlternatives({ plan, nodes }: CompiledDocument): boolean {
+  for (const { options } of plan.nodes.values()) {
+    const { recovery = [] } = options
+    const fallback = recovery.findLastIndex(({ kind }) => kind === 'fallback')
+    const again = recovery.findIndex(({ kind }) => kind === 'retry' || kind === 'repair')
+    if (again >= 0 && again < fallback) return true
+  }
+  return [...nodes.values()].some((node) => node.kind !== 'leaf' && hasAlternatives(node))
 }
 
 function compositeAt(root: CompiledDocument, path: string): CompiledDocument {

@@ -17,7 +17,7 @@ import { Inbox } from './inbox.js'
 import { Leaves } from './leaves.js'
 import { Recovery } from './recovery.js'
 import { checkpointOf, isFarAhead, markWaiting, mayPark } from './resting.js'
-import type { RootBlock } from './root-block.js'
+import { type RootBlock, rootCommand } from './root-block.js'
 import { RunActors } from './run-actors.js'
 import type { RunEnd } from './run-end.js'
 import { Scopes } from './scopes.js'
@@ -320,13 +320,7 @@ export class RunPump {
   /** The first entry of a run: its root block executes. */
   begin(entry: RunStarted): void {
     this.#started = entry
-    this.#actors.command({
-      type: 'block.execute',
-      request: this.root.request(this.runId, entry.input),
-      step: 1,
-      options: {},
-      at: entry.at
-    })
+    this.#actors.command(rootCommand(this.root, entry))
   }
 
   cancelled(entry: CancelAsked): void {

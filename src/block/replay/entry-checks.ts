@@ -84,7 +84,10 @@ export function startFinding(
     differing('journal.n', 0, entry.n),
     differing('journal.status', 'running', entry.status),
     differing('journal.name', root.name, entry.name),
-    differing('journal.inputHash', hashJson(entry.input), entry.inputHash)
+    differing('journal.inputHash', hashJson(entry.input), entry.inputHash),
+    entry.unsafe === undefined || (entry.unsafe === 'next' && root.hasAlternatives())
+      ? undefined
+      : unexpected('journal.unsafe', 'next, of a document with alternatives', entry.unsafe)
   )
 }
 

@@ -18,7 +18,7 @@ import {
   type Settled
 } from '../pump/entries.js'
 import { isErrand, isRelease } from '../pump/errands.js'
-import type { RootBlock } from '../pump/root-block.js'
+import { type RootBlock, rootCommand } from '../pump/root-block.js'
 import { shownWait } from '../pump/waits.js'
 import { takeAsk } from './asks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
@@ -224,13 +224,7 @@ export class RunReplay {
 
   #begin(entry: RunStarted): Finding | undefined {
     this.#state.started = entry
-    return this.#deliver(ROOT_PATH, {
-      type: 'block.execute',
-      request: this.#options.root.request(this.#state.runId, entry.input),
-      step: 1,
-      options: {},
-      at: entry.at
-    })
+    return this.#deliver(ROOT_PATH, rootCommand(this.#options.root, entry))
   }
 
   #sealed(entry: Sealed): Finding | undefined {

@@ -12,6 +12,10 @@ const chain = (nodes) => {
   return { entry_point: names[0], nodes, transitions: Object.fromEntries(pairs) }
 }
 const block = (name, more = {}) => ({ block: name, ...more })
+const unsafeFirst = {
+  side_effects: 'non_idempotent',
+  recovery: [{ retry: { max_attempts: 2 } }, { fallback: ['count'] }]
+}
 const given = (input) => ({ input: { lit: input } })
 const atomic = (nodes, more = {}) => ({ composite: { atomic: true, ...chain(nodes) }, ...more })
 
@@ -48,6 +52,9 @@ export const documents = {
     b: block('boom', { on_error: 'ask', recovery: [{ retry: { max_attempts: 2 } }] }),
     c: block('post')
   }),
+  // Where 0.1.0 gives up, since the retry is unsafe: it does not come to the fallback.
+  givenUp: chained('given_up', { a: block('boom', unsafeFirst) }),
+  givenUpLater: chained('given_up_later', { a: block('ask'), b: block('boom', unsafeFirst) }),
   failing: chained('failing', { a: block('pay'), b: block('boom') }),
   nested: chained('nested', {
     a: {

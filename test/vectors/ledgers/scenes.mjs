@@ -230,6 +230,11 @@ const openRuns = {
     title: 'a failure that somebody has to decide about',
     make: (scene) => leftOpen(scene, 'decided')
   },
+  'open-given-up': {
+    title: 'an unsafe retry before a fallback, which was not tried, in a failed run and an open one',
+    make: (scene) =>
+      leftOpen(scene, 'givenUpLater', { before: (tally) => ends(tally, ['givenUp']) })
+  },
   'open-running': {
     title: 'killed while an idempotent write was under way',
     make: (scene) => killed(scene, 'between', requested('of'))

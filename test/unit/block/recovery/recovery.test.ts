@@ -105,6 +105,32 @@ describe('recovery', () => {
     expect(decideRecovery(attempt({ options: { recovery }, sideEffects, sent })).kind).toBe(kind)
   })
 
+  it.each<[RecoveryStep[], SideEffectClass, boolean | undefined, string]>([
+    [[retry, { kind: 'fallback', providers: ['b'] }], 'non_idempotent', false, 'fallback'],
+    [
+      [retry, { kind: 'fallback', providers: ['b'] }],
+      'non_idempotent',
+      undefined,
+      'unsafe_to_retry'
+    ],
+    [[retry, { kind: 'fallback', providers: ['b'] }], 'non_idempotent', true, 'unsafe_to_retry'],
+    [[retry, { kind: 'fallback', providers: ['b'] }], 'idempotent', false, 'retry'],
+    [[retry, { kind: 'bubble' }], 'non_idempotent', false, 'unsafe_to_retry'],
+    [
+      [retry, { kind: 'fallback', providers: ['b'], errors: ['Other'] }],
+      'non_idempotent',
+      false,
+      'unsafe_to_retry'
+    ]
+  ])('C3: where unsafe entries are passed, %j of class %s, sent %s: %s', (...row) => {
+    const [recovery, sideEffects, sent, expected] = row
+    const options = { recovery, passesUnsafe: true } as const
+    const decision = decideRecovery(attempt({ options, sideEffects, sent }))
+    expect(decision.kind === 'fail' ? decision.response.reason : decision.kind).toBe(expected)
+    const before = decideRecovery(attempt({ options: { recovery }, sideEffects, sent }))
+    expect(before.kind).toBe(sideEffects === 'idempotent' ? 'retry' : 'fail')
+  })
+
   it('B8: the list is walked in order, each provider once, then it bubbles', () => {
     const recovery: RecoveryStep[] = [
       { ...retry, maxAttempts: 2 },

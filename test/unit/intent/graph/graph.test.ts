@@ -70,6 +70,23 @@ const broken = defineBlock({
   sideEffects: 'none',
   run: (ctx) => ctx.fail('broken')
 })
+/** Two that serve one action: the longer form of it is served by the second. */
+const letters = [
+  defineBlock({
+    name: 'letters.fast',
+    version: '1',
+    sideEffects: 'non_idempotent',
+    intents: ['post.letter'],
+    run: (ctx) => ctx.fail('no_stamps')
+  }),
+  defineBlock({
+    name: 'letters.slow',
+    version: '1',
+    sideEffects: 'non_idempotent',
+    intents: ['post'],
+    run: () => ({ posted: true })
+  })
+]
 
 const balance = { id: 'balance', action: 'finance.balance' }
 const send = (more: JsonObject = {}): JsonObject => ({
@@ -96,7 +113,10 @@ afterEach(() => tally.close())
 
 async function run(graph: JsonObject) {
   tries = 0
-  tally = await createRuntime({ location: 'memory:', blocks: [...wallet, shaky, broken] })
+  tally = await createRuntime({
+    location: 'memory:',
+    blocks: [...wallet, ...letters, shaky, broken]
+  })
   const document = { schema: 'tally-graph/1', name: 'pay', ...graph }
   const before = tally.ledger.roots().execution
   const { response } = await tally.start(document, { inputs: null }).result
@@ -159,6 +179,17 @@ describe('execution graphs (C1)', () => {
       ]
     })
     expect(response.data).toEqual({ results: { a: { tries: 3 }, b: { sent: true } } })
+  })
+
+  it('C3: asks the next provider, also one of an intent, where trying again is unsafe', async () => {
+    const { response } = await run({
+      retries: 2,
+      steps: [
+        { id: 'a', block: 'broken', side_effects: 'non_idempotent', providers: ['messages.box'] },
+        { id: 'b', action: 'post.letter', providers: ['letters.slow'] }
+      ]
+    })
+    expect(response.data).toEqual({ results: { a: { sent: true }, b: { posted: true } } })
   })
 })
 
