@@ -180,6 +180,14 @@ const changes: Readonly<Record<string, Tampering & { readonly field: string }>> 
     change: (s) => entry(s, 'wait', (wait) => set(wait, 'token', '0'.repeat(32))),
     field: 'token'
   },
+  'wait that a parked run shows': {
+    change: (s) => lastEntry(s, 'run.waiting', (parked) => set(parked.waits[0], 'request', 'sign')),
+    field: 'request of a wait that is shown'
+  },
+  'definition of an open run': {
+    change: (s) => lastEntry(s, 'run.started', (started) => set(started.definition, 'maxSteps', 9)),
+    field: 'definitionHash'
+  },
   'list of open runs': {
     change: (s) =>
       void s.lines.splice(
@@ -215,7 +223,7 @@ const unseen: Readonly<Record<string, Tampering & { readonly notChecked: string 
     notChecked: 'codes over journals, and salts of private bodies (they need the blob key)'
   },
   'journal of an open run': {
-    change: (s) => lastEntry(s, 'wait', (wait) => set(wait, 'due', 5)),
+    change: (s) => lastEntry(s, 'run.waiting', (parked) => set(parked, 'due', 5)),
     notChecked: 'journals of open runs (they need the blob key)'
   }
 }

@@ -41,7 +41,14 @@ describe('the verifier in Python', () => {
       files.push(file)
     }
     const checked = expectHonest(files)
-    for (const kind of ['evidence records', 'bodies in records', 'writes', 'runs', 'signatures']) {
+    for (const kind of [
+      'evidence records',
+      'bodies in records',
+      'writes',
+      'runs',
+      'signatures',
+      'digests of waits'
+    ]) {
       expect(checked.get(kind), kind).toBeGreaterThan(LEDGERS / 10)
     }
     expect(checked.get('bodies of their own')).toBeGreaterThan(0)

@@ -2,7 +2,12 @@ import fc from 'fast-check'
 import { defineBlock, EffectFailure } from '../../src/block/index.js'
 import { type Json, systemRandom } from '../../src/core/index.js'
 import { generateIdentity, type IdentityKeys } from '../../src/identity/index.js'
-import { createRuntime, type Registrations, type WiredRuntime } from '../../src/runtime/index.js'
+import {
+  createRuntime,
+  type Registrations,
+  type RunHandle,
+  type WiredRuntime
+} from '../../src/runtime/index.js'
 
 /** Small ledgers with every kind of record, from short programs that are drawn. */
 
@@ -40,6 +45,13 @@ const code: Registrations = {
       return { action, value }
     }),
     defineBlock({
+      name: 'send',
+      version: '1.0.0',
+      sideEffects: 'non_idempotent',
+      intents: ['letter.send'],
+      run: (ctx) => ctx.effect('post', { request: { to: 'Ada' } })
+    }),
+    defineBlock({
       name: 'pay',
       version: '1.0.0',
       sideEffects: 'idempotent',
@@ -60,7 +72,13 @@ const code: Registrations = {
         return { paid: request as Json }
       }
     },
-    { name: 'bank.back', perform: () => null }
+    { name: 'bank.back', perform: () => null },
+    {
+      name: 'post',
+      perform: () => {
+        throw new Error('lost')
+      }
+    }
   ]
 }
 
@@ -84,13 +102,35 @@ const asked =
   async (tally) => {
     const run = tally.start(graph(['ask'], null))
     for await (const event of run) {
-      if (event.type !== 'waiting') continue
-      if (then === 'leave') return
+      if (then === 'leave' && event.type === 'run.parked') return
+      if (event.type !== 'waiting' || then === 'leave') continue
       if (then === 'cancel') await run.cancel('enough')
       else await run.resume(event.token, { digest: event.digest, value: [1, 'two'] })
     }
     await run.result
   }
+
+/** An effect whose outcome is unknown each time: the same question is asked again. */
+const askedAgain =
+  (times: number, start: (tally: WiredRuntime) => Promise<RunHandle>): Act =>
+  async (tally) => {
+    const run = await start(tally)
+    let asked = 0
+    for await (const event of run) {
+      if (event.type !== 'waiting') continue
+      asked += 1
+      const action = asked < times ? 'retry' : 'abort'
+      await run.resume(event.token, { digest: event.digest, action })
+    }
+    await run.result
+  }
+
+const sendLetter = async (tally: WiredRuntime) => tally.start(graph(['send'], null))
+
+async function intendLetter(tally: WiredRuntime): Promise<RunHandle> {
+  const { id } = await tally.intent({ action: 'letter.send', payload: {} })
+  return tally.attach(id)
+}
 
 /** One of each, for a ledger that somebody tampers with. */
 export const oneOfEach: readonly Act[] = [
@@ -101,6 +141,7 @@ export const oneOfEach: readonly Act[] = [
   done(graph(['pay', 'fail'], { what: 'yes' }, { atomic: true })),
   done(graph(['count', 'fail'], { key: 'a', step: 1 })),
   (tally) => tally.intent({ action: 'money.pay', payload: { what: 'yes' }, raw: 'pay it' }),
+  askedAgain(2, sendLetter),
   asked('answer'),
   asked('leave')
 ]
@@ -123,7 +164,10 @@ const act: fc.Arbitrary<Act> = fc.oneof(
         tally.intent({ action: 'money.pay', payload: { what }, raw: 'pay it' })
   ),
   fc.constant<Act>((tally) => tally.intent({ action: 'nobody.does', payload: {} })),
-  fc.constantFrom('answer' as const, 'cancel' as const, 'leave' as const).map(asked)
+  fc.constantFrom('answer' as const, 'cancel' as const, 'leave' as const).map(asked),
+  fc
+    .tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom(sendLetter, intendLetter))
+    .map(([times, start]) => askedAgain(times, start))
 )
 
 /** What a ledger is made of: a few acts. */

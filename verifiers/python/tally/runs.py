@@ -6,6 +6,7 @@ from typing import Any, Optional
 
 from .blobs import Blobs, Body
 from .canonical import canonical, hash_json, hash_text, is_integer
+from .definition import INTENT, definition_hash
 from .merkle import MerkleTree
 from .record import Item
 from .records import without
@@ -32,8 +33,11 @@ MEMBERS: dict[str, set[str]] = {
 """Members that an entry must have besides `k`, `run`, `n` and `at`; others may stand there."""
 
 STATUS = {"run.started": ("running",), "run.waiting": ("waiting",), "run.resumed": ("running",)}
+SUCCESS = {"data", "metadata", "success"}
+FAILURE = SUCCESS | {"details", "errorType", "reason"}
+SHOWN = {"actions", "digest", "due", "path", "reason", "request", "step", "token"}
+"""Members of a wait in `run.waiting`; others may stand there."""
 ENDS = ("done", "failed", "cancelled")
-INTENT = "tally-intent/1"
 INTENT_CODE_HASH = "e1d9f7f876bc475d8dd6f6cc9c078f675e1dc5b3171d79798162998dbb7fcf98"
 """Of the kernel's leaf block `intent`, under which every wait of a run that is one intent is asked (waits.md)."""
 
@@ -58,6 +62,7 @@ class Run:
         self.receipts = MerkleTree()
         self.sealed: dict[str, list[str]] = {}
         self.askings: dict[str, int] = {}
+        self.waits: dict[str, dict[str, Any]] = {}
 
     @property
     def is_intent(self) -> bool:
@@ -146,6 +151,9 @@ class Runs:
             elif entry["k"] == "settled" and not run.is_intent and "overlay" not in entry:
                 done = entry["response"].get("success") is True
                 equal(f"receipt beside {entry['path']} of run {run.id}", item.receipt is not None, done)
+        if run.finished is not None:
+            # Nothing of the run comes any more; its totals stay.
+            run.sealed, run.askings, run.waits = {}, {}, {}
 
     def open_line(self, id: str, status: str) -> None:
         """A line of the list of open runs."""
@@ -187,8 +195,20 @@ class Runs:
             raise
         self._report.count("journal entries")
 
+    def _response(self, run: Run, kind: str, response: Any) -> None:
+        """How an attempt, a composite or a run ended (docs/spec/journal.md)."""
+        done = isinstance(response, dict) and response.get("success") is True
+        shape = SUCCESS if done else FAILURE
+        equal("response", isinstance(response, dict) and sorted(response), sorted(shape))
+        equal("success", response["success"], done)
+        equal("data of a failure", None if done else response["data"], None)
+        if kind == "run.finished":
+            equal(f"success of run {run.id}", done, run.status == "done")
+
     def _facts(self, run: Run, kind: str, entry: dict[str, Any]) -> None:
         """Hashes of an entry that follow from its own members."""
+        if "response" in MEMBERS[kind]:
+            self._response(run, kind, entry["response"])
         if kind == "run.started":
             run.started = entry
             equal("inputHash of the run", entry["inputHash"], hash_json(entry["input"]))
@@ -203,16 +223,21 @@ class Runs:
             self._report.count("sealed results")
         elif kind == "wait":
             self._wait(run, entry)
+            run.waits[entry["token"]] = entry
+        elif kind == "run.waiting":
+            self._shown(run, entry["waits"])
         elif kind == "run.finished":
             run.finished = entry
             equal("journalHash", entry["journalHash"], run.before_end)
 
     def _definition(self, run: Run, entry: dict[str, Any]) -> None:
-        """The definition hash; of a graph it covers versions of blocks that the journal does not name."""
-        if run.is_intent:
-            equal("definitionHash", entry["definitionHash"], hash_json(entry["definition"]))
+        """The definition hash, where the journal has what it covers."""
+        computed = definition_hash(entry)
+        if computed is None:
+            self._report.skip("definition hashes (of documents with others inside, or whose blocks no pin names)")
         else:
-            self._report.skip("definition hashes of documents (versions of their blocks are not in the journal)")
+            equal("definitionHash", entry["definitionHash"], computed)
+            self._report.count("definition hashes")
 
     def _wait(self, run: Run, entry: dict[str, Any]) -> None:
         """Token and digest (docs/spec/waits.md)."""
@@ -235,6 +260,15 @@ class Runs:
             return
         equal("digest", entry["digest"], hash_json({**digested, "blockHash": block_hash}))
         self._report.count("digests of waits")
+
+    def _shown(self, run: Run, waits: list[dict[str, Any]]) -> None:
+        """What a parked run shows are waits that its journal has asked."""
+        for shown in waits:
+            asked = run.waits.get(shown["token"])
+            require(asked is not None and SHOWN <= set(shown), "wait that is shown", shown, asked)
+            assert asked is not None
+            for name in set(shown) & set(asked):
+                equal(f"{name} of a wait that is shown", shown[name], asked[name])
 
     def _wait_request(self, run: Run, entry: dict[str, Any]) -> None:
         """`requestHash` follows from the request that is shown."""

@@ -18,6 +18,7 @@ NEVER = (
     "re-execution: outputs were not computed again from inputs",
     "codes over journals, and salts of private bodies (they need the blob key)",
     "code hashes of blocks and packages (the code is not in a snapshot)",
+    "epochs, and what the last entry of a journal says besides its result (nothing signs them)",
 )
 """What a verifier that has neither code nor blob key cannot check."""
 
