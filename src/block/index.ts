@@ -70,6 +70,7 @@ export { ActorPool } from './pump/actor-pool.js'
 export type { RecordedEntry } from './pump/book.js'
 export { checkOnce, type OnceResult } from './pump/check-once.js'
 export { loneUnitId, runUnitId } from './pump/ending.js'
+export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'
 export {
   chainJournal,
   type JournalEntry,

@@ -17,7 +17,7 @@ export function handleOf(runId: RunId, known: Known, runs: Runs): RunHandle {
     resume: (token, { action = 'resume', ...given }) =>
       runs.mail.message(runId, messageOf(token, given, action)),
     cancel: (reason = 'cancelled by the owner') =>
-      runs.mail.cancel(runId, reason, ownerNamed(undefined)),
+      runs.cancel(runId, reason, ownerNamed(undefined)),
     [Symbol.asyncIterator]: () => runs.read(runId, known)[Symbol.asyncIterator](),
     // Leaving the scope lets go of the handle only; the run goes on.
     [Symbol.asyncDispose]: async () => undefined

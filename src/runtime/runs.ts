@@ -3,6 +3,7 @@ import { copyJson, type Json, type RunId, TallyError } from '../core/index.js'
 import type { RunRecord } from '../ledger/index.js'
 import { Beginnings, type Driven } from './beginnings.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
+import { cancelAnyway } from './ending-runs.js'
 import { type Compiled, endingUnit, isEnded, Known, resultOf, type Settled } from './known.js'
 import { LeftBehind } from './left-behind.js'
 import { LoneEnds } from './lone-ends.js'
@@ -213,6 +214,17 @@ export class Runs {
     if (this.#options.ledger.run(runId) !== undefined) await this.attach(runId)
   }
 
+  /** Ends a run, whatever has become of its code (K10). */
+  cancel(runId: RunId, reason: string, by: Json): Promise<void> {
+    const port = {
+      ...this.#options,
+      runs: this,
+      hostOf: (known: Known) => this.#hostOf(known),
+      settle: (known: Known, how: Settled) => this.#settle(runId, known, how)
+    }
+    return cancelAnyway(runId, { reason, by }, port)
+  }
+
   async #ended(
     runId: RunId,
     known: Known,
@@ -321,9 +333,7 @@ export class Runs {
   }
 
   /** Reads the events of a run from now on, and nothing of how it stands. */
-  readOn(known: Known): AsyncIterable<DeliveredEvent> {
-    return known.channel.read([])
-  }
+  readOn = (known: Known): AsyncIterable<DeliveredEvent> => known.channel.read([])
 
   /** Whether the run is in memory, and goes on without being taken up. */
   isLive(runId: RunId): boolean {

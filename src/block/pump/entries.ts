@@ -245,6 +245,11 @@ export interface CancelAsked extends EntryBase {
   readonly k: 'cancel'
   readonly reason: string
   readonly by: Json
+  /**
+   * Ended from its journal alone, without its code: nothing is told to its charts, and
+   * `run.finished` comes next.
+   */
+  readonly withoutCode?: true
 }
 
 /** Body of a sealed effect that failed. */

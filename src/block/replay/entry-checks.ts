@@ -38,6 +38,9 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
   if (!(entry.at >= state.at)) {
     return unexpected('journal.at', `${state.at} or later`, String(entry.at))
   }
+  if (state.cancelled?.withoutCode === true && entry.k !== 'run.finished') {
+    return unexpected('journal.k', 'run.finished', entry.k)
+  }
   if (state.isParked && entry.k !== 'run.resumed') {
     return unexpected('journal.k', 'run.resumed', entry.k)
   }

@@ -25,15 +25,18 @@ export function evidenceAgain(
       return releaseEvidence(entry, state)
     case 'run.finished': {
       const { reason = 'failed', details } = entry.response
+      const { landed, sent, cancelled } = state
+      const outside =
+        cancelled?.withoutCode === true ? sent : { landed: landed.all, inDoubt: landed.inDoubt }
       return {
         type: reason === 'denied' ? 'denial' : 'failure',
         unitId: runUnitId(state.runId),
         action: root.name,
         payload: state.started?.input ?? null,
-        landed: state.landed.all,
+        landed: outside.landed,
         journalHash: entry.journalHash,
         code: reason,
-        details: { ...details, in_doubt: [...state.landed.inDoubt] }
+        details: { ...details, in_doubt: [...outside.inDoubt] }
       }
     }
     default:

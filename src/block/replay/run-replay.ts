@@ -1,4 +1,5 @@
 import { type Hash, type IdentityId, leafNode, type RunId } from '../../core/index.js'
+import { cancelledResponse } from '../chart/execution.js'
 import { RunFold } from '../chart/fold.js'
 import type { LeafLibrary } from '../chart/leaf-actions.js'
 import { leafTable } from '../chart/leaf-table.js'
@@ -162,6 +163,7 @@ export class RunReplay {
     state.journalHash = chainJournal(state.journalHash, text)
     state.receiptHash = receiptHash
     if (receiptHash !== undefined) state.receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
+    state.sent.take(entry, receiptHash !== undefined)
     return this.#apply(entry)
   }
 
@@ -282,6 +284,10 @@ export class RunReplay {
   #cancelled(entry: CancelAsked): Finding | undefined {
     const state = this.#state
     state.cancelled = entry
+    if (entry.withoutCode === true) {
+      state.settled = cancelledResponse(cancelEvent(entry, entry.at))
+      return undefined
+    }
     const finding = this.#deliver(ROOT_PATH, cancelEvent(entry, entry.at))
     for (const { closing } of state.scopes.values()) closing?.errands.cancel(entry)
     return finding ?? this.#takeAsks([])

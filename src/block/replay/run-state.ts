@@ -8,6 +8,7 @@ import type { CancelAsked, Place, RunStarted, Settled, WaitBegun } from '../pump
 import { type Errands, isErrand } from '../pump/errands.js'
 import { referenceTo } from '../pump/folded-answers.js'
 import { Past } from '../pump/past.js'
+import { SentEffects } from '../pump/sent-effects.js'
 import { OpenWaits } from '../pump/waits.js'
 import { Landed } from './landed.js'
 import { OverlaysAgain } from './overlay-work.js'
@@ -76,6 +77,8 @@ export class RunState {
   /** The attempt with which a run that is one unit of work has ended. */
   lone: { readonly attempt: AskedAttempt; readonly settled: Settled } | undefined
   cancelled: CancelAsked | undefined
+  /** What was done outside, as a run that is ended without its code tells it. */
+  readonly sent = new SentEffects()
   /** Between `run.waiting` and `run.resumed` nothing happens. */
   isParked = false
   isFinished = false

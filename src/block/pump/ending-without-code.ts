@@ -1,0 +1,104 @@
+import {
+  assert,
+  canonicalize,
+  type Hash,
+  type Json,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
+import { cancelledResponse } from '../chart/execution.js'
+import type { EvidenceDraft, Position } from '../journal.js'
+import type { Response } from '../protocol.js'
+import { type RecordedEntry, RunBook } from './book.js'
+import { cancelEvent } from './cancelling.js'
+import { runUnitId } from './ending.js'
+import type { CancelAsked, RunStarted } from './entries.js'
+import type { PumpHost } from './host.js'
+import { SentEffects } from './sent-effects.js'
+import { bare } from './unit.js'
+
+/** How a run ended that nothing drives any more. */
+export interface EndedWithoutCode {
+  readonly response: Response
+  /** Up to where the ledger must be durable before anybody is told. */
+  readonly position: Position
+}
+
+/**
+ * A run that is cancelled without its code: its journal is read, its charts are not, so that it
+ * ends whatever has become of the blocks and documents that it names. Nothing is performed and
+ * nothing undone; evidence says what landed outside and what is in doubt.
+ *
+ * Owns: the totals of the run's journal. Does not own: whether anything else drives the run.
+ */
+export class EndingWithoutCode {
+  readonly #host: PumpHost
+  readonly #book: RunBook
+  readonly #sent = new SentEffects()
+  #started: RunStarted | undefined
+  #isParked = false
+
+  constructor(runId: RunId, host: PumpHost) {
+    this.#host = host
+    this.#book = new RunBook(runId, host)
+  }
+
+  /** Entries that were taken. */
+  get entries(): number {
+    return this.#book.entries
+  }
+
+  /** Takes the next entry of the journal. */
+  take(recorded: RecordedEntry): void {
+    const { entry, receiptHash } = recorded
+    this.#book.recover(recorded)
+    this.#sent.take(entry, receiptHash !== undefined)
+    if (entry.k === 'run.started') this.#started = entry
+    this.#isParked = entry.k === 'run.waiting'
+  }
+
+  /**
+   * Appends the end, in one item. Throws `run.journal_forged` for a journal that this ledger has
+   * not written.
+   */
+  end(reason: string, by: Json): EndedWithoutCode {
+    const book = this.#book
+    const { runId } = book
+    const started = this.#started
+    if (started === undefined) throw new TallyError('run.not_found', { runId })
+    book.checkRecovered()
+    const at = book.now()
+    const resumed = { k: 'run.resumed', at, status: 'running', waits: [], due: null } as const
+    if (this.#isParked) book.hold(resumed)
+    const asked = book.hold({ k: 'cancel', at, reason, by, withoutCode: true })
+    const response = bare(cancelledResponse(cancelEvent(asked as CancelAsked, at)))
+    const { journalHash } = book
+    const finished = { k: 'run.finished', at, status: 'cancelled', response, journalHash } as const
+    const evidence = this.#evidence(started, response, { at, journalHash })
+    const written = book.append(finished, { evidence })
+    assert(written.ok, 'the end of a run reads nothing')
+    const { position } = book
+    const told = { type: 'run.finished', runId, at, status: 'cancelled', response } as const
+    this.#host.emit(told, position)
+    return { response, position }
+  }
+
+  #evidence(
+    { name, input }: RunStarted,
+    response: Response,
+    { at, journalHash }: { readonly at: number; readonly journalHash: Hash }
+  ): EvidenceDraft {
+    const { landed, inDoubt } = this.#sent
+    return {
+      type: 'failure',
+      unitId: runUnitId(this.#book.runId),
+      action: name,
+      payloadText: canonicalize(input),
+      landed,
+      journalHash,
+      code: response.reason ?? 'cancelled',
+      details: { ...response.details, in_doubt: [...inDoubt] },
+      at
+    }
+  }
+}
