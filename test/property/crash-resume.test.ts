@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type JournalItem, openLedger } from '../../src/ledger/index.js'
+import type { JournalItem } from '../../src/ledger/index.js'
 import { crashEverywhere, essence } from '../support/crash-everywhere.js'
+import { openLedger } from '../support/ledgers.js'
 import { type Deed, inlineSigner, type Machine, testKeys } from '../support/lives.js'
 import { runScenario, type Scenario } from '../support/run-to-end.js'
 import { scenarioBlocks } from '../support/scenario-blocks.js'

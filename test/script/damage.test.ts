@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { alterRecords } from '../../src/cli/demo/alter.js'
 import { holdStore } from '../../src/ledger/index.js'
 import { documentOf, Project } from '../support/project.js'
+import { expectVerifyFailure } from '../support/verified-close.js'
 
 /** Ledgers whose second run was altered on disk: a result, and what a receipt says. */
 let project: Project
@@ -18,7 +19,10 @@ beforeAll(async () => {
   await alterCopy('damaged', ['hello Bo', 'hello Bob'])
   await alterCopy('broken', ['"runId":"Bo"', '"runId":"Di"'])
 })
-afterAll(() => project.remove())
+afterAll(async () => {
+  expectVerifyFailure('receiptHash')
+  await project.remove()
+})
 
 /** Copies the ledger and alters the copy, checksums and all. */
 async function alterCopy(name: string, [from, to]: readonly [string, string]): Promise<void> {

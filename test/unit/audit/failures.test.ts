@@ -8,8 +8,9 @@ import {
   sha256Hex
 } from '../../../src/core/index.js'
 import { defineBlock } from '../../../src/index.js'
-import { type Ledger, openLedger, openMemoryStore } from '../../../src/ledger/index.js'
+import { type Ledger, openMemoryStore } from '../../../src/ledger/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'
+import { openLedger } from '../../support/ledgers.js'
 import { openOn, testKeys } from '../../support/lives.js'
 
 // A block whose behaviour a test changes behind its name and version.

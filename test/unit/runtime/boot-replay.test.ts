@@ -4,12 +4,14 @@ import { replayLastReceipt } from '../../../src/audit/index.js'
 import { type Block, defineBlock } from '../../../src/block/index.js'
 import { limits, ManualClock, systemRandom } from '../../../src/core/index.js'
 import { programVersions, type Versions } from '../../../src/intent/index.js'
-import { openLedger, openMemoryStore, type Store } from '../../../src/ledger/index.js'
+import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import { checkLastReceipt } from '../../../src/runtime/boot-replay.js'
 import { Registry } from '../../../src/runtime/registry.js'
 import { WiredRuntime } from '../../../src/runtime/runtime.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { openLedger } from '../../support/ledgers.js'
 import { inlineSigner, openOn, testKeys } from '../../support/lives.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let disk: LedgerOnDisk
 
@@ -114,6 +116,7 @@ describe('the last receipt at boot', () => {
   })
 
   it('K10, L14: another result quarantines its run, and other work goes on', async () => {
+    expectVerifyFailure('journal.response')
     await (await open([pour()])).intent({ action: 'tea.pour', payload: { cups: 2 } })
     await disk.close()
     const changed = await open([pour({ each: 3 })])
@@ -149,6 +152,7 @@ describe('the last receipt at boot', () => {
   })
 
   it('K10: of a run, its journal is folded up to the receipt', async () => {
+    expectVerifyFailure('journal.response')
     const tally = await open([pour(), fail])
     for await (const { type } of tally.start(party, { id: 'june' })) if (type === 'waiting') break
     const { receipts } = tally.status()

@@ -19,6 +19,7 @@ import {
   type WiredRuntime
 } from '../../../src/runtime/index.js'
 import { OwnKeys } from '../../../src/runtime/own-keys.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
 
 const rotate = { action: 'system.key.rotate' }
 const approver = { publicKey: 'a'.repeat(64), isApprover: true }
@@ -172,6 +173,7 @@ describe('rotation', () => {
   })
 
   it('P1: a receipt that the replaced key signs afterwards is refused', async () => {
+    expectVerifyFailure('publicKey')
     const tally = await open()
     const { identity } = tally
     await rotated(tally)
@@ -207,6 +209,7 @@ describe('rotation', () => {
   })
 
   it('P1: a rotation that writes what a rotation does not is found by doing it again', async () => {
+    expectVerifyFailure('writeSet')
     const tally = await open()
     const make = tally.ledger.rotate.bind(tally.ledger)
     vi.spyOn(tally.ledger, 'rotate').mockImplementation(({ signer, item }) =>

@@ -7,6 +7,7 @@ import {
   type WiredRuntime
 } from '../../../src/runtime/index.js'
 import { documentOf, openSnapshotLedger, temporaryDirectory } from '../../support/snapshots.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
 
 /** A ledger as it was when a run waited (`early`), and snapshots of it then and later. */
 let place: Awaited<ReturnType<typeof temporaryDirectory>>
@@ -175,6 +176,7 @@ describe('system.import', () => {
   })
 
   it('K2, K10: restores a ledger in safe mode, whatever of it is damaged', async () => {
+    expectVerifyFailure('store')
     for (const kind of ['commit', 'state']) {
       const location = await early()
       await damage(location, kind)

@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { type IdentityId, type RunId, sha256Hex, type UnitId } from '../../../../src/core/index.js'
 import { VISITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
-import { type Ledger, openLedger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
+import { type Ledger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import { openLedger } from '../../../support/ledgers.js'
 import {
   collect,
   commit,

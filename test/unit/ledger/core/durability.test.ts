@@ -2,13 +2,9 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RunId } from '../../../../src/core/index.js'
 import { limits } from '../../../../src/core/index.js'
-import {
-  openLedger,
-  type Store,
-  type StoreItem,
-  verifyLedger
-} from '../../../../src/ledger/index.js'
+import { type Store, type StoreItem, verifyLedger } from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import { openLedger } from '../../../support/ledgers.js'
 import {
   collect,
   commit,

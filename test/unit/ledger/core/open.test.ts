@@ -3,14 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { canonicalize, type RunId } from '../../../../src/core/index.js'
 import { generateIdentity, newKeyFor } from '../../../../src/identity/index.js'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
-import {
-  createLedger,
-  openLedger,
-  ROTATION_ACTION,
-  type Store,
-  verifyLedger
-} from '../../../../src/ledger/index.js'
+import { ROTATION_ACTION, type Store, verifyLedger } from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import { createLedger, openLedger } from '../../../support/ledgers.js'
+import { expectVerifyFailure } from '../../../support/verified-close.js'
 import {
   collect,
   commit,
@@ -61,10 +57,12 @@ describe('opening a ledger', () => {
   it.each([
     [
       'a missing commit record',
+      'commit.key',
       (store: Store) => store.commit([{ puts: [], deletes: [commitKey(2)] }])
     ],
     [
       'a flipped bit in a commit record',
+      'store',
       async (store: Store) => {
         const value = Buffer.from(store.get(commitKey(2)) ?? '')
         value[40] = (value[40] ?? 0) ^ 1
@@ -73,10 +71,12 @@ describe('opening a ledger', () => {
     ],
     [
       'another payload',
+      'receiptHash',
       (store: Store) => change(store, commitKey(3), (text) => text.replace('"10"', '"99"'))
     ],
     [
       'a link to another receipt',
+      'previousReceiptHash',
       (store: Store) =>
         change(store, commitKey(3), (text) =>
           text.replace(/"previousReceiptHash":"./, '"previousReceiptHash":"f')
@@ -84,11 +84,13 @@ describe('opening a ledger', () => {
     ],
     [
       'another signature of the last receipt',
+      'signature',
       (store: Store) =>
         change(store, commitKey(5), (text) => text.replace(/"signature":".../, '"signature":"fff'))
     ],
     [
       'another storage root in the head',
+      'head.storageRoot',
       (store: Store) =>
         change(store, `${identity}/head`, (text) =>
           text.replace(/"storageRoot":".../, '"storageRoot":"fff')
@@ -96,6 +98,7 @@ describe('opening a ledger', () => {
     ],
     [
       'another log root in the head',
+      'head.logRoot',
       (store: Store) =>
         change(store, `${identity}/head`, (text) =>
           text.replace(/"logRoot":".../, '"logRoot":"fff')
@@ -103,6 +106,7 @@ describe('opening a ledger', () => {
     ],
     [
       'a record behind the head',
+      'head.seq',
       (store: Store) =>
         put(
           store,
@@ -110,18 +114,22 @@ describe('opening a ledger', () => {
           wrapValue(commitKey(6), 'C{"epoch":1,"leaves":6,"receipts":6,"seq":6,"version":1}')
         )
     ]
-  ])('L4: %s gives safe mode with its cause: reads work, appends do not', async (_name, damage) => {
-    const { store, keys } = await filled()
-    await damage(store)
-    const ledger = await reopen({ store, keys })
-    expect(ledger.state()).toMatchObject({ mode: 'safe', cause: { code: 'ledger.corrupt' } })
-    expect(ledger.read('k1')).toBe('4')
-    expect(() => ledger.append(loneItem({ id: 'x' }))).toThrow(
-      expect.objectContaining({ code: 'ledger.safe_mode' })
-    )
-    expect((await verifyLedger({ store, identity })).ok).toBe(false)
-    await ledger.close()
-  })
+  ])(
+    'L4: %s gives safe mode with its cause: reads work, appends do not',
+    async (_name, field, damage) => {
+      expectVerifyFailure(field)
+      const { store, keys } = await filled()
+      await damage(store)
+      const ledger = await reopen({ store, keys })
+      expect(ledger.state()).toMatchObject({ mode: 'safe', cause: { code: 'ledger.corrupt' } })
+      expect(ledger.read('k1')).toBe('4')
+      expect(() => ledger.append(loneItem({ id: 'x' }))).toThrow(
+        expect.objectContaining({ code: 'ledger.safe_mode' })
+      )
+      expect((await verifyLedger({ store, identity })).failure?.field).toBe(field)
+      await ledger.close()
+    }
+  )
 
   it('L4: wrong derived records are found by their stamp, missing ones are made again', async () => {
     const opened = await filled()

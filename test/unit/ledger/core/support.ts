@@ -7,15 +7,9 @@ import {
   type UnitId
 } from '../../../../src/core/index.js'
 import { generateIdentity, type IdentityKeys } from '../../../../src/identity/index.js'
-import {
-  createLedger,
-  type JournalItem,
-  type Ledger,
-  openLedger,
-  type Store,
-  type UnitDraft
-} from '../../../../src/ledger/index.js'
+import type { JournalItem, Ledger, Store, UnitDraft } from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import { createLedger, openLedger } from '../../../support/ledgers.js'
 
 export const START_AT = 1_700_000_000_000
 

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { IdentityId } from '../../../../src/core/index.js'
 import { holdStore, OwnerSocket } from '../../../../src/ledger/owner/index.js'
+import { expectVerifyFailure } from '../../../support/verified-close.js'
 
 const identity = 'c'.repeat(64) as IdentityId
 let directory: string
@@ -51,6 +52,7 @@ describe('holdStore', () => {
   })
 
   it('a failed hold can be repeated once its cause is gone', async () => {
+    expectVerifyFailure('ledger.corrupt')
     const held = await holdStore(path, { create: { identities: [identity] } })
     const { livePath } = held.location
     await held.close()

@@ -13,6 +13,7 @@ import {
 } from '../../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../../support/packages.js'
+import { expectVerifyFailure } from '../../../support/verified-close.js'
 
 /** The seed's list "common failure points in integration", one test for each, in its order. */
 
@@ -106,12 +107,14 @@ describe('common failure points of the seed', () => {
   })
 
   test('K10: the integrity lock fails: a record is not what it was', async () => {
+    expectVerifyFailure('receiptHash')
     await begin()
     await alter('"runId":"one"', '"runId":"six"')
     await expectSafe(await open(), 'ledger.corrupt')
   })
 
   test('K10, K2: code does not hash to its name: safe until its bytes are right', async () => {
+    expectVerifyFailure('journal')
     await begin()
     await disk.close()
     const store = join(disk.path, 'packages')
@@ -168,6 +171,7 @@ describe('common failure points of the seed', () => {
   })
 
   test('K10: the state is not that of the root', async () => {
+    expectVerifyFailure('state')
     await begin()
     await alterState('packages/counter/count', '7')
     const tally = await open()
@@ -177,6 +181,7 @@ describe('common failure points of the seed', () => {
   })
 
   test('P1, K2: the chain is corrupt: verification fails, and so does recover', async () => {
+    expectVerifyFailure('receiptHash')
     await begin()
     await alter('"runId":"one"', '"runId":"six"')
     const tally = await open()

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import type { WiredRuntime } from '../../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../../support/packages.js'
+import { expectVerifyFailure } from '../../../support/verified-close.js'
 
 let folder: PackageFolder
 let disk: LedgerOnDisk
@@ -45,6 +46,7 @@ async function tamper(): Promise<string> {
 }
 
 test('K10: bytes that do not hash to their name are safe mode, with the cause', async () => {
+  expectVerifyFailure('journal')
   await begin()
   await disk.close()
   const path = await tamper()

@@ -1,0 +1,175 @@
+import fs from 'node:fs/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { tmpdir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import { isTallyError } from '../../src/core/index.js'
+import {
+  inspectLocation,
+  type Ledger,
+  type Store,
+  type VerificationFailure,
+  verifyLedger
+} from '../../src/ledger/index.js'
+import { verifyLocation } from '../../src/runtime/index.js'
+import { Runs } from '../../src/runtime/runs.js'
+import { WiredRuntime } from '../../src/runtime/runtime.js'
+
+/**
+ * Verifies every ledger that a test closes: an honest one always verifies, whatever the test is
+ * about. Installed for all test files by `setup.ts`.
+ *
+ * Owns: what was found wrong since the test began, and which failures it has named.
+ *
+ * - A runtime is verified with the code that is registered, once its runs have stopped: its last
+ *   chance before the sandbox closes. Above {@link REEXECUTED_RECEIPTS_MAX} receipts nothing is
+ *   executed again.
+ * - A ledger without a runtime is verified by its bytes when it is closed; `ledgers.ts` opens it.
+ * - A directory that other processes have written is verified by its bytes when it is removed.
+ */
+const REEXECUTED_RECEIPTS_MAX = 1_000
+
+/** Folders below a removed directory in which ledgers are looked for. */
+const LOOKED_DEPTH_MAX = 3
+
+interface Found {
+  readonly field: string
+  readonly text: string
+}
+
+interface Report {
+  readonly failure?: VerificationFailure | undefined
+}
+
+let found: Found[] = []
+let named: string[] = []
+const occurred = new Set<string>()
+/** Ledgers whose runtime has been verified. */
+const verified = new WeakSet<Ledger>()
+let isInstalled = false
+
+/**
+ * Says which failure the ledgers of this test are to be found with when they are closed: the field
+ * of the report, or the code of an error. The test fails when none of them is.
+ */
+export function expectVerifyFailure(field: string): void {
+  named.push(field)
+}
+
+/** What is to be said against the test that has ended; the next one begins anew. */
+export function verificationProblems(): readonly string[] {
+  const missing = named.filter((field) => !occurred.has(field))
+  const problems = [
+    ...found.map(({ text }) => text),
+    ...missing.map((field) => `no closed ledger fails with ${field}, which the test expects`)
+  ]
+  found = []
+  named = []
+  occurred.clear()
+  return problems
+}
+
+/** Wraps what closes ledgers and removes directories; once for a process. */
+export function installVerification(): void {
+  if (isInstalled) return
+  isInstalled = true
+  const runtimes = new WeakMap<Runs, WiredRuntime>()
+  const { close } = WiredRuntime.prototype
+  WiredRuntime.prototype.close = async function (this: WiredRuntime) {
+    runtimes.set(this.runsOf, this)
+    await close.call(this)
+  }
+  const { close: closeRuns } = Runs.prototype
+  Runs.prototype.close = async function (this: Runs) {
+    await closeRuns.call(this)
+    const runtime = runtimes.get(this)
+    // Nobody closes a runtime twice, but it may be asked to.
+    runtimes.delete(this)
+    if (runtime !== undefined) await verifyRuntime(runtime)
+  }
+  const { rm } = fs
+  fs.rm = async (path, options) => {
+    // Deeper ones are the product's own.
+    const isOfTest = dirname(resolve(String(path))) === tmpdir()
+    if (options?.recursive === true && isOfTest) await verifyBelow(String(path))
+    await rm(path, options)
+  }
+  syncBuiltinESMExports()
+}
+
+async function verifyRuntime({ audit, ledger }: WiredRuntime): Promise<void> {
+  verified.add(ledger)
+  const { receipts, mode } = ledger.state()
+  const reexecute = receipts <= REEXECUTED_RECEIPTS_MAX
+  await judge(`a runtime of ${receipts} receipts (${mode})`, () => audit.verify({ reexecute }))
+}
+
+/** Verifies a ledger without a runtime, by its bytes. */
+export async function verifyClosed(ledger: Ledger, store: Store): Promise<void> {
+  if (verified.has(ledger)) return
+  const { identity } = ledger
+  await judge('a ledger', () => verifyLedger({ store, identity }))
+}
+
+async function judge(what: string, verify: () => Promise<Report>): Promise<void> {
+  let field: string
+  let more: unknown
+  try {
+    const { failure } = await verify()
+    if (failure === undefined || isNoLedger(failure)) return
+    field = failure.field
+    more = failure
+  } catch (error) {
+    // The process of the test has died meanwhile: whoever opens the ledger next verifies it.
+    if (isTallyError(error, 'store.closed')) return
+    field = isTallyError(error) ? error.code : String(error)
+    more = error
+  }
+  if (named.includes(field)) occurred.add(field)
+  else
+    found.push({ field, text: `${what} was closed and does not verify: ${JSON.stringify(more)}` })
+}
+
+/** A store in which no ledger was begun, or that a process of the test has taken along. */
+function isNoLedger({ field, commit, actual }: VerificationFailure): boolean {
+  if (field === 'head') return commit === 0 && actual === 'absent'
+  return field === 'store' && actual === 'The store at faulty disk is closed.'
+}
+
+async function verifyBelow(directory: string): Promise<void> {
+  for (const location of await locationsBelow(directory, LOOKED_DEPTH_MAX)) {
+    const marker = await inspectLocation(location).then(
+      (inspected) => inspected?.marker,
+      () => undefined
+    )
+    if (marker === undefined || !(await isDatabase(join(location, marker.live)))) continue
+    for (const identity of marker.identities) {
+      await judge(`the directory ${location}`, async () => {
+        try {
+          return await verifyLocation(location, { identity, notes: [] })
+        } catch (error) {
+          // Some process holds it still, so that it is not closed.
+          if (isTallyError(error, 'ledger.locked')) return {}
+          throw error
+        }
+      })
+    }
+  }
+}
+
+/** Whether LevelDB has made this folder, and not a test in its place. */
+async function isDatabase(path: string): Promise<boolean> {
+  const names = await fs.readdir(path).catch(() => [])
+  return names.some((name) => name.startsWith('MANIFEST-'))
+}
+
+async function locationsBelow(directory: string, depth: number): Promise<readonly string[]> {
+  const entries = await fs.readdir(directory, { withFileTypes: true }).catch(() => [])
+  if (entries.some((entry) => entry.name === 'marker.json')) return [directory]
+  if (depth === 0) return []
+  const folders = entries.filter((entry) => entry.isDirectory() && entry.name !== 'node_modules')
+  const below: string[] = []
+  for (const { name } of folders) {
+    below.push(...(await locationsBelow(join(directory, name), depth - 1)))
+  }
+  return below
+}
