@@ -1,0 +1,197 @@
+import fc from 'fast-check'
+import { type Block, type BlockContext, defineBlock } from '../../src/block/index.js'
+import type { Json } from '../../src/core/index.js'
+import type { World } from './lives.js'
+
+/** One step of a generated program; what it does may depend on what the program has seen. */
+export type ProgramStep =
+  | { readonly do: 'get' | 'set' | 'remove'; readonly key: string }
+  | { readonly do: 'list' | 'wait' | 'look' | 'post' | 'fail' | 'both' }
+  | { readonly do: 'sleep'; readonly ms: number }
+  | {
+      readonly do: 'branch'
+      readonly odd: readonly ProgramStep[]
+      readonly even: readonly ProgramStep[]
+    }
+
+export interface GeneratedNode {
+  readonly steps: readonly ProgramStep[]
+  readonly retries: number
+  readonly confirm: boolean
+}
+
+/** A run: its nodes one after the other, some of them in an atomic composite. */
+export interface GeneratedRun {
+  readonly nodes: readonly GeneratedNode[]
+  readonly atomic: boolean
+}
+
+const key = fc.constantFrom('a', 'b', 'c').map((name) => `k/${name}`)
+
+const plainStep: fc.Arbitrary<ProgramStep> = fc.oneof(
+  { weight: 5, arbitrary: fc.record({ do: fc.constantFrom('get', 'set'), key }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove'), key }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({ do: fc.constantFrom('list', 'wait', 'look', 'post', 'both') })
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('fail') }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('sleep'), ms: fc.integer({ max: 9, min: 1 }) })
+  }
+) as fc.Arbitrary<ProgramStep>
+
+const plainSteps = fc.array(plainStep, { maxLength: 3 })
+
+const step: fc.Arbitrary<ProgramStep> = fc.oneof(
+  { weight: 4, arbitrary: plainStep },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('branch' as const), odd: plainSteps, even: plainSteps })
+  }
+)
+
+const node: fc.Arbitrary<GeneratedNode> = fc.record({
+  steps: fc.array(step, { minLength: 1, maxLength: 6 }),
+  retries: fc.constantFrom(0, 0, 1),
+  confirm: fc.constantFrom(false, false, true)
+})
+
+/** Runs that share their state. */
+export const generatedRuns: fc.Arbitrary<readonly GeneratedRun[]> = fc.array(
+  fc.record({
+    nodes: fc.array(node, { minLength: 1, maxLength: 3 }),
+    atomic: fc.constantFrom(false, false, true)
+  }),
+  { minLength: 1, maxLength: 4 }
+)
+
+/** The same run, with reads of single keys in the place of listings. */
+export function withoutLists(run: GeneratedRun): GeneratedRun {
+  const unlisted = (steps: readonly ProgramStep[]): readonly ProgramStep[] =>
+    steps.map((one) => {
+      if (one.do === 'list') return { do: 'get', key: 'k/a' }
+      if (one.do !== 'branch') return one
+      return { ...one, odd: unlisted(one.odd), even: unlisted(one.even) }
+    })
+  const nodes = run.nodes.map((one) => ({ ...one, steps: unlisted(one.steps) }))
+  return { ...run, nodes }
+}
+
+export function programDocument({ nodes, atomic }: GeneratedRun): Json {
+  const names = nodes.map((_, index) => `n${index}`)
+  const pairs = names.slice(1).map((name, index) => [names[index] ?? '', name] as const)
+  const graph = {
+    entry_point: 'n0',
+    nodes: Object.fromEntries(
+      nodes.map(({ steps, retries, confirm }, index) => [
+        `n${index}`,
+        {
+          block: 'program',
+          input: { lit: { steps } },
+          ...(confirm ? { confirm: true } : {}),
+          ...(retries === 0 ? {} : { recovery: [{ retry: { max_attempts: retries + 1 } }] })
+        }
+      ])
+    ),
+    transitions: Object.fromEntries(pairs)
+  }
+  const head = { schema: 'tally-composite/1', name: 'generated', version: '1.0.0' }
+  const whole = atomic
+    ? {
+        ...head,
+        entry_point: 'all',
+        nodes: { all: { composite: { atomic: true, ...graph } } },
+        transitions: {}
+      }
+    : { ...head, ...graph }
+  return whole as unknown as Json
+}
+
+/** The block that carries out generated programs. */
+export function programBlock(world: World): Block {
+  return defineBlock({
+    name: 'program',
+    version: '1.0.0',
+    sideEffects: 'idempotent',
+    compensate: () => null,
+    run: async (ctx, { steps }: { readonly steps: readonly ProgramStep[] }) => {
+      const program = new Program(ctx, world)
+      await program.run(steps)
+      return { seen: program.seen }
+    }
+  })
+}
+
+/** One execution: what it has seen decides where it goes, what it asks and what it writes. */
+class Program {
+  seen = 0
+  readonly #ctx: BlockContext
+  readonly #world: World
+
+  constructor(ctx: BlockContext, world: World) {
+    this.#ctx = ctx
+    this.#world = world
+  }
+
+  async run(steps: readonly ProgramStep[]): Promise<void> {
+    for (const one of steps) await this.#step(one)
+  }
+
+  async #step(one: ProgramStep): Promise<void> {
+    const { state } = this.#ctx
+    switch (one.do) {
+      case 'get':
+        return this.#see(state.get<number>(one.key) ?? 0)
+      case 'set':
+        return state.set(one.key, (this.seen + 1) % 7)
+      case 'remove':
+        return state.delete(one.key)
+      case 'list':
+        return this.#see((await state.list('k/')).length)
+      case 'wait':
+        return this.#wait()
+      case 'look':
+        return this.#look()
+      case 'post':
+        return this.#post()
+      case 'both':
+        await Promise.all([this.#wait(), this.#look(), this.#ctx.sleep(3)])
+        return
+      case 'sleep':
+        return this.#ctx.sleep(one.ms + (this.seen % 3))
+      case 'fail':
+        if (this.seen % 2 === 1) this.#ctx.fail('odd', { seen: this.seen })
+        return
+      case 'branch':
+        return this.run(this.seen % 2 === 1 ? one.odd : one.even)
+    }
+  }
+
+  #see(value: number): void {
+    this.seen = (this.seen * 3 + value) % 97
+  }
+
+  async #wait(): Promise<void> {
+    const { seen } = this
+    const { value } = await this.#ctx.wait({ reason: 'external', request: { seen } })
+    this.#see(typeof value === 'number' ? value : 0)
+  }
+
+  async #look(): Promise<void> {
+    const request = { seen: this.seen }
+    await this.#ctx.effect('look', {
+      request,
+      sideEffects: 'none',
+      perform: (call) => this.#world.look(call)
+    })
+    this.#see(1)
+  }
+
+  async #post(): Promise<void> {
+    const request = { unit: this.#ctx.unitId, seen: this.seen }
+    await this.#ctx.effect('post', { request, perform: (call) => this.#world.actOnce(call) })
+    this.#see(2)
+  }
+}
