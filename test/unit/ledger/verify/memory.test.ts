@@ -4,8 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '../../../../src/core/index.js'
-import { createLedger, holdStore } from '../../../../src/ledger/index.js'
+import { holdStore } from '../../../../src/ledger/index.js'
 import { builtFile } from '../../../support/built.js'
+import { createLedger } from '../../../support/ledgers.js'
 import { entry, fixedIdentity, ledgerOptions, unit } from '../core/support.js'
 
 const RECEIPTS = 2_000
