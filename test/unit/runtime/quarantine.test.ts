@@ -7,6 +7,7 @@ import { StoreKeys } from '../../../src/ledger/keys.js'
 import { removeDerived } from '../../../src/ledger/open/derived-records.js'
 import type { DeliveredEvent, RuntimeOptions, WiredRuntime } from '../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let disk: LedgerOnDisk
 
@@ -80,6 +81,7 @@ const quarantined = { code: 'run.quarantined' }
 
 describe('a run that comes out otherwise', () => {
   it('L14: is quarantined at the next opening, and other runs and intents go on', async () => {
+    expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open({ resume: true })
     expect(tally.status()).toMatchObject({
@@ -97,6 +99,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('L14: whoever listens once the ledger is open hears of it', async () => {
+    expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open()
     const heard: DeliveredEvent[] = []
@@ -108,6 +111,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('K10: performs nothing: no way of taking it up, answering or starting it again', async () => {
+    expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open({ resume: true })
     const { token, digest } = await waitOf(tally, 'r1')
@@ -122,6 +126,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('K10: its due time takes it up only after its release', async () => {
+    expectVerifyFailure('journal.response')
     const nap = defineBlock({
       name: 'ask',
       version: '1.0.0',
@@ -150,6 +155,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('K10: the release is a receipt of the owner, holds after reopening, and is not undone', async () => {
+    expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open()
     const before = tally.status().receipts
@@ -173,6 +179,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('K13: an agent neither marks nor releases', async () => {
+    expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open()
     const agent = { kind: 'agent', id: 'helper' }
@@ -185,6 +192,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('L14: the mark is there after all derived records are gone, without executing anything', async () => {
+    expectVerifyFailure('journal.response')
     await parkImpure()
     await open()
     await disk.close()
@@ -200,6 +208,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('P1: verification names the run, the receipt and the difference, and marks it once', async () => {
+    expectVerifyFailure('journal.response')
     const tally = await open()
     await parked(tally, 'r1', 'stamp')
     await parked(tally, 'r2', 'pure')
@@ -218,6 +227,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('P2: doing one receipt again marks its run as well', async () => {
+    expectVerifyFailure('journal.response')
     const tally = await open()
     await parked(tally, 'r1', 'stamp')
     expect(await tally.replayReceipt(0)).toMatchObject({ ok: false, difference: { run: 'r1' } })
@@ -225,6 +235,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('K10: a corrected block without a new version quarantines, and with one does not', async () => {
+    expectVerifyFailure('journal.response')
     const first = await open({ blocks: [ask, says('pure', 1)] })
     await parked(first, 'r1', 'pure')
     await disk.close()
@@ -236,6 +247,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('K10: a program that only replays tells, and writes nothing', async () => {
+    expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open({ mode: 'replay' })
     const { receipts, quarantined: marks, warnings } = tally.status()
@@ -244,6 +256,7 @@ describe('a run that comes out otherwise', () => {
   })
 
   it('K10: a host may refuse new runs of the version, until the run is released', async () => {
+    expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open({ onQuarantine: 'refuse_version' })
     const refused = { code: 'run.version_quarantined', context: { block: 'stamp@1.0.0' } }
