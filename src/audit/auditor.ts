@@ -15,7 +15,8 @@ import {
   unreachable
 } from '../core/index.js'
 import type { HookVerdict, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
-import { type CodeSource, missingCode, type RecordedCode } from './code-source.js'
+import type { AuditorOptions } from './auditor-options.js'
+import { missingCode, type RecordedCode } from './code-source.js'
 import { compareUnit } from './compare.js'
 import { Compensations } from './compensations.js'
 import { evidenceFinding, Failures } from './failures.js'
@@ -25,15 +26,6 @@ import { isRotation, rotationFinding } from './rotation.js'
 import { SkippedRun } from './skipped-run.js'
 import { StateLog } from './state-log.js'
 
-export interface AuditorOptions {
-  readonly code: CodeSource
-  readonly identity: VerifiedReceipt['receipt']['identity']
-  /** How often each unit is executed; more than once compares the executions (P2). */
-  readonly executions: number
-  /** Limits execution to some receipts; all others are only folded. */
-  readonly isWanted?: (receipt: VerifiedReceipt) => boolean
-}
-
 type AuditedRun =
   | { readonly kind: 'open'; readonly replay: RunReplay }
   /** Not done again, for a reason that goes into the report. */
@@ -41,6 +33,7 @@ type AuditedRun =
   | { readonly kind: 'ended' }
 
 const NO_DEFINITION = 'its run has no definition'
+
 const ended: AuditedRun = { kind: 'ended' }
 
 /** An entry whose receipt comes next. */

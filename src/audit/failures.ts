@@ -1,6 +1,6 @@
 import { differing, type Finding, type JournalEntry, type RunReplay } from '../block/index.js'
 import { canonicalize, isJsonObject, type Json } from '../core/index.js'
-import type { AuditorOptions } from './auditor.js'
+import type { AuditorOptions } from './auditor-options.js'
 import type { Compensations } from './compensations.js'
 import { type NotChecked, notRegistered, otherCode } from './not-checked.js'
 import type { StateLog } from './state-log.js'

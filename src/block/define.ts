@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Hash, hashJson, type Json, TallyError } from '../core/index.js'
+import type { Parsed } from './block-code.js'
 import type { Compensation } from './compensation.js'
 import type { BlockContext } from './context.js'
 import type { KernelWork } from './kernel.js'
@@ -58,10 +59,6 @@ export interface Block {
   /** Runs instead of `run`: the leaf is part of the kernel. */
   readonly kernel?: KernelWork
 }
-
-export type Parsed =
-  | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly problem: string }
 
 const blockName = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/
 const intentName = /^[a-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)*$/

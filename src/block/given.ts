@@ -1,6 +1,6 @@
 import { canonicalizeLedgerValue, copyJson, type Json, type JsonObject } from '../core/index.js'
 import type { Request, Response } from './protocol.js'
-import { ignoreRejection } from './pump/plain.js'
+import { ignoreRejection } from './run/plain.js'
 
 /**
  * What registered functions get to see of a run (B11): copies, so that whatever they do to them

@@ -2,7 +2,12 @@
  * block: the determinism boundary. Charts say what they want, the pump gets it, the journal keeps
  * it.
  */
+
+export type { Parsed } from './block-code.js'
 export { leafMachine } from './chart/leaf-machine.js'
+export { checkOnce, type OnceResult } from './code/check-once.js'
+export { seedOf } from './code/execution.js'
+export { executeOnTape, type Reexecuted, type TapeEntry } from './code/reexecute.js'
 export type { CompensatingEffect, Compensation, LandedWrite } from './compensation.js'
 export {
   type BlockContext,
@@ -16,19 +21,18 @@ export {
   type WaitAnswer,
   type WaitOptions
 } from './context.js'
-export { type Block, type BlockDefinition, defineBlock, type Parsed } from './define.js'
+export { type Block, type BlockDefinition, defineBlock } from './define.js'
+export { defineKernelBlock } from './define-kernel.js'
 export { differing, type Finding, firstOf } from './finding.js'
-export {
-  type CompiledComposite,
-  type CompiledDocument,
-  type CompiledLeaf,
-  type CompiledNode,
-  type CompiledPlan,
-  type CompileResult,
-  compileComposite,
-  compileDocument,
-  compilePlan
-} from './graph/compile.js'
+export { compileComposite, compileDocument, compilePlan } from './graph/compile.js'
+export type {
+  CompiledComposite,
+  CompiledDocument,
+  CompiledLeaf,
+  CompiledNode,
+  CompiledPlan,
+  CompileResult
+} from './graph/compiled.js'
 export type { CompositeDefinition } from './graph/definition.js'
 export type { Diagnostic, DocumentPath } from './graph/diagnostic.js'
 export { drawChart, drawSource } from './graph/draw.js'
@@ -43,14 +47,13 @@ export type {
   SealedReference,
   UnitDraft
 } from './journal.js'
-export {
-  type Attribution,
-  defineKernelBlock,
-  type KernelEffect,
-  type KernelPort,
-  type KernelWork,
-  type PinnedBlocks,
-  type RecordedProvider
+export type {
+  Attribution,
+  KernelEffect,
+  KernelPort,
+  KernelWork,
+  PinnedBlocks,
+  RecordedProvider
 } from './kernel.js'
 export {
   type DocumentDefinition,
@@ -68,34 +71,32 @@ export { type ParsedPlan, parsePlan } from './plan/parse.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './protocol.js'
 export { ActorPool } from './pump/actor-pool.js'
 export type { RecordedEntry } from './pump/book.js'
-export { checkOnce, type OnceResult } from './pump/check-once.js'
 export { loneUnitId, runUnitId } from './pump/ending.js'
 export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'
+export { UnitGate } from './pump/gate.js'
+export type { PumpHost, RunCheckpoint, RunEvent } from './pump/host.js'
+export { goStraight, type LoneRun, type Straight } from './pump/inline-run.js'
+export { type CompiledRootLeaf, leafRootOf } from './pump/leaf-root.js'
+export type { Provider, UnfinishedJournals } from './pump/performing.js'
+export { isFarAhead } from './pump/resting.js'
+export { rootOf } from './pump/root.js'
+export type { RunEnd } from './pump/run-end.js'
+export { RunPump } from './pump/run-pump.js'
+export { Turns } from './pump/turns.js'
+export type { Ground } from './replay/ground.js'
+export type { UndoPort } from './replay/redo.js'
+export { RunReplay } from './replay/run-replay.js'
+export type { RecordedUnit, UnitAgain } from './replay/unit-again.js'
+export type { Repair } from './retry-policy.js'
 export {
   chainJournal,
   type JournalEntry,
+  type OpenWait,
   type Pins,
   type RunFinished,
   type RunStarted
-} from './pump/entries.js'
-export { seedOf } from './pump/execution.js'
-export { UnitGate } from './pump/gate.js'
-export type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './pump/host.js'
-export { type CompiledRootLeaf, leafRootOf } from './pump/leaf-root.js'
-export type { Provider, UnfinishedJournals } from './pump/performing.js'
-export { executeOnTape, type Reexecuted, type TapeEntry } from './pump/reexecute.js'
-export { isFarAhead } from './pump/resting.js'
-export { rootOf } from './pump/root.js'
-export type { RootBlock } from './pump/root-block.js'
-export type { RunEnd } from './pump/run-end.js'
-export { RunPump } from './pump/run-pump.js'
-export { goStraight, type LoneRun, type Straight } from './pump/straight.js'
-export { Turns } from './pump/turns.js'
-export { attributionOf } from './pump/unit.js'
-export type { MessageOutcome, WaitMessage } from './pump/waits.js'
-export type { Repair } from './recovery.js'
-export type { Ground } from './replay/ground.js'
-export { RunReplay } from './replay/run-replay.js'
-export type { UndoPort } from './replay/undo-work.js'
-export type { RecordedUnit, UnitAgain } from './replay/unit-work.js'
+} from './run/entries.js'
+export type { RootBlock } from './run/root-block.js'
+export { attributionOf } from './run/unit.js'
+export type { MessageOutcome, WaitMessage } from './run/waits.js'
 export { installTripwire } from './tripwire.js'

@@ -1,7 +1,6 @@
-import { z } from 'zod'
 import type { Hash, Json, UnitId } from '../core/index.js'
+import type { BlockCode } from './block-code.js'
 import type { EffectCall, Located, WaitAnswer, WaitOptions } from './context.js'
-import { type Block, defineBlock } from './define.js'
 import type { SideEffectClass } from './protocol.js'
 
 /**
@@ -87,7 +86,7 @@ export interface KernelPort {
   /** Gives up this execution and runs again from the start, on the state as it is then (L10). */
   again(): Promise<never>
   /** Runs a trusted block as if it were the leaf: its schemas, its class, its capabilities. */
-  act(block: Block, payload: Json): unknown
+  act(block: BlockCode, payload: Json): unknown
 }
 
 /** Versions of blocks by name, as the run that asks has pinned them (B10). */
@@ -97,27 +96,4 @@ export interface KernelWork {
   run(port: KernelPort, input: Json, pinned?: PinnedBlocks): unknown
   /** Hash of the code that a recorded provider has here, or undefined when it is not here. */
   codeOf(recorded: RecordedProvider): Promise<Hash | undefined>
-}
-
-/** A leaf whose code is the kernel's. Not for code from outside: it can write any state. */
-export function defineKernelBlock(definition: {
-  readonly name: string
-  readonly version: string
-  readonly sideEffects: SideEffectClass
-  readonly work: KernelWork
-}): Block {
-  const { name, version, sideEffects, work } = definition
-  const block = defineBlock({
-    name,
-    version,
-    sideEffects,
-    input: z.json(),
-    run: (ctx) => ctx.fail('invalid_operation')
-  })
-  // Its input is checked by the kernel itself.
-  return Object.freeze<Block>({
-    ...block,
-    parseInput: (value) => ({ ok: true, value }),
-    kernel: work
-  })
 }

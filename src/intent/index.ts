@@ -49,14 +49,10 @@ export {
   PackageShelf,
   type RefusedPackage
 } from './shelf.js'
+
 export type { StageEvent, StageListener } from './stages.js'
 export { identityAsked, identityNamed, madeIdentityKey } from './system/identities.js'
 export { keyRotation } from './system/keys.js'
 export { REPLACED_KEYS_PREFIX, replacedKey } from './system/revoked.js'
-export {
-  programVersions,
-  sameVersions,
-  VERSIONS_KEY,
-  type Versions,
-  versionsIn
-} from './system/versions.js'
+export type { Versions } from './system/system-work.js'
+export { programVersions, sameVersions, VERSIONS_KEY, versionsIn } from './system/versions.js'

@@ -17,7 +17,8 @@ import type { ScopedApi } from './scoped-api/answer-calls.js'
 import type { PackageShelf } from './shelf.js'
 import { listened, type StageListener, type Tell } from './stages.js'
 import { runSystem } from './system/run-system.js'
-import { programVersions, type Versions } from './system/versions.js'
+import type { Versions } from './system/system-work.js'
+import { programVersions } from './system/versions.js'
 import { runGranted, runTrusted } from './trusted.js'
 
 export interface KernelOptions {

@@ -14,7 +14,6 @@ export type {
   CreateLedgerOptions,
   JournalEntry,
   Ledger,
-  LedgerMode,
   LedgerState,
   LogRecord,
   OpenLedgerOptions,
@@ -23,6 +22,7 @@ export type {
   SavedCheckpoint,
   StoredReceipt
 } from './ledger-api.js'
+export type { LedgerMode } from './ledger-mode.js'
 export {
   inspectLocation,
   type Location,

@@ -1,13 +1,11 @@
 import type { Hash, IdentityId, Json, JsonObject, RunId, UnitId } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
 import type { Appended, JournalItem, Position } from './item.js'
+import type { LedgerMode } from './ledger-mode.js'
 import type { ReadHash } from './log/index.js'
 import type { Evidence, Receipt, WriteSet } from './receipt/receipt.js'
 import type { Restoring } from './restoring.js'
 import type { Store } from './stores/port.js'
-
-/** What the ledger is doing (machines/ledger.ts). */
-export type LedgerMode = 'ready' | 'committing' | 'safe' | 'restoring' | 'poisoned' | 'closed'
 
 export interface LedgerState {
   readonly mode: LedgerMode

@@ -1,7 +1,7 @@
 import { type ActorLogic, assign, createActor, setup } from 'xstate'
 import { ledgerChart } from '../../machines/ledger.js'
 import { isTallyError, TallyError, unreachable } from '../core/index.js'
-import type { LedgerMode } from './ledger-api.js'
+import type { LedgerMode } from './ledger-mode.js'
 
 export type LedgerEvent =
   | { readonly type: 'flush.begun' }

@@ -12,8 +12,9 @@ import { canonicalize, isRunId, type Json, limits, type RunId, TallyError } from
 import type { Ledger } from '../ledger/index.js'
 import { acceptable, type Compiled, checkSame, isEnded, type Known, type Settled } from './known.js'
 import type { LeftBehind } from './left-behind.js'
+import type { PreparedRun } from './prepared-run.js'
 import type { Quarantine } from './quarantine.js'
-import type { CompiledRoot, PreparedRun } from './registry.js'
+import type { CompiledRoot } from './registry.js'
 import { Start, type StartTerms } from './run-terms.js'
 import { firstEntry } from './standing.js'
 

@@ -14,7 +14,7 @@ import type { Ledger } from '../ledger/index.js'
 import type { RunHandle } from './handle.js'
 import type { Packages } from './packages.js'
 import type { Registry } from './registry.js'
-import type { StartOptions } from './runtime-api.js'
+import type { StartOptions } from './start-options.js'
 
 export interface ResolveOptions {
   /** Name of the resolver to ask; default: the first one registered. */

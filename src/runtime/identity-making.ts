@@ -3,9 +3,9 @@ import { isRunId, limits, type Random, type RunId, TallyError } from '../core/in
 import { begunIdentities, finishIdentity } from '../identity/index.js'
 import { type IntentReply, identityAsked, identityNamed, madeIdentityKey } from '../intent/index.js'
 import { beginLedger, type Ledger, type Location, type Store } from '../ledger/index.js'
+import type { AskedIntent } from './asked-intent.js'
 import type { OwnKeys } from './own-keys.js'
 import { refusal } from './refusal.js'
-import type { AskedIntent } from './system-acts.js'
 
 export interface IdentityMakingParts {
   readonly ledger: Ledger

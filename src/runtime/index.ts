@@ -18,7 +18,7 @@ export type { RecheckOptions, TransactionCheck } from './recheck.js'
 export { type LocationRecovery, recoverLocation } from './recovery.js'
 export type { Registrations } from './registry.js'
 export type { WiredRuntime } from './runtime.js'
-export type { Runtime, RuntimeOptions, RuntimeStatus, StartOptions } from './runtime-api.js'
+export type { Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'
 export type {
   AnswerAction,
   AnswerParams,
@@ -31,4 +31,6 @@ export type {
   ServiceStatus,
   ServiceStreams
 } from './service-types.js'
+
+export type { StartOptions } from './start-options.js'
 export type { VerifyOptions } from './verifying.js'

@@ -19,13 +19,13 @@ import {
   type SystemIntent
 } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
+import type { AskedIntent } from './asked-intent.js'
 import type { RunResult } from './handle.js'
 import type { Known } from './known.js'
 import { ownerNamed } from './messages.js'
 import type { Packages } from './packages.js'
 import type { Registry } from './registry.js'
 import type { Runs } from './runs.js'
-import type { AskedIntent } from './system-acts.js'
 
 /** An intent as a caller gives it. */
 export interface IntentRequest {

@@ -18,7 +18,7 @@ import { isIntentDefinition } from '../intent/index.js'
 import type { Receipt, RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent, EventChannel } from './channel.js'
 import type { RunResult } from './handle.js'
-import type { Prepared, PreparedRun } from './registry.js'
+import type { Prepared, PreparedRun } from './prepared-run.js'
 
 export { isEnded } from './ended.js'
 

@@ -2,7 +2,7 @@ import type { DocumentDefinition, Pins, PlanNodeDefinition, RunStarted } from '.
 import { type Hash, limits, versionedName } from '../core/index.js'
 import { isIntentDefinition } from '../intent/index.js'
 import type { NamedCode } from './named-code.js'
-import type { PreparedRun, RunDefinition } from './registry.js'
+import type { PreparedRun, RunDefinition } from './prepared-run.js'
 
 type Ready = PreparedRun & { readonly ok: true }
 

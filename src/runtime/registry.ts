@@ -12,7 +12,6 @@ import {
   type Provider,
   type Request,
   type Response,
-  type RootBlock,
   type RunStarted,
   rootOf
 } from '../block/index.js'
@@ -27,7 +26,6 @@ import {
 } from '../core/index.js'
 import { compileValue, type Expressions, loadExpressions } from '../expression/index.js'
 import {
-  type IntentDefinition,
   type IntentResolver,
   intentRoot,
   isIntentDefinition,
@@ -40,13 +38,10 @@ import { parseByKind, readSource } from './document-kinds.js'
 import { DocumentRooms } from './document-rooms.js'
 import { NamedCode, NameScope } from './named-code.js'
 import { pinnedNames } from './pinned-names.js'
+import type { BlockLookup, Prepared, PreparedRun, RunDefinition } from './prepared-run.js'
 import { type RecordedRun, recordedRun } from './recorded-run.js'
 import { servedActions } from './served-actions.js'
 import { usedInputProblems } from './used-inputs.js'
-
-/** What `run.started` keeps of a run. */
-export type RunDefinition = DocumentDefinition | IntentDefinition
-
 /**
  * What a runtime can run: everything that documents may name. Blocks, composites, conditions and
  * repairs may have several versions side by side (B10).
@@ -71,41 +66,6 @@ export interface Registrations {
 
 /** What a run can have for its root, compiled. */
 export type CompiledRoot = CompiledDocument | CompiledRootLeaf
-
-/** Where the names of a run lead while it goes on. */
-export type BlockLookup = (reference: string) => Block | undefined
-
-/** The definition of a run, compiled again; that of a lone intent is no document. */
-export type PreparedRun =
-  | Prepared
-  | {
-      readonly ok: true
-      readonly root: RootBlock
-      readonly compiled: CompiledRootLeaf
-      readonly block: BlockLookup
-    }
-
-export type Prepared =
-  | {
-      readonly ok: true
-      readonly root: RootBlock
-      readonly compiled: CompiledDocument
-      readonly block: BlockLookup
-      readonly definition: DocumentDefinition
-      /** What is doubtful in the document, beside what `lintDocument` finds. */
-      readonly warnings: readonly Diagnostic[]
-      readonly checkInputs?: CheckInputs
-    }
-  | NotPrepared
-
-export interface NotPrepared {
-  readonly ok: false
-  readonly diagnostics: readonly Diagnostic[]
-  /** Of a document that was read, and does not compile with what is registered. */
-  readonly definition?: DocumentDefinition
-  /** What it names and is not registered, as `name@version` where the version is known. */
-  readonly missing?: readonly string[]
-}
 
 /**
  * Names to blocks, and documents to compiled charts.

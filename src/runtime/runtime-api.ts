@@ -20,6 +20,7 @@ import type { OpenOptions } from './open.js'
 import type { OnQuarantine } from './quarantine.js'
 import type { RecheckOptions, TransactionCheck } from './recheck.js'
 import type { Registrations } from './registry.js'
+import type { StartOptions } from './start-options.js'
 import type { RuntimeAudit, VerifyOptions } from './verifying.js'
 
 export interface RuntimeOptions extends Registrations, OpenOptions {
@@ -63,15 +64,6 @@ export interface RuntimeStatus extends LedgerState {
   readonly warnings: readonly string[]
   /** Runs that came out otherwise when they were executed again, and perform nothing (K10). */
   readonly quarantined: readonly QuarantineMark[]
-}
-
-export interface StartOptions {
-  /** Names the run: the same id with the same document and inputs is the same run (L6). */
-  readonly id?: string
-  /** Payload of the root block's request. */
-  readonly inputs?: Json
-  /** Protocols that a workflow names, beside those of `workflow` in the runtime's options. */
-  readonly protocols?: readonly (string | Json)[]
 }
 
 /**

@@ -1,14 +1,6 @@
-import {
-  isJsonObject,
-  isPublicKey,
-  type Json,
-  type JsonObject,
-  type RunId,
-  TallyError
-} from '../core/index.js'
+import { isJsonObject, isPublicKey, type Json, TallyError } from '../core/index.js'
 import {
   doneReply,
-  type Intent,
   type IntentReply,
   KERNEL_ID,
   type SystemIntent,
@@ -17,19 +9,11 @@ import {
   type Versions,
   versionsIn
 } from '../intent/index.js'
+import type { AskedIntent } from './asked-intent.js'
 import { finishIdentities, IdentityMaking, type IdentityMakingParts } from './identity-making.js'
 import { KeyRotation, type KeyRotationParts } from './key-rotation.js'
 import { refusal } from './refusal.js'
 import { type Follower, TakingOver } from './taking-over.js'
-
-/** An intent that has come in. */
-export interface AskedIntent {
-  readonly id: RunId
-  readonly intent: Intent
-  readonly principal: Json
-  /** Does it as intents are done, with this payload. */
-  go(payload: JsonObject): Promise<IntentReply>
-}
 
 /**
  * System intents that are more than a change of state (K2): keys have files, and versions are the

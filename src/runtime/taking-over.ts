@@ -1,8 +1,8 @@
 import { TallyError } from '../core/index.js'
 import type { IntentReply } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
+import type { AskedIntent } from './asked-intent.js'
 import { refusal } from './refusal.js'
-import type { AskedIntent } from './system-acts.js'
 
 /** A ledger that was imported, opened with its key by somebody who takes it over. */
 export interface Follower {

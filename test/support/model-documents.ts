@@ -1,4 +1,5 @@
-import { type CompiledComposite, compileComposite } from '../../src/block/graph/compile.js'
+import { compileComposite } from '../../src/block/graph/compile.js'
+import type { CompiledComposite } from '../../src/block/graph/compiled.js'
 import { parseComposite } from '../../src/block/graph/parse.js'
 import type { BlockRegistry } from '../../src/block/graph/registry.js'
 import type { Json, JsonObject } from '../../src/core/index.js'

@@ -1,7 +1,7 @@
 import { type Json, present } from '../../core/index.js'
 import type { Evaluated } from '../graph/expressions.js'
 import type { CompositeEvent, Response } from '../protocol.js'
-import type { RecoveryDecision } from '../recovery.js'
+import type { RecoveryDecision } from '../retry-policy.js'
 import {
   asJson,
   type Choice,

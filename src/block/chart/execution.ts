@@ -14,7 +14,12 @@ import {
   type SideEffectClass,
   type Wait
 } from '../protocol.js'
-import { initialCursor, type RecoveryCursor, type RecoveryDecision, timedOut } from '../recovery.js'
+import {
+  initialCursor,
+  type RecoveryCursor,
+  type RecoveryDecision,
+  timedOut
+} from '../retry-policy.js'
 import { mergePatch } from './merge-patch.js'
 
 /**

@@ -1,6 +1,6 @@
 import { type ActorScope, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
 import { present, TallyError } from '../../core/index.js'
-import type { CompiledDocument, CompiledNode } from '../graph/compile.js'
+import type { CompiledDocument, CompiledNode } from '../graph/compiled.js'
 import {
   type Ask,
   type BlockCommand,

@@ -1,5 +1,5 @@
 import type { LeafEvent } from '../protocol.js'
-import { decideRecovery, type RecoveryDecision, type Repair } from '../recovery.js'
+import { decideRecovery, type RecoveryDecision, type Repair } from '../retry-policy.js'
 import {
   askCancel,
   askDecision,

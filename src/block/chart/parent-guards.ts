@@ -1,5 +1,5 @@
 import type { CompositeEvent } from '../protocol.js'
-import type { RecoveryDecision } from '../recovery.js'
+import type { RecoveryDecision } from '../retry-policy.js'
 import type { ParentExecution } from './parent.js'
 
 /** Guards that composites and plans share, by the names of both charts. */

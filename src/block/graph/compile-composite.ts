@@ -17,7 +17,6 @@ import { compositeLogic } from '../chart/composite-table.js'
 import { leafLogic } from '../chart/leaf-table.js'
 import { rowsOf } from '../chart/rows.js'
 import { highest } from '../side-effects.js'
-import type { CompiledComposite, CompiledNode } from './compile.js'
 import {
   type CompilePlace,
   type CompileSession,
@@ -27,6 +26,7 @@ import {
   referenceOf,
   srcOf
 } from './compile-session.js'
+import type { CompiledComposite, CompiledNode } from './compiled.js'
 import { type CompositeDefinition, entryOf } from './definition.js'
 import type { CompiledValue } from './expressions.js'
 import { functionVersions } from './function-versions.js'

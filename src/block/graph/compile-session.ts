@@ -10,7 +10,7 @@ import type {
   CompiledNode,
   CompiledPlan,
   CompileOptions
-} from './compile.js'
+} from './compiled.js'
 import type { CompositeDefinition, NodeDefinition } from './definition.js'
 import type { Diagnostic, DocumentPath } from './diagnostic.js'
 import type { CompiledValue } from './expressions.js'

@@ -1,4 +1,4 @@
-import type { CompiledNode } from './compile.js'
+import type { CompiledNode } from './compiled.js'
 import type { CompositeDefinition, NodeDefinition } from './definition.js'
 import type { Diagnostic, DocumentPath } from './diagnostic.js'
 import type { CompiledValue } from './expressions.js'

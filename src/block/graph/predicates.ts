@@ -1,7 +1,7 @@
 import { asJson, type Predicate } from '../chart/composite-plan.js'
 import { givenRequest, givenResponse } from '../given.js'
 import type { Request, Response } from '../protocol.js'
-import { ignoreRejection } from '../pump/plain.js'
+import { ignoreRejection } from '../run/plain.js'
 import type { ConditionDefinition } from './definition.js'
 import type { CompileExpressions } from './expressions.js'
 import type { BlockRegistry } from './registry.js'

@@ -1,6 +1,6 @@
 import type { DocumentDefinition } from '../plan/definition.js'
 import type { Request, Response, SideEffectClass } from '../protocol.js'
-import type { Repair } from '../recovery.js'
+import type { Repair } from '../retry-policy.js'
 
 /** What the compiler needs to know of a leaf; running it is the pump's business. */
 export interface LeafDefinition {

@@ -19,19 +19,11 @@ import {
   timedOutResponse
 } from '../chart/execution.js'
 import { askScope } from '../chart/parent.js'
-import type { ParentSink } from '../chart/parent-table.js'
 import { type CompositeEvent, failedResponse, type Response, reasons } from '../protocol.js'
+import type { PlanAction } from './action.js'
 import { nodeActions } from './node-actions.js'
 import type { PlanQuestions } from './questions.js'
 import { idlePlan, type PlanContext } from './standing.js'
-
-/** The functions that `machines/plan.ts` names, over one compiled plan. Pure, never throwing. */
-export type PlanAction = (
-  context: PlanContext,
-  event: CompositeEvent,
-  params: object,
-  sink: ParentSink
-) => PlanContext
 
 /** Actions by the names of the template. */
 export function planActions(questions: PlanQuestions): Readonly<Record<string, PlanAction>> {

@@ -4,7 +4,6 @@ import { planChart, planChartVersion } from '../../../machines/plan.js'
 import { hashJson, present } from '../../core/index.js'
 import { leafLogic } from '../chart/leaf-table.js'
 import { rowsOf } from '../chart/rows.js'
-import type { CompiledNode, CompiledPlan } from '../graph/compile.js'
 import {
   type CompilePlace,
   type CompileSession,
@@ -14,6 +13,7 @@ import {
   referenceOf,
   srcOf
 } from '../graph/compile-session.js'
+import type { CompiledNode, CompiledPlan } from '../graph/compiled.js'
 import type { CompiledValue } from '../graph/expressions.js'
 import { functionVersions } from '../graph/function-versions.js'
 import { mentionedNodes, mentions } from '../graph/mentions.js'

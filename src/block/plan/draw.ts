@@ -1,4 +1,4 @@
-import type { CompiledDocument } from '../graph/compile.js'
+import type { CompiledDocument } from '../graph/compiled.js'
 import { drawMermaid, mermaidId } from '../graph/draw.js'
 import type { PlanLibrary } from './library.js'
 

@@ -2,7 +2,7 @@ import type { Json } from '../../core/index.js'
 import type { PlannedNode } from '../chart/composite-plan.js'
 import type { Rows } from '../chart/rows.js'
 import type { CompiledExpression } from '../graph/expressions.js'
-import type { Repair } from '../recovery.js'
+import type { Repair } from '../retry-policy.js'
 import type { PlanDelivery } from './definition.js'
 import type { NodeState } from './standing.js'
 

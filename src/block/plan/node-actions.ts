@@ -1,6 +1,6 @@
 import { itemsOf } from '../chart/rows.js'
 import type { CompositeEvent, Wait } from '../protocol.js'
-import type { PlanAction } from './actions.js'
+import type { PlanAction } from './action.js'
 import type { PlanLibrary } from './library.js'
 import { Progress } from './progress.js'
 import type { NodeState, PlanContext } from './standing.js'

@@ -1,6 +1,6 @@
 import type { AnyActor, AnyActorRef } from 'xstate'
 import { limits } from '../../core/index.js'
-import type { RootBlock } from './root-block.js'
+import type { RootBlock } from '../run/root-block.js'
 
 /**
  * Root actors of runs that ended well, with the children that they have, to be executed again:

@@ -1,8 +1,8 @@
 import type { DecisionAsk } from '../protocol.js'
-import type { WaitBegun } from './entries.js'
-import type { Fact } from './facts.js'
+import type { WaitBegun } from '../run/entries.js'
+import { OpenWaits } from '../run/waits.js'
+import type { Fact } from './fact.js'
 import type { PumpHost } from './host.js'
-import { OpenWaits } from './waits.js'
 
 /**
  * What a run waits for: open waits, timers, and decisions that charts have asked for.

@@ -1,14 +1,14 @@
 import { unreachable } from '../../core/index.js'
 import type { DecisionAction } from '../protocol.js'
-import type { JournalEntry, Sealed, Settled, WaitBegun, Waiting } from './entries.js'
-import type { RunPump } from './run-pump.js'
-import { openWaitOf, shownWait } from './waits.js'
+import type { JournalEntry, Sealed, Settled, WaitBegun, Waiting } from '../run/entries.js'
+import { openWaitOf, shownWait } from '../run/waits.js'
+import type { RunDriver } from './run-driver.js'
 
 /**
  * Changes what a journal entry says. Live and recovering pumps call this for the same entries in
  * the same order, which is why a resumed run is the run that was interrupted (D6).
  */
-export function applyEntry(pump: RunPump, entry: JournalEntry): void {
+export function applyEntry(pump: RunDriver, entry: JournalEntry): void {
   const { agenda, leaves } = pump
   switch (entry.k) {
     case 'run.started':
@@ -54,7 +54,7 @@ export function applyEntry(pump: RunPump, entry: JournalEntry): void {
   }
 }
 
-function applySealed(pump: RunPump, entry: Sealed): void {
+function applySealed(pump: RunDriver, entry: Sealed): void {
   const { path, seq, step, attempt, at } = entry
   pump.scopes.around(path)?.outside.sealed(entry)
   const current = pump.leaves.at(path)
@@ -70,7 +70,7 @@ function applySealed(pump: RunPump, entry: Sealed): void {
   current.release(entry)
 }
 
-function applyWait(pump: RunPump, entry: WaitBegun): void {
+function applyWait(pump: RunDriver, entry: WaitBegun): void {
   pump.agenda.waits.add(entry)
   if (entry.seq !== null) {
     const waits = pump.leaves.at(entry.path)?.waits
@@ -86,7 +86,7 @@ function applyWait(pump: RunPump, entry: WaitBegun): void {
   pump.emit({ type: 'waiting', runId: pump.runId, at: entry.at, ...openWaitOf(entry) })
 }
 
-function applyWaiting(pump: RunPump, entry: Waiting): void {
+function applyWaiting(pump: RunDriver, entry: Waiting): void {
   const { path, token, at } = entry
   const wait = pump.agenda.waits.get(token)
   if (wait === undefined) return
@@ -95,7 +95,7 @@ function applyWaiting(pump: RunPump, entry: Waiting): void {
   pump.deliver(path, { type: 'attempt.waiting', wait: shownWait(wait), sent, at })
 }
 
-function applySettled(pump: RunPump, entry: Settled): void {
+function applySettled(pump: RunDriver, entry: Settled): void {
   const { path, response, sent, at } = entry
   const attempt = pump.leaves.at(path)
   const scope = pump.scopes.around(path)

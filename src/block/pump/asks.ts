@@ -1,12 +1,12 @@
 import { TallyError, unreachable } from '../../core/index.js'
 import type { Ask, DecisionAsk } from '../protocol.js'
-import { isRelease } from './errands.js'
-import type { RunPump } from './run-pump.js'
+import { isRelease } from '../run/overlay-tasks.js'
+import type { WaitTerms } from '../run/waits.js'
+import type { RunDriver } from './run-driver.js'
 import { releaseEvidence } from './undoing.js'
-import type { WaitTerms } from './waits.js'
 
 /** Takes up what a chart has asked for. Nothing is decided or sent here while the pump recovers. */
-export function takeAsk(pump: RunPump, ask: Ask): void {
+export function takeAsk(pump: RunDriver, ask: Ask): void {
   switch (ask.kind) {
     case 'attempt':
       if (pump.leaves.open(ask)) return
@@ -35,10 +35,17 @@ export function takeAsk(pump: RunPump, ask: Ask): void {
 }
 
 /** Opens the wait for a person's decision about a failure, unless the journal already has it. */
-export function openDecision(pump: RunPump, ask: DecisionAsk): void {
+export function openDecision(pump: RunDriver, ask: DecisionAsk): void {
   const waits = pump.agenda.waits.all()
   if (waits.some((wait) => wait.seq === null && wait.path === ask.path)) return
-  const evidence = isRelease(ask.path) ? releaseEvidence(pump, ask) : undefined
+  const evidence = isRelease(ask.path)
+    ? releaseEvidence(ask, {
+        runId: pump.runId,
+        parent: pump.scopes.parentOf(ask.path),
+        landed: pump.leaves.landedAt(ask.path),
+        at: pump.book.now()
+      })
+    : undefined
   const terms: WaitTerms = {
     place: ask,
     seq: null,

@@ -1,10 +1,16 @@
 import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
+import type { ExecutionInput, KernelInput } from '../code/execution-input.js'
 import type { Block } from '../define.js'
-import { putOff } from '../errand-blocks.js'
-import type { Attempt } from './attempt.js'
-import type { ExecutionInput } from './execution.js'
-import type { KernelInput } from './kernel-port.js'
-import type { StateView } from './view.js'
+import type { AttemptAsk } from '../protocol.js'
+import type { StateView } from '../run/state-view.js'
+import { putOff } from '../task-blocks.js'
+
+/** An attempt, as its code needs it. */
+interface AttemptOfCode extends Pick<ExecutionInput, 'unitId' | 'at' | 'block' | 'view'> {
+  readonly ask: AttemptAsk
+  readonly seed: { readonly value: Hash }
+  readonly signal: AbortSignal
+}
 
 /**
  * What an attempt gives to one execution of its code. Signal and seed are made when the code asks
@@ -20,10 +26,10 @@ export class AttemptInput implements ExecutionInput {
   readonly payload: Json
   readonly view: StateView
   declare readonly kernel?: KernelInput
-  readonly #of: Pick<Attempt, 'seed' | 'signal'>
+  readonly #of: Pick<AttemptOfCode, 'seed' | 'signal'>
 
   constructor(
-    attempt: Attempt,
+    attempt: AttemptOfCode,
     { runId, payload, kernel }: Pick<ExecutionInput, 'runId' | 'payload' | 'kernel'>
   ) {
     const { ask, block } = attempt

@@ -16,7 +16,7 @@ import {
   encodeEntry,
   encodeSuccess,
   type JournalEntry
-} from './entries.js'
+} from '../run/entries.js'
 import type { PumpHost, RunCheckpoint } from './host.js'
 
 /** An entry as the journal gives it back, with the receipt that it completed. */

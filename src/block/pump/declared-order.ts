@@ -1,9 +1,8 @@
 import type { PlanTurn } from '../protocol.js'
 import type { Attempt } from './attempt.js'
-import type { Fact } from './facts.js'
+import type { Fact, LeafFact } from './fact.js'
+import { firstWait } from './first-wait.js'
 import type { Inbox } from './inbox.js'
-import type { LeafFact } from './leaves.js'
-import { firstWait } from './resting.js'
 
 type OutcomeFact = LeafFact & { readonly kind: 'outcome' }
 type AnswerFact = LeafFact & { readonly kind: 'performed' }

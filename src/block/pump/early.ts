@@ -1,11 +1,11 @@
 import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
+import { Execution } from '../code/execution.js'
+import type { ExecutionInput, ExecutionPort, KernelInput } from '../code/execution-input.js'
+import type { SignalSource } from '../code/lazy-signal.js'
 import type { Block } from '../define.js'
-import type { Call } from './calls.js'
-import { Execution, type ExecutionInput, type ExecutionPort } from './execution.js'
-import type { KernelInput } from './kernel-port.js'
-import type { SignalSource } from './lazy-signal.js'
-import type { Outcome } from './outcome.js'
-import type { StateView } from './view.js'
+import type { Call } from '../run/calls.js'
+import type { Outcome } from '../run/outcome.js'
+import type { StateView } from '../run/state-view.js'
 
 /**
  * The first execution of a lone leaf, begun before its run has a pump: code that ends at once needs

@@ -9,13 +9,13 @@ import {
 import { cancelledResponse } from '../chart/execution.js'
 import type { EvidenceDraft, Position } from '../journal.js'
 import type { Response } from '../protocol.js'
+import { cancelEvent } from '../run/cancelling.js'
+import type { CancelAsked, RunStarted } from '../run/entries.js'
+import { bare } from '../run/unit.js'
 import { type RecordedEntry, RunBook } from './book.js'
-import { cancelEvent } from './cancelling.js'
 import { runUnitId } from './ending.js'
-import type { CancelAsked, RunStarted } from './entries.js'
 import type { PumpHost } from './host.js'
 import { SentEffects } from './sent-effects.js'
-import { bare } from './unit.js'
 
 /** How a run ended that nothing drives any more. */
 export interface EndedWithoutCode {

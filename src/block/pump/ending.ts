@@ -1,14 +1,14 @@
 import { assert, canonicalize, type Hash, type RunId, type UnitId } from '../../core/index.js'
+import { seedOf } from '../code/execution.js'
 import type { EvidenceDraft, UnitDraft } from '../journal.js'
 import type { Response } from '../protocol.js'
+import type { RunStarted } from '../run/entries.js'
+import type { RootBlock } from '../run/root-block.js'
+import { bare, runUnit, type UnitContext } from '../run/unit.js'
 import { unitIdOf } from './attempt.js'
 import type { Completed } from './book.js'
-import type { RunStarted } from './entries.js'
-import { seedOf } from './execution.js'
-import type { RootBlock } from './root-block.js'
+import type { RunDriver } from './run-driver.js'
 import type { RunEnd } from './run-end.js'
-import type { RunPump } from './run-pump.js'
-import { bare, runUnit, type UnitContext } from './unit.js'
 
 /** Step number of the run itself; its blocks count from 1. */
 const RUN_STEP = 0
@@ -27,7 +27,7 @@ export function loneUnitId(runId: RunId): UnitId {
  * Ends a run: a `run.completed` receipt that commits to the whole of it, or failure evidence with
  * what landed outside all the same (formats.md §3). Resolves when that is durable (D2).
  */
-export async function finishRun(pump: RunPump, settled: Response): Promise<RunEnd> {
+export async function finishRun(pump: RunDriver, settled: Response): Promise<RunEnd> {
   const { book, runId } = pump
   const response = bare(settled)
   const status = response.success ? 'done' : pump.cancel !== undefined ? 'cancelled' : 'failed'
@@ -52,7 +52,7 @@ export async function finishRun(pump: RunPump, settled: Response): Promise<RunEn
 }
 
 /** A plan's result holds those of all its nodes: entry and receipt have one text of it. */
-function completed(pump: RunPump, response: Response): Completed {
+function completed(pump: RunDriver, response: Response): Completed {
   const { book, root, runId, started } = pump
   const { at, journalHash, receipts } = book
   const dataText = canonicalize(response.data)
@@ -100,7 +100,7 @@ export function completedUnit(ended: EndedRun, context: UnitContext): UnitDraft 
   )
 }
 
-function failed(pump: RunPump, response: Response): EvidenceDraft {
+function failed(pump: RunDriver, response: Response): EvidenceDraft {
   const { book, root, runId, started } = pump
   return {
     type: response.reason === 'denied' ? 'denial' : 'failure',

@@ -1,8 +1,8 @@
 import type { Response } from '../protocol.js'
+import { builtInEffects } from '../run/calls.js'
+import type { Requested } from '../run/entries.js'
+import type { Past } from '../run/past.js'
 import type { Attempt } from './attempt.js'
-import { builtInEffects } from './calls.js'
-import type { Requested } from './entries.js'
-import type { Past } from './past.js'
 
 /** Reasons of failures that the code of an attempt did not bring about by itself. */
 const fromOutside: ReadonlySet<string> = new Set([

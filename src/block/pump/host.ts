@@ -2,12 +2,12 @@ import type { Clock, Hash, IdentityId, Json, JsonObject, RunId } from '../../cor
 import type { Block } from '../define.js'
 import type { Journal, Position, SealedReference } from '../journal.js'
 import type { Response } from '../protocol.js'
+import type { CancelAsked, JournalEntry, OpenWait, Requested, Sealed } from '../run/entries.js'
+import type { Askings } from '../run/waits.js'
 import type { ActorPool } from './actor-pool.js'
-import type { CancelAsked, JournalEntry, Requested, Sealed } from './entries.js'
 import type { UnitGate } from './gate.js'
 import type { Provider } from './performing.js'
 import type { Turns } from './turns.js'
-import type { Askings } from './waits.js'
 
 /** What a run is handed by the runtime. */
 export interface PumpHost {
@@ -77,21 +77,6 @@ export type RunEvent = { readonly runId: RunId; readonly at: number } & (
       readonly receiptHash?: Hash
     }
 )
-
-/** A wait as it is shown: an answer must name `token` and `digest`. */
-export interface OpenWait {
-  readonly path: string
-  readonly step: number
-  readonly token: string
-  readonly digest: Hash
-  readonly reason: string
-  readonly request: Json
-  readonly actions: readonly string[]
-  /** Logical time at which it ends by itself, or null. */
-  readonly due: number | null
-  /** How many times the question has been asked; absent: this is the first. */
-  readonly asking?: number
-}
 
 export interface RunCheckpoint {
   readonly entries: number

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.js'
-import type { Fact } from './facts.js'
-import type { MessageOutcome, WaitMessage } from './waits.js'
+import type { MessageOutcome, WaitMessage } from '../run/waits.js'
+import type { Fact } from './fact.js'
 
 /**
  * The facts of one run that are not journal entries yet, in the order in which they came, and what

@@ -4,9 +4,9 @@ import { canonicalize, hashJson, type Json, type JsonObject, type RunId } from '
 import type { LeafLibrary } from '../chart/leaf-actions.js'
 import { leafLogic, leafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
-import type { CompiledLeaf } from '../graph/compile.js'
+import type { CompiledLeaf } from '../graph/compiled.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
-import type { RootBlock } from './root-block.js'
+import type { RootBlock } from '../run/root-block.js'
 
 /** A leaf at the root of a run, with what checkpoints and verification need of its chart. */
 export interface CompiledRootLeaf extends CompiledLeaf {

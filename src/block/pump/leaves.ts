@@ -1,78 +1,19 @@
-import type { Hash, Json, JsonObject, RunId } from '../../core/index.js'
+import type { Json, JsonObject } from '../../core/index.js'
 import type { Block } from '../define.js'
-import { compensationBlock } from '../errand-blocks.js'
 import type { SealedReference } from '../journal.js'
 import type { AttemptAsk } from '../protocol.js'
+import type { EffectRequest } from '../run/calls.js'
+import type { JournalEntry, Place, Requested, Rewound, Sealed, WaitBegun } from '../run/entries.js'
+import { referenceTo } from '../run/folded-answers.js'
+import { type Past, restorePast } from '../run/past.js'
+import { WrittenPayloads } from '../run/written-payloads.js'
+import { compensationBlock } from '../task-blocks.js'
 import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
-import type { RunBook } from './book.js'
 import { Calling } from './calling.js'
-import type { Call, EffectRequest } from './calls.js'
 import { DeclaredOrder } from './declared-order.js'
-import type { EarlyExecution } from './early.js'
-import type {
-  EntryDraft,
-  JournalEntry,
-  Place,
-  Requested,
-  Rewound,
-  Sealed,
-  WaitBegun
-} from './entries.js'
-import { referenceTo } from './folded-answers.js'
-import type { PumpHost, RunEvent } from './host.js'
-import type { Literals } from './literals.js'
-import type { Outcome } from './outcome.js'
-import { type Past, restorePast } from './past.js'
-import type { Performed } from './performing.js'
+import type { LeavesPort } from './leaves-port.js'
 import { replayTapes } from './replaying.js'
 import { keptFact, placeOf } from './replies.js'
-import type { Scope } from './scope.js'
-import type { WaitTerms } from './waits.js'
-import { WrittenPayloads } from './written-payloads.js'
-
-/** Something that happened outside the charts and is to become a journal entry. */
-export type LeafFact =
-  | { readonly kind: 'outcome'; readonly attempt: Attempt; readonly outcome: Outcome }
-  | {
-      readonly kind: 'performed'
-      readonly attempt: Attempt
-      readonly call: Call
-      readonly performed: Performed
-    }
-  | { readonly kind: 'deadline'; readonly attempt: Attempt }
-  /** What it has read changed before it sent anything: it has to run again (L10). */
-  | { readonly kind: 'stale'; readonly attempt: Attempt; readonly reruns: number }
-
-/** What the attempts of a run need of their pump. */
-export interface LeavesPort {
-  readonly host: PumpHost
-  readonly book: RunBook
-  readonly runId: RunId
-  readonly base: () => Hash | 'GENESIS'
-  /** Of the run's definition. */
-  readonly literals?: () => Literals
-  /** Who started the run (K13). */
-  readonly principal: () => Json
-  scopeOf(path: string): Scope | undefined
-  /** Keeps what a write inside an overlay rests on from being changed (L10). */
-  reserve(scope: Scope): void
-  post(fact: LeafFact): void
-  emit(event: RunEvent): void
-  openWait(terms: WaitTerms): void
-  record(draft: EntryDraft): void
-  /** Posts the fact when it is due, under a key; a parked run is taken up for it. */
-  arm(key: string, due: number, fact: LeafFact): void
-  disarm(key: string): void
-  /** The pump stops with this error (a poisoned ledger). */
-  fail(error: unknown): void
-  /** Whether new effects may still be sent. */
-  isStopping(): boolean
-  /** Looks again whether there is anything to do. */
-  wake(): void
-  /** Of a lone leaf: its first execution, when it has begun already. */
-  readonly early?: EarlyExecution | undefined
-}
-
 /**
  * The attempts of one run's leaves: what they ask for and what becomes of it.
  *

@@ -7,12 +7,12 @@ import {
   type Json,
   limits
 } from '../../core/index.js'
+import { LazySignal, type SignalSource } from '../code/lazy-signal.js'
 import type { Compensation } from '../compensation.js'
 import { type EffectCall, EffectFailure, type Located } from '../context.js'
-import type { EffectRequest } from './calls.js'
-import type { JournalEntry, SealedFailure } from './entries.js'
-import { LazySignal, type SignalSource } from './lazy-signal.js'
-import { isThrown, plainDetails, plainText, thrownMember } from './plain.js'
+import type { EffectRequest } from '../run/calls.js'
+import type { JournalEntry, SealedFailure } from '../run/entries.js'
+import { isThrown, plainDetails, plainText, thrownMember } from '../run/plain.js'
 
 /** Answers effects under one name; may be registered with the runtime instead of given inline. */
 export interface Provider {

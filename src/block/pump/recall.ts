@@ -1,8 +1,8 @@
 import { assert, canonicalString, type Json, type RunId } from '../../core/index.js'
 import type { Journal } from '../journal.js'
-import type { JournalEntry, Place } from './entries.js'
-import type { TapeAnswer } from './folded-answers.js'
-import type { Tape } from './tape.js'
+import type { JournalEntry, Place } from '../run/entries.js'
+import type { TapeAnswer } from '../run/folded-answers.js'
+import type { Tape } from '../run/tape.js'
 
 /** A tape whose answers are read back, and whose it is. */
 export interface Recalled {

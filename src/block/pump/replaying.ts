@@ -1,7 +1,7 @@
 import { assert, type Json } from '../../core/index.js'
+import type { TapeAnswer } from '../run/folded-answers.js'
 import type { Attempt } from './attempt.js'
-import type { TapeAnswer } from './folded-answers.js'
-import type { LeavesPort } from './leaves.js'
+import type { LeavesPort } from './leaves-port.js'
 import { Recall, type RecallPort, type RecallReader } from './recall.js'
 import { placeOf } from './replies.js'
 

@@ -1,12 +1,12 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { RecordedProvider } from '../kernel.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
+import type { Call } from '../run/calls.js'
+import type { Place, Requested } from '../run/entries.js'
+import type { TapeAnswer } from '../run/folded-answers.js'
+import type { Outcome } from '../run/outcome.js'
 import type { Attempt } from './attempt.js'
-import type { Call } from './calls.js'
-import type { Place, Requested } from './entries.js'
-import type { TapeAnswer } from './folded-answers.js'
-import type { LeafFact } from './leaves.js'
-import type { Outcome } from './outcome.js'
+import type { LeafFact } from './fact.js'
 
 /** The answer of an earlier attempt, for a call that asks for the same (L7). */
 export function keptFact(

@@ -1,14 +1,12 @@
 import { assert, type Json, limits } from '../../core/index.js'
 import type { Journal } from '../journal.js'
-import type { Attempt } from './attempt.js'
-import type { WaitBegun } from './entries.js'
+import { firstWait } from './first-wait.js'
 import type { RunCheckpoint } from './host.js'
-import type { RunPump } from './run-pump.js'
-
+import type { RunDriver } from './run-driver.js'
 /**
  * Tells each leaf that has nothing but waits left that it is WAITING (B2); true when there was one.
  */
-export function markWaiting(pump: RunPump): boolean {
+export function markWaiting(pump: RunDriver): boolean {
   let marked = false
   for (const attempt of pump.leaves.all()) {
     const { path, step, attempt: number } = attempt.ask
@@ -29,7 +27,7 @@ export function isFarAhead(journal: Journal): boolean {
 }
 
 /** Whether the run can only go on by a message or by a time that is far enough. */
-export function mayPark(pump: RunPump): boolean {
+export function mayPark(pump: RunDriver): boolean {
   for (const attempt of pump.leaves.all()) {
     if (!pump.agenda.waiting.has(attempt.ask.path)) return false
   }
@@ -41,23 +39,11 @@ export function mayPark(pump: RunPump): boolean {
   return due > pump.host.clock.now() + worthMs
 }
 
-/** What an attempt waits for when it has nothing but waits left. */
-export function firstWait(attempt: Attempt): WaitBegun | undefined {
-  if (!attempt.isStarted) return attempt.waits.get(0)
-  let first: WaitBegun | undefined
-  for (const call of attempt.outstanding()) {
-    const wait = attempt.waits.get(call.seq)
-    if (wait === undefined) return undefined
-    first ??= wait
-  }
-  return first
-}
-
 /**
  * The run at this entry boundary, to go on from elsewhere (formats.md §7). Undefined when it has to
  * be rebuilt from its journal, which has what is not in memory.
  */
-export function checkpointOf(pump: RunPump, snapshot: () => Json): RunCheckpoint | undefined {
+export function checkpointOf(pump: RunDriver, snapshot: () => Json): RunCheckpoint | undefined {
   if (!pump.scopes.isEmpty || !pump.leaves.isWhole) return undefined
   const { current, past } = pump.leaves.openEntries()
   const decisions = pump.agenda.waits.all().filter((wait) => wait.seq === null)

@@ -8,12 +8,12 @@ import {
   type RunId
 } from '../../core/index.js'
 import { leafTable } from '../chart/leaf-table.js'
-import type { CompiledDocument } from '../graph/compile.js'
+import type { CompiledDocument } from '../graph/compiled.js'
 import type { DocumentDefinition } from '../plan/definition.js'
 import { type Request, ROOT_PATH } from '../protocol.js'
-import type { Pins } from './entries.js'
-import { Literals } from './literals.js'
-import type { RootBlock } from './root-block.js'
+import type { Pins } from '../run/entries.js'
+import { Literals } from '../run/literals.js'
+import type { RootBlock } from '../run/root-block.js'
 
 /** A compiled composite or plan as the root of a run. */
 export function rootOf(

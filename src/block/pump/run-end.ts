@@ -1,6 +1,7 @@
 import type { Hash } from '../../core/index.js'
 import type { Response } from '../protocol.js'
-import type { OpenWait, RunCheckpoint } from './host.js'
+import type { OpenWait } from '../run/entries.js'
+import type { RunCheckpoint } from './host.js'
 
 /** Why a pump stopped. A parked run goes on when a message or a due time takes it up again. */
 export type RunEnd =

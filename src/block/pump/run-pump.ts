@@ -1,42 +1,40 @@
 import { assert, type KnownTexts, limits, nextTurn, type RunId } from '../../core/index.js'
 import type { EvidenceDraft } from '../journal.js'
 import type { Ask, Delivery, Response } from '../protocol.js'
+import { Recovery } from '../recovery/recovery.js'
+import { cancelEvent, goesOnCancelled, scopeNews } from '../run/cancelling.js'
+import type {
+  CancelAsked,
+  EntryDraft,
+  JournalEntry,
+  OpenWait,
+  RunStarted,
+  ScopeEnded
+} from '../run/entries.js'
+import { isErrand } from '../run/overlay-tasks.js'
+import { type RootBlock, rootCommand } from '../run/root-block.js'
+import type { UnitContext } from '../run/unit.js'
+import { beginWait, openWaitOf, type WaitTerms } from '../run/waits.js'
 import { Agenda } from './agenda.js'
+import { answer } from './answering.js'
 import { applyEntry } from './apply.js'
 import { openDecision, takeAsk } from './asks.js'
 import type { Attempt } from './attempt.js'
 import { type Completed, RunBook } from './book.js'
-import { cancelEvent, goesOnCancelled, scopeNews } from './cancelling.js'
-import type { EarlyExecution } from './early.js'
 import { finishRun } from './ending.js'
-import type { CancelAsked, EntryDraft, RunStarted, ScopeEnded } from './entries.js'
-import { isErrand } from './errands.js'
-import { answer, type Fact } from './facts.js'
-import type { OpenWait, PumpHost, RunCheckpoint, RunEvent } from './host.js'
+import { Telling } from './event-outbox.js'
+import type { Fact } from './fact.js'
+import type { PumpHost, RunCheckpoint, RunEvent } from './host.js'
 import { Inbox } from './inbox.js'
 import { Leaves } from './leaves.js'
-import { Recovery } from './recovery.js'
 import { checkpointOf, isFarAhead, markWaiting, mayPark } from './resting.js'
-import { type RootBlock, rootCommand } from './root-block.js'
 import { RunActors } from './run-actors.js'
+import type { RunDriver, RunPumpOptions } from './run-driver.js'
 import type { RunEnd } from './run-end.js'
 import { Scopes } from './scopes.js'
 import { settleOutcome } from './settling.js'
 import { Starts } from './starts.js'
-import { Telling } from './telling.js'
 import { reserveInScope } from './undoing.js'
-import type { UnitContext } from './unit.js'
-import { beginWait, openWaitOf, type WaitTerms } from './waits.js'
-
-export interface RunPumpOptions {
-  readonly runId: RunId
-  readonly host: PumpHost
-  readonly root: RootBlock
-  readonly checkpoint?: RunCheckpoint | undefined
-  /** Of a lone leaf: its first execution, when it has begun already. */
-  readonly early?: EarlyExecution | undefined
-}
-
 /**
  * The pump of one run: the only code between its charts and the outside that awaits (D1).
  *
@@ -48,7 +46,7 @@ export interface RunPumpOptions {
  * and recovering pumps apply the same entries in the same way. D9 the inbox holds at most one fact
  * for each outstanding call, and the pump yields after a slice.
  */
-export class RunPump {
+export class RunPump implements RunDriver {
   readonly runId: RunId
   readonly host: PumpHost
   readonly root: RootBlock
@@ -335,6 +333,10 @@ export class RunPump {
     this.deliver(entry.path, scopeNews(entry, cancel))
     if (cancel === undefined || !goesOnCancelled(entry, cancel)) return
     this.#actors.command(cancelEvent(cancel, entry.at))
+  }
+
+  apply(entry: JournalEntry): void {
+    applyEntry(this, entry)
   }
 
   /** Appends an entry that completes nothing, and applies it. */

@@ -1,9 +1,18 @@
+import type { RunId } from '../../core/index.js'
 import { assert, canonicalize, type Hash, limits, unreachable } from '../../core/index.js'
+import { seedOf } from '../code/execution.js'
 import type { EvidenceDraft } from '../journal.js'
+import type { Ask } from '../protocol.js'
 import { type Delivery, failedResponse, type Response, type ScopeAsk } from '../protocol.js'
-import { applyEntry } from './apply.js'
-import { unitIdOf } from './attempt.js'
-import type { CancelAsked, LeftOutside, Place, ScopeEnded } from './entries.js'
+import type {
+  CancelAsked,
+  EntryDraft,
+  JournalEntry,
+  LeftOutside,
+  Place,
+  RunStarted,
+  ScopeEnded
+} from '../run/entries.js'
 import {
   type Errand,
   Errands,
@@ -12,11 +21,14 @@ import {
   outboxOf,
   releaseErrand,
   undoErrand
-} from './errands.js'
-import { seedOf } from './execution.js'
-import type { RunPump } from './run-pump.js'
-import { Scope } from './scope.js'
-import { bare, scopeUnit } from './unit.js'
+} from '../run/overlay-tasks.js'
+import type { RootBlock } from '../run/root-block.js'
+import { Scope } from '../run/scope.js'
+import type { UnitContext } from '../run/unit.js'
+import { bare, scopeUnit } from '../run/unit.js'
+import { unitIdOf } from './attempt.js'
+import type { RunBook } from './book.js'
+import type { PumpHost, RunEvent } from './host.js'
 
 type ScopeEnd = Exclude<ScopeAsk, { readonly kind: 'scope.open' }>
 
@@ -25,6 +37,26 @@ interface Closing {
   readonly scope: Scope
   readonly errands: Errands
   readonly decided: ScopeEnded
+}
+
+/** What the overlays of a run need of their pump. */
+export interface ScopesPort {
+  readonly runId: RunId
+  readonly host: PumpHost
+  readonly root: RootBlock
+  readonly book: RunBook
+  readonly started: RunStarted
+  /** What somebody has asked for, if the run is cancelled. */
+  readonly cancel: CancelAsked | undefined
+  unitContext(): UnitContext
+  /** Appends an entry that completes nothing, and applies it. */
+  record(draft: EntryDraft): void
+  apply(entry: JournalEntry): void
+  emit(event: RunEvent): void
+  /** What a task of an overlay asks for, which has no actor. */
+  ask(ask: Ask): void
+  /** Tells a composite how its overlay ended. */
+  scopeEnded(entry: ScopeEnded): void
 }
 
 /**
@@ -39,7 +71,7 @@ interface Closing {
  *   ended meanwhile: they follow from the journal.
  */
 export class Scopes {
-  readonly #pump: RunPump
+  readonly #pump: ScopesPort
   readonly #open = new Map<string, Scope>()
   readonly #closing = new Map<string, Closing>()
   /** Commits and aborts that a recovering pump leaves to the journal. */
@@ -47,7 +79,7 @@ export class Scopes {
   /** How often the outermost overlay found that what it had read has changed (L10). */
   #conflicts = 0
 
-  constructor(pump: RunPump) {
+  constructor(pump: ScopesPort) {
     this.#pump = pump
   }
 
@@ -143,7 +175,7 @@ export class Scopes {
     )
     if (!written.ok) return this.#conflicted(scope, ask)
     this.#report(scope, response, written.receiptHash)
-    applyEntry(pump, written.entry)
+    pump.apply(written.entry)
   }
 
   /** What it has read has changed: it runs again, unless it has acted outside (L10). */
@@ -193,7 +225,7 @@ export class Scopes {
     )
     assert(written.ok, 'an abort reads nothing')
     this.#report(scope, response, undefined)
-    applyEntry(pump, written.entry)
+    pump.apply(written.entry)
   }
 
   #evidence(
@@ -233,7 +265,7 @@ export class Scopes {
       left.length === 0 ? {} : { evidence: this.#evidence(scope, { ...ended, left }) }
     )
     assert(written.ok, 'an end reads nothing')
-    applyEntry(this.#pump, written.entry)
+    this.#pump.apply(written.entry)
   }
 
   /** The run is cancelled: errands go on, and wait for nobody. */

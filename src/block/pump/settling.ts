@@ -1,17 +1,17 @@
 import { type Hash, type Json, limits } from '../../core/index.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
+import type { Outcome } from '../run/outcome.js'
+import { overlayOf } from '../run/scope.js'
+import { leafUnit } from '../run/unit.js'
 import { applyEntry } from './apply.js'
 import type { Attempt } from './attempt.js'
 import { restsOn, unfulfilled } from './failing.js'
-import type { Outcome } from './outcome.js'
 import { contradicted, failureResponse, placeOf, providerOf } from './replies.js'
-import type { RunPump } from './run-pump.js'
-import { overlayOf } from './scope.js'
-import { leafUnit } from './unit.js'
+import type { RunDriver } from './run-driver.js'
 
 /** An attempt's code has ended: its result becomes a receipt, or its failure goes to the chart. */
 export function settleOutcome(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   outcome: Outcome
 ): Promise<void> | undefined {
@@ -48,7 +48,7 @@ export function settleOutcome(
 
 /** Another unit of work has reserved what this one changes, or runs alone (L10). */
 async function settleInTurn(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   response: Response,
   resultText: string
@@ -59,7 +59,7 @@ async function settleInTurn(
 }
 
 function commit(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   response: Response,
   resultText: string
@@ -69,7 +69,7 @@ function commit(
 }
 
 /** Its reads changed before its turn came: again, on the state as it is now (L10). */
-export async function runAgain(pump: RunPump, attempt: Attempt): Promise<void> {
+export async function runAgain(pump: RunDriver, attempt: Attempt): Promise<void> {
   attempt.rewind()
   const isAgainstOthers = pump.scopes.around(attempt.ask.path) === undefined
   const isTooOften = isAgainstOthers && attempt.reruns > limits.CONFLICT_RERUNS_MAX
@@ -79,7 +79,12 @@ export async function runAgain(pump: RunPump, attempt: Attempt): Promise<void> {
   await pump.leaves.run(attempt)
 }
 
-function settle(pump: RunPump, attempt: Attempt, response: Response, resultText: string): boolean {
+function settle(
+  pump: RunDriver,
+  attempt: Attempt,
+  response: Response,
+  resultText: string
+): boolean {
   if (pump.root.isUnit) return settleRun(pump, attempt, response, resultText)
   const unit = leafUnit(attempt, pump.unitContext(), attempt.payloadText(), resultText)
   const written = pump.book.append(settledEntry(pump, attempt, response), {
@@ -94,7 +99,7 @@ function settle(pump: RunPump, attempt: Attempt, response: Response, resultText:
 
 /** Its overlay has it, and leaves a receipt for all that is in it. */
 function settleInScope(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   response: Response,
   dataText: string
@@ -106,7 +111,7 @@ function settleInScope(
   applyEntry(pump, entry)
 }
 
-function settledEntry(pump: RunPump, attempt: Attempt, response: Response) {
+function settledEntry(pump: RunDriver, attempt: Attempt, response: Response) {
   return {
     k: 'settled',
     at: pump.book.now(),
@@ -119,7 +124,7 @@ function settledEntry(pump: RunPump, attempt: Attempt, response: Response) {
 
 /** The run is this one unit of work: its end is in the same commit. */
 function settleRun(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   response: Response,
   resultText: string
@@ -145,7 +150,7 @@ function settleRun(
 }
 
 export function settleFailed(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   response: Response,
   rests?: ReturnType<typeof restsOn>
@@ -161,7 +166,7 @@ export function settleFailed(
 }
 
 function report(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   response: Response,
   receiptHash: Hash | undefined

@@ -1,14 +1,13 @@
-import type { Hash, Json } from '../../core/index.js'
+import type { Hash, Json, RunId } from '../../core/index.js'
 import { canonicalize } from '../../core/index.js'
 import { type Undo, undoOf } from '../compensation.js'
 import type { EvidenceDraft } from '../journal.js'
 import type { DecisionAsk } from '../protocol.js'
+import type { EffectRequest } from '../run/calls.js'
+import type { Outcome } from '../run/outcome.js'
+import type { Scope } from '../run/scope.js'
 import { type Attempt, unitIdOf } from './attempt.js'
-import type { EffectRequest } from './calls.js'
 import type { PumpHost } from './host.js'
-import type { Outcome } from './outcome.js'
-import type { RunPump } from './run-pump.js'
-import type { Scope } from './scope.js'
 
 /** Writes inside an atomic composite: what they need before, and what undoes them after (C4). */
 
@@ -61,31 +60,36 @@ interface Answered {
 
 /** What undoes a call that was just answered; undefined when it is no write inside an overlay. */
 export function undoFor(
-  pump: RunPump,
   attempt: Attempt,
   call: Answered,
-  result: { readonly ok: boolean; readonly body: Json }
+  result: { readonly ok: boolean; readonly body: Json },
+  { scope, host }: { readonly scope: Scope | undefined; readonly host: PumpHost }
 ): { readonly undo?: Undo | null } {
-  if (!result.ok || pump.scopes.around(attempt.ask.path) === undefined) return {}
+  if (!result.ok || scope === undefined) return {}
   if (!attempt.past.requested.has(call.seq)) return {}
   const { effect, request = null } = call
-  const compensation = compensationFor(attempt, effect, pump.host)
+  const compensation = compensationFor(attempt, effect, host)
   if (compensation === undefined) return { undo: null }
   return { undo: undoOf(compensation, { effect, request, response: result.body }) }
 }
 
 /** A deferred step failed for good: evidence that its composite's promise is not kept yet. */
-export function releaseEvidence(pump: RunPump, ask: DecisionAsk): EvidenceDraft {
-  const { path, step, response } = ask
-  const parent = pump.scopes.parentOf(path) ?? null
+export function releaseEvidence(
+  { path, step, response }: DecisionAsk,
+  given: Pick<EvidenceDraft, 'landed' | 'at'> & {
+    readonly runId: RunId
+    readonly parent: Hash | undefined
+  }
+): EvidenceDraft {
+  const { runId, parent = null, landed, at } = given
   return {
     type: 'failure',
-    unitId: unitIdOf(pump.runId, path, step),
+    unitId: unitIdOf(runId, path, step),
     action: 'step.deferred',
     payloadText: canonicalize({ parent, path }),
-    landed: pump.leaves.landedAt(path),
+    landed,
     code: response.reason ?? 'failed',
     details: response.details ?? {},
-    at: pump.book.now()
+    at
   }
 }

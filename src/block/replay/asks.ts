@@ -3,7 +3,7 @@ import type { Block } from '../define.js'
 import { type Finding, unexpected } from '../finding.js'
 import type { Ask } from '../protocol.js'
 import { blockOf } from '../pump/leaves.js'
-import { Outside } from '../pump/outside.js'
+import { Outside } from '../run/outside.js'
 import type { RunState } from './run-state.js'
 
 /** Takes up what a chart has asked for, as the pump does live. */

@@ -2,11 +2,12 @@ import { hashJson, type IdentityId, isJsonObject, type Json } from '../../core/i
 import { isUndo } from '../compensation.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { DecisionAsk } from '../protocol.js'
-import { builtInEffects, effectKey, requestHashOf } from '../pump/calls.js'
-import { confirmationOf } from '../pump/confirming.js'
+import { builtInEffects, effectKey, requestHashOf } from '../run/calls.js'
+import { confirmationOf } from '../run/confirmation.js'
 import type {
   DecisionMade,
   JournalEntry,
+  OpenWait,
   Requested,
   RunStarted,
   RunStatus,
@@ -15,11 +16,10 @@ import type {
   TimerFired,
   WaitBegun,
   Waiting
-} from '../pump/entries.js'
-import type { OpenWait } from '../pump/host.js'
-import type { RootBlock } from '../pump/root-block.js'
-import { bare } from '../pump/unit.js'
-import { beginWait, openWaitOf } from '../pump/waits.js'
+} from '../run/entries.js'
+import type { RootBlock } from '../run/root-block.js'
+import { bare } from '../run/unit.js'
+import { beginWait, openWaitOf } from '../run/waits.js'
 import { placeKey, type RunState } from './run-state.js'
 import { scopeFinding } from './scope-ends.js'
 

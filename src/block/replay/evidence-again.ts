@@ -2,9 +2,9 @@ import type { Json, JsonObject } from '../../core/index.js'
 import type { EvidenceDraft } from '../journal.js'
 import { unitIdOf } from '../pump/attempt.js'
 import { runUnitId } from '../pump/ending.js'
-import type { JournalEntry, ScopeEnded, WaitBegun } from '../pump/entries.js'
-import { endCode } from '../pump/errands.js'
-import type { RootBlock } from '../pump/root-block.js'
+import type { JournalEntry, ScopeEnded, WaitBegun } from '../run/entries.js'
+import { endCode } from '../run/overlay-tasks.js'
+import type { RootBlock } from '../run/root-block.js'
 import type { RunState } from './run-state.js'
 
 /** What evidence beside an entry says: whose it is, over which journal, and why. */

@@ -1,6 +1,6 @@
-import type { Below } from './leaf-work.js'
-import type { Moment } from './run-state.js'
-import type { OpenedScope, ScopeStep } from './scope-work.js'
+import type { Moment } from './asked-attempt.js'
+import type { OpenedScope, ScopeStep } from './opened-scope.js'
+import type { Below } from './redo.js'
 
 /**
  * State below a unit of work, with what has become of it lately: something that failed is not

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
-import { referenceTo } from '../pump/folded-answers.js'
-import type { Past } from '../pump/past.js'
+import { referenceTo } from '../run/folded-answers.js'
+import type { Past } from '../run/past.js'
 
 /**
  * What attempts that did not succeed have done outside, or may have done: it happened all the same,

@@ -1,55 +1,20 @@
-import {
-  type ActorPath,
-  canonicalize,
-  copyJson,
-  type Hash,
-  type Json,
-  type RunId
-} from '../../core/index.js'
-import { putOff } from '../errand-blocks.js'
+import { type ActorPath, canonicalize, copyJson, type Json } from '../../core/index.js'
+import { seedOf } from '../code/execution.js'
+import type { KernelInput } from '../code/execution-input.js'
+import { executeOnTape } from '../code/reexecute.js'
 import { differing, type Finding } from '../finding.js'
 import type { SealedReference } from '../journal.js'
 import type { RecordedFailure, RecordedProvider } from '../kernel.js'
-import type { Call } from '../pump/calls.js'
-import { confirmationOf } from '../pump/confirming.js'
-import type { Sealed } from '../pump/entries.js'
-import { seedOf } from '../pump/execution.js'
-import type { KernelInput } from '../pump/kernel-port.js'
-import type { Outcome } from '../pump/outcome.js'
-import { executeOnTape } from '../pump/reexecute.js'
-import type { LeafWork } from '../pump/unit.js'
-import { StateView } from '../pump/view.js'
-import type { AskedAttempt } from './run-state.js'
-import { type UndoPort, undoFinding } from './undo-work.js'
-
-/** State below a unit of work, as it was when the unit committed. */
-export interface Below {
-  /** Canonical JSON; undefined when absent. */
-  read(key: string): string | undefined
-  list(prefix: string): readonly string[]
-}
-
-/** How to do something again. */
-export interface RedoOptions {
-  readonly runId: RunId
-  readonly base: Hash | 'GENESIS'
-  /** How often to execute; the results must be the same each time (P2). */
-  readonly executions: number
-  /** Who started the run (K13). */
-  readonly principal: Json
-  /** Compensations are worked out again, too. */
-  readonly undo: UndoPort
-}
-
-/**
- * Could not be done again, which is no finding: a body is withheld, or other code is registered.
- */
-export interface Skipped {
-  readonly kind: 'skipped'
-  readonly why: 'withheld' | 'code'
-  readonly what: string
-}
-
+import type { Call } from '../run/calls.js'
+import { confirmationOf } from '../run/confirmation.js'
+import type { Sealed } from '../run/entries.js'
+import type { LeafWork } from '../run/leaf-work.js'
+import type { Outcome } from '../run/outcome.js'
+import { StateView } from '../run/state-view.js'
+import { putOff } from '../task-blocks.js'
+import type { AskedAttempt } from './asked-attempt.js'
+import type { Below, RedoOptions, Skipped } from './redo.js'
+import { undoFinding } from './undo-work.js'
 export type LeafAgain =
   | { readonly kind: 'done'; readonly work: LeafWork; readonly resultText: string }
   | { readonly kind: 'finding'; readonly finding: Finding }

@@ -1,6 +1,6 @@
 import { TallyError } from '../../core/index.js'
 import { type Finding, unexpected } from '../finding.js'
-import type { UnitAgain } from './unit-work.js'
+import type { UnitAgain } from './unit-again.js'
 
 export function found(finding: Finding | undefined): UnitAgain {
   return { kind: 'finding', finding: finding ?? unexpected('receipt', 'another', 'this one') }

@@ -1,8 +1,9 @@
-import type { Scope } from '../pump/scope.js'
+import type { Scope } from '../run/scope.js'
 import { type FailureAgain, lacksBody, skipped } from './failure-again.js'
 import { type Ground, Seen } from './ground.js'
-import type { RedoOptions } from './leaf-work.js'
-import { emptyScope, type OpenedScope, stepAgain } from './scope-work.js'
+import type { OpenedScope } from './opened-scope.js'
+import type { RedoOptions } from './redo.js'
+import { emptyScope, stepAgain } from './scope-work.js'
 
 /** An overlay that is done again as far as it got. */
 export interface OverlayAgain {

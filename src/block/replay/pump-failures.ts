@@ -1,11 +1,12 @@
 import { limits } from '../../core/index.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
-import { confirmationOf } from '../pump/confirming.js'
-import type { Settled } from '../pump/entries.js'
 import { timeoutResponse } from '../pump/replies.js'
+import { confirmationOf } from '../run/confirmation.js'
+import type { Settled } from '../run/entries.js'
+import type { AskedAttempt } from './asked-attempt.js'
 import { type FailureAgain, skipped } from './failure-again.js'
-import type { AskedAttempt, RunState } from './run-state.js'
+import type { RunState } from './run-state.js'
 
 /**
  * Failures that did not come from the code of an attempt: the pump ended it. What the journal says

@@ -5,10 +5,10 @@ import type { LeafLibrary } from '../chart/leaf-actions.js'
 import { leafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
 import { type Finding, unexpected } from '../finding.js'
-import type { CompiledNode } from '../graph/compile.js'
+import type { CompiledNode } from '../graph/compiled.js'
 import type { RecordedProvider } from '../kernel.js'
 import { type Ask, type BlockCommand, type Delivery, ROOT_PATH } from '../protocol.js'
-import { cancelEvent, goesOnCancelled } from '../pump/cancelling.js'
+import { cancelEvent, goesOnCancelled } from '../run/cancelling.js'
 import {
   type CancelAsked,
   chainJournal,
@@ -17,21 +17,23 @@ import {
   type ScopeEnded,
   type Sealed,
   type Settled
-} from '../pump/entries.js'
-import { isErrand, isRelease } from '../pump/errands.js'
-import { type RootBlock, rootCommand } from '../pump/root-block.js'
-import { shownWait } from '../pump/waits.js'
+} from '../run/entries.js'
+import { isErrand, isRelease } from '../run/overlay-tasks.js'
+import { type RootBlock, rootCommand } from '../run/root-block.js'
+import { shownWait } from '../run/waits.js'
+import type { AskedAttempt } from './asked-attempt.js'
 import { takeAsk } from './asks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
 import { type EvidenceAgain, evidenceAgain } from './evidence-again.js'
 import type { FailureAgain } from './failure-again.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
-import type { Below, RedoOptions } from './leaf-work.js'
 import { impossible, unknownKind } from './odd-cases.js'
-import { type AskedAttempt, RunState } from './run-state.js'
+import type { Below, RedoOptions } from './redo.js'
+import { RunState } from './run-state.js'
 import { applyScopeEnd, scopeCompletes } from './scope-ends.js'
 import { blocksIn } from './scope-work.js'
-import { type RecordedUnit, type UnitAgain, unitAgain } from './unit-work.js'
+import type { RecordedUnit, UnitAgain } from './unit-again.js'
+import { unitAgain } from './unit-work.js'
 
 export interface RunReplayOptions {
   readonly runId: RunId

@@ -1,41 +1,20 @@
-import { CompactRange, type Hash, type RunId, type UnitId } from '../../core/index.js'
+import { CompactRange, type Hash, type RunId } from '../../core/index.js'
 import type { LeafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
 import type { SealedReference } from '../journal.js'
 import type { AttemptAsk, DecisionAsk, Response, ScopeAsk, TimerAsk } from '../protocol.js'
 import { unitIdOf } from '../pump/attempt.js'
-import type { CancelAsked, Place, RunStarted, Settled, WaitBegun } from '../pump/entries.js'
-import { type Errands, isErrand } from '../pump/errands.js'
-import { referenceTo } from '../pump/folded-answers.js'
-import { Past } from '../pump/past.js'
 import { SentEffects } from '../pump/sent-effects.js'
-import { OpenWaits } from '../pump/waits.js'
+import type { CancelAsked, Place, RunStarted, Settled, WaitBegun } from '../run/entries.js'
+import { referenceTo } from '../run/folded-answers.js'
+import { type Errands, isErrand } from '../run/overlay-tasks.js'
+import { Past } from '../run/past.js'
+import { PayloadTexts } from '../run/payload-texts.js'
+import { OpenWaits } from '../run/waits.js'
+import type { AskedAttempt, Moment } from './asked-attempt.js'
 import { Landed } from './landed.js'
+import type { OpenedScope } from './opened-scope.js'
 import { OverlaysAgain } from './overlay-work.js'
-import { PayloadTexts } from './payload-texts.js'
-import type { OpenedScope } from './scope-work.js'
-
-/** An attempt that a chart has asked for and that has not settled yet. */
-export interface AskedAttempt {
-  readonly ask: AttemptAsk
-  readonly block: Block
-  readonly unitId: UnitId
-  /** Canonical JSON of what the code is given. */
-  readonly payloadText: string
-  /** Its frozen time: when it was asked for (K7). */
-  readonly at: number
-  /** Where in the run and in the ledger it was asked for. */
-  readonly asked: Moment
-  past: Past
-  readonly waits: Map<number, WaitBegun>
-}
-
-/** A place in the order of things: entries of the run, and items of the ledger. */
-export interface Moment {
-  readonly entry: number
-  readonly item: number
-}
-
 /** A commit or abort that a composite has asked for. */
 export type ScopeEndAsk = Exclude<ScopeAsk, { readonly kind: 'scope.open' }>
 

@@ -1,11 +1,11 @@
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { Delivery } from '../protocol.js'
-import { scopeNews } from '../pump/cancelling.js'
-import type { ScopeEnded } from '../pump/entries.js'
-import { Errands, outboxOf, releaseErrand, undoErrand } from '../pump/errands.js'
-import { bare } from '../pump/unit.js'
+import { scopeNews } from '../run/cancelling.js'
+import type { ScopeEnded } from '../run/entries.js'
+import { Errands, outboxOf, releaseErrand, undoErrand } from '../run/overlay-tasks.js'
+import { bare } from '../run/unit.js'
+import type { OpenedScope } from './opened-scope.js'
 import type { RunState } from './run-state.js'
-import type { OpenedScope } from './scope-work.js'
 
 /** How overlays end, and the errands that they leave behind, done again from the journal (C4). */
 

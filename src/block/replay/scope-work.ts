@@ -1,44 +1,14 @@
 import type { Json } from '../../core/index.js'
 import type { Block } from '../define.js'
 import { differing, type Finding } from '../finding.js'
-import type { Response, ScopeAsk } from '../protocol.js'
-import type { Overlay, ScopeEnded, Settled } from '../pump/entries.js'
-import type { Errands } from '../pump/errands.js'
-import type { Outside } from '../pump/outside.js'
-import { overlayOf, Scope } from '../pump/scope.js'
+import type { Response } from '../protocol.js'
+import type { Overlay, Settled } from '../run/entries.js'
+import { overlayOf, Scope } from '../run/scope.js'
+import type { AskedAttempt } from './asked-attempt.js'
 import type { Seen } from './ground.js'
-import {
-  type Below,
-  type LeafAgain,
-  leafAgain,
-  type RedoOptions,
-  type Skipped
-} from './leaf-work.js'
-import type { AskedAttempt, Moment } from './run-state.js'
-
-type ScopeOpenAsk = Extract<ScopeAsk, { readonly kind: 'scope.open' }>
-
-/** One step inside an overlay that was not rolled back. */
-export type ScopeStep =
-  | { readonly kind: 'leaf'; readonly attempt: AskedAttempt; readonly settled: Settled }
-  /** `n`: number of the entry with which it was joined. */
-  | { readonly kind: 'scope'; readonly scope: OpenedScope; readonly n: number }
-
-/** An overlay of the run, with what has happened in it so far (C4). */
-export interface OpenedScope {
-  readonly ask: ScopeOpenAsk
-  readonly at: number
-  /** Where in the run and in the ledger it was opened. */
-  readonly asked: Moment
-  readonly outer: OpenedScope | undefined
-  readonly steps: ScopeStep[]
-  readonly outside: Outside
-  /** Attempts that were cancelled after a write that something undoes. */
-  readonly cancelled: AskedAttempt[]
-  /** What was decided, and the errands that come before its composite goes on. */
-  closing: { readonly decided: ScopeEnded; readonly errands: Errands } | undefined
-}
-
+import { type LeafAgain, leafAgain } from './leaf-work.js'
+import type { OpenedScope, ScopeStep } from './opened-scope.js'
+import type { Below, RedoOptions, Skipped } from './redo.js'
 export type ScopeAgain =
   | { readonly kind: 'done'; readonly scope: Scope }
   | { readonly kind: 'finding'; readonly finding: Finding }

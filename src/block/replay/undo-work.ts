@@ -1,28 +1,11 @@
 import { undoOf } from '../compensation.js'
 import { differing, type Finding } from '../finding.js'
-import type { Call } from '../pump/calls.js'
-import type { Sealed } from '../pump/entries.js'
-import type { Provider } from '../pump/performing.js'
-import type { AskedAttempt } from './run-state.js'
-
+import type { Call } from '../run/calls.js'
+import type { Sealed } from '../run/entries.js'
+import type { AskedAttempt } from './asked-attempt.js'
+import type { UndoPort } from './redo.js'
 /** What a finding about a compensation is about. */
 export const UNDO_FIELD = 'journal.undo'
-
-/** A write of a step inside an overlay whose journal entry says what undoes it (C4). */
-export interface UndoOnTape {
-  readonly entry: Sealed
-  /** Unless the block says itself how its writes are undone: the effect whose provider does. */
-  readonly provider: string | undefined
-  /** What the block's or the provider's function says here. */
-  readonly finding: Finding | undefined
-}
-
-/** Where compensations are worked out again, and what is to be made of them. */
-export interface UndoPort {
-  provider(name: string): Provider | undefined
-  /** A finding that is to count. */
-  workedOut(undo: UndoOnTape): Finding | undefined
-}
 
 /**
  * Works out again what undoes the writes of an attempt that was executed again: a compensation is a

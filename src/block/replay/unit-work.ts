@@ -1,29 +1,19 @@
 import { canonicalize, type Hash, type IdentityId, type Json } from '../../core/index.js'
-import { differing, type Finding, unexpected } from '../finding.js'
+import { seedOf } from '../code/execution.js'
+import { differing, unexpected } from '../finding.js'
 import type { UnitDraft } from '../journal.js'
 import { unitIdOf } from '../pump/attempt.js'
 import { completedUnit } from '../pump/ending.js'
-import type { JournalEntry, RunStarted, ScopeEnded, Settled } from '../pump/entries.js'
-import { seedOf } from '../pump/execution.js'
-import type { RootBlock } from '../pump/root-block.js'
-import { leafUnit, scopeUnit, type UnitContext } from '../pump/unit.js'
-import { type Below, leafAgain, type RedoOptions, type Skipped } from './leaf-work.js'
+import type { JournalEntry, RunStarted, ScopeEnded, Settled } from '../run/entries.js'
+import type { RootBlock } from '../run/root-block.js'
+import { leafUnit, scopeUnit, type UnitContext } from '../run/unit.js'
+import type { AskedAttempt } from './asked-attempt.js'
+import { leafAgain } from './leaf-work.js'
 import { found, impossible } from './odd-cases.js'
-import type { AskedAttempt, RunState } from './run-state.js'
+import type { Below, RedoOptions, UndoPort } from './redo.js'
+import type { RunState } from './run-state.js'
 import { responseFinding, scopeAgain } from './scope-work.js'
-import type { UndoPort } from './undo-work.js'
-
-/** What is known of the unit that an entry completes. */
-export interface RecordedUnit {
-  /** `run.at` of its receipt. */
-  readonly at: number
-  readonly profile: Json
-}
-
-export type UnitAgain =
-  | { readonly kind: 'unit'; readonly draft: UnitDraft }
-  | { readonly kind: 'finding'; readonly finding: Finding }
-  | Skipped
+import type { RecordedUnit, UnitAgain } from './unit-again.js'
 
 interface Given {
   readonly state: RunState

@@ -1,6 +1,5 @@
 import { sha256Hex, TallyError } from '../../core/index.js'
-import type { EvmChain } from './chain.js'
-import type { EvmSigner, EvmTransaction } from './config.js'
+import type { EvmChainSettings, EvmSigner, EvmTransaction } from './config.js'
 import { secretBehind } from './secret.js'
 import type { Hex, Viem } from './viem.js'
 
@@ -11,13 +10,19 @@ export type FoundAccount =
   | { readonly kind: 'missing_secret' }
   | { readonly kind: 'unknown' }
 
+/** What a chain knows of its accounts. */
+interface ChainAccounts {
+  readonly settings: Pick<EvmChainSettings, 'signers' | 'environment'>
+  readonly keyAddresses: KeyAddresses
+}
+
 /**
  * The account of a request. Keys are read anew each time, so that none stays in memory longer than
  * it takes to sign.
  */
 export async function findAccount(
   viem: Viem,
-  chain: EvmChain,
+  chain: ChainAccounts,
   name: string
 ): Promise<FoundAccount> {
   const { signers, environment } = chain.settings
@@ -34,7 +39,7 @@ export async function findAccount(
 }
 
 /** A configured signer may be asked for by its address. */
-async function byAddress(viem: Viem, chain: EvmChain, address: Hex): Promise<FoundAccount> {
+async function byAddress(viem: Viem, chain: ChainAccounts, address: Hex): Promise<FoundAccount> {
   for (const name of chain.settings.signers.keys()) {
     if (viem.isAddress(name)) continue
     const found = await findAccount(viem, chain, name)

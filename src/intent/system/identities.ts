@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isIdentityId, isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { payloadOf } from './payload.js'
-import type { SystemWork } from './run-system.js'
+import type { SystemWork } from './system-work.js'
 
 /**
  * State entries `system/identities/<identity>`: every identity that was made from this one.

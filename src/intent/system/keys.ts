@@ -12,7 +12,7 @@ import { recordedState } from '../providers.js'
 import { payloadOf } from './payload.js'
 import { statePort } from './permissions.js'
 import { replacedKey } from './revoked.js'
-import type { SystemWork } from './run-system.js'
+import type { SystemWork } from './system-work.js'
 
 /** What the receipt of a rotation gives and writes, beside the proof that the ledger checks. */
 export function keyRotation(rotation: {

@@ -4,7 +4,7 @@ import { isHash, type Json, limits } from '../../core/index.js'
 import { recordedState } from '../providers.js'
 import { codeHashIn, installedKey } from '../shelf.js'
 import { payloadOf } from './payload.js'
-import type { SystemWork } from './run-system.js'
+import type { SystemWork } from './system-work.js'
 
 const id = z
   .string()

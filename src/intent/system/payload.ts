@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { SystemWork } from './run-system.js'
+import type { SystemWork } from './system-work.js'
 
 /** The payload of a system intent, checked. Fails the intent as `invalid_input`. */
 export function payloadOf<Payload>(

@@ -12,7 +12,7 @@ import { recordedState } from '../providers.js'
 import { codeHashIn, installedKey } from '../shelf.js'
 import { payloadOf } from './payload.js'
 import { isRevoked } from './revoked.js'
-import type { SystemWork } from './run-system.js'
+import type { SystemWork } from './system-work.js'
 
 const name = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
 

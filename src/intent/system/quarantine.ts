@@ -3,7 +3,7 @@ import { isHash, isJsonObject, isRunId, type Json, limits } from '../../core/ind
 import { markIn, QUARANTINE_PREFIX } from '../../ledger/index.js'
 import { recordedState } from '../providers.js'
 import { payloadOf } from './payload.js'
-import type { SystemWork } from './run-system.js'
+import type { SystemWork } from './system-work.js'
 
 const text = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
 

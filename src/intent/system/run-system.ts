@@ -10,20 +10,9 @@ import { revokeKey } from './keys.js'
 import { installPackage, uninstallPackage } from './packages.js'
 import { changeApprover, changeGrants, changePreference } from './permissions.js'
 import { quarantineRun, releaseRun } from './quarantine.js'
+import type { SystemWork, Versions } from './system-work.js'
 import { takeOver } from './take-over.js'
-import { upgradeVersions, type Versions } from './versions.js'
-
-/** A change of the kernel's tables. */
-export interface SystemWork {
-  readonly port: KernelPort
-  readonly identity: IdentityId
-  readonly payload: Intent['payload']
-  readonly by: Principal
-  /** Integer seconds. */
-  readonly at: number
-  /** Those of this program. */
-  readonly versions: Versions
-}
+import { upgradeVersions } from './versions.js'
 
 const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json>>> = {
   'package.install': installPackage,

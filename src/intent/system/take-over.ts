@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isHash, type Json } from '../../core/index.js'
 import { payloadOf } from './payload.js'
-import type { SystemWork } from './run-system.js'
+import type { SystemWork } from './system-work.js'
 
 /** State entry about the last time that the identity was taken over after an import. */
 const TAKE_OVER_KEY = 'system/takeover'

@@ -5,13 +5,10 @@ import { EXPRESSION_PROFILE } from '../../expression/index.js'
 import { KERNEL_VERSION } from '../kernel-version.js'
 import { recordedState } from '../providers.js'
 import { payloadOf } from './payload.js'
-import type { SystemWork } from './run-system.js'
+import type { SystemWork, Versions } from './system-work.js'
 
 /** State entry with the versions under which the receipts after it were made. */
 export const VERSIONS_KEY = 'system/versions'
-
-/** Versions of whatever a receipt may depend on, by name (formats.md §4). */
-export type Versions = Readonly<Record<string, string>>
 
 /** Those of this program. */
 export const programVersions: Versions = {

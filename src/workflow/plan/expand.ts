@@ -2,28 +2,18 @@ import type { DocumentPath, Json } from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
 import type { FlowDocument } from '../document/flow.js'
 import type { Issues } from '../document/issue.js'
-import { type ProtocolDocument, protocolKey } from '../document/protocol.js'
+import { protocolKey } from '../document/protocol.js'
 import type { AisValue } from '../document/value.js'
-import type { CompileValues, ScopedValue } from '../value/compile.js'
+import type { ScopedValue } from '../value/compile.js'
 import { executionValues } from '../value/execution-values.js'
 import { amountsOf, inputAmounts, returnAmounts } from './amounts.js'
 import { deployedContract } from './catalogue.js'
+import type { Expansion } from './expansion.js'
 import { orderGraph } from './order.js'
 import type { AisPlanNode, PlanCalculated, PlanContract, PlanParam } from './plan.js'
 import { readValue, type Surroundings } from './reading.js'
 import { type ResolvedNode, type ResolvedStep, readReturns } from './resolve.js'
 import { checkUnits } from './units.js'
-
-/** What is the same for all nodes of one workflow. */
-export interface Expansion {
-  readonly flow: FlowDocument
-  readonly values: CompileValues
-  readonly resolved: ReadonlyMap<string, ResolvedNode>
-  readonly nodeIds: ReadonlySet<string>
-  readonly inputs: ReadonlySet<string>
-  /** Protocols of the workflow's nodes, each once. */
-  readonly used: readonly ProtocolDocument[]
-}
 
 /** A node of the plan that does not know yet which query answers it reads. */
 export interface Expanded {

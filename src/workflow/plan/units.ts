@@ -2,7 +2,7 @@ import { parseReference } from '../../expression/index.js'
 import type { Issues } from '../document/issue.js'
 import type { AisValue } from '../document/value.js'
 import { typedAs } from '../type/check.js'
-import type { Expansion } from './expand.js'
+import type { Expansion } from './expansion.js'
 
 /**
  * Refuses arguments whose type is known and does not fit (W4, W12): a number for people where

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { JournalEntry, Place, Sealed } from '../../../../src/block/pump/entries.js'
-import type { TapeAnswer } from '../../../../src/block/pump/folded-answers.js'
 import { KeptBodies, Recall, type RecallPort } from '../../../../src/block/pump/recall.js'
-import { Tape } from '../../../../src/block/pump/tape.js'
+import type { JournalEntry, Place, Sealed } from '../../../../src/block/run/entries.js'
+import type { TapeAnswer } from '../../../../src/block/run/folded-answers.js'
+import { Tape } from '../../../../src/block/run/tape.js'
 import { hashJson, type Json, limits, type RunId } from '../../../../src/core/index.js'
 
 const runId = 'recalled' as RunId

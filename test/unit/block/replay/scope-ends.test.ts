@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { leafTable } from '../../../../src/block/chart/leaf-table.js'
-import type { Requested, ScopeEnded, Sealed } from '../../../../src/block/pump/entries.js'
-import { Errands, undoErrand } from '../../../../src/block/pump/errands.js'
-import { Outside } from '../../../../src/block/pump/outside.js'
 import { RunState } from '../../../../src/block/replay/run-state.js'
 import { scopeFinding } from '../../../../src/block/replay/scope-ends.js'
+import type { Requested, ScopeEnded, Sealed } from '../../../../src/block/run/entries.js'
+import { Outside } from '../../../../src/block/run/outside.js'
+import { Errands, undoErrand } from '../../../../src/block/run/overlay-tasks.js'
 import { type Hash, type RunId, sha256Hex } from '../../../../src/core/index.js'
 import { failed, testRequest } from '../../../support/fake-pump.js'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LazySignal } from '../../../../src/block/pump/lazy-signal.js'
+import { LazySignal } from '../../../../src/block/code/lazy-signal.js'
 
 describe('LazySignal', () => {
   it('asks its source when it is read, frozen and copied too', () => {

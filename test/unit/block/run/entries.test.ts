@@ -5,7 +5,7 @@ import {
   encodeSuccess,
   type Overlay,
   type Settled
-} from '../../../../src/block/pump/entries.js'
+} from '../../../../src/block/run/entries.js'
 import { canonicalize, type Json, sha256Hex } from '../../../../src/core/index.js'
 
 const overlay: fc.Arbitrary<Overlay> = fc.record({

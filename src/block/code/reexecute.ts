@@ -1,9 +1,10 @@
 import { type Hash, type Json, limits, nextTurn } from '../../core/index.js'
 import type { Finding } from '../finding.js'
 import type { Attribution } from '../kernel.js'
-import type { Call } from './calls.js'
-import { Execution, type ExecutionInput } from './execution.js'
-import type { Outcome } from './outcome.js'
+import type { Call } from '../run/calls.js'
+import type { Outcome } from '../run/outcome.js'
+import { Execution } from './execution.js'
+import type { ExecutionInput } from './execution-input.js'
 
 /** A sealed answer, as re-execution gives it; without `requestHash` the request is not compared. */
 export interface TapeEntry {

@@ -6,7 +6,7 @@ import {
   type FailedAttempt,
   initialCursor,
   retryDelayMs
-} from '../../../../src/block/recovery.js'
+} from '../../../../src/block/retry-policy.js'
 import { failed, testRequest } from '../../../support/fake-pump.js'
 
 const retry: Extract<RecoveryStep, { kind: 'retry' }> = {

@@ -3,9 +3,9 @@ import type { SealedReference } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { Response, ScopeAsk } from '../protocol.js'
 import type { Overlay } from './entries.js'
+import type { LeafWork } from './leaf-work.js'
 import { Outside } from './outside.js'
-import type { LeafWork } from './unit.js'
-import { StateView } from './view.js'
+import { StateView } from './state-view.js'
 
 type ScopeOpen = Extract<ScopeAsk, { kind: 'scope.open' }>
 

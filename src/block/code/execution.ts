@@ -1,5 +1,4 @@
 import {
-  type ActorPath,
   bytesOver,
   canonicalizeLedgerValue,
   type Hash,
@@ -7,11 +6,11 @@ import {
   type Json,
   limits,
   nextTurn,
-  type RunId,
   sha256Hex,
   type UnitId,
   Xorshift128
 } from '../../core/index.js'
+import type { BlockCode } from '../block-code.js'
 import {
   type BlockContext,
   BlockFailure,
@@ -21,45 +20,18 @@ import {
 } from '../context.js'
 import type { Block } from '../define.js'
 import type { Attribution, KernelEffect, KernelPort } from '../kernel.js'
+import { builtInEffects, type Call, requestTextHash } from '../run/calls.js'
+import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from '../run/outcome.js'
+import { plainDetails } from '../run/plain.js'
+import { notReserved } from '../run/state-view.js'
 import { exceeds } from '../side-effects.js'
 import { insideBlock, outsideBlock, type WatchedCode } from '../tripwire.js'
-import { builtInEffects, type Call, requestTextHash } from './calls.js'
-import { ExecutionKernelPort, type KernelInput } from './kernel-port.js'
+import type { ExecutionInput, ExecutionPort } from './execution-input.js'
+import { ExecutionKernelPort } from './kernel-port.js'
 import { LazySignal } from './lazy-signal.js'
-import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
-import { plainDetails } from './plain.js'
-import { notReserved, type StateView } from './view.js'
-
-/** What an execution of a block's code is given; the same live, on resume and in verification. */
-export interface ExecutionInput {
-  readonly runId: RunId
-  readonly unitId: UnitId
-  readonly path: ActorPath
-  readonly attempt: number
-  /** Frozen time of the attempt, milliseconds. */
-  readonly at: number
-  readonly seed: Hash
-  readonly block: Block
-  readonly payload: Json
-  readonly view: StateView
-  /** Read when the code asks for it: making one is dear. */
-  readonly signal: AbortSignal
-  /** For leaves of the kernel only. */
-  readonly kernel?: KernelInput
-}
-
-export interface ExecutionPort {
-  /** The code made a call; it is answered later, through `call.answer`. */
-  called(call: Call): void
-  settled(outcome: Outcome): void
-  log(message: string, data: Json): void
-  /** Work elsewhere has come back: the code goes on before the loop turns. */
-  returned(): void
-  /** The code wants to run again from the start, on the state as it is then. */
-  again(): void
-}
 
 const noCalls: ReadonlyMap<number, never> = new Map<number, never>()
+
 const noneUsed: ReadonlySet<string> = new Set<string>()
 
 /** sha256("tallystick/prng" || base || unit id), formats.md §3. */
@@ -81,7 +53,7 @@ export class Execution {
   readonly #port: ExecutionPort
   readonly #watched: WatchedCode = { violation: undefined }
   /** Whose schemas and class hold: the leaf's, or those of a block that acts for it. */
-  #acting: Block
+  #acting: BlockCode
   #attribution: Attribution | undefined
   #elsewhere = 0
   #returns: (() => void)[] = []
@@ -172,7 +144,7 @@ export class Execution {
   }
 
   /** A block does the work of the leaf, with what it may do itself. */
-  #act(target: Block, payload: Json): unknown {
+  #act(target: BlockCode, payload: Json): unknown {
     const { block } = this.#input
     if (exceeds(target.sideEffects, block.sideEffects)) {
       throw new BlockFailure('side_effect_not_declared', { declared: block.sideEffects })

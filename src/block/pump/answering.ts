@@ -1,38 +1,18 @@
 import { assert, canonicalize, type Hash, type Json } from '../../core/index.js'
 import { failedResponse, reasons } from '../protocol.js'
+import { builtInEffects, type Call } from '../run/calls.js'
+import type { WaitBegun } from '../run/entries.js'
+import type { MessageOutcome, WaitMessage } from '../run/waits.js'
 import type { Attempt } from './attempt.js'
-import { builtInEffects, type Call } from './calls.js'
-import type { WaitBegun } from './entries.js'
-import type { LeafFact } from './leaves.js'
+import type { Fact } from './fact.js'
 import type { Performed } from './performing.js'
 import { placeOf, timeoutResponse } from './replies.js'
-import type { RunPump } from './run-pump.js'
+import type { RunDriver } from './run-driver.js'
 import { runAgain, settleFailed } from './settling.js'
 import { undoFor } from './undoing.js'
-import type { MessageOutcome, WaitMessage } from './waits.js'
-
-/** Something that has happened outside the charts; the pump turns each into journal entries. */
-export type Fact =
-  | LeafFact
-  | { readonly kind: 'timer'; readonly path: string; readonly step: number }
-  | { readonly kind: 'due'; readonly token: string }
-  | {
-      readonly kind: 'cancel'
-      readonly reason: string
-      readonly by: Json
-      readonly resolve: (heard: boolean) => void
-      readonly reject: (error: unknown) => void
-    }
-  | {
-      readonly kind: 'message'
-      readonly message: WaitMessage
-      readonly resolve: (outcome: MessageOutcome) => void
-      readonly reject: (error: unknown) => void
-    }
-
 /** Every fact that is not the end of an attempt's code. */
 export async function answer(
-  pump: RunPump,
+  pump: RunDriver,
   fact: Exclude<Fact, { readonly kind: 'outcome' }>
 ): Promise<void> {
   switch (fact.kind) {
@@ -80,7 +60,7 @@ async function told<Outcome>(
 }
 
 async function performed(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   call: Call,
   result: Performed
@@ -112,7 +92,7 @@ async function performed(
 
 /** Records a call's result, then lets the code have it; the code runs before anything else does. */
 async function seal(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   call: Pick<Call, 'seq' | 'effect' | 'requestHash'> & { readonly request?: Json },
   result: { readonly ok: boolean; readonly body: Json }
@@ -128,7 +108,10 @@ async function seal(
     salt,
     ...placeOf(attempt),
     ...result,
-    ...undoFor(pump, attempt, call, result)
+    ...undoFor(attempt, call, result, {
+      scope: pump.scopes.around(attempt.ask.path),
+      host: pump.host
+    })
   })
   const { path, step } = attempt.ask
   pump.emit({
@@ -144,7 +127,7 @@ async function seal(
   await pump.quiet(attempt)
 }
 
-async function dueWait(pump: RunPump, token: string): Promise<void> {
+async function dueWait(pump: RunDriver, token: string): Promise<void> {
   const wait = pump.agenda.waits.get(token)
   if (wait === undefined) return
   const attempt = pump.leaves.at(wait.path)
@@ -169,7 +152,7 @@ function callOf(
 }
 
 async function message(
-  pump: RunPump,
+  pump: RunDriver,
   { token, digest, action, value, by }: WaitMessage
 ): Promise<MessageOutcome> {
   const refusal = pump.agenda.waits.refusal({ token, digest, action, by })
@@ -189,7 +172,7 @@ async function message(
 }
 
 async function act(
-  pump: RunPump,
+  pump: RunDriver,
   wait: WaitBegun,
   given: { readonly action: WaitMessage['action']; readonly value: Json; readonly by: Json }
 ): Promise<void> {
@@ -210,7 +193,7 @@ async function act(
 
 /** A person says what became of an effect whose outcome is unknown. */
 async function decideUnknown(
-  pump: RunPump,
+  pump: RunDriver,
   attempt: Attempt,
   wait: WaitBegun,
   given: { readonly action: WaitMessage['action']; readonly value: Json; readonly by: Json }

@@ -1,8 +1,8 @@
-import { applyEntry } from './apply.js'
-import type { RecordedEntry } from './book.js'
-import type { RunStarted } from './entries.js'
-import type { RunCheckpoint } from './host.js'
-import type { RunPump } from './run-pump.js'
+import { applyEntry } from '../pump/apply.js'
+import type { RecordedEntry } from '../pump/book.js'
+import type { RunCheckpoint } from '../pump/host.js'
+import type { RunDriver } from '../pump/run-driver.js'
+import type { RunStarted } from '../run/entries.js'
 
 /** What recovering needs besides the public face of a pump. */
 export interface RecoveryHands {
@@ -19,11 +19,11 @@ export interface RecoveryHands {
  * Owns: what keeps the run from being recovered, until it is to go on and ends with it.
  */
 export class Recovery {
-  readonly #pump: RunPump
+  readonly #pump: RunDriver
   readonly #hands: RecoveryHands
   #hasRecovered = false
 
-  constructor(pump: RunPump, hands: RecoveryHands) {
+  constructor(pump: RunDriver, hands: RecoveryHands) {
     this.#pump = pump
     this.#hands = hands
   }

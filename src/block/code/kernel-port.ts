@@ -1,29 +1,8 @@
 import type { Json } from '../../core/index.js'
+import type { BlockCode } from '../block-code.js'
 import { type BlockContext, BlockFailure, type WaitAnswer, type WaitOptions } from '../context.js'
-import type { Block } from '../define.js'
-import type {
-  Attribution,
-  KernelEffect,
-  KernelPort,
-  RecordedFailure,
-  RecordedProvider
-} from '../kernel.js'
-import type { ExecutionInput } from './execution.js'
-
-/** What an execution of the kernel is given besides what every block is. */
-export interface KernelInput {
-  readonly principal: Json
-  /** Canonical JSON of the input. */
-  readonly inputText: string
-  /** Provider that a recovery step names, or null. */
-  readonly provider: string | null
-  /** In a replay: who did it. */
-  readonly recorded: RecordedProvider | undefined
-  /** In a replay of an attempt that failed: how it failed. */
-  readonly recordedFailure?: RecordedFailure | undefined
-  /** The state now, not recorded. */
-  current(key: string): string | undefined
-}
+import type { Attribution, KernelEffect, KernelPort } from '../kernel.js'
+import type { ExecutionInput } from './execution-input.js'
 
 /** What the execution does for code of the kernel. */
 interface KernelHands {
@@ -33,7 +12,7 @@ interface KernelHands {
   context(): BlockContext
   elsewhere<Result>(work: () => Promise<Result>): Promise<Result>
   again(): Promise<never>
-  act(block: Block, payload: Json): unknown
+  act(block: BlockCode, payload: Json): unknown
 }
 
 /**
@@ -133,7 +112,7 @@ export class ExecutionKernelPort implements KernelPort {
     return this.hands.again()
   }
 
-  act(block: Block, payload: Json): unknown {
+  act(block: BlockCode, payload: Json): unknown {
     return this.hands.act(block, payload)
   }
 }

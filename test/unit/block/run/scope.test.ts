@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Scope } from '../../../../src/block/pump/scope.js'
+import { Scope } from '../../../../src/block/run/scope.js'
 
 function scope(path: string, outer: Scope | undefined): Scope {
   const opened = {

@@ -7,8 +7,8 @@ import {
   type UnitId
 } from '../../core/index.js'
 import type { Block } from '../define.js'
+import { StateView } from '../run/state-view.js'
 import { executeOnTape, type Reexecuted, type TapeEntry } from './reexecute.js'
-import { StateView } from './view.js'
 
 /** What one execution outside any run came to. */
 export interface OnceResult {

@@ -1,7 +1,6 @@
 import { type Hash, hashJson, type IdentityId, type Json, type RunId } from '../../core/index.js'
 import type { Wait, WaitAction, WaitReason } from '../protocol.js'
-import type { EntryDraft, Place, WaitBegun } from './entries.js'
-import type { OpenWait } from './host.js'
+import type { EntryDraft, OpenWait, Place, WaitBegun } from './entries.js'
 
 /**
  * A message from outside the run that ends a wait (B3). `digest` binds it to what was shown (W7).

@@ -10,7 +10,6 @@ import {
 import type { Undo } from '../compensation.js'
 import type { RecordedProvider } from '../kernel.js'
 import type { Response, SideEffectClass } from '../protocol.js'
-import type { OpenWait } from './host.js'
 
 /**
  * Journal entries of a run. Every entry has its kind `k`, its run, its number `n` (from 0, without
@@ -324,4 +323,19 @@ export function encodeDone(
 /** Hash chain over a run's entries: each link covers the one before it and the entry's text. */
 export function chainJournal(previous: string, text: string): Hash {
   return sha256Hex(previous + text)
+}
+
+/** A wait as it is shown: an answer must name `token` and `digest`. */
+export interface OpenWait {
+  readonly path: string
+  readonly step: number
+  readonly token: string
+  readonly digest: Hash
+  readonly reason: string
+  readonly request: Json
+  readonly actions: readonly string[]
+  /** Logical time at which it ends by itself, or null. */
+  readonly due: number | null
+  /** How many times the question has been asked; absent: this is the first. */
+  readonly asking?: number
 }

@@ -1,7 +1,6 @@
 import { type Hash, hashJson, type JsonObject, limits } from '../../core/index.js'
 import type { BlockIdentity, Sink } from '../chart/execution.js'
 import { initialLeaf, type LeafSnapshot, type LeafTable, stepLeaf } from '../chart/leaf-table.js'
-import { compensationBlock } from '../errand-blocks.js'
 import {
   type Ask,
   type AttemptAsk,
@@ -13,6 +12,7 @@ import {
   type Response,
   reasons
 } from '../protocol.js'
+import { compensationBlock } from '../task-blocks.js'
 import { cancelEvent } from './cancelling.js'
 import type { CancelAsked, LeftOutside, OutboxEntry, ScopeEnded } from './entries.js'
 import type { Undoable } from './outside.js'

@@ -1,14 +1,14 @@
 import type { ActorPath, Hash, Json, RunId } from '../../core/index.js'
+import { seedOf } from '../code/execution.js'
 import type { Position } from '../journal.js'
 import { type Response, ROOT_PATH } from '../protocol.js'
+import { chainJournal, encodeDone, encodeStarted, encodeSuccess } from '../run/entries.js'
+import type { RootBlock } from '../run/root-block.js'
+import { StateView } from '../run/state-view.js'
+import { unitOf } from '../run/unit.js'
 import { EarlyExecution } from './early.js'
 import { loneUnitId } from './ending.js'
-import { chainJournal, encodeDone, encodeStarted, encodeSuccess } from './entries.js'
-import { seedOf } from './execution.js'
 import type { PumpHost, RunEvent } from './host.js'
-import type { RootBlock } from './root-block.js'
-import { unitOf } from './unit.js'
-import { StateView } from './view.js'
 
 /** A run that is one leaf, and is about to begin. */
 export interface LoneRun {

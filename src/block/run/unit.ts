@@ -3,7 +3,7 @@ import type { Block } from '../define.js'
 import type { UnitDraft } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { Response } from '../protocol.js'
-import type { Attempt } from './attempt.js'
+import type { LeafWork } from './leaf-work.js'
 import type { RootBlock } from './root-block.js'
 import type { Scope } from './scope.js'
 
@@ -19,20 +19,6 @@ export interface UnitContext {
 }
 
 const nothing: ReadonlyMap<never, never> = new Map<never, never>()
-
-/** What a unit of work is made of: a live attempt has it, and so has one that was done again. */
-export type LeafWork = Pick<
-  Attempt,
-  | 'unitId'
-  | 'block'
-  | 'ask'
-  | 'at'
-  | 'seed'
-  | 'view'
-  | 'capabilitiesUsed'
-  | 'sealedReferences'
-  | 'attribution'
->
 
 /** The unit of work of a leaf's successful attempt. */
 export function leafUnit(

@@ -2,11 +2,11 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
 import { Attempt, type AttemptPort, unitIdOf } from '../../../../src/block/pump/attempt.js'
-import type { Call } from '../../../../src/block/pump/calls.js'
-import type { Sealed } from '../../../../src/block/pump/entries.js'
-import type { TapeAnswer } from '../../../../src/block/pump/folded-answers.js'
-import type { Outcome } from '../../../../src/block/pump/outcome.js'
-import { Tape } from '../../../../src/block/pump/tape.js'
+import type { Call } from '../../../../src/block/run/calls.js'
+import type { Sealed } from '../../../../src/block/run/entries.js'
+import type { TapeAnswer } from '../../../../src/block/run/folded-answers.js'
+import type { Outcome } from '../../../../src/block/run/outcome.js'
+import { Tape } from '../../../../src/block/run/tape.js'
 import {
   type ActorPath,
   canonicalize,

@@ -1,0 +1,48 @@
+import type { Hash, Json, RunId } from '../../core/index.js'
+import type { Finding } from '../finding.js'
+import type { Provider } from '../pump/performing.js'
+import type { Sealed } from '../run/entries.js'
+
+/** State below a unit of work, as it was when the unit committed. */
+export interface Below {
+  /** Canonical JSON; undefined when absent. */
+  read(key: string): string | undefined
+  list(prefix: string): readonly string[]
+}
+
+/** How to do something again. */
+export interface RedoOptions {
+  readonly runId: RunId
+  readonly base: Hash | 'GENESIS'
+  /** How often to execute; the results must be the same each time (P2). */
+  readonly executions: number
+  /** Who started the run (K13). */
+  readonly principal: Json
+  /** Compensations are worked out again, too. */
+  readonly undo: UndoPort
+}
+
+/**
+ * Could not be done again, which is no finding: a body is withheld, or other code is registered.
+ */
+export interface Skipped {
+  readonly kind: 'skipped'
+  readonly why: 'withheld' | 'code'
+  readonly what: string
+}
+
+/** A write of a step inside an overlay whose journal entry says what undoes it (C4). */
+export interface UndoOnTape {
+  readonly entry: Sealed
+  /** Unless the block says itself how its writes are undone: the effect whose provider does. */
+  readonly provider: string | undefined
+  /** What the block's or the provider's function says here. */
+  readonly finding: Finding | undefined
+}
+
+/** Where compensations are worked out again, and what is to be made of them. */
+export interface UndoPort {
+  provider(name: string): Provider | undefined
+  /** A finding that is to count. */
+  workedOut(undo: UndoOnTape): Finding | undefined
+}

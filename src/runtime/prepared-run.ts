@@ -1,0 +1,48 @@
+import type {
+  Block,
+  CompiledDocument,
+  CompiledRootLeaf,
+  Diagnostic,
+  DocumentDefinition,
+  RootBlock
+} from '../block/index.js'
+import type { IntentDefinition } from '../intent/index.js'
+import type { CheckInputs } from './document-kind.js'
+
+/** What `run.started` keeps of a run. */
+export type RunDefinition = DocumentDefinition | IntentDefinition
+
+/** The definition of a run, compiled again; that of a lone intent is no document. */
+export type PreparedRun =
+  | Prepared
+  | {
+      readonly ok: true
+      readonly root: RootBlock
+      readonly compiled: CompiledRootLeaf
+      readonly block: BlockLookup
+    }
+
+/** Where the names of a run lead while it goes on. */
+export type BlockLookup = (reference: string) => Block | undefined
+
+export type Prepared =
+  | {
+      readonly ok: true
+      readonly root: RootBlock
+      readonly compiled: CompiledDocument
+      readonly block: BlockLookup
+      readonly definition: DocumentDefinition
+      /** What is doubtful in the document, beside what `lintDocument` finds. */
+      readonly warnings: readonly Diagnostic[]
+      readonly checkInputs?: CheckInputs
+    }
+  | NotPrepared
+
+export interface NotPrepared {
+  readonly ok: false
+  readonly diagnostics: readonly Diagnostic[]
+  /** Of a document that was read, and does not compile with what is registered. */
+  readonly definition?: DocumentDefinition
+  /** What it names and is not registered, as `name@version` where the version is known. */
+  readonly missing?: readonly string[]
+}

@@ -1,0 +1,15 @@
+import type { FlowDocument } from '../document/flow.js'
+import type { ProtocolDocument } from '../document/protocol.js'
+import type { CompileValues } from '../value/compile.js'
+import type { ResolvedNode } from './resolve.js'
+
+/** What is the same for all nodes of one workflow. */
+export interface Expansion {
+  readonly flow: FlowDocument
+  readonly values: CompileValues
+  readonly resolved: ReadonlyMap<string, ResolvedNode>
+  readonly nodeIds: ReadonlySet<string>
+  readonly inputs: ReadonlySet<string>
+  /** Protocols of the workflow's nodes, each once. */
+  readonly used: readonly ProtocolDocument[]
+}
