@@ -3,6 +3,7 @@ import { type Block, defineBlock } from '../../../src/block/index.js'
 import type { Json } from '../../../src/core/index.js'
 import type { RuntimeOptions, WiredRuntime } from '../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let disk: LedgerOnDisk
 
@@ -136,6 +137,7 @@ describe('cancelling a run whose code has gone', () => {
   })
 
   it('K10: ends a quarantined run without running anything of it', async () => {
+    expectVerifyFailure('journal.response')
     let poured = 0
     const impure = defineBlock({
       name: 'book',
