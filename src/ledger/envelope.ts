@@ -3,6 +3,8 @@
  *
  *   01 | crc32(key || body), 4 bytes big-endian | body
  *
+ * Derived records have one with a code as well, of version 2 (`derived/codes.ts`).
+ *
  * LevelDB returns wrong bytes without an error after one flipped bit, and the bytes of one key
  * under another after a damaged index block; the checksum over key and body finds both. It guards
  * against decay only: whoever can write the store can also write a checksum, and is found by the
@@ -13,6 +15,8 @@ import { TallyError } from '../core/index.js'
 
 const VERSION = 1
 const HEADER_BYTES = 5
+const CODED_VERSION = 2
+const CODED_HEADER_BYTES = 27
 
 /** Wraps UTF-8 text or bytes for the store. */
 export function wrapValue(key: string, body: string | Uint8Array): Buffer {
@@ -31,20 +35,28 @@ export function wrapValue(key: string, body: string | Uint8Array): Buffer {
  */
 export function unwrapValue(key: string, value: Uint8Array): Buffer {
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
-  if (bytes.length < HEADER_BYTES) throw corrupt(key, 'the value is shorter than its header')
-  if (bytes[0] !== VERSION) throw corrupt(key, `the version byte is ${bytes[0]}`)
+  if (bytes.length < HEADER_BYTES) throw corruptValue(key, 'the value is shorter than its header')
+  if (bytes[0] !== VERSION) throw corruptValue(key, `the version byte is ${bytes[0]}`)
   const body = bytes.subarray(HEADER_BYTES)
   if (crc32(body, crc32(key)) !== bytes.readUInt32BE(1)) {
-    throw corrupt(key, 'the checksum does not match')
+    throw corruptValue(key, 'the checksum does not match')
   }
   return body
 }
 
 /**
- * The checksum that a wrapped value carries; whether it holds is for {@link unwrapValue} to say.
+ * The body of a derived record for somebody without the key: of version 2 with its code unchecked,
+ * or of version 1, which had none. Only to compare with what the source records give.
+ * Throws `ledger.corrupt` with the key unless the checksum is right.
  */
-export function checksumOf(value: Uint8Array): number {
-  return new DataView(value.buffer, value.byteOffset, HEADER_BYTES).getUint32(1)
+export function unwrapUnchecked(key: string, value: Uint8Array): Buffer {
+  if (value[0] !== CODED_VERSION) return unwrapValue(key, value)
+  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+  if (bytes.length < CODED_HEADER_BYTES) throw corruptValue(key, 'it is shorter than its header')
+  if (crc32(bytes.subarray(HEADER_BYTES), crc32(key)) !== bytes.readUInt32BE(1)) {
+    throw corruptValue(key, 'the checksum does not match')
+  }
+  return bytes.subarray(CODED_HEADER_BYTES)
 }
 
 /** {@link unwrapValue} as UTF-8 text. */
@@ -52,6 +64,6 @@ export function unwrapText(key: string, value: Uint8Array): string {
   return unwrapValue(key, value).toString()
 }
 
-function corrupt(key: string, problem: string): TallyError {
+export function corruptValue(key: string, problem: string): TallyError {
   return new TallyError('ledger.corrupt', { key, problem })
 }

@@ -26,7 +26,9 @@ export interface CreateLedgerOptions {
   readonly blobKey: Uint8Array
 }
 
-export interface OpenLedgerOptions extends CreateLedgerOptions {
+export interface OpenLedgerOptions extends Omit<CreateLedgerOptions, 'blobKey'> {
+  /** Without it derived records are neither trusted nor written: they are made in memory (L12). */
+  readonly blobKey?: Uint8Array
   /** Creates the identity's first head when it has none; otherwise `ledger.not_found` (L4). */
   readonly create?: 'if-absent'
   /** Reads only: no epoch is written and `append` is refused. */

@@ -45,7 +45,7 @@ export interface LedgerParts {
   readonly keys: StoreKeys
   readonly identity: IdentityId
   readonly signer: Signer
-  readonly blobKey: Uint8Array
+  readonly blobKey: Uint8Array | undefined
   readonly head: Head
   readonly headBytes: Uint8Array
   readonly frontier: LogFrontier
@@ -97,7 +97,7 @@ export class OpenLedger implements Ledger {
     this.#store = store
     this.#keys = keys
     this.#readOnly = parts.readOnly
-    this.#salts = new BlobSalts(parts.blobKey)
+    this.#salts = new BlobSalts(parts.blobKey ?? new Uint8Array(32))
     this.#signing = new SigningQueue(signer)
     const signing = this.#signing
     this.#writer = new CommitWriter({ store, keys, identity, signing, head, headBytes, frontier })

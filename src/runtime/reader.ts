@@ -45,7 +45,6 @@ export async function openReader(
       store,
       identity,
       signer: noSigner,
-      blobKey: new Uint8Array(32),
       readOnly: true
     })
     const service = serve({

@@ -1,6 +1,6 @@
-import { unwrapValue, wrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import type { Store } from '../stores/port.js'
+import type { RecordForm } from './record-form.js'
 
 /**
  * Which commit record holds the n-th receipt: blocks of 1,024 commit numbers, 5 bytes each,
@@ -12,10 +12,12 @@ const ENTRY_BYTES = 5
 export class ChainBlocks {
   readonly #store: Store
   readonly #keys: StoreKeys
+  readonly #form: RecordForm
 
-  constructor(store: Store, keys: StoreKeys) {
+  constructor(store: Store, keys: StoreKeys, form: RecordForm) {
     this.#store = store
     this.#keys = keys
+    this.#form = form
   }
 
   /** Commit number of a receipt that derived records cover. */
@@ -26,7 +28,11 @@ export class ChainBlocks {
   }
 
   /** What to write so that receipts from `first` on are covered: one commit number each. */
-  puts(first: number, commitSeqs: readonly number[]): (readonly [string, Uint8Array])[] {
+  puts(
+    first: number,
+    commitSeqs: readonly number[],
+    stamp: number
+  ): (readonly [string, Uint8Array])[] {
     const puts: (readonly [string, Uint8Array])[] = []
     for (let at = 0; at < commitSeqs.length; ) {
       const index = first + at
@@ -39,15 +45,20 @@ export class ChainBlocks {
         bytes.writeUIntBE(commitSeqs[at + place] ?? 0, (inBlock + place) * ENTRY_BYTES, ENTRY_BYTES)
       }
       const key = this.#keys.chainBlock(block)
-      puts.push([key, wrapValue(key, bytes)])
+      puts.push([key, this.#form.wrap(key, bytes, stamp)])
       at += count
     }
     return puts
   }
 
+  /** Values that so many receipts take. */
+  blocks(receipts: number): number {
+    return Math.ceil(receipts / BLOCK_RECEIPTS)
+  }
+
   #block(block: number): Buffer {
     const key = this.#keys.chainBlock(block)
     const value = this.#store.get(key)
-    return value === undefined ? Buffer.alloc(0) : unwrapValue(key, value)
+    return value === undefined ? Buffer.alloc(0) : this.#form.body(key, value)
   }
 }

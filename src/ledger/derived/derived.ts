@@ -1,13 +1,14 @@
-import { type Hash, limits, type RunId, type UnitId } from '../../core/index.js'
-import { unwrapText, unwrapValue, wrapValue } from '../envelope.js'
+import { type Hash, isTallyError, limits, type RunId, type UnitId } from '../../core/index.js'
 import type { StoreKeys } from '../keys.js'
 import type { RunRecord, SavedCheckpoint } from '../ledger-api.js'
 import { growTiles, type ReadHash, tileHashReader } from '../log/index.js'
 import { changedPages, encodePage, type StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
 import { ChainBlocks } from './chain-blocks.js'
-import { type Digest, RunningDigest } from './digest.js'
+import type { DerivedCodes } from './codes.js'
+import { type Digest, emptyDigest, RunningDigest } from './digest.js'
 import { hashIndexKey, IndexRuns, type ReceiptLocation, unitIndexKey } from './index-runs.js'
+import { codedForm, type RecordForm } from './record-form.js'
 import {
   changeOf,
   foldRecord,
@@ -16,7 +17,7 @@ import {
   RunRecords,
   type Visit
 } from './run-records.js'
-import { type Stamp, stampPut } from './stamp.js'
+import { digestCode, type Stamp, stampPut } from './stamp.js'
 import { type DerivableCommit, Tail } from './tail.js'
 
 type Put = readonly [key: string, value: Uint8Array]
@@ -32,6 +33,7 @@ type Put = readonly [key: string, value: Uint8Array]
  * - L1 Written in batches of their own, each stamped with the commits that it covers, and only
  *   after those are durable. A crash leaves a stamp and everything it covers, or the one before.
  * - L4 The stamp holds a digest of all of them but pages, so that open finds any that is lost.
+ * - L12 Each carries a code by the identity's blob key, checked at every read.
  * - L5 Memory holds the tail only, which is bounded by the thresholds of {@link due}.
  */
 export class Derived {
@@ -40,6 +42,9 @@ export class Derived {
   readonly #index: IndexRuns
   readonly #chain: ChainBlocks
   readonly #runs: RunRecords
+  readonly #codes: DerivedCodes
+  readonly #form: RecordForm
+  #digest: Digest
   #stamp: Stamp
   #tail: Tail
   /** The part of the tail that is being written, until its batch is durable. */
@@ -56,16 +61,23 @@ export class Derived {
   constructor(options: {
     readonly store: Store
     readonly keys: StoreKeys
+    readonly codes: DerivedCodes
     readonly stamp: Stamp
+    /** Of the records in the store. */
+    readonly digest?: Digest | undefined
     readonly pagedTree: StateTree
   }) {
-    const { store, keys, stamp, pagedTree } = options
+    const { store, keys, codes, stamp, pagedTree } = options
+    const form = codedForm(codes)
+    this.#codes = codes
+    this.#form = form
+    this.#digest = options.digest ?? emptyDigest
     this.#store = store
     this.#keys = keys
     this.#stamp = stamp
-    this.#index = new IndexRuns(store, keys, stamp.index)
-    this.#chain = new ChainBlocks(store, keys)
-    this.#runs = new RunRecords(store, keys)
+    this.#index = new IndexRuns({ store, keys, form, runs: stamp.index })
+    this.#chain = new ChainBlocks(store, keys, form)
+    this.#runs = new RunRecords(store, keys, form)
     this.#tail = new Tail(stamp.seq, stamp.receipts)
     this.#pagedTree = pagedTree
     this.#derivedTree = pagedTree
@@ -135,7 +147,7 @@ export class Derived {
     for (const [runId, { checkpoint }] of checkpoints) {
       const key = this.#keys.checkpoint(runId)
       if (checkpoint === null) deletes.push(key)
-      else puts.push([key, wrapValue(key, encodeCheckpoint(checkpoint))])
+      else puts.push([key, this.#form.wrap(key, encodeCheckpoint(checkpoint), tail.toSeq)])
     }
     const paged = this.#pages(tail, pages, puts, deletes)
     const stamp: Stamp = {
@@ -145,12 +157,13 @@ export class Derived {
       frontier: tail.frontier ?? this.#stamp.frontier,
       index,
       pages: paged ?? this.#stamp.pages,
-      digest
+      digest: digestCode(this.#codes, digest)
     }
-    puts.push(stampPut(this.#keys, stamp))
+    puts.push(stampPut(this.#keys, stamp, this.#form))
     await this.#store.commit([{ puts, deletes }])
     this.#index.adopt(index)
     this.#stamp = stamp
+    this.#digest = digest
     this.#derivedTree = tail.tree ?? this.#derivedTree
     if (paged !== undefined) this.#pagedTree = this.#derivedTree
     this.#writing = undefined
@@ -164,18 +177,21 @@ export class Derived {
     readonly index: Stamp['index']
     readonly digest: Digest
   }> {
-    const running = new RunningDigest(this.#stamp.digest)
-    const index = await this.#index.add(tail.indexEntries())
-    for (const key of index.deletes) running.remove(this.#store.get(key))
-    const grown = [...this.#chain.puts(tail.firstReceipt, tail.commitSeqs), ...this.#tiles(tail)]
-    for (const [key] of grown) running.remove(this.#store.get(key))
+    const running = new RunningDigest(this.#codes, this.#digest)
+    const index = await this.#index.add(tail.indexEntries(), tail.toSeq)
+    for (const key of index.deletes) running.remove(key, this.#store.get(key))
+    const grown = [
+      ...this.#chain.puts(tail.firstReceipt, tail.commitSeqs, tail.toSeq),
+      ...this.#tiles(tail)
+    ]
+    for (const [key] of grown) running.remove(key, this.#store.get(key))
     const puts: Put[] = [...index.puts, ...grown]
     for (const [runId, delta] of tail.runs) {
       const run = this.#runs.puts(runId, delta, tail.toSeq)
-      running.remove(run.replaced)
+      running.remove(this.#keys.run(runId), run.replaced)
       puts.push(...run.puts)
     }
-    for (const [, value] of puts) running.add(value)
+    for (const [key, value] of puts) running.add(key, value)
     return { puts, deletes: [...index.deletes], index: index.runs, digest: running.digest }
   }
 
@@ -188,14 +204,14 @@ export class Derived {
     })
     return tiles.map(({ level, index, bytes }) => {
       const key = this.#keys.tile(`${level}/${index}`)
-      return [key, wrapValue(key, bytes)]
+      return [key, this.#form.wrap(key, bytes, tail.toSeq)]
     })
   }
 
   readonly #readTile = (level: number, index: number): Uint8Array | undefined => {
     const key = this.#keys.tile(`${level}/${index}`)
     const value = this.#store.get(key)
-    return value === undefined ? undefined : unwrapValue(key, value)
+    return value === undefined ? undefined : this.#form.body(key, value)
   }
 
   #pages(tail: Tail, always: boolean, puts: Put[], deletes: string[]): Stamp['pages'] | undefined {
@@ -207,7 +223,7 @@ export class Derived {
       const key = this.#keys.statePage(page)
       const bytes = encodePage(tree, page)
       if (bytes.length === 0) deletes.push(key)
-      else puts.push([key, wrapValue(key, bytes)])
+      else puts.push([key, this.#form.wrap(key, bytes, tail.toSeq)])
     }
     return { seq: tail.toSeq, storageRoot: tree.root() }
   }
@@ -285,7 +301,14 @@ export class Derived {
     if (pending !== undefined) return pending.checkpoint ?? undefined
     const key = this.#keys.checkpoint(runId)
     const value = this.#store.get(key)
-    return value === undefined ? undefined : decodeCheckpoint(unwrapText(key, value))
+    if (value === undefined) return undefined
+    try {
+      return decodeCheckpoint(this.#form.body(key, value).toString())
+    } catch (error) {
+      // The journal has all of it: one of 0.1.0, or not by this key, is left aside.
+      if (isTallyError(error, 'ledger.corrupt')) return undefined
+      throw error
+    }
   }
 
   #dropCheckpoint(runId: RunId, pending: PendingCheckpoint): void {

@@ -1,68 +1,68 @@
 import { isTallyError } from '../../core/index.js'
-import { checksumOf, unwrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import type { Store } from '../stores/port.js'
+import type { DerivedCodes } from './codes.js'
 
 /**
- * What the derived records are as a set: how many, and the sum of their checksums, each of which
- * covers key and value. It stands in the stamp, so a record that is lost, is of an older stamp, or
- * is one too many shows when the ledger opens (L4), at the price of reading them once.
+ * What the derived records are as a set: how many, and the sum of those halves of their keyed
+ * hashes that are not stored. A code of it stands in the stamp, so a record that is lost, is of an
+ * older stamp, or is one too many shows when the ledger opens (L4), at the price of reading them
+ * once; whoever has no key does not know what must add up (L12).
  * State pages are not among them: they must give a root of their own.
  */
 export interface Digest {
   readonly records: number
-  /** Modulo 2^48. */
-  readonly checksums: number
+  /** Four numbers modulo 2^32. */
+  readonly sums: readonly number[]
 }
 
-export const emptyDigest: Digest = { records: 0, checksums: 0 }
-
-const MODULUS = 2 ** 48
+export const emptyDigest: Digest = { records: 0, sums: [0, 0, 0, 0] }
 
 /** A digest on its way from one set of records to the next. */
 export class RunningDigest {
+  readonly #codes: DerivedCodes
   #records: number
-  #checksums: number
+  readonly #sums: Uint32Array
 
-  constructor(from: Digest = emptyDigest) {
+  constructor(codes: DerivedCodes, from: Digest = emptyDigest) {
+    this.#codes = codes
     this.#records = from.records
-    this.#checksums = from.checksums
+    this.#sums = Uint32Array.from(from.sums)
   }
 
   get digest(): Digest {
-    return { records: this.#records, checksums: this.#checksums }
+    return { records: this.#records, sums: [...this.#sums] }
   }
 
-  add(value: Uint8Array): void {
+  add(key: string, value: Uint8Array): void {
+    const share = this.#codes.share(key, value)
     this.#records += 1
-    this.#checksums = (this.#checksums + checksumOf(value)) % MODULUS
+    for (let at = 0; at < 4; at += 1) {
+      this.#sums[at] = (this.#sums[at] ?? 0) + share.readUInt32BE(at * 4)
+    }
   }
 
   /** Takes a stored value out; undefined when nothing was stored. */
-  remove(value: Uint8Array | undefined): void {
+  remove(key: string, value: Uint8Array | undefined): void {
     if (value === undefined) return
+    const share = this.#codes.share(key, value)
     this.#records -= 1
-    this.#checksums = (this.#checksums + MODULUS - checksumOf(value)) % MODULUS
+    for (let at = 0; at < 4; at += 1) {
+      this.#sums[at] = (this.#sums[at] ?? 0) - share.readUInt32BE(at * 4)
+    }
   }
 }
 
-/**
- * The digest of the records in the store; undefined when one of them is damaged. `onRecord` sees
- * each on the way.
- */
+/** The digest of the records in the store; undefined when one of them has no right code. */
 export async function storedDigest(
   store: Store,
   keys: StoreKeys,
-  onRecord?: (key: string, body: Buffer) => void
+  codes: DerivedCodes
 ): Promise<Digest | undefined> {
-  const running = new RunningDigest()
+  const running = new RunningDigest(codes)
   try {
     for (const range of keys.digestedRanges()) {
-      for await (const [key, value] of store.entries(range)) {
-        const body = unwrapValue(key, value)
-        running.add(value)
-        onRecord?.(key, body)
-      }
+      for await (const [key, value] of store.entries(range)) running.add(key, value)
     }
   } catch (error) {
     if (isTallyError(error, 'ledger.corrupt')) return undefined
@@ -71,6 +71,7 @@ export async function storedDigest(
   return running.digest
 }
 
-export function sameDigest(one: Digest, other: Digest | undefined): boolean {
-  return one.records === other?.records && one.checksums === other.checksums
+/** As it stands in the stamp. */
+export function digestText({ records, sums }: Digest): string {
+  return JSON.stringify([records, ...sums])
 }

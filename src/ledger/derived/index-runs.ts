@@ -1,7 +1,7 @@
 import { type Hash, nextTurn, sha256, TallyError, type UnitId } from '../../core/index.js'
-import { unwrapValue, wrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import type { Store } from '../stores/port.js'
+import type { RecordForm } from './record-form.js'
 
 /** Where a receipt stands: its commit record, and its number among the receipts of that record. */
 export interface ReceiptLocation {
@@ -35,12 +35,19 @@ const PAGE_ENTRIES = 512
 export class IndexRuns {
   readonly #store: Store
   readonly #keys: StoreKeys
+  readonly #form: RecordForm
   #runs: readonly IndexRun[]
 
-  constructor(store: Store, keys: StoreKeys, runs: readonly IndexRun[]) {
-    this.#store = store
-    this.#keys = keys
-    this.#runs = runs
+  constructor(options: {
+    readonly store: Store
+    readonly keys: StoreKeys
+    readonly form: RecordForm
+    readonly runs: readonly IndexRun[]
+  }) {
+    this.#store = options.store
+    this.#keys = options.keys
+    this.#form = options.form
+    this.#runs = options.runs
   }
 
   get runs(): readonly IndexRun[] {
@@ -75,7 +82,10 @@ export class IndexRuns {
   }
 
   /** What to write so that the index covers `entries` too; {@link adopt} the runs once durable. */
-  async add(entries: readonly IndexEntry[]): Promise<{
+  async add(
+    entries: readonly IndexEntry[],
+    stamp: number
+  ): Promise<{
     readonly runs: readonly IndexRun[]
     readonly puts: readonly (readonly [string, Uint8Array])[]
     readonly deletes: readonly string[]
@@ -92,7 +102,7 @@ export class IndexRuns {
     }
     const id = Math.max(-1, ...this.#runs.map((run) => run.id)) + 1
     const run = { id, entries: total, bits: bitsFor(total) }
-    const puts = await this.#merge(run, entries, merged)
+    const puts = await this.#merge(run, { entries, merged, stamp })
     const deletes = merged.flatMap((old) => this.#pageKeys(old))
     return { runs: [...kept, run], puts, deletes }
   }
@@ -104,8 +114,15 @@ export class IndexRuns {
   /** Page by page, each from the same span of keys in all sources, so that no copy is large. */
   async #merge(
     run: IndexRun,
-    entries: readonly IndexEntry[],
-    merged: readonly IndexRun[]
+    {
+      entries,
+      merged,
+      stamp
+    }: {
+      readonly entries: readonly IndexEntry[]
+      readonly merged: readonly IndexRun[]
+      readonly stamp: number
+    }
   ): Promise<(readonly [string, Uint8Array])[]> {
     const fresh = sortedSlots(packed(entries))
     const olds = merged.map((old) => ({ old, page: -1, bytes: fresh }))
@@ -121,7 +138,7 @@ export class IndexRuns {
         parts.push(spanOf(source.bytes, run.bits, page))
       }
       const key = this.#keys.indexPage(run.id, page)
-      puts.push([key, wrapValue(key, sortedSlots(Buffer.concat(parts)))])
+      puts.push([key, this.#form.wrap(key, sortedSlots(Buffer.concat(parts)), stamp)])
       if (page % 16 === 15) await nextTurn()
     }
     return puts
@@ -134,7 +151,7 @@ export class IndexRuns {
     if (value === undefined) {
       throw new TallyError('ledger.corrupt', { key, problem: 'the value is missing' })
     }
-    return unwrapValue(key, value)
+    return this.#form.body(key, value)
   }
 
   #pageKeys(run: IndexRun): string[] {

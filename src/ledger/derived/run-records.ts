@@ -1,9 +1,9 @@
 import { type Json, type JsonObject, type RunId, TallyError } from '../../core/index.js'
-import { unwrapText, wrapValue } from '../envelope.js'
 import type { JournalItem } from '../item.js'
 import type { StoreKeys } from '../keys.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
 import type { Store } from '../stores/port.js'
+import type { RecordForm } from './record-form.js'
 
 /** A commit that holds entries of a run: its number, and the number of the first such entry. */
 export type Visit = readonly [commitSeq: number, firstEntry: number]
@@ -154,16 +154,20 @@ export function foldRecord(
 export class RunRecords {
   readonly #store: Store
   readonly #keys: StoreKeys
+  readonly #form: RecordForm
 
-  constructor(store: Store, keys: StoreKeys) {
+  constructor(store: Store, keys: StoreKeys, form: RecordForm) {
     this.#store = store
     this.#keys = keys
+    this.#form = form
   }
 
   stored(runId: RunId): StoredRun {
     const key = this.#keys.run(runId)
     const value = this.#store.get(key)
-    return value === undefined ? noRun : decodeRun(key, runId, unwrapText(key, value))
+    return value === undefined
+      ? noRun
+      : decodeRun(key, runId, this.#form.body(key, value).toString())
   }
 
   /** Ids of all stored runs, sorted. */
@@ -178,7 +182,7 @@ export class RunRecords {
     if (value === undefined) {
       throw new TallyError('ledger.corrupt', { key, problem: 'the value is missing' })
     }
-    return JSON.parse(unwrapText(key, value)) as Visit[]
+    return JSON.parse(this.#form.body(key, value).toString()) as Visit[]
   }
 
   /**
@@ -193,23 +197,25 @@ export class RunRecords {
     readonly replaced: Uint8Array | undefined
   } {
     const runKey = this.#keys.run(runId)
+    const wrap = (key: string, body: string) => this.#form.wrap(key, body, upTo)
     const fresh = wholeRun(delta, upTo)
-    if (fresh !== undefined)
-      return { puts: [[runKey, wrapValue(runKey, fresh)]], replaced: undefined }
+    if (fresh !== undefined) return { puts: [[runKey, wrap(runKey, fresh)]], replaced: undefined }
     const replaced = this.#store.get(runKey)
     const before =
-      replaced === undefined ? noRun : decodeRun(runKey, runId, unwrapText(runKey, replaced))
+      replaced === undefined
+        ? noRun
+        : decodeRun(runKey, runId, this.#form.body(runKey, replaced).toString())
     const record = foldRecord(runId, before.record, before.entries, changeOf(delta))
     const visits = [...before.visits, ...delta.visits]
     const puts: (readonly [string, Uint8Array])[] = []
     let blocks = before.blocks
     while (visits.length > VISITS_IN_BLOCK) {
       const key = this.#keys.visits(runId, blocks)
-      puts.push([key, wrapValue(key, JSON.stringify(visits.splice(0, VISITS_IN_BLOCK)))])
+      puts.push([key, wrap(key, JSON.stringify(visits.splice(0, VISITS_IN_BLOCK)))])
       blocks += 1
     }
     const entries = before.entries + delta.entries
-    puts.push([runKey, wrapValue(runKey, encodeRun({ record, entries, blocks, visits, upTo }))])
+    puts.push([runKey, wrap(runKey, encodeRun({ record, entries, blocks, visits, upTo }))])
     return { puts, replaced }
   }
 }

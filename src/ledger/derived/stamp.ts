@@ -1,10 +1,18 @@
-import { type Hash, type Json, sha256Hex, TallyError } from '../../core/index.js'
-import { unwrapText, wrapValue } from '../envelope.js'
+import {
+  type Hash,
+  isHash,
+  isTallyError,
+  type Json,
+  sha256Hex,
+  TallyError
+} from '../../core/index.js'
 import type { StoreKeys } from '../keys.js'
 import { LogFrontier } from '../log/index.js'
 import type { Store } from '../stores/port.js'
-import { type Digest, emptyDigest } from './digest.js'
+import type { DerivedCodes } from './codes.js'
+import { type Digest, digestText } from './digest.js'
 import type { IndexRun } from './index-runs.js'
+import { codedForm, type RecordForm, uncheckedForm } from './record-form.js'
 
 /** What the derived records cover, and what is needed to go on from there. */
 export interface Stamp {
@@ -17,11 +25,13 @@ export interface Stamp {
   readonly index: readonly IndexRun[]
   /** Commit records that the state pages cover, and the storage root that they give. */
   readonly pages: { readonly seq: number; readonly storageRoot: Hash }
-  /** The derived records themselves. */
-  readonly digest: Digest
+  /** Code of the derived records as a set; null where nothing is derived. */
+  readonly digest: Hash | null
 }
 
-const STAMP_VERSION = 2
+const STAMP_VERSION = 3
+/** Those of 0.1.0 had sums of checksums, or nothing, where a code is now. */
+const versions: ReadonlySet<Json> = new Set([1, 2, STAMP_VERSION])
 
 export const firstStamp: Stamp = {
   seq: 0,
@@ -30,10 +40,14 @@ export const firstStamp: Stamp = {
   frontier: LogFrontier.empty,
   index: [],
   pages: { seq: 0, storageRoot: sha256Hex('') },
-  digest: emptyDigest
+  digest: null
 }
 
-export function stampPut(keys: StoreKeys, stamp: Stamp): readonly [string, Uint8Array] {
+export function stampPut(
+  keys: StoreKeys,
+  stamp: Stamp,
+  form: RecordForm
+): readonly [string, Uint8Array] {
   const { frontier, ...rest } = stamp
   const text = JSON.stringify({
     ...rest,
@@ -41,14 +55,36 @@ export function stampPut(keys: StoreKeys, stamp: Stamp): readonly [string, Uint8
     logSize: frontier.size,
     version: STAMP_VERSION
   })
-  return [keys.derived, wrapValue(keys.derived, text)]
+  return [keys.derived, form.wrap(keys.derived, text, stamp.seq)]
 }
 
-/** The stamp of the store; {@link firstStamp} when nothing was derived yet. */
-export function readStamp(store: Store, keys: StoreKeys): Stamp {
+/** The code of a digest, as a stamp has it. */
+export function digestCode(codes: DerivedCodes, digest: Digest): Hash {
+  return codes.authenticate(digestText(digest))
+}
+
+/**
+ * The stamp of the store; {@link firstStamp} when nothing was derived yet, and when its code is not
+ * right or it is of 0.1.0: then all is made again.
+ */
+export function readStamp(store: Store, keys: StoreKeys, codes: DerivedCodes): Stamp {
+  try {
+    return stampIn(store, keys, codedForm(codes))
+  } catch (error) {
+    if (isTallyError(error, 'ledger.corrupt')) return firstStamp
+    throw error
+  }
+}
+
+/** The same for a verification without the key. Throws `ledger.corrupt`. */
+export function readUncheckedStamp(store: Store, keys: StoreKeys): Stamp {
+  return stampIn(store, keys, uncheckedForm)
+}
+
+function stampIn(store: Store, keys: StoreKeys, form: RecordForm): Stamp {
   const value = store.get(keys.derived)
   if (value === undefined) return firstStamp
-  const stored = JSON.parse(unwrapText(keys.derived, value)) as {
+  const stored = JSON.parse(form.body(keys.derived, value).toString()) as {
     readonly seq: number
     readonly receipts: number
     readonly receiptHash: Hash | null
@@ -56,18 +92,17 @@ export function readStamp(store: Store, keys: StoreKeys): Stamp {
     readonly logSize: number
     readonly index: readonly IndexRun[]
     readonly pages: Stamp['pages']
-    readonly digest: Digest
+    readonly digest: Json
     readonly version: Json
   }
-  // Without a digest nothing tells whether the records are whole: they are made again.
-  if (stored.version === 1) return firstStamp
   const frontier = LogFrontier.decode(stored.logSize, Buffer.from(stored.frontier, 'hex'))
-  if (stored.version !== STAMP_VERSION || frontier === undefined) {
+  if (!versions.has(stored.version) || frontier === undefined) {
     throw new TallyError('ledger.corrupt', {
       key: keys.derived,
       problem: 'the stamp of the derived records is malformed'
     })
   }
-  const { seq, receipts, receiptHash, index, pages, digest } = stored
+  const { seq, receipts, receiptHash, index, pages } = stored
+  const digest = isHash(stored.digest) ? stored.digest : null
   return { seq, receipts, receiptHash, frontier, index, pages, digest }
 }

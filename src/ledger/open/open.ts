@@ -9,7 +9,7 @@ import {
 import { publicKeyBytes, verify } from '../../identity/index.js'
 import { genesisTip, headRootOf, type Tip } from '../chain/tip.js'
 import { Derived } from '../derived/derived.js'
-import { firstStamp, readStamp, type Stamp } from '../derived/stamp.js'
+import { firstStamp, type Stamp } from '../derived/stamp.js'
 import { unwrapText, unwrapValue, wrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { OpenLedger } from '../ledger.js'
@@ -22,9 +22,10 @@ import { encodeHead, type Head, parseHead } from '../record/head.js'
 import { corrupt, parseRecord } from '../record/record.js'
 import { emptyStorageRoot, StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
+import { InMemoryDerived } from './in-memory-derived.js'
 import { checkLastReceipt, type LastRecord } from './last-receipt.js'
 import { ChainScan, type ScannedChain } from './scan.js'
-import { startingPoint } from './starting-point.js'
+import { codesOf, type StartingPoint, startingPoint } from './starting-point.js'
 
 /**
  * Writes the first head of an identity: no receipts, an empty state, epoch 0; then opens it.
@@ -57,14 +58,22 @@ export async function beginLedger(store: Store, identity: IdentityId): Promise<b
  * Throws `ledger.identity_missing`, `ledger.newer_version`, `ledger.wrong_signer`, `ledger.fenced`.
  */
 export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger> {
-  const { store, identity, create, readOnly = false } = options
+  const { store, identity, blobKey, create, readOnly = false } = options
   const keys = new StoreKeys(identity)
   const headBytes = store.get(keys.head)
   if (headBytes === undefined) {
-    if (create === 'if-absent') return createLedger(options)
+    const creates = create === 'if-absent' && blobKey !== undefined
+    if (creates) return createLedger({ ...options, blobKey })
     throw new TallyError('ledger.identity_missing', { identity })
   }
-  const found = await check({ store, keys, identity, headBytes, readOnly })
+  const found = await check({
+    store,
+    keys,
+    identity,
+    headBytes,
+    blobKey,
+    readOnly
+  })
   const { publicKey } = found.tip
   const { signer } = options
   if (found.unsafe === undefined && !readOnly && signer.publicKey !== publicKey) {
@@ -81,7 +90,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger
     keys,
     identity,
     signer,
-    blobKey: options.blobKey,
+    blobKey,
     head: owned.head,
     headBytes: owned.headBytes,
     frontier: found.frontier,
@@ -106,34 +115,40 @@ interface CheckOptions {
   readonly keys: StoreKeys
   readonly identity: IdentityId
   readonly headBytes: Uint8Array
+  readonly blobKey: Uint8Array | undefined
   readonly readOnly: boolean
 }
 
 async function check(options: CheckOptions): Promise<Found> {
-  const { store, keys, identity, headBytes } = options
+  const { keys, identity, headBytes } = options
   let head = emptyHead(identity)
+  let start: StartingPoint | undefined
   try {
     head = parseHead(keys.head, unwrapText(keys.head, headBytes))
-    return await checkChain(options, head)
+    start = await startingPoint(options)
+    return await checkChain(options, head, start)
   } catch (error) {
     if (isTallyError(error, 'ledger.newer_version')) throw error
     // Reads go on as far as they can: the index and the values that are whole.
-    let stamp: Stamp = firstStamp
-    try {
-      stamp = readStamp(store, keys)
-    } catch {
-      // The cause that is told is the first one.
-    }
-    const derived = new Derived({ store, keys, stamp, pagedTree: StateTree.empty })
-    const frontier = stamp.frontier
+    const derived = start?.derived ?? nothingDerived(options)
+    const { frontier } = derived.stamp
     const tip = { ...genesisTip(identity), receipts: head.receipts, receiptHash: head.receiptHash }
     return { head, headBytes, tip, frontier, derived, unsafe: causeOf(error) }
   }
 }
 
-async function checkChain(options: CheckOptions, head: Head): Promise<Found> {
+function nothingDerived({ store, keys, blobKey }: CheckOptions): Derived {
+  return new Derived({
+    store: new InMemoryDerived(store, keys),
+    keys,
+    codes: codesOf(blobKey),
+    stamp: firstStamp,
+    pagedTree: StateTree.empty
+  })
+}
+
+async function checkChain(options: CheckOptions, head: Head, start: StartingPoint): Promise<Found> {
   const { store, keys, identity, headBytes } = options
-  const start = await startingPoint(options)
   const { derived, rebuild, stamp, writes } = start
   const scan = new ChainScan(identity)
   let last: LastRecord | undefined

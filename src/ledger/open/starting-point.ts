@@ -1,6 +1,8 @@
+import { DerivedCodes } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
-import { sameDigest, storedDigest } from '../derived/digest.js'
-import { firstStamp, readStamp, type Stamp } from '../derived/stamp.js'
+import { type Digest, storedDigest } from '../derived/digest.js'
+import { codedForm } from '../derived/record-form.js'
+import { digestCode, firstStamp, readStamp, type Stamp } from '../derived/stamp.js'
 import type { StoreKeys } from '../keys.js'
 import { StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
@@ -20,22 +22,52 @@ export interface StartingPoint {
 /**
  * Where opening goes on from: the derived records of the store, if they are what their stamp says
  * (L4). One that is lost would let a unit be done twice (L6), so otherwise all are removed and made
- * again from the commit records; a reader makes them in memory and leaves the store alone.
+ * again from the commit records; a reader makes them in memory and leaves the store alone. So does
+ * whoever has no key, and cannot tell a record from one that somebody made up (L12).
  */
 export async function startingPoint(options: {
   readonly store: Store
   readonly keys: StoreKeys
+  readonly blobKey: Uint8Array | undefined
   readonly readOnly: boolean
 }): Promise<StartingPoint> {
-  const { store, keys, readOnly } = options
-  const found = readStamp(store, keys)
-  const paged = await readPagedTree(store, keys, found.pages.storageRoot)
-  const isWhole = paged !== undefined && sameDigest(found.digest, await storedDigest(store, keys))
-  const stamp = isWhole ? found : firstStamp
-  const tree = isWhole ? paged : StateTree.empty
-  const derivedStore = isWhole || !readOnly ? store : new InMemoryDerived(store, keys)
-  if (!isWhole && !readOnly) await removeDerived(store, keys)
-  const derived = new Derived({ store: derivedStore, keys, stamp, pagedTree: tree })
+  const { store, keys, blobKey, readOnly } = options
+  const known = blobKey === undefined ? undefined : await knownRecords(store, keys, blobKey)
+  const inMemory = known === undefined && (readOnly || blobKey === undefined)
+  if (known === undefined && !inMemory) await removeDerived(store, keys)
+  const stamp = known?.stamp ?? firstStamp
+  const tree = known?.tree ?? StateTree.empty
+  const derived = new Derived({
+    store: inMemory ? new InMemoryDerived(store, keys) : store,
+    keys,
+    codes: codesOf(blobKey),
+    stamp,
+    digest: known?.digest,
+    pagedTree: tree
+  })
   const rebuild = new Rebuild({ derived, tree, pagesSeq: stamp.pages.seq })
-  return { stamp, derived, rebuild, writes: !readOnly || !isWhole }
+  return { stamp, derived, rebuild, writes: !readOnly || inMemory }
+}
+
+/** Without the key: for records that stay in memory. */
+export function codesOf(blobKey: Uint8Array | undefined): DerivedCodes {
+  return new DerivedCodes(blobKey ?? new Uint8Array(32))
+}
+
+/** The records of the store, if all have right codes and are those that the stamp says. */
+async function knownRecords(
+  store: Store,
+  keys: StoreKeys,
+  blobKey: Uint8Array
+): Promise<
+  { readonly stamp: Stamp; readonly tree: StateTree; readonly digest: Digest } | undefined
+> {
+  const codes = codesOf(blobKey)
+  const stamp = readStamp(store, keys, codes)
+  if (stamp.digest === null) return undefined
+  const { storageRoot } = stamp.pages
+  const tree = await readPagedTree(store, keys, { storageRoot, form: codedForm(codes) })
+  const digest = await storedDigest(store, keys, codes)
+  if (tree === undefined || digest === undefined) return undefined
+  return digestCode(codes, digest) === stamp.digest ? { stamp, tree, digest } : undefined
 }

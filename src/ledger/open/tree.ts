@@ -1,5 +1,5 @@
 import { type Hash, isTallyError } from '../../core/index.js'
-import { unwrapValue } from '../envelope.js'
+import type { RecordForm } from '../derived/record-form.js'
 import type { StoreKeys } from '../keys.js'
 import { addPage, type StateTree, StateTreeBuilder } from '../state/index.js'
 import type { Store } from '../stores/port.js'
@@ -8,12 +8,12 @@ import type { Store } from '../stores/port.js'
 export async function readPagedTree(
   store: Store,
   keys: StoreKeys,
-  storageRoot: Hash
+  { storageRoot, form }: { readonly storageRoot: Hash; readonly form: RecordForm }
 ): Promise<StateTree | undefined> {
   const builder = new StateTreeBuilder()
   try {
     for await (const [key, value] of store.entries(keys.statePages())) {
-      addPage(builder, keys.statePageNumber(key), unwrapValue(key, value))
+      addPage(builder, keys.statePageNumber(key), form.body(key, value))
     }
   } catch (error) {
     // Pages are derived: damaged ones are left aside and the tree is built from the write sets.

@@ -6,10 +6,8 @@ import {
   sha256Hex,
   TallyError
 } from '../../core/index.js'
-import type { Signer } from '../../identity/index.js'
 import { wrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
-import { openLedger } from '../open/open.js'
 import { ChainScan } from '../open/scan.js'
 import { PutBatch } from '../put-batch.js'
 import { encodeHead } from '../record/head.js'
@@ -56,8 +54,6 @@ export async function buildFromSnapshot(options: {
   // What cannot take its place need not be verified.
   history.relation(commits)
   await history.check(identity, commits)
-  const publicKey = snapshot.header.publicKeys.at(-1)
-  await derive(target, identity, publicKey)
   const { note } = snapshot.footer
   const own = note === null ? [] : [{ source: `the footer of ${snapshot.path}`, text: note }]
   const notes = [...own, ...options.notes]
@@ -158,29 +154,6 @@ class Filling {
 
   #put(key: string, text: string): Promise<void> {
     return this.#batch.put(key, wrapValue(key, text))
-  }
-}
-
-/** Writes what is derived, so that whoever only reads need not make it each time. */
-async function derive(
-  store: Store,
-  identity: SnapshotReader['header']['identity'],
-  publicKey: PublicKey | undefined
-): Promise<void> {
-  const signer = { ...silent, publicKey: publicKey ?? (identity as string as PublicKey) }
-  const blobKey = new Uint8Array(32)
-  const ledger = await openLedger({ store, identity, signer, blobKey })
-  // In safe mode nothing is written; the verification that follows says why.
-  await ledger.close()
-}
-
-/** Nothing is appended, so nothing is signed. */
-const silent: Omit<Signer, 'publicKey'> = {
-  sign() {
-    throw new TallyError('ledger.read_only', {})
-  },
-  signMany() {
-    throw new TallyError('ledger.read_only', {})
   }
 }
 

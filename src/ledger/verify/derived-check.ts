@@ -1,6 +1,5 @@
 import type { Tip } from '../chain/tip.js'
 import { ChainBlocks } from '../derived/chain-blocks.js'
-import { type Digest, storedDigest } from '../derived/digest.js'
 import {
   hashIndexKey,
   IndexRuns,
@@ -8,7 +7,8 @@ import {
   type ReceiptLocation,
   unitIndexKey
 } from '../derived/index-runs.js'
-import { decodeRun } from '../derived/run-records.js'
+import { uncheckedForm } from '../derived/record-form.js'
+import { decodeRun, RunRecords } from '../derived/run-records.js'
 import type { Stamp } from '../derived/stamp.js'
 import type { StoreKeys } from '../keys.js'
 import type { LogFrontier } from '../log/index.js'
@@ -18,14 +18,17 @@ import type { Receipt } from '../receipt/receipt.js'
 import type { Store } from '../stores/port.js'
 import { different } from './receipt-check.js'
 import { type RunTable, recordDigest } from './run-table.js'
+import { TileCheck } from './tile-check.js'
+import { addVisit } from './visit-sum.js'
 
 /** Receipts whose commit numbers are compared at once: those of one block. */
 const COMPARED_RECEIPTS = 1_024
 
 /**
  * Compares the derived records with what the commit records give, as far as their stamp says that
- * they go (L6). The index is compared as a set, by sums over its entries: enough against damage,
- * and whoever looks something up checks the record that was found.
+ * they go (L6). Their codes are left aside: a verification has no key, and opening has checked them
+ * (L12). The index is compared as a set, by sums over its entries: enough against damage, and
+ * whoever looks something up checks the record that was found.
  */
 export class DerivedCheck {
   readonly #store: Store
@@ -33,6 +36,7 @@ export class DerivedCheck {
   readonly #stamp: Stamp
   readonly #chain: ChainBlocks
   readonly #index = new SlotSum()
+  readonly #tiles: TileCheck
   /** Commit numbers of the receipts that were not compared yet. */
   #commitSeqs: number[] = []
   #compared = 0
@@ -42,7 +46,11 @@ export class DerivedCheck {
     this.#store = store
     this.#keys = keys
     this.#stamp = stamp
-    this.#chain = new ChainBlocks(store, keys)
+    this.#chain = new ChainBlocks(store, keys, uncheckedForm)
+    this.#tiles = new TileCheck(keys, (key) => {
+      const value = store.get(key)
+      return value === undefined ? undefined : uncheckedForm.body(key, value)
+    })
   }
 
   /** Takes note of a receipt of the chain. */
@@ -53,6 +61,11 @@ export class DerivedCheck {
     for (const key of [hashIndexKey(receipt.receiptHash), unitIndexKey(receipt.inputPayload.id)]) {
       this.#index.add(indexSlot({ key, ...location }))
     }
+  }
+
+  /** Takes note of a record of the log. */
+  leaf(commitSeq: number, leaf: Uint8Array): void {
+    if (commitSeq < this.#stamp.seq) this.#tiles.add(leaf)
   }
 
   /** Compares the stamp with the chain, when the commit that it covers last has been read. */
@@ -74,6 +87,7 @@ export class DerivedCheck {
     return (
       this.#checkIndex() ??
       this.#checkChain() ??
+      this.#tiles.finish() ??
       (await this.#checkPages()) ??
       (await this.#checkRecords(runs))
     )
@@ -81,7 +95,9 @@ export class DerivedCheck {
 
   #checkIndex(): FieldProblem | undefined {
     const found = new SlotSum()
-    for (const slot of new IndexRuns(this.#store, this.#keys, this.#stamp.index).slots()) {
+    const { index: runs } = this.#stamp
+    const [store, keys] = [this.#store, this.#keys]
+    for (const slot of new IndexRuns({ store, keys, form: uncheckedForm, runs }).slots()) {
       found.add(slot)
     }
     return different('derived.index', this.#index.text(), found.text())
@@ -93,9 +109,10 @@ export class DerivedCheck {
   }
 
   #compareChain(): void {
-    for (const [key, expected] of this.#chain.puts(this.#compared, this.#commitSeqs)) {
-      const stored = this.#store.get(key)
-      if (stored !== undefined && Buffer.compare(stored, expected) === 0) continue
+    for (const [key, expected] of this.#chain.puts(this.#compared, this.#commitSeqs, 0)) {
+      const value = this.#store.get(key)
+      const stored = value === undefined ? undefined : uncheckedForm.body(key, value)
+      if (stored?.equals(uncheckedForm.body(key, expected)) === true) continue
       const actual = stored === undefined ? 'absent' : 'other commits'
       const problem = { field: 'derived.chain', expected: 'the commits of the receipts', actual }
       this.#chainProblem ??= { ...problem, key }
@@ -106,36 +123,55 @@ export class DerivedCheck {
 
   async #checkPages(): Promise<FieldProblem | undefined> {
     const { storageRoot } = this.#stamp.pages
-    const tree = await readPagedTree(this.#store, this.#keys, storageRoot)
+    const tree = await readPagedTree(this.#store, this.#keys, {
+      storageRoot,
+      form: uncheckedForm
+    })
     return tree === undefined
       ? { field: 'derived.pages', expected: storageRoot, actual: 'another root' }
       : undefined
   }
 
-  /** Each run as stored; blocks of visits and log tiles are compared by the digest alone. */
+  /** Each run as stored, with the commits that it names, and that there is no record besides. */
   async #checkRecords(
     runs: RunTable
   ): Promise<(FieldProblem & { readonly key?: string }) | undefined> {
-    const { gte, lt } = this.#keys.runs()
-    let problem: (FieldProblem & { readonly key: string }) | undefined
-    let stored = 0
-    const found = await storedDigest(this.#store, this.#keys, (key, body) => {
-      if (key < gte || key >= lt) return
+    const records = new RunRecords(this.#store, this.#keys, uncheckedForm)
+    let [stored, values] = [0, 0]
+    for await (const [key, value] of this.#store.entries(this.#keys.runs())) {
       const runId = this.#keys.runId(key)
-      const { entries, record } = decodeRun(key, runId, body.toString())
-      if (entries > 0) stored += 1
+      const run = decodeRun(key, runId, uncheckedForm.body(key, value).toString())
+      let visits = 0
+      for (let block = 0; block < run.blocks; block += 1) {
+        for (const visit of records.block(runId, block)) visits = addVisit(visits, visit)
+      }
+      for (const visit of run.visits) visits = addVisit(visits, visit)
+      if (run.entries > 0) stored += 1
+      values += 1 + run.blocks
       const derived = runs.derived(runId)
+      const digest = recordDigest(run.record) ?? 'absent'
       const unequal =
-        different('derived.run.entries', derived?.entries ?? 0, entries) ??
-        different('derived.run', derived?.digest ?? 'absent', recordDigest(record) ?? 'absent')
-      if (unequal !== undefined) problem ??= { ...unequal, key: runId }
-    })
-    if (problem !== undefined) return problem
-    const text = (digest: Digest | undefined) => JSON.stringify(digest ?? 'a damaged record')
-    return (
-      different('derived.runs', runs.derivedRuns, stored) ??
-      different('derived.digest', text(this.#stamp.digest), text(found))
-    )
+        different('derived.run.entries', derived?.entries ?? 0, run.entries) ??
+        different('derived.run', derived?.digest ?? 'absent', digest) ??
+        different('derived.run.visits', derived?.visits ?? 0, visits)
+      if (unequal !== undefined) return { ...unequal, key: runId }
+    }
+    const missing = different('derived.runs', runs.derivedRuns, stored)
+    return missing ?? different('derived.records', values + this.#values(), await this.#count())
+  }
+
+  /** How many values index, chain and log take. */
+  #values(): number {
+    const index = this.#stamp.index.reduce((sum, { bits }) => sum + 2 ** bits, 0)
+    return index + this.#chain.blocks(this.#compared) + this.#tiles.tiles
+  }
+
+  async #count(): Promise<number> {
+    let found = 0
+    for (const range of this.#keys.digestedRanges()) {
+      for await (const _ of this.#store.entries(range)) found += 1
+    }
+    return found
   }
 }
 

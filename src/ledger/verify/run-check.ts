@@ -30,8 +30,8 @@ export class RunCheck {
   #sealedLength = 0
   entries = 0
 
-  /** Checks one entry; `derived` says that derived records cover it. */
-  add(runId: RunId, text: string, derived: boolean): CheckedEntry {
+  /** Checks one entry; `visit` is its commit, if derived records cover that. */
+  add(runId: RunId, text: string, visit: number | undefined): CheckedEntry {
     const read = readCanonical(text)
     if (read === undefined || !hasEntryFields(read.value)) {
       return wrong('journal', 'a canonical journal entry', text.slice(0, 200))
@@ -42,9 +42,9 @@ export class RunCheck {
     const row = runs.row(runId)
     const next = runs.next(row)
     if (value.n !== next) return wrong('journal.n', String(next), String(value.n))
-    runs.count(row, derived)
+    runs.count(row, visit)
     this.entries += 1
-    if (derived && value.k.startsWith('run.')) {
+    if (visit !== undefined && value.k.startsWith('run.')) {
       const { status, at } = value as unknown as JsonObject
       runs.fold(row, { text, kind: value.k, status, at })
     }

@@ -1,6 +1,7 @@
 import { canonicalize, type RunId, sha256 } from '../../core/index.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
 import { IdTable } from './id-table.js'
+import { addVisit } from './visit-sum.js'
 
 const FIRST_ROWS = 256
 const DIGEST_BYTES = 32
@@ -12,6 +13,8 @@ export interface DerivedRun {
   readonly entries: number
   /** Of {@link recordDigest}; undefined while the run has no record. */
   readonly digest: string | undefined
+  /** Sum over the commits that hold its entries. */
+  readonly visits: number
 }
 
 /**
@@ -29,6 +32,9 @@ export class RunTable {
   /** Hash of the `run.started` entry. */
   #started = Buffer.alloc(FIRST_ROWS * DIGEST_BYTES)
   #records = Buffer.alloc(FIRST_ROWS * DIGEST_BYTES)
+  #visits = new Float64Array(FIRST_ROWS)
+  /** One more than the last of those commits. */
+  #lastVisits = new Float64Array(FIRST_ROWS)
   #derivedRuns = 0
 
   get size(): number {
@@ -56,11 +62,15 @@ export class RunTable {
     return this.#next[row] ?? 0
   }
 
-  /** Counts an entry; `isDerived` says that derived records cover it. */
-  count(row: number, isDerived: boolean): void {
+  /** Counts an entry; `visit` is its commit, if derived records cover that. */
+  count(row: number, visit: number | undefined): void {
     const next = this.next(row) + 1
     this.#next[row] = next
-    if (!isDerived) return
+    if (visit === undefined) return
+    if (this.#lastVisits[row] !== visit + 1) {
+      this.#lastVisits[row] = visit + 1
+      this.#visits[row] = addVisit(this.#visits[row] ?? 0, [visit, next - 1])
+    }
     if (this.#derived[row] === 0) this.#derivedRuns += 1
     this.#derived[row] = next
   }
@@ -96,7 +106,11 @@ export class RunTable {
     const place = row * DIGEST_BYTES
     const hasRecord = this.#statuses[row] !== 0
     const digest = this.#records.toString('hex', place, place + DIGEST_BYTES)
-    return { entries: this.#derived[row] ?? 0, digest: hasRecord ? digest : undefined }
+    return {
+      entries: this.#derived[row] ?? 0,
+      digest: hasRecord ? digest : undefined,
+      visits: this.#visits[row] ?? 0
+    }
   }
 
   #grow(): void {
@@ -105,6 +119,8 @@ export class RunTable {
     this.#derived = copied(this.#derived, new Uint32Array(this.#room))
     this.#statuses = copied(this.#statuses, new Uint8Array(this.#room))
     this.#updatedAt = copied(this.#updatedAt, new Float64Array(this.#room))
+    this.#visits = copied(this.#visits, new Float64Array(this.#room))
+    this.#lastVisits = copied(this.#lastVisits, new Float64Array(this.#room))
     this.#started = copied(this.#started, Buffer.alloc(this.#room * DIGEST_BYTES))
     this.#records = copied(this.#records, Buffer.alloc(this.#room * DIGEST_BYTES))
   }

@@ -1,5 +1,5 @@
 import { type IdentityId, isTallyError, type Json, type RunId } from '../../core/index.js'
-import { readStamp, type Stamp } from '../derived/stamp.js'
+import { readUncheckedStamp, type Stamp } from '../derived/stamp.js'
 import { unwrapText } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { LogFrontier, leafHash } from '../log/index.js'
@@ -115,7 +115,7 @@ class Verification {
     const headBytes = store.get(this.#keys.head)
     if (headBytes === undefined) this.#stop('head', 'present', 'absent')
     this.#head = parseHead(this.#keys.head, unwrapText(this.#keys.head, headBytes))
-    this.#stamp = readStamp(store, this.#keys)
+    this.#stamp = readUncheckedStamp(store, this.#keys)
     this.#derived = new DerivedCheck(store, this.#keys, this.#stamp)
     this.#checkNotes()
     for await (const [key, value] of store.entries(this.#keys.allCommits())) {
@@ -153,8 +153,9 @@ class Verification {
 
   #journal({ runId, entries }: RecordItem): readonly Json[] {
     const isDerived = this.#commits < (this.#stamp?.seq ?? 0)
+    const visit = isDerived ? this.#commits : undefined
     return entries.map((text) => {
-      const checked = this.#runs.add(runId, text, isDerived)
+      const checked = this.#runs.add(runId, text, visit)
       if (!checked.ok) this.#fail({ ...checked.problem, key: runId })
       return checked.value
     })
@@ -278,6 +279,7 @@ class Verification {
   #grow(text: string): void {
     const leaf = leafHash(text)
     this.#frontier = this.#frontier.append(leaf)
+    this.#derived?.leaf(this.#commits, leaf)
     this.#checkNotes()
   }
 

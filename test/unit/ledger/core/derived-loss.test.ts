@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { type IdentityId, type RunId, sha256Hex, type UnitId } from '../../../../src/core/index.js'
 import { VISITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
-import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
+import { unwrapUnchecked, wrapValue } from '../../../../src/ledger/envelope.js'
 import { type Ledger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import { derivedText, withBody } from '../../../support/derived.js'
 import { openLedger } from '../../../support/ledgers.js'
 import {
   collect,
@@ -181,20 +182,26 @@ describe('derived records that are lost, stale or damaged', () => {
     const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
     const from = `${identity}/run/run-u1`
     const to = `${identity}/run/run-u1x`
-    const text = unwrapText(from, whole.find(([key]) => key === from)?.[1] ?? Buffer.alloc(0))
-    expect(await kindOf([...whole, [to, wrapValue(to, text)]], undamaged, false)).toBe('equal')
+    const value = whole.find(([key]) => key === from)?.[1] ?? Buffer.alloc(0)
+    const stray = withBody(to, value, derivedText(from, value))
+    expect(await kindOf([...whole, [to, stray]], undamaged, false)).toBe('equal')
   })
 
-  it('L4: a stamp from before there was a digest is made again', async () => {
+  it('L4, L12: all of 0.1.0, which has no codes, is made again', async () => {
     const { whole } = await written()
-    const key = `${identity}/derived`
     const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
-    const store = await storeOf(whole)
-    const text = unwrapText(key, store.get(key) ?? Buffer.alloc(0))
-    const older = text.replace(/"digest":\{[^}]*\},/, '').replace('"version":2', '"version":1')
-    expect(older).not.toBe(text)
-    const entries = whole.filter(([name]) => name !== key)
-    expect(await kindOf([...entries, [key, wrapValue(key, older)]], undamaged, false)).toBe('equal')
+    const old = whole.map(([key, value]) => {
+      if (!isDerived(key)) return [key, value] as const
+      const body = unwrapUnchecked(key, value)
+      const isStamp = key === `${identity}/derived`
+      const text = body.toString().replace(/"digest":"[^"]*","version":3/, '"version":1')
+      return [key, wrapValue(key, isStamp ? text : body)] as const
+    })
+    expect(old.some(([key, value]) => isDerived(key) && value[0] === 2)).toBe(false)
+    for (const readOnly of [false, true]) {
+      expect(await kindOf(old, undamaged, readOnly)).toBe('equal')
+    }
+    expect((await verifyLedger({ store: await storeOf(old), identity })).failure).toBeUndefined()
   })
 
   it('L1: pages never claim commits after the ones that they were written from', async () => {

@@ -8,6 +8,7 @@ import {
   type UnitId
 } from '../../../../src/core/index.js'
 import { IndexRuns, unitIndexKey } from '../../../../src/ledger/derived/index-runs.js'
+import { uncheckedForm } from '../../../../src/ledger/derived/record-form.js'
 import { VISITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
 import { verifyLedger } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
@@ -24,7 +25,12 @@ describe('derived index', () => {
         fc.array(fc.integer({ min: 1, max: 700 }), { minLength: 1, maxLength: 12 }),
         async (sizes) => {
           const store = openMemoryStore()
-          const index = new IndexRuns(store, new StoreKeys(identity), [])
+          const index = new IndexRuns({
+            store,
+            keys: new StoreKeys(identity),
+            form: uncheckedForm,
+            runs: []
+          })
           let next = 0
           for (const size of sizes) {
             const entries = Array.from({ length: size }, (_, at) => ({
@@ -33,7 +39,7 @@ describe('derived index', () => {
               ordinal: at % 5
             }))
             next += size
-            const { runs, puts, deletes } = await index.add(entries)
+            const { runs, puts, deletes } = await index.add(entries, 0)
             await store.commit([{ puts, deletes }])
             index.adopt(runs)
           }

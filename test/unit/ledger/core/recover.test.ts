@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
 import { recoverLedger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import { changeDerived } from '../../../support/derived.js'
 import { collect, commit, fixedIdentity, loneItem, newLedger, reopen } from './support.js'
 
 const { identity } = fixedIdentity()
@@ -54,8 +55,7 @@ describe('recovery (K2)', () => {
     const opened = await filled()
     const { store } = opened
     const key = `${identity}/run/run-u1`
-    const text = unwrapText(key, store.get(key) ?? Buffer.alloc(0)).replace('"done"', '"failed"')
-    await store.commit([{ puts: [[key, wrapValue(key, text)]], deletes: [] }])
+    await changeDerived(store, key, (text) => text.replace('"done"', '"failed"'))
     expect(await recoverLedger({ store, identity })).toMatchObject({
       kind: 'derived',
       report: { failure: { field: 'derived.run' } }

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalize, type RunId } from '../../../../src/core/index.js'
+import { uncheckedForm } from '../../../../src/ledger/derived/record-form.js'
 import {
   addEntries,
   decodeRun,
@@ -33,7 +34,7 @@ function deltaOf(entries: readonly string[]): RunDelta {
 
 /** The value that one stretch of commits leaves for the run. */
 function writtenFor(entries: readonly string[]): string {
-  const records = new RunRecords(openMemoryStore(), keys)
+  const records = new RunRecords(openMemoryStore(), keys, uncheckedForm)
   const [put] = records.puts(runId, deltaOf(entries), 8).puts
   if (put === undefined) throw new Error('nothing was written')
   return unwrapText(put[0], put[1])
@@ -99,7 +100,7 @@ describe('the derived value of a run', () => {
 
   it('L5: a run that goes on is folded onto what is stored of it', async () => {
     const store = openMemoryStore()
-    const records = new RunRecords(store, keys)
+    const records = new RunRecords(store, keys, uncheckedForm)
     const first = records.puts(runId, deltaOf([started({ n: 1 })]), 8)
     await store.commit([{ puts: first.puts, deletes: [] }])
     const later = newDelta(1)

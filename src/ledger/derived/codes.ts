@@ -1,0 +1,108 @@
+import { createHmac } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+import { type Hash, sha256, sha256Hex } from '../../core/index.js'
+import { corruptValue } from '../envelope.js'
+
+/**
+ * The value envelope of derived records (formats.md §6):
+ *
+ *   02 | crc32(key || rest), 4 bytes | stamp, 6 bytes | code, 16 bytes | body
+ *
+ * Numbers are big-endian; `rest` is what stands behind the checksum, and the stamp is the number of
+ * commits that the batch covers which wrote the record. The code is the first half of
+ *
+ *   sha256(subkey, 32 bytes | length of key, 4 | length of body, 4 | stamp, 6 | key | body)
+ *
+ * with subkey = HMAC-SHA256(blob key, "tallystick/derived"). Lengths come first, so that no input
+ * is the beginning of another and nothing can be appended to what was hashed.
+ */
+const VERSION = 2
+const STAMP_AT = 5
+const CODE_AT = STAMP_AT + 6
+const BODY_AT = CODE_AT + 16
+const SUBKEY_BYTES = 32
+const CODED_AT = SUBKEY_BYTES + 14
+
+/** A derived record whose code is right. */
+export interface CodedRecord {
+  readonly body: Buffer
+  /** The half of its hash that is not stored: what a digest of many records adds up. */
+  readonly share: Buffer
+}
+
+/**
+ * Codes of derived records by the identity's blob key.
+ *
+ * Owns: the key made for it, and scratch space. L12: without the key no code is written or trusted.
+ */
+export class DerivedCodes {
+  readonly #blobKey: Uint8Array
+  #scratch: Buffer
+  /** Of values that were wrapped here and are still in memory: they are hashed once. */
+  readonly #shares = new WeakMap<Uint8Array, Buffer>()
+
+  constructor(blobKey: Uint8Array) {
+    this.#blobKey = blobKey
+    this.#scratch = this.#scratchOf(4096)
+  }
+
+  /** Wraps a body for the store. */
+  wrap(key: string, body: string | Uint8Array, stamp: number): Buffer {
+    const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
+    const value = Buffer.allocUnsafe(BODY_AT + length)
+    value[0] = VERSION
+    value.writeUIntBE(stamp, STAMP_AT, 6)
+    if (typeof body === 'string') value.write(body, BODY_AT)
+    else value.set(body, BODY_AT)
+    const hash = this.#hash(key, value)
+    hash.copy(value, CODE_AT, 0, 16)
+    this.#shares.set(value, hash.subarray(16))
+    value.writeUInt32BE(crc32(value.subarray(STAMP_AT), crc32(key)), 1)
+    return value
+  }
+
+  /**
+   * The body of a stored record, a view and not a copy. Throws `ledger.corrupt` with its key unless
+   * the code is right; a code covers what a checksum does.
+   */
+  open(key: string, value: Uint8Array): CodedRecord {
+    const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
+    if (bytes.length < BODY_AT || bytes[0] !== VERSION) throw corruptValue(key, 'it has no code')
+    const hash = this.#hash(key, bytes)
+    if (hash.compare(bytes, CODE_AT, BODY_AT, 0, 16) !== 0) {
+      throw corruptValue(key, 'its code is not by the key of this ledger')
+    }
+    return { body: bytes.subarray(BODY_AT), share: hash.subarray(16) }
+  }
+
+  /** The share of a stored record, or of one that is about to be. Throws as {@link open} does. */
+  share(key: string, value: Uint8Array): Buffer {
+    return this.#shares.get(value) ?? this.open(key, value).share
+  }
+
+  /** The code of a digest: of texts of no other kind. */
+  authenticate(text: string): Hash {
+    const subkey = createHmac('sha256', this.#blobKey).update('tallystick/digest').digest('hex')
+    return sha256Hex(subkey + sha256Hex(text))
+  }
+
+  #hash(key: string, value: Buffer): Buffer {
+    // A UTF-16 unit has at most 3 bytes.
+    const needed = CODED_AT + key.length * 3 + value.length
+    if (this.#scratch.length < needed) this.#scratch = this.#scratchOf(needed * 2)
+    const scratch = this.#scratch
+    const keyLength = scratch.write(key, CODED_AT)
+    const bodyLength = value.length - BODY_AT
+    scratch.writeUInt32BE(keyLength, SUBKEY_BYTES)
+    scratch.writeUInt32BE(bodyLength, SUBKEY_BYTES + 4)
+    value.copy(scratch, SUBKEY_BYTES + 8, STAMP_AT, CODE_AT)
+    value.copy(scratch, CODED_AT + keyLength, BODY_AT)
+    return sha256(scratch.subarray(0, CODED_AT + keyLength + bodyLength))
+  }
+
+  #scratchOf(length: number): Buffer {
+    const scratch = Buffer.allocUnsafe(length)
+    createHmac('sha256', this.#blobKey).update('tallystick/derived').digest().copy(scratch)
+    return scratch
+  }
+}
