@@ -87,8 +87,6 @@ async function perform(ctx: BlockContext, one: Op, seen: number): Promise<number
       ctx.state.set(`k${one.key}`, seen)
       return 0
     case 'list':
-      // What an overlay has listed does not outlast a restart yet.
-      if (ctx.path.split('/').length > 2) return 1
       return (await ctx.state.list('k')).length
     case 'look':
       return ctx.effect('look', { request: { seen }, sideEffects: 'none', perform: () => 1 })
@@ -329,6 +327,12 @@ describe('work that asks anew on another state', () => {
     )
     expect(kinds).toContain('rewound')
     expect(kinds.filter((kind) => kind === 'wait')).toHaveLength(4)
+  })
+
+  it('L10, C4: verifies when keys that were listed in an overlay change while it is parked', async () => {
+    const program = { ops: [{ op: 'list' } as const, ask], atomic: true, retries: false }
+    const { kinds } = await played([program], [{ deed: 'poke', key: 0 }])
+    expect(kinds.filter((kind) => kind === 'wait')).toHaveLength(2)
   })
 
   it('L10, D10: random programs with state and waits verify, replay and open again', async () => {

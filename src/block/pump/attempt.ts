@@ -349,6 +349,11 @@ export class Attempt {
   rewind(): void {
     this.#execution?.abandon()
     this.reruns += 1
+    this.listAgain()
+  }
+
+  /** Has the code ask again for the keys on its tape: others may have changed them. */
+  listAgain(): void {
     if (this.past.answers === 0) return
     for (const { effect, seq } of this.tape.whole()) {
       if (effect !== builtInEffects.list) continue

@@ -201,6 +201,8 @@ export class Leaves {
       attempt: ask.attempt,
       block: attempt.block.name
     })
+    // An overlay that was rebuilt knows nothing of what was listed through it (L10).
+    if (this.#port.scopeOf(ask.path) !== undefined) attempt.listAgain()
     attempt.start(this.#attemptPort)
     return attempt.isReplaying
   }
