@@ -93,6 +93,7 @@ export {
   type ResolvedText,
   type ResolveOptions,
   type RunHandle,
+  type RunReadiness,
   type RunResult,
   type Runtime,
   type RuntimeOptions,

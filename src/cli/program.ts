@@ -18,6 +18,7 @@ import { addPackageCommands, addPackageMaking } from './program/packages.js'
 import { addReadCommands } from './program/reading.js'
 import { addRunCommands } from './program/running.js'
 import { addServingCommands } from './program/serving.js'
+import { addUpgradeCommands } from './program/upgrading.js'
 
 /**
  * The command line. Each command is a file that is loaded when it is used, so that a quick command
@@ -89,6 +90,7 @@ function build(launch: Launch): Command {
   addKeepingCommands(add)
   addServingCommands(add)
   addPackageCommands(add)
+  addUpgradeCommands(adder(program.command('upgrade').description('before a deploy'), launch))
   addKeyCommands(adder(program.command('key').description('change the key'), launch))
   addPackageMaking(adder(program.command('package').description('make packages'), launch))
   return program

@@ -1,19 +1,30 @@
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { readNote } from './frame/notes.js'
 import { showReport } from './frame/report.js'
+import { text } from './frame/text.js'
 import { verifyThere } from './frame/verification.js'
 
 export interface VerifyOptions {
   readonly note?: readonly string[]
   readonly replay?: boolean
+  readonly complete?: boolean
   readonly config?: string
 }
 
-/** `tally verify`: checks the whole ledger, and says what was not checked. Needs no key. */
+/**
+ * `tally verify`: checks the whole ledger, and says what was not checked. Needs no key. With
+ * `--complete` the exit code asks for both: nothing contradicted, everything executed again.
+ */
 export async function verify(frame: Frame, options: VerifyOptions): Promise<ExitCode> {
   const notes = await Promise.all((options.note ?? []).map((path) => readNote(frame, path)))
-  const { replay = false, config } = options
+  const { complete = false, config } = options
+  const replay = complete || options.replay === true
   const report = await verifyThere(frame, { notes, executions: replay ? 1 : 0, config })
   showReport(frame, report)
-  return report.ok ? exitCodes.done : exitCodes.unverified
+  const { output } = frame
+  if (complete && report.ok && !report.complete) {
+    output.line(text`${output.paint('red', 'not complete')}: not everything was executed again`)
+  }
+  const isEnough = report.ok && (!complete || report.complete)
+  return isEnough ? exitCodes.done : exitCodes.unverified
 }

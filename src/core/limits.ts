@@ -106,6 +106,9 @@ export const CACHE_ENTRIES_MAX = 1_024
 /** Choices of registered versions that are tried for a run whose journal names none (B10). */
 export const PINS_TRIED_MAX = 256
 
+/** Runs whose code is missing that `status()` names one by one. */
+export const RESTING_RUNS_SHOWN_MAX = 20
+
 /** Signatures being checked at once in the thread pool (performance.md A1). */
 export const VERIFY_IN_FLIGHT_MAX = 64
 /** How often a ledger that goes on meanwhile is verified until two findings agree. */

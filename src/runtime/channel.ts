@@ -12,6 +12,13 @@ export type DeliveredEvent =
       readonly waits: readonly OpenWait[]
       readonly due: number | null
     }
+  /** It cannot be resumed here: code that it goes on with is not registered (B10). */
+  | {
+      readonly type: 'run.resting'
+      readonly runId: RunId
+      readonly at: number
+      readonly why: string
+    }
   /** Text of an agent as it arrives; it is no history, and whoever comes late misses it (A5). */
   | {
       readonly type: 'agent.delta'

@@ -13,7 +13,13 @@ export { inspectPackages, type StoredPackages } from './package-bytes.js'
 export { parseDocument } from './parse-document.js'
 export type { OnQuarantine } from './quarantine.js'
 export { quarantineWarning } from './quarantine-refusal.js'
-export { type LedgerReader, openReader, replayLocation, verifyLocation } from './reader.js'
+export {
+  checkUpgradeWith,
+  type LedgerReader,
+  openReader,
+  replayLocation,
+  verifyLocation
+} from './reader.js'
 export type { RecheckOptions, TransactionCheck } from './recheck.js'
 export { type LocationRecovery, recoverLocation } from './recovery.js'
 export type { Registrations } from './registry.js'
@@ -33,4 +39,5 @@ export type {
 } from './service-types.js'
 
 export type { StartOptions } from './start-options.js'
+export type { RunReadiness } from './upgrade-check.js'
 export type { VerifyOptions } from './verifying.js'

@@ -93,6 +93,15 @@ export class Known {
     return known
   }
 
+  /** Has one more listener told of every wait that a message can end. */
+  whenWaiting(listener: NonNullable<Known['onWait']>): void {
+    const earlier = this.onWait
+    this.onWait = (wait, position) => {
+      earlier?.(wait, position)
+      listener(wait, position)
+    }
+  }
+
   /** Hands an event on once it is durable; nobody hears it, as a rule. */
   emit(event: DeliveredEvent, position: Position): void {
     if (this.isHeard) this.channel.emit(event, position)

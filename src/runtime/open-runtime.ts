@@ -25,6 +25,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     if (options.mode !== 'replay') await noteSessions({ opened, registry })
     if (options.serve !== false) runtime.listen()
     if (options.resume === true) await runtime.resumeAll()
+    if (options.mode !== 'replay') runtime.runsOf.resting.look()
     runtime.quarantine.opened()
     // Nobody changes what its methods do (K10).
     Object.freeze(runtime)

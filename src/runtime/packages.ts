@@ -124,10 +124,11 @@ export class Packages {
       const { manifest, codeHash } = loaded.package
       const { id } = manifest
       const there = fresh.get(id)?.codeHash ?? this.installed(id)
-      if (there === undefined) {
+      if (there === codeHash) await this.#putBack(loaded.package)
+      else if (there === undefined) {
         await this.shelf.keep(loaded.package)
         fresh.set(id, loaded.package)
-      } else if (there !== codeHash) {
+      } else {
         const code = fresh.has(id) ? 'duplicate_package' : 'package_changed'
         const message = `its code is ${codeHash}, and ${there} is installed as ${id}`
         refused.push({ name: directory, code, message })
@@ -135,6 +136,13 @@ export class Packages {
     }
     this.#refused = refused
     return [...fresh.values()]
+  }
+
+  /** An imported ledger names code that its own content store does not have yet. */
+  async #putBack(code: CapabilityPackage): Promise<void> {
+    if (!this.#missing.some(({ name }) => name === code.manifest.id)) return
+    await this.shelf.keep(code)
+    await this.arrange()
   }
 
   list(isGranted: (codeHash: Hash, capability: string) => boolean): readonly InstalledPackage[] {

@@ -15,6 +15,7 @@ import {
 } from '../ledger/index.js'
 import type { Registrations, Registry } from './registry.js'
 import { serve } from './service.js'
+import type { OpenRuns, RunReadiness } from './upgrade-check.js'
 
 /** Which identity of a location is meant. */
 export interface NamedIdentity {
@@ -111,6 +112,25 @@ export async function replayLocation(
     }
   } finally {
     await held.close()
+  }
+}
+
+/**
+ * Asks of each open run of a ledger, whoever holds it, whether it can go on with this code. Throws
+ * what registering the code throws.
+ */
+export async function* checkUpgradeWith(
+  registrations: Registrations,
+  source: OpenRuns,
+  location: string
+): AsyncGenerator<RunReadiness> {
+  const { checkUpgrade } = await import('./upgrade-check.js')
+  const { identity } = source
+  const { registry, close } = await codeOf(registrations, { identity, location })
+  try {
+    yield* checkUpgrade(source, registry)
+  } finally {
+    await close()
   }
 }
 

@@ -12,6 +12,7 @@ import { saveCheckpoint } from './parking.js'
 import type { PreparedRun } from './prepared-run.js'
 import { rebuildRun } from './rebuild.js'
 import type { CompiledRoot } from './registry.js'
+import { RestingRuns } from './resting-runs.js'
 import type { RunsOptions, StartTerms } from './run-terms.js'
 import { isKernelStep, presentEvents, waitsOf } from './standing.js'
 
@@ -28,6 +29,8 @@ export class Runs {
   readonly #options: RunsOptions
   /** Messages to the runs. */
   readonly mail: Mail
+  /** Those that cannot be resumed here. */
+  readonly resting: RestingRuns
   readonly #leftBehind: LeftBehind
   readonly #known = new Map<RunId, Known>()
   readonly #loneEnds: LoneEnds
@@ -38,6 +41,7 @@ export class Runs {
   constructor(options: RunsOptions) {
     this.#options = options
     this.#leftBehind = new LeftBehind(options)
+    this.resting = new RestingRuns(options)
     this.#loneEnds = new LoneEnds({
       ledger: options.ledger,
       settle: (runId, known, how) => {
@@ -63,12 +67,9 @@ export class Runs {
   }
 
   #beginning(): Beginnings {
-    const { ledger, host } = this.#options
     return new Beginnings({
-      ledger,
-      host,
+      ...this.#options,
       leftBehind: this.#leftBehind,
-      quarantine: this.#options.quarantine,
       checkOpen: () => this.#checkOpen(),
       liveCount: () => this.#live,
       known: (runId) => this.#known.get(runId),
@@ -141,16 +142,17 @@ export class Runs {
     const resumed: RunId[] = []
     for await (const record of this.#options.ledger.runs()) {
       if (isEnded(record) || this.#options.quarantine.holds(record.runId)) continue
-      const known = await this.attach(record.runId)
-      if (record.status === 'running') {
-        await this.#takeUp(record.runId, known)
-        resumed.push(record.runId)
-      }
+      const { runId } = record
+      const known = await this.attach(runId)
+      if (record.status !== 'running') continue
+      // One that rests holds up no other.
+      const isUp = this.resting.unlessResting(runId, this.#takeUp(runId, known))
+      if (await isUp) resumed.push(runId)
     }
     return resumed
   }
 
-  /** Takes up one run; a run that waits only looks whether something has fallen due. */
+  /** Takes up one run; one that waits only looks whether something has fallen due. */
   async resume(runId: RunId): Promise<Known> {
     this.#checkOpen()
     const known = await this.attach(runId)
@@ -172,9 +174,10 @@ export class Runs {
     known.callOffDue?.()
     known.callOffDue = undefined
     await this.#leftBehind.told()
-    const { ledger, registry } = this.#options
     const host = this.#hostOf(known)
-    const { pump, compiled, resume } = await rebuildRun(runId, { ledger, registry, host })
+    const { pump, compiled, resume } = await this.resting.resuming(runId, known, () =>
+      rebuildRun(runId, { ...this.#options, host })
+    )
     this.#drive(runId, known, { pump, compiled, run: resume })
     const { at, position } = pump.book
     // The journal has these: the pump tells only of those that it opens.
@@ -317,20 +320,15 @@ export class Runs {
 
   /** Has a listener told of every wait of a run that a message can end. */
   whenWaiting(runId: RunId, listener: NonNullable<Known['onWait']>): void {
-    const known = this.#known.get(runId)
-    if (known === undefined) return
-    const earlier = known.onWait
-    known.onWait = (wait, position) => {
-      earlier?.(wait, position)
-      listener(wait, position)
-    }
+    this.#known.get(runId)?.whenWaiting(listener)
   }
 
   /** Reads the events of a run from now on; begins with what it waits for, or with its end. */
   read(runId: RunId, known: Known): AsyncIterable<DeliveredEvent> {
     const record = this.#options.ledger.run(runId)
     const standing = { waits: this.waits(runId), isLive: this.isLive(runId) }
-    return known.channel.read(presentEvents(runId, record, standing), this.#told(runId))
+    const present = [...presentEvents(runId, record, standing), ...this.resting.present(runId)]
+    return known.channel.read(present, this.#told(runId))
   }
 
   /** Reads the events of a run from now on, and nothing of how it stands. */
@@ -345,6 +343,7 @@ export class Runs {
   /** Parks what is running; resolves when everything is durable. */
   async close(): Promise<void> {
     this.#isClosing = true
+    await this.resting.close()
     const over: Promise<void>[] = []
     for (const known of this.#known.values()) {
       known.callOffDue?.()

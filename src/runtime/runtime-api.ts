@@ -21,6 +21,7 @@ import type { OnQuarantine } from './quarantine.js'
 import type { RecheckOptions, TransactionCheck } from './recheck.js'
 import type { Registrations } from './registry.js'
 import type { StartOptions } from './start-options.js'
+import type { RunReadiness } from './upgrade-check.js'
 import type { RuntimeAudit, VerifyOptions } from './verifying.js'
 
 export interface RuntimeOptions extends Registrations, OpenOptions {
@@ -121,6 +122,11 @@ export interface Runtime extends AsyncDisposable {
    * `run.not_found`.
    */
   recheck(id: string, options?: RecheckOptions): Promise<readonly TransactionCheck[]>
+  /**
+   * Whether each open run can go on with what is registered, and why not: to be asked before a
+   * deploy takes its place. Runs no code of blocks and changes nothing.
+   */
+  checkUpgrade(): Promise<readonly RunReadiness[]>
   /**
    * Checks everything: hashes, links, signatures, state, journals; and, unless `reexecute` is
    * false, does every run again with the registered code. Never throws for bad data (semantics.md

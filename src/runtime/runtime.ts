@@ -53,6 +53,7 @@ import { serve, verifySteadily } from './service.js'
 import type { StartOptions } from './start-options.js'
 import { SystemActs } from './system-acts.js'
 import { readSystem } from './system-reading.js'
+import { checkUpgrade, openRunsOf, type RunReadiness } from './upgrade-check.js'
 import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
 
 /** The runtime as its own package sees it; users see {@link Runtime}. */
@@ -144,7 +145,7 @@ export class WiredRuntime implements Runtime {
     return serve({
       ledger: this.ledger,
       location: this.#opened.realPath ?? MEMORY_LOCATION,
-      warnings: () => this.#warnings,
+      warnings: async () => [...this.#warnings, ...(await this.runsOf.resting.warnings())],
       running: { runs: this.runsOf, registry: this.registry },
       asking: {
         intent: (request, principal) => this.intents.submit(request, principal),
@@ -295,6 +296,15 @@ export class WiredRuntime implements Runtime {
     return recheckRun(id as RunId, options, { ledger, registry, tell })
   }
 
+  async checkUpgrade(): Promise<readonly RunReadiness[]> {
+    const { ledger, registry, identity } = this
+    const found: RunReadiness[] = []
+    const runs = () => openRunsOf(ledger)
+    const journal = (runId: RunId) => ledger.journal(runId)
+    for await (const one of checkUpgrade({ identity, runs, journal }, registry)) found.push(one)
+    return found
+  }
+
   verify(options: VerifyOptions = {}): Promise<VerificationReport> {
     return this.audit.verify(options)
   }
@@ -321,7 +331,8 @@ export class WiredRuntime implements Runtime {
 
   status(): RuntimeStatus {
     const quarantined = this.quarantine.marks()
-    return { ...this.ledger.state(), warnings: this.#warnings, quarantined }
+    const warnings = [...this.#warnings, ...this.runsOf.resting.warningsNow()]
+    return { ...this.ledger.state(), warnings, quarantined }
   }
 
   close(): Promise<void> {

@@ -62,8 +62,8 @@ export interface ServiceParts {
   readonly running?: { readonly runs: Runs; readonly registry: Registry }
   /** Absent where the ledger was opened for reading only. */
   readonly asking?: Asking
-  /** What could not be checked when the ledger was opened. */
-  warnings?(): readonly string[]
+  /** What could not be checked when the ledger was opened, and which runs rest. */
+  warnings?(): readonly string[] | Promise<readonly string[]>
   verify(options: {
     readonly notes: readonly GivenNote[]
     readonly replay: boolean
@@ -313,7 +313,7 @@ async function statusOf(parts: ServiceParts): Promise<ServiceStatus> {
   }
   const marks = await marksOf(ledger).catch(() => [])
   const quarantined = marks.filter(({ isReleased }) => !isReleased)
-  return { ...shown, warnings: warnings?.() ?? [], quarantined }
+  return { ...shown, warnings: (await warnings?.()) ?? [], quarantined }
 }
 
 /**

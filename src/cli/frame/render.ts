@@ -69,6 +69,8 @@ export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
       return text`${paint('cyan', 'answer')} ${nodeName(event.path)} ${event.action}`
     case 'run.quarantined':
       return text`${paint('red', 'quarantined')} ${event.runId} differs in ${event.field}`
+    case 'run.resting':
+      return text`${paint('yellow', 'rests')} ${event.why}`
     case 'events.dropped':
       return text`${paint('dim', `${event.count} events were too many to show`)}`
     case 'agent.delta':

@@ -20,6 +20,7 @@ export function addReadCommands(add: Add): void {
   add('verify', 'check the whole ledger', async () => (await import('../verify.js')).verify)
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--replay', 'execute every step again')
+    .option('--complete', 'fail unless every step could be executed again')
     .option(...configOption)
   const bindings = async () => (await import('../bindings.js')).bindings
   add('bindings <flow>', 'show what a flow is bound to, and why', bindings).option(...configOption)

@@ -1,8 +1,12 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Block, defineBlock } from '../../../src/block/index.js'
 import type { Json } from '../../../src/core/index.js'
 import type { Registrations, WiredRuntime } from '../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { counterPackage, PackageFolder } from '../../support/packages.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let disk: LedgerOnDisk
 
@@ -234,6 +238,10 @@ describe('a deploy while a run is parked', () => {
     await parked(document, old)
     const tally = await open(onlyNew, true)
     expect(tally.status().mode).toBe('ready')
+    await tally.runsOf.resting.warnings()
+    expect(tally.status().warnings).toEqual([
+      expect.stringMatching(/^run june rests: .*count@1\.0\.0, pay@1\.0\.0/)
+    ])
     expect(await tally.start(documentOf('count'), { id: 'july' }).result).toMatchObject({
       status: 'done'
     })
@@ -247,7 +255,120 @@ describe('a deploy while a run is parked', () => {
     expect(await tally.verify()).toMatchObject({ ok: true, complete: false })
     await disk.close()
     const whole = await open(both)
+    await whole.runsOf.resting.warnings()
+    expect(whole.status().warnings).toEqual([])
     expect(await answered(whole)).toMatchObject({ counted: 2 })
     expect(await whole.replay()).toMatchObject({ ok: true, complete: true })
+  })
+
+  it('B10: who reads the events of a run that rests is told why', async () => {
+    await parked(document, old)
+    const tally = await open(onlyNew)
+    await tally.runsOf.resting.warnings()
+    const seen: string[] = []
+    for await (const event of await tally.attach('june')) {
+      seen.push(event.type)
+      if (event.type !== 'run.resting') continue
+      expect(event.why).toContain('pay@1.0.0')
+      break
+    }
+    expect(seen).toContain('waiting')
+  })
+
+  it('B10: one interrupted run whose code is gone keeps no other from being resumed', async () => {
+    let opened = (): void => undefined
+    const gate = new Promise<void>((resolve) => {
+      opened = resolve
+    })
+    const slow = (name: string) =>
+      defineBlock({
+        name,
+        version: '1.0.0',
+        sideEffects: 'none',
+        run: async (ctx) => ctx.effect('gate', { perform: () => gate.then(() => name) })
+      })
+    const tally = await open({ blocks: [slow('a'), slow('b')] })
+    for (const name of ['a', 'b']) {
+      const run = tally.start(documentOf(name), { id: name })
+      run.result.catch(() => undefined)
+      for await (const event of run) if (event.type === 'block.started') break
+    }
+    await disk.close()
+    opened()
+    const later = await open({ blocks: [slow('b')] }, true)
+    expect(await (await later.attach('b')).result).toMatchObject({ status: 'done' })
+    expect(later.run('a')?.status).not.toBe('done')
+    expect(later.status().warnings.join()).toContain('run a rests')
+  })
+})
+
+describe('the question before a deploy', () => {
+  const document = documentOf('pay', 'count')
+  const old = { blocks: [pay('1.0.0'), count('1.0.0')] }
+
+  it('B10: tells of each open run whether it can go on, and which versions are missing', async () => {
+    await parked(document, old)
+    const same = await open(old)
+    await same.start(documentOf('count'), { id: 'ended' }).result
+    expect(await same.checkUpgrade()).toEqual([
+      {
+        id: 'june',
+        name: 'bill',
+        status: 'waiting',
+        ready: true,
+        missing: [],
+        problem: null,
+        foldsUnderCurrent: null
+      }
+    ])
+    await disk.close()
+    const both = await open({ blocks: [...old.blocks, pay('2.0.0'), count('2.0.0')] })
+    expect(await both.checkUpgrade()).toMatchObject([{ id: 'june', ready: true }])
+    await disk.close()
+    // An open wait names the code that asks: nothing else can have asked it.
+    const newer = await open({ blocks: [pay('2.0.0'), count('2.0.0')] })
+    expect(await newer.checkUpgrade()).toMatchObject([
+      { ready: false, missing: ['count@1.0.0', 'pay@1.0.0'], foldsUnderCurrent: false }
+    ])
+  })
+
+  it('B10: tells whether the history leads to the same states under the versions of now', async () => {
+    await parked(documentOf('count', 'pay'), old)
+    const newer = await open({ blocks: [pay('1.0.0'), count('2.0.0')] })
+    expect(await newer.checkUpgrade()).toMatchObject([
+      { ready: false, missing: ['count@1.0.0'], foldsUnderCurrent: true }
+    ])
+  })
+
+  it('B10: a condition that decides otherwise now is found without running a block', async () => {
+    const branching = {
+      ...(documentOf('count', 'pay') as object),
+      transitions: { n0: [{ condition: 'isDone', target: 'n1' }] }
+    }
+    expectVerifyFailure('journal.place')
+    const { blocks } = old
+    await parked(branching, { blocks, conditions: { isDone: () => true } })
+    const tally = await open({ blocks, conditions: { isDone: () => false } })
+    const [found] = await tally.checkUpgrade()
+    expect(found).toMatchObject({ ready: false, missing: [] })
+    expect(found?.problem).toMatch(/^entry \d+: /)
+  })
+})
+
+describe('packages by their code', () => {
+  it('K3: code that is given again is put back where the content store lacks it', async () => {
+    const folder = await PackageFolder.create()
+    const packages = [await folder.write(counterPackage)]
+    await disk.open({ packages })
+    await disk.close()
+    await rm(join(disk.path, 'packages'), { recursive: true, force: true })
+    const without = await disk.open({})
+    expect(without.packages.refused).toMatchObject([{ code: 'missing_code' }])
+    await disk.close()
+    const tally = await disk.open({ packages })
+    expect(tally.packages.refused).toEqual([])
+    await disk.close()
+    expect((await disk.open({})).packages.refused).toEqual([])
+    await folder.remove()
   })
 })
