@@ -21,7 +21,9 @@ globalThis.traceEntry = (file) => {
   if (notes.isOn) notes.entered.push(file)
 }
 const hook = `
-  const head = /^\\s*(?=\\S)(?!(?:if|for|while|switch|catch|else|do|try|return|const|let|with)\\b)(?:export\\s+)?(?:static\\s+)?(?:async\\s+)?(?:get\\s+|set\\s+)?(?:function\\s*)?[*]?\\s*[#\\w$]*\\s*\\(.*\\)\\s*\\{$/
+  const notFunction = /^\\s*(?:if|for|while|switch|catch|else|do|try|return|const|let|with)\\b/
+  const prefix = '^\\\\s*(?:(?:export|static|async|get|set)\\\\s+)*'
+  const head = new RegExp(prefix + '(?:function\\\\s*)?[*]?\\\\s*[#\\\\w$]*\\\\s*\\\\(.*\\\\)\\\\s*\\\\{$')
   const arrow = /=>\\s*\\{$/
   export async function load(url, context, next) {
     const loaded = await next(url, context)
@@ -31,7 +33,7 @@ const hook = `
     const source = lines
       .map((line, at) => {
         // The call to super must come first.
-        const isFunction = head.test(line) || arrow.test(line)
+        const isFunction = (head.test(line) && !notFunction.test(line)) || arrow.test(line)
         if (!isFunction || /^\\s*super\\b/.test(lines[at + 1] ?? '')) return line
         return line + 'traceEntry(' + JSON.stringify(file) + ');'
       })

@@ -8,6 +8,7 @@ import type { BlockRegistry } from '../../src/block/graph/registry.js'
 import type { Response } from '../../src/block/protocol.js'
 import type { Json } from '../../src/core/index.js'
 import { FakePump, failed, succeeded } from '../support/fake-pump.js'
+import { interpretedParent } from '../support/interpreted-fold.js'
 
 /**
  * The model is the seed's pseudocode, written as the loop it is; the system is the compiled chart.
@@ -198,6 +199,8 @@ describe('reference loop', () => {
           const compiled = compiledOf(graph)
           const pump = run(compiled, answers, schedule)
           expect(foldRun(compiled, pump.deliveries, { library: registry })).toEqual(pump.asks)
+          const interpreted = { library: registry, makeParent: interpretedParent }
+          expect(foldRun(compiled, pump.deliveries, interpreted)).toEqual(pump.asks)
         }
       ),
       { numRuns: 300 }
@@ -209,7 +212,8 @@ describe('reference loop', () => {
       fc.property(arbitraryGraph, arbitraryAnswers, (graph, answers) => {
         const compiled = compiledOf(graph)
         const live = run(compiled, answers, { waits: [true, false, false], crashEvery: undefined })
-        const fold = new RunFold(compiled, { library: registry })
+        const options = { library: registry, makeParent: interpretedParent }
+        const fold = new RunFold(compiled, options)
         const folded = live.deliveries.map((delivery) => {
           fold.deliver(delivery)
           return fold.stateOf('root')

@@ -18,8 +18,8 @@ import {
 } from './parent-table.js'
 
 /**
- * A composite's compiled chart as a table: what runs. The same chart goes through XState's
- * interpreter in the pure fold, so every verified run compares the two.
+ * A composite's compiled chart as a table: what runs, and what the pure fold replays. Tests hold it
+ * to the same chart in XState's interpreter, state by state.
  */
 export type CompositeSnapshot = ParentSnapshot<CompositeContext>
 export type CompositeLogic = ParentLogic<CompositeContext>

@@ -1,4 +1,3 @@
-import { type ActorScope, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
 import { present, TallyError } from '../../core/index.js'
 import type { CompiledDocument, CompiledNode } from '../graph/compiled.js'
 import {
@@ -10,9 +9,7 @@ import {
   type LeafEvent,
   ROOT_PATH
 } from '../protocol.js'
-import type { CompositeMachine } from './composite-machine.js'
 import { type BlockIdentity, rootAsk } from './execution.js'
-import type { SentToChild } from './glue.js'
 import type { LeafLibrary } from './leaf-actions.js'
 import {
   initialLeaf,
@@ -21,7 +18,13 @@ import {
   leafTable,
   stepLeaf
 } from './leaf-table.js'
-import { childIdentity } from './parent-table.js'
+import type { ParentExecution } from './parent.js'
+import {
+  childIdentity,
+  type ParentSink,
+  type ParentStep,
+  type ParentSteps
+} from './parent-table.js'
 
 /**
  * The pure fold: what the charts of a run ask for when the recorded deliveries are given to them
@@ -30,8 +33,8 @@ import { childIdentity } from './parent-table.js'
  *
  * Owns: one snapshot per block of the run. Does not own: the journal, or what an attempt gave.
  *
- * - D1: composites and plans go through `machine.transition` with an inert scope, leaves through
- *   the table.
+ * - D1: every block goes through the table of its chart. Tests give parents that go through
+ *   XState's interpreter instead, and compare the two.
  * - D4: messages between blocks are delivered as XState does: each block has a queue, and what a
  *   transition sends is delivered after it, in order, depth first. So the asks come in live order.
  */
@@ -39,18 +42,19 @@ export class RunFold {
   readonly #blocks = new Map<string, FoldedBlock>()
   readonly #asks: Ask[] = []
 
-  constructor(root: CompiledNode, { library }: { readonly library: LeafLibrary }) {
+  constructor(root: CompiledNode, { library, makeParent = tableParent }: FoldOptions) {
     const identity: BlockIdentity = {
       path: ROOT_PATH,
       node: ROOT_PATH,
       block: root.name,
       sideEffects: root.sideEffects
     }
-    const block = new FoldedBlock(this.#blocks, this.#asks, undefined, ROOT_PATH)
+    const shared = { blocks: this.#blocks, asks: this.#asks, makeParent }
+    const block = new FoldedBlock(shared, undefined, ROOT_PATH)
     block.stepper =
       root.kind === 'leaf'
         ? new LeafStepper(block, leafTable(library), identity)
-        : new ParentStepper(block, root, actorOf(root, identity), identity)
+        : makeParent(block, root, identity)
     this.#blocks.set(ROOT_PATH, block)
   }
 
@@ -70,6 +74,22 @@ export class RunFold {
   }
 }
 
+export interface FoldOptions {
+  readonly library: LeafLibrary
+  /** Tests give one that goes through XState's interpreter, and compare. Default: the tables. */
+  readonly makeParent?: MakeParent
+}
+
+/** Makes what a composite or plan is in the fold. */
+export type MakeParent = (
+  block: FoldedBlock,
+  compiled: CompiledDocument,
+  identity: BlockIdentity
+) => Stepper
+
+const tableParent: MakeParent = (block, compiled, identity) =>
+  new ParentStepper(block, compiled, identity)
+
 export interface FoldDelivery {
   readonly path: string
   readonly event: BlockCommand | Delivery
@@ -82,41 +102,45 @@ export interface FoldDelivery {
 export function foldRun(
   root: CompiledNode,
   deliveries: Iterable<FoldDelivery>,
-  options: { readonly library: LeafLibrary }
+  options: FoldOptions
 ): readonly Ask[] {
   const fold = new RunFold(root, options)
   return [...deliveries].flatMap((delivery) => fold.deliver(delivery))
 }
 
-type BlockEvent = BlockCommand | Delivery | BlockReport
+export type BlockEvent = BlockCommand | Delivery | BlockReport
 
-interface Stepper {
+export interface Stepper {
   /** One transition; asks and messages are told to the block. */
   step(event: BlockEvent): void
   state(): { readonly value: unknown; readonly context: unknown }
 }
 
-/** A block of the run with its queue. */
-class FoldedBlock {
-  stepper: Stepper | undefined
-  readonly path: string
+/** What all blocks of one fold share. */
+interface SharedFold {
   readonly blocks: Map<string, FoldedBlock>
   readonly asks: Ask[]
+  readonly makeParent: MakeParent
+}
+
+/** A block of the run with its queue. */
+export class FoldedBlock {
+  stepper: Stepper | undefined
+  readonly path: string
+  readonly #shared: SharedFold
   readonly #parent: FoldedBlock | undefined
   readonly #queue: BlockEvent[] = []
   readonly #sent: (() => void)[] = []
   #isBusy = false
 
-  constructor(
-    blocks: Map<string, FoldedBlock>,
-    asks: Ask[],
-    parent: FoldedBlock | undefined,
-    path: string
-  ) {
-    this.blocks = blocks
-    this.asks = asks
+  constructor(shared: SharedFold, parent: FoldedBlock | undefined, path: string) {
+    this.#shared = shared
     this.#parent = parent
     this.path = path
+  }
+
+  get makeParent(): MakeParent {
+    return this.#shared.makeParent
   }
 
   send(event: BlockEvent): void {
@@ -131,7 +155,7 @@ class FoldedBlock {
   }
 
   ask(ask: Ask): void {
-    this.asks.push(ask)
+    this.#shared.asks.push(ask)
   }
 
   report(report: BlockReport): void {
@@ -144,18 +168,19 @@ class FoldedBlock {
   sendTo(node: string, event: BlockEvent, make: (child: FoldedBlock) => Stepper): void {
     this.#sent.push(() => {
       const path = `${this.path}/${node}`
-      let child = this.blocks.get(path)
+      const { blocks } = this.#shared
+      let child = blocks.get(path)
       if (child === undefined) {
-        child = new FoldedBlock(this.blocks, this.asks, this, path)
+        child = new FoldedBlock(this.#shared, this, path)
         child.stepper = make(child)
-        this.blocks.set(path, child)
+        blocks.set(path, child)
       }
       child.send(event)
     })
   }
 }
 
-class LeafStepper implements Stepper {
+export class LeafStepper implements Stepper {
   readonly #block: FoldedBlock
   readonly #table: LeafTable
   #snapshot: LeafSnapshot
@@ -175,106 +200,42 @@ class LeafStepper implements Stepper {
   }
 }
 
-type MachineSnapshot = ReturnType<CompositeMachine['getInitialSnapshot']>
-type Scope = ActorScope<MachineSnapshot, CompositeEvent>
-type ExecutableAction = Parameters<Scope['actionExecutor']>[0]
-
 /** A composite or a plan. */
 class ParentStepper implements Stepper {
-  readonly #block: FoldedBlock
-  readonly #compiled: CompiledDocument
-  readonly #machine: CompositeMachine
-  readonly #leaves: LeafTable
-  readonly #scope: Scope
-  #snapshot: MachineSnapshot
+  readonly #sink: ParentSink
+  readonly #steps: ParentSteps<ParentExecution>
+  #step: ParentStep<ParentExecution>
 
-  constructor(
-    block: FoldedBlock,
-    compiled: CompiledDocument,
-    actor: AnyActorRef,
-    identity: BlockIdentity
-  ) {
-    this.#block = block
-    this.#compiled = compiled
-    // The two machines differ in their contexts, into which nothing here looks.
-    this.#machine = compiled.machine() as unknown as CompositeMachine
-    this.#leaves = leafTable(compiled.plan)
-    // The actor is never started; only its place in a system and its parent are used.
-    const self: AnyActorRef = Object.create(actor, {
-      getSnapshot: { value: () => this.#snapshot }
-    })
-    this.#scope = {
-      self,
-      id: actor.id,
-      sessionId: actor.sessionId,
-      system: actor.system,
-      logger: () => undefined,
-      defer: () => undefined,
-      emit: () => undefined,
-      stopChild: () => undefined,
-      actionExecutor: (action) => this.#execute(action)
+  constructor(block: FoldedBlock, compiled: CompiledDocument, identity: BlockIdentity) {
+    // Composites and plans differ in their contexts, into which nothing here looks.
+    this.#steps = compiled.logic.steps as unknown as ParentSteps<ParentExecution>
+    this.#step = this.#steps.initial(identity)
+    this.#sink = {
+      ask: (ask) => block.ask(ask),
+      report: (report) => block.report(report),
+      send: (node, event) =>
+        block.sendTo(node, event, (child) => childStepper(child, compiled, { node, identity }))
     }
-    this.#snapshot = this.#machine.getInitialSnapshot(this.#scope, identity)
   }
 
   step(event: BlockEvent): void {
-    this.#snapshot = this.#machine.transition(this.#snapshot, event as CompositeEvent, this.#scope)
-    if (this.#snapshot.status === 'error') {
-      throw new TallyError('core.internal', { problem: 'a composite chart failed in the fold' })
-    }
+    this.#step = this.#steps.step(this.#step, event as CompositeEvent, this.#sink)
   }
 
   state() {
-    return { value: this.#snapshot.value, context: this.#snapshot.context }
-  }
-
-  #execute(action: ExecutableAction): void {
-    const params = action.params as ActionParams | undefined
-    if (action.type === 'tell' && params?.ask !== undefined) this.#block.ask(params.ask)
-    if (action.type === 'send') return this.#sendToNode(action.params as unknown as SentToChild)
-    if (action.type !== 'xstate.sendTo' || params?.event === undefined) return
-    const { event, to } = params
-    if (to === this.#scope.self._parent) this.#block.report(event as BlockReport)
-    else if (to !== undefined) this.#block.sendTo(to.id, event, (child) => this.#child(child, to))
-  }
-
-  /** A plan makes its children itself: XState copies all that a parent has for each new one. */
-  #sendToNode({ node, message }: SentToChild): void {
-    this.#block.sendTo(node, message, (block) => {
-      const child = present(this.#compiled.nodes.get(node), `node ${node}`)
-      const { name, sideEffects } = child
-      const identity = childIdentity(this.#identity, { name: node, block: name, sideEffects })
-      if (child.kind === 'leaf') return new LeafStepper(block, this.#leaves, identity)
-      const actor = actorOf(child, identity, this.#scope.self)
-      return new ParentStepper(block, child, actor, identity)
-    })
-  }
-
-  get #identity(): BlockIdentity {
-    return (this.#snapshot.context as { readonly identity: BlockIdentity }).identity
-  }
-
-  #child(block: FoldedBlock, actor: AnyActorRef): Stepper {
-    const compiled = this.#compiled.nodes.get(actor.id)
-    const { identity } = actor.getSnapshot().context
-    if (compiled !== undefined && compiled.kind !== 'leaf') {
-      return new ParentStepper(block, compiled, actor, identity)
-    }
-    return new LeafStepper(block, this.#leaves, identity)
+    return { value: this.#step.state.value, context: this.#step.context }
   }
 }
 
-interface ActionParams {
-  readonly ask?: Ask
-  readonly event?: BlockEvent
-  readonly to?: AnyActorRef
-}
-
-function actorOf(
+function childStepper(
+  block: FoldedBlock,
   compiled: CompiledDocument,
-  input: BlockIdentity,
-  parent?: AnyActorRef
-): AnyActorRef {
-  const place = parent === undefined ? {} : { parent }
-  return createActor(compiled.logic as AnyActorLogic, { id: input.node, input, ...place })
+  { node, identity }: { readonly node: string; readonly identity: BlockIdentity }
+): Stepper {
+  const child = present(compiled.nodes.get(node), `node ${node}`)
+  const { name, sideEffects } = child
+  const own = childIdentity(identity, { name: node, block: name, sideEffects })
+  return child.kind === 'leaf'
+    ? new LeafStepper(block, leafTable(compiled.plan), own)
+    : block.makeParent(block, child, own)
 }

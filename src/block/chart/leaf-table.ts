@@ -41,6 +41,17 @@ export type LeafLogic = ActorLogic<LeafSnapshot, LeafEvent, BlockIdentity>
 export type LeafTable = Table<LeafContext, LeafEvent, Sink>
 
 export function leafTable(library: LeafLibrary): LeafTable {
+  const known = tables.get(library)
+  if (known !== undefined) return known
+  const table = newTable(library)
+  tables.set(library, table)
+  return table
+}
+
+// A library is that of one compiled parent, whose leaves run and are replayed many times.
+const tables = new WeakMap<LeafLibrary, LeafTable>()
+
+function newTable(library: LeafLibrary): LeafTable {
   const guards = Object.entries(leafGuards).map(([name, guard]: [string, LeafGuard]) => [
     name,
     (context: LeafContext, event: LeafEvent) => guard(context, event, library)

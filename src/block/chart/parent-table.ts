@@ -16,7 +16,14 @@ import {
 } from '../protocol.js'
 import { type BlockIdentity, rootAsk, type Sink } from './execution.js'
 import { askParentAgain, type ParentExecution } from './parent.js'
-import { keyOfValue, stepTable, type TableFunctions, type TableValue, tableOf } from './table.js'
+import {
+  keyOfValue,
+  stepTable,
+  type TableFunctions,
+  type TableStep,
+  type TableValue,
+  tableOf
+} from './table.js'
 
 /**
  * The chart of a block with children as a table: what runs, for composites and for plans.
@@ -36,10 +43,22 @@ export interface ParentSnapshot<Context extends ParentExecution> {
 
 type Children = Record<string, AnyActorRef>
 
-export type ParentLogic<Context extends ParentExecution> = ActorLogic<
-  ParentSnapshot<Context>,
+export interface ParentLogic<Context extends ParentExecution>
+  extends ActorLogic<ParentSnapshot<Context>, CompositeEvent, BlockIdentity> {
+  /** The table alone, for the pure fold: no actor, no scope. */
+  readonly steps: ParentSteps<Context>
+}
+
+export interface ParentSteps<Context extends ParentExecution> {
+  initial(identity: BlockIdentity): ParentStep<Context>
+  /** One macrostep; the same step when the event means nothing in this state. */
+  step(from: ParentStep<Context>, event: CompositeEvent, sink: ParentSink): ParentStep<Context>
+}
+
+export type ParentStep<Context extends ParentExecution> = TableStep<
+  Context,
   CompositeEvent,
-  BlockIdentity
+  ParentSink
 >
 
 /** Blocks with children also send to them. */
@@ -76,8 +95,13 @@ export function parentLogic<Context extends ParentExecution, Params extends obje
     const key = keyOfValue(value)
     return present(table.get(key), `state ${key}`)
   }
+  const ready = stateOf('READY')
   return {
     config: parts.config,
+    steps: {
+      initial: (identity) => ({ state: ready, context: parts.idle(identity) }),
+      step: (from, event, sink) => stepTable(table, from, event, sink)
+    },
     getInitialSnapshot: (_scope, identity) =>
       snapshotOf('READY', parts.idle(identity), Object.create(null)),
     transition: (snapshot, event, scope) => {

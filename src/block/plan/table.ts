@@ -5,7 +5,7 @@ import type { PlanParts } from './machine.js'
 import { PlanQuestions } from './questions.js'
 import { idlePlan, type PlanContext } from './standing.js'
 
-/** A plan's chart as a table: what runs. The pure fold interprets the same chart. */
+/** A plan's chart as a table: what runs, and what the pure fold replays. */
 export type PlanSnapshot = ParentSnapshot<PlanContext>
 export type PlanLogic = ParentLogic<PlanContext>
 

@@ -12,6 +12,7 @@ import {
   failed,
   succeeded
 } from '../../../support/fake-pump.js'
+import { interpretedParent } from '../../../support/interpreted-fold.js'
 
 function pumpOf(
   compiled: CompiledComposite,
@@ -536,7 +537,10 @@ describe('three levels', () => {
 
   it('D1: the pure fold equals the live run', () => {
     const live = play(1)
-    expect(foldRun(compiled, live.deliveries, { library: testRegistry })).toEqual(live.asks)
+    for (const options of [{}, { makeParent: interpretedParent }]) {
+      const fold = foldRun(compiled, live.deliveries, { library: testRegistry, ...options })
+      expect(fold).toEqual(live.asks)
+    }
   })
 
   it('D6: a restored snapshot persists to the same text', () => {

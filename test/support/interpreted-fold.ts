@@ -1,0 +1,127 @@
+import { type ActorScope, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
+import type { CompositeMachine } from '../../src/block/chart/composite-machine.js'
+import type { BlockIdentity } from '../../src/block/chart/execution.js'
+import {
+  type BlockEvent,
+  type FoldedBlock,
+  LeafStepper,
+  type MakeParent,
+  type Stepper
+} from '../../src/block/chart/fold.js'
+import type { SentToChild } from '../../src/block/chart/glue.js'
+import { type LeafTable, leafTable } from '../../src/block/chart/leaf-table.js'
+import { childIdentity } from '../../src/block/chart/parent-table.js'
+import type { CompiledDocument } from '../../src/block/graph/compiled.js'
+import type { Ask, BlockReport, CompositeEvent } from '../../src/block/protocol.js'
+import { present, TallyError } from '../../src/core/index.js'
+
+/**
+ * The oracle of the pure fold: composites and plans go through XState's own interpreter,
+ * `machine.transition` with an inert scope, as the tables must.
+ */
+export const interpretedParent: MakeParent = (block, compiled, identity) =>
+  new InterpretedStepper(block, compiled, actorOf(compiled, identity), identity)
+
+type MachineSnapshot = ReturnType<CompositeMachine['getInitialSnapshot']>
+type Scope = ActorScope<MachineSnapshot, CompositeEvent>
+type ExecutableAction = Parameters<Scope['actionExecutor']>[0]
+
+/** A composite or a plan. */
+class InterpretedStepper implements Stepper {
+  readonly #block: FoldedBlock
+  readonly #compiled: CompiledDocument
+  readonly #machine: CompositeMachine
+  readonly #leaves: LeafTable
+  readonly #scope: Scope
+  #snapshot: MachineSnapshot
+
+  constructor(
+    block: FoldedBlock,
+    compiled: CompiledDocument,
+    actor: AnyActorRef,
+    identity: BlockIdentity
+  ) {
+    this.#block = block
+    this.#compiled = compiled
+    // The two machines differ in their contexts, into which nothing here looks.
+    this.#machine = compiled.machine() as unknown as CompositeMachine
+    this.#leaves = leafTable(compiled.plan)
+    // The actor is never started; only its place in a system and its parent are used.
+    const self: AnyActorRef = Object.create(actor, {
+      getSnapshot: { value: () => this.#snapshot }
+    })
+    this.#scope = {
+      self,
+      id: actor.id,
+      sessionId: actor.sessionId,
+      system: actor.system,
+      logger: () => undefined,
+      defer: () => undefined,
+      emit: () => undefined,
+      stopChild: () => undefined,
+      actionExecutor: (action) => this.#execute(action)
+    }
+    this.#snapshot = this.#machine.getInitialSnapshot(this.#scope, identity)
+  }
+
+  step(event: BlockEvent): void {
+    this.#snapshot = this.#machine.transition(this.#snapshot, event as CompositeEvent, this.#scope)
+    if (this.#snapshot.status === 'error') {
+      throw new TallyError('core.internal', { problem: 'a composite chart failed in the fold' })
+    }
+  }
+
+  state() {
+    return { value: this.#snapshot.value, context: this.#snapshot.context }
+  }
+
+  #execute(action: ExecutableAction): void {
+    const params = action.params as ActionParams | undefined
+    if (action.type === 'tell' && params?.ask !== undefined) this.#block.ask(params.ask)
+    if (action.type === 'send') return this.#sendToNode(action.params as unknown as SentToChild)
+    if (action.type !== 'xstate.sendTo' || params?.event === undefined) return
+    const { event, to } = params
+    if (to === this.#scope.self._parent) this.#block.report(event as BlockReport)
+    else if (to !== undefined) this.#block.sendTo(to.id, event, (child) => this.#child(child, to))
+  }
+
+  /** A plan makes its children itself: XState copies all that a parent has for each new one. */
+  #sendToNode({ node, message }: SentToChild): void {
+    this.#block.sendTo(node, message, (block) => {
+      const child = present(this.#compiled.nodes.get(node), `node ${node}`)
+      const { name, sideEffects } = child
+      const identity = childIdentity(this.#identity, { name: node, block: name, sideEffects })
+      if (child.kind === 'leaf') return new LeafStepper(block, this.#leaves, identity)
+      const actor = actorOf(child, identity, this.#scope.self)
+      return new InterpretedStepper(block, child, actor, identity)
+    })
+  }
+
+  get #identity(): BlockIdentity {
+    return (this.#snapshot.context as { readonly identity: BlockIdentity }).identity
+  }
+
+  #child(block: FoldedBlock, actor: AnyActorRef): Stepper {
+    const compiled = this.#compiled.nodes.get(actor.id)
+    const { identity } = actor.getSnapshot().context
+    if (compiled !== undefined && compiled.kind !== 'leaf') {
+      return new InterpretedStepper(block, compiled, actor, identity)
+    }
+    return new LeafStepper(block, this.#leaves, identity)
+  }
+}
+
+interface ActionParams {
+  readonly ask?: Ask
+  readonly event?: BlockEvent
+  readonly to?: AnyActorRef
+}
+
+function actorOf(
+  compiled: CompiledDocument,
+  input: BlockIdentity,
+  parent?: AnyActorRef
+): AnyActorRef {
+  const place = parent === undefined ? {} : { parent }
+  return createActor(compiled.logic as AnyActorLogic, { id: input.node, input, ...place })
+}
