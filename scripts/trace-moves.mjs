@@ -23,7 +23,8 @@ globalThis.traceEntry = (file) => {
 const hook = `
   const notFunction = /^\\s*(?:if|for|while|switch|catch|else|do|try|return|const|let|with)\\b/
   const prefix = '^\\\\s*(?:(?:export|static|async|get|set)\\\\s+)*'
-  const head = new RegExp(prefix + '(?:function\\\\s*)?[*]?\\\\s*[#\\\\w$]*\\\\s*\\\\(.*\\\\)\\\\s*\\\\{$')
+  const name = '(?:function\\\\s*)?[*]?\\\\s*[#\\\\w$]*\\\\s*'
+  const head = new RegExp(prefix + name + '\\\\(.*\\\\)\\\\s*\\\\{$')
   const arrow = /=>\\s*\\{$/
   export async function load(url, context, next) {
     const loaded = await next(url, context)
