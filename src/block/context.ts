@@ -1,4 +1,4 @@
-import type { ActorPath, Json, RunId, UnitId } from '../core/index.js'
+import type { ActorPath, Json, JsonObject, RunId, UnitId } from '../core/index.js'
 import type { SideEffectClass } from './protocol.js'
 
 /**
@@ -11,6 +11,11 @@ export interface BlockContext {
   readonly path: ActorPath
   /** 1 for the first execution of this step, more for retries. */
   readonly attempt: number
+  /**
+   * What its node declares of the context that the run was started with (`context: [keys]`), or all
+   * of it where the block is the whole run. Frozen.
+   */
+  readonly context: JsonObject
   /** Aborted when the attempt is cancelled or times out; work that ignores it goes on unheard. */
   readonly signal: AbortSignal
   readonly state: BlockState

@@ -1,5 +1,5 @@
 import { isJsonObject, TallyError } from '../core/index.js'
-import { readJson } from './frame/files.js'
+import { readContext, readJson } from './frame/files.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import { askIntent } from './frame/intent.js'
 import { openSession } from './frame/session.js'
@@ -9,6 +9,7 @@ export interface IntentOptions {
   readonly payload?: string
   readonly provider?: string
   readonly raw?: string
+  readonly context?: string
   readonly config?: string
 }
 
@@ -23,10 +24,12 @@ export async function intent(
     throw new TallyError('cli.usage', { problem: '--payload is no object' })
   }
   const { id, provider, raw } = options
+  const context = await readContext(frame, options.context)
   const session = await openSession(frame, 'run', { config: options.config })
   return askIntent(frame, session, {
     action,
     payload,
+    ...context,
     ...(id === undefined ? {} : { id }),
     ...(provider === undefined ? {} : { provider }),
     ...(raw === undefined ? {} : { raw })

@@ -1,7 +1,7 @@
 import { type Json, systemRandom } from '../core/index.js'
 import { refuseInvalid } from './frame/document.js'
 import { type DocumentFile, readDocumentFile } from './frame/document-file.js'
-import { readJson } from './frame/files.js'
+import { readContext, readJson } from './frame/files.js'
 import { followRun } from './frame/follow.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
@@ -12,6 +12,7 @@ import type { PreparedWorkflow, RunWorkflowOptions } from './run-workflow.js'
 export interface RunOptions extends RunWorkflowOptions {
   readonly id?: string
   readonly inputs?: string
+  readonly context?: string
   readonly wait?: boolean
   readonly config?: string
 }
@@ -20,13 +21,14 @@ export interface RunOptions extends RunWorkflowOptions {
 export async function run(frame: Frame, file: string, options: RunOptions): Promise<ExitCode> {
   const read = await readDocumentFile(frame, file)
   const given = await readJson(frame, options.inputs ?? '{}', '--inputs')
+  const context = await readContext(frame, options.context)
   const prepared = await prepare(frame, { file, read, inputs: given }, options)
   if (!prepared.ok) return prepared.exitCode
   const { document, inputs } = prepared
   const runId = options.id ?? systemRandom.uuid()
   const isPatient = options.wait === true
   const session = await openSession(frame, 'run', { config: options.config })
-  const params = { document, id: runId, inputs, follow: isPatient }
+  const params = { document, id: runId, inputs, ...context, follow: isPatient }
   const events = session.client.stream('run', params)
   const { config } = options
   return followRun(frame, session, {

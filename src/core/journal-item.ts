@@ -68,6 +68,8 @@ export interface UnitDraft {
     readonly step: number
     readonly attempt: number
     readonly at: number
+    /** Of the context that the unit was asked with; absent when that is empty (B1). */
+    readonly contextHash?: Hash
     /** Receipt of the composite whose deferred step this is (C4). */
     readonly parent?: Hash
   }

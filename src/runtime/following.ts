@@ -1,5 +1,5 @@
 import type { MessageOutcome } from '../block/index.js'
-import { type Json, type RunId, TallyError } from '../core/index.js'
+import { type Json, type JsonObject, type RunId, TallyError } from '../core/index.js'
 import type { Ledger, RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
@@ -27,14 +27,15 @@ export async function* startAndFollow(
     readonly id: RunId
     readonly document: string
     readonly inputs: Json
+    readonly context?: JsonObject | undefined
     readonly follow: boolean
     readonly principal?: Json
   }
 ): AsyncGenerator<DeliveredEvent> {
-  const { id, document, inputs, follow, principal = ownerNamed() } = options
+  const { id, document, inputs, context, follow, principal = ownerNamed() } = options
   const earlier = ledger.run(id)
   const wasInterrupted = earlier?.status === 'running' && !runs.isLive(id)
-  const known = runs.start(id, registry.prepare(document), { inputs, principal })
+  const known = runs.start(id, registry.prepare(document), { inputs, context, principal })
   const events = listen(runs.read(id, known))
   await known.begun
   if (wasInterrupted) await runs.resume(id)

@@ -29,6 +29,7 @@ export function intentRequestsOf(asking: Asking | undefined): {
       ]
       const action = params.text('action')
       const payload = params.value('payload') ?? {}
+      const context = params.optionalObject('context')
       params.end()
       if (!isJsonObject(payload)) {
         const problem = 'payload is no object'
@@ -39,6 +40,7 @@ export function intentRequestsOf(asking: Asking | undefined): {
         payload,
         ...(id === undefined ? {} : { id }),
         ...(raw === undefined ? {} : { raw }),
+        ...(context === undefined ? {} : { context }),
         ...(provider === undefined ? {} : { provider })
       }
       return present(asking).intent(request, agent === undefined ? ownerNamed() : agentNamed(agent))

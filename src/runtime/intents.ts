@@ -25,6 +25,7 @@ import type { Known } from './known.js'
 import { ownerNamed } from './messages.js'
 import type { Packages } from './packages.js'
 import type { Registry } from './registry.js'
+import type { StartTerms } from './run-terms.js'
 import type { Runs } from './runs.js'
 
 /** An intent as a caller gives it. */
@@ -38,6 +39,8 @@ export interface IntentRequest {
   readonly raw?: string
   /** Package id or name of a trusted block that is to do it. Default: routing (K4). */
   readonly provider?: string
+  /** What the block that does it finds in `ctx.context`. Default: `{}`. */
+  readonly context?: JsonObject
 }
 
 export interface IntentsParts {
@@ -79,7 +82,7 @@ export class Intents {
   /** Does an intent, or tells what it waits for. */
   async submit(request: IntentRequest, principal: Json): Promise<IntentReply> {
     const { random } = this.#parts
-    const { id, ...rest } = request
+    const { id, context, ...rest } = request
     const runId = (id ?? random.uuid()) as RunId
     const parsed = parseIntent(rest as JsonObject)
     if (!parsed.ok) return refused(runId, 'invalid_intent', { problem: parsed.problem })
@@ -103,29 +106,25 @@ export class Intents {
     if (closed !== undefined) return closed
     const undeclared = this.#undeclared(runId, intent)
     if (undeclared !== undefined) return undeclared
-    const terms = { principal, isNew: id === undefined }
+    const terms = { principal, context, isNew: id === undefined }
     if (!isSystemIntent(intent.action)) return this.#do(runId, intent, terms)
     const go = (payload: JsonObject) => this.#do(runId, { ...intent, payload }, terms)
     const acted = this.#parts.act({ id: runId, intent, principal, go })
     return acted ?? go(intent.payload)
   }
 
-  async #do(
-    runId: RunId,
-    intent: Intent,
-    { principal, isNew }: { readonly principal: Json; readonly isNew: boolean }
-  ): Promise<IntentReply> {
+  async #do(runId: RunId, intent: Intent, given: Omit<StartTerms, 'inputs'>): Promise<IntentReply> {
     const { runs, registry } = this.#parts
     const prepared = { ok: true as const, ...registry.intentRoot(intent.action) }
     const inputs = { ...intent } as unknown as Json
-    const known = runs.startLone(runId, prepared, { inputs, principal, isNew })
+    const known = runs.startLone(runId, prepared, { ...given, inputs })
     // As a rule it comes to its end while it begins, and nobody has to watch for a wait.
     if (!known.hasEnded) await known.begun.catch(() => undefined)
     const reply = known.hasEnded
       ? replyOf(runId, intent.action, await known.result.promise)
       : await this.#reply(runId, known, intent.action)
     if (reply.type === 'dapp' && isSystemIntent(intent.action)) {
-      await this.changed(intent.action, principal)
+      await this.changed(intent.action, given.principal)
     }
     return reply
   }

@@ -214,13 +214,15 @@ function refused(
 export function checkSame(
   record: RunRecord,
   prepared: PreparedRun,
-  { inputHash }: { readonly inputHash: Hash }
+  { inputHash, contextText }: { readonly inputHash: Hash; readonly contextText: string | undefined }
 ): void {
   const started = record.started as unknown as RunStarted
   const { runId } = record
   if (started.inputHash !== inputHash) {
     throw new TallyError('run.id_reused', { runId, what: 'input' })
   }
+  const context = started.context === undefined ? undefined : canonicalize(started.context)
+  if (context !== contextText) throw new TallyError('run.id_reused', { runId, what: 'context' })
   // The hash covers versions: a document that says the same is the same, whatever is deployed.
   if (prepared.ok && started.definitionHash === prepared.root.definitionHash) return
   const definition = prepared.ok ? prepared.root.definition : prepared.definition

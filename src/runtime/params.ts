@@ -23,6 +23,12 @@ export class Params {
     throw this.#invalid(`${name} is no text`)
   }
 
+  optionalObject(name: string): JsonObject | undefined {
+    const value = this.value(name)
+    if (value === undefined || isJsonObject(value)) return value
+    throw this.#invalid(`${name} is no object`)
+  }
+
   /** One of the given words. */
   word<Word extends string>(name: string, words: readonly Word[]): Word {
     const value = this.text(name)

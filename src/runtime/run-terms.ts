@@ -1,6 +1,14 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { Position, PumpHost } from '../block/index.js'
-import { canonicalizeLedgerValue, type Hash, type Json, sha256Hex } from '../core/index.js'
+import {
+  canonicalizeLedgerValue,
+  type Hash,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  sha256Hex,
+  TallyError
+} from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { checkBytes } from './messages.js'
@@ -21,6 +29,8 @@ export interface RunsOptions {
 export interface StartTerms {
   readonly inputs: Json
   readonly principal: Json
+  /** Context of the root's request (B1). Default: none. */
+  readonly context?: JsonObject | undefined
   /** The id is a new one: no ledger can have it. */
   readonly isNew?: boolean
 }
@@ -31,13 +41,17 @@ export class Start {
   readonly isNew: boolean
   /** Canonical JSON of the inputs. */
   readonly text: string
+  /** Canonical JSON of the context; undefined when it is empty. */
+  readonly contextText: string | undefined
   #inputs: Json | undefined
+  #context: JsonObject | undefined
   #inputHash: Hash | undefined
 
-  /** Throws for inputs that a journal cannot keep. */
-  constructor({ inputs, principal, isNew = false }: StartTerms) {
+  /** Throws for inputs and for a context that a journal cannot keep. */
+  constructor({ inputs, principal, context, isNew = false }: StartTerms) {
     this.text = canonicalizeLedgerValue(inputs)
     checkBytes('The inputs of a run in bytes', this.text)
+    this.contextText = context === undefined ? undefined : contextTextOf(context)
     this.principal = principal
     this.isNew = isNew
   }
@@ -51,8 +65,24 @@ export class Start {
     return this.#inputs
   }
 
+  /** A copy too; undefined when it is empty. */
+  get context(): JsonObject | undefined {
+    if (this.contextText === undefined) return undefined
+    this.#context ??= JSON.parse(this.contextText) as JsonObject
+    return this.#context
+  }
+
   get inputHash(): Hash {
     this.#inputHash ??= sha256Hex(this.text)
     return this.#inputHash
   }
+}
+
+function contextTextOf(context: JsonObject): string | undefined {
+  const text = canonicalizeLedgerValue(context)
+  if (!isJsonObject(JSON.parse(text) as Json)) {
+    throw new TallyError('run.invalid_context', { problem: 'it is no object' })
+  }
+  checkBytes('The context of a run in bytes', text)
+  return text === '{}' ? undefined : text
 }

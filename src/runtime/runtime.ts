@@ -240,7 +240,8 @@ export class WiredRuntime implements Runtime {
     const prepared = this.registry.prepare(document, options)
     const known = this.runsOf.start(runId, prepared, {
       inputs,
-      principal: ownerNamed()
+      principal: ownerNamed(),
+      context: options.context
     })
     return handleOf(runId, known, this.runsOf)
   }

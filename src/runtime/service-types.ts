@@ -1,6 +1,6 @@
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Diagnostic, MessageOutcome, OpenWait, Response } from '../block/index.js'
-import type { Hash, IdentityId, Json, RunId } from '../core/index.js'
+import type { Hash, IdentityId, Json, JsonObject, RunId } from '../core/index.js'
 import type { IntentReply } from '../intent/index.js'
 import type {
   GivenNote,
@@ -188,6 +188,7 @@ export interface ServiceStreams {
         readonly document: string
         readonly id: string
         readonly inputs?: Json
+        readonly context?: JsonObject
       }
     readonly event: ServiceEvent
   }

@@ -215,11 +215,19 @@ function streamsOf(parts: ServiceParts): Streams {
     run: (params) => {
       const document = params.text('document')
       const inputs = params.value('inputs') ?? {}
+      const context = params.optionalObject('context')
       const follow = params.flag('follow')
       const agent = params.optionalText('agent')
       const principal = agent === undefined ? {} : { principal: agentNamed(agent) }
       const id = lastOf(params, params.text('id'))
-      return startAndFollow(runningOf(parts), { id, document, inputs, follow, ...principal })
+      return startAndFollow(runningOf(parts), {
+        id,
+        document,
+        inputs,
+        context,
+        follow,
+        ...principal
+      })
     },
     resume: (params) => {
       const follow = params.flag('follow')

@@ -38,7 +38,7 @@ export function firstEntry(
   terms: {
     readonly at: number
     readonly base: Hash | 'GENESIS'
-    readonly start: Pick<Start, 'inputs' | 'inputHash' | 'principal'>
+    readonly start: Pick<Start, 'inputs' | 'inputHash' | 'context' | 'principal'>
     readonly pins?: Pins | undefined
   }
 ): Omit<RunStarted, 'run' | 'n'> {
@@ -53,6 +53,7 @@ export function firstEntry(
     definitionHash,
     input: start.inputs,
     inputHash: start.inputHash,
+    ...(start.context === undefined ? {} : { context: start.context }),
     base,
     principal: start.principal,
     ...(pins === undefined ? {} : { pins }),

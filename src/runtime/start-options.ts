@@ -1,10 +1,15 @@
-import type { Json } from '../core/index.js'
+import type { Json, JsonObject } from '../core/index.js'
 
 export interface StartOptions {
   /** Names the run: the same id with the same document and inputs is the same run (L6). */
   readonly id?: string
   /** Payload of the root block's request. */
   readonly inputs?: Json
+  /**
+   * Context of the root block's request: what many of its blocks may need to know, and none is
+   * given unless its node declares the key (B1). Part of what the id stands for. Default: `{}`.
+   */
+  readonly context?: JsonObject
   /** Protocols that a workflow names, beside those of `workflow` in the runtime's options. */
   readonly protocols?: readonly (string | Json)[]
 }

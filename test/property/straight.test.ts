@@ -57,7 +57,13 @@ const worker = (name: string, sideEffects: 'none' | 'idempotent', isPrivate = fa
           ctx.state.delete(key)
           return ctx.state.has(key)
         case 'echo':
-          return { more, at: ctx.now(), uuid: ctx.uuid(), chance: ctx.random(), run: ctx.runId }
+          return {
+            more,
+            at: ctx.now(),
+            uuid: ctx.uuid(),
+            chance: ctx.random(),
+            context: ctx.context
+          }
         case 'spoil':
           ;(input as { how: string }).how = 'spoilt'
           return { spoilt: true, aborted: ctx.signal.aborted }
@@ -167,13 +173,15 @@ class Side {
   async run(runId: RunId, inputs: JsonObject, mayGoStraight: boolean): Promise<Json> {
     this.#clock.advance(7)
     const { root } = this.#runtime.registry.intentRoot(String(inputs['action']))
-    const start = new Start({ inputs, principal: { kind: 'agent', id: 'tester' } })
+    const context = runId.charCodeAt(4) % 2 === 0 ? {} : { region: 'eu', of: { run: runId } }
+    const start = new Start({ inputs, context, principal: { kind: 'agent', id: 'tester' } })
     const at = this.#clock.now()
     const base: Hash | 'GENESIS' = this.#host.journal.head() ?? 'GENESIS'
     const { principal, inputHash, text: inputText } = start
     const { emit } = this.#host
     const principalText = canonicalize(principal)
-    const lone = { runId, root, at, base, principal, principalText, inputText, inputHash, emit }
+    const texts = { principalText, inputText, inputHash, context: start.context }
+    const lone = { runId, root, at, base, principal, ...texts, emit }
     const way = mayGoStraight ? goStraight(lone, this.#host) : undefined
     if (way?.kind === 'ended') {
       this.straight += 1

@@ -1,5 +1,5 @@
 import type { OpenWait } from '../../src/block/index.js'
-import { canonicalize, type Json, type RunId } from '../../src/core/index.js'
+import { canonicalize, type Json, type JsonObject, type RunId } from '../../src/core/index.js'
 import { type Receipt, verifyLedger } from '../../src/ledger/index.js'
 import type {
   Answer,
@@ -143,6 +143,7 @@ export interface Outcome {
 export interface Scenario {
   readonly document: Json
   readonly inputs: Json
+  readonly context?: JsonObject
   readonly registrations: (world: World) => Registrations
   readonly decide?: Decide
   readonly durability?: 'output' | 'step'
@@ -182,7 +183,7 @@ async function oneLife(
   }
 ): Promise<Pick<Outcome, 'result' | 'receipts' | 'state'> | undefined> {
   const { machine, life, store, told } = options
-  const { document, inputs, registrations, decide = agreeable, durability } = scenario
+  const { document, inputs, context = {}, registrations, decide = agreeable, durability } = scenario
   let runtime: WiredRuntime
   try {
     runtime = await openOn(store, {
@@ -203,7 +204,7 @@ async function oneLife(
     const known = runtime.ledger.run(SCENARIO_RUN)
     run =
       known === undefined
-        ? runtime.start(document, { id: SCENARIO_RUN, inputs })
+        ? runtime.start(document, { id: SCENARIO_RUN, inputs, context })
         : await runtime.resume(SCENARIO_RUN)
   } catch (error) {
     // It died while it was taking the run up.

@@ -40,6 +40,7 @@ export async function checkOnce(
       seed: hashJson(['seed', unitId]),
       block,
       payload: input,
+      request: { context: {} },
       view,
       signal: new AbortController().signal
     },

@@ -1,6 +1,7 @@
 import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
 import type { Block } from '../define.js'
 import type { RecordedFailure, RecordedProvider } from '../kernel.js'
+import type { Request } from '../protocol.js'
 import type { Call } from '../run/calls.js'
 import type { Outcome } from '../run/outcome.js'
 import type { StateView } from '../run/state-view.js'
@@ -16,6 +17,8 @@ export interface ExecutionInput {
   readonly seed: Hash
   readonly block: Block
   readonly payload: Json
+  /** Read when the code asks for it. */
+  readonly request: Pick<Request, 'context'>
   readonly view: StateView
   /** Read when the code asks for it: making one is dear. */
   readonly signal: AbortSignal

@@ -28,7 +28,7 @@ import { exceeds } from '../side-effects.js'
 import { insideBlock, outsideBlock, type WatchedCode } from '../tripwire.js'
 import type { ExecutionInput, ExecutionPort } from './execution-input.js'
 import { ExecutionKernelPort } from './kernel-port.js'
-import { LazySignal } from './lazy-signal.js'
+import { LazyMembers } from './lazy-members.js'
 
 const noCalls: ReadonlyMap<number, never> = new Map<number, never>()
 
@@ -211,7 +211,7 @@ export class Execution {
   #context(): BlockContext {
     const input = this.#input
     const { runId, unitId, path, attempt, at } = input
-    const context: Omit<BlockContext, 'signal'> = {
+    const context: Omit<BlockContext, 'context' | 'signal'> = {
       runId,
       unitId,
       path,
@@ -238,7 +238,7 @@ export class Execution {
         throw new BlockFailure(reason, details ?? null)
       }
     }
-    return Object.freeze(Object.assign(new LazySignal(input), context))
+    return Object.freeze(Object.assign(new LazyMembers(input), context))
   }
 
   #use(capability: string): void {

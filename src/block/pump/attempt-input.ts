@@ -1,7 +1,7 @@
 import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
 import type { ExecutionInput, KernelInput } from '../code/execution-input.js'
 import type { Block } from '../define.js'
-import type { AttemptAsk } from '../protocol.js'
+import type { AttemptAsk, Request } from '../protocol.js'
 import type { StateView } from '../run/state-view.js'
 import { putOff } from '../task-blocks.js'
 
@@ -26,7 +26,7 @@ export class AttemptInput implements ExecutionInput {
   readonly payload: Json
   readonly view: StateView
   declare readonly kernel?: KernelInput
-  readonly #of: Pick<AttemptOfCode, 'seed' | 'signal'>
+  readonly #of: Pick<AttemptOfCode, 'ask' | 'seed' | 'signal'>
 
   constructor(
     attempt: AttemptOfCode,
@@ -43,6 +43,10 @@ export class AttemptInput implements ExecutionInput {
     this.view = attempt.view
     if (kernel !== undefined) this.kernel = kernel
     this.#of = attempt
+  }
+
+  get request(): Request {
+    return this.#of.ask.request
   }
 
   get seed(): Hash {

@@ -3,6 +3,7 @@ import { Execution } from '../code/execution.js'
 import type { ExecutionInput, ExecutionPort, KernelInput } from '../code/execution-input.js'
 import type { SignalSource } from '../code/lazy-signal.js'
 import type { Block } from '../define.js'
+import type { Request } from '../protocol.js'
 import type { Call } from '../run/calls.js'
 import type { Outcome } from '../run/outcome.js'
 import type { StateView } from '../run/state-view.js'
@@ -24,6 +25,7 @@ export class EarlyExecution implements ExecutionInput, ExecutionPort {
   readonly payload: Json
   readonly view: StateView
   readonly kernel: KernelInput
+  readonly makeRequest: () => Request
   readonly execution: Execution
   #outcome: Outcome | undefined
   #said: ((port: ExecutionPort) => void)[] | undefined
@@ -34,7 +36,16 @@ export class EarlyExecution implements ExecutionInput, ExecutionPort {
   constructor(
     input: Pick<
       EarlyExecution,
-      'runId' | 'unitId' | 'path' | 'at' | 'seed' | 'block' | 'payload' | 'view' | 'kernel'
+      | 'runId'
+      | 'unitId'
+      | 'path'
+      | 'at'
+      | 'seed'
+      | 'block'
+      | 'payload'
+      | 'view'
+      | 'kernel'
+      | 'makeRequest'
     >
   ) {
     this.runId = input.runId
@@ -46,7 +57,13 @@ export class EarlyExecution implements ExecutionInput, ExecutionPort {
     this.payload = input.payload
     this.view = input.view
     this.kernel = input.kernel
+    this.makeRequest = input.makeRequest
     this.execution = new Execution(this, this)
+  }
+
+  /** Most code never asks for it, and its ids are hashes. */
+  get request(): Request {
+    return this.makeRequest()
   }
 
   get signal(): AbortSignal {

@@ -4,7 +4,7 @@ import type { EvidenceDraft, UnitDraft } from '../journal.js'
 import type { Response } from '../protocol.js'
 import type { RunStarted } from '../run/entries.js'
 import type { RootBlock } from '../run/root-block.js'
-import { bare, runUnit, type UnitContext } from '../run/unit.js'
+import { bare, committed, runUnit, type UnitContext } from '../run/unit.js'
 import { unitIdOf } from './attempt.js'
 import type { Completed } from './book.js'
 import type { RunDriver } from './run-driver.js'
@@ -94,7 +94,8 @@ export function completedUnit(ended: EndedRun, context: UnitContext): UnitDraft 
       journalHash,
       receipts,
       payloadText: canonicalize(payload),
-      resultText: dataText
+      resultText: dataText,
+      committed: committed(started)
     },
     context
   )

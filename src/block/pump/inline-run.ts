@@ -1,11 +1,18 @@
-import type { ActorPath, Hash, Json, RunId } from '../../core/index.js'
+import {
+  type ActorPath,
+  canonicalize,
+  type Hash,
+  type Json,
+  type JsonObject,
+  type RunId
+} from '../../core/index.js'
 import { seedOf } from '../code/execution.js'
 import type { Position } from '../journal.js'
 import { type Response, ROOT_PATH } from '../protocol.js'
 import { chainJournal, encodeDone, encodeStarted, encodeSuccess } from '../run/entries.js'
-import type { RootBlock } from '../run/root-block.js'
+import { type RootBlock, rootRequest } from '../run/root-block.js'
 import { StateView } from '../run/state-view.js'
-import { unitOf } from '../run/unit.js'
+import { committed, unitOf } from '../run/unit.js'
 import { EarlyExecution } from './early.js'
 import { loneUnitId } from './ending.js'
 import type { PumpHost, RunEvent } from './host.js'
@@ -23,6 +30,8 @@ export interface LoneRun {
   /** Canonical JSON of the input, and its hash. */
   readonly inputText: string
   readonly inputHash: Hash
+  /** Absent when it is empty. */
+  readonly context: JsonObject | undefined
   /** Hands on its events; undefined when nobody hears them. */
   readonly emit: PumpHost['emit'] | undefined
 }
@@ -54,7 +63,7 @@ const noCapabilities: readonly string[] = []
  * reserved leaves the end to the pump, which waits.
  */
 export function goStraight(lone: LoneRun, host: Omit<PumpHost, 'emit'>): Straight | undefined {
-  const { runId, root, at, base, principal, inputText } = lone
+  const { runId, root, at, base, principal, inputText, context } = lone
   const block = root.loneBlock === undefined ? undefined : host.block(root.loneBlock)
   if (block === undefined) return undefined
   const unitId = loneUnitId(runId)
@@ -68,6 +77,12 @@ export function goStraight(lone: LoneRun, host: Omit<PumpHost, 'emit'>): Straigh
     block,
     payload: JSON.parse(inputText) as Json,
     view: new StateView(current),
+    makeRequest: () =>
+      rootRequest(root, {
+        run: runId,
+        input: JSON.parse(inputText) as Json,
+        ...(context === undefined ? {} : { context })
+      }),
     kernel: { principal, inputText, provider: null, recorded: undefined, current }
   })
   early.execution.start()
@@ -103,7 +118,7 @@ function append(
   resultText: string,
   host: Omit<PumpHost, 'emit'>
 ) {
-  const { runId, root, base, principal, principalText, inputText } = lone
+  const { runId, root, base, principal, principalText, inputText, context } = lone
   const { execution, seed } = early
   const { attribution, used } = execution
   const run: string = runId
@@ -113,7 +128,8 @@ function append(
     {
       definition: root.definitionText(),
       input: inputText,
-      principal: principalText
+      principal: principalText,
+      context: context === undefined ? undefined : canonicalize(context)
     }
   )
   const at = Math.max(lone.at, host.clock.now())
@@ -135,7 +151,7 @@ function append(
       capabilitiesUsed: used.size === 0 ? noCapabilities : [...used].sort(),
       attribution
     },
-    { runId, path, step, attempt, at: lone.at },
+    { runId, path, step, attempt, at: lone.at, ...committed({ context }) },
     { principal, profile: host.profile },
     { payloadText: inputText, resultText, sealed: [] }
   )

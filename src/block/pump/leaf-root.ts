@@ -1,11 +1,11 @@
 import { blockChart } from '../../../machines/block.js'
 import type { ChartNode } from '../../../machines/composite.js'
-import { canonicalize, hashJson, type Json, type JsonObject, type RunId } from '../../core/index.js'
+import { canonicalize, hashJson, type JsonObject } from '../../core/index.js'
 import type { LeafLibrary } from '../chart/leaf-actions.js'
 import { leafLogic, leafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
 import type { CompiledLeaf } from '../graph/compiled.js'
-import { type Request, ROOT_PATH } from '../protocol.js'
+import { ROOT_PATH } from '../protocol.js'
 import type { RootBlock } from '../run/root-block.js'
 
 /** A leaf at the root of a run, with what checkpoints and verification need of its chart. */
@@ -52,34 +52,11 @@ export function leafRootOf(options: {
       logic,
       leafTable: () => leafTable(library),
       input: { path: ROOT_PATH, node: ROOT_PATH, block: block.name, sideEffects },
-      request: (runId, input) => requestOf(runId, input, block),
       isUnit: true,
       loneBlock: block.name,
       isPrivate: false,
       hasAlternatives: () => false,
       compositeAt: () => ({ version, definitionHash })
-    }
-  }
-}
-
-function requestOf(
-  runId: RunId,
-  payload: Json,
-  { name, sideEffects }: Pick<Block, 'name' | 'sideEffects'>
-): Request {
-  const id = hashJson(['request', runId, ROOT_PATH]).slice(0, 32)
-  return {
-    payload,
-    context: {},
-    metadata: {
-      id,
-      traceId: hashJson(['trace', runId]).slice(0, 32),
-      spanId: id.slice(0, 16),
-      runId,
-      blockName: name,
-      nodeName: ROOT_PATH,
-      attempt: 1,
-      sideEffectClass: sideEffects
     }
   }
 }

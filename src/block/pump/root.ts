@@ -1,16 +1,8 @@
-import {
-  assert,
-  canonicalize,
-  flatText,
-  hashJson,
-  type Json,
-  type JsonObject,
-  type RunId
-} from '../../core/index.js'
+import { assert, canonicalize, flatText, type JsonObject } from '../../core/index.js'
 import { leafTable } from '../chart/leaf-table.js'
 import type { CompiledDocument } from '../graph/compiled.js'
 import type { DocumentDefinition } from '../plan/definition.js'
-import { type Request, ROOT_PATH } from '../protocol.js'
+import { ROOT_PATH } from '../protocol.js'
 import type { Pins } from '../run/entries.js'
 import { Literals } from '../run/literals.js'
 import type { RootBlock } from '../run/root-block.js'
@@ -43,7 +35,6 @@ export function rootOf(
     logic,
     leafTable: () => leafTable(compiled.plan),
     input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },
-    request: (runId, input) => rootRequest(runId, input, compiled),
     isUnit: false,
     isPrivate: hasPrivate(compiled, options.isPrivate),
     hasAlternatives: () => {
@@ -78,22 +69,4 @@ function compositeAt(root: CompiledDocument, path: string): CompiledDocument {
     found = node
   }
   return found
-}
-
-function rootRequest(runId: RunId, payload: Json, compiled: CompiledDocument): Request {
-  const id = hashJson(['request', runId, ROOT_PATH]).slice(0, 32)
-  return {
-    payload,
-    context: {},
-    metadata: {
-      id,
-      traceId: hashJson(['trace', runId]).slice(0, 32),
-      spanId: id.slice(0, 16),
-      runId,
-      blockName: compiled.name,
-      nodeName: ROOT_PATH,
-      attempt: 1,
-      sideEffectClass: compiled.sideEffects
-    }
-  }
 }

@@ -79,6 +79,7 @@ export async function executeAttempt(
     block: ask.options.deferred === true ? putOff(block) : block,
     // Copies: what the code does to them changes neither the receipt nor another execution.
     payload: JSON.parse(attempt.payloadText) as Json,
+    request: ask.request,
     view,
     ...(block.kernel === undefined ? {} : { kernel: kernelInput(attempt, options) }),
     get signal() {

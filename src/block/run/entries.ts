@@ -56,6 +56,8 @@ export interface RunStarted extends EntryBase {
   readonly definitionHash: Hash
   readonly input: Json
   readonly inputHash: Hash
+  /** Context of the root's request (B1); absent when it is empty. */
+  readonly context?: JsonObject
   /** Head receipt when the run started: base of its random seeds. */
   readonly base: Hash | 'GENESIS'
   readonly principal: Json
@@ -292,11 +294,18 @@ function providerText({ codeHash, id, kind }: RecordedProvider): string {
 /** {@link encodeEntry} of the first entry, from texts that were written before. */
 export function encodeStarted(
   entry: Pick<RunStarted, 'at' | 'base' | 'definitionHash' | 'inputHash' | 'name' | 'run'>,
-  texts: { readonly definition: string; readonly input: string; readonly principal: string }
+  texts: {
+    readonly definition: string
+    readonly input: string
+    readonly principal: string
+    /** Undefined when it is empty. */
+    readonly context: string | undefined
+  }
 ): string {
   const { at, base, definitionHash, inputHash, name, run } = entry
+  const context = texts.context === undefined ? '' : `"context":${texts.context},`
   return (
-    `{"at":${at},"base":"${base}","definition":${texts.definition},` +
+    `{"at":${at},"base":"${base}",${context}"definition":${texts.definition},` +
     `"definitionHash":"${definitionHash}","input":${texts.input},"inputHash":"${inputHash}",` +
     `"k":"run.started","n":0,"name":${canonicalString(name)},"principal":${texts.principal},` +
     `"run":${canonicalString(run)},"status":"running"}`

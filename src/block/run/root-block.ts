@@ -1,7 +1,8 @@
 import type { AnyActorLogic } from 'xstate'
-import type { Hash, Json, JsonObject, RunId } from '../../core/index.js'
+import { type Hash, hashJson, type JsonObject } from '../../core/index.js'
+import type { BlockIdentity } from '../chart/execution.js'
 import type { LeafTable } from '../chart/leaf-table.js'
-import type { ExecuteEvent, Request } from '../protocol.js'
+import { type ExecuteEvent, type Request, ROOT_PATH } from '../protocol.js'
 import type { Pins, RunStarted } from './entries.js'
 import type { Literals } from './literals.js'
 
@@ -21,8 +22,7 @@ export interface RootBlock {
   /** The leaf's chart as a table, with what its functions look up. */
   readonly leafTable: () => LeafTable
   /** Input of the root actor. */
-  readonly input: unknown
-  readonly request: (runId: RunId, input: Json) => Request
+  readonly input: BlockIdentity
   /**
    * The run is one unit of work: its root is a leaf, whose receipt ends it; there is no
    * `run.completed` (L6).
@@ -45,9 +45,33 @@ export interface RootBlock {
 export function rootCommand(root: RootBlock, entry: RunStarted): ExecuteEvent {
   return {
     type: 'block.execute',
-    request: root.request(entry.run as RunId, entry.input),
+    request: rootRequest(root, entry),
     step: 1,
     options: entry.unsafe === undefined ? {} : { passesUnsafe: true },
     at: entry.at
+  }
+}
+
+/** What the first entry of a run says of its root's request. */
+export type RootTerms = Pick<RunStarted, 'run' | 'input' | 'context'>
+
+export function rootRequest(
+  { input: { block, sideEffects } }: Pick<RootBlock, 'input'>,
+  { run, input, context = {} }: RootTerms
+): Request {
+  const id = hashJson(['request', run, ROOT_PATH]).slice(0, 32)
+  return {
+    payload: input,
+    context,
+    metadata: {
+      id,
+      traceId: hashJson(['trace', run]).slice(0, 32),
+      spanId: id.slice(0, 16),
+      runId: run,
+      blockName: block,
+      nodeName: ROOT_PATH,
+      attempt: 1,
+      sideEffectClass: sideEffects
+    }
   }
 }

@@ -1,4 +1,11 @@
-import type { Hash, IdentityId, Json, RunId } from '../../core/index.js'
+import {
+  type Hash,
+  hashJson,
+  type IdentityId,
+  type Json,
+  type JsonObject,
+  type RunId
+} from '../../core/index.js'
 import type { Block } from '../define.js'
 import type { UnitDraft } from '../journal.js'
 import type { Attribution } from '../kernel.js'
@@ -30,13 +37,24 @@ export function leafUnit(
   const { ask, at } = attempt
   const { path, step, attempt: number } = ask
   const { parentReceipt } = ask.request.metadata
-  const run = { runId: context.runId, path, step, attempt: number, at }
+  const asked = committed(ask.request)
+  const run = { runId: context.runId, path, step, attempt: number, at, ...asked }
   return unitOf(
     attempt,
     parentReceipt === undefined ? run : { parent: parentReceipt, ...run },
     context,
     { payloadText, resultText, sealed: attempt.sealedReferences() }
   )
+}
+
+const nothingCommitted = {}
+
+/** What a receipt says of a request beside its payload. */
+export function committed({ context }: { readonly context?: JsonObject | undefined }): {
+  readonly contextHash?: Hash
+} {
+  if (context === undefined || Object.keys(context).length === 0) return nothingCommitted
+  return { contextHash: hashJson(context) }
 }
 
 /** The unit of work of code that has come to its end, wherever it ran. */
@@ -112,7 +130,14 @@ export function scopeUnit(
     payloadPrivate: scope.isPrivate,
     at: scope.at,
     principal: context.principal,
-    run: { runId: context.runId, path, step, attempt, at: scope.at },
+    run: {
+      runId: context.runId,
+      path,
+      step,
+      attempt,
+      at: scope.at,
+      ...committed(scope.opened.request)
+    },
     provider: {
       kind: 'composite',
       id: `${block}@${version}`,
@@ -142,6 +167,8 @@ export interface RunEnding {
   readonly receipts: { readonly count: number; readonly root: Hash }
   readonly payloadText: string
   readonly resultText: string
+  /** Of the root's request. */
+  readonly committed: ReturnType<typeof committed>
 }
 
 /** `run.completed`: commits to the definition, the inputs, the journal and the node receipts. */
@@ -156,7 +183,7 @@ export function runUnit(ending: RunEnding, context: UnitContext): UnitDraft {
     at,
     seed,
     principal: context.principal,
-    run: { runId: context.runId, path: 'root', step: 0, attempt: 1, at },
+    run: { runId: context.runId, path: 'root', step: 0, attempt: 1, at, ...ending.committed },
     provider: {
       kind: 'composite',
       id: `${ending.name}@${ending.version}`,

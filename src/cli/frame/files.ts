@@ -1,6 +1,13 @@
 import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { type Json, limits, parse, TallyError } from '../../core/index.js'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  limits,
+  parse,
+  TallyError
+} from '../../core/index.js'
 import type { Frame } from './frame.js'
 
 /**
@@ -35,4 +42,15 @@ export async function readJson(frame: Frame, given: string, option: string): Pro
     const problem = cause instanceof Error ? cause.message : String(cause)
     throw new TallyError('cli.usage', { problem: `${option} is not JSON: ${problem}` })
   }
+}
+
+/** The member `context` of what is asked for, when the option `--context` was given. */
+export async function readContext(
+  frame: Frame,
+  given: string | undefined
+): Promise<{ readonly context?: JsonObject }> {
+  if (given === undefined) return {}
+  const context = await readJson(frame, given, '--context')
+  if (isJsonObject(context)) return { context }
+  throw new TallyError('cli.usage', { problem: '--context is no object' })
 }

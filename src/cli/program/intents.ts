@@ -7,6 +7,7 @@ export function addIntentCommands(add: Add): void {
     .option('--id <id>', 'names it; the same id is the same work')
     .option('--provider <name>', 'package or block that is to do it')
     .option('--raw <text>', 'the words from which it was made')
+    .option('--context <json>', 'what its block finds in ctx.context: a JSON object, or @file')
     .option(...configOption)
   add(
     'grant <package> [capabilities...]',

@@ -6,6 +6,7 @@ export function addRunCommands(add: Add): void {
   acting(add('run <file>', 'run a document', async () => (await import('../run.js')).run))
     .option('--id <id>', 'name of the run; the same id is the same run')
     .option('--inputs <json>', 'payload of the run: JSON, or @file', '{}')
+    .option('--context <json>', 'context of the run: a JSON object, or @file')
     .option(...waitOption)
     .option(...configOption)
   const resume = async () => (await import('../resume.js')).resume

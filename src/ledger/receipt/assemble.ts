@@ -95,6 +95,7 @@ export class ReceiptAssembler {
       (run === undefined
         ? ''
         : `"run":{"at":${run.at},"attempt":${run.attempt},` +
+          (run.contextHash === undefined ? '' : `"contextHash":"${run.contextHash}",`) +
           (run.parent === undefined ? '' : `"parent":"${run.parent}",`) +
           `"path":${canonicalString(run.path)},` +
           `"runId":${canonicalString(run.runId)},"step":${run.step}},`) +

@@ -85,8 +85,16 @@ const inputFields: Readonly<Record<string, FieldCheck>> = {
   provider: fields({ codeHash: isHash, id: isText, kind: isText, profile: isAny }),
   raw: (value) => isText(value) || isJsonObject(value),
   run: fields(
-    { at: isInteger, attempt: isCount, parent: isHash, path: isText, runId: isText, step: isCount },
-    new Set(['parent'])
+    {
+      at: isInteger,
+      attempt: isCount,
+      contextHash: isHash,
+      parent: isHash,
+      path: isText,
+      runId: isText,
+      step: isCount
+    },
+    new Set(['contextHash', 'parent'])
   ),
   sealed: (value) => Array.isArray(value) && value.every(fields(sealedFields)),
   seed: fields({ base: (value) => value === 'GENESIS' || isHash(value), value: isHash }),

@@ -35,6 +35,8 @@ export interface InputPayload {
   readonly run?: {
     readonly at: number
     readonly attempt: number
+    /** Of the context that the unit was asked with; absent when that is empty. */
+    readonly contextHash?: Hash
     /** Receipt of the composite whose deferred step this is. */
     readonly parent?: Hash
     readonly path: string

@@ -67,10 +67,11 @@ def _unit(payload: dict[str, Any]) -> None:
     if "run" not in payload:
         return
     run = payload["run"]
-    members("run", run, RUN, frozenset(("parent",)))
+    members("run", run, RUN, frozenset(("contextHash", "parent")))
     require(isinstance(run["runId"], str) and isinstance(run["path"], str), "run", run, "texts")
     require(all(map(is_integer, (run["at"], run["attempt"], run["step"]))), "run", run, "integers")
     require("parent" not in run or is_hash(run["parent"]), "run.parent", run.get("parent"), "64 hex digits")
+    require(is_hash(run.get("contextHash", "0" * 64)), "run.contextHash", run.get("contextHash"), "64 hex digits")
     equal("unit id", id, hash_json([run["runId"], run["path"], run["step"]]))
 
 

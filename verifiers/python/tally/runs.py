@@ -106,6 +106,9 @@ class Runs:
         parent = place.get("parent")
         require(parent is None or is_receipt(parent), "run.parent", parent, "the hash of an earlier receipt")
         self._check_sealed(run, payload["sealed"], place["path"])
+        if place["path"] == "root":
+            given = run.started.get("context")
+            equal("run.contextHash", place.get("contextHash"), None if given is None else hash_json(given))
         if receipt["intent"] == "run.completed":
             self._completed(run, receipt, item, result)
         elif run.is_intent:

@@ -25,6 +25,10 @@ export const blockCodes = {
     message: 'Run {runId} exists with another {what}.',
     fix: 'Use a new id for other work; the same id stands for the same work.'
   },
+  'run.invalid_context': {
+    message: 'The context of a run cannot be used: {problem}.',
+    fix: 'Give a plain JSON object.'
+  },
   'run.invalid_id': {
     message: 'The run id {runId} cannot be used.',
     fix: 'Use letters, digits and "._:-", at most 128, beginning with a letter or digit.'

@@ -1,0 +1,37 @@
+import { copyJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import type { Request } from '../protocol.js'
+import { LazySignal, type SignalSource } from './lazy-signal.js'
+
+interface Source extends SignalSource {
+  readonly request: Pick<Request, 'context'>
+}
+
+/** {@link LazySignal} with what a block is told of its request, made when it is read. */
+export class LazyMembers extends LazySignal {
+  static readonly #context: PropertyDescriptor & ThisType<LazyMembers> = {
+    enumerable: true,
+    get() {
+      this.#known ??= frozen(copyJson(this.#of.request.context))
+      return this.#known
+    }
+  }
+
+  declare readonly context: JsonObject
+  readonly #of: Source
+  #known: JsonObject | undefined
+
+  constructor(source: Source) {
+    super(source)
+    this.#of = source
+    Object.defineProperty(this, 'context', LazyMembers.#context)
+  }
+}
+
+/** Freezes plain JSON as deep as it goes. */
+function frozen<Value extends Json>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  for (const inner of isJsonObject(value) ? Object.values(value) : (value as readonly Json[])) {
+    frozen(inner)
+  }
+  return Object.freeze(value)
+}
