@@ -148,7 +148,7 @@ describe('the pages', () => {
   })
 
   it('tell every kind of journal entry', () => {
-    const source = readFileSync(join(repository, 'src/block/pump/entries.ts'), 'utf8')
+    const source = readFileSync(join(repository, 'src/block/run/entries.ts'), 'utf8')
     const declared = [...source.matchAll(/readonly k: ((?:'[a-z.]+'(?: \| )?)+)/g)]
     const kinds = declared.flatMap(([, union = '']) => union.replaceAll("'", '').split(' | '))
     const page = readPage('docs/spec/journal.md')
