@@ -220,13 +220,10 @@ describe('tools in runs', () => {
       codes.push(receipt.inputPayload.provider.codeHash)
     }
     expect(codes).toEqual([before, hashOf()])
-    const { failure } = await later.verify({ reexecute: true })
-    expect(failure).toMatchObject({
-      index: 1,
-      field: 'inputPayload.provider.codeHash',
-      expected: hashOf(),
-      actual: before
-    })
+    // B10: the code that did the first is not here any more, which contradicts nothing.
+    const report = await later.verify({ reexecute: true })
+    expect(report).toMatchObject({ ok: true, complete: false })
+    expect(report.notChecked.join('\n')).toContain(ask.action)
     await later.close()
   })
 })
