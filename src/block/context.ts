@@ -16,6 +16,8 @@ export interface BlockContext {
    * of it where the block is the whole run. Frozen.
    */
   readonly context: JsonObject
+  /** The caller's trace, or one that follows from the run's id; hand it on to what is called. */
+  readonly trace: BlockTrace
   /** Aborted when the attempt is cancelled or times out; work that ignores it goes on unheard. */
   readonly signal: AbortSignal
   readonly state: BlockState
@@ -43,6 +45,15 @@ export interface BlockContext {
   log(message: string, data?: Json): void
   /** Ends the attempt with a failure; `reason` is a stable label (semantics.md B5). */
   fail(reason: string, details?: Json): never
+}
+
+/** Where a block stands in a trace. */
+export interface BlockTrace {
+  readonly traceId: string
+  /** Of this block. */
+  readonly spanId: string
+  /** Of what has asked for it; of a run's root, the span that its caller gave. */
+  readonly parentSpanId?: string
 }
 
 export interface BlockState {

@@ -40,6 +40,7 @@ export type {
   JournalItem,
   QueuePosition,
   RunEntry,
+  RunTrace,
   SealedReference,
   UnitDraft
 } from './journal-item.js'

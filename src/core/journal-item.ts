@@ -49,6 +49,14 @@ export type Appended =
   /** A key that the unit read has another value now: run it again on the current state (L10). */
   | { readonly ok: false; readonly conflict: string }
 
+/** W3C Trace Context of whoever asked for a run: lower-case hex. */
+export interface RunTrace {
+  /** 32 digits, not all zero. */
+  readonly traceId: string
+  /** The caller's span, 16 digits, not all zero. */
+  readonly spanId?: string
+}
+
 /** One unit of work, ready to become a receipt. Texts are canonical JSON. */
 export interface UnitDraft {
   readonly id: UnitId
@@ -72,6 +80,8 @@ export interface UnitDraft {
     readonly contextHash?: Hash
     /** Receipt of the composite whose deferred step this is (C4). */
     readonly parent?: Hash
+    /** As the caller gave it; absent when it gave none. */
+    readonly trace?: RunTrace
   }
   readonly provider: {
     readonly kind: string

@@ -220,11 +220,23 @@ export class Beginnings {
     lone: Pick<LoneRun, 'runId' | 'root' | 'at' | 'base'> & { readonly start: Start }
   ): Straight | undefined {
     const { runId, root, at, base, start } = lone
-    const { principal, text: inputText, inputHash, context } = start
+    const { principal, text: inputText, inputHash, context, trace } = start
     const principalText = this.#textOf(principal)
     const emit = known.isHeard ? this.#port.hostOf(known).emit : undefined
     return goStraight(
-      { runId, root, at, base, principal, principalText, inputText, inputHash, context, emit },
+      {
+        runId,
+        root,
+        at,
+        base,
+        principal,
+        principalText,
+        inputText,
+        inputHash,
+        context,
+        trace,
+        emit
+      },
       this.#port.host
     )
   }

@@ -23,6 +23,7 @@ export {
 export type { RecheckOptions, TransactionCheck } from './recheck.js'
 export { type LocationRecovery, recoverLocation } from './recovery.js'
 export type { Registrations } from './registry.js'
+export type { TraceOption } from './run-terms.js'
 export type { WiredRuntime } from './runtime.js'
 export type { Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'
 export type {
@@ -37,7 +38,6 @@ export type {
   ServiceStatus,
   ServiceStreams
 } from './service-types.js'
-
 export type { StartOptions } from './start-options.js'
 export type { RunReadiness } from './upgrade-check.js'
 export type { VerifyOptions } from './verifying.js'

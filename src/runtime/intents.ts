@@ -25,7 +25,7 @@ import type { Known } from './known.js'
 import { ownerNamed } from './messages.js'
 import type { Packages } from './packages.js'
 import type { Registry } from './registry.js'
-import type { StartTerms } from './run-terms.js'
+import type { StartTerms, TraceOption } from './run-terms.js'
 import type { Runs } from './runs.js'
 
 /** An intent as a caller gives it. */
@@ -41,6 +41,8 @@ export interface IntentRequest {
   readonly provider?: string
   /** What the block that does it finds in `ctx.context`. Default: `{}`. */
   readonly context?: JsonObject
+  /** Trace of the caller: a W3C `traceparent`, or its ids. */
+  readonly trace?: TraceOption
 }
 
 export interface IntentsParts {
@@ -82,7 +84,7 @@ export class Intents {
   /** Does an intent, or tells what it waits for. */
   async submit(request: IntentRequest, principal: Json): Promise<IntentReply> {
     const { random } = this.#parts
-    const { id, context, ...rest } = request
+    const { id, context, trace, ...rest } = request
     const runId = (id ?? random.uuid()) as RunId
     const parsed = parseIntent(rest as JsonObject)
     if (!parsed.ok) return refused(runId, 'invalid_intent', { problem: parsed.problem })
@@ -106,7 +108,7 @@ export class Intents {
     if (closed !== undefined) return closed
     const undeclared = this.#undeclared(runId, intent)
     if (undeclared !== undefined) return undeclared
-    const terms = { principal, context, isNew: id === undefined }
+    const terms = { principal, context, trace, isNew: id === undefined }
     if (!isSystemIntent(intent.action)) return this.#do(runId, intent, terms)
     const go = (payload: JsonObject) => this.#do(runId, { ...intent, payload }, terms)
     const acted = this.#parts.act({ id: runId, intent, principal, go })

@@ -6,6 +6,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  type RunTrace,
   sha256Hex,
   TallyError
 } from '../core/index.js'
@@ -31,9 +32,14 @@ export interface StartTerms {
   readonly principal: Json
   /** Context of the root's request (B1). Default: none. */
   readonly context?: JsonObject | undefined
+  /** Trace of whoever asks: W3C `traceparent`, or its ids. */
+  readonly trace?: TraceOption | undefined
   /** The id is a new one: no ledger can have it. */
   readonly isNew?: boolean
 }
+
+/** A trace that a caller gives: a W3C `traceparent`, or its ids in lower-case hex. */
+export type TraceOption = string | RunTrace
 
 /** What a run is started with, checked and copied. */
 export class Start {
@@ -41,6 +47,7 @@ export class Start {
   readonly isNew: boolean
   /** Canonical JSON of the inputs. */
   readonly text: string
+  readonly trace: RunTrace | undefined
   /** Canonical JSON of the context; undefined when it is empty. */
   readonly contextText: string | undefined
   #inputs: Json | undefined
@@ -48,10 +55,11 @@ export class Start {
   #inputHash: Hash | undefined
 
   /** Throws for inputs and for a context that a journal cannot keep. */
-  constructor({ inputs, principal, context, isNew = false }: StartTerms) {
+  constructor({ inputs, principal, context, trace, isNew = false }: StartTerms) {
     this.text = canonicalizeLedgerValue(inputs)
     checkBytes('The inputs of a run in bytes', this.text)
     this.contextText = context === undefined ? undefined : contextTextOf(context)
+    this.trace = trace === undefined ? undefined : traceOf(trace)
     this.principal = principal
     this.isNew = isNew
   }
@@ -85,4 +93,27 @@ function contextTextOf(context: JsonObject): string | undefined {
   }
   checkBytes('The context of a run in bytes', text)
   return text === '{}' ? undefined : text
+}
+
+const ids = { trace: /^(?!0+$)[0-9a-f]{32}$/, span: /^(?!0+$)[0-9a-f]{16}$/ }
+
+/** Throws `run.invalid_trace`. */
+function traceOf(given: TraceOption): RunTrace {
+  const { traceId, spanId } = typeof given === 'string' ? parentOf(given) : given
+  if (!ids.trace.test(String(traceId))) throw invalidTrace('the trace id')
+  if (spanId === undefined) return { traceId }
+  if (!ids.span.test(String(spanId))) throw invalidTrace('the span id')
+  return { spanId, traceId }
+}
+
+/** `00-<trace id>-<span id>-<flags>`; later versions may add to it. */
+function parentOf(text: string): RunTrace {
+  const [version = '', traceId = '', spanId = '', flags = ''] = text.split('-')
+  const isKnown = /^(?!ff)[0-9a-f]{2}$/.test(version) && /^[0-9a-f]{2}$/.test(flags)
+  if (!isKnown || (version === '00' && text.length !== 55)) throw invalidTrace('the traceparent')
+  return { traceId, spanId }
+}
+
+function invalidTrace(what: string): TallyError {
+  return new TallyError('run.invalid_trace', { problem: `${what} is not of W3C Trace Context` })
 }

@@ -241,7 +241,8 @@ export class WiredRuntime implements Runtime {
     const known = this.runsOf.start(runId, prepared, {
       inputs,
       principal: ownerNamed(),
-      context: options.context
+      context: options.context,
+      trace: options.trace
     })
     return handleOf(runId, known, this.runsOf)
   }

@@ -38,7 +38,7 @@ export function firstEntry(
   terms: {
     readonly at: number
     readonly base: Hash | 'GENESIS'
-    readonly start: Pick<Start, 'inputs' | 'inputHash' | 'context' | 'principal'>
+    readonly start: Pick<Start, 'inputs' | 'inputHash' | 'context' | 'trace' | 'principal'>
     readonly pins?: Pins | undefined
   }
 ): Omit<RunStarted, 'run' | 'n'> {
@@ -54,6 +54,7 @@ export function firstEntry(
     input: start.inputs,
     inputHash: start.inputHash,
     ...(start.context === undefined ? {} : { context: start.context }),
+    ...(start.trace === undefined ? {} : { trace: start.trace }),
     base,
     principal: start.principal,
     ...(pins === undefined ? {} : { pins }),

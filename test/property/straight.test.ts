@@ -62,7 +62,8 @@ const worker = (name: string, sideEffects: 'none' | 'idempotent', isPrivate = fa
             at: ctx.now(),
             uuid: ctx.uuid(),
             chance: ctx.random(),
-            context: ctx.context
+            context: ctx.context,
+            trace: ctx.trace
           }
         case 'spoil':
           ;(input as { how: string }).how = 'spoilt'
@@ -174,13 +175,20 @@ class Side {
     this.#clock.advance(7)
     const { root } = this.#runtime.registry.intentRoot(String(inputs['action']))
     const context = runId.charCodeAt(4) % 2 === 0 ? {} : { region: 'eu', of: { run: runId } }
-    const start = new Start({ inputs, context, principal: { kind: 'agent', id: 'tester' } })
+    const trace = runId.charCodeAt(4) % 3 === 0 ? { traceId: 'ab'.repeat(16) } : undefined
+    const start = new Start({ inputs, context, trace, principal: { kind: 'agent', id: 'tester' } })
     const at = this.#clock.now()
     const base: Hash | 'GENESIS' = this.#host.journal.head() ?? 'GENESIS'
     const { principal, inputHash, text: inputText } = start
     const { emit } = this.#host
     const principalText = canonicalize(principal)
-    const texts = { principalText, inputText, inputHash, context: start.context }
+    const texts = {
+      principalText,
+      inputText,
+      inputHash,
+      context: start.context,
+      trace: start.trace
+    }
     const lone = { runId, root, at, base, principal, ...texts, emit }
     const way = mayGoStraight ? goStraight(lone, this.#host) : undefined
     if (way?.kind === 'ended') {

@@ -7,6 +7,7 @@ import {
   type UnitId
 } from '../../core/index.js'
 import type { Block } from '../define.js'
+import type { Request } from '../protocol.js'
 import { StateView } from '../run/state-view.js'
 import { executeOnTape, type Reexecuted, type TapeEntry } from './reexecute.js'
 
@@ -15,6 +16,20 @@ export interface OnceResult {
   readonly executed: Reexecuted
   readonly writes: readonly (readonly [key: string, text: string | null])[]
   readonly reads: readonly string[]
+}
+
+const noRequest: Pick<Request, 'context' | 'metadata'> = {
+  context: {},
+  metadata: {
+    id: 'once',
+    traceId: hashJson(['trace', 'once']).slice(0, 32),
+    spanId: 'root:1',
+    runId: 'once',
+    blockName: 'once',
+    nodeName: 'root',
+    attempt: 1,
+    sideEffectClass: 'none'
+  }
 }
 
 /** Executes a block once, outside any run, at a fixed time with a fixed seed. */
@@ -40,7 +55,7 @@ export async function checkOnce(
       seed: hashJson(['seed', unitId]),
       block,
       payload: input,
-      request: { context: {} },
+      request: noRequest,
       view,
       signal: new AbortController().signal
     },

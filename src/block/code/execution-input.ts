@@ -18,7 +18,7 @@ export interface ExecutionInput {
   readonly block: Block
   readonly payload: Json
   /** Read when the code asks for it. */
-  readonly request: Pick<Request, 'context'>
+  readonly request: Pick<Request, 'context' | 'metadata'>
   readonly view: StateView
   /** Read when the code asks for it: making one is dear. */
   readonly signal: AbortSignal

@@ -211,7 +211,7 @@ export class Execution {
   #context(): BlockContext {
     const input = this.#input
     const { runId, unitId, path, attempt, at } = input
-    const context: Omit<BlockContext, 'context' | 'signal'> = {
+    const context: Omit<BlockContext, 'context' | 'signal' | 'trace'> = {
       runId,
       unitId,
       path,

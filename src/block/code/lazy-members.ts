@@ -1,9 +1,10 @@
 import { copyJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import type { BlockTrace } from '../context.js'
 import type { Request } from '../protocol.js'
 import { LazySignal, type SignalSource } from './lazy-signal.js'
 
 interface Source extends SignalSource {
-  readonly request: Pick<Request, 'context'>
+  readonly request: Pick<Request, 'context' | 'metadata'>
 }
 
 /** {@link LazySignal} with what a block is told of its request, made when it is read. */
@@ -16,7 +17,17 @@ export class LazyMembers extends LazySignal {
     }
   }
 
+  static readonly #trace: PropertyDescriptor & ThisType<LazyMembers> = {
+    enumerable: true,
+    get() {
+      const { traceId, spanId, parentSpanId } = this.#of.request.metadata
+      const parent = parentSpanId === undefined ? {} : { parentSpanId }
+      return Object.freeze({ traceId, spanId, ...parent })
+    }
+  }
+
   declare readonly context: JsonObject
+  declare readonly trace: BlockTrace
   readonly #of: Source
   #known: JsonObject | undefined
 
@@ -24,6 +35,7 @@ export class LazyMembers extends LazySignal {
     super(source)
     this.#of = source
     Object.defineProperty(this, 'context', LazyMembers.#context)
+    Object.defineProperty(this, 'trace', LazyMembers.#trace)
   }
 }
 

@@ -1,4 +1,12 @@
-import type { Clock, Hash, IdentityId, Json, JsonObject, RunId } from '../../core/index.js'
+import type {
+  Clock,
+  Hash,
+  IdentityId,
+  Json,
+  JsonObject,
+  RunId,
+  RunTrace
+} from '../../core/index.js'
 import type { Block } from '../define.js'
 import type { Journal, Position, SealedReference } from '../journal.js'
 import type { Response } from '../protocol.js'
@@ -30,7 +38,12 @@ export interface PumpHost {
 /**
  * What somebody who watches a run is told, in order. `at` is the run's logical time, milliseconds.
  */
-export type RunEvent = { readonly runId: RunId; readonly at: number } & (
+export type RunEvent = {
+  readonly runId: RunId
+  readonly at: number
+  /** As the caller of the run gave it. */
+  readonly trace?: RunTrace
+} & (
   | { readonly type: 'run.started'; readonly name: string; readonly definitionHash: Hash }
   | { readonly type: 'run.resumed' }
   | {

@@ -4,7 +4,8 @@ import {
   type Hash,
   type Json,
   type JsonObject,
-  type RunId
+  type RunId,
+  type RunTrace
 } from '../../core/index.js'
 import { seedOf } from '../code/execution.js'
 import type { Position } from '../journal.js'
@@ -12,7 +13,7 @@ import { type Response, ROOT_PATH } from '../protocol.js'
 import { chainJournal, encodeDone, encodeStarted, encodeSuccess } from '../run/entries.js'
 import { type RootBlock, rootRequest } from '../run/root-block.js'
 import { StateView } from '../run/state-view.js'
-import { committed, unitOf } from '../run/unit.js'
+import { committed, traced, unitOf } from '../run/unit.js'
 import { EarlyExecution } from './early.js'
 import { loneUnitId } from './ending.js'
 import type { PumpHost, RunEvent } from './host.js'
@@ -32,6 +33,7 @@ export interface LoneRun {
   readonly inputHash: Hash
   /** Absent when it is empty. */
   readonly context: JsonObject | undefined
+  readonly trace: RunTrace | undefined
   /** Hands on its events; undefined when nobody hears them. */
   readonly emit: PumpHost['emit'] | undefined
 }
@@ -81,7 +83,8 @@ export function goStraight(lone: LoneRun, host: Omit<PumpHost, 'emit'>): Straigh
       rootRequest(root, {
         run: runId,
         input: JSON.parse(inputText) as Json,
-        ...(context === undefined ? {} : { context })
+        ...(context === undefined ? {} : { context }),
+        ...traced(lone)
       }),
     kernel: { principal, inputText, provider: null, recorded: undefined, current }
   })
@@ -104,7 +107,7 @@ function ended(
   const response: Response = { success: true, data, metadata: {} }
   if (lone.emit !== undefined) {
     for (const event of eventsOf(lone, early, { at, response, receiptHash })) {
-      lone.emit(event, position)
+      lone.emit({ ...event, ...traced(lone) }, position)
     }
   }
   early.aborts?.abort()
@@ -118,7 +121,7 @@ function append(
   resultText: string,
   host: Omit<PumpHost, 'emit'>
 ) {
-  const { runId, root, base, principal, principalText, inputText, context } = lone
+  const { runId, root, base, principal, principalText, inputText, context, trace } = lone
   const { execution, seed } = early
   const { attribution, used } = execution
   const run: string = runId
@@ -129,7 +132,8 @@ function append(
       definition: root.definitionText(),
       input: inputText,
       principal: principalText,
-      context: context === undefined ? undefined : canonicalize(context)
+      context: context === undefined ? undefined : canonicalize(context),
+      trace: trace === undefined ? undefined : canonicalize(trace)
     }
   )
   const at = Math.max(lone.at, host.clock.now())
@@ -151,7 +155,7 @@ function append(
       capabilitiesUsed: used.size === 0 ? noCapabilities : [...used].sort(),
       attribution
     },
-    { runId, path, step, attempt, at: lone.at, ...committed({ context }) },
+    { runId, path, step, attempt, at: lone.at, ...committed({ context }), ...traced(lone) },
     { principal, profile: host.profile },
     { payloadText: inputText, resultText, sealed: [] }
   )

@@ -356,9 +356,9 @@ export class RunPump implements RunDriver {
   unitContext(): UnitContext {
     if (this.#unitContext === undefined) {
       const { identity, profile } = this.host
-      const { base, principal } = this.started
+      const { base, principal, trace } = this.started
       const { runId, root } = this
-      this.#unitContext = { runId, root, identity, base, principal, profile }
+      this.#unitContext = { runId, root, identity, base, principal, profile, trace }
     }
     return this.#unitContext
   }
@@ -374,7 +374,8 @@ export class RunPump implements RunDriver {
   }
 
   emit(event: RunEvent): void {
-    this.#telling.emit(event)
+    const trace = this.#started?.trace
+    this.#telling.emit(trace === undefined ? event : { ...event, trace })
   }
 
   #checkpoint(): RunCheckpoint | undefined {

@@ -115,8 +115,8 @@ function redoOptions(given: Given): RedoOptions & { readonly below: Below } {
 }
 
 function contextOf({ state, identity, root }: Given, profile: Json): UnitContext {
-  const { base, principal } = startedIn(state)
-  return { runId: state.runId, root, identity, base, principal, profile }
+  const { base, principal, trace } = startedIn(state)
+  return { runId: state.runId, root, identity, base, principal, profile, trace }
 }
 
 /** How the run began. */

@@ -5,6 +5,7 @@ import {
   type Json,
   type JsonObject,
   type KnownTexts,
+  type RunTrace,
   sha256Hex
 } from '../../core/index.js'
 import type { Undo } from '../compensation.js'
@@ -61,6 +62,8 @@ export interface RunStarted extends EntryBase {
   /** Head receipt when the run started: base of its random seeds. */
   readonly base: Hash | 'GENESIS'
   readonly principal: Json
+  /** As the caller gave it: of no influence on what the run does, and on no id. */
+  readonly trace?: RunTrace
   /** Versions to which the names alone of its document have led (B10); absent: to none. */
   readonly pins?: Pins
   /**
@@ -300,15 +303,17 @@ export function encodeStarted(
     readonly principal: string
     /** Undefined when it is empty. */
     readonly context: string | undefined
+    readonly trace: string | undefined
   }
 ): string {
   const { at, base, definitionHash, inputHash, name, run } = entry
+  const trace = texts.trace === undefined ? '' : `,"trace":${texts.trace}`
   const context = texts.context === undefined ? '' : `"context":${texts.context},`
   return (
     `{"at":${at},"base":"${base}",${context}"definition":${texts.definition},` +
     `"definitionHash":"${definitionHash}","input":${texts.input},"inputHash":"${inputHash}",` +
     `"k":"run.started","n":0,"name":${canonicalString(name)},"principal":${texts.principal},` +
-    `"run":${canonicalString(run)},"status":"running"}`
+    `"run":${canonicalString(run)},"status":"running"${trace}}`
   )
 }
 

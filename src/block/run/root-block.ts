@@ -53,11 +53,11 @@ export function rootCommand(root: RootBlock, entry: RunStarted): ExecuteEvent {
 }
 
 /** What the first entry of a run says of its root's request. */
-export type RootTerms = Pick<RunStarted, 'run' | 'input' | 'context'>
+export type RootTerms = Pick<RunStarted, 'run' | 'input' | 'context' | 'trace'>
 
 export function rootRequest(
   { input: { block, sideEffects } }: Pick<RootBlock, 'input'>,
-  { run, input, context = {} }: RootTerms
+  { run, input, context = {}, trace }: RootTerms
 ): Request {
   const id = hashJson(['request', run, ROOT_PATH]).slice(0, 32)
   return {
@@ -65,8 +65,9 @@ export function rootRequest(
     context,
     metadata: {
       id,
-      traceId: hashJson(['trace', run]).slice(0, 32),
+      traceId: trace?.traceId ?? hashJson(['trace', run]).slice(0, 32),
       spanId: id.slice(0, 16),
+      ...(trace?.spanId === undefined ? {} : { parentSpanId: trace.spanId }),
       runId: run,
       blockName: block,
       nodeName: ROOT_PATH,

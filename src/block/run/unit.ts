@@ -4,7 +4,8 @@ import {
   type IdentityId,
   type Json,
   type JsonObject,
-  type RunId
+  type RunId,
+  type RunTrace
 } from '../../core/index.js'
 import type { Block } from '../define.js'
 import type { UnitDraft } from '../journal.js'
@@ -23,6 +24,8 @@ export interface UnitContext {
   /** Versions that results of trusted code may depend on (formats.md §3 `profile`). */
   readonly profile: Json
   readonly root: RootBlock
+  /** Of whoever asked for the run; undefined: it gave none. */
+  readonly trace: RunTrace | undefined
 }
 
 const nothing: ReadonlyMap<never, never> = new Map<never, never>()
@@ -37,7 +40,7 @@ export function leafUnit(
   const { ask, at } = attempt
   const { path, step, attempt: number } = ask
   const { parentReceipt } = ask.request.metadata
-  const asked = committed(ask.request)
+  const asked = { ...committed(ask.request), ...traced(context) }
   const run = { runId: context.runId, path, step, attempt: number, at, ...asked }
   return unitOf(
     attempt,
@@ -55,6 +58,13 @@ export function committed({ context }: { readonly context?: JsonObject | undefin
 } {
   if (context === undefined || Object.keys(context).length === 0) return nothingCommitted
   return { contextHash: hashJson(context) }
+}
+
+/** What a receipt says of who asked for the run. */
+export function traced({ trace }: { readonly trace?: RunTrace | undefined }): {
+  readonly trace?: RunTrace
+} {
+  return trace === undefined ? nothingCommitted : { trace }
 }
 
 /** The unit of work of code that has come to its end, wherever it ran. */
@@ -136,7 +146,8 @@ export function scopeUnit(
       step,
       attempt,
       at: scope.at,
-      ...committed(scope.opened.request)
+      ...committed(scope.opened.request),
+      ...traced(context)
     },
     provider: {
       kind: 'composite',
@@ -183,7 +194,15 @@ export function runUnit(ending: RunEnding, context: UnitContext): UnitDraft {
     at,
     seed,
     principal: context.principal,
-    run: { runId: context.runId, path: 'root', step: 0, attempt: 1, at, ...ending.committed },
+    run: {
+      runId: context.runId,
+      path: 'root',
+      step: 0,
+      attempt: 1,
+      at,
+      ...ending.committed,
+      ...traced(context)
+    },
     provider: {
       kind: 'composite',
       id: `${ending.name}@${ending.version}`,

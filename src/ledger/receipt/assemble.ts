@@ -98,7 +98,8 @@ export class ReceiptAssembler {
           (run.contextHash === undefined ? '' : `"contextHash":"${run.contextHash}",`) +
           (run.parent === undefined ? '' : `"parent":"${run.parent}",`) +
           `"path":${canonicalString(run.path)},` +
-          `"runId":${canonicalString(run.runId)},"step":${run.step}},`) +
+          `"runId":${canonicalString(run.runId)},"step":${run.step}` +
+          (run.trace === undefined ? '},' : `,"trace":${canonicalize(run.trace)}},`)) +
       `"sealed":${sealedText(draft.sealed)},` +
       `"seed":{"base":"${seed.base}","value":"${seed.value}"},` +
       `"timestamp":${Math.floor(draft.at / 1000)}}`

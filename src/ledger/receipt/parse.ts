@@ -46,6 +46,12 @@ const isSortedTexts: FieldCheck = (value) =>
   Array.isArray(value) &&
   value.every((item, at) => isText(item) && (at === 0 || String(value[at - 1]) < String(item)))
 const isHashOrNull: FieldCheck = (value) => value === null || isHash(value)
+const isHex =
+  (digits: number): FieldCheck =>
+  (value) =>
+    typeof value === 'string' &&
+    value.length === digits &&
+    /^[0-9a-f]*[1-9a-f][0-9a-f]*$/.test(value)
 const isAny: FieldCheck = () => true
 
 const receiptFields: Readonly<Record<keyof Receipt, FieldCheck>> = {
@@ -92,9 +98,10 @@ const inputFields: Readonly<Record<string, FieldCheck>> = {
       parent: isHash,
       path: isText,
       runId: isText,
-      step: isCount
+      step: isCount,
+      trace: fields({ spanId: isHex(16), traceId: isHex(32) }, new Set(['spanId']))
     },
-    new Set(['contextHash', 'parent'])
+    new Set(['contextHash', 'parent', 'trace'])
   ),
   sealed: (value) => Array.isArray(value) && value.every(fields(sealedFields)),
   seed: fields({ base: (value) => value === 'GENESIS' || isHash(value), value: isHash }),

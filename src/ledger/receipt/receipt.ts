@@ -4,6 +4,7 @@ import type {
   Json,
   PublicKey,
   RunId,
+  RunTrace,
   Signature,
   StateRoot,
   UnitId
@@ -42,6 +43,8 @@ export interface InputPayload {
     readonly path: string
     readonly runId: RunId
     readonly step: number
+    /** As the caller of the run gave it; absent when it gave none. */
+    readonly trace?: RunTrace
   }
   readonly sealed: readonly SealedReference[]
   readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }

@@ -67,7 +67,7 @@ def _unit(payload: dict[str, Any]) -> None:
     if "run" not in payload:
         return
     run = payload["run"]
-    members("run", run, RUN, frozenset(("contextHash", "parent")))
+    members("run", run, RUN, frozenset(("contextHash", "parent", "trace")))
     require(isinstance(run["runId"], str) and isinstance(run["path"], str), "run", run, "texts")
     require(all(map(is_integer, (run["at"], run["attempt"], run["step"]))), "run", run, "integers")
     require("parent" not in run or is_hash(run["parent"]), "run.parent", run.get("parent"), "64 hex digits")

@@ -106,6 +106,7 @@ class Runs:
         parent = place.get("parent")
         require(parent is None or is_receipt(parent), "run.parent", parent, "the hash of an earlier receipt")
         self._check_sealed(run, payload["sealed"], place["path"])
+        equal("run.trace", place.get("trace"), run.started.get("trace"))
         if place["path"] == "root":
             given = run.started.get("context")
             equal("run.contextHash", place.get("contextHash"), None if given is None else hash_json(given))

@@ -29,6 +29,10 @@ export const blockCodes = {
     message: 'The context of a run cannot be used: {problem}.',
     fix: 'Give a plain JSON object.'
   },
+  'run.invalid_trace': {
+    message: 'The trace of a run cannot be used: {problem}.',
+    fix: 'Give a traceparent, or traceId (32) and spanId (16 lower-case hex digits, not all 0).'
+  },
   'run.invalid_id': {
     message: 'The run id {runId} cannot be used.',
     fix: 'Use letters, digits and "._:-", at most 128, beginning with a letter or digit.'
