@@ -20,7 +20,7 @@ import {
 } from '../context.js'
 import type { Block } from '../define.js'
 import type { Attribution, KernelEffect, KernelPort } from '../kernel.js'
-import { builtInEffects, type Call, requestTextHash } from '../run/calls.js'
+import { builtInEffects, type Call, requestTextHash, reservedEffects } from '../run/calls.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from '../run/outcome.js'
 import { plainDetails } from '../run/plain.js'
 import { notReserved } from '../run/state-view.js'
@@ -283,6 +283,7 @@ export class Execution {
       perform,
       locate
     } = typeof options === 'function' ? { perform: options } : options
+    if (reservedEffects.has(name)) throw new BlockFailure('effect_name_reserved', { effect: name })
     const block = this.#acting
     const effectClass = sideEffects ?? block.sideEffects
     if (exceeds(effectClass, block.sideEffects)) {

@@ -42,6 +42,9 @@ export interface ListRequest extends CallBase {
 /** Effect names of the calls that are not effects of a provider. */
 export const builtInEffects = { wait: 'wait', sleep: 'timer', list: 'state.list' } as const
 
+/** Names that stand in a journal for waits, sleeps and listings: no effect may have them. */
+export const reservedEffects: ReadonlySet<string> = new Set(Object.values(builtInEffects))
+
 /** Covers the effect's name and its request, before secrets are resolved (formats.md §3). */
 export function requestHashOf(effect: string, request: Json): Hash {
   return hashJson({ effect, request })
