@@ -1,6 +1,6 @@
 import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type IdentityId, isTallyError } from '../core/index.js'
+import type { IdentityId } from '../core/index.js'
 import {
   connectOwner,
   inspectLocation,
@@ -12,15 +12,8 @@ import { findConfig } from './frame/config.js'
 import { DEFAULT_DIRECTORY, type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { errorDocument } from './frame/output.js'
 import { table } from './frame/render.js'
-import { openSession } from './frame/session.js'
 import { text } from './frame/text.js'
-
-interface Check {
-  readonly name: string
-  readonly state: 'ok' | 'warning' | 'problem'
-  readonly found: string
-  readonly fix?: string
-}
+import { type Check, checkHealth, problemOf } from './health.js'
 
 const NODE_MAJOR_MIN = 20
 const NODE_MINOR_MIN = 19
@@ -45,7 +38,7 @@ export async function doctor(
   const checks = [
     checkNode(),
     await checkConfig(frame, options.config),
-    ...(await checkLedger(frame)),
+    ...(await checkLedger(frame, options.config)),
     await checkDisk(frame),
     checkPassphrase(frame)
   ]
@@ -91,7 +84,7 @@ async function checkConfig(frame: Frame, given: string | undefined): Promise<Che
   return { name: 'config', state: 'problem', found: `${config.path} is missing`, fix: 'Check it.' }
 }
 
-async function checkLedger(frame: Frame): Promise<readonly Check[]> {
+async function checkLedger(frame: Frame, config: string | undefined): Promise<readonly Check[]> {
   try {
     const found = await inspectLocation(frame.directory)
     if (found === undefined) {
@@ -107,7 +100,7 @@ async function checkLedger(frame: Frame): Promise<readonly Check[]> {
       checkKey(realPath, identity, isAlone ? 'key' : `key ${identity.slice(0, SHORT_LENGTH)}`)
     )
     const packages = await checkPackages(realPath)
-    const checks = [await checkHolder(realPath), await checkHealth(frame, realPath), packages]
+    const checks = [await checkHolder(realPath), ...(await checkHealth(frame, config)), packages]
     const left = await checkUnfinished(realPath)
     if (!isAlone) checks.push(identitiesOf(marker))
     return [...checks, ...(left === undefined ? [] : [left]), ...(await Promise.all(keys))]
@@ -135,13 +128,16 @@ async function checkUnfinished(directory: string): Promise<Check | undefined> {
   return { name: 'import', state: 'warning', found, fix }
 }
 
-/** Stored packages whose bytes are not what their names say put the ledger into safe mode (K10). */
+/** Stored packages. Of one that is installed and damaged the health of the ledger tells (K10). */
 async function checkPackages(realPath: string): Promise<Check> {
   const { inspectPackages } = await import('../runtime/index.js')
   const { count, malformed, unusable } = await inspectPackages(realPath)
   const [bad] = malformed
-  if (bad !== undefined) return problemOf('packages', bad)
   const name = 'packages'
+  if (bad !== undefined) {
+    const fix = 'Run "tally recover --remove-packages", and install the package again.'
+    return { name, state: 'warning', found: bad.message, fix }
+  }
   const [other] = unusable
   if (other !== undefined) {
     return { name, state: 'warning', found: other.message, fix: errorDocument(other).fix }
@@ -157,47 +153,6 @@ async function checkHolder(realPath: string): Promise<Check> {
     return { name: 'holder', state: 'ok', found: 'a service answers at the owner socket' }
   } catch (error) {
     return problemOf('holder', error)
-  }
-}
-
-async function checkHealth(frame: Frame, realPath: string): Promise<Check> {
-  try {
-    const session = await openSession(frame, 'read')
-    try {
-      const status = await session.client.request('status', {})
-      const { quarantineWarning, readRollback } = await import('../runtime/index.js')
-      const { mode, receipts, process: pid, warnings } = status
-      const cause = status.cause ?? (await readRollback(realPath, status)) ?? null
-      const holder = session.holder === 'owner' ? `, held by process ${pid}` : ''
-      const held = status.quarantined.map(({ run }) => run).join(', ')
-      const marked = held === '' ? '' : `, quarantined: ${held}`
-      const found = `${mode}, ${receipts} receipts${holder}${marked}`
-      const isSound = mode === 'ready' || mode === 'committing'
-      if (isSound && cause === null && status.isFollower) {
-        const fix = 'It can be read and verified; "tally import --take-over" lets it run here.'
-        return { name: 'ledger', state: 'warning', found: `imported, ${found}`, fix }
-      }
-      const [mark] = status.quarantined
-      if (isSound && cause === null && mark !== undefined) {
-        const fix = quarantineWarning(mark)
-        return { name: 'ledger', state: 'warning', found, fix }
-      }
-      if (isSound && cause === null && warnings.length > 0) {
-        const fix = 'Run "tally verify --replay" with the configuration that has the code.'
-        return { name: 'ledger', state: 'warning', found: [found, ...warnings].join('; '), fix }
-      }
-      if (isSound && cause === null) return { name: 'ledger', state: 'ok', found }
-      if (mode === 'restoring') {
-        const fix = 'Once the import has ended, stop the process that holds it, and open it again.'
-        return { name: 'ledger', state: 'warning', found, fix }
-      }
-      const why = cause === null ? found : `${found}: ${cause.message}`
-      return { name: 'ledger', state: 'problem', found: why, fix: 'Run "tally verify".' }
-    } finally {
-      await session.close()
-    }
-  } catch (error) {
-    return problemOf('ledger', error)
   }
 }
 
@@ -244,10 +199,4 @@ function checkPassphrase(frame: Frame): Check {
   const isSet = frame.environment['TALLY_PASSPHRASE'] !== undefined
   const found = isSet ? 'TALLY_PASSPHRASE is set' : 'asked for when a sealed key is needed'
   return { name: 'passphrase', state: 'ok', found }
-}
-
-function problemOf(name: string, error: unknown): Check {
-  const { message, fix } = errorDocument(error)
-  const state = isTallyError(error, 'ledger.locked') ? 'warning' : 'problem'
-  return { name, state, found: message, fix }
 }

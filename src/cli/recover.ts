@@ -1,19 +1,22 @@
 import { TallyError } from '../core/index.js'
-import type { LocationRecovery } from '../runtime/index.js'
+import type { LocationRecovery, RemediedCause } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { atHolder, once } from './frame/holder.js'
 import { readNote } from './frame/notes.js'
+import { givenPassphrase } from './frame/passphrase.js'
 import { text } from './frame/text.js'
 
 export interface RecoverCommandOptions {
   readonly cut?: boolean
   readonly note?: readonly string[]
   readonly acknowledgeNotes?: boolean
+  readonly acceptLock?: boolean
+  readonly removePackages?: boolean
 }
 
 /**
- * `tally recover`: gets a ledger out of safe mode. What is derived is made again; `--cut` keeps the
- * longest verified prefix in a new data directory, and the old one beside it (K2).
+ * `tally recover`: gets a ledger out of safe mode (K2). It says first what is wrong, what it does
+ * about it and what is lost by that; what loses something needs its option.
  */
 export async function recover(frame: Frame, options: RecoverCommandOptions): Promise<ExitCode> {
   const { output } = frame
@@ -23,21 +26,41 @@ export async function recover(frame: Frame, options: RecoverCommandOptions): Pro
       once(owner, async () => new TallyError('ledger.locked', { path, problem: heldElsewhere })),
     here: async (directory) => {
       const { recoverLocation } = await import('../runtime/index.js')
-      const { cut: allowCut = false, acknowledgeNotes = false } = options
-      const { identity } = frame
-      return recoverLocation(directory, { notes, allowCut, acknowledgeNotes, identity })
+      const { cut: allowCut = false, acknowledgeNotes = false, ...consents } = options
+      const { acceptLock = false, removePackages = false } = consents
+      return recoverLocation(directory, {
+        ...{ notes, allowCut, acknowledgeNotes, acceptLock, removePackages },
+        identity: frame.identity,
+        passphrase: givenPassphrase(frame),
+        onCauses: (causes) => tell(frame, causes)
+      })
     }
   })
   if (found instanceof TallyError) throw found
-  const { recovery, live, kept } = found
-  output.document('recovery', { ...recovery, live, kept })
-  output.line(text`${output.paint('green', told[recovery.kind])}`)
+  const { recovery, live, kept, causes, removed } = found
+  output.document('recovery', { ...recovery, live, kept, causes, removed })
+  const isMended = causes.length > 0 && recovery.kind === 'clean'
+  output.line(text`${output.paint('green', isMended ? mended : told[recovery.kind])}`)
+  for (const codeHash of removed) {
+    output.line(text`removed the stored bytes of ${codeHash}: install that package again`)
+  }
   if (recovery.kind === 'cut') {
     output.line(text`kept ${recovery.receipts} receipts in ${live}`)
     output.line(text`left ${recovery.lostCommits} commits behind in ${kept ?? ''}`)
   }
   return exitCodes.done
 }
+
+/** Says what is wrong and what is done about it, before it is done. */
+function tell({ output }: Frame, causes: readonly RemediedCause[]): void {
+  for (const { code, message, does, loses } of causes) {
+    output.log(text`safe mode: ${message} (${code})`)
+    output.log(text`to recover: ${does}`)
+    output.log(text`lost by it: ${loses ?? 'nothing'}`)
+  }
+}
+
+const mended = 'everything verifies, and the ledger opens again'
 
 const heldElsewhere = 'a service holds it'
 

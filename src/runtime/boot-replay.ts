@@ -42,7 +42,7 @@ export async function checkLastReceipt(options: {
       return { warnings: [message], ...(difference === undefined ? {} : { difference }) }
     }
     case 'not_checked':
-      return { warnings: [`the last receipt, ${found.index}, was not done again: ${found.why}`] }
+      return notDone(`the last receipt, ${found.index}, was not done again: ${found.why}`)
   }
 }
 
@@ -50,11 +50,17 @@ export async function checkLastReceipt(options: {
 export interface LastReceiptFound {
   /** What the owner should know, in words. */
   readonly warnings: readonly string[]
+  /** Why it was not executed; a warning too. */
+  readonly notDone?: string
   /** Code that gave something else than what was signed. */
   readonly difference?: Difference
 }
 
 const nothing: LastReceiptFound = { warnings: [] }
+
+function notDone(why: string): LastReceiptFound {
+  return { warnings: [why], notDone: why }
+}
 
 /** Opening does not wait for slow code; what it still does is not heard. */
 async function withinBound(

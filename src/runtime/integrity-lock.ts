@@ -48,6 +48,8 @@ export class IntegrityLock {
   /** Given, not imported: whoever only reads a ledger loads this file, and no kernel. */
   readonly #kernel: string
   readonly #codeHashes: () => Promise<Readonly<Record<string, string>>>
+  /** Without the key the lock is compared, and its code is not. */
+  readonly isKeyed: boolean
 
   constructor(options: {
     readonly ledger: Ledger
@@ -56,12 +58,15 @@ export class IntegrityLock {
     /** Undefined in memory: then there is nothing to compare with. */
     readonly realPath: string | undefined
     readonly codeHashes: () => Promise<Readonly<Record<string, string>>>
+    /** Default true. */
+    readonly isKeyed?: boolean
   }) {
-    const { ledger, kernel, realPath, codeHashes } = options
+    const { ledger, kernel, realPath, codeHashes, isKeyed = true } = options
     this.#ledger = ledger
     this.#kernel = kernel
     this.#path = realPath === undefined ? undefined : lockPath(realPath, ledger.identity)
     this.#codeHashes = codeHashes
+    this.isKeyed = isKeyed
   }
 
   /** What is wrong; undefined when nothing is, or when there is no lock yet. */
@@ -69,11 +74,14 @@ export class IntegrityLock {
     const text = this.#path === undefined ? undefined : await readIfPresent(this.#path)
     if (text === undefined) return undefined
     const record = parseLock(text)
-    if (record === undefined || this.#encode(record) !== text) {
-      return causeOf('runtime.integrity_lock', 'the lock itself was changed')
+    const isOurs = record !== undefined && (!this.isKeyed || this.#encode(record) === text)
+    if (record !== undefined && isOurs) {
+      const rollback = rollbackOf(record, this.#ledger.state().receipts)
+      return rollback ?? (await this.#difference(record))
     }
-    const rollback = rollbackOf(record, this.#ledger.state().receipts)
-    return rollback ?? (await this.#difference(record))
+    const differing = record === undefined ? [] : await this.#differing(record)
+    const members = differing.length === 0 ? '' : `, and differs in ${differing.join(', ')}`
+    return causeOf('runtime.integrity_lock', `the lock itself was changed${members}`)
   }
 
   async #difference(record: IntegrityRecord): Promise<IntegrityCause | undefined> {
@@ -95,6 +103,20 @@ export class IntegrityLock {
     const before = canonicalize(codeHashes)
     const code = installed === before ? '' : `; installed is ${installed}, and was ${before}`
     return wrong(`the head root is ${head}, and was ${headRoot}${code}`)
+  }
+
+  /** Members of a lock that are not as the ledger has them now. */
+  async #differing(record: IntegrityRecord): Promise<readonly string[]> {
+    const now: Readonly<Record<string, Json>> = {
+      receipts: this.#ledger.state().receipts,
+      receiptHash: this.#ledger.head(),
+      headRoot: this.#ledger.roots().head,
+      codeHashes: await this.#codeHashes()
+    }
+    const before = record as unknown as JsonObject
+    return Object.keys(now).filter(
+      (name) => canonicalize(now[name] ?? null) !== canonicalize(before[name] ?? null)
+    )
   }
 
   /** Notes where the ledger stands now, once that is durable; nothing in safe mode. */

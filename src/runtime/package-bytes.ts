@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isTallyError, type TallyError } from '../core/index.js'
+import { type Hash, isTallyError, type TallyError } from '../core/index.js'
 
 /** What the content store of a location holds (K10). */
 export interface StoredPackages {
@@ -28,4 +28,24 @@ export async function inspectPackages(realPath: string): Promise<StoredPackages>
     }
   }
   return { count: names.length, malformed, unusable }
+}
+
+/** Removes stored packages whose bytes are not what their names say; returns their code hashes. */
+export async function removeMalformed(realPath: string): Promise<readonly Hash[]> {
+  const { directoryPackageStore } = await import('../capability/index.js')
+  const store = directoryPackageStore(join(realPath, 'packages'))
+  const removed: Hash[] = []
+  for (const name of await store.list()) {
+    try {
+      await store.read(name)
+    } catch (error) {
+      if (!isTallyError(error, 'capability.malformed_package')) {
+        if (isTallyError(error, 'capability.other_interface')) continue
+        throw error
+      }
+      await store.remove(name)
+      removed.push(name)
+    }
+  }
+  return removed
 }

@@ -8,7 +8,7 @@ import {
   packDirectory,
   type Sandbox
 } from '../capability/index.js'
-import { type Hash, isTallyError, type Json } from '../core/index.js'
+import { type Hash, isTallyError, type Json, type TallyError } from '../core/index.js'
 import {
   codeHashIn,
   INSTALLED_PREFIX,
@@ -54,6 +54,7 @@ export class Packages {
   #arranging: Promise<unknown> = Promise.resolve()
   #refused: readonly RefusedPackage[] = []
   #missing: readonly RefusedPackage[] = []
+  #damage: TallyError | undefined
 
   constructor(ledger: Ledger, shelf: PackageShelf, sandbox: Sandbox = createSandbox()) {
     this.#ledger = ledger
@@ -64,6 +65,11 @@ export class Packages {
   /** Packages that are not used, and why. */
   get refused(): readonly RefusedPackage[] {
     return [...this.#missing, ...this.#refused]
+  }
+
+  /** Why the latest arrangement failed: stored bytes that are not what their name says. */
+  get damage(): TallyError | undefined {
+    return this.#damage
   }
 
   /** Code hash of what is installed under an id, queued changes included. */
@@ -98,9 +104,11 @@ export class Packages {
     const installed = new Map(Object.entries(await this.installedCode()))
     try {
       this.#missing = await this.shelf.arrange(installed)
+      this.#damage = undefined
       return true
     } catch (error) {
       if (!isTallyError(error, 'capability.malformed_package')) throw error
+      this.#damage = error
       this.#ledger.enterSafeMode({ code: error.code, message: error.message })
       return false
     }

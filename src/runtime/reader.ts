@@ -180,7 +180,7 @@ export function identityOf(
 }
 
 /** A ledger that is only read signs nothing. */
-const noSigner: Signer = {
+export const noSigner: Signer = {
   publicKey: '0'.repeat(64) as PublicKey,
   sign() {
     throw new TallyError('ledger.read_only', {})

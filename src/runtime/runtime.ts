@@ -16,7 +16,12 @@ import {
   type RunId,
   TallyError
 } from '../core/index.js'
-import { type IntentReply, KERNEL_VERSION, programVersions } from '../intent/index.js'
+import {
+  type IntentReply,
+  KERNEL_VERSION,
+  programVersions,
+  type Versions
+} from '../intent/index.js'
 import type {
   JournalEntry,
   Ledger,
@@ -25,7 +30,6 @@ import type {
   SnapshotReport,
   StoredReceipt
 } from '../ledger/index.js'
-import { checkAtBoot } from './boot-checks.js'
 import type { DeliveredEvent } from './channel.js'
 import {
   Conversation,
@@ -42,6 +46,7 @@ import { kernelFor } from './kernel.js'
 import { handleOf } from './known-handle.js'
 import { ownerNamed } from './messages.js'
 import { MEMORY_LOCATION, type OpenedLedger } from './open.js'
+import { checkOpening } from './opening-checks.js'
 import { Packages } from './packages.js'
 import { hostOf } from './pump-host.js'
 import { Quarantine } from './quarantine.js'
@@ -73,6 +78,7 @@ export class WiredRuntime implements Runtime {
   readonly #lock: IntegrityLock
   readonly #conversation: Conversation
   readonly #acts: SystemActs
+  readonly #versions: Versions
   readonly #importing: Importing
   readonly quarantine: Quarantine
   #warnings: readonly string[] = []
@@ -82,6 +88,7 @@ export class WiredRuntime implements Runtime {
     const { clock, random, durability, profile = currentProfile() } = options
     const { versions = programVersions } = options
     this.#opened = opened
+    this.#versions = versions
     this.#random = random
     this.#mode = options.mode ?? 'normal'
     this.ledger = opened.ledger
@@ -126,7 +133,8 @@ export class WiredRuntime implements Runtime {
       mode: options.mode ?? 'normal',
       keepLock: () => this.#lock.keep(),
       quarantined: () => this.quarantine.refresh(),
-      read: (action, payload) => readSystem({ ledger, packages, audit }, action, payload),
+      read: (action, payload) =>
+        readSystem({ ledger, packages, audit, lock: this.#lock, realPath }, action, payload),
       act: (asked) => this.#acts.act(asked),
       exports: (asked) => exportIntent(opened, asked),
       imports: (asked) => this.#importing.act(asked)
@@ -164,7 +172,10 @@ export class WiredRuntime implements Runtime {
   /** Checks what is there, and notes with which program it goes on (K2, K10). */
   async checkIntegrity(): Promise<void> {
     const { ledger, packages, registry: code } = this
-    const { warnings, difference } = await checkAtBoot({ ledger, packages, code, lock: this.#lock })
+    const { warnings, difference } = await checkOpening({
+      ...{ ledger, packages, code },
+      ...{ lock: this.#lock, versions: this.#versions }
+    })
     this.#warnings = warnings
     await this.quarantine.refresh()
     if (this.#mode === 'replay') return
@@ -193,7 +204,9 @@ export class WiredRuntime implements Runtime {
   async loadPackages(directories: readonly string[]): Promise<void> {
     await this.packages.arrange()
     if (this.#mode === 'replay') return
-    for (const { manifest, codeHash } of await this.packages.read(directories)) {
+    const fresh = await this.packages.read(directories)
+    if (directories.length > 0) await this.packages.arrange()
+    for (const { manifest, codeHash } of fresh) {
       const { id, version } = manifest
       await this.intent({ action: 'package.install', payload: { id, version, codeHash } })
     }

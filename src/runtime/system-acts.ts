@@ -1,4 +1,4 @@
-import { isJsonObject, isPublicKey, type Json, TallyError } from '../core/index.js'
+import { isJsonObject, isPublicKey, type Json } from '../core/index.js'
 import {
   doneReply,
   type IntentReply,
@@ -57,24 +57,14 @@ export class SystemActs {
 
   /**
    * What comes before anything else: makes identities that were begun whole, takes an imported
-   * ledger over, and has the versions of this program noted where others have used it last; one
-   * that a later kernel has used goes into safe mode. Throws `ledger.safe_mode` for an imported one
-   * that is in it.
+   * ledger over, and has the versions of this program noted where others have used it last. Throws
+   * `ledger.safe_mode` for an imported one that is in it.
    */
   async begin(ask: (action: SystemIntent) => Promise<IntentReply>): Promise<void> {
     const { ledger } = this.#parts
     await finishIdentities(this.#parts)
-    if (ledger.state().mode !== 'safe') this.#refuseLater()
     await this.#takingOver.begin(() => ask('system.takeover'))
     if (ledger.state().mode !== 'safe' && this.#isOutdated()) await ask('system.upgrade')
-  }
-
-  #refuseLater(): void {
-    const { ledger, versions } = this.#parts
-    const [theirs = '', ours = ''] = [this.#recorded()['kernel'], versions['kernel']]
-    if (Number(theirs) <= Number(ours)) return
-    const { code, message } = new TallyError('runtime.newer_versions', { theirs, ours })
-    ledger.enterSafeMode({ code, message })
   }
 
   #isOutdated(): boolean {

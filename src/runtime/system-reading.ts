@@ -2,13 +2,17 @@ import { GRANTS_PREFIX } from '../capability/index.js'
 import { isHash, type Json, type JsonObject } from '../core/index.js'
 import { KERNEL_HASH, KERNEL_VERSION, type SystemIntent } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
+import type { IntegrityLock } from './integrity-lock.js'
 import type { Packages } from './packages.js'
+import { recoverOpen } from './recover-open.js'
 import type { RuntimeAudit } from './verifying.js'
 
 export interface ReadingParts {
   readonly ledger: Ledger
   readonly packages: Packages
   readonly audit: RuntimeAudit
+  readonly lock: IntegrityLock
+  readonly realPath: string | undefined
 }
 
 /** One grant, as it is shown. */
@@ -34,7 +38,7 @@ const readings: Partial<Record<SystemIntent, Reading>> = {
     refused: plain(packages.refused)
   }),
   'system.permissions': async (parts) => ({ permissions: plain(await permissionsOf(parts)) }),
-  'system.recover': recover,
+  'system.recover': async (parts, payload) => plain(await recoverOpen(parts, payload)),
   'system.replay': async ({ audit }, { receipt }) => {
     if (typeof receipt !== 'number' && !isHash(receipt)) {
       return plain(await audit.verify({ executions: 2 }))
@@ -104,17 +108,6 @@ export function integrityOf({
     codeHashes: Object.fromEntries(codeHashes),
     refused: plain(packages.refused)
   }
-}
-
-/** Ends safe mode after a clean full verification, of the stored packages too (K2, K10). */
-async function recover({ ledger, packages, audit }: ReadingParts): Promise<Json> {
-  const isStored = await packages.arrange()
-  const report = await audit.verify({})
-  // What was put back to an earlier time verifies: only its owner knows whether that was meant.
-  const isPutBack = ledger.state().cause?.code === 'runtime.rolled_back'
-  const ok = report.ok && isStored && !isPutBack
-  if (ok && ledger.state().mode === 'safe') ledger.leaveSafeMode(report)
-  return { ok, mode: ledger.state().mode, line: report.line }
 }
 
 /** Plain data by construction; its type only names the members. */

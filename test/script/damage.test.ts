@@ -62,6 +62,23 @@ describe('a ledger that was altered', () => {
     expect(doctor.stdout).toContain('safe')
   })
 
+  it('K10: doctor names what opening names, what ends it and what is lost', async () => {
+    const doctor = await project.tally(['doctor', '--dir', 'broken'])
+    expect(doctor.stdout).toContain('tally recover --cut')
+    expect(doctor.stdout).toContain('Lost: every receipt after the first failure')
+    const asked = await project.tally(['recover', '--dir', 'broken'])
+    expect(asked.stderr).toContain('(ledger.corrupt)')
+    expect(asked.stderr).toContain('lost by it:')
+  })
+
+  it('K10: doctor executes the last receipt again with the configuration that is named', async () => {
+    const without = await project.tally(['doctor'])
+    expect(without.stdout).toMatch(/not checked\s+the last receipt, 2, was not done again/)
+    const named = await project.tally(['doctor', '--config', 'tally.config.ts'])
+    expect(named.code).toBe(0)
+    expect(named.stdout).not.toContain('was not done again')
+  })
+
   it('K2: recover cuts only when told to, keeps the old data, and then all verifies', async () => {
     const asked = await project.tally(['recover', ...damaged])
     expect(asked.code).toBe(3)

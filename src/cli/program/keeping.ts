@@ -19,6 +19,8 @@ export function addKeepingCommands(add: Add): void {
   )
   add('recover', 'leave safe mode', async () => (await import('../recover.js')).recover)
     .option('--cut', 'keep the longest verified prefix if nothing else is left')
+    .option('--accept-lock', 'drop an integrity lock that the ledger is not what it says')
+    .option('--remove-packages', 'remove stored packages whose bytes are wrong')
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--acknowledge-notes', 'go on although a note proves that more was there')
   const importing = async () => (await import('../import.js')).importLedger

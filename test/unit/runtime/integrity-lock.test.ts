@@ -51,7 +51,8 @@ describe('integrity lock', () => {
     const told = await recoverLocation(disk.path, {
       notes: [],
       allowCut: false,
-      acknowledgeNotes: false
+      acknowledgeNotes: false,
+      acceptLock: true
     })
     expect(told.recovery.kind).toBe('clean')
     expect(await (await open()).intent({ action: 'count.up' })).toMatchObject({ count: 2 })

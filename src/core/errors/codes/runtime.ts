@@ -23,7 +23,7 @@ export const runtimeCodes = {
   },
   'runtime.integrity_lock': {
     message: 'The ledger is not what its integrity lock says: {problem}.',
-    fix: 'Run "tally verify", then "tally recover".'
+    fix: 'Run "tally verify", then "tally recover --accept-lock".'
   },
   'runtime.rolled_back': {
     message: 'The ledger was put back to an earlier time: {problem}.',
@@ -34,10 +34,6 @@ export const runtimeCodes = {
     fix:
       'Register the code that made it; where code has changed, raise its version. Then open the ' +
       'ledger again, or run "tally verify --replay".'
-  },
-  'runtime.malformed_packages': {
-    message: 'The chain verifies, and a stored package does not: {problem}',
-    fix: 'Put its bytes back or remove its file, and install the package again afterwards.'
   },
   'runtime.newer_versions': {
     message: 'Version {theirs} of the kernel has used the ledger, and this is {ours}.',

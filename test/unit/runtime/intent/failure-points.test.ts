@@ -130,7 +130,7 @@ describe('common failure points of the seed', () => {
     await disk.close()
     const asked = { notes: [], allowCut: false, acknowledgeNotes: false }
     await expect(recoverLocation(disk.path, asked)).rejects.toMatchObject({
-      code: 'runtime.malformed_packages'
+      code: 'ledger.not_recoverable'
     })
     const again = await open()
     await expectSafe(again, 'capability.malformed_package')
