@@ -204,9 +204,7 @@ export class WiredRuntime implements Runtime {
   async loadPackages(directories: readonly string[]): Promise<void> {
     await this.packages.arrange()
     if (this.#mode === 'replay') return
-    const fresh = await this.packages.read(directories)
-    if (directories.length > 0) await this.packages.arrange()
-    for (const { manifest, codeHash } of fresh) {
+    for (const { manifest, codeHash } of await this.packages.read(directories)) {
       const { id, version } = manifest
       await this.intent({ action: 'package.install', payload: { id, version, codeHash } })
     }
