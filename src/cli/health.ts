@@ -1,10 +1,9 @@
 import { isTallyError } from '../core/index.js'
 import type { OpeningReport } from '../runtime/index.js'
-import { loadConfig } from './frame/config.js'
 import type { Frame } from './frame/frame.js'
 import { errorDocument } from './frame/output.js'
 import { givenPassphrase } from './frame/passphrase.js'
-import { openSession } from './frame/session.js'
+import { configOf, openSession } from './frame/session.js'
 
 /** One line of `tally doctor`. */
 export interface Check {
@@ -79,7 +78,7 @@ async function asHeld(status: {
 
 async function inspected(frame: Frame, config: string | undefined): Promise<OpeningReport> {
   const { inspectOpening } = await import('../runtime/index.js')
-  const code = config === undefined ? {} : { code: await loadConfig(frame, config) }
+  const code = config === undefined ? {} : { code: await configOf(frame, config) }
   const { identity, directory } = frame
   return inspectOpening(directory, { identity, passphrase: givenPassphrase(frame), ...code })
 }
