@@ -74,7 +74,9 @@ export async function recoverLocation(
       return { ...cut, causes, removed: await removing() }
     }
     const removed = await removing()
-    await endLock(held, { identity, receipts: recovery.report.receipts, causes, acknowledgeNotes })
+    const { receipts } = recovery.report
+    const acceptLock = options.acceptLock === true
+    await endLock(held, { identity, receipts, causes, acceptLock, acknowledgeNotes })
     // A cause that an earlier one hid, or that a clean chain does not end.
     refuse((await inspectHeld(held, { identity, passphrase })).causes, options)
     return { recovery, live: marker.live, kept: null, causes, removed }
@@ -107,6 +109,8 @@ async function endLock(
     readonly identity: IdentityId
     readonly receipts: number
     readonly causes: readonly RemediedCause[]
+    /** Drops a lock whose code nobody could check, too: the key may be sealed. */
+    readonly acceptLock: boolean
     readonly acknowledgeNotes: boolean
   }
 ): Promise<void> {
@@ -114,7 +118,7 @@ async function endLock(
   if (rollback !== undefined && !found.acknowledgeNotes) {
     throw new TallyError('ledger.not_recoverable', { problem: rollback.message })
   }
-  const isWrong = found.causes.some(({ code }) => lockCodes.has(code))
+  const isWrong = found.acceptLock || found.causes.some(({ code }) => lockCodes.has(code))
   if (isWrong || rollback !== undefined) await dropLock(location.realPath, found.identity)
 }
 

@@ -89,8 +89,8 @@ class InterpretedStepper implements Stepper {
   #sendToNode({ node, message }: SentToChild): void {
     this.#block.sendTo(node, message, (block) => {
       const child = present(this.#compiled.nodes.get(node), `node ${node}`)
-      const { name, sideEffects } = child
-      const identity = childIdentity(this.#identity, { name: node, block: name, sideEffects })
+      const place = present(this.#compiled.logic.steps.child(node), `node ${node}`)
+      const identity = childIdentity(this.#identity, place)
       if (child.kind === 'leaf') return new LeafStepper(block, this.#leaves, identity)
       const actor = actorOf(child, identity, this.#scope.self)
       return new InterpretedStepper(block, child, actor, identity)

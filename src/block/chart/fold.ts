@@ -233,8 +233,7 @@ function childStepper(
   { node, identity }: { readonly node: string; readonly identity: BlockIdentity }
 ): Stepper {
   const child = present(compiled.nodes.get(node), `node ${node}`)
-  const { name, sideEffects } = child
-  const own = childIdentity(identity, { name: node, block: name, sideEffects })
+  const own = childIdentity(identity, present(compiled.logic.steps.child(node), `node ${node}`))
   return child.kind === 'leaf'
     ? new LeafStepper(block, leafTable(compiled.plan), own)
     : block.makeParent(block, child, own)

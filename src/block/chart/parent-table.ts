@@ -50,6 +50,8 @@ export interface ParentLogic<Context extends ParentExecution>
 }
 
 export interface ParentSteps<Context extends ParentExecution> {
+  /** What the child of a node is made from. */
+  child(name: string): ChildPlace | undefined
   initial(identity: BlockIdentity): ParentStep<Context>
   /** One macrostep; the same step when the event means nothing in this state. */
   step(from: ParentStep<Context>, event: CompositeEvent, sink: ParentSink): ParentStep<Context>
@@ -99,6 +101,7 @@ export function parentLogic<Context extends ParentExecution, Params extends obje
   return {
     config: parts.config,
     steps: {
+      child: (name) => parts.child(name),
       initial: (identity) => ({ state: ready, context: parts.idle(identity) }),
       step: (from, event, sink) => stepTable(table, from, event, sink)
     },

@@ -63,7 +63,7 @@ export class DerivedCodes {
 
   /**
    * The body of a stored record, a view and not a copy. Throws `ledger.corrupt` with its key unless
-   * the code is right; a code covers what a checksum does.
+   * the code is right, and the checksum, which readers without the key go by.
    */
   open(key: string, value: Uint8Array): CodedRecord {
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
@@ -71,6 +71,9 @@ export class DerivedCodes {
     const hash = this.#hash(key, bytes)
     if (hash.compare(bytes, CODE_AT, BODY_AT, 0, 16) !== 0) {
       throw corruptValue(key, 'its code is not by the key of this ledger')
+    }
+    if (crc32(bytes.subarray(STAMP_AT), crc32(key)) !== bytes.readUInt32BE(1)) {
+      throw corruptValue(key, 'the checksum does not match')
     }
     return { body: bytes.subarray(BODY_AT), share: hash.subarray(16) }
   }
