@@ -16,12 +16,12 @@ export async function runs(frame: Frame, options: { readonly status?: string }):
       await output.ready()
       if (!output.isJson) found.push(one)
     }
-    const rows = found.map(({ id, name, status, updatedAt, waits, quarantined }) => [
+    const rows = found.map(({ id, name, status, updatedAt, waits, quarantined, problem }) => [
       id,
       quarantined ? output.paint('red', 'quarantined') : statusText(output.paint, status),
       name,
       timeText(updatedAt),
-      waits.length === 0 ? '' : `${waits.length} open`
+      problem ?? (waits.length === 0 ? '' : `${waits.length} open`)
     ])
     for (const line of table(rows)) output.line(line)
     if (found.length === 0 && !output.isJson) output.log(text`no runs`)

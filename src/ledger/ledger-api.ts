@@ -61,6 +61,8 @@ export interface StoredReceipt {
   readonly writeSet: WriteSet
   /** Canonical JSON of the result; undefined when its body is withheld. */
   readonly resultText: string | undefined
+  /** Whether the stored result is the one that the receipt signs. */
+  readonly isResultSigned: boolean
   /** Canonical JSON of the payload; undefined when its body is withheld. */
   readonly payloadText: string | undefined
   readonly raw: string | undefined
@@ -109,6 +111,8 @@ export interface SavedCheckpoint {
  * `ledger.closed` when it cannot take an append; reading works in safe mode.
  */
 export interface Ledger {
+  /** Whether codes by the key of the ledger can be written and checked (L12). */
+  readonly hasKey: boolean
   readonly identity: IdentityId
   /** Hash of the last queued receipt. */
   head(): Hash | null

@@ -71,6 +71,7 @@ export interface LedgerParts {
  */
 export class OpenLedger implements Ledger {
   readonly identity: IdentityId
+  readonly hasKey: boolean
   readonly restoring: Restoring
   readonly #store: Store
   readonly #keys: StoreKeys
@@ -94,6 +95,7 @@ export class OpenLedger implements Ledger {
   constructor(parts: LedgerParts) {
     const { store, keys, identity, signer, head, headBytes, frontier } = parts
     this.identity = identity
+    this.hasKey = parts.blobKey !== undefined
     this.#store = store
     this.#keys = keys
     this.#readOnly = parts.readOnly

@@ -29,7 +29,7 @@ export interface CancelPort {
   readonly quarantine: Pick<Quarantine, 'holds'>
   readonly runs: {
     readonly mail: Pick<Mail, 'cancel'>
-    attach(runId: RunId): Promise<Known>
+    attach(runId: RunId, how?: { readonly isShown: boolean }): Promise<Known>
   }
   hostOf(known: Known): PumpHost
   settle(known: Known, how: Settled): void
@@ -52,7 +52,7 @@ export async function cancelAnyway(
       if (!isOfCode(error)) throw error
     }
   }
-  const known = await port.runs.attach(runId)
+  const known = await port.runs.attach(runId, { isShown: false })
   await known.live?.over
   await known.resuming?.catch(() => undefined)
   // Nothing may take the run up meanwhile.

@@ -15,10 +15,12 @@ import {
   type UnitId
 } from '../core/index.js'
 import { isIntentDefinition } from '../intent/index.js'
-import type { Receipt, RunRecord } from '../ledger/index.js'
+import type { Ledger, Receipt, RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent, EventChannel } from './channel.js'
+import { isEnded } from './ended.js'
 import type { RunResult } from './handle.js'
 import type { Prepared, PreparedRun } from './prepared-run.js'
+import { checkShown, type ShownLedger } from './shown.js'
 
 export { isEnded } from './ended.js'
 
@@ -136,6 +138,21 @@ function settleWith({ resolve, reject }: PromiseWithResolvers, how: Settled): vo
   else reject(how.error)
 }
 
+/** How a run in the ledger stands is told once it was looked at. */
+export async function* whenBegun(
+  known: Known,
+  events: AsyncGenerator<DeliveredEvent>
+): AsyncGenerator<DeliveredEvent> {
+  const first = events.next()
+  first.catch(() => undefined)
+  try {
+    await known.begun
+    for (let next = await first; next.done !== true; next = await events.next()) yield next.value
+  } finally {
+    void events.return(undefined)
+  }
+}
+
 /** Whether a run is a lone intent. */
 export function isIntentRun(record: RunRecord): boolean {
   return isIntentDefinition(record.started['definition'])
@@ -157,6 +174,21 @@ export function resultOf(
   const { receiptHash, dappId } = receipt
   const by = isIntentRun(record) ? { dappId } : {}
   return { id: runId, status, response, receiptHash, ...by }
+}
+
+/**
+ * The result of a run of the ledger, compared with what is signed if it is shown (L12). One that
+ * is only taken up is not: its pump looks at the journal before it goes on.
+ */
+export async function resultIn(
+  ledger: ShownLedger & Pick<Ledger, 'unit'>,
+  record: RunRecord,
+  { isShown }: { readonly isShown: boolean }
+): Promise<RunResult | undefined> {
+  const hasEnded = isEnded(record)
+  const completed = hasEnded ? await ledger.unit(endingUnit(record)) : undefined
+  if (isShown) await checkShown(ledger, record, completed)
+  return hasEnded ? resultOf(record.runId, record, completed?.receipt) : undefined
 }
 
 function resolvers(): PromiseWithResolvers {

@@ -4,7 +4,7 @@ import type { RunRecord } from '../ledger/index.js'
 import { Beginnings, type Driven } from './beginnings.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
 import { cancelAnyway } from './ending-runs.js'
-import { type Compiled, endingUnit, isEnded, Known, resultOf, type Settled } from './known.js'
+import { type Compiled, isEnded, Known, resultIn, type Settled, whenBegun } from './known.js'
 import { LeftBehind } from './left-behind.js'
 import { LoneEnds } from './lone-ends.js'
 import { Mail } from './mail.js'
@@ -114,15 +114,16 @@ export class Runs {
   }
 
   /** Knows a run of the ledger again: its result if it has ended, its waits otherwise. */
-  async attach(runId: RunId): Promise<Known> {
+  async attach(runId: RunId, how = { isShown: true }): Promise<Known> {
     const record = await this.#recordOf(runId)
     const known = this.#known.get(runId) ?? this.#know(runId)
     if (known.live !== undefined) return known
-    if (isEnded(record)) {
-      const completed = await this.#options.ledger.unit(endingUnit(record))
-      const result = resultOf(runId, record, completed?.receipt)
-      this.#settle(runId, known, { result })
-    } else if (record.status === 'waiting') this.#armDue(runId, known, record)
+    const result = await resultIn(this.#options.ledger, record, how).catch((error: unknown) => {
+      this.#settle(runId, known, { error })
+      throw error
+    })
+    if (result !== undefined) this.#settle(runId, known, { result })
+    else if (record.status === 'waiting') this.#armDue(runId, known, record)
     return known
   }
 
@@ -137,17 +138,15 @@ export class Runs {
     return record
   }
 
-  /** Takes up every run that was interrupted, and arms the due times of those that wait. */
+  /** Takes up interrupted runs but those that rest; arms the due times of those that wait. */
   async resumeAll(): Promise<readonly RunId[]> {
     const resumed: RunId[] = []
     for await (const record of this.#options.ledger.runs()) {
       if (isEnded(record) || this.#options.quarantine.holds(record.runId)) continue
       const { runId } = record
-      const known = await this.attach(runId)
+      const known = await this.attach(runId, { isShown: false })
       if (record.status !== 'running') continue
-      // One that rests holds up no other.
-      const isUp = this.resting.unlessResting(runId, this.#takeUp(runId, known))
-      if (await isUp) resumed.push(runId)
+      if (await this.resting.unlessResting(runId, this.#takeUp(runId, known))) resumed.push(runId)
     }
     return resumed
   }
@@ -215,7 +214,8 @@ export class Runs {
 
   /** Arms the due time of a run that was released. */
   async free(runId: RunId): Promise<void> {
-    if (this.#options.ledger.run(runId) !== undefined) await this.attach(runId)
+    const isThere = this.#options.ledger.run(runId) !== undefined
+    if (isThere) await this.attach(runId, { isShown: false })
   }
 
   /** Ends a run, whatever has become of its code (K10). */
@@ -272,7 +272,8 @@ export class Runs {
 
   #armDue(runId: RunId, known: Known, record: RunRecord): void {
     const { due } = record.last as { readonly due?: number | null }
-    if (known.callOffDue === undefined) this.#setDue(runId, known, due ?? null)
+    if (known.live === undefined && known.callOffDue === undefined)
+      this.#setDue(runId, known, due ?? null)
   }
 
   #setDue(runId: RunId, known: Known, due: number | null): void {
@@ -287,7 +288,7 @@ export class Runs {
   /** The run's pump, taken up if it is parked; undefined once it has ended. */
   async #pumpOf(runId: RunId): Promise<RunPump | undefined> {
     this.#checkOpen()
-    const known = await this.attach(runId)
+    const known = await this.attach(runId, { isShown: false })
     const record = this.#options.ledger.run(runId)
     if (record === undefined || isEnded(record)) return undefined
     if (known.live === undefined) await this.#takeUp(runId, known)
@@ -325,10 +326,11 @@ export class Runs {
 
   /** Reads the events of a run from now on; begins with what it waits for, or with its end. */
   read(runId: RunId, known: Known): AsyncIterable<DeliveredEvent> {
-    const record = this.#options.ledger.run(runId)
     const standing = { waits: this.waits(runId), isLive: this.isLive(runId) }
-    const present = [...presentEvents(runId, record, standing), ...this.resting.present(runId)]
-    return known.channel.read(present, this.#told(runId))
+    const ofRecord = presentEvents(runId, this.#options.ledger.run(runId), standing)
+    const present = [...ofRecord, ...this.resting.present(runId)]
+    const events = known.channel.read(present, this.#told(runId))
+    return known.live === undefined ? whenBegun(known, events) : events
   }
 
   /** Reads the events of a run from now on, and nothing of how it stands. */
@@ -374,9 +376,8 @@ export class Runs {
     const { events, ledger } = this.#options
     const hasListener = events.listenerCount('event') > 0
     const known = new Known(() => {
-      const listener = hasListener
-        ? (event: DeliveredEvent) => events.emit('event', event)
-        : undefined
+      const emit = (event: DeliveredEvent) => events.emit('event', event)
+      const listener = hasListener ? emit : undefined
       return new EventChannel({ durable: (position) => ledger.durable(position), listener })
     }, hasListener)
     this.#known.set(runId, known)

@@ -50,6 +50,8 @@ export interface RunSummary {
   readonly due: number | null
   /** It came out otherwise when it was executed again, and performs nothing (K10). */
   readonly quarantined: boolean
+  /** Code of what is wrong with the run's records; then no wait is shown (L12). */
+  readonly problem?: string
 }
 
 export interface RunView extends RunSummary {

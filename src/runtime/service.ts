@@ -52,7 +52,7 @@ import type {
   ServiceStatus,
   ServiceStreams
 } from './service-types.js'
-import { journalLines, receiptView, runSummary, runView } from './views.js'
+import { journalLines, receiptView, runLine, runView } from './views.js'
 
 export interface ServiceParts {
   readonly ledger: Ledger
@@ -197,7 +197,7 @@ function streamsOf(parts: ServiceParts): Streams {
     runs: async function* (params) {
       params.end()
       for await (const record of ledger.runs({ durable: true }))
-        yield imported(parts, runSummary(record, { ledger, runs: parts.running?.runs }))
+        yield imported(parts, await runLine(record, { ledger, runs: parts.running?.runs }))
     },
     receipts: async function* (params) {
       const last = params.optionalCount('last')

@@ -4,6 +4,7 @@ import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../ledg
 import { isEnded } from './ended.js'
 import type { Runs } from './runs.js'
 import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
+import { checkReceiptResult, checkShown, problemOf } from './shown.js'
 
 /** Stored records as plain JSON for those who ask: what the service's methods return. */
 
@@ -27,6 +28,17 @@ export function runSummary(
   }
 }
 
+/** One of a list: where its waits are not what is signed, it has a problem and none of them. */
+export async function runLine(
+  record: RunRecord,
+  parts: { readonly ledger: Ledger; readonly runs: Runs | undefined }
+): Promise<RunSummary> {
+  const { ledger, runs } = parts
+  const summary = runSummary(record, parts)
+  const problem = runs?.isLive(record.runId) === true ? undefined : await problemOf(ledger, record)
+  return problem === undefined ? summary : { ...summary, waits: [], problem }
+}
+
 function waitsOf({ status, last }: RunRecord): readonly OpenWait[] {
   if (status !== 'waiting') return []
   return (last as unknown as { readonly waits: readonly OpenWait[] }).waits
@@ -43,6 +55,7 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
   // Brings the rooms that run things, which a list of receipts needs nothing of.
   const { endingUnit } = await import('./known.js')
   const completed = await ledger.unit(endingUnit(record))
+  if (runs?.isLive(id) !== true) await checkShown(ledger, record, completed)
   const { response } = record.last as unknown as { readonly response: Response }
   return {
     ...runSummary(record, { ledger, runs }),
@@ -56,6 +69,7 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
 
 export function receiptView(stored: StoredReceipt): ReceiptView {
   const { index, commitSeq, receipt, writeSet, payloadText, resultText } = stored
+  checkReceiptResult(stored)
   const bodies = { payload: payloadText, result: resultText }
   const withheld = Object.entries(bodies).filter(([, text]) => text === undefined)
   return {

@@ -4,6 +4,7 @@ import {
   type Json,
   nextTurn,
   type RunId,
+  sha256Hex,
   type UnitId
 } from '../../core/index.js'
 import type { Derived } from '../derived/derived.js'
@@ -252,6 +253,7 @@ export class Reader {
       text,
       writeSet: JSON.parse(writeSet) as WriteSet,
       resultText: bodies.resolve(result),
+      isResultSigned: sha256Hex(result) === receipt.resultHash,
       payloadText: bodies.resolve(canonicalize(payload)),
       raw: rawText === undefined ? undefined : (JSON.parse(rawText) as string),
       commitSeq: record.header.seq

@@ -67,6 +67,10 @@ export const blockCodes = {
       'The journal of run {runId} is not what this ledger wrote: its entries up to {entry} do not fit their code.',
     fix: 'Somebody has changed the ledger. Run "tally verify --replay", and go on from a copy that you trust.'
   },
+  'run.result_forged': {
+    message: 'The result of run {runId} is not what this ledger signed: {problem}.',
+    fix: 'Somebody has changed the ledger. Run "tally verify", and go on from a copy that you trust.'
+  },
   'run.unknown_block': {
     message: 'Run {runId} needs the block {block}, which is not registered.',
     fix: 'Register the block with createRuntime or in tally.config, then resume the run.'

@@ -1,0 +1,207 @@
+import { cp } from 'node:fs/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { defineBlock } from '../../src/block/index.js'
+import { isTallyError, type Json } from '../../src/core/index.js'
+import { holdStore, importSnapshot, mainIdentity } from '../../src/ledger/index.js'
+import {
+  createRuntime,
+  openReader,
+  type RuntimeOptions,
+  verifyLocation,
+  type WiredRuntime
+} from '../../src/runtime/index.js'
+import { documentOf, temporaryDirectory } from '../support/snapshots.js'
+import { forged, honest, isForged, type Tampering, tamperings } from '../support/tamper-table.js'
+import { expectVerifyFailure } from '../support/verified-close.js'
+
+/** What was paid: a forged question that is answered ends here. */
+const paid: string[] = []
+const blocks = [
+  defineBlock({
+    name: 'pay',
+    version: '1',
+    sideEffects: 'none',
+    capabilities: ['pay'],
+    run: async (ctx, input: { readonly ask: string }) => {
+      await ctx.wait({ reason: 'confirmation', request: input.ask })
+      await ctx.effect('pay', { request: input.ask, perform: () => paid.push(input.ask) })
+      ctx.state.set('paid', input.ask)
+      return honest.result
+    }
+  })
+]
+const inputs = { ask: honest.asked }
+const open = { insecurePlaintextKey: true, serve: false, blocks } as const
+const document = documentOf('pay')
+
+let place: Awaited<ReturnType<typeof temporaryDirectory>>
+let copies = 0
+
+beforeAll(async () => {
+  place = await temporaryDirectory('tamper-table')
+  const tally = await opened(place.path('honest'), { create: 'if-absent' })
+  for (const id of ['ended', 'parked']) {
+    const run = tally.start(document, { id, inputs })
+    for await (const event of run) {
+      if (event.type === 'waiting' && id === 'ended') {
+        await run.approve(event.token, { digest: event.digest })
+      }
+      if (event.type === 'run.parked') break
+    }
+  }
+  await tally.close()
+  paid.length = 0
+})
+afterAll(async () => {
+  for (const { verify } of tamperings) if (verify !== undefined) expectVerifyFailure(verify)
+  await place.remove()
+})
+
+function opened(location: string, options: Partial<RuntimeOptions> = {}): Promise<WiredRuntime> {
+  return createRuntime({ location, ...open, ...options })
+}
+
+/** Opens an altered copy; what it is told when it is closed is named. */
+function openedAgain(location: string, tampering: Tampering): Promise<WiredRuntime> {
+  if (tampering.opened !== undefined) expectVerifyFailure(tampering.opened.field)
+  return opened(location)
+}
+
+/** A copy of the honest ledger, altered. */
+async function altered(tampering: Tampering): Promise<string> {
+  copies += 1
+  const location = place.path(`copy-${copies}`)
+  await cp(place.path('honest'), location, { recursive: true })
+  const held = await holdStore(location)
+  try {
+    const identity = mainIdentity(held.location.marker)
+    if (identity === undefined) throw new Error('there is no identity')
+    await tampering.alter(held.store, identity)
+  } finally {
+    await held.close()
+  }
+  return location
+}
+
+/** What was shown, or the code with which it was caught. */
+async function shownOr(show: () => Promise<unknown>): Promise<unknown> {
+  try {
+    return await show()
+  } catch (error) {
+    if (isTallyError(error)) return `caught: ${error.code}`
+    throw error
+  }
+}
+
+async function waitsAndResult(tally: WiredRuntime): Promise<unknown> {
+  const parked = await shownOr(async () => (await tally.attach('parked')).waits())
+  const ended = await shownOr(async () => (await tally.attach('ended')).result)
+  return { parked, ended }
+}
+
+async function ask(location: string, id: string): Promise<Json> {
+  const reader = await openReader(location)
+  try {
+    const { signal } = new AbortController()
+    const shown = await shownOr(() =>
+      Promise.resolve(reader.service({ method: 'show', params: { id }, signal }) as never)
+    )
+    return shown as Json
+  } finally {
+    await reader.close()
+  }
+}
+
+describe.each(tamperings)('L12: with $name altered', (tampering) => {
+  it('verification by the bytes names it', async () => {
+    const { failure } = await verifyLocation(await altered(tampering), { notes: [] })
+    expect(failure?.field).toBe(tampering.verify)
+  })
+
+  it('opening mends it or enters safe mode, and verification with code agrees', async () => {
+    const tally = await openedAgain(await altered(tampering), tampering)
+    try {
+      expect(tally.status().mode).toBe(tampering.opened?.mode ?? 'ready')
+      const { failure } = await tally.verify({ reexecute: true })
+      expect(failure?.field).toBe(tampering.opened?.field)
+    } finally {
+      await tally.close()
+    }
+  })
+
+  it('opening, showing and starting again show nothing forged', async () => {
+    const location = await altered(tampering)
+    const tally = await openedAgain(location, tampering)
+    try {
+      expect(isForged(await waitsAndResult(tally))).toBe(false)
+      for (const id of ['parked', 'ended']) {
+        const { signal } = new AbortController()
+        const show = () => tally.service({ method: 'show', params: { id }, signal }) as never
+        expect(isForged(await shownOr(async () => show()))).toBe(false)
+        const told = await shownOr(async () => {
+          const events: unknown[] = []
+          for await (const event of tally.start(document, { id, inputs })) {
+            events.push(event)
+            if (event.type === 'run.parked' || event.type === 'run.finished') break
+          }
+          return events
+        })
+        expect(isForged(told)).toBe(false)
+      }
+      const lines: unknown[] = []
+      for await (const line of tally.service({
+        method: 'runs',
+        params: {},
+        signal: new AbortController().signal
+      }) as AsyncIterable<unknown>) {
+        lines.push(line)
+      }
+      expect(isForged(lines)).toBe(false)
+    } finally {
+      await tally.close()
+    }
+  })
+
+  it('approving and resuming do nothing that was not asked', async () => {
+    paid.length = 0
+    const tally = await openedAgain(await altered(tampering), tampering)
+    try {
+      await shownOr(async () => {
+        const run = await tally.attach('parked')
+        const [wait] = await run.waits()
+        expect(isForged(wait)).toBe(false)
+        if (wait === undefined) return undefined
+        await run.approve(wait.token, { digest: wait.digest })
+        return run.result
+      })
+      await shownOr(async () => (await tally.resume('parked')).id)
+    } finally {
+      await tally.close()
+    }
+    expect(paid).not.toContain(forged.asked)
+  })
+
+  it('a reader without the key shows what source records say', async () => {
+    const location = await altered(tampering)
+    expect(isForged(await ask(location, 'ended'))).toBe(
+      tampering.exception !== undefined && isForged(await ask(location, 'ended'))
+    )
+    if (tampering.exception === undefined) {
+      expect(isForged(await ask(location, 'parked'))).toBe(false)
+    }
+  })
+
+  it('what is exported is refused or imported as it was signed', async () => {
+    const location = await altered(tampering)
+    const tally = await openedAgain(location, tampering)
+    const path = place.path(`${copies}.snapshot`)
+    const made = await shownOr(() => tally.export({ path }))
+    await shownOr(() => tally.close())
+    if (typeof made === 'string') return
+    const copy = place.path(`imported-${copies}`)
+    const imported = await shownOr(() => importSnapshot(copy, { file: path }))
+    if (typeof imported === 'string') return
+    expect((await verifyLocation(copy, { notes: [] })).failure).toBeUndefined()
+    expect(isForged(await ask(copy, 'ended'))).toBe(false)
+  })
+})
