@@ -35,8 +35,9 @@ const caught = (field: string) => ({ verify: field, opened: { field, mode: 'safe
 /**
  * Rows of the table: each makes one kind of record say something else, with checksums mended.
  *
- * Not covered here: chains that were signed again, dropped, swapped and foreign receipts, and cut
- * tails, which are rows of `replay-detects-tamper.test.ts` and `rolled-back.test.ts`.
+ * Not covered here: chains that were signed again, items that were dropped or swapped, foreign
+ * receipts and cut tails. That verification finds them is tested in `replay-detects-tamper.test.ts`
+ * and `integrity-lock.test.ts`, and not what is shown of them.
  */
 export const tamperings: readonly Tampering[] = [
   derived('the run records, with the wait and the result that are shown', 'run', lie, {
