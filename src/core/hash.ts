@@ -7,6 +7,11 @@ export function sha256Hex(data: string | Uint8Array): Hash {
   return hash('sha256', data, 'hex') as Hash
 }
 
+/** Hash chain over a run's entries: each link covers the one before it and the entry's text. */
+export function chainJournal(previous: string, text: string): Hash {
+  return sha256Hex(previous + text)
+}
+
 /** SHA-256 of UTF-8 text or bytes, as 32 bytes. */
 export function sha256(data: string | Uint8Array): Buffer {
   // A third of the time of the 'buffer' encoding.

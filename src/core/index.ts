@@ -33,7 +33,7 @@ export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
 export { type ErrorContext, isTallyError, TallyError } from './errors/error.js'
-export { hashJson, sha256, sha256Hex } from './hash.js'
+export { chainJournal, hashJson, sha256, sha256Hex } from './hash.js'
 export type {
   Appended,
   EvidenceDraft,

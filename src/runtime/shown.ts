@@ -1,6 +1,6 @@
-import { chainJournal } from '../block/index.js'
 import {
   canonicalize,
+  chainJournal,
   type Hash,
   isTallyError,
   limits,

@@ -5,12 +5,13 @@ import {
   type Json,
   type JsonObject,
   type KnownTexts,
-  type RunTrace,
-  sha256Hex
+  type RunTrace
 } from '../../core/index.js'
 import type { Undo } from '../compensation.js'
 import type { RecordedProvider } from '../kernel.js'
 import type { Response, SideEffectClass } from '../protocol.js'
+
+export { chainJournal } from '../../core/index.js'
 
 /**
  * Journal entries of a run. Every entry has its kind `k`, its run, its number `n` (from 0, without
@@ -332,11 +333,6 @@ export function encodeDone(
     canonicalString(run),
     ',"status":"done"}'
   ].join('')
-}
-
-/** Hash chain over a run's entries: each link covers the one before it and the entry's text. */
-export function chainJournal(previous: string, text: string): Hash {
-  return sha256Hex(previous + text)
 }
 
 /** A wait as it is shown: an answer must name `token` and `digest`. */

@@ -1,4 +1,4 @@
-import { type Hash, isHash, type RunId, sha256Hex } from '../../core/index.js'
+import { chainJournal, type Hash, isHash, type RunId } from '../../core/index.js'
 import { newsIn } from '../derived/run-records.js'
 import type { Evidence, Receipt } from '../receipt/receipt.js'
 import type { RecordItem } from '../record/record.js'
@@ -10,14 +10,14 @@ import type { RecordItem } from '../record/record.js'
 export class JournalHashes {
   readonly #hashes = new Map<RunId, string>()
 
-  /** What is wrong with an item, in words; undefined where every signed hash is that of its lines. */
+  /** What is wrong with an item; undefined where every signed hash is that of its lines. */
   add(item: RecordItem): string | undefined {
     const { runId, entries } = item
     let hash = this.#hashes.get(runId) ?? ''
     const before: string[] = []
     for (const entry of entries) {
       before.push(hash)
-      hash = sha256Hex(hash + entry)
+      hash = chainJournal(hash, entry)
     }
     const isOver = newsIn(entries).some(({ kind }) => kind === 'run.finished')
     if (isOver) this.#hashes.delete(runId)

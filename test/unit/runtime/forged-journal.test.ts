@@ -62,10 +62,10 @@ async function parked(): Promise<Store> {
 
 async function resumeAndApprove(store: Store): Promise<string> {
   const tally = await open(store)
-  const run = await tally.attach('forged')
-  const [wait] = await run.waits()
-  const { token = '', digest = '' } = wait ?? {}
   try {
+    const run = await tally.attach('forged')
+    const [wait] = await run.waits()
+    const { token = '', digest = '' } = wait ?? {}
     await run.approve(token, { digest })
     return (await run.result).status
   } finally {
