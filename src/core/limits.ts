@@ -191,6 +191,8 @@ export const OWNER_EVENTS_AHEAD_MAX = 256
 export const OWNER_METHOD_LENGTH_MAX = 128
 /** Bytes of a Unix socket's path; the system cuts longer ones without an error. */
 export const SOCKET_PATH_BYTES_MAX = 107
+/** Milliseconds after which the mark of a process that opens a ledger counts as left behind. */
+export const OPENING_MARK_MS = 30_000
 /** Bytes of the owner file of a location (L13). */
 export const OWNER_FILE_BYTES_MAX = 1_024
 /** Time within which an owner that accepted a connection has to name its ledger. */

@@ -3,6 +3,7 @@ import { initLocation, type Location, openLocation } from '../location/index.js'
 import type { Store } from '../stores/port.js'
 import { levelStores, type Stores } from '../stores/stores.js'
 import { FencedStore } from './fenced-store.js'
+import { withOpeningMark } from './opening-mark.js'
 import { OwnerFile } from './owner-file.js'
 import { OwnerSocket } from './server.js'
 import {
@@ -44,21 +45,28 @@ export async function holdStore(directory: string, options: HoldOptions = {}): P
   const { environment = systemEnvironment(), stores = levelStores } = options
   const location = await locate(directory, options.create?.identities, stores)
   try {
-    const { realPath } = location
-    if (await hasOwner(realPath, environment)) {
-      throw locked(realPath, 'another process answers at its owner socket')
-    }
-    const { path: socket } = await prepareSocketPlace(socketPlaces(realPath, environment))
-    await stores.probe(location.livePath)
-    const owner = await OwnerFile.take(realPath, { socket })
-    try {
-      return await held(location, { stores, owner, environment })
-    } catch (error) {
-      await owner.release()
-      throw error
-    }
+    return await withOpeningMark(location.realPath, () => hold(location, { environment, stores }))
   } catch (error) {
     location.release()
+    throw error
+  }
+}
+
+async function hold(
+  location: Location,
+  { environment, stores }: Required<Pick<HoldOptions, 'environment' | 'stores'>>
+): Promise<HeldStore> {
+  const { realPath } = location
+  if (await hasOwner(realPath, environment)) {
+    throw locked(realPath, 'another process answers at its owner socket')
+  }
+  const { path: socket } = await prepareSocketPlace(socketPlaces(realPath, environment))
+  await stores.probe(location.livePath)
+  const owner = await OwnerFile.take(realPath, { socket })
+  try {
+    return await held(location, { stores, owner, environment })
+  } catch (error) {
+    await owner.release()
     throw error
   }
 }
