@@ -36,7 +36,7 @@ export async function upgradeCheck(frame: Frame, config: string | undefined): Pr
 
 async function* runsOf(client: ServiceClient) {
   for await (const { id, name, status } of client.stream('runs', {})) {
-    // Whoever takes an imported ledger over asks the same of its open runs.
+    // Taking over an imported ledger asks the same of its open runs.
     yield { runId: id, name, status: status === 'imported' ? ('waiting' as const) : status }
   }
 }

@@ -13,7 +13,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 
 /** What a clock is made of. */
 export interface TimeSource {
-  /** Milliseconds since 1970-01-01 UTC, which somebody may set back. */
+  /** Milliseconds since 1970-01-01 UTC, which may be set back. */
   wall(): number
   /** Milliseconds that only grow, from any beginning; they may stand while a machine sleeps. */
   monotonic(): number

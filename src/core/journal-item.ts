@@ -49,7 +49,7 @@ export type Appended =
   /** A key that the unit read has another value now: run it again on the current state (L10). */
   | { readonly ok: false; readonly conflict: string }
 
-/** W3C Trace Context of whoever asked for a run: lower-case hex. */
+/** W3C Trace Context of a run's caller: lower-case hex. */
 export interface RunTrace {
   /** 32 digits, not all zero. */
   readonly traceId: string

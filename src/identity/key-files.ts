@@ -80,7 +80,7 @@ export class KeyFiles {
 
   /**
    * Removes what was left of key files that were being written when their process was killed; only
-   * while nobody makes a key in this directory. Such a file never had a name that anybody opens.
+   * while no key is made in this directory. Such a file never had a name that anybody opens.
    */
   async removeTemporary(): Promise<void> {
     for (const name of await namesIn(this.#directory)) {

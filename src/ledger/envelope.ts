@@ -45,7 +45,7 @@ export function unwrapValue(key: string, value: Uint8Array): Buffer {
 }
 
 /**
- * The body of a derived record for somebody without the key: of version 2 with its code unchecked,
+ * The body of a derived record for a reader without the key: of version 2 with its code unchecked,
  * or of version 1, which had none. Only to compare with what the source records give.
  * Throws `ledger.corrupt` with the key unless the checksum is right.
  */

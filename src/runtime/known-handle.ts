@@ -19,7 +19,7 @@ export function handleOf(runId: RunId, known: Known, runs: Runs): RunHandle {
     cancel: (reason = 'cancelled by the owner') =>
       runs.cancel(runId, reason, ownerNamed(undefined)),
     [Symbol.asyncIterator]: () => runs.read(runId, known)[Symbol.asyncIterator](),
-    // Leaving the scope lets go of the handle only; the run goes on.
+    // Leaving the scope lets go of the handle only; the run continues.
     [Symbol.asyncDispose]: async () => undefined
   }
 }

@@ -22,7 +22,7 @@ export type PreparedRun =
       readonly block: BlockLookup
     }
 
-/** Where the names of a run lead while it goes on. */
+/** Where the names of a run lead while it continues. */
 export type BlockLookup = (reference: string) => Block | undefined
 
 export type Prepared =

@@ -116,7 +116,7 @@ export async function replayLocation(
 }
 
 /**
- * Asks of each open run of a ledger, whoever holds it, whether it can go on with this code. Throws
+ * Asks of each open run of a ledger, held or not, whether it can continue with this code. Throws
  * what registering the code throws.
  */
 export async function* checkUpgradeWith(

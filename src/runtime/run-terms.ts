@@ -32,7 +32,7 @@ export interface StartTerms {
   readonly principal: Json
   /** Context of the root's request (B1). Default: none. */
   readonly context?: JsonObject | undefined
-  /** Trace of whoever asks: W3C `traceparent`, or its ids. */
+  /** Trace of the caller: W3C `traceparent`, or its ids. */
   readonly trace?: TraceOption | undefined
   /** The id is a new one: no ledger can have it. */
   readonly isNew?: boolean

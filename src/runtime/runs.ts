@@ -299,7 +299,7 @@ export class Runs {
   async durableWaits(runId: RunId): Promise<readonly OpenWait[]> {
     const waits = this.waits(runId)
     await this.#options.ledger.durable(this.#told(runId))
-    // Copies: whoever changes what is shown changes nothing of what is answered.
+    // Copies: a reader that changes what is shown changes nothing of what is answered.
     return copyJson(waits as unknown as Json) as unknown as readonly OpenWait[]
   }
 

@@ -10,7 +10,7 @@ import {
 import type { Ledger, RunRecord, StoredReceipt } from '../ledger/index.js'
 
 /**
- * What somebody is shown of a run is what is signed (L12): looked at when it is shown, since a run
+ * What is shown of a run is what is signed (L12): looked at when it is shown, since a run
  * in the ledger is whatever stands on the disk.
  *
  * Owns nothing. What a run in memory says of itself needs none of this; one that is taken up is

@@ -31,7 +31,7 @@ export interface ExecutionPort {
   called(call: Call): void
   settled(outcome: Outcome): void
   log(message: string, data: Json): void
-  /** Work elsewhere has come back: the code goes on before the loop turns. */
+  /** Work elsewhere has come back: the code continues before the loop turns. */
   returned(): void
   /** The code wants to run again from the start, on the state as it is then. */
   again(): void

@@ -213,7 +213,7 @@ export function optionsOf(
   }
 }
 
-/** The name by which a node's child is found again while a run goes on. */
+/** The name by which a node's child is found again while a run continues. */
 export function referenceOf(child: CompiledNode): string {
   return child.kind === 'leaf' ? child.reference : child.name
 }

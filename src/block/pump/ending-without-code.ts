@@ -20,7 +20,7 @@ import { SentEffects } from './sent-effects.js'
 /** How a run ended that nothing drives any more. */
 export interface EndedWithoutCode {
   readonly response: Response
-  /** Up to where the ledger must be durable before anybody is told. */
+  /** Up to where the ledger must be durable before any event leaves. */
   readonly position: Position
 }
 

@@ -82,7 +82,7 @@ export class UnitGate {
     }
   }
 
-  /** As with keys, whoever listed first may change it. */
+  /** As with keys, the unit that listed first may change it. */
   #listerOf(key: string): object | undefined {
     for (const [holder, prefixes] of this.#prefixesOf) {
       if (prefixes.some((prefix) => key.startsWith(prefix))) return holder

@@ -53,7 +53,7 @@ export async function perform(
   const run = call.perform ?? provider?.perform.bind(provider)
   if (run === undefined) return failed('no_provider', { effect: call.effect }, true)
   const { key, signals } = options
-  // Copies: whoever changes a request changes neither the journal nor the next try.
+  // Copies: a provider that changes a request changes neither the journal nor the next try.
   const input = (): EffectCall =>
     Object.assign(new LazySignal(signals), { key, request: copyJson(call.request) })
   const isWrite = call.sideEffects !== 'none'

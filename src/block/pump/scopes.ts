@@ -46,7 +46,7 @@ export interface ScopesPort {
   readonly root: RootBlock
   readonly book: RunBook
   readonly started: RunStarted
-  /** What somebody has asked for, if the run is cancelled. */
+  /** The request to cancel, if the run is cancelled. */
   readonly cancel: CancelAsked | undefined
   unitContext(): UnitContext
   /** Appends an entry that completes nothing, and applies it. */

@@ -58,7 +58,7 @@ export class SentEffects {
     }
   }
 
-  /** Results of writes that no receipt tells of. */
+  /** Results of writes that no receipt names. */
   get landed(): readonly SealedReference[] {
     const open = [...this.#written.values(), ...this.#inScope.map(({ references }) => references)]
     return [...this.#failed, ...open.flat()]

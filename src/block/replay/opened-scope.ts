@@ -23,6 +23,6 @@ export interface OpenedScope {
   readonly outside: Outside
   /** Attempts that were cancelled after a write that something undoes. */
   readonly cancelled: AskedAttempt[]
-  /** What was decided, and the errands that come before its composite goes on. */
+  /** What was decided, and the errands that come before its composite continues. */
   closing: { readonly decided: ScopeEnded; readonly errands: Errands } | undefined
 }

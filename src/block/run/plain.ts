@@ -6,7 +6,7 @@ import {
   limits
 } from '../../core/index.js'
 
-/** Most characters of a message or label that somebody else's code has thrown. */
+/** Most characters of a message or label that foreign code has thrown. */
 const TEXT_LENGTH_MAX = 1_000
 
 /** A member of whatever was thrown; undefined when it cannot be read. Never throws itself. */

@@ -24,7 +24,7 @@ export interface UnitContext {
   /** Versions that results of trusted code may depend on (formats.md §3 `profile`). */
   readonly profile: Json
   readonly root: RootBlock
-  /** Of whoever asked for the run; undefined: it gave none. */
+  /** Of the caller of the run; undefined: it gave none. */
   readonly trace: RunTrace | undefined
 }
 

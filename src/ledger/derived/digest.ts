@@ -7,7 +7,7 @@ import type { DerivedCodes } from './codes.js'
  * What the derived records are as a set: how many, and the sum of those halves of their keyed
  * hashes that are not stored. A code of it stands in the stamp, so a record that is lost, is of an
  * older stamp, or is one too many shows when the ledger opens (L4), at the price of reading them
- * once; whoever has no key does not know what must add up (L12).
+ * once; a process without the key does not know what must add up (L12).
  * State pages are not among them: they must give a root of their own.
  */
 export interface Digest {

@@ -28,7 +28,7 @@ const COMPARED_RECEIPTS = 1_024
  * Compares the derived records with what the commit records give, as far as their stamp says that
  * they go (L6). Their codes are left aside: a verification has no key, and opening has checked them
  * (L12). The index is compared as a set, by sums over its entries: enough against damage, and
- * whoever looks something up checks the record that was found.
+ * a look-up checks the record that was found.
  */
 export class DerivedCheck {
   readonly #store: Store
