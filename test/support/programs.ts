@@ -67,18 +67,6 @@ export const generatedRuns: fc.Arbitrary<readonly GeneratedRun[]> = fc.array(
   { minLength: 1, maxLength: 4 }
 )
 
-/** The same run, with reads of single keys in the place of listings. */
-export function withoutLists(run: GeneratedRun): GeneratedRun {
-  const unlisted = (steps: readonly ProgramStep[]): readonly ProgramStep[] =>
-    steps.map((one) => {
-      if (one.do === 'list') return { do: 'get', key: 'k/a' }
-      if (one.do !== 'branch') return one
-      return { ...one, odd: unlisted(one.odd), even: unlisted(one.even) }
-    })
-  const nodes = run.nodes.map((one) => ({ ...one, steps: unlisted(one.steps) }))
-  return { ...run, nodes }
-}
-
 export function programDocument({ nodes, atomic }: GeneratedRun): Json {
   const names = nodes.map((_, index) => `n${index}`)
   const pairs = names.slice(1).map((name, index) => [names[index] ?? '', name] as const)

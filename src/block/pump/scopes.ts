@@ -114,6 +114,14 @@ export class Scopes {
     )
   }
 
+  /** Repeats, after a restart, what was listed through open overlays before it (L10). */
+  async repeatLists(): Promise<void> {
+    const { journal } = this.#pump.host
+    for (const scope of this.#open.values()) {
+      await scope.repeatLists((prefix) => journal.list(prefix))
+    }
+  }
+
   /** Decides the commits and aborts that were asked for; true when there were any. */
   decide(): boolean | Promise<boolean> {
     for (const closing of this.#closing.values()) {
@@ -158,6 +166,7 @@ export class Scopes {
       if (!scope.outer.hasChanged(scope.view)) return pump.record({ ...ended, response })
       return this.#conflicted(scope, ask)
     }
+    if (scope.view.isOutdated) return this.#conflicted(scope, ask)
     const outbox = outboxOf(scope.outside.deferred)
     const id = unitIdOf(pump.runId, path, step)
     const { base } = pump.started

@@ -1,7 +1,7 @@
 import { type Hash, type Json, limits } from '../../core/index.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
 import type { Outcome } from '../run/outcome.js'
-import { overlayOf } from '../run/scope.js'
+import { overlayOf, type Scope } from '../run/scope.js'
 import { leafUnit } from '../run/unit.js'
 import { applyEntry } from './apply.js'
 import type { Attempt } from './attempt.js'
@@ -21,7 +21,7 @@ export function settleOutcome(
     const rests = restsOn(attempt, response)
     const around = pump.scopes.around(attempt.ask.path)
     // Beside it something has changed what it had read (L10, D3).
-    if (rests !== undefined && around?.hasChanged(rests) === true) return runAgain(pump, attempt)
+    if (rests !== undefined && isOutdated(attempt, around)) return runAgain(pump, attempt)
     return settleFailed(pump, attempt, response, rests)
   }
   if (pump.book.steps >= limits.RUN_STEPS_MAX) {
@@ -36,7 +36,7 @@ export function settleOutcome(
   const response: Response = { success: true, data, metadata: {} }
   const scope = pump.scopes.around(attempt.ask.path)
   if (scope !== undefined) {
-    if (scope.hasChanged(attempt.view)) return runAgain(pump, attempt)
+    if (isOutdated(attempt, scope)) return runAgain(pump, attempt)
     scope.know(data, outcome.text)
     settleInScope(pump, attempt, response, outcome.text)
     return undefined
@@ -44,6 +44,11 @@ export function settleOutcome(
   return pump.host.gate.blocks(attempt, attempt.view.writes.keys())
     ? settleInTurn(pump, attempt, response, outcome.text)
     : commit(pump, attempt, response, outcome.text)
+}
+
+/** Whether what it has read is not so any more, as far as its overlay can tell. */
+function isOutdated({ view }: Attempt, around: Scope | undefined): boolean {
+  return around === undefined ? view.isOutdated : around.hasChanged(view)
 }
 
 /** Another unit of work has reserved what this one changes, or runs alone (L10). */
@@ -85,6 +90,7 @@ function settle(
   response: Response,
   resultText: string
 ): boolean {
+  if (isOutdated(attempt, undefined)) return false
   if (pump.root.isUnit) return settleRun(pump, attempt, response, resultText)
   const unit = leafUnit(attempt, pump.unitContext(), attempt.payloadText(), resultText)
   const written = pump.book.append(settledEntry(pump, attempt, response), {

@@ -30,25 +30,20 @@ export function refusalInScope(
     const errorType = 'NotReversible'
     return { ok: false, reason: 'not_reversible', errorType, details: { effect } }
   }
-  const { view } = outermost(scope)
+  const { view } = scope.outermost
+  const conflict = { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict' } as const
+  if (view.isOutdated) return { ...conflict, details: { effect } }
   for (const [key, seen] of view.reads) {
     if (host.journal.read(key) === seen) continue
-    const errorType = 'IntentConflict'
-    return { ok: false, reason: 'intent_conflict', errorType, details: { effect } }
+    return { ...conflict, details: { effect } }
   }
   return undefined
 }
 
 /** Keeps other units from changing what a write rests on, until the overlay has ended (L10). */
 export function reserveInScope(pump: object, scope: Scope, { gate }: PumpHost): void {
-  const { view } = outermost(scope)
+  const { view } = scope.outermost
   gate.reserve(pump, view.reads.keys(), view.lists.keys())
-}
-
-function outermost(scope: Scope): Scope {
-  let found = scope
-  while (found.outer !== undefined) found = found.outer
-  return found
 }
 
 interface Answered {

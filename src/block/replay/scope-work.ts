@@ -101,6 +101,10 @@ function stepFinding(
     responseFinding(resultText, response) ??
     differing('journal.overlay.writes', sorted(again.writes), sorted(overlay?.writes)) ??
     differing('journal.overlay.reads', sorted(again.reads), sorted(overlay?.reads)) ??
+    // Journals of 0.1.0 have none.
+    (overlay?.lists === undefined
+      ? undefined
+      : differing('journal.overlay.lists', again.lists, overlay.lists)) ??
     differing('journal.overlay.used', again.used, overlay?.used)
   )
 }

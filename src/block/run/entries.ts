@@ -180,6 +180,8 @@ export interface Overlay {
   readonly writes: readonly (readonly [key: string, text: string | null])[]
   /** SHA-256 of each text read from below, null where the key was absent. */
   readonly reads: readonly (readonly [key: string, hash: Hash | null])[]
+  /** By prefix, sorted: SHA-256 of the keys that were listed below the attempt. Absent: of none. */
+  readonly lists?: readonly (readonly [prefix: string, hash: Hash])[]
   /** Capabilities that it used, sorted. */
   readonly used: readonly string[]
   /** Of an attempt of the kernel: capabilities that its provider declares, sorted. */

@@ -1,16 +1,24 @@
-import { type Json, type JsonObject, sha256Hex } from '../../core/index.js'
+import { type Hash, hashJson, type Json, type JsonObject, sha256Hex } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { Response, ScopeAsk } from '../protocol.js'
 import type { Overlay } from './entries.js'
 import type { LeafWork } from './leaf-work.js'
 import { Outside } from './outside.js'
-import { StateView } from './state-view.js'
+import { keysOver, StateView } from './state-view.js'
 
 type ScopeOpen = Extract<ScopeAsk, { kind: 'scope.open' }>
 
-/** Text that no state entry has: a read recorded before a crash whose key has changed since. */
-const CHANGED = '\u0000changed'
+/** A listing of an earlier process, of which the journal has the hash alone. */
+interface EarlierList {
+  readonly prefix: string
+  readonly hash: Hash
+  /** Overlays that it went through, the outermost first, as they were when its step ended. */
+  readonly through: readonly {
+    readonly view: StateView
+    readonly writes: ReturnType<StateView['writesBelow']>
+  }[]
+}
 
 /**
  * The overlay of an atomic composite: its children read and write through it, and it is merged
@@ -29,6 +37,8 @@ export class Scope {
   readonly declared = new Set<string>()
   /** What happened outside, and what is put off until the commit. */
   readonly outside = new Outside()
+  /** Of the outermost: listings that are yet to be repeated after a restart. */
+  readonly #earlier: EarlierList[] = []
   /** Some result in it is private, and so is the receipt's (formats.md §3). */
   isPrivate = false
 
@@ -93,16 +103,56 @@ export class Scope {
 
   /** Rebuilds, after a crash, what a child did before it. */
   restore(overlay: Overlay, read: (key: string) => string | undefined): void {
-    for (const [key, hash] of overlay.reads) {
-      if (this.view.reads.has(key) || this.view.writes.has(key)) continue
-      const text = this.outer === undefined ? read(key) : this.outer.view.read(key)
-      const isSame = text === undefined ? hash === null : hash === sha256Hex(text)
-      this.view.noteRead(key, isSame ? text : CHANGED)
+    for (const [key, hash] of overlay.reads) this.#restoreRead(key, hash, read)
+    for (const [prefix, hash] of overlay.lists ?? []) {
+      const through = this.#levels().map(({ view }) => ({
+        view,
+        writes: view.writesBelow(prefix)
+      }))
+      this.outermost.#earlier.push({ prefix, hash, through })
     }
     for (const [key, text] of overlay.writes) this.view.noteWrite(key, text)
     for (const used of overlay.used) this.used.add(used)
     for (const declared of overlay.declared ?? []) this.declared.add(declared)
     if (overlay.isPrivate === true) this.isPrivate = true
+  }
+
+  /** A read whose key has changed since is outdated in every overlay that it went through. */
+  #restoreRead(
+    key: string,
+    hash: Hash | null,
+    read: (key: string) => string | undefined
+  ): string | undefined {
+    const { view, outer } = this
+    if (view.reads.has(key) || view.writes.has(key)) return view.read(key)
+    const text = outer === undefined ? read(key) : outer.#restoreRead(key, hash, read)
+    if (hash !== (text === undefined ? null : sha256Hex(text))) view.noteOutdated()
+    view.noteRead(key, text)
+    return text
+  }
+
+  /**
+   * Repeats the listings of an earlier process, given the keys of the ledger: those that have come
+   * out otherwise outdate every overlay that they went through.
+   */
+  async repeatLists(list: (prefix: string) => Promise<readonly string[]>): Promise<void> {
+    for (const { prefix, hash, through } of this.#earlier.splice(0)) {
+      let keys = await list(prefix)
+      for (const { view, writes } of through) {
+        view.noteList(prefix, keys)
+        keys = keysOver(keys, writes)
+      }
+      if (hashJson(keys) !== hash) for (const { view } of through) view.noteOutdated()
+    }
+  }
+
+  get outermost(): Scope {
+    return this.outer === undefined ? this : this.outer.outermost
+  }
+
+  /** This overlay and those around it, the outermost first. */
+  #levels(): readonly Scope[] {
+    return this.outer === undefined ? [this] : [...this.outer.#levels(), this]
   }
 
   /** Keys below a prefix as children see them: `keys` of the ledger under every overlay around. */
@@ -115,7 +165,8 @@ export class Scope {
    * Whether what somebody has read through this overlay is not so any more: nodes of a plan run at
    * once, and one that ends before another may change what that one has read (L10).
    */
-  hasChanged({ reads, lists }: Pick<StateView, 'reads' | 'lists'>): boolean {
+  hasChanged({ reads, lists, isOutdated }: StateView): boolean {
+    if (isOutdated) return true
     for (const [key, seen] of reads) if (this.view.read(key) !== seen) return true
     for (const [prefix, seen] of lists) {
       if (!this.#agrees(prefix, new Set(seen), new Set())) return true
@@ -147,10 +198,14 @@ export function overlayOf({
   capabilitiesUsed,
   attribution
 }: Pick<LeafWork, 'view' | 'capabilitiesUsed' | 'attribution'>): Overlay {
+  const lists = [...view.lists].sort(([one], [other]) => (one < other ? -1 : 1))
   return {
     writes: [...view.writes],
     used: capabilitiesUsed,
     reads: [...view.reads].map(([key, text]) => [key, text === undefined ? null : sha256Hex(text)]),
+    ...(lists.length === 0
+      ? {}
+      : { lists: lists.map(([prefix, keys]) => [prefix, hashJson(keys)] as const) }),
     ...(attribution === undefined ? {} : saidOf(attribution))
   }
 }

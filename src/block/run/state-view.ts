@@ -17,6 +17,7 @@ export class StateView {
   #reads: Map<string, string | undefined> | undefined
   #lists: Map<string, readonly string[]> | undefined
   #writes: Map<string, string | null> | undefined
+  #isOutdated = false
   readonly #below: (key: string) => string | undefined
 
   constructor(below: (key: string) => string | undefined) {
@@ -33,6 +34,19 @@ export class StateView {
 
   get writes(): ReadonlyMap<string, string | null> {
     return this.#writes ?? nothing
+  }
+
+  /**
+   * Whether what was read through this view cannot all be so at its commit: the unit has to run
+   * again (L10).
+   */
+  get isOutdated(): boolean {
+    return this.#isOutdated
+  }
+
+  /** Notes that what a part of this unit has read is not so any more. */
+  noteOutdated(): void {
+    this.#isOutdated = true
   }
 
   /** Canonical text of a key as this unit sees it. */
@@ -71,16 +85,39 @@ export class StateView {
 
   /** Applies this unit's own changes to the sorted keys found below it. */
   list(prefix: string, below: readonly string[]): readonly string[] {
-    this.#lists ??= new Map()
-    this.#lists.set(prefix, below)
-    const keys = new Set(below)
-    for (const [key, text] of this.writes) {
-      if (!key.startsWith(prefix)) continue
-      if (text === null) keys.delete(key)
-      else keys.add(key)
-    }
-    return [...keys].sort()
+    this.noteList(prefix, below)
+    return keysOver(below, this.writesBelow(prefix))
   }
+
+  /** Takes over what a part of this unit has listed below it. */
+  noteList(prefix: string, below: readonly string[]): void {
+    this.#lists ??= new Map()
+    const seen = this.#lists.get(prefix)
+    if (seen !== undefined && !isSameList(seen, below)) this.#isOutdated = true
+    this.#lists.set(prefix, below)
+  }
+
+  /** The changes of keys that begin with `prefix`. */
+  writesBelow(prefix: string): readonly (readonly [key: string, text: string | null])[] {
+    return [...this.writes].filter(([key]) => key.startsWith(prefix))
+  }
+}
+
+/** Sorted keys, with changes applied. */
+export function keysOver(
+  below: readonly string[],
+  writes: readonly (readonly [key: string, text: string | null])[]
+): readonly string[] {
+  const keys = new Set(below)
+  for (const [key, text] of writes) {
+    if (text === null) keys.delete(key)
+    else keys.add(key)
+  }
+  return [...keys].sort()
+}
+
+function isSameList(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((key, index) => key === other[index])
 }
 
 function stateText(value: Json): string {

@@ -37,6 +37,8 @@ SUCCESS = {"data", "metadata", "success"}
 FAILURE = SUCCESS | {"details", "errorType", "reason"}
 SHOWN = {"actions", "digest", "due", "path", "reason", "request", "step", "token"}
 """Members of a wait in `run.waiting`; others may stand there."""
+LIST = "state.list"
+"""Effect of a listing of keys; its request is the prefix."""
 ENDS = ("done", "failed", "cancelled")
 INTENT_CODE_HASH = "e1d9f7f876bc475d8dd6f6cc9c078f675e1dc5b3171d79798162998dbb7fcf98"
 """Of the kernel's leaf block `intent`, under which every wait of a run that is one intent is asked (waits.md)."""
@@ -48,6 +50,7 @@ class Run:
     1. `chain` is the hash chain up to the last entry, `before_end` the one up to before `run.finished`.
     2. `receipts` is the tree over the receipt hashes of the run, each leaf 32 raw bytes.
     3. `sealed` are results that receipts of the run may name, each with the paths where it was sealed.
+    4. `listed` are hashes of the keys that were listed, by attempt and request.
     """
 
     def __init__(self, id: str) -> None:
@@ -63,6 +66,7 @@ class Run:
         self.sealed: dict[str, list[str]] = {}
         self.askings: dict[str, int] = {}
         self.waits: dict[str, dict[str, Any]] = {}
+        self.listed: dict[str, set[str]] = {}
 
     @property
     def is_intent(self) -> bool:
@@ -157,7 +161,7 @@ class Runs:
                 equal(f"receipt beside {entry['path']} of run {run.id}", item.receipt is not None, done)
         if run.finished is not None:
             # Nothing of the run comes any more; its totals stay.
-            run.sealed, run.askings, run.waits = {}, {}, {}
+            run.sealed, run.askings, run.waits, run.listed = {}, {}, {}, {}
 
     def open_line(self, id: str, status: str) -> None:
         """A line of the list of open runs."""
@@ -225,6 +229,10 @@ class Runs:
             equal("responseHash", entry["responseHash"], hash_json(salted))
             run.sealed.setdefault(_sealed_name(entry, len(canonical(entry["body"]).encode())), []).append(entry["path"])
             self._report.count("sealed results")
+            if entry["effect"] == LIST:
+                run.listed.setdefault(_listing(entry, entry["requestHash"]), set()).add(hash_json(entry["body"]))
+        elif kind == "settled":
+            self._lists(run, entry, entry.get("overlay", {}))
         elif kind == "wait":
             self._wait(run, entry)
             run.waits[entry["token"]] = entry
@@ -233,6 +241,20 @@ class Runs:
         elif kind == "run.finished":
             run.finished = entry
             equal("journalHash", entry["journalHash"], run.before_end)
+
+    def _lists(self, run: Run, entry: dict[str, Any], overlay: dict[str, Any]) -> None:
+        """What a step inside an atomic composite has listed was sealed for its attempt."""
+        if "lists" not in overlay:
+            return
+        lists = overlay["lists"]
+        prefixes = [prefix for prefix, _ in lists]
+        require(prefixes != [], "overlay.lists", lists, "at least one")
+        # By UTF-16 code units, as keys of objects are.
+        equal("order of overlay.lists", prefixes, sorted(set(prefixes), key=lambda text: text.encode("utf-16-be")))
+        for prefix, listed in lists:
+            hashes = run.listed.get(_listing(entry, hash_json({"effect": LIST, "request": prefix})), set())
+            require(listed in hashes, f"keys below {prefix}", listed, sorted(hashes))
+            self._report.count("listings of steps")
 
     def _definition(self, run: Run, entry: dict[str, Any]) -> None:
         """The definition hash, where the journal has what it covers."""
@@ -369,6 +391,10 @@ class Runs:
         if "provider" in settled:
             signed = without(receipt["inputPayload"]["provider"], "profile")
             equal("provider", settled["provider"], signed)
+
+
+def _listing(entry: dict[str, Any], request_hash: str) -> str:
+    return canonical([entry["path"], entry["step"], entry["attempt"], request_hash])
 
 
 def _sealed_name(entry: dict[str, Any], size: int) -> str:

@@ -8,13 +8,16 @@ import {
 } from '../../../../src/block/run/entries.js'
 import { canonicalize, type Json, sha256Hex } from '../../../../src/core/index.js'
 
-const overlay: fc.Arbitrary<Overlay> = fc.record({
-  writes: fc.array(fc.tuple(fc.string(), fc.option(fc.string(), { nil: null }))),
-  reads: fc.array(
-    fc.tuple(fc.string(), fc.option(fc.constant(sha256Hex('a text')), { nil: null }))
-  ),
-  used: fc.array(fc.string())
-})
+const hash = fc.constant(sha256Hex('a text'))
+const overlay: fc.Arbitrary<Overlay> = fc.record(
+  {
+    writes: fc.array(fc.tuple(fc.string(), fc.option(fc.string(), { nil: null }))),
+    reads: fc.array(fc.tuple(fc.string(), fc.option(hash, { nil: null }))),
+    lists: fc.array(fc.tuple(fc.string(), hash)),
+    used: fc.array(fc.string())
+  },
+  { requiredKeys: ['writes', 'reads', 'used'] }
+)
 
 describe('entries of steps that succeeded', () => {
   it('are written from the text of their data as they are written from the data', () => {
