@@ -52,7 +52,7 @@ export const COMMAND_ID_LENGTH_MAX = 128
 export const RESERVATION_WAIT_MS = 30_000
 /** A run whose only timer is due sooner than this stays in memory instead of being parked. */
 export const PARK_AFTER_MS = 1_000
-/** So much later for each answer that its code would be given again when it is taken up. */
+/** So much later for each recorded answer that its code would read again when it resumes. */
 export const PARK_AFTER_ANSWER_MS = 10
 /** How long a graceful close waits for effects that were already sent. */
 export const CLOSE_GRACE_MS = 5_000
@@ -111,7 +111,7 @@ export const RESTING_RUNS_SHOWN_MAX = 20
 
 /** Signatures being checked at once in the thread pool (performance.md A1). */
 export const VERIFY_IN_FLIGHT_MAX = 64
-/** How often a ledger that goes on meanwhile is verified until two findings agree. */
+/** How often a ledger that is being written is verified until two findings agree. */
 export const VERIFY_ATTEMPTS_MAX = 5
 /** Time between two of these verifications. */
 export const VERIFY_PAUSE_MS = 20
@@ -126,7 +126,7 @@ export const LOCK_WAIT_MS = 10_000
 export const LOCK_POLL_MS = 50
 /** Bytes of a passphrase, a document's inputs, or another file that the command line reads. */
 export const INPUT_BYTES_MAX = 4 * 1024 * 1024
-/** How often a command goes on with a run whose service went away. */
+/** How often a command follows a run to another service after its service went away. */
 export const CLI_HANDOVERS_MAX = 8
 /** Lines of a run's live progress on a terminal. */
 export const CLI_LIVE_LINES_MAX = 12
@@ -340,7 +340,7 @@ export const PROMPT_FILE_BYTES_MAX = 256 * 1024
 export const LOADER_FILES_MAX = 256
 export const LOADER_BYTES_MAX = 1024 * 1024
 
-/** Actions that an AI provider is told of when it resolves a text, and what it may answer. */
+/** Actions that an AI provider gets when it resolves a text, and what it may answer. */
 export const KNOWN_ACTIONS_MAX = 1_000
 export const RESOLVED_PAYLOAD_LENGTH_MAX = 64 * 1024
 /** Steps that the planner puts before an intent, and how many rest on each other. */

@@ -1,6 +1,6 @@
 import { TallyError } from './error.js'
 
-/** Refuses to go on when something that must hold does not; throws `core.internal`. */
+/** Refuses to continue when something that must hold does not; throws `core.internal`. */
 export function assert(condition: unknown, problem: string): asserts condition {
   if (!condition) throw new TallyError('core.internal', { problem })
 }

@@ -39,11 +39,11 @@ export const blockCodes = {
   },
   'run.quarantined': {
     message:
-      'Run {runId} is quarantined, because it came out otherwise when it was executed again: {problem}.',
+      'Run {runId} is quarantined, because it gave another result when it was executed again: {problem}.',
     fix: 'Put the code back that it ran with, and release it with "tally release {runId}"; or end it with "tally cancel {runId}".'
   },
   'run.version_quarantined': {
-    message: 'A new run of {block} is refused: run {runId} came out otherwise under that version.',
+    message: 'A new run of {block} is refused: run {runId} gave another result under that version.',
     fix: 'Correct the block and raise its version; or release the run with "tally release {runId}".'
   },
   'run.definition_changed': {
@@ -51,8 +51,8 @@ export const blockCodes = {
     fix: 'Register the code and documents that the run was started with, or cancel the run.'
   },
   'run.code_missing': {
-    message: 'Run {runId} goes on with code that is not registered: {missing}.',
-    fix: 'Register these versions beside the newer ones, or cancel the run.'
+    message: 'Run {runId} cannot continue: its code is not registered: {missing}.',
+    fix: 'Register these versions beside the newer ones and resume the run, or cancel it with "tally cancel {runId}".'
   },
   'run.interrupted': {
     message: 'Run {runId} is parked because the runtime closed; nothing is lost.',
@@ -65,11 +65,11 @@ export const blockCodes = {
   'run.journal_forged': {
     message:
       'The journal of run {runId} is not what this ledger wrote: its entries up to {entry} do not fit their code.',
-    fix: 'Somebody has changed the ledger. Run "tally verify --replay", and go on from a copy that you trust.'
+    fix: 'The store was changed from outside. Run "tally verify --replay", and continue from a copy that you trust.'
   },
   'run.result_forged': {
     message: 'The result of run {runId} is not what this ledger signed: {problem}.',
-    fix: 'Somebody has changed the ledger. Run "tally verify", and go on from a copy that you trust.'
+    fix: 'The store was changed from outside. Run "tally verify", and continue from a copy that you trust.'
   },
   'run.unknown_block': {
     message: 'Run {runId} needs the block {block}, which is not registered.',
@@ -77,7 +77,7 @@ export const blockCodes = {
   },
   'run.diverged': {
     message:
-      'Run {runId} does not repeat what it did: {path} step {step}, call {seq} ({effect}) has request {actual}, recorded was {expected}.',
-    fix: 'The code of the block has changed since. Restore the version that the run was started with, or cancel the run.'
+      'Run {runId} differs from its journal: {path} step {step}, call {seq} ({effect}) has request {actual}, recorded was {expected}.',
+    fix: 'The code of the block has changed. Register the version that the run was started with, or cancel the run.'
   }
 } as const satisfies CodeTexts

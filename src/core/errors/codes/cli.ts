@@ -15,7 +15,7 @@ export const cliCodes = {
   },
   'cli.note_inside': {
     message: 'The note {path} lies in the directory of the ledger that it is to anchor.',
-    fix: 'Use a note that was kept elsewhere: whoever could change the ledger could change this one.'
+    fix: 'Use a note that was kept elsewhere: a writer of the ledger could change this one too.'
   },
   'cli.ambiguous_wait': {
     message: 'Run {runId} has {count} open waits.',

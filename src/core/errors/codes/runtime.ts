@@ -22,7 +22,7 @@ export const runtimeCodes = {
     fix: 'Give each its own name.'
   },
   'runtime.integrity_lock': {
-    message: 'The ledger is not what its integrity lock says: {problem}.',
+    message: 'The ledger does not match its integrity lock: {problem}.',
     fix: 'Run "tally verify", then "tally recover --accept-lock".'
   },
   'runtime.rolled_back': {
@@ -30,9 +30,10 @@ export const runtimeCodes = {
     fix: 'Put the newer data back, or run "tally recover --acknowledge-notes".'
   },
   'runtime.replay_mismatch': {
-    message: 'The last receipt, {index}, comes out differently when it is done again: {problem}.',
+    message:
+      'The last receipt, {index}, gives another result when it is executed again: {problem}.',
     fix:
-      'Register the code that made it; where code has changed, raise its version. Then open the ' +
+      'Register the code that made it; if the code has changed, raise its version. Then open the ' +
       'ledger again, or run "tally verify --replay".'
   },
   'runtime.newer_versions': {
