@@ -296,7 +296,9 @@ export class Auditor {
     return undefined
   }
 
-  /** Another engine may give other results; then a difference is told and not a failure (K10). */
+  /**
+   * Another engine may give other results; a difference is then reported and is no failure (K10).
+   */
   #unlessProfile(finding: Finding, { index, receipt }: VerifiedReceipt): Finding | undefined {
     const { profile } = receipt.inputPayload.provider
     if (isOurs(profile) || !isOutput(finding)) return finding

@@ -10,7 +10,8 @@ type SealedEntry = JournalEntry & { readonly k: 'sealed' }
  * Owns: which of them have not been. Does not own: how it is worked out.
  *
  * - A block's own `compensate` is code under the block's version: a difference is a finding.
- * - A provider has no version, and no receipt names its code: a difference is told, and no failure.
+ * - A provider has no version, and no receipt names its code: a difference is reported and is no
+ *   failure.
  */
 export class Compensations implements UndoPort {
   readonly #provider: (name: string) => Provider | undefined

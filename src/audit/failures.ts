@@ -34,7 +34,7 @@ export class Failures {
   }): Promise<Finding | undefined> {
     const { replay, entry, below, undo, isElsewhere } = failed
     const { executions, isWanted } = this.#options
-    // Whoever wants certain receipts only wants no failures.
+    // A caller that asks for certain receipts wants no failures.
     if (isWanted !== undefined) return undefined
     const missing = await missingCode(replay, entry)
     if (missing !== undefined) {

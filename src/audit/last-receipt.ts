@@ -29,7 +29,7 @@ export type LastReceiptReplay =
 type OpenLedger = Pick<Ledger, 'identity' | 'state' | 'receipt' | 'run' | 'journal'> &
   Pick<Ledger, 'read' | 'list'>
 
-/** Prefixes that one receipt rests on are learned by executing it; more rounds are not worth it. */
+/** Prefixes that a receipt depends on are found by executing it; more rounds are not worth it. */
 const LIST_ROUNDS = 3
 
 /**
@@ -56,7 +56,7 @@ export async function replayLastReceipt(options: {
     const found = await replayOnce({ ledger, code, last, runId, journal, before })
     if (!(await before.readWanted())) return found
     if (round === LIST_ROUNDS) {
-      return { kind: 'not_checked', index, why: 'it rests on too many lists of keys' }
+      return { kind: 'not_checked', index, why: 'it depends on too many lists of keys' }
     }
   }
 }

@@ -6,7 +6,7 @@ import type { Ledger, StateView, WriteSet } from '../ledger/index.js'
  * changed taken back.
  *
  * Owns: nothing. Lists of keys are read before they are asked for; one that is asked for and was
- * not read is told in {@link StateBefore.wanted}, and its answer is not to be used.
+ * not read is noted in {@link StateBefore.wanted}, and its answer is not to be used.
  */
 export class StateBefore implements StateView {
   /** Prefixes whose keys were asked for and not read yet. */

@@ -5,8 +5,8 @@ import type { StateView } from '../ledger/index.js'
  * State while a ledger is read, item by item: what it was before the item, which values are
  * withheld, and when each key was changed last.
  *
- * Owns: those two sets, which grow with the state. Does not own: the values, which whoever reads
- * the ledger has.
+ * Owns: those two sets, which grow with the state. Does not own: the values, which
+ * the reader of the ledger has.
  */
 export class StateLog implements Ground {
   /** Items that were begun. */

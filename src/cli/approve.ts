@@ -2,7 +2,7 @@ import { type AnswerOptions, answer } from './frame/answer.js'
 import type { ExitCode, Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
 
-/** `tally approve RUN [TOKEN]`: lets a wait go on, bound to what it shows. */
+/** `tally approve RUN [TOKEN]`: lets a wait continue, bound to what it shows. */
 export async function approve(
   frame: Frame,
   runId: string,

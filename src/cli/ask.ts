@@ -18,7 +18,7 @@ export interface AskOptions {
 }
 
 /**
- * `tally ask TEXT`: says what the text means and how that would be done, and does it once somebody
+ * `tally ask TEXT`: says what the text means and how that would be done, and does it once a person
  * at the terminal agrees, or with `--yes` (semantics.md K11). Without either nothing is done. What
  * it may do is decided as for any intent: a text grants nothing.
  */
@@ -44,7 +44,7 @@ export async function ask(frame: Frame, words: string, options: AskOptions): Pro
     if (isAgreed !== true) {
       output.log(text`nothing was done; --yes does it without asking`)
       await session.close()
-      // Somebody has said no, or there is nobody to ask.
+      // The person at the terminal has refused, or there is no terminal to ask at.
       return isAgreed === false ? exitCodes.failed : exitCodes.waiting
     }
     return await carryOut(frame, session, { planned, options })

@@ -43,7 +43,7 @@ function nodeLines({ output: { paint } }: Frame, { nodes }: Bound): readonly Tex
       text`${paint('bold', nodeId)} -> ${via} ${agentId} (${from}) -> adapter ${adapterKind}`,
       ...settings.map(({ name, value, source }) => text`  ${name} ${`${value}`} from ${source}`),
       ...tools.map(({ name, needsApproval }) => {
-        const asked = needsApproval ? 'asks a person first' : 'asks nobody'
+        const asked = needsApproval ? 'asks a person first' : 'asks no one'
         return text`  tool ${name} ${asked}`
       }),
       ...problems.map((problem) => text`  ${paint('red', 'problem')} ${problem}`)

@@ -6,7 +6,7 @@ import { text } from './frame/text.js'
 
 /**
  * `tally cancel RUN`: ends a run; effects that were sent are waited for. One whose code is not here
- * ends without it, and what nobody knows the outcome of is listed.
+ * ends without it, and what has no known outcome is listed.
  */
 export async function cancel(
   frame: Frame,

@@ -55,7 +55,7 @@ function patchOf(change: string): Json {
   return { op: 'set', path: change.slice(0, at), value: jsonOrText(text) }
 }
 
-/** JSON, or else the text itself: nobody wants to quote quotes for an address. */
+/** JSON, or else the text itself: quoting quotes for an address is tedious. */
 function jsonOrText(text: string): Json {
   try {
     return parse(text)

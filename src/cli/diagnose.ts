@@ -30,7 +30,7 @@ export async function diagnose(
       history.push(...diagnosticsIn(entry))
     }
     const open = troublesOf({ ...view, definition })
-    // A node that failed while others went on stands in the journal alone.
+    // A node that failed while others continued stands in the journal alone.
     const known = new Set(open.map(({ nodeId }) => nodeId))
     const past = history.filter(
       ({ nodeId }, index) =>
@@ -71,7 +71,7 @@ function checkLines({ output }: Frame, runId: string, check: TransactionCheck): 
   const { path, hash, recorded, found, diagnostic, sentAgain } = check
   const { blockNumber, blockHash } = recorded
   const node = output.paint('bold', path.split('/').at(-1) ?? path)
-  const stands = found === null ? 'nobody could say' : found.status.replaceAll('_', ' ')
+  const stands = found === null ? 'no endpoint could say' : found.status.replaceAll('_', ' ')
   const head = text`${node} ${stands}: ${hash}`
   if (diagnostic === null) return [head]
   const command = text`  tally diagnose ${runId} --send-again`

@@ -116,10 +116,10 @@ function identitiesOf(marker: Marker): Check {
   return { name: 'identities', state: 'ok', found }
 }
 
-/** Digits by which an identity is told from the others of a location. */
+/** Digits that tell an identity apart from the others of a location. */
 const SHORT_LENGTH = 12
 
-/** Mode `restoring` of a location (K10): an import that goes on, or that was interrupted. */
+/** Mode `restoring` of a location (K10): an import that runs, or that was interrupted. */
 async function checkUnfinished(directory: string): Promise<Check | undefined> {
   const left = await unfinishedData(directory)
   if (left.length === 0) return undefined
@@ -148,7 +148,7 @@ async function checkPackages(realPath: string): Promise<Check> {
 async function checkHolder(realPath: string): Promise<Check> {
   try {
     const owner = await connectOwner(realPath)
-    if (owner === undefined) return { name: 'holder', state: 'ok', found: 'nobody holds it' }
+    if (owner === undefined) return { name: 'holder', state: 'ok', found: 'no process holds it' }
     owner.close()
     return { name: 'holder', state: 'ok', found: 'a service answers at the owner socket' }
   } catch (error) {

@@ -43,7 +43,7 @@ export async function uninstall(
   return askIntent(frame, session, { action: 'package.uninstall', payload: { id } })
 }
 
-/** The canonical text of a package; undefined when it was refused, which is told. */
+/** The canonical text of a package; undefined when it was refused, which is printed. */
 async function packedText(frame: Frame, path: string): Promise<string | undefined> {
   const { output } = frame
   const full = resolve(frame.cwd, path)

@@ -69,7 +69,7 @@ async function checkNames(
     return await tally.lint(document)
   }
   const found = await inspectLocation(frame.directory).catch(() => undefined)
-  // Whoever holds it and serves nothing knows no more of blocks than this command.
+  // A holder that serves nothing knows no more of blocks than this command.
   const owner = await (found && connectOwner(found.realPath).catch(unlessLocked))
   if (owner === undefined) return undefined
   try {

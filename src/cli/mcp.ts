@@ -122,7 +122,7 @@ function portOf(given: string | undefined): number | undefined {
   throw new TallyError('cli.usage', { problem: '--http is a port from 0 to 65535' })
 }
 
-/** `TALLY_MCP_TOKEN`, or a new one that is told once. */
+/** `TALLY_MCP_TOKEN`, or a new one that is printed once. */
 function tokenOf({ environment }: Frame): { readonly text: string; readonly isNew: boolean } {
   const given = environment['TALLY_MCP_TOKEN'] ?? ''
   if (given !== '') return { text: given, isNew: false }

@@ -3,7 +3,7 @@ import { askIntent } from './frame/intent.js'
 import { openSession } from './frame/session.js'
 
 /**
- * `tally prefer SUBJECT [PACKAGE]`: who answers an action; without a package, nobody is preferred.
+ * `tally prefer SUBJECT [PACKAGE]`: who answers an action; without a package, no one is preferred.
  */
 export async function prefer(
   frame: Frame,

@@ -48,7 +48,7 @@ export async function main(words: readonly string[]): Promise<void> {
   process.exit(exitCode)
 }
 
-/** When nobody reads any more, a run is parked, and everything else ends without a word. */
+/** When the output is closed, a run is parked, and everything else ends without a word. */
 function endUnread(): void {
   if (!process.emit('SIGTERM')) process.exit(exitCodes.unread)
 }

@@ -2,7 +2,7 @@ import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { openSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
-/** `tally release RUN`: lets a quarantined run go on under the code that is here (K10). */
+/** `tally release RUN`: lets a quarantined run continue under the registered code (K10). */
 export async function release(
   frame: Frame,
   runId: string,

@@ -15,7 +15,7 @@ export interface ResumeOptions extends AnswerOptions {
 const actions: readonly AnswerAction[] = ['resume', 'retry', 'patch', 'skip', 'abort']
 
 /**
- * `tally resume RUN`: takes up an interrupted run. With a token, a value or an action it ends a
+ * `tally resume RUN`: resumes an interrupted run. With a token, a value or an action it ends a
  * wait: it gives the value that was waited for, or decides about a failure.
  */
 export async function resume(

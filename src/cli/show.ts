@@ -56,7 +56,7 @@ function showRun(frame: Frame, view: RunView): void {
     output.line(text`result     ${response.reason ?? ''} ${shortValue(response.data)}`)
   }
   if (view.receiptHash !== null) output.line(text`receipt    ${view.receiptHash}`)
-  if (view.due !== null) output.line(text`goes on    ${timeText(view.due)}`)
+  if (view.due !== null) output.line(text`resumes    ${timeText(view.due)}`)
   for (const line of waitLines(frame, id, view.waits)) output.line(line)
 }
 

@@ -6,8 +6,9 @@ import { configOf, withSession } from './frame/session.js'
 import { type Text, text } from './frame/text.js'
 
 /**
- * `tally upgrade check [CONFIG]`: whether each open run can go on with the code of a configuration,
- * and why not. The ledger is only read, also while a service holds it; no code of a block runs.
+ * `tally upgrade check [CONFIG]`: whether each open run can continue with the code of a
+ * configuration, and why not. The ledger is only read, also while a service holds it; no code of a
+ * block runs.
  */
 export async function upgradeCheck(frame: Frame, config: string | undefined): Promise<ExitCode> {
   const { output, directory } = frame
@@ -29,7 +30,7 @@ export async function upgradeCheck(frame: Frame, config: string | undefined): Pr
     }
     const ready = open - stuck
     output.document('upgrade', { ok: stuck === 0, open, ready })
-    output.line(text`${`${ready} of ${open} open runs can go on`}`)
+    output.line(text`${`${ready} of ${open} open runs can continue`}`)
     return stuck === 0 ? exitCodes.done : exitCodes.failed
   })
 }
@@ -50,7 +51,7 @@ async function* journalOf(client: ServiceClient, runId: RunId) {
 
 function linesOf({ output: { paint } }: Frame, one: RunReadiness): readonly Text[] {
   const { id, name, status, ready, problem, foldsUnderCurrent } = one
-  if (ready) return [text`${paint('green', 'goes on')} ${id} ${name} (${status})`]
+  if (ready) return [text`${paint('green', 'ready')} ${id} ${name} (${status})`]
   const head = text`${paint('red', 'stays')} ${id} ${name} (${status}): ${problem ?? ''}`
   if (foldsUnderCurrent === null) return [head]
   const how = foldsUnderCurrent

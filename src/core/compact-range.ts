@@ -31,7 +31,7 @@ export class CompactRange {
     return Buffer.from(rootOfPeaks(this.#peaks)).toString('hex') as Hash
   }
 
-  /** What the constructor takes up again. */
+  /** What the constructor continues from. */
   save(): { readonly size: number; readonly peaks: readonly string[] } {
     return { size: this.#size, peaks: this.#peaks.map((peak) => Buffer.from(peak).toString('hex')) }
   }

@@ -27,7 +27,7 @@ export const chainFailureCodes = {
   rejected: { retryable: true },
   /** A transaction of ours took its nonce before it was sent; nothing was sent. */
   nonce_superseded: { retryable: true },
-  /** Somebody else has used its nonce. */
+  /** Another transaction has used its nonce. */
   nonce_conflict: { retryable: false },
   /** It was known to the network, and another with its nonce was included instead. */
   replaced: { retryable: false },

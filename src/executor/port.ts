@@ -28,7 +28,7 @@ export interface Executor {
   prepare(request: WriteRequest, options: CallOptions): Promise<Prepared>
   /** Sends the bytes, or the same bytes again: at most one effect, because they have one nonce. */
   broadcast(transaction: SignedTransaction, options: CallOptions): Promise<Broadcast>
-  /** What the chain says about a transaction now, whoever has sent it. */
+  /** What the chain says about a transaction now, whichever process has sent it. */
   look(request: LookRequest, options: CallOptions): Promise<Standing>
   /** Transactions of earlier processes that may not have been carried out (semantics.md W11). */
   recover(transactions: readonly UnfinishedTransaction[]): void
@@ -60,7 +60,7 @@ export interface AccountRequest {
 
 export interface Account {
   readonly address: string
-  /** False: somebody else has to sign (unsigned mode). */
+  /** False: a wallet outside has to sign (unsigned mode). */
   readonly canSign: boolean
 }
 
@@ -98,7 +98,7 @@ export interface Terms {
   readonly confirmations: number
   /** Between two looks. */
   readonly pollMs: number
-  /** After which a transaction that nobody includes is given up waiting for. */
+  /** How long to wait for a transaction to be included. */
   readonly timeoutMs: number
 }
 
@@ -127,7 +127,7 @@ export interface UnsignedTransaction {
 
 export interface Broadcast {
   readonly hash: string
-  /** `known`: the chain had it already. `unanswered`: nobody said; ask by its hash. */
+  /** `known`: the chain had it already. `unanswered`: no endpoint answered; ask by its hash. */
   readonly answer: 'accepted' | 'known' | 'unanswered'
 }
 
@@ -139,7 +139,7 @@ export interface LookRequest {
   readonly validUntil: number | null
   /** What it does: events and errors are decoded by it. */
   readonly execution: Execution
-  /** What somebody else was asked to send; null for a transaction that was prepared here. */
+  /** What a wallet outside was asked to send; null for a transaction that was prepared here. */
   readonly expected: JsonObject | null
 }
 

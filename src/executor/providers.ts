@@ -15,7 +15,7 @@ import { chainEffects } from './steps/effects.js'
 
 /**
  * What answers the effects of `chainEffects`: register them with a runtime, all of them. Before the
- * runtime starts or resumes anything, the executors are told of the transactions of earlier
+ * runtime starts or resumes anything, the executors get the transactions of earlier
  * processes (semantics.md W11). Of each chain at most `CHAIN_CALLS_AT_ONCE` reads are under way;
  * one that waits for its turn holds up no other chain. One executor for each namespace; throws
  * `executor.duplicate_namespace` for two.

@@ -49,7 +49,7 @@ export class IdentityKeys {
     return Uint8Array.from(this.#blobKey)
   }
 
-  /** A new signer of this key; whoever asks for it closes it. */
+  /** A new signer of this key; the caller closes it. */
   signer(): LocalSigner {
     return localSigner(this.#seed)
   }

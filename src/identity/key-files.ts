@@ -60,7 +60,7 @@ export class KeyFiles {
 
   /**
    * Makes the identity's next key; its file is durable when this resolves, and protected as the
-   * current one is. It is used by nobody before {@link KeyFiles.use}.
+   * current one is. Nothing uses it before {@link KeyFiles.use}.
    */
   async prepare(keys: IdentityKeys, random: Random): Promise<IdentityKeys> {
     const next = newKeyFor(keys, random)
@@ -90,7 +90,7 @@ export class KeyFiles {
 
   /**
    * Makes another identity; its file is durable when this resolves, and protected as the current
-   * one of this identity is. It is nobody's current one before {@link finishIdentity}.
+   * one of this identity is. It becomes current by {@link finishIdentity}.
    */
   async beginIdentity(random: Random): Promise<IdentityId> {
     const keys = generateIdentity(random)

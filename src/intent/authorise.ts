@@ -6,7 +6,7 @@ import type { Tell } from './stages.js'
 
 /**
  * Every capability that the package declares is granted, or the intent waits for it (K5, K13). The
- * grants that it rests on are read as part of the unit, so that one taken back before the commit
+ * grants that it depends on are read as part of the unit, so that one taken back before the commit
  * sends the unit back (L10). Rejects with `denied`.
  */
 export async function authorise(

@@ -1,4 +1,4 @@
-/** intent: who may do what somebody wants done, and doing it as one unit of work. */
+/** intent: chooses and authorises what carries out an intent, and does it as one unit of work. */
 
 export { kernelResolution } from './conversation/kernel-patterns.js'
 export { knownActions } from './conversation/known-actions.js'

@@ -35,7 +35,7 @@ export interface KernelOptions {
 
 /**
  * The leaf blocks that do intents (K1): who does one is chosen when it runs, and stands in its
- * journal entry and its receipt. A replay asks the same provider again and chooses nobody (K4).
+ * journal entry and its receipt. A replay asks the same provider again and does not choose (K4).
  *
  * Owns: nothing. What it decides by is state, packages and registered blocks.
  */
@@ -84,7 +84,7 @@ function runIntent(given: KernelPort, input: Json, pipeline: Pipeline): unknown 
   switch (choice.kind) {
     case 'block':
       if (choice.block.needsGrant === true) {
-        // Code of somebody else goes the way of packages.
+        // A stranger's code is treated like a package.
         tell('chosen.package')
         const { identity } = pipeline
         return executed(runGranted(port, choice.block, { intent, identity, tell }), tell)
@@ -161,7 +161,7 @@ async function codeOf(
   return providers.block(id)?.codeHash
 }
 
-/** Nobody who does an intent can change what it asks (K1). */
+/** The code that carries out an intent cannot change what it asks (K1). */
 function frozen(intent: Intent): Intent {
   freezeDeep(intent.payload)
   return Object.freeze(intent)

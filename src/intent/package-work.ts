@@ -152,7 +152,7 @@ async function execute(
   }
 }
 
-/** Every round is bounded, and so are they all: otherwise a package could go on for hours. */
+/** Every round is bounded, and so are they all: otherwise a package could run for hours. */
 function spend(
   port: KernelPort,
   { rounds, gasTicks }: { readonly rounds: number; readonly gasTicks: number }

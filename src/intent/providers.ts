@@ -161,7 +161,7 @@ export function currentState(port: Pick<KernelPort, 'current'>): StateReader {
   return { get: (key) => parsed(port.current(key)) }
 }
 
-/** The state that the unit rests on. */
+/** The state that the unit depends on. */
 export function recordedState(port: Pick<KernelPort, 'read'>): StateReader {
   return { get: (key) => parsed(port.read(key)) }
 }

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../core/index.js'
 import { KERNEL_VERSION } from './kernel-version.js'
 import { intentBlocks } from './names.js'
 
-/** Name of the definition that a lone intent's `run.started` keeps. */
+/** Name of the definition that a single-step run's `run.started` keeps. */
 export const intentSchemaName = 'tally-intent/1'
 
 /** `{ schema: 'tally-intent/1', action }`: a run that is one intent. */

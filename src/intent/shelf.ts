@@ -84,7 +84,7 @@ export class PackageShelf {
   }
 
   /**
-   * Arranges what the state says is installed. Throws `capability.malformed_package`; tells of
+   * Arranges what the state says is installed. Throws `capability.malformed_package`; reports
    * packages whose bytes are not there, or were packed for another program (K3).
    */
   async arrange(installed: ReadonlyMap<string, Hash>): Promise<readonly RefusedPackage[]> {

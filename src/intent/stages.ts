@@ -1,7 +1,7 @@
 import type { KernelPort } from '../block/index.js'
 
 /**
- * What the pipeline tells of itself, in the words of machines/intent.ts. `stage.committed`, and
+ * * Events of the pipeline, in the words of machines/intent.ts. `stage.committed`, and
  * `stage.refused` of a result or of a block's own failure, happen in the pump: the pipeline ends
  * before them.
  */
@@ -21,7 +21,7 @@ export type StageEvent =
 /** Hears every stage that an intent goes through; for tests and inspectors, never for decisions. */
 export type StageListener = (unitId: string, event: StageEvent) => void
 
-/** Tells of a stage; nobody listens as a rule. */
+/** Reports a stage; as a rule there is no listener. */
 export type Tell = (event: StageEvent) => void
 
 /** The port of a listened-to intent: refusals and new beginnings are stages too. */

@@ -4,7 +4,7 @@ import { isJsonObject, limits } from '../core/index.js'
 const text = z.string().max(limits.ACTION_LENGTH_MAX)
 
 const widget = z.strictObject({
-  /** Name of a kind of widget, which whoever renders it knows or leaves out. */
+  /** Name of a kind of widget, which the renderer knows or leaves out. */
   type: text.min(1),
   id: text.optional(),
   title: text.optional(),

@@ -7,8 +7,8 @@
  *
  * LevelDB returns wrong bytes without an error after one flipped bit, and the bytes of one key
  * under another after a damaged index block; the checksum over key and body finds both. It guards
- * against decay only: whoever can write the store can also write a checksum, and is found by the
- * chain.
+ * against decay only: a writer of the store can also write a checksum, and the chain finds
+ * that.
  */
 import { crc32 } from 'node:zlib'
 import { TallyError } from '../core/index.js'

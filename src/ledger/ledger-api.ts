@@ -125,7 +125,7 @@ export interface Ledger {
   /** Whether everything up to `position` is on disk. */
   isDurable(position: Position): boolean
   backlog(): { readonly items: number; readonly bytes: number }
-  /** Code over a hash that needs the blob key: what the owner wrote, and nobody else. */
+  /** Code over a hash that needs the blob key: what the owner wrote, and no other. */
   authenticate(hash: Hash): Hash
   seal(unitId: UnitId, seq: number, bodyText: string): { readonly salt: Hash; readonly hash: Hash }
 
@@ -184,13 +184,13 @@ export interface Ledger {
    * report is not clean, or when the ledger was opened in safe mode: then open it again.
    */
   leaveSafeMode(report: { readonly ok: boolean }): void
-  /** For whoever puts a snapshot in its place. */
+  /** For the import that puts a snapshot in its place. */
   readonly restoring: Restoring
   /** Calls `listener` on each change of mode; the returned function stops it. */
   onMode(listener: (state: LedgerState) => void): () => void
   /**
-   * Makes everything durable and writes derived records; whoever opened store and signer closes
-   * them.
+   * Makes everything durable and writes derived records; the caller that opened store and signer
+   * closes them.
    */
   close(): Promise<void>
 }

@@ -368,7 +368,7 @@ export class OpenLedger implements Ledger {
 
   #derive(): void {
     if (this.#readOnly || !this.#derived.due()) return
-    // A failure poisons the ledger; whoever appends next is told.
+    // A failure poisons the ledger; the next append throws it.
     this.#writeDerived({ pages: false }).catch(() => undefined)
   }
 
@@ -388,7 +388,7 @@ export class OpenLedger implements Ledger {
     return new TallyError('ledger.poisoned', { problem: causeOf(error).message }, { cause: error })
   }
 
-  /** A damaged value ends in safe mode, whoever comes across it (L4). */
+  /** A damaged value ends in safe mode, whichever read finds it (L4). */
   #guardRead<Value>(read: () => Value): Value {
     try {
       return read()

@@ -28,7 +28,7 @@ export interface RecoverOptions {
    * old one.
    */
   readonly target?: Store
-  /** Goes on although a note from outside proves that records beyond the prefix existed. */
+  /** Continues although a note from outside proves that records beyond the prefix existed. */
   readonly acknowledgeNotes?: boolean
 }
 

@@ -8,7 +8,7 @@ import type { LedgerModes } from './mode.js'
  * Owns: nothing. What is compared and changed meanwhile is the importer's.
  *
  * - K10 From `begin` to `end` nothing is committed: the mode is `restoring`, and what runs append
- *   waits. So nothing is told by anybody that the ledger in force would not hold (D2).
+ *   waits. So nothing is shown that the ledger in force would not hold (D2).
  */
 export class Restoring {
   readonly #modes: LedgerModes
@@ -29,8 +29,8 @@ export class Restoring {
   }
 
   /**
-   * `unchanged`: the ledger goes on in the mode that it had, with what has waited. `replaced`: what
-   * has waited is refused, as all that comes, until the ledger is closed.
+   * `unchanged`: the ledger continues in the mode that it had, with what has waited. `replaced`:
+   * what has waited is refused, as all that comes, until the ledger is closed.
    */
   end(outcome: 'unchanged' | 'replaced'): void {
     if (outcome === 'unchanged') {

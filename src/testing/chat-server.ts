@@ -192,7 +192,7 @@ async function breakOff({ breaks, text }: ChatBreak, stage: Stage): Promise<void
   }
 }
 
-/** Writes the same again and again until nobody reads any more. */
+/** Writes the same again and again until the reader is gone. */
 async function flood(response: ServerResponse, text: string): Promise<void> {
   while (!response.destroyed) {
     if (!response.write(text)) await drained(response)

@@ -28,7 +28,7 @@ export interface ExecutorUnderTest {
   /** An address that it cannot sign for. */
   readonly watched: string
   readonly read: { readonly execution: Execution; readonly outputs: JsonObject }
-  /** A write that always succeeds, and is told from others by its number. */
+  /** A write that always succeeds, and differs from others by its number. */
   write(number: number): Execution
   /** A write that the chain refuses. */
   readonly refused: Execution
@@ -61,7 +61,7 @@ export const executorConformance: readonly ExecutorCheck[] = [
   check('W11: says unknown, pending and included, and counts blocks', tellsStanding),
   check('W11: a nonce that was prepared and never sent is used by the next write', refills),
   check('W11: writes that are prepared at once all take effect', preparesMany),
-  check('W11: takes up nonces of an earlier process', recovers),
+  check('W11: continues with the nonces of an earlier process', recovers),
   check('W11: forgets a transaction whose block is gone, and takes its bytes again', survivesReorg),
   check('gives an account that it cannot sign for the transaction unsigned', handsOver)
 ]
@@ -163,7 +163,7 @@ async function refusesUnknown(test: ExecutorUnderTest): Promise<void> {
       { code: 'invalid_execution', definite: true, sent: false }
     ]
   )
-  // A name that is no address names nothing, or somebody who cannot sign: never another account.
+  // A name that is no address names nothing, or an account that cannot sign: never another one.
   const result = await executor.prepare(unheard, call()).catch(() => ({ kind: 'unsigned' }))
   equal(result.kind, 'unsigned')
 }
@@ -229,7 +229,7 @@ async function refusesEarly(test: ExecutorUnderTest): Promise<void> {
   equal(failure.definite, true)
   equal(failure.sent, false)
   notEqual(failure.revert, undefined)
-  // What was refused holds back nobody.
+  // A refused transaction holds back no other.
   await executor.broadcast(await prepared(test, test.write(1)), call())
   equal(await test.effective(), 1)
 }
@@ -258,7 +258,7 @@ async function refills(test: ExecutorUnderTest): Promise<void> {
   const { executor } = test
   const given = new AbortController()
   const never = await prepared(test, test.write(1), call(given.signal))
-  // Whoever has prepared it is cancelled before it sends.
+  // Its preparer is cancelled before it sends.
   given.abort()
   const next = await prepared(test, test.write(2))
   await executor.broadcast(next, call())

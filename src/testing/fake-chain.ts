@@ -37,7 +37,7 @@ export const FAKE_VALIDITY_BLOCKS = 150
  * A chain in memory: a pool, blocks, a state that is computed from the blocks, and reorgs.
  * Deterministic: the same calls give the same hashes. A documented fake, for tests without a node.
  *
- * Owns: its blocks and its pool. Does not own: keys; whoever knows an address may send from it.
+ * Owns: its blocks and its pool. Does not own: keys; knowing an address is enough to send from it.
  */
 export class FakeChain {
   readonly id: string

@@ -129,7 +129,7 @@ describe('Ctrl-C', () => {
     run.child.kill('SIGINT')
     const ended = await run.ended
     expect(ended.code).toBe(130)
-    expect(ended.stderr).toContain('Go on with: tally resume long')
+    expect(ended.stderr).toContain('Continue with: tally resume long')
     expect(documentOf(ended, 'interrupted')).toMatchObject({ command: 'tally resume long' })
     const resumed = await project.tally(['resume', 'long'])
     expect(resumed.code).toBe(0)

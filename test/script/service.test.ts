@@ -63,7 +63,7 @@ describe('a ledger that is held', () => {
     started.child.kill('SIGINT')
     const ended = await started.ended
     expect(ended.code).toBe(130)
-    expect(ended.stderr).toContain('goes on in the service')
+    expect(ended.stderr).toContain('continues in the service')
     const again = await project.tally(words, { cwd })
     expect(again.code).toBe(0)
   })

@@ -42,7 +42,7 @@ describe('a deploy, from the command line', () => {
     })
     const both = await project.tally(['upgrade', 'check', 'both.config.ts'])
     expect(both.code).toBe(0)
-    expect(both.stdout).toContain('1 of 1 open runs can go on')
+    expect(both.stdout).toContain('1 of 1 open runs can continue')
 
     const config = (name: string) => ['--config', `${name}.config.ts`, '--json']
     const resumed = await project.tally(['resume', 'open', '--value', '3', ...config('both')])

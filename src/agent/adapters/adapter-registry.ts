@@ -8,7 +8,7 @@ export type AdapterFactory = () => AgentAdapter
  * Adapter kinds by name (semantics.md A1).
  *
  * Owns: the factories, and one adapter of each kind that was asked for.
- * Does not own: sessions; whoever opens one disposes of it.
+ * Does not own: sessions; the caller that opens one disposes of it.
  */
 export class AdapterRegistry {
   readonly #factories = new Map<string, AdapterFactory>()

@@ -52,7 +52,7 @@ export interface AgentTurnsOptions {
   readonly onDelta?: (delta: AgentDelta) => void
   /** Measures the turns that are to end in time (A6). */
   readonly clock?: Clock
-  /** Parts of responses that are not to be sealed; then no deltas are told either. */
+  /** Parts of responses that are not to be sealed; then no deltas are reported either. */
   readonly secrets?: ResponseSecrets
 }
 
@@ -117,7 +117,7 @@ export class AgentTurns implements Provider {
     return this.#sessions.disposeRun(runId)
   }
 
-  /** Lets go of what is noted of runs that are over, whoever opened it; never throws. */
+  /** Closes noted sessions of runs that are over, also those of other processes; never throws. */
   disposeLeft(isOver: (runId: string) => boolean): Promise<void> {
     return this.#noted.disposeLeft(isOver)
   }
@@ -216,7 +216,7 @@ export class AgentTurns implements Provider {
       try {
         onDelta({ type: 'agent.delta', runId, nodeId, agentId, invocationId, kind, text: shown })
       } catch {
-        // Whoever listens does not decide what becomes of the turn.
+        // A listener does not decide the outcome of the turn.
       }
     }
   }

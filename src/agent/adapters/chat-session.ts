@@ -14,7 +14,7 @@ import type { AgentSession, SessionOptions, TurnRequest } from './adapter.js'
 
 /**
  * A session over chat completions. The other side remembers nothing, so neither does this: a turn
- * carries all it needs, and a run that was taken up elsewhere asks the same.
+ * carries all it needs, and a run that was resumed elsewhere asks the same.
  */
 export async function openChatSession(
   session: SessionOptions,

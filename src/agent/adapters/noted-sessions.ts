@@ -23,8 +23,9 @@ export interface OpenNoted {
  *
  * Owns: the notes. Does not own: the sessions that are in use, which are the pool's.
  *
- * - A4 A session that a crash left open is used on by whoever takes the run up, and let go of when
- *   the run ends, or at the next opening when it has ended; without notes, only what was sealed of
+ * - A4 A session that a crash left open is used by the process that resumes the run, and closed
+ *   when the run ends, or at the next opening when it has ended; without notes, only what was
+ * sealed of
  *   it is known.
  */
 export class NotedSessions {

@@ -2,8 +2,8 @@ import type { Hash } from '../../core/index.js'
 import type { AdapterSettings } from './adapter.js'
 
 /**
- * What is written down of a session before the other side is asked for it, so that whoever comes
- * after a crash can let go of it: no prompt, and secrets by reference.
+ * What is written down of a session before the other side is asked for it, so that the next
+ * process can close it after a crash: no prompt, and secrets by reference.
  */
 export interface SessionNote {
   /** What the other side calls the session, or is asked to call it. */

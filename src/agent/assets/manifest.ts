@@ -53,7 +53,7 @@ export interface AssetError {
     | 'file_read_error'
   readonly message: string
   readonly sourcePath?: string
-  /** The only agent that this keeps from running; absent: whoever needs the file. */
+  /** The only agent that this keeps from running; absent: every agent that needs the file. */
   readonly agentId?: string
 }
 

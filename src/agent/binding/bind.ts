@@ -13,7 +13,7 @@ import { type DocumentSecrets, secretProblem } from './document-secrets.js'
 import { type ConfiguredSettings, usualSecrets } from './settings.js'
 import { boundTools, turnClass } from './tools.js'
 
-/** How a node comes to its agent (semantics.md A1). */
+/** The binding of a node to its agent (semantics.md A1). */
 export interface NodeBinding {
   readonly nodeId: string
   readonly via: 'agentRef' | 'agentId'

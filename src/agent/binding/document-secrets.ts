@@ -7,7 +7,7 @@ import type { AdapterSettings } from '../adapters/adapter.js'
 export type DocumentSecrets = readonly string[] | 'any'
 
 /**
- * What is wrong with the secret that a document names, for people. A document is somebody else's
+ * What is wrong with the secret that a document names, for people. A document is a stranger's
  * text: with a server of its own it could have any secret of this machine sent there. So a program
  * lists what may be named (`agents.documentSecrets`). Unlisted, a document may name only the key
  * that its adapter would be given anyway, and no server beside it.

@@ -86,7 +86,7 @@ export async function sessionSettings(options: {
 
 /**
  * A key that the host gave goes only where the host said: a document that names another server must
- * name its key too, or whoever wrote it could have the host's key sent to them.
+ * name its key too, or its author could have the host's key sent to them.
  */
 function mayBeSent(key: ResolvedSetting, found: readonly ResolvedSetting[]): boolean {
   const server = found.find(({ name }) => name === 'baseUrl')

@@ -43,7 +43,7 @@ export function boundTools(
   }
 }
 
-// The other side does it, and asks nobody here.
+// The other side does it, without asking here.
 function remoteTool(name: string): BoundTool {
   return {
     name,

@@ -76,7 +76,7 @@ export class FlowEdges {
 
   /**
    * Values that give the outputs of the nodes before, null where one has not run. Where a person
-   * may skip the node before, those before it count too: the walk goes on from them.
+   * may skip the node before, those before it count too: the walk continues from them.
    */
   sources(node: FlowNode): JsonObject {
     const before = this.#before(node.nodeId)

@@ -143,7 +143,7 @@ type Delegates =
   | { readonly ok: true; readonly agents: Readonly<Record<string, BoundAgent>> }
   | { readonly ok: false; readonly findings: readonly FlowFinding[] }
 
-/** Whoever the node's agent may hand a task to. */
+/** The agents that the node's agent may hand a task to. */
 function delegatesOf(node: FlowNode, agent: BoundAgent, options: CompileNodeOptions): Delegates {
   const { delegateTo } = node.config
   const { allowedAgents, switchModes, maxDelegations } = agent.delegation

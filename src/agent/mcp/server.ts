@@ -99,7 +99,7 @@ function addAnswerTool(server: McpServer, host: McpHost): void {
   const config = {
     title: 'Answer a wait',
     description:
-      'Answers what a run of somebody else waits for, by the token and digest that show_run ' +
+      'Answers what a run of another caller waits for, by the token and digest that show_run ' +
       'gives. Permissions and decisions about failures are for the owner.',
     inputSchema: {
       run: z.string(),
@@ -114,7 +114,7 @@ function addAnswerTool(server: McpServer, host: McpHost): void {
   )
 }
 
-/** A result as MCP carries it. What went wrong is told by its code, message and fix. */
+/** A result as MCP carries it. An error has its code, message and fix. */
 async function answered(act: () => Promise<JsonObject>) {
   try {
     const result = await act()

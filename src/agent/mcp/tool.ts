@@ -9,8 +9,8 @@ export interface McpTool {
   readonly inputSchema: JsonObject
   readonly outputSchema?: JsonObject
   /**
-   * Takes the place of the code hash: whoever allowed this tool allowed these schemas. The code
-   * behind them is the server's, and nobody here can measure it.
+   * Takes the place of the code hash: allowing this tool allows these schemas. The code
+   * behind them is the server's, and no one here can measure it.
    */
   readonly schemaHash: Hash
   /** What the server says of itself. Nothing is decided by it. */

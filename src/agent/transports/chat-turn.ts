@@ -17,7 +17,7 @@ export interface ChatTurn {
   readonly maxTokens?: number
   /** What only this provider knows, under its name. */
   readonly providerOptions?: Readonly<Record<string, JsonObject>>
-  /** Scheme, host and port, or the provider's name: what a failure tells of where. */
+  /** Scheme, host and port, or the provider's name: what a failure says about where. */
   readonly endpoint: string
   /** Set by the transport when it cut an answer off. */
   readonly wire?: { readonly isTooLarge: boolean }

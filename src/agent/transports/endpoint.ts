@@ -28,7 +28,7 @@ export function baseUrlProblem(baseUrl: string | undefined): string | undefined 
   return undefined
 }
 
-/** Scheme, host and port: what may be told of a URL. */
+/** Scheme, host and port: what may be shown of a URL. */
 export function endpointOf(baseUrl: string): string {
   return new URL(baseUrl).origin
 }

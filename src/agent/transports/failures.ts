@@ -47,7 +47,7 @@ export function turnFailure(reason: TurnFailureReason, details: JsonObject = {})
   return new EffectFailure(reason, { definite: isDefinite[reason], details })
 }
 
-/** What may be told of an answer that refuses. */
+/** What may be shown of an answer that refuses. */
 export interface Refusal {
   readonly status: number
   /** Scheme, host and port. */

@@ -23,8 +23,8 @@ const ENVIRONMENT_NAMES: readonly string[] = ['PATH', 'HOME', 'TMPDIR', 'LANG']
 /**
  * A child process that reads and writes JSON lines.
  *
- * Owns: the process. Does not own: the meaning of the lines. Whoever listens hears `undefined` once
- * when the process has gone, or says what is not JSON.
+ * Owns: the process. Does not own: the meaning of the lines. Listeners get `undefined` once
+ * when the process has gone, or wrote what is not JSON.
  */
 export class PiProcess {
   readonly #child: ChildProcess
@@ -39,7 +39,7 @@ export class PiProcess {
       for (const line of lines.take(chunk)) this.#listener?.(line)
       if (lines.isTooLong) this.kill()
     })
-    // Writing to a process that has gone; its end is told below.
+    // Writing to a process that has gone; its end is reported below.
     child.stdin?.on('error', () => undefined)
     this.#exited = new Promise((resolve) => {
       child.once('close', () => {
@@ -54,7 +54,7 @@ export class PiProcess {
   static async start(command: PiCommand): Promise<PiProcess> {
     const { command: name, arguments: given = RPC_ARGUMENTS, cwd, environment } = command
     const env = environment ?? knownEnvironment()
-    // What it writes for people may quote prompts and keys, so nobody reads it.
+    // What it writes for people may quote prompts and keys, so it is not read.
     const stdio = ['pipe', 'pipe', 'ignore'] as const
     const place = cwd === undefined ? {} : { cwd }
     const child = spawn(name, [...given], { env, stdio: [...stdio], ...place })

@@ -15,7 +15,7 @@ import { piRpcResult } from './pi-rpc-reply.js'
  * stdout). pi does its own tools: give it `--no-tools`, or declare the agent's side effects.
  *
  * Owns: the process. A turn that was called off or broke takes the process with it, because what it
- * would still say could not be told from the next turn's answer.
+ * would still say could not be separated from the next turn's answer.
  */
 export async function openPiRpcSession(
   session: SessionOptions,

@@ -28,7 +28,7 @@ export interface RawReply {
 
 /**
  * A reply as a turn's result: plain JSON that the ledger can keep. What it cannot keep is left out
- * with a warning, so that whoever expects it finds it missing.
+ * with a warning, so that its reader finds it missing.
  */
 export function replyOf(request: TurnRequest, raw: RawReply): TurnResult {
   const warnings = raw.warnings.map((warning) => warning.toWellFormed())

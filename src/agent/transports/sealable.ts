@@ -23,7 +23,7 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key.toWellFormed(), plain(inner)]))
 }
 
-// A double that large has lost its last digits already; as text nobody computes with it unaware.
+// A double that large has lost its last digits already; as text no code computes with it unaware.
 function isUnsafeInteger(value: number): boolean {
   return Number.isInteger(value) && !Number.isSafeInteger(value)
 }

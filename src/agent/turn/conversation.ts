@@ -33,8 +33,8 @@ export interface Asked {
  * The turns of one node: what its agent says, the tools it has called, the corrections it is asked
  * for, and the tasks it hands on.
  *
- * Owns: the walk while the node runs. Does not own: what is sealed; run again on the same tape it
- * comes to the same end.
+ * Owns: the walk while the node runs. Does not own: what is sealed; run again on the same recorded
+ * results it ends the same.
  * Invariants: A6 no turn begins beyond a budget; no node takes more than `AGENT_NODE_TURNS_MAX`.
  */
 export class Conversation {

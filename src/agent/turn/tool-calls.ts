@@ -13,7 +13,7 @@ export type ToolUse = {
 
 export interface ToolAnswer {
   readonly use: ToolUse
-  /** What the model is told. */
+  /** What the model gets. */
   readonly result: Json
 }
 

@@ -47,7 +47,7 @@ export function toolProvider(tool: AgentTool): Provider {
   }
 }
 
-/** Name of the tool by which an agent suggests that another agent goes on. */
+/** Name of the tool by which an agent suggests that another agent continues. */
 export const DELEGATE_TOOL = 'delegate'
 
 export const delegateTool: ToolDefinition = {

@@ -42,7 +42,7 @@ const resultChecks: Checks = {
   session: [(session) => isText(session) && session !== '', true]
 }
 
-/** A sealed answer, checked: whoever answered may be anybody's adapter. */
+/** A sealed answer, checked: any adapter may have given it. */
 export function checkedResult(answer: Json): TurnResult {
   const wrong = wrongMember(answer, resultChecks)
   if (wrong !== undefined) {

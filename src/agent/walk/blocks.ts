@@ -56,7 +56,7 @@ export type PlanLoopPayload = {
 
 /**
  * First `plan`; then `execute` until an evaluation says it is done, or the visits run out. An
- * evaluation counts once: a stale one would end a round that nobody has looked at.
+ * evaluation counts once: a stale one would end a round that was not evaluated.
  */
 export const planLoopBlock: Block = defineBlock({
   name: PLAN_LOOP_BLOCK,

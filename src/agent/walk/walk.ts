@@ -15,7 +15,9 @@ export interface Walk {
   readonly visits: Readonly<Record<string, number>>
   /** The last evaluation that no plan loop has looked at yet. */
   readonly score: Score | null
-  /** Sessions that the other side keeps, by agent: whoever takes the run up uses them on (A4). */
+  /**
+   * Sessions that the other side keeps, by agent: a process that resumes the run uses them (A4).
+   */
   readonly sessions?: Readonly<Record<string, string>>
 }
 

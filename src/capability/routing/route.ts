@@ -29,7 +29,7 @@ export type Route =
       /** What a preference for this choice is stored under. */
       readonly subject: string
       readonly provider: CapabilityProvider
-      /** False: nobody who can do it is granted, and this one should ask. */
+      /** False: no provider that can do it is granted, and this one should ask. */
       readonly isGranted: boolean
     }
   | { readonly kind: 'no_match' }

@@ -50,7 +50,7 @@ export class SandboxWorker {
     this.#booted = new Promise((resolve, reject) => {
       this.#settleBoot = { resolve, reject }
     })
-    // Who waits for the thread hears of its failure; nobody needs to wait.
+    // A caller that waits for the thread gets its failure; waiting is optional.
     this.#booted.catch(() => undefined)
     const { port1, port2 } = new MessageChannel()
     this.#answers = port1

@@ -6,7 +6,7 @@ import type { Store } from '../../ledger/index.js'
 const HEADER_BYTES = 5
 
 /**
- * Changes stored commit records behind the ledger's back and mends their checksums, as somebody
+ * Changes stored commit records behind the ledger's back and mends their checksums, as a program
  * with access to the disk could: written from the specification of the store alone. For the
  * demonstration of `verify` and for tests; returns how many were changed.
  */

@@ -5,7 +5,7 @@ import type { ServiceRequests, ServiceStreams } from '../../runtime/index.js'
 type Request = keyof ServiceRequests
 type Stream = keyof ServiceStreams
 
-/** Whoever holds the ledger, in this process or behind its socket. */
+/** The holder of the ledger, in this process or behind its socket. */
 export interface ServiceClient {
   request<Method extends Request>(
     method: Method,

@@ -7,7 +7,7 @@ import type { Frame } from './frame.js'
 
 /**
  * Configuration is code, so it comes from the package of the working directory or from `--config`,
- * never from or above a ledger's directory, which may have been received from somebody. A document
+ * never from or above a ledger's directory, which may come from a stranger. A document
  * only names blocks.
  */
 
@@ -49,7 +49,7 @@ export async function findConfig(
 
 /**
  * Directories from the working directory up to its package; only itself outside of packages. One
- * that everybody may write to, such as `/tmp`, is nobody's package.
+ * that everybody may write to, such as `/tmp`, is no package.
  */
 async function packageDirectories(cwd: string): Promise<readonly string[]> {
   const passed: string[] = []
@@ -69,7 +69,7 @@ async function isOpen(directory: string): Promise<boolean> {
   return ((await stat(directory)).mode & WRITABLE_BY_ALL) !== 0
 }
 
-/** Whether a file is there and nobody else could have put it there. */
+/** Whether a file is there and no other user could have put it there. */
 async function isOurs(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined)
   const user = process.getuid?.()
@@ -115,7 +115,7 @@ async function load(frame: Frame, path: string): Promise<unknown> {
   const tallystick = await import('../../index.js')
   const agent = await import('../../agent/index.js')
   const jiti = createJiti(import.meta.url, {
-    // A cache in a shared temporary directory could be written to by somebody else.
+    // A cache in a shared temporary directory could be written to by another user.
     fsCache: false,
     virtualModules: { tallystick, 'tallystick/agent': agent }
   })

@@ -3,17 +3,19 @@ import { type ErrorCode, isTallyError } from '../../core/index.js'
 /** How a command ends, as its exit code tells. */
 export const exitCodes = {
   done: 0,
-  /** A run failed or was cancelled, or something that nobody expected happened. */
+  /** A run failed or was cancelled, or something unexpected happened. */
   failed: 1,
   /** Wrong usage, a document that is not valid, something that does not exist. */
   usage: 2,
   unverified: 3,
-  /** The run waits for a message, or a question that was to be answered first found nobody. */
+  /**
+   * The run waits for a message, or a question had to be answered first and there was no terminal.
+   */
   waiting: 4,
   /** The ledger is locked, poisoned or in safe mode, or its owner went away. */
   unavailable: 5,
   interrupted: 130,
-  /** Nobody reads what is printed any more, as in `tally log | head`. */
+  /** The reader of the output has closed it, as in `tally log | head`. */
   unread: 141,
   terminated: 143
 } as const

@@ -17,17 +17,17 @@ export interface Followed {
 
 /**
  * Shows a run as it goes, until it has ended or waits, and closes the session. Ctrl-C parks a run
- * of this process; a run of a service goes on.
+ * of this process; a run of a service continues.
  */
 export async function followRun(
   frame: Frame,
   session: Session,
   options: {
     readonly runId: string
-    /** Goes on when the run waits for a message. */
+    /** Keeps following when the run waits for a message. */
     readonly isPatient: boolean
     readonly events: AsyncIterable<ServiceEvent>
-    /** Where to go on when the service that drives the run goes away. */
+    /** Whom to follow when the service that drives the run goes away. */
     readonly takeOver: () => Promise<Followed>
   }
 ): Promise<ExitCode> {
@@ -77,7 +77,7 @@ async function showAll(
   }
 }
 
-/** Whoever took over may go away too: then it is looked for once more. */
+/** The next service may go away too: then it is looked for once more. */
 function failing(error: unknown): Followed {
   if (!isGone(error)) throw error
   const session = { holder: 'owner', close: async () => undefined } as const
@@ -95,7 +95,7 @@ function isGone(error: unknown): boolean {
 /** Words of a speaking agent that are shown, in UTF-16 units. */
 const SAID_LENGTH = 60
 
-/** Prints events; on a terminal it also keeps what is going on below them. */
+/** Prints events; on a terminal it also shows the live state below them. */
 class RunView {
   finished: Finished | undefined
   parked: Parked | undefined
@@ -212,6 +212,6 @@ function showParked(frame: Frame, id: string, session: Followed['session']): voi
   const { output } = frame
   const command = commandLine(frame, ['resume', id])
   output.document('interrupted', { id, holder: session.holder, command })
-  if (session.holder === 'owner') output.log(text`run ${id} goes on in the service`)
-  else output.log(text`run ${id} is parked; nothing is lost. Go on with: ${command}`)
+  if (session.holder === 'owner') output.log(text`run ${id} continues in the service`)
+  else output.log(text`run ${id} is parked; nothing is lost. Continue with: ${command}`)
 }

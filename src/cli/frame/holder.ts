@@ -3,9 +3,9 @@ import { connectOwner, inspectLocation, type OwnerClient } from '../../ledger/in
 import type { Frame } from './frame.js'
 
 /**
- * Asks whoever holds the ledger, or does the work here when nobody does. Commands that open the
- * ledger at once take turns. Throws `ledger.not_found`, `ledger.locked` after a while, and what the
- * work throws.
+ * * Asks the process that holds the ledger, or does the work here when none does. Commands that
+ * open the ledger at once take turns. Throws `ledger.not_found`, `ledger.locked` after a while, and
+ * what the work throws.
  */
 export async function atHolder<Result>(
   frame: Frame,
@@ -37,7 +37,7 @@ function checkIdentity({ identity, directory: path }: Frame, owner: OwnerClient)
   throw new TallyError('ledger.locked', { path, problem: `a process has it open as ${held}` })
 }
 
-/** Whoever holds the ledger is about to let go of it. */
+/** The holder of the ledger is about to let go of it. */
 function isPassing(error: unknown): boolean {
   return isTallyError(error, 'ledger.locked') || isTallyError(error, 'owner.disconnected')
 }

@@ -22,7 +22,7 @@ export interface ErrorDocument {
  */
 export class Output {
   readonly isJson: boolean
-  /** Whether somebody watches stdout. */
+  /** Whether stdout is a terminal. */
   readonly isLive: boolean
   readonly paint: Paint
   readonly #stdout: Sink
@@ -73,7 +73,7 @@ export class Output {
     this.#draw()
   }
 
-  /** What is going on, shown below the last line and replaced by the next call; terminals only. */
+  /** Live state, shown below the last line and replaced by the next call; terminals only. */
   live(lines: readonly Text[]): void {
     if (!this.isLive) return
     this.#clear()

@@ -17,7 +17,7 @@ export function givenPassphrase(frame: Frame): string | undefined {
   return frame.environment['TALLY_PASSPHRASE']
 }
 
-/** Whether somebody can be asked. */
+/** Whether a person can be asked. */
 export function canAsk(source: KeySource = process.stdin): boolean {
   return source.isTTY === true && process.stderr.isTTY === true
 }

@@ -10,7 +10,7 @@ import { text } from './text.js'
 /** A ledger to ask: held by this command, or by a service that it talks to. */
 export interface Session {
   readonly client: ServiceClient
-  /** `owner`: another process holds the ledger, and its runs go on without us. */
+  /** `owner`: another process holds the ledger, and its runs continue without us. */
   readonly holder: 'owner' | 'us'
   close(): Promise<void>
 }
@@ -22,7 +22,7 @@ export interface Session {
 export type Need = 'read' | 'sign' | 'run' | 'take over'
 
 /**
- * Reaches a ledger: through the socket of whoever holds it, or by opening it. Two commands that
+ * Reaches a ledger: through the socket of its holder, or by opening it. Two commands that
  * open it at once take turns. Throws the codes of opening.
  */
 export async function openSession(

@@ -5,7 +5,7 @@ import type { Frame } from './frame.js'
 import { openSession, type Session, withSession } from './session.js'
 
 /**
- * Goes on with a run whose service went away, wherever it stands: what is durable tells (L6, L7).
+ * * Continues a run whose service went away, wherever it stands: the durable records say (L6, L7).
  * Needs key and configuration only if there is something left to run.
  */
 export async function takeOver(
@@ -40,7 +40,7 @@ async function find(client: Session['client'], id: string): Promise<RunView | un
   }
 }
 
-/** The event that says how a run stands, unless it has to go on. */
+/** The event that says how a run stands, unless it has to continue. */
 function restOf(view: RunView, isPatient: boolean): ServiceEvent | undefined {
   const { id: runId, updatedAt: at, status, response, receiptHash, waits, due } = view
   const isOpen = status === 'running' || status === 'waiting' || status === 'imported'

@@ -96,7 +96,7 @@ async function configured(
   return (await loadConfig(frame, resolve(frame.cwd, path))).workflow
 }
 
-// A document may have been received from somebody: what it imports lies beside or below it.
+// A document may come from a stranger: what it imports lies beside or below it.
 function beside(file: string, path: string): string {
   const target = join(dirname(file), path)
   const way = relative(dirname(file), target)

@@ -22,7 +22,7 @@ export function addKeepingCommands(add: Add): void {
     .option('--accept-lock', 'drop an integrity lock that the ledger is not what it says')
     .option('--remove-packages', 'remove stored packages whose bytes are wrong')
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
-    .option('--acknowledge-notes', 'go on although a note proves that more was there')
+    .option('--acknowledge-notes', 'continue although a note proves that more was there')
   const importing = async () => (await import('../import.js')).importLedger
   add('import [file]', 'make the ledger of a snapshot, or restore one', importing)
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])

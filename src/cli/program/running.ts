@@ -10,17 +10,17 @@ export function addRunCommands(add: Add): void {
     .option(...waitOption)
     .option(...configOption)
   const resume = async () => (await import('../resume.js')).resume
-  answering(add('resume <run> [token]', 'take up a run, or end a wait with a value', resume))
+  answering(add('resume <run> [token]', 'resume a run, or end a wait with a value', resume))
     .option('--value <json>', 'the value that was waited for, or a patch: JSON, or @file')
     .option('--action <action>', 'resume, retry, patch, skip or abort')
   const approve = async () => (await import('../approve.js')).approve
-  answering(add('approve <run> [token]', 'let a wait go on', approve))
+  answering(add('approve <run> [token]', 'let a wait continue', approve))
   const deny = async () => (await import('../deny.js')).deny
   answering(add('deny <run> [token]', 'refuse a wait', deny))
   add('cancel <run>', 'end a run', async () => (await import('../cancel.js')).cancel)
     .option('--reason <text>', 'kept in the journal')
     .option(...configOption)
   const release = async () => (await import('../release.js')).release
-  add('release <run>', 'let a quarantined run go on', release).option(...configOption)
+  add('release <run>', 'let a quarantined run continue', release).option(...configOption)
   addWorkflowCommands(add)
 }

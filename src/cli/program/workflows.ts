@@ -9,7 +9,7 @@ export function needing(command: Command): Command {
     .option('--chain <id>', 'chain of nodes that name none')
 }
 
-/** Options by which `run` is told how a workflow may act. */
+/** Options of `run` that say how a workflow may act. */
 export function acting(command: Command): Command {
   return needing(command)
     .option('--ctx <json>', 'values of who runs a workflow: JSON, or @file')
@@ -36,7 +36,7 @@ export function addWorkflowCommands(add: Add): void {
     .option('--send-again', 'send the same bytes of what a chain does not know any more again')
     .option(...configOption)
   const patch = async () => (await import('../decide.js')).patch
-  answering(add('patch <run> <node> <changes...>', 'give a node PATH=JSON, and go on', patch))
+  answering(add('patch <run> <node> <changes...>', 'give a node PATH=JSON, and continue', patch))
   const retry = async () => (await import('../decide.js')).decide('retry')
   answering(add('retry <run> [node]', 'let a node that failed try again', retry))
   const skip = async () => (await import('../decide.js')).decide('skip')

@@ -1,7 +1,7 @@
 /** Where secrets named `env:NAME` are looked up; usually `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Where secrets are; both are handed in, so that whoever reads says what may be read. */
+/** Where secrets are; the caller hands both in, and so decides what may be read. */
 export interface SecretSources {
   readonly environment: Environment
   /** Undefined: nothing is there, or nothing that will do. Usually {@link readSecretFile}. */

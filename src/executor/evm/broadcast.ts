@@ -107,7 +107,10 @@ async function refusal(
   }
   const said = error.nodeMessage
   if (/nonce too low|nonce is too low/i.test(said) || (await isUsed(chain, from, nonce, signal))) {
-    return chainFailed('nonce_conflict', { ...fields, message: 'somebody else has used its nonce' })
+    return chainFailed('nonce_conflict', {
+      ...fields,
+      message: 'another transaction has used its nonce'
+    })
   }
   if (/insufficient funds/i.test(said)) {
     const message = 'the account cannot pay for value and gas'

@@ -120,7 +120,7 @@ interface Included {
   readonly request: LookRequest
   readonly receipt: JsonObject
   readonly head: number
-  /** The transaction itself, needed only when it failed or somebody else has sent it. */
+  /** The transaction itself, needed only when it failed or another sender has sent it. */
   readonly known: Settled
   readonly signal: AbortSignal
 }

@@ -14,7 +14,7 @@ export type RpcProblem = Extract<
 
 /**
  * A call to an endpoint that gave no result. `answered`: the node itself refused it, with `error`;
- * otherwise nobody knows what it did. Never holds the address.
+ * otherwise what it did is unknown. Never holds the address.
  */
 export class RpcError extends Error {
   override readonly name = 'RpcError'

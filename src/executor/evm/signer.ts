@@ -29,7 +29,7 @@ export async function findAccount(
   const configured = signers.get(name)
   if (configured === undefined) {
     if (viem.isAddress(name)) return await byAddress(viem, chain, viem.getAddress(name))
-    // Nobody is configured to sign: any wallet may.
+    // No signer is configured: any wallet may sign.
     return name === 'default' ? { kind: 'watched', address: null } : { kind: 'unknown' }
   }
   if (typeof configured !== 'string') return signing(viem, configured)

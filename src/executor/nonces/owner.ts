@@ -11,7 +11,7 @@ import { Turnstile } from './turnstile.js'
 export interface NonceChain {
   /** Transactions of the account in blocks, and with those that wait for a block. */
   counts(): Promise<{ readonly included: number; readonly pending: number }>
-  /** Sends signed bytes again; rejects when nobody says whether they were taken. */
+  /** Sends signed bytes again; rejects when no endpoint says whether they were taken. */
   resend(transaction: SignedTransaction): Promise<'held' | 'refused'>
   /** Hears of a transaction that the chain had in a block, and whose nonce is free again. */
   reorged?(transaction: ReorgedTransaction): void
@@ -43,8 +43,8 @@ interface Reservation {
  * 1. One transaction at a time is between its preparation and the answer to its first sending.
  * 2. A nonce is given to a second transaction only when the first was never sent, or the chain
  *    refuses it: of two transactions with one nonce at most one takes effect.
- * 3. No nonce is left out: what was sent and is not known to the chain is sent again first. Whoever
- *    prepares the next is told of what had been included before.
+ * 3. No nonce is left out: what was sent and is not known to the chain is sent again first. The
+ *    next preparation returns what had been included before.
  */
 export class NonceOwner {
   readonly #turnstile: Turnstile
@@ -148,7 +148,7 @@ export class NonceOwner {
         continue
       }
       if (!reservation.wasSent) {
-        // The node counts a transaction that we have not sent: somebody else's stands here.
+        // The node counts a transaction that we have not sent: another sender's stands here.
         if (nonce >= pending) return nonce
         this.#supersede(nonce)
         this.#reserved.delete(nonce)

@@ -28,8 +28,8 @@ export interface ConfirmOptions {
 /**
  * Waits until a transaction stands under the wanted number of blocks and is still there (W11).
  * Throws {@link ChainStepFailure}: `reverted`, `replaced`, `nonce_conflict`, `reorged_out`,
- * `expired`, `wallet_mismatch`; `timed_out` or the last failure of the endpoint when nobody knows.
- * A next attempt of the step goes on waiting.
+ * `expired`, `wallet_mismatch`; `timed_out` or the last failure of the endpoint when the outcome is
+ * unknown. A next attempt of the step waits again.
  */
 export async function confirmTransaction(
   ctx: BlockContext,
@@ -184,7 +184,7 @@ class Watch {
           transaction: by
         })
       : this.#failure('nonce_conflict', {
-          message: 'somebody else has used its nonce',
+          message: 'another transaction has used its nonce',
           transaction: by
         })
   }

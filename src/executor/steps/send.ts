@@ -71,7 +71,7 @@ async function oneTransaction(
   }
 }
 
-/** What the account has lost is told with its next write: the run that sent it may be over. */
+/** The next write of the account reports what it has lost: the run that sent it may be over. */
 function tellReorged(
   ctx: BlockContext,
   { transaction, reorged = [] }: Prepared & { readonly kind: 'signed' }
@@ -124,7 +124,9 @@ async function handOver(
     ...(timeoutMs === undefined ? {} : { timeoutMs })
   })
   if (answer.action === 'deny') {
-    throw new ChainStepFailure(chainFailure('denied', { ...about, message: 'nobody signs it' }))
+    throw new ChainStepFailure(
+      chainFailure('denied', { ...about, message: 'its signer refused it' })
+    )
   }
   if (answer.action === 'timeout') {
     const message = 'no wallet has answered in time'

@@ -16,7 +16,7 @@ const readingIntents: ReadonlySet<string> = new Set([
   'system.verify'
 ])
 
-/** Whether a text may come to this action at all, whoever resolves it. */
+/** Whether a text may resolve to this action at all, whichever resolver reads it. */
 export function mayBeTold(action: string): boolean {
   return !isSystemIntent(action) || readingIntents.has(action)
 }
@@ -36,7 +36,7 @@ export type CheckedAnswer =
   | { readonly kind: 'unusable'; readonly problem: string }
 
 /**
- * Checks the answer of an AI provider as one checks input of a stranger: an action it was told of,
+ * Checks the answer of an AI provider as one checks input of a stranger: an action it was given,
  * a plain payload of bounded size, no member besides. It chooses neither the package that does it
  * nor the words that are kept.
  */
@@ -49,7 +49,7 @@ export function checkAnswer(
   if (parsed.data.action === null) return { kind: 'none' }
   const { action, payload } = parsed.data
   if (!question.actions.some((known) => known.action === action) || !mayBeTold(action)) {
-    return unusable('its action is not among those it was told of')
+    return unusable('its action is not among those it was given')
   }
   if (Object.keys(payload).some((key) => key.startsWith('$'))) {
     return unusable('its payload has a reserved member')

@@ -2,7 +2,7 @@ import type { Json } from '../../core/index.js'
 import type { Resolution } from './resolution.js'
 
 /**
- * Texts that the kernel understands by itself, so that they are sent to nobody (semantics.md K11).
+ * Texts that the kernel understands by itself, so that they are sent nowhere (semantics.md K11).
  * Each pattern is the whole text: what has more to say is not understood, rather than half
  * understood. Letters of patterns are ASCII, so that no version of Unicode changes a match (D4).
  */

@@ -21,7 +21,7 @@ const input = z.strictObject({
       })
     )
     .max(limits.KNOWN_ACTIONS_MAX),
-  /** Null: nobody is asked. */
+  /** Null: no provider is asked. */
   provider: z.string().nullable()
 })
 

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.js'
 
-/** An action that text may come to, as a provider is told of it. */
+/** An action that text may resolve to, as a provider gets it. */
 export interface KnownAction {
   readonly action: string
   /** What it does, from the manifest that offers it: text by a stranger. */

@@ -63,7 +63,7 @@ class Planner {
     this.#inputsOf = inputs
   }
 
-  /** Adds what an intent rests on, and then the intent; or says why that cannot be. */
+  /** Adds what an intent depends on, and then the intent; or says why that cannot be. */
   add(
     intent: Pick<Intent, 'action' | 'payload'>,
     above: readonly string[]

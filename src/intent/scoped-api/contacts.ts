@@ -28,7 +28,8 @@ function keyOf(name: string): string {
 }
 
 /**
- * `{ name }` gives `{ contact }`, which is null when nobody is known; `{}` gives `{ contacts }`.
+ * `{ name }` gives `{ contact }`, which is null when the name is unknown; `{}` gives `{ contacts
+ * }`.
  */
 const read = stateful({
   name: 'contacts.read',

@@ -4,7 +4,7 @@ import { type HostCapability, stateful } from './host-capability.js'
 import { accountName } from './wallet-amounts.js'
 
 /**
- * Messages that were sent, as state under the root; delivering them is for whoever reads them:
+ * Messages that were sent, as state under the root; their reader delivers them:
  *
  * ```
  * messages/<to>/<milliseconds, 15 digits>-<id>

@@ -9,8 +9,8 @@ import { walletCapabilities } from './wallet.js'
 
 /**
  * Everything a package may be granted beside `storage.read`, `storage.write`, `now`, `random` and
- * `uuid`, which the sandbox answers itself (semantics.md K6). `display.timerTick` has nobody behind
- * it yet: a call of it is refused as `not_available`.
+ * `uuid`, which the sandbox answers itself (semantics.md K6). `display.timerTick` has no host
+ * yet: a call of it is refused as `not_available`.
  */
 export function createScopedApi(options: { readonly network?: NetworkOptions } = {}): ScopedApi {
   const all: readonly HostCapability[] = [

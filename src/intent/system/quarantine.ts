@@ -32,7 +32,7 @@ export function quarantineRun(work: SystemWork): Json {
 const release = z.strictObject({ run: z.string().refine(isRunId) })
 
 /**
- * `system.release`: `{ run }`; the owner lets a run go on under the code that is here. The entry
+ * `system.release`: `{ run }`; the owner lets a run continue under the registered code. The entry
  * stays, so that the same difference does not mark the run again.
  */
 export function releaseRun(work: SystemWork): Json {

@@ -29,7 +29,7 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
   'system.upgrade': upgradeVersions
 }
 
-/** Only the owner's, whoever else may administer (K13). */
+/** Only the owner's, also where others may administer (K13). */
 const ownerOnly: ReadonlySet<string> = new Set([
   'system.export',
   'system.identity.create',

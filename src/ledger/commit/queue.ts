@@ -32,7 +32,7 @@ interface Wait {
  *
  * Invariants:
  * - L1 Items are written in the order of `push`; while one flush is under way the next collects.
- * - D2 A flush begins when somebody waits or enough is ready; a wait ends after the fsync.
+ * - D2 A flush begins when a caller waits or enough is ready; a wait ends after the fsync.
  * - L3 After a failed write nothing is written any more, and every wait is rejected.
  * - K10 While it is held nothing is written; what is pushed waits.
  */
@@ -117,7 +117,7 @@ export class CommitQueue<Item> {
     })
   }
 
-  /** Goes on after {@link hold} with what was pushed meanwhile. */
+  /** Continues after {@link hold} with what was pushed meanwhile. */
   release(): void {
     this.#isHeld = false
     if (this.#isDue()) this.#schedule()
@@ -129,14 +129,14 @@ export class CommitQueue<Item> {
     this.#failure = error
     this.#items = []
     this.#bytes = 0
-    // What was being written may be there or not: nobody is shown it before it is read again.
+    // What was being written may be there or not: it is not shown before it is read again.
     this.#writing = []
     this.#writingBytes = 0
     for (const wait of this.#waits.values()) wait.reject(error)
     this.#waits.clear()
   }
 
-  // Runs that go on in the same turn of the event loop share the flush.
+  // Runs that continue in the same turn of the event loop share the flush.
   #schedule(): void {
     if (this.#flushing || this.#scheduled) return
     this.#scheduled = true
@@ -211,7 +211,7 @@ function newWait(): Wait {
     resolve = onDone
     reject = onFail
   })
-  // Whoever asked gets the rejection; a second handler keeps a dropped wait from ending the
+  // The caller gets the rejection; a second handler keeps a dropped wait from ending the
   // process.
   promise.catch(() => undefined)
   return { promise, resolve, reject }

@@ -27,7 +27,7 @@ export class CurrentState {
   readonly #lists: ListedPrefixes
   readonly #tree: (() => StateTree) | undefined
 
-  /** `tree` gives the state's tree, queued changes included; absent where nobody knows it. */
+  /** `tree` gives the state's tree, queued changes included; absent where it is unknown. */
   constructor(store: Store, keys: StoreKeys, tree: (() => StateTree) | undefined) {
     this.#store = store
     this.#keys = keys

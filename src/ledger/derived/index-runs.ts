@@ -30,7 +30,7 @@ const PAGE_ENTRIES = 512
  * them and no value grows with history (L5).
  *
  * A page holds entries of 16 bytes in ascending order: 8 bytes of the hash, 5 bytes commit number,
- * 3 bytes ordinal, big-endian. Two hashes may share 8 bytes: whoever looks up reads each candidate.
+ * 3 bytes ordinal, big-endian. Two hashes may share 8 bytes: a look-up reads each candidate.
  */
 export class IndexRuns {
   readonly #store: Store

@@ -19,7 +19,7 @@ export interface RunDelta {
 }
 
 /**
- * An entry about the run itself. Kept as text: as a rule nobody reads it before it is written, and
+ * An entry about the run itself. Kept as text: as a rule it is not read before it is written, and
  * parsed it would live as long as the stretch does.
  */
 export interface RunNews {

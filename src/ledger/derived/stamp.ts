@@ -14,7 +14,7 @@ import { type Digest, digestText } from './digest.js'
 import type { IndexRun } from './index-runs.js'
 import { codedForm, type RecordForm, uncheckedForm } from './record-form.js'
 
-/** What the derived records cover, and what is needed to go on from there. */
+/** What the derived records cover, and what is needed to continue from there. */
 export interface Stamp {
   /** Commit records covered: the next one to derive from. */
   readonly seq: number

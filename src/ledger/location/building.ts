@@ -50,7 +50,7 @@ async function isPending(realPath: string, name: DataDirectory): Promise<boolean
   return (await readIfPresent(pendingFile(realPath, name))) !== undefined
 }
 
-/** Directories that were begun and not finished: somebody builds them now, or died. */
+/** Directories that were begun and not finished: a process builds them now, or died. */
 export async function unfinished(
   realPath: string,
   live?: DataDirectory
@@ -63,7 +63,7 @@ export async function unfinished(
 }
 
 /**
- * Removes what interrupted builds left behind. Throws `ledger.locked` while somebody is building:
+ * Removes what interrupted builds left behind. Throws `ledger.locked` while a process is building:
  * builders hold the lock of their store until the marker names it.
  */
 export async function removeUnfinished(

@@ -6,7 +6,7 @@
  *
  * - L4 Opening creates nothing; only `initLocation` does. The claim comes before LevelDB's lock.
  * - L9 The marker names the live directory and changes in one rename. A data directory that it has
- *   named is deleted by nobody; one that was begun and not finished, by the next import.
+ *   named is never deleted; one that was begun and not finished, by the next import.
  */
 import { mkdir, realpath, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -256,7 +256,7 @@ class OpenLocation implements Location {
     if (!built.takesPlace) return discardData(realPath, built.name)
     const { followers = [] } = this.#marker
     await this.switchLive(built.name, { followers: [...followers, follower] })
-    // Where this fails, whoever opens the location next does it: the marker stands.
+    // Where this fails, the next opening of the location does it: the marker stands.
     await finishData(realPath, built.name).catch(() => undefined)
   }
 

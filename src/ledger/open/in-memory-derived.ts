@@ -3,8 +3,8 @@ import { openMemoryStore } from '../stores/memory.js'
 import type { KeyRange, Store, StoreItem } from '../stores/port.js'
 
 /**
- * A store whose derived records are in memory: for whoever may not write, and finds those on disk
- * not to be what their stamp says. Everything else comes from the store; nothing goes to it.
+ * A store whose derived records are in memory: for an opening that may not write, and finds those
+ * on disk not to match their stamp. Everything else comes from the store; nothing goes to it.
  */
 export class InMemoryDerived implements Store {
   readonly #store: Store

@@ -17,8 +17,8 @@ export interface LastRecord {
 /**
  * Checks what is stored beside the last receipt against what was signed (L4): its input, its
  * result, and its write set, which has to lead from the root before it to the root after it. The
- * receipt alone is found by its hash; a changed result beside it is found here, before somebody is
- * given it or the receipt is executed again. Throws `ledger.corrupt`.
+ * receipt alone is found by its hash; a changed result beside it is found here, before it is
+ * returned or the receipt is executed again. Throws `ledger.corrupt`.
  */
 export function checkLastReceipt(record: LastRecord, chain: ScannedChain, tip: Tip): void {
   const { key, body } = record

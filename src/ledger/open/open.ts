@@ -129,7 +129,7 @@ async function check(options: CheckOptions): Promise<Found> {
     return await checkChain(options, head, start)
   } catch (error) {
     if (isTallyError(error, 'ledger.newer_version')) throw error
-    // Reads go on as far as they can: the index and the values that are whole.
+    // Reads work as far as they can: the index and the values that are whole.
     const derived = start?.derived ?? nothingDerived(options)
     const { frontier } = derived.stamp
     const tip = { ...genesisTip(identity), receipts: head.receipts, receiptHash: head.receiptHash }

@@ -9,7 +9,7 @@ export interface CallStep {
 }
 
 /**
- * A request under way at the client. Keeps the events that nobody has taken yet; the owner sends no
+ * A request under way at the client. Keeps the events that were not read yet; the owner sends no
  * more of them than it was given room for.
  */
 export class Call {

@@ -32,7 +32,7 @@ export interface OwnerClient {
 }
 
 /**
- * Connects to the owner of a location; undefined when nobody is there.
+ * Connects to the owner of a location; undefined when there is none.
  * Throws `ledger.locked` when the owner serves nothing, `owner.wrong_ledger`,
  * `owner.malformed_message`, `owner.disconnected` (no greeting).
  */

@@ -5,7 +5,7 @@ import type { OwnerFile } from './owner-file.js'
  * A store that writes only while its process is the last one that opened the location.
  *
  * - L13 The owner file is read before each batch, and looked at again before the batch is
- *   acknowledged. LevelDB's lock alone is lost when somebody in the owner's process copies the
+ *   acknowledged. LevelDB's lock alone is lost when code in the owner's process copies the
  *   directory, and a read through LevelDB does not see what another process has written.
  */
 export class FencedStore implements Store {

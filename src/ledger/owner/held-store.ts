@@ -19,7 +19,7 @@ export interface HeldStore {
   readonly location: Location
   /** Writes only while no other process has opened the location (L13). */
   readonly store: Store
-  /** Bound, as a lock; it serves once it is told to. */
+  /** Bound, as a lock; it serves from {@link OwnerSocket.serve} on. */
   readonly socket: OwnerSocket
   /** Closes the store, then the socket, and lets go of the location. */
   close(): Promise<void>
@@ -106,7 +106,7 @@ async function held(
   }
 }
 
-/** Of two that open at once each has replaced the owner file; only the last one may go on. */
+/** Of two that open at once each has replaced the owner file; only the last one may continue. */
 function refuseOthers(realPath: string, owner: OwnerFile): void {
   try {
     owner.check()

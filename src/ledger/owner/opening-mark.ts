@@ -35,7 +35,7 @@ async function take(path: string, realPath: string): Promise<void> {
       return
     } catch (error) {
       const kind = errorNumber(error)
-      // A medium that cannot be written is told of by what comes next.
+      // What comes next reports a medium that cannot be written.
       if (kind !== 'EEXIST') return
       if (!(await isStale(path))) break
       await rm(path, { force: true })

@@ -27,8 +27,8 @@ const FORMAT = 'tally-owner-file'
  * Invariants:
  * - L13 The file is replaced before the store is opened and read afresh before each batch, past any
  *   cache of the store: a writer whose file was replaced or removed writes nothing more.
- * - L13 A batch is acknowledged only if the file was still ours after its sync. Whoever replaced it
- *   opens the store later, and so finds every batch that was acknowledged.
+ * - L13 A batch is acknowledged only if the file was still ours after its sync. The process that
+ *   replaced it opens the store later, and so finds every batch that was acknowledged.
  * - A file that is left behind means nothing: only its replacement does.
  */
 export class OwnerFile {

@@ -9,7 +9,7 @@
  * - L13 It is bound as long as the store is open, as a lock, also where nothing is served: then it
  *   greets with that and hangs up.
  * - Every connection, request, line and stream is bounded; one over a bound is refused, and the
- *   others go on.
+ *   others continue.
  */
 import { chmod, rm } from 'node:fs/promises'
 import { createServer, type Server, type Socket } from 'node:net'

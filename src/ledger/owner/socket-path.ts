@@ -34,7 +34,7 @@ export interface SocketPlace {
 
 /**
  * The places where the owner of the location may listen, the preferred one first. An owner without
- * `XDG_RUNTIME_DIR` listens in the temporary directory, so whoever looks for one looks at both.
+ * `XDG_RUNTIME_DIR` listens in the temporary directory, so a client looks at both.
  */
 export function socketPlaces(
   realPath: string,

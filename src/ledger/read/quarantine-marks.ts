@@ -16,7 +16,7 @@ export interface QuarantineMark {
   readonly provider: string | null
   /** The first field of the receipt, or of the journal, that differs. */
   readonly field: string
-  /** Whether the owner has let the run go on since. */
+  /** Whether the owner has released the run since. */
   readonly isReleased: boolean
 }
 

@@ -6,7 +6,7 @@ export const HEAD_VERSION = 1
 /** Where an identity's chain, state and log stand after a commit (formats.md §6). */
 export interface Head {
   /**
-   * Grows by one each time somebody opens the ledger for writing: it fences off earlier writers.
+   * Grows by one with each opening of the ledger for writing: it fences off earlier writers.
    */
   readonly epoch: number
   /** Head root (formats.md §4). */

@@ -19,8 +19,8 @@ interface Look {
 
 /**
  * What a snapshot of a store holds. The records are read twice, since a snapshot begins with its
- * counts; both passes see the same commit, whoever writes meanwhile. Every link of the chain is
- * checked on the way: a ledger whose chain is damaged throws `ledger.corrupt`.
+ * counts; both passes see the same commit, whatever is written meanwhile. Every link of the chain
+ * is checked on the way: a ledger whose chain is damaged throws `ledger.corrupt`.
  */
 export class SnapshotContents {
   readonly head: Head

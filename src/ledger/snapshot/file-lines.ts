@@ -10,7 +10,7 @@ const NEWLINE = 0x0a
  * The lines of a snapshot file, unpacked when its name ends in `.gz`.
  *
  * Owns: the open file. Does not own: what a line means. Holds no more than one line and one chunk:
- * whoever asks for a line says how long it may be.
+ * the reader of a line says how long it may be.
  */
 export class SnapshotFileLines {
   readonly path: string
@@ -23,7 +23,7 @@ export class SnapshotFileLines {
   private constructor(path: string, streams: readonly Readable[], last: Readable) {
     this.path = path
     this.#streams = streams
-    // Told to whoever reads on; a failure before that would end the process.
+    // The next read throws it; a failure before that would end the process.
     last.on('error', () => undefined)
     this.#chunks = last[Symbol.asyncIterator]()
   }

@@ -7,12 +7,12 @@ import { verifyLedger } from '../verify/verify.js'
 
 /** How what a snapshot holds stands to the ledger that is there. */
 export type SnapshotRelation =
-  /** It goes on from there. */
+  /** It continues the ledger. */
   | 'extends'
   /** The ledger has all of it, and maybe more. */
   | 'held'
 
-/** The commits of the ledger that is there; it may go on meanwhile. */
+/** The commits of the ledger that is there; it may grow meanwhile. */
 export class History {
   readonly #store: Store | undefined
   readonly #keys: StoreKeys

@@ -8,10 +8,10 @@ import { SnapshotReader } from './read.js'
 /**
  * Imports a snapshot at a location whose ledger this process has open (semantics.md K2, K10).
  *
- * - L9 It is built and verified beside the ledger, which goes on. Only then it is in mode
+ * - L9 It is built and verified beside the ledger, which continues. Only then it is in mode
  *   `restoring`, in which nothing is committed: it is compared with what was built, and the marker
  *   changes. Whatever fails or dies before leaves what was there.
- * - K10 Once the marker has changed the ledger takes nothing more; whoever opens the location next
+ * - K10 Once the marker has changed the ledger takes nothing more; the next opening of the location
  *   reads the imported one.
  *
  * Throws what `importSnapshot` throws, and the refusal of a ledger that takes nothing.
@@ -47,7 +47,10 @@ export async function importIntoOpen(
   }
 }
 
-/** Whether the marker on disk still names this directory: only then may anything more be told. */
+/**
+ * Whether the marker on disk still names this directory: only then may anything more be
+ * acknowledged.
+ */
 async function isLive(realPath: string, name: string): Promise<boolean> {
   const found = await inspectLocation(realPath).catch(() => undefined)
   return found?.marker.live === name

@@ -4,7 +4,7 @@ import type { AbsenceProof, LeafProof, MembershipProof, Sibling } from './proof.
 
 /**
  * Checks of state proofs, the same as ICS-23 makes with `tendermintSpec`. They need the proof, the
- * storage root and what is claimed, and no tree. Sound for a root that somebody recomputed from the
+ * storage root and what is claimed, and no tree. Sound for a root that was recomputed from the
  * entries; a signer who builds an unsorted tree could make false absence proofs (formats.md §4).
  */
 

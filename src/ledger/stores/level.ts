@@ -6,8 +6,8 @@
  *
  * - S1 One commit is one chained batch with `sync: true`.
  * - S2 One commit is written at a time.
- * - S3 What a condition names is read once: the lock keeps everybody else from changing it.
- * - S5 LevelDB goes on after a failed append and loses what it acknowledges later; so after the
+ * - S3 What a condition names is read once: the lock keeps every other process from changing it.
+ * - S5 LevelDB continues after a failed append and loses what it acknowledges later; so after the
  *   first failed write this driver refuses every other.
  * - L4 Nothing is created unless `create` says so: LevelDB takes a missing CURRENT for a new
  *   database and deletes the tables of the old one.
@@ -48,7 +48,7 @@ export async function openLevelStore({
 /**
  * Throws `ledger.locked` while another process has the directory open, and what
  * {@link openLevelStore} throws of a directory without a database. LevelDB takes its lock before it
- * looks whether there is a database, so an open that must not find one tells of the lock and
+ * looks whether there is a database, so an open that must not find one reports the lock and
  * recovers nothing.
  */
 export async function probeLevelLock(path: string): Promise<void> {
@@ -242,7 +242,7 @@ async function* pages(
       const page = await next
       if (page.length === 0) return
       next = iterator.nextv(PAGE_ENTRIES)
-      // Whoever goes on is told of a failure; whoever does not has no use for it.
+      // The next iteration throws a failure; an iteration that stops has no use for it.
       next.catch(() => undefined)
       yield* page
     }

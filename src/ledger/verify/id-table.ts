@@ -9,7 +9,7 @@ const SLOTS_PER_ROW = 2
  * Ids as 32 bytes each outside of the JavaScript heap, numbered in the order in which they came.
  *
  * Owns: the bytes of the ids and an index over them. Does not own: what stands beside an id; the
- * number that an id has is a place in an array of whoever keeps it.
+ * number that an id has is a place in an array of its keeper.
  *
  * Invariants:
  * 1. Ids are compared whole: one that is not 64 digits of lower-case hex stands as its SHA-256.

@@ -7,7 +7,7 @@ const BATCH = 128
 const OPEN_BATCHES = 4
 
 /**
- * Checks signatures in the thread pool while the caller goes on: a bounded number of batches is
+ * Checks signatures in the thread pool while the caller continues: a bounded number of batches is
  * open, so that memory stays flat and a bad signature is found soon.
  */
 export class SignatureWindow<Place> {

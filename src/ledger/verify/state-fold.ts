@@ -8,7 +8,7 @@ import type { StateView } from './report.js'
 
 /**
  * State folded out of write sets, receipt by receipt: tree and roots as the writer computed them,
- * and the values themselves for whoever re-executes. Memory grows with the state, not with history.
+ * and the values themselves for re-execution. Memory grows with the state, not with history.
  */
 export class StateFold implements StateView {
   readonly #values = new Map<string, string | undefined>()

@@ -233,7 +233,7 @@ class Verification {
     }
   }
 
-  /** What {@link #seen} finds out on the way, for when nobody looks at the bodies themselves. */
+  /** What {@link #seen} finds out on the way, for when no hook reads the bodies themselves. */
   #checkBodies(stored: StoredReceiptText, receipt: Receipt, bodies: CheckedBodies): void {
     const { payload, raw, sealed } = receipt.inputPayload
     if (raw !== undefined) bodies.checkValue(raw as never)

@@ -102,7 +102,7 @@ export class Issues {
     return new Issues(this.#found, [], { ...this.#details, protocol })
   }
 
-  /** A list that is thrown away: what is wrong is told elsewhere. */
+  /** A list that is thrown away: what is wrong is reported elsewhere. */
   silenced(): Issues {
     return new Issues([], this.#at, this.#details)
   }

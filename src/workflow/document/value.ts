@@ -3,7 +3,7 @@ import type { DocumentPath, Json } from '../../core/index.js'
 
 /**
  * A value of an AIS document (W3): an object with exactly one key. `detect` leaves the choice to
- * whoever runs the plan; the others are the values of `docs/spec/expressions.md`.
+ * the caller of the plan; the others are the values of `docs/spec/expressions.md`.
  */
 export type AisValue =
   | { readonly lit: Json }

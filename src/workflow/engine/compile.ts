@@ -13,7 +13,7 @@ export function definitionOf(
   options: {
     readonly policy: Policy
     readonly mode: RunMode
-    /** Inside of another document: then nobody has checked its inputs before it begins. */
+    /** Inside another document: then its inputs were not checked before it begins. */
     readonly isUsed?: boolean
   }
 ): PlanDefinition {

@@ -4,7 +4,7 @@ import type { ChainFailure } from '../../executor/index.js'
 import { diagnosticIn, type NodeDiagnostic, nodeDiagnostic } from '../diagnostic/diagnostic.js'
 import { parsePatches } from '../readiness/patch.js'
 
-/** What stands in a node's way: it has failed, or it waits for somebody. */
+/** What stands in a node's way: it has failed, or it waits for a person. */
 export interface NodeTrouble {
   readonly nodeId: string
   readonly path: string
@@ -50,7 +50,7 @@ export function shown(request: Json): Json {
 }
 
 /**
- * Whether an answer to a failed node of a workflow changes what nobody may change (W3): it may hold
+ * * Whether an answer to a failed node of a workflow changes what must not change (W3): it may hold
  * `patches` below the roots that can be changed, and nothing else. Other waits are not judged.
  */
 export function overreaches(
@@ -102,7 +102,7 @@ function timedOut(path: string, end: JsonObject, definition: Json): NodeDiagnost
   return nodeDiagnostic({
     code: isUnknown ? 'unknown_outcome' : 'timed_out',
     message: isUnknown
-      ? 'its time was over after something was sent; nobody knows yet what became of it'
+      ? 'its time was over after something was sent; whether it took effect is unknown yet'
       : 'its time was over before it was done; nothing was sent',
     nodeId: nodeIn(path),
     chain: text(node?.['chain']),
@@ -118,7 +118,7 @@ function timedOut(path: string, end: JsonObject, definition: Json): NodeDiagnost
 
 /**
  * The diagnostic of a transaction that a run has as confirmed and that is not in its block any
- * more, or of which nobody can say. Its node and its receipt stay as they are; `retry` is to send
+ * more, or whose status is unknown. Its node and its receipt stay as they are; `retry` is to send
  * the same bytes again, or to ask again.
  */
 export function reorgDiagnostic(

@@ -140,7 +140,7 @@ async function accountPatch(
     const patch = { op: 'set', path: 'ctx.wallet_address', value: address } as const
     return { patches: [patch], choices: {} }
   } catch (error) {
-    // Where nobody knows an account, a person is asked for the address.
+    // Where no account is known, a person is asked for the address.
     if (error instanceof EffectFailure) return undefined
     throw error
   }

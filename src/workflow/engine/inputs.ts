@@ -27,7 +27,7 @@ export function inputsBlock(version: string): Block {
       throw new NodeFailure(
         nodeDiagnostic({
           ...invalidInputs(prepared.problems),
-          // Whoever gives the inputs stands outside: nothing inside can be retried or patched.
+          // The inputs come from outside: nothing inside can be retried or patched.
           phase: 'plan',
           retryable: false,
           sent: false,

@@ -21,8 +21,8 @@ const outputsInput = z.strictObject({
 type OutputsInput = z.infer<typeof outputsInput>
 
 /**
- * Computes the outputs of a workflow from what its nodes gave and were told; asks for what is still
- * missing, as every node does (W3).
+ * Computes the outputs of a workflow from what its nodes returned and were given; asks for what is
+ * still missing, as every node does (W3).
  */
 export function outputsBlock(values: () => CompileValues, version: string): Block {
   return defineBlock({
@@ -49,7 +49,7 @@ function runtimeFor(ctx: BlockContext, { plan, given, nodes }: OutputsInput): Ai
   return applyPatches(plan, { ...prepared.runtime, ...results }, patches).runtime
 }
 
-/** The outputs as far as they are known, and the paths that somebody still has to give. */
+/** The outputs as far as they are known, and the paths that a person still has to give. */
 function computed(
   ctx: BlockContext,
   { outputs, amounts }: OutputsInput,

@@ -29,7 +29,7 @@ export interface RunMode {
   readonly yes: boolean
 }
 
-/** What a node's block is told about it; it stands in the definition of the run. */
+/** What a node's block gets about it; it stands in the definition of the run. */
 export interface NodeSpec {
   readonly node: AisPlanNode
   readonly plan: Pick<AisPlan, 'inputs' | 'policy'>
@@ -44,7 +44,7 @@ export interface NodeInput {
   readonly given: Json
   /** Results of the nodes it waits for; null for one that a person skipped. */
   readonly nodes: Readonly<Record<string, Json>>
-  /** Changes that somebody decided on after a failure of the node. */
+  /** Changes that a person decided on after a failure of the node. */
   readonly patches?: readonly Json[] | undefined
 }
 

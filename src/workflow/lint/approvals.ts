@@ -3,7 +3,7 @@ import { issuesOf, type LintNode, type LintSubject } from './subject.js'
 
 const unlimited: ReadonlySet<unknown> = new Set(['max', String(2n ** 256n - 1n)])
 
-/** Approvals without limit, to whoever the caller names, or given whether needed or not. */
+/** Approvals without limit, to an address that the caller names, or given without need. */
 export function lintApprovals({ nodes }: LintSubject, issues: Issues): void {
   for (const node of nodes) {
     if (node.action?.risk_tags.includes('approval') !== true) continue

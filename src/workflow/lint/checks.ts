@@ -3,7 +3,7 @@ import { issuesOf, type LintNode, type LintSubject } from './subject.js'
 
 /**
  * Checks that a protocol recommends around its actions and that the workflow does not make (W12):
- * queries before, queries after; and sends to another chain whose arrival nobody waits for.
+ * queries before, queries after; and sends to another chain whose arrival no node waits for.
  */
 export function lintChecks({ nodes, byId }: LintSubject, issues: Issues): void {
   for (const node of nodes) {

@@ -117,7 +117,7 @@ function expandStep(parts: StepParts, shared: Issues, issues: Issues): Expanded 
   return { planNode, source, asks: reader.asks }
 }
 
-/** The state that a query reads; only reads of a contract can be told one. */
+/** The state that a query reads; only reads of a contract can be given one. */
 function blockOf(
   { callable }: ResolvedNode,
   { execution: { type } }: ResolvedStep,

@@ -14,7 +14,7 @@ export interface AisPlan {
   readonly name: string
   readonly version: string
   readonly inputs: Readonly<Record<string, PlanInput>>
-  /** Defaults of `policy`, which whoever runs the plan may replace. */
+  /** Defaults of `policy`, which the caller of the plan may replace. */
   readonly policy: Readonly<Record<string, Json>>
   /** Sorted by depth in the graph, then by id. */
   readonly nodes: readonly AisPlanNode[]

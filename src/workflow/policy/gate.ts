@@ -7,7 +7,7 @@ import type { ReadyNode } from '../readiness/readiness.js'
 import { compareDecimals } from '../type/check.js'
 import { type Policy, tighterConstraints, tokenKey } from './policy.js'
 
-/** Whether an action goes on, asks, or is refused (W12). */
+/** Whether an action proceeds, asks, or is refused (W12). */
 export interface Verdict {
   readonly kind: 'ok' | 'confirm' | 'block'
   /** Why it asks or is refused; stable labels with their facts. */

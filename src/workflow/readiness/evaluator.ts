@@ -106,7 +106,7 @@ export class Evaluator {
   }
 
   /**
-   * Notes what a condition about the node's own results will read and somebody may still give, so
+   * Notes what a condition about the node's own results will read and a person may still give, so
    * that it is asked for before anything is done. What is tested with `has()` may be absent.
    */
   foresee(scoped: ScopedValue, place: string): void {

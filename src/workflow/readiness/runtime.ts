@@ -5,7 +5,7 @@ import { typedAs } from '../type/check.js'
 /** What the values of a plan read: given from outside, but for `nodes`. All plain JSON. */
 export interface AisRuntime {
   readonly inputs: JsonObject
-  /** Of whoever runs the plan, e.g. `wallet_address`. */
+  /** Of the caller of the plan, e.g. `wallet_address`. */
   readonly ctx: JsonObject
   /** Addresses by name, or by chain or node and then by name (W8). */
   readonly contracts: JsonObject

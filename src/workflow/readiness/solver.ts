@@ -45,7 +45,7 @@ export function defaultSolver(
   return { kind: 'ask', request: missingRequest(plan, node, { missing, choices }) }
 }
 
-/** What somebody has to give, with the types that the workflow declares. */
+/** What a person has to give, with the types that the workflow declares. */
 export function missingRequest(
   plan: Pick<AisPlan, 'inputs'>,
   node: { readonly id: string; readonly chain: string | null },

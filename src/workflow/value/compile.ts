@@ -23,7 +23,7 @@ export const rootsOf: Readonly<Record<Scope, readonly string[]>> = {
   protocol: ['params', 'ctx', 'contracts', 'calculated', 'policy', 'query', 'steps', 'detect']
 }
 
-/** A choice that somebody else has to make before the value is known. */
+/** A choice that has to be made before the value is known. */
 export interface OpenChoice {
   /** Names it among the choices of its node: the place of the value. */
   readonly key: string

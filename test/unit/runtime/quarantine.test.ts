@@ -252,7 +252,7 @@ describe('a run that comes out otherwise', () => {
     const tally = await open({ mode: 'replay' })
     const { receipts, quarantined: marks, warnings } = tally.status()
     expect([receipts, marks]).toEqual([1, []])
-    expect(warnings.join()).toContain('comes out differently')
+    expect(warnings.join()).toContain('gives another result when it is executed again')
   })
 
   it('K10: a host may refuse new runs of the version, until the run is released', async () => {
