@@ -2,13 +2,7 @@ import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { TallyError } from '../core/index.js'
 import { exitCodeOf } from './frame/exit-codes.js'
-import {
-  type CommonOptions,
-  createFrame,
-  type ExitCode,
-  exitCodes,
-  type Frame
-} from './frame/frame.js'
+import { createFrame, type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { escapeText } from './frame/text.js'
 import { adder, type Launch } from './program/add.js'
 import { addIntentCommands } from './program/intents.js'
@@ -25,15 +19,26 @@ import { addUpgradeCommands } from './program/upgrading.js'
  * does not pay for a slow one.
  */
 
-/** Runs one command line; sets the exit code and ends the process when all is written. */
+/** Where a command line is typed. */
+export type Place = Parameters<typeof createFrame>[1]
+
+/** Runs the command line of this process, and ends the process when all is written. */
 export async function main(words: readonly string[]): Promise<void> {
-  process.stdout.once('error', endUnread)
-  process.stdout.on('error', () => undefined)
-  process.stderr.on('error', () => undefined)
+  const { stdout, stderr, env: environment } = process
+  stdout.once('error', endUnread)
+  stdout.on('error', () => undefined)
+  stderr.on('error', () => undefined)
+  const exitCode = await perform(words, { stdout, stderr, environment, cwd: process.cwd() })
+  // Blocks may have left connections open; what had to be kept is in the ledger.
+  process.exit(exitCode)
+}
+
+/** Runs one command line, and gives its exit code when all is written. */
+export async function perform(words: readonly string[], place: Place): Promise<ExitCode> {
   let exitCode: ExitCode = exitCodes.done
-  let frame = frameOf({ json: words.includes('--json') })
-  const program = build((options, run) => {
-    frame = frameOf(options)
+  let frame = createFrame({ json: words.includes('--json') }, place)
+  const program = build(place, (options, run) => {
+    frame = createFrame(options, place)
     return run(frame).then((code) => {
       exitCode = code
     })
@@ -44,18 +49,12 @@ export async function main(words: readonly string[]): Promise<void> {
     exitCode = showFailure(frame, error)
   }
   await frame.output.flushed()
-  // Blocks may have left connections open; what had to be kept is in the ledger.
-  process.exit(exitCode)
+  return exitCode
 }
 
 /** When the output is closed, a run is parked, and everything else ends without a word. */
 function endUnread(): void {
   if (!process.emit('SIGTERM')) process.exit(exitCodes.unread)
-}
-
-function frameOf(options: CommonOptions): Frame {
-  const { stdout, stderr, env: environment } = process
-  return createFrame(options, { stdout, stderr, environment, cwd: process.cwd() })
 }
 
 function showFailure(frame: Frame, error: unknown): ExitCode {
@@ -71,16 +70,16 @@ function showFailure(frame: Frame, error: unknown): ExitCode {
   return exitCodes.usage
 }
 
-function build(launch: Launch): Command {
+function build({ stdout, stderr }: Place, launch: Launch): Command {
   const program = new Command('tally')
     .description('Run multi-step work that can be proved: durable, signed, re-executable.')
     .version(packageVersion(), '-V, --version')
     .exitOverride()
     .configureOutput({
-      writeOut: (shown) => process.stdout.write(escapedLines(shown)),
+      writeOut: (shown) => stdout.write(escapedLines(shown)),
       // Told by showFailure, as every other error is.
       outputError: () => undefined,
-      writeErr: (shown) => process.stderr.write(escapedLines(shown))
+      writeErr: (shown) => stderr.write(escapedLines(shown))
     })
     .showHelpAfterError(false)
   const add = adder(program, launch)

@@ -8,12 +8,13 @@ import { type IdentityId, Xorshift128 } from '../../src/core/index.js'
 import { inspectLocation } from '../../src/ledger/index.js'
 import { createRuntime } from '../../src/runtime/index.js'
 import { builtModule } from '../support/built.js'
+import { cases } from '../support/effort.js'
 import { startWriter } from './crash-store/process.js'
 import { keyInForce } from './crash-store/rotate-worker.mjs'
 import { COUNTS_PER_RUN, workerBlocks, workerDocument } from './crash-store/runtime-worker.mjs'
 
-const KILLS = process.env['SOAK'] === '1' ? 100 : 15
-const ROTATION_KILLS = process.env['SOAK'] === '1' ? 60 : 3
+const KILLS = cases({ usual: 6, long: 15, soak: 100 })
+const ROTATION_KILLS = cases({ usual: 3, long: 3, soak: 60 })
 /** Longest life after the last rotation that is waited for, milliseconds: some take less. */
 const ROTATION_MS_MAX = 12
 /** Longest life after the first run that it ended, milliseconds. */

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { bytesOver, type Json, limits } from '../../src/core/index.js'
 import { defineBlock, importSnapshot } from '../../src/index.js'
+import { isLong } from '../support/effort.js'
 import { LedgerOnDisk } from '../support/ledger-on-disk.js'
 
 const LIMIT = limits.VALUE_BYTES_MAX
@@ -82,18 +83,19 @@ describe('limits called BYTES', () => {
     const tally = await disk.open({ blocks: [echo] })
     const ends: string[] = []
     for (const character of ['漢', '"']) values[character] = textOf(character, LIMIT)
-    for (const [does, of] of [
-      ['output', '"'],
-      ['request', '漢'],
+    const kinds = [
       ['response', '"'],
-      ['state', '漢']
-    ] as const) {
+      ['state', '漢'],
+      ['output', '"'],
+      ['request', '漢']
+    ] as const
+    for (const [does, of] of kinds.slice(0, isLong ? 4 : 2)) {
       ends.push((await tally.start(document, { inputs: { does, of } }).result).status)
     }
     // An object around the text, so that the inputs have all the bytes that they may have.
     const of = textOf('"', LIMIT - '{"does":"","of":}'.length)
     ends.push((await tally.start(document, { inputs: { does: '', of } }).result).status)
-    expect(ends).toEqual(['done', 'done', 'done', 'done', 'done'])
+    expect(new Set(ends)).toEqual(new Set(['done']))
     const path = join(disk.directory, 'exported')
     await tally.export({ path })
     await tally.close()

@@ -7,6 +7,7 @@ import {
   type RunHandle,
   type WiredRuntime
 } from '../../src/runtime/index.js'
+import { cases } from '../support/effort.js'
 import { codeOf, Machine, openOn, settleDown, until } from '../support/lives.js'
 
 const ask = defineBlock({
@@ -360,7 +361,7 @@ describe('times and ends of waits', () => {
 })
 
 describe('many parked runs', () => {
-  const RUNS = process.env['SOAK'] === '1' ? 10_000 : 1_000
+  const RUNS = cases({ usual: 300, long: 1_000, soak: 10_000 })
 
   it(`B3: ${RUNS} parked runs are answered after reopening`, async () => {
     const machine = new Machine()

@@ -184,8 +184,9 @@ describe('a run', () => {
 
   it('W10: is asked whether what it has as confirmed still stands, and says what is lost', async () => {
     const forgets = config.replace('=> at(request.hash)', "=> ({ status: 'unknown' })")
-    await project.write('tally.config.ts', forgets)
-    const lost = await project.tally(['diagnose', 'three', '--on-chain', '--json'])
+    await project.write('forgets.config.ts', forgets)
+    const diagnose = ['diagnose', 'three', '--config', 'forgets.config.ts']
+    const lost = await project.tally([...diagnose, '--on-chain', '--json'])
     expect(lost.code).toBe(1)
     expect(documentOf(lost, 'diagnosis')).toMatchObject({
       status: 'done',
@@ -204,7 +205,7 @@ describe('a run', () => {
         }
       ]
     })
-    const sent = await project.tally(['diagnose', 'three', '--send-again'])
+    const sent = await project.tally([...diagnose, '--send-again'])
     expect(sent.code).toBe(1)
     expect(sent.stdout).toContain('reorged_out')
     expect(sent.stdout).toContain('sent again: accepted')

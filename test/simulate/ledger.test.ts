@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { nextTurn } from '../../src/core/index.js'
 import type { Store } from '../../src/ledger/index.js'
+import { cases } from '../support/effort.js'
 import { type OpenLedger, type SimulationReport, simulate } from './harness.js'
 import { realLedger } from './real-ledger.js'
 import seeds from './seeds.json' with { type: 'json' }
 
 /** Seeds of one run; a night's run sets more. */
-const SEEDS = Number(process.env['TALLY_SIMULATION_LEDGER_SEEDS'] ?? 2_000)
+const SEEDS = Number(
+  process.env['TALLY_SIMULATION_LEDGER_SEEDS'] ?? cases({ usual: 600, long: 2_000 })
+)
 const FIRST_SEED = Number(process.env['TALLY_SIMULATION_FIRST_SEED'] ?? 1)
 
 const run = (seed: number) => simulate(seed, realLedger(), { turn: nextTurn })

@@ -2,6 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type VerificationReport, verifyLedgerDeep } from '../../../src/audit/index.js'
 import { Registry } from '../../../src/runtime/registry.js'
+import { cases } from '../../support/effort.js'
 import { testKeys } from '../../support/lives.js'
 import { type Outcome, runScenario, type Scenario } from '../../support/run-to-end.js'
 import { scenarioBlocks } from '../../support/scenario-blocks.js'
@@ -43,7 +44,7 @@ describe('verify with re-execution (P1)', () => {
           expect(report.reexecuted).toBe(outcome.receipts.length)
         }
       ),
-      { numRuns: 12 }
+      { numRuns: cases({ usual: 5, long: 12 }) }
     )
   })
 })

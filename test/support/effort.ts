@@ -1,0 +1,17 @@
+/**
+ * How much the tests do. `npm test` does what fits in a few minutes. `LONG=1`, as `.ci/run` sets
+ * it, does all cases and types each command in a process of its own; `SOAK=1` (`npm run soak`)
+ * takes fresh seeds and far more cases.
+ */
+export const isSoak = process.env['SOAK'] === '1'
+export const isLong = isSoak || process.env['LONG'] === '1'
+
+/** A count of cases by how much the tests do. */
+export function cases(counts: {
+  readonly usual: number
+  readonly long: number
+  readonly soak?: number
+}): number {
+  if (isSoak && counts.soak !== undefined) return counts.soak
+  return isLong ? counts.long : counts.usual
+}
