@@ -40,6 +40,8 @@ export {
 } from './block/index.js'
 export {
   type Clock,
+  type DigestedWait,
+  digestOf,
   type Environment,
   type ErrorCode,
   type Hash,

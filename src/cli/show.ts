@@ -1,4 +1,4 @@
-import { isTallyError, type JsonObject, timeText } from '../core/index.js'
+import { checkWait, isTallyError, type JsonObject, timeText } from '../core/index.js'
 import type { ReceiptView, RunView } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { receiptNamed } from './frame/receipt-name.js'
@@ -43,6 +43,7 @@ function showRun(frame: Frame, view: RunView): void {
   const { output } = frame
   const { paint } = output
   const { id, name, status, startedAt, updatedAt, definitionHash, input, response } = view
+  for (const wait of view.waits) checkWait(id, wait)
   output.document('run', view)
   output.line(text`${paint('bold', id)} ${statusText(paint, status)}`)
   if (view.quarantined) {

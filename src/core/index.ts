@@ -73,4 +73,5 @@ export {
   VersionTable,
   versionedName
 } from './versions.js'
+export { checkWait, type DigestedWait, digestOf } from './wait-digest.js'
 export { Xorshift128 } from './xorshift128.js'

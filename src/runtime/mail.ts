@@ -11,8 +11,8 @@ import type { Ledger } from '../ledger/index.js'
 import type { RunDocuments } from '../workflow/index.js'
 import { commandIn, isSameCommand, namedCommand } from './commands.js'
 import { asksForValues, EarlierAnswers } from './earlier-answers.js'
+import { waitsOf } from './ended.js'
 import { type Command, checkBytes, copyOf } from './messages.js'
-import { waitsOf } from './standing.js'
 
 export interface MailOptions {
   readonly ledger: Ledger

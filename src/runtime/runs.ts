@@ -3,8 +3,9 @@ import { copyJson, type Json, type RunId, TallyError } from '../core/index.js'
 import type { RunRecord } from '../ledger/index.js'
 import { Beginnings, type Driven } from './beginnings.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
+import { isEnded, waitsOf } from './ended.js'
 import { cancelAnyway } from './ending-runs.js'
-import { type Compiled, isEnded, Known, resultIn, type Settled, whenBegun } from './known.js'
+import { type Compiled, Known, resultIn, type Settled, whenBegun } from './known.js'
 import { LeftBehind } from './left-behind.js'
 import { LoneEnds } from './lone-ends.js'
 import { Mail } from './mail.js'
@@ -14,7 +15,7 @@ import { rebuildRun } from './rebuild.js'
 import type { CompiledRoot } from './registry.js'
 import { RestingRuns } from './resting-runs.js'
 import type { RunsOptions, StartTerms } from './run-terms.js'
-import { isKernelStep, presentEvents, waitsOf } from './standing.js'
+import { isKernelStep, presentEvents } from './standing.js'
 
 /**
  * The runs of one ledger in this process: starting them, parking them, taking them up again.
@@ -327,9 +328,8 @@ export class Runs {
   /** Reads the events of a run from now on; begins with what it waits for, or with its end. */
   read(runId: RunId, known: Known): AsyncIterable<DeliveredEvent> {
     const standing = { waits: this.waits(runId), isLive: this.isLive(runId) }
-    const ofRecord = presentEvents(runId, this.#options.ledger.run(runId), standing)
-    const present = [...ofRecord, ...this.resting.present(runId)]
-    const events = known.channel.read(present, this.#told(runId))
+    const shown = presentEvents(runId, this.#options.ledger.run(runId), standing)
+    const events = known.channel.read([...shown, ...this.resting.present(runId)], this.#told(runId))
     return known.live === undefined ? whenBegun(known, events) : events
   }
 

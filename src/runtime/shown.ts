@@ -1,6 +1,7 @@
 import {
   canonicalize,
   chainJournal,
+  checkWait,
   type Hash,
   isTallyError,
   limits,
@@ -8,6 +9,7 @@ import {
   TallyError
 } from '../core/index.js'
 import type { Ledger, RunRecord, StoredReceipt } from '../ledger/index.js'
+import { waitsOf } from './ended.js'
 
 /**
  * What is shown of a run is what is signed (L12): looked at when it is shown, since a run
@@ -25,6 +27,7 @@ export async function checkShown(
   record: RunRecord,
   completed: StoredReceipt | undefined
 ): Promise<void> {
+  for (const wait of waitsOf(record)) checkWait(record.runId, wait)
   if (record.status === 'done') checkResult(record, completed)
   else if (record.status !== 'running' && ledger.hasKey) await checkJournal(ledger, record)
 }

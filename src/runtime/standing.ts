@@ -8,12 +8,6 @@ import type { Start } from './run-terms.js'
 
 /** How runs stand, read off the records that the ledger keeps of them. */
 
-/** What a message can end, of a run that is not in memory. */
-export function waitsOf(record: RunRecord | undefined): readonly OpenWait[] {
-  if (record === undefined || record.status !== 'waiting') return []
-  return (record.last as unknown as { readonly waits: readonly OpenWait[] }).waits
-}
-
 /** The events with which somebody who begins to watch a run is told how it stands. */
 export function presentEvents(
   runId: RunId,
@@ -44,6 +38,7 @@ export function firstEntry(
 ): Omit<RunStarted, 'run' | 'n'> {
   const { at, base, start, pins } = terms
   const { name, definition, definitionHash } = root
+  const classes = root.classes()
   return {
     k: 'run.started',
     at,
@@ -58,7 +53,8 @@ export function firstEntry(
     base,
     principal: start.principal,
     ...(pins === undefined ? {} : { pins }),
-    ...(root.hasAlternatives() ? { unsafe: 'next' } : {})
+    ...(root.hasAlternatives() ? { unsafe: 'next' } : {}),
+    ...(classes === undefined ? {} : { classes })
   }
 }
 

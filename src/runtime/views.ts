@@ -1,7 +1,7 @@
-import type { OpenWait, Response } from '../block/index.js'
+import type { Response } from '../block/index.js'
 import { type Hash, type Json, type RunId, TallyError } from '../core/index.js'
 import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../ledger/index.js'
-import { isEnded } from './ended.js'
+import { isEnded, waitsOf } from './ended.js'
 import type { Runs } from './runs.js'
 import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
 import { checkReceiptResult, checkShown, problemOf } from './shown.js'
@@ -37,11 +37,6 @@ export async function runLine(
   const summary = runSummary(record, parts)
   const problem = runs?.isLive(record.runId) === true ? undefined : await problemOf(ledger, record)
   return problem === undefined ? summary : { ...summary, waits: [], problem }
-}
-
-function waitsOf({ status, last }: RunRecord): readonly OpenWait[] {
-  if (status !== 'waiting') return []
-  return (last as unknown as { readonly waits: readonly OpenWait[] }).waits
 }
 
 /** Throws `run.not_found`. */

@@ -83,7 +83,8 @@ function applyWait(pump: RunDriver, entry: WaitBegun): void {
   if (!pump.isLive) return
   pump.agenda.armWait(entry)
   if (entry.actions.length === 0) return
-  pump.emit({ type: 'waiting', runId: pump.runId, at: entry.at, ...openWaitOf(entry) })
+  const shown = openWaitOf(entry, pump.host.identity)
+  pump.emit({ type: 'waiting', at: entry.at, ...shown, runId: pump.runId })
 }
 
 function applyWaiting(pump: RunDriver, entry: Waiting): void {

@@ -56,6 +56,7 @@ export function leafRootOf(options: {
       loneBlock: block.name,
       isPrivate: false,
       hasAlternatives: () => false,
+      classes: () => undefined,
       compositeAt: () => ({ version, definitionHash })
     }
   }

@@ -1,9 +1,9 @@
 import { assert, canonicalize, flatText, type JsonObject } from '../../core/index.js'
 import { leafTable } from '../chart/leaf-table.js'
-import type { CompiledDocument } from '../graph/compiled.js'
+import type { CompiledDocument, CompiledLeaf } from '../graph/compiled.js'
 import type { DocumentDefinition } from '../plan/definition.js'
 import { ROOT_PATH } from '../protocol.js'
-import type { Pins } from '../run/entries.js'
+import type { Classes, Pins } from '../run/entries.js'
 import { Literals } from '../run/literals.js'
 import type { RootBlock } from '../run/root-block.js'
 
@@ -17,6 +17,7 @@ export function rootOf(
   let definitionText: string | undefined
   let literals: Literals | undefined
   let alternatives: boolean | undefined
+  let classes: { readonly found: Classes | undefined } | undefined
   return {
     name,
     version,
@@ -41,6 +42,10 @@ export function rootOf(
       alternatives ??= hasAlternatives(compiled)
       return alternatives
     },
+    classes: () => {
+      classes ??= { found: classesOf(compiled) }
+      return classes.found
+    },
     compositeAt: (path) => compositeAt(compiled, path)
   }
 }
@@ -59,6 +64,30 @@ function hasAlternatives({ plan, nodes }: CompiledDocument): boolean {
     if (again >= 0 && again < fallback) return true
   }
   return [...nodes.values()].some((node) => node.kind !== 'leaf' && hasAlternatives(node))
+}
+
+/** Recovery decides by classes, and so does the order of a plan (B9, C3). */
+function classesOf(compiled: CompiledDocument): Classes | undefined {
+  if (!asksForClasses(compiled)) return undefined
+  const found = [...leaves(compiled)].map((leaf) => [leaf.reference, leaf.sideEffects] as const)
+  return found.length === 0 ? undefined : Object.fromEntries(found)
+}
+
+function asksForClasses({ kind, plan, nodes }: CompiledDocument): boolean {
+  if (kind === 'plan') return true
+  const options = [...plan.nodes.values()].map((node) => node.options)
+  if (options.some(({ recovery }) => recovery !== undefined)) return true
+  return [...nodes.values()].some((node) => node.kind !== 'leaf' && asksForClasses(node))
+}
+
+/** Leaves whose class is their block's: a node may name another. */
+function* leaves({ nodes, plan }: CompiledDocument): Generator<CompiledLeaf> {
+  const named = [...plan.nodes.values()].filter((node) => node.options.sideEffects !== undefined)
+  const ownClass = new Set(named.map(({ name }) => name))
+  for (const [name, node] of nodes) {
+    if (node.kind !== 'leaf') yield* leaves(node)
+    else if (!ownClass.has(name)) yield node
+  }
 }
 
 function compositeAt(root: CompiledDocument, path: string): CompiledDocument {

@@ -141,7 +141,7 @@ export class RunPump implements RunDriver {
   /** What a message can end now. */
   openWaits(): readonly OpenWait[] {
     const waits = this.agenda.waits.all().filter((wait) => wait.actions.length > 0)
-    return waits.map(openWaitOf)
+    return waits.map((wait) => openWaitOf(wait, this.host.identity))
   }
 
   /** Lets what was sent finish, starts nothing new, and ends with `stopped`. */

@@ -68,7 +68,7 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
     case 'run.resumed':
       return differing('journal.status', 'running', entry.status)
     case 'run.waiting':
-      return parked(entry, state)
+      return parked(entry, context)
     case 'run.finished':
       return finished(entry, state)
     default:
@@ -90,7 +90,10 @@ export function startFinding(
     differing('journal.inputHash', hashJson(entry.input), entry.inputHash),
     entry.unsafe === undefined || (entry.unsafe === 'next' && root.hasAlternatives())
       ? undefined
-      : unexpected('journal.unsafe', 'next, of a document with alternatives', entry.unsafe)
+      : unexpected('journal.unsafe', 'next, of a document with alternatives', entry.unsafe),
+    entry.classes === undefined
+      ? undefined
+      : differing('journal.classes', root.classes(), entry.classes)
   )
 }
 
@@ -212,6 +215,9 @@ function wait(entry: WaitBegun, context: CheckContext): Finding | undefined {
   const expected = termsAgain(entry, decision, context)
   return firstOf(
     askingFinding(entry, state),
+    entry.blockHash === undefined
+      ? undefined
+      : differing('journal.blockHash', blockHash, entry.blockHash),
     differing('journal.digest', again.digest, entry.digest),
     differing('journal.token', again.token, entry.token),
     differing('journal.reason', expected.reason, reason),
@@ -314,13 +320,14 @@ function decision(entry: DecisionMade, state: RunState): Finding | undefined {
 /** A run parks with the waits that are open then. */
 function parked(
   { waits, status }: Pick<RunStatus, 'waits' | 'status'>,
-  state: RunState
+  { state, identity }: Omit<CheckContext, 'root'>
 ): Finding | undefined {
-  const open = state.waits.all().filter(({ actions }) => actions.length > 0)
+  const waiting = state.waits.all().filter(({ actions }) => actions.length > 0)
+  const open = waiting.map((wait) => openWaitOf(wait, identity))
   const byToken = (one: OpenWait, other: OpenWait) => (one.token < other.token ? -1 : 1)
   return firstOf(
     differing('journal.status', 'waiting', status),
-    differing('journal.waits', open.map(openWaitOf).sort(byToken), [...waits].sort(byToken))
+    differing('journal.waits', open.sort(byToken), [...waits].sort(byToken))
   )
 }
 

@@ -2,9 +2,11 @@ import {
   canonicalize,
   canonicalString,
   type Hash,
+  type IdentityId,
   type Json,
   type JsonObject,
   type KnownTexts,
+  type RunId,
   type RunTrace
 } from '../../core/index.js'
 import type { Undo } from '../compensation.js'
@@ -72,7 +74,12 @@ export interface RunStarted extends EntryBase {
    * failure that did nothing, the fallback is tried (C3). Absent: the node fails, as in 0.1.0.
    */
   readonly unsafe?: 'next'
+  /** By which its charts decide (B9, C3); absent where they ask for none, and in 0.1.0. */
+  readonly classes?: Classes
 }
+
+/** Side-effect class of each block, as the document names it. */
+export type Classes = Readonly<Record<string, SideEffectClass>>
 
 /** Versions by name. */
 type PinnedVersions = Readonly<Record<string, string>>
@@ -139,6 +146,8 @@ export interface WaitBegun extends EntryBase, Place {
   readonly due: number | null
   /** How many times the attempt has asked this, from 2; absent: for the first time (W7). */
   readonly asking?: number
+  /** The code that asks, which the digest covers; absent in journals of 0.1.0. */
+  readonly blockHash?: Hash
 }
 
 /** Nothing but waits is left for the attempt: it cannot go on by itself (B2). */
@@ -350,4 +359,11 @@ export interface OpenWait {
   readonly due: number | null
   /** How many times the question has been asked; absent: this is the first. */
   readonly asking?: number
+  /** With the members below, all that the digest covers; absent in a wait of 0.1.0. */
+  readonly blockHash?: Hash
+  readonly chain?: null
+  readonly identity?: IdentityId
+  readonly policyHash?: null
+  readonly runId?: RunId
+  readonly signer?: null
 }

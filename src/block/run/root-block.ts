@@ -3,7 +3,7 @@ import { type Hash, hashJson, type JsonObject } from '../../core/index.js'
 import type { BlockIdentity } from '../chart/execution.js'
 import type { LeafTable } from '../chart/leaf-table.js'
 import { type ExecuteEvent, type Request, ROOT_PATH } from '../protocol.js'
-import type { Pins, RunStarted } from './entries.js'
+import type { Classes, Pins, RunStarted } from './entries.js'
 import type { Literals } from './literals.js'
 
 /** The block at the root of a run, compiled. */
@@ -34,6 +34,8 @@ export interface RootBlock {
   readonly isPrivate: boolean
   /** Some node has a fallback after a retry or repair (C3). */
   readonly hasAlternatives: () => boolean
+  /** Side-effect classes by which its charts decide; undefined where they ask for none. */
+  readonly classes: () => Classes | undefined
   /** The composite that runs at an actor path. */
   readonly compositeAt: (path: string) => {
     readonly version: string

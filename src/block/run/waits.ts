@@ -1,4 +1,12 @@
-import { type Hash, hashJson, type IdentityId, type Json, type RunId } from '../../core/index.js'
+import {
+  digestOf,
+  type Hash,
+  hashJson,
+  type IdentityId,
+  type Json,
+  present,
+  type RunId
+} from '../../core/index.js'
 import type { Wait, WaitAction, WaitReason } from '../protocol.js'
 import type { EntryDraft, OpenWait, Place, WaitBegun } from './entries.js'
 
@@ -163,19 +171,9 @@ export function beginWait(
   const { place, seq, reason, request, requestHash, actions, due, blockHash } = terms
   const { path, step, attempt } = place
   const asking = context.asking === undefined ? {} : { asking: context.asking }
-  const digest = hashJson({
-    identity: context.identity,
-    runId: context.runId,
-    path,
-    step,
-    blockHash,
-    chain: null,
-    signer: null,
-    arguments: request,
-    policyHash: null,
-    ...asking
-  })
-  const named = ['wait', context.runId, path, step, attempt, seq, requestHash]
+  const { runId, identity } = context
+  const digest = digestOf({ request, blockHash, identity, path, runId, step, ...asking })
+  const named = ['wait', runId, path, step, attempt, seq, requestHash]
   const number = context.asking === undefined ? [] : [asking]
   const token = hashJson([...named, ...number]).slice(0, 32)
   return {
@@ -190,17 +188,21 @@ export function beginWait(
     request,
     requestHash,
     actions,
-    digest,
+    digest: present(digest, 'all members of a digest'),
     due,
-    ...asking
+    ...asking,
+    blockHash
   }
 }
 
-/** A wait as it is shown to whoever may answer it. */
-export function openWaitOf(wait: WaitBegun): OpenWait {
-  const { path, step, token, digest, reason, request, actions, due, asking } = wait
+/** A wait as it is shown, with all that its digest covers: {@link digestOf}. */
+export function openWaitOf(wait: WaitBegun, identity: IdentityId): OpenWait {
+  const { path, step, token, digest, reason, request, actions, due, asking, blockHash } = wait
   const shown = { path, step, token, digest, reason, request, actions, due }
-  return asking === undefined ? shown : { ...shown, asking }
+  const numbered = asking === undefined ? shown : { ...shown, asking }
+  if (blockHash === undefined) return numbered
+  const runId = wait.run as RunId
+  return { ...numbered, blockHash, chain: null, identity, policyHash: null, runId, signer: null }
 }
 
 /** A wait as the charts are told of it. */

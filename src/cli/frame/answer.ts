@@ -1,4 +1,4 @@
-import { type Json, TallyError } from '../../core/index.js'
+import { checkWait, type Json, TallyError } from '../../core/index.js'
 import type { AnswerAction } from '../../runtime/index.js'
 import { followRun } from './follow.js'
 import type { ExitCode, Frame } from './frame.js'
@@ -51,7 +51,7 @@ export async function answer(
       }
     }
     wait = await waitOf(session, options)
-    showAnswer(frame, wait, action)
+    showAnswer(frame, { runId, wait, action })
   } catch (error) {
     await session.close()
     throw error
@@ -114,8 +114,12 @@ async function waitOf(
   throw new TallyError('cli.no_wait', { runId, problem: `nothing to ${action}; it is ${status}` })
 }
 
-function showAnswer(frame: Frame, wait: Wait, action: AnswerAction): void {
+function showAnswer(
+  frame: Frame,
+  { runId, wait, action }: { runId: string; wait: Wait; action: AnswerAction }
+): void {
   const { output } = frame
+  checkWait(runId, wait)
   output.document('answer', { action, wait })
   output.line(text`${output.paint('bold', action)} ${nodeName(wait.path)}: ${wait.reason}`)
   // Whole, however long: this is what the answer is bound to.

@@ -1,4 +1,4 @@
-import { isTallyError, limits, systemClock } from '../../core/index.js'
+import { checkWait, isTallyError, limits, systemClock } from '../../core/index.js'
 import type { ServiceEvent } from '../../runtime/index.js'
 import { commandLine, type ExitCode, exitCodes, type Frame } from './frame.js'
 import { onInterrupt } from './interrupt.js'
@@ -112,6 +112,7 @@ class RunView {
 
   async show(event: ServiceEvent, isPatient: boolean): Promise<void> {
     const { output } = this.#frame
+    for (const wait of waitsIn(event)) checkWait(this.#runId, wait)
     if (event.type === 'run.finished') this.finished = event
     else output.document('event', event)
     if (event.type === 'run.parked') {
@@ -157,6 +158,11 @@ class RunView {
     } else if (event.type === 'waiting') this.#busy.set(event.path, `waits for ${event.reason}`)
     else if (event.type === 'answered') this.#busy.set(event.path, event.action)
   }
+}
+
+function waitsIn(event: ServiceEvent) {
+  if (event.type === 'run.parked') return event.waits
+  return event.type === 'waiting' ? [event] : []
 }
 
 function showEnd(frame: Frame, { runId, status, response, receiptHash }: Finished): ExitCode {

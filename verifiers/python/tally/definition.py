@@ -37,6 +37,14 @@ def definition_hash(started: dict[str, Any]) -> Optional[str]:
     )
 
 
+def blocks_without_class(definition: dict[str, Any]) -> Optional[set[str]]:
+    """Blocks that nodes name without a class of their own, or None when there are documents inside."""
+    nodes = _nodes(definition["nodes"]).values()
+    if any(node["work"]["kind"] != "block" for node in nodes):
+        return None
+    return {node["work"]["block"] for node in nodes if "sideEffects" not in node}
+
+
 def _nodes(nodes: Any) -> dict[str, Any]:
     return {node["id"]: node for node in nodes} if isinstance(nodes, list) else nodes
 

@@ -6,7 +6,7 @@ from typing import Any, Optional
 
 from .blobs import Blobs, Body
 from .canonical import canonical, hash_json, hash_text, is_integer
-from .definition import INTENT, definition_hash
+from .definition import INTENT, blocks_without_class, definition_hash
 from .merkle import MerkleTree
 from .record import Item
 from .records import without
@@ -39,6 +39,7 @@ SHOWN = {"actions", "digest", "due", "path", "reason", "request", "step", "token
 """Members of a wait in `run.waiting`; others may stand there."""
 LIST = "state.list"
 """Effect of a listing of keys; its request is the prefix."""
+CLASSES = ("none", "idempotent", "non_idempotent")
 ENDS = ("done", "failed", "cancelled")
 INTENT_CODE_HASH = "e1d9f7f876bc475d8dd6f6cc9c078f675e1dc5b3171d79798162998dbb7fcf98"
 """Of the kernel's leaf block `intent`, under which every wait of a run that is one intent is asked (waits.md)."""
@@ -220,6 +221,8 @@ class Runs:
         if kind == "run.started":
             run.started = entry
             equal("inputHash of the run", entry["inputHash"], hash_json(entry["input"]))
+            if "classes" in entry:
+                self._classes(entry["classes"], entry["definition"])
             self._definition(run, entry)
         elif kind == "requested":
             place = [run.id, entry["path"], entry["step"], entry["seq"], entry["requestHash"]]
@@ -255,6 +258,14 @@ class Runs:
             hashes = run.listed.get(_listing(entry, hash_json({"effect": LIST, "request": prefix})), set())
             require(listed in hashes, f"keys below {prefix}", listed, sorted(hashes))
             self._report.count("listings of steps")
+
+    def _classes(self, classes: dict[str, str], definition: dict[str, Any]) -> None:
+        """Classes by which the charts decide (docs/spec/journal.md, Classes)."""
+        for name in classes:
+            require(classes[name] in CLASSES, f"class of {name}", classes[name], CLASSES)
+        names = blocks_without_class(definition)
+        if names is not None:
+            equal("blocks with a class", sorted(classes), sorted(names))
 
     def _definition(self, run: Run, entry: dict[str, Any]) -> None:
         """The definition hash, where the journal has what it covers."""
@@ -293,6 +304,9 @@ class Runs:
             asked = run.waits.get(shown["token"])
             require(asked is not None and SHOWN <= set(shown), "wait that is shown", shown, asked)
             assert asked is not None
+            if "blockHash" in shown:
+                equal("runId of a wait that is shown", shown.get("runId"), run.id)
+                equal("identity of a wait that is shown", shown.get("identity"), self._identity)
             for name in set(shown) & set(asked):
                 equal(f"{name} of a wait that is shown", shown[name], asked[name])
 

@@ -71,6 +71,11 @@ export const blockCodes = {
     message: 'The result of run {runId} is not what this ledger signed: {problem}.',
     fix: 'The store was changed from outside. Run "tally verify", and continue from a copy that you trust.'
   },
+  'run.wait_forged': {
+    message:
+      'Run {runId} shows a wait that its digest does not fit: signed {signed}, computed {computed}.',
+    fix: 'Do not answer it: the store, or what lies between it and you, was changed. Run "tally verify --replay".'
+  },
   'run.unknown_block': {
     message: 'Run {runId} needs the block {block}, which is not registered.',
     fix: 'Register the block with createRuntime or in tally.config, then resume the run.'
