@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Block, defineBlock } from './define.js'
+import type { AttemptAsk } from './protocol.js'
 import { sideEffectClasses } from './side-effects.js'
 
 /** Blocks of the work that overlays leave behind them (C4). */
@@ -37,4 +38,14 @@ export function putOff(block: Block): Block {
     parseOutput: (value) => ({ ok: true, value }),
     run: () => deferredResult
   })
+}
+
+/** Who runs an attempt: the provider of a fallback, which the kernel chooses itself (C3). */
+export function blockOf(
+  { block, provider }: Pick<AttemptAsk, 'block' | 'provider'>,
+  named: (name: string) => Block | undefined
+): Block | undefined {
+  if (block === compensationBlock.name) return compensationBlock
+  const own = named(block)
+  return own?.kernel !== undefined || provider === null ? own : named(provider)
 }

@@ -1,13 +1,10 @@
 import {
   bytesOver,
   canonicalizeLedgerValue,
-  type Hash,
   isTallyError,
   type Json,
   limits,
   nextTurn,
-  sha256Hex,
-  type UnitId,
   Xorshift128
 } from '../../core/index.js'
 import type { BlockCode } from '../block-code.js'
@@ -33,11 +30,6 @@ import { LazyMembers } from './lazy-members.js'
 const noCalls: ReadonlyMap<number, never> = new Map<number, never>()
 
 const noneUsed: ReadonlySet<string> = new Set<string>()
-
-/** sha256("tallystick/prng" || base || unit id), formats.md §3. */
-export function seedOf(base: Hash | 'GENESIS', unitId: UnitId): Hash {
-  return sha256Hex(`tallystick/prng${base}${unitId}`)
-}
 
 /**
  * One execution of a block's code, from its first line to its result.

@@ -2,14 +2,16 @@ import { assert, canonicalize, type Hash, type Json } from '../../core/index.js'
 import { failedResponse, reasons } from '../protocol.js'
 import { builtInEffects, type Call } from '../run/calls.js'
 import type { WaitBegun } from '../run/entries.js'
+import { timeoutResponse } from '../run/outcome.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'
 import type { Attempt } from './attempt.js'
 import type { Fact } from './fact.js'
 import type { Performed } from './performing.js'
-import { placeOf, timeoutResponse } from './replies.js'
+import { placeOf } from './replies.js'
 import type { RunDriver } from './run-driver.js'
 import { runAgain, settleFailed } from './settling.js'
 import { undoFor } from './undoing.js'
+
 /** Every fact that is not the end of an attempt's code. */
 export async function answer(
   pump: RunDriver,

@@ -1,16 +1,14 @@
 import {
   assert,
-  canonicalString,
   copyJson,
   type Hash,
   type Json,
   nextTurn,
   type RunId,
-  sha256Hex,
   TallyError,
   type UnitId
 } from '../../core/index.js'
-import { Execution, seedOf } from '../code/execution.js'
+import { Execution } from '../code/execution.js'
 import type { ExecutionPort, KernelInput } from '../code/execution-input.js'
 import type { Block } from '../define.js'
 import type { SealedReference } from '../journal.js'
@@ -25,6 +23,7 @@ import type { Outcome } from '../run/outcome.js'
 import { Past } from '../run/past.js'
 import { StateView } from '../run/state-view.js'
 import type { Tape } from '../run/tape.js'
+import { seedOf } from '../run/unit-ids.js'
 import { AttemptInput } from './attempt-input.js'
 import type { EarlyExecution } from './early.js'
 
@@ -374,10 +373,3 @@ export class Attempt {
 
 const noCapabilities: readonly string[] = []
 const noReferences: readonly SealedReference[] = []
-
-/** sha256(JCS([runId, path, step])): the id of a leaf's unit of work in a run (L6). */
-export function unitIdOf(runId: RunId, path: string, step: number): UnitId {
-  // Written out by hand: every step has one.
-  const text = `[${canonicalString(runId)},${canonicalString(path)},${step}]`
-  return sha256Hex(text) as unknown as UnitId
-}

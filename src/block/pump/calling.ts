@@ -1,13 +1,14 @@
 import { assert, limits, nextTurn } from '../../core/index.js'
 import { type Call, type EffectRequest, effectKey } from '../run/calls.js'
 import type { EntryDraft, Requested } from '../run/entries.js'
+import { contradicted } from '../run/outcome.js'
 import type { Kept, Past } from '../run/past.js'
 import type { Attempt } from './attempt.js'
 import type { LeavesPort } from './leaves-port.js'
 import { perform } from './performing.js'
 import { KeptBodies } from './recall.js'
 import { recallPortOf } from './replaying.js'
-import { contradicted, keptFact, placeOf } from './replies.js'
+import { keptFact, placeOf } from './replies.js'
 import { refusalInScope } from './undoing.js'
 
 const READY: Promise<void> = Promise.resolve()

@@ -11,11 +11,11 @@ import type { EvidenceDraft, Position } from '../journal.js'
 import type { Response } from '../protocol.js'
 import { cancelEvent } from '../run/cancelling.js'
 import type { CancelAsked, RunStarted } from '../run/entries.js'
+import { SentEffects } from '../run/sent-effects.js'
 import { bare } from '../run/unit.js'
+import { runUnitId } from '../run/unit-ids.js'
 import { type RecordedEntry, RunBook } from './book.js'
-import { runUnitId } from './ending.js'
 import type { PumpHost } from './host.js'
-import { SentEffects } from './sent-effects.js'
 
 /** How a run ended that nothing drives any more. */
 export interface EndedWithoutCode {

@@ -7,15 +7,14 @@ import {
   type RunId,
   type RunTrace
 } from '../../core/index.js'
-import { seedOf } from '../code/execution.js'
 import type { Position } from '../journal.js'
 import { type Response, ROOT_PATH } from '../protocol.js'
 import { chainJournal, encodeDone, encodeStarted, encodeSuccess } from '../run/entries.js'
 import { type RootBlock, rootRequest } from '../run/root-block.js'
 import { StateView } from '../run/state-view.js'
 import { committed, traced, unitOf } from '../run/unit.js'
+import { loneUnitId, seedOf } from '../run/unit-ids.js'
 import { EarlyExecution } from './early.js'
-import { loneUnitId } from './ending.js'
 import type { PumpHost, RunEvent } from './host.js'
 
 /** A run that is one leaf, and is about to begin. */

@@ -1,19 +1,20 @@
 import type { Json, JsonObject } from '../../core/index.js'
-import type { Block } from '../define.js'
 import type { SealedReference } from '../journal.js'
 import type { AttemptAsk } from '../protocol.js'
 import type { EffectRequest } from '../run/calls.js'
 import type { JournalEntry, Place, Requested, Rewound, Sealed, WaitBegun } from '../run/entries.js'
 import { referenceTo } from '../run/folded-answers.js'
 import { type Past, restorePast } from '../run/past.js'
+import { unitIdOf } from '../run/unit-ids.js'
 import { WrittenPayloads } from '../run/written-payloads.js'
-import { compensationBlock } from '../task-blocks.js'
-import { Attempt, type AttemptPort, unitIdOf } from './attempt.js'
+import { blockOf } from '../task-blocks.js'
+import { Attempt, type AttemptPort } from './attempt.js'
 import { Calling } from './calling.js'
 import { DeclaredOrder } from './declared-order.js'
 import type { LeavesPort } from './leaves-port.js'
 import { replayTapes } from './replaying.js'
 import { keptFact, placeOf } from './replies.js'
+
 /**
  * The attempts of one run's leaves: what they ask for and what becomes of it.
  *
@@ -317,16 +318,6 @@ export class Leaves {
     this.#deadlines.add(attempt)
     this.#port.arm(deadlineKey(attempt), deadline, { kind: 'deadline', attempt })
   }
-}
-
-/** Who runs an attempt: the provider of a fallback, which the kernel chooses itself (C3). */
-export function blockOf(
-  { block, provider }: Pick<AttemptAsk, 'block' | 'provider'>,
-  named: (name: string) => Block | undefined
-): Block | undefined {
-  if (block === compensationBlock.name) return compensationBlock
-  const own = named(block)
-  return own?.kernel !== undefined || provider === null ? own : named(provider)
 }
 
 // No path has a space: it is nobody else's key.

@@ -3,6 +3,7 @@ import type { Journal } from '../journal.js'
 import { firstWait } from './first-wait.js'
 import type { RunCheckpoint } from './host.js'
 import type { RunDriver } from './run-driver.js'
+
 /**
  * Tells each leaf that has nothing but waits left that it is WAITING (B2); true when there was one.
  */

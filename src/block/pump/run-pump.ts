@@ -35,6 +35,7 @@ import { Scopes } from './scopes.js'
 import { settleOutcome } from './settling.js'
 import { Starts } from './starts.js'
 import { reserveInScope } from './undoing.js'
+
 /**
  * The pump of one run: the only code between its charts and the outside that awaits (D1).
  *

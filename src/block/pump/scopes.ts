@@ -1,9 +1,19 @@
-import type { RunId } from '../../core/index.js'
-import { assert, canonicalize, type Hash, limits, unreachable } from '../../core/index.js'
-import { seedOf } from '../code/execution.js'
+import {
+  assert,
+  canonicalize,
+  type Hash,
+  limits,
+  type RunId,
+  unreachable
+} from '../../core/index.js'
 import type { EvidenceDraft } from '../journal.js'
-import type { Ask } from '../protocol.js'
-import { type Delivery, failedResponse, type Response, type ScopeAsk } from '../protocol.js'
+import {
+  type Ask,
+  type Delivery,
+  failedResponse,
+  type Response,
+  type ScopeAsk
+} from '../protocol.js'
 import type {
   CancelAsked,
   EntryDraft,
@@ -24,9 +34,8 @@ import {
 } from '../run/overlay-tasks.js'
 import type { RootBlock } from '../run/root-block.js'
 import { Scope } from '../run/scope.js'
-import type { UnitContext } from '../run/unit.js'
-import { bare, scopeUnit } from '../run/unit.js'
-import { unitIdOf } from './attempt.js'
+import { bare, scopeUnit, type UnitContext } from '../run/unit.js'
+import { seedOf, unitIdOf } from '../run/unit-ids.js'
 import type { RunBook } from './book.js'
 import type { PumpHost, RunEvent } from './host.js'
 

@@ -1,12 +1,12 @@
 import { type Hash, type Json, limits } from '../../core/index.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
-import type { Outcome } from '../run/outcome.js'
+import { contradicted, failureResponse, type Outcome } from '../run/outcome.js'
 import { overlayOf, type Scope } from '../run/scope.js'
 import { leafUnit } from '../run/unit.js'
 import { applyEntry } from './apply.js'
 import type { Attempt } from './attempt.js'
 import { restsOn, unfulfilled } from './failing.js'
-import { contradicted, failureResponse, placeOf, providerOf } from './replies.js'
+import { placeOf, providerOf } from './replies.js'
 import type { RunDriver } from './run-driver.js'
 
 /** An attempt's code has ended: its result becomes a receipt, or its failure goes to the chart. */

@@ -1,12 +1,12 @@
-import type { Hash, Json, RunId } from '../../core/index.js'
-import { canonicalize } from '../../core/index.js'
+import { canonicalize, type Hash, type Json, type RunId } from '../../core/index.js'
 import { type Undo, undoOf } from '../compensation.js'
 import type { EvidenceDraft } from '../journal.js'
 import type { DecisionAsk } from '../protocol.js'
 import type { EffectRequest } from '../run/calls.js'
 import type { Outcome } from '../run/outcome.js'
 import type { Scope } from '../run/scope.js'
-import { type Attempt, unitIdOf } from './attempt.js'
+import { unitIdOf } from '../run/unit-ids.js'
+import type { Attempt } from './attempt.js'
 import type { PumpHost } from './host.js'
 
 /** Writes inside an atomic composite: what they need before, and what undoes them after (C4). */

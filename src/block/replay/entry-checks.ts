@@ -18,14 +18,16 @@ import type {
   Waiting
 } from '../run/entries.js'
 import type { RootBlock } from '../run/root-block.js'
+import { placeKey } from '../run/run-state.js'
 import { bare } from '../run/unit.js'
 import { beginWait, openWaitOf } from '../run/waits.js'
-import { placeKey, type RunState } from './run-state.js'
+import { unknownKind } from './odd-cases.js'
+import type { ReplayState } from './replay-state.js'
 import { scopeFinding } from './scope-ends.js'
 
 /** What an entry is checked against: the run so far, and who and what runs. */
 export interface CheckContext {
-  readonly state: RunState
+  readonly state: ReplayState
   readonly root: RootBlock
   readonly identity: IdentityId
 }
@@ -71,15 +73,19 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
       return parked(entry, context)
     case 'run.finished':
       return finished(entry, state)
-    default:
+    case 'run.started':
+    case 'rewound':
+    case 'cancel':
       return undefined
+    default:
+      return unknownKind(entry)
   }
 }
 
 /** Whether a run can have begun like this. */
 export function startFinding(
   entry: RunStarted,
-  { started }: RunState,
+  { started }: ReplayState,
   root: RootBlock
 ): Finding | undefined {
   if (started !== undefined) return unexpected('journal.k', 'one run.started', 'another')
@@ -97,7 +103,7 @@ export function startFinding(
   )
 }
 
-function waiting(entry: Waiting, state: RunState): Finding | undefined {
+function waiting(entry: Waiting, state: ReplayState): Finding | undefined {
   const { path, token } = entry
   if (state.waiting.has(path)) return unexpected('journal.k', 'no second waiting', path)
   const open = state.waits.get(token)
@@ -106,7 +112,7 @@ function waiting(entry: Waiting, state: RunState): Finding | undefined {
     : notAsked(entry, state)
 }
 
-function requested(entry: Requested, state: RunState): Finding | undefined {
+function requested(entry: Requested, state: ReplayState): Finding | undefined {
   const { path, step, seq, requestHash } = entry
   const known = state.attemptAt(entry)?.past.requested.get(seq)
   return firstOf(
@@ -116,12 +122,12 @@ function requested(entry: Requested, state: RunState): Finding | undefined {
   )
 }
 
-function sealed(entry: Sealed, state: RunState): Finding | undefined {
+function sealed(entry: Sealed, state: ReplayState): Finding | undefined {
   return answerTo(entry, state) ?? undoFinding(entry, state)
 }
 
 /** A write inside an overlay says what undoes it, and nothing else does (C4). */
-function undoFinding(entry: Sealed, state: RunState): Finding | undefined {
+function undoFinding(entry: Sealed, state: ReplayState): Finding | undefined {
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return undefined
   const isWrite = attempt.past.requested.has(entry.seq)
@@ -133,7 +139,7 @@ function undoFinding(entry: Sealed, state: RunState): Finding | undefined {
   return unexpected('journal.undo', isHere ? 'what undoes it' : 'nothing', String(undo))
 }
 
-function answerTo(entry: Sealed, state: RunState): Finding | undefined {
+function answerTo(entry: Sealed, state: ReplayState): Finding | undefined {
   // An answer may come after its attempt has timed out or was cancelled.
   if (!state.asked.has(placeKey(entry))) return notAsked(entry, state)
   const attempt = state.attemptAt(entry)
@@ -233,7 +239,7 @@ function wait(entry: WaitBegun, context: CheckContext): Finding | undefined {
 }
 
 /** Ledgers of 0.1.0 have no number on what was asked again. */
-function askingFinding(entry: WaitBegun, { waits }: RunState): Finding | undefined {
+function askingFinding(entry: WaitBegun, { waits }: ReplayState): Finding | undefined {
   const { asking } = entry
   if (asking === undefined) return undefined
   const times = waits.nextAsking(entry)
@@ -282,7 +288,7 @@ function termsAgain(
   }
 }
 
-function settled(entry: Settled, state: RunState): Finding | undefined {
+function settled(entry: Settled, state: ReplayState): Finding | undefined {
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return notAsked(entry, state)
   const isInScope = state.scopeAround(entry.path) !== undefined
@@ -296,7 +302,7 @@ function settled(entry: Settled, state: RunState): Finding | undefined {
   )
 }
 
-function timer(entry: TimerFired, state: RunState): Finding | undefined {
+function timer(entry: TimerFired, state: ReplayState): Finding | undefined {
   const { path, step, at } = entry
   const ask = state.timers.get(path) ?? state.decisions.get(path)
   const due = ask?.kind === 'timer' ? ask.due : ask?.wait.due
@@ -304,7 +310,7 @@ function timer(entry: TimerFired, state: RunState): Finding | undefined {
   return unexpected('journal.timer', 'a timer that is due', `${path} ${step} at ${at}`)
 }
 
-function decision(entry: DecisionMade, state: RunState): Finding | undefined {
+function decision(entry: DecisionMade, state: ReplayState): Finding | undefined {
   const open = state.waits.get(entry.token)
   if (open === undefined || open.seq !== null || open.path !== entry.path) {
     return unexpected('journal.token', 'the token of an open decision', entry.token)
@@ -333,7 +339,7 @@ function parked(
 
 function finished(
   entry: JournalEntry & { readonly k: 'run.finished' },
-  state: RunState
+  state: ReplayState
 ): Finding | undefined {
   if (state.settled === undefined) {
     return unexpected('journal.k', 'a run whose blocks have ended', 'run.finished')
@@ -354,7 +360,7 @@ function notAsked(
     step,
     attempt
   }: { readonly path: string; readonly step: number; readonly attempt: number },
-  state: RunState
+  state: ReplayState
 ): Finding | undefined {
   if (state.attemptAt({ path, step, attempt }) !== undefined) return undefined
   const open = [...state.attempts.values()].map(({ ask }) => placeKey(ask))

@@ -1,11 +1,10 @@
 import type { Json, JsonObject } from '../../core/index.js'
 import type { EvidenceDraft } from '../journal.js'
-import { unitIdOf } from '../pump/attempt.js'
-import { runUnitId } from '../pump/ending.js'
 import type { JournalEntry, ScopeEnded, WaitBegun } from '../run/entries.js'
 import { endCode } from '../run/overlay-tasks.js'
 import type { RootBlock } from '../run/root-block.js'
-import type { RunState } from './run-state.js'
+import { runUnitId, unitIdOf } from '../run/unit-ids.js'
+import type { ReplayState } from './replay-state.js'
 
 /** What evidence beside an entry says: whose it is, over which journal, and why. */
 export type EvidenceAgain = Omit<EvidenceDraft, 'at' | 'payloadText' | 'details'> & {
@@ -15,7 +14,7 @@ export type EvidenceAgain = Omit<EvidenceDraft, 'at' | 'payloadText' | 'details'
 
 export function evidenceAgain(
   entry: JournalEntry,
-  state: RunState,
+  state: ReplayState,
   root: RootBlock
 ): EvidenceAgain | undefined {
   switch (entry.k) {
@@ -25,9 +24,8 @@ export function evidenceAgain(
       return releaseEvidence(entry, state)
     case 'run.finished': {
       const { reason = 'failed', details } = entry.response
-      const { landed, sent, cancelled } = state
-      const outside =
-        cancelled?.withoutCode === true ? sent : { landed: landed.all, inDoubt: landed.inDoubt }
+      const { sent, cancelled } = state
+      const outside = cancelled?.withoutCode === true ? sent : state
       return {
         type: reason === 'denied' ? 'denial' : 'failure',
         unitId: runUnitId(state.runId),
@@ -44,7 +42,10 @@ export function evidenceAgain(
   }
 }
 
-function scopeEvidence(entry: ScopeEnded, { runId, scopes }: RunState): EvidenceAgain | undefined {
+function scopeEvidence(
+  entry: ScopeEnded,
+  { runId, scopes }: ReplayState
+): EvidenceAgain | undefined {
   const { path, step, response, left = [] } = entry
   const scope = scopes.get(path)
   if (scope === undefined) return undefined
@@ -63,7 +64,7 @@ function scopeEvidence(entry: ScopeEnded, { runId, scopes }: RunState): Evidence
 }
 
 /** A deferred step failed for good, and waits for a decision. */
-function releaseEvidence({ path, step }: WaitBegun, state: RunState): EvidenceAgain {
+function releaseEvidence({ path, step }: WaitBegun, state: ReplayState): EvidenceAgain {
   const { response } = state.decisions.get(path) ?? {}
   const parent = state.errandsAt(path)?.parentReceipt ?? null
   return {

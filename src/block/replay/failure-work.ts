@@ -1,7 +1,7 @@
 import { differing, type Finding, unexpected } from '../finding.js'
-import { failureResponse } from '../pump/replies.js'
 import { builtInEffects } from '../run/calls.js'
 import type { ScopeEnded, Settled } from '../run/entries.js'
+import { failureResponse } from '../run/outcome.js'
 import { bare } from '../run/unit.js'
 import type { AskedAttempt } from './asked-attempt.js'
 import { type FailureAgain, lacksBody, skipped } from './failure-again.js'
@@ -10,7 +10,7 @@ import { type Executed, executeAttempt, type LeafOptions } from './leaf-work.js'
 import type { OpenedScope } from './opened-scope.js'
 import { type OverlayAgain, outermost } from './overlay-work.js'
 import { endedByPump } from './pump-failures.js'
-import type { RunState } from './run-state.js'
+import type { ReplayState } from './replay-state.js'
 import { onOverlay } from './scope-work.js'
 import { UNDO_FIELD } from './undo-work.js'
 
@@ -26,7 +26,7 @@ export type FailureOptions = Omit<
  * killed thread, another unit of work) are compared as far as the journal goes.
  */
 export async function failureAgain(
-  state: RunState,
+  state: ReplayState,
   entry: Settled,
   options: FailureOptions
 ): Promise<FailureAgain> {
@@ -70,7 +70,7 @@ export async function failureAgain(
  * rests on them. Undefined when there are none.
  */
 export async function rollbackAgain(
-  state: RunState,
+  state: ReplayState,
   { path }: ScopeEnded,
   options: FailureOptions
 ): Promise<FailureAgain | undefined> {
@@ -103,7 +103,7 @@ async function cancelledAgain(
   return isAboutUndo ? executed.finding : undefined
 }
 
-function redoOptions({ runId, base }: RunState, options: FailureOptions) {
+function redoOptions({ runId, base }: ReplayState, options: FailureOptions) {
   return { ...options, runId, base }
 }
 

@@ -1,5 +1,4 @@
 import { type ActorPath, canonicalize, copyJson, type Json } from '../../core/index.js'
-import { seedOf } from '../code/execution.js'
 import type { KernelInput } from '../code/execution-input.js'
 import { executeOnTape } from '../code/reexecute.js'
 import { differing, type Finding } from '../finding.js'
@@ -11,10 +10,12 @@ import type { Sealed } from '../run/entries.js'
 import type { LeafWork } from '../run/leaf-work.js'
 import type { Outcome } from '../run/outcome.js'
 import { StateView } from '../run/state-view.js'
+import { seedOf } from '../run/unit-ids.js'
 import { putOff } from '../task-blocks.js'
 import type { AskedAttempt } from './asked-attempt.js'
 import type { Below, RedoOptions, Skipped } from './redo.js'
 import { undoFinding } from './undo-work.js'
+
 export type LeafAgain =
   | { readonly kind: 'done'; readonly work: LeafWork; readonly resultText: string }
   | { readonly kind: 'finding'; readonly finding: Finding }

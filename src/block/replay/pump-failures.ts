@@ -1,12 +1,12 @@
 import { limits } from '../../core/index.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
-import { timeoutResponse } from '../pump/replies.js'
 import { confirmationOf } from '../run/confirmation.js'
 import type { Settled } from '../run/entries.js'
+import { timeoutResponse } from '../run/outcome.js'
 import type { AskedAttempt } from './asked-attempt.js'
 import { type FailureAgain, skipped } from './failure-again.js'
-import type { RunState } from './run-state.js'
+import type { ReplayState } from './replay-state.js'
 
 /**
  * Failures that did not come from the code of an attempt: the pump ended it. What the journal says
@@ -15,7 +15,7 @@ import type { RunState } from './run-state.js'
 export function endedByPump(
   attempt: AskedAttempt,
   entry: Settled,
-  state: RunState
+  state: ReplayState
 ): FailureAgain | undefined {
   const { response } = entry
   if (isSame(timeoutResponse(attempt), response)) return timeout(attempt, entry)

@@ -1,36 +1,29 @@
-import { type Hash, type IdentityId, leafNode, type RunId } from '../../core/index.js'
-import { cancelledResponse } from '../chart/execution.js'
+import type { Hash, IdentityId, RunId } from '../../core/index.js'
 import { RunFold } from '../chart/fold.js'
 import type { LeafLibrary } from '../chart/leaf-actions.js'
-import { leafTable } from '../chart/leaf-table.js'
 import type { Block } from '../define.js'
 import { type Finding, unexpected } from '../finding.js'
 import type { CompiledNode } from '../graph/compiled.js'
 import type { RecordedProvider } from '../kernel.js'
-import { type Ask, type BlockCommand, type Delivery, ROOT_PATH } from '../protocol.js'
-import { cancelEvent, goesOnCancelled } from '../run/cancelling.js'
-import {
-  type CancelAsked,
-  chainJournal,
-  type JournalEntry,
-  type RunStarted,
-  type ScopeEnded,
-  type Sealed,
-  type Settled
-} from '../run/entries.js'
+import type { Ask, AttemptAsk, BlockCommand, Delivery } from '../protocol.js'
+import { apply, takeAsk } from '../run/apply.js'
+import { chainJournal, type JournalEntry, type ScopeEnded, type Settled } from '../run/entries.js'
+import { Outside } from '../run/outside.js'
 import { isErrand, isRelease } from '../run/overlay-tasks.js'
-import { type RootBlock, rootCommand } from '../run/root-block.js'
-import { shownWait } from '../run/waits.js'
+import { Past } from '../run/past.js'
+import type { RootBlock } from '../run/root-block.js'
+import { type Driver, placeKey, type ScopeOpenAsk } from '../run/run-state.js'
+import { unitIdOf } from '../run/unit-ids.js'
+import { blockOf } from '../task-blocks.js'
 import type { AskedAttempt } from './asked-attempt.js'
-import { takeAsk } from './asks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
 import { type EvidenceAgain, evidenceAgain } from './evidence-again.js'
 import type { FailureAgain } from './failure-again.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
-import { impossible, unknownKind } from './odd-cases.js'
+import type { OpenedScope } from './opened-scope.js'
 import type { Below, RedoOptions } from './redo.js'
-import { RunState } from './run-state.js'
-import { applyScopeEnd, scopeCompletes } from './scope-ends.js'
+import { ReplayState } from './replay-state.js'
+import { scopeCompletes } from './scope-ends.js'
 import { blocksIn } from './scope-work.js'
 import type { RecordedUnit, UnitAgain } from './unit-again.js'
 import { unitAgain } from './unit-work.js'
@@ -56,16 +49,18 @@ export interface RunReplayOptions {
  * - D3: entries are taken one at a time in recorded order.
  * - D5: the same entries give the same units, byte for byte.
  */
-export class RunReplay {
+export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
   readonly #options: RunReplayOptions
   readonly #fold: RunFold
-  readonly #state: RunState
-  readonly #errandAsks: Ask[] = []
+  readonly #state: ReplayState
+  /** What charts and errands have asked for, until it is taken. */
+  readonly #asks: Ask[] = []
+  #finding: Finding | undefined
 
   constructor(options: RunReplayOptions) {
     this.#options = options
     this.#fold = new RunFold(options.compiled, { library: options.library })
-    this.#state = new RunState(options.runId, leafTable(options.library))
+    this.#state = new ReplayState(options.runId, options.root)
   }
 
   get isFinished(): boolean {
@@ -158,155 +153,78 @@ export class RunReplay {
     { receiptHash, item }: { readonly receiptHash: Hash | undefined; readonly item: number }
   ): Finding | undefined {
     const state = this.#state
-    state.entries += 1
     state.item = item
-    if (entry.k === 'settled') state.steps += 1
-    state.at = entry.at
-    state.journalHash = chainJournal(state.journalHash, text)
-    state.receiptHash = receiptHash
-    if (receiptHash !== undefined) state.receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
+    state.take(entry, chainJournal(state.journalHash, text), receiptHash)
     state.sent.take(entry, receiptHash !== undefined)
-    return this.#apply(entry)
+    apply(state, entry, this)
+    this.#takeAsks()
+    return this.#finding
   }
 
-  #apply(entry: JournalEntry): Finding | undefined {
-    const state = this.#state
-    switch (entry.k) {
-      case 'run.started':
-        return this.#begin(entry)
-      case 'requested':
-        state.attemptAt(entry)?.past.requested.set(entry.seq, entry)
-        state.scopeAround(entry.path)?.outside.requested(entry)
-        return undefined
-      case 'sealed':
-        return this.#sealed(entry)
-      case 'wait':
-        state.beginWait(entry)
-        return undefined
-      case 'waiting':
-        return this.#waiting(entry)
-      case 'answered':
-        state.waits.remove(entry.token)
-        state.attemptAt(entry)?.waits.delete(entry.seq)
-        return undefined
-      case 'rewound': {
-        const attempt = state.attemptAt(entry)
-        if (attempt === undefined) return undefined
-        for (const seq of entry.dropped) state.endWait(attempt, seq)
-        attempt.past = attempt.past.without(entry.dropped)
-        return undefined
+  #takeAsks(): void {
+    while (this.#asks.length > 0) {
+      for (const ask of this.#asks.splice(0)) {
+        if (ask.kind === 'cancel') this.#noteCancelled(ask.path)
+        takeAsk(this.#state, ask, this)
       }
-      case 'settled':
-        return this.#settled(entry)
-      case 'scope':
-        return this.#scopeEnded(entry)
-      case 'timer':
-        state.timers.delete(entry.path)
-        return this.#deliver(entry.path, { type: 'timer.fired', at: entry.at })
-      case 'decision': {
-        state.waits.remove(entry.token)
-        state.decisions.delete(entry.path)
-        const patch = entry.patch === null ? {} : { patch: entry.patch }
-        const action = entry.action as (Delivery & { type: 'decision.made' })['action']
-        return this.#deliver(entry.path, { type: 'decision.made', action, ...patch, at: entry.at })
-      }
-      case 'cancel':
-        return this.#cancelled(entry)
-      case 'run.finished':
-        state.isFinished = true
-        return undefined
-      case 'run.waiting':
-        state.isParked = true
-        return undefined
-      case 'run.resumed':
-        state.isParked = false
-        return undefined
-      default:
-        return unknownKind(entry)
     }
   }
 
-  #begin(entry: RunStarted): Finding | undefined {
-    this.#state.started = entry
-    return this.#deliver(ROOT_PATH, rootCommand(this.#options.root, entry))
-  }
-
-  #sealed(entry: Sealed): Finding | undefined {
-    const { path, seq, at } = entry
-    const state = this.#state
-    state.scopeAround(path)?.outside.sealed(entry)
-    const attempt = state.attemptAt(entry)
-    if (attempt === undefined) return undefined
-    state.endWait(attempt, seq)
-    attempt.past.tape.add(entry)
-    if (!state.waiting.delete(path)) return undefined
-    return this.#deliver(path, { type: 'attempt.resumed', at })
-  }
-
-  #waiting(entry: JournalEntry & { readonly k: 'waiting' }): Finding | undefined {
-    const wait = this.#state.waits.get(entry.token)
-    if (wait === undefined) return undefined
-    this.#state.waiting.add(entry.path)
-    const sent = this.#state.attemptAt(entry)?.past.hasSent() === true
-    return this.#deliver(entry.path, {
-      type: 'attempt.waiting',
-      wait: shownWait(wait),
-      sent,
-      at: entry.at
-    })
-  }
-
-  #settled(entry: Settled): Finding | undefined {
-    const { path, response, sent, at } = entry
-    const state = this.#state
-    const attempt = state.attemptAt(entry)
-    if (attempt === undefined) throw impossible('a checked entry has its attempt')
-    const scope = state.scopeAround(path)
-    if (entry.overlay !== undefined) scope?.steps.push({ kind: 'leaf', attempt, settled: entry })
-    if (response.success && attempt.ask.options.deferred === true) {
-      scope?.outside.deferred.push(attempt.ask)
+  /** What undoes the writes of an attempt that is cancelled is worked out again at the rollback. */
+  #noteCancelled(path: string): void {
+    for (const attempt of this.#state.attemptsBelow(path)) {
+      const isUndone = attempt.past.tape.whole().some(({ undo }) => undo !== undefined)
+      if (isUndone) this.#state.scopeAround(attempt.ask.path)?.cancelled.push(attempt)
     }
-    if (this.#options.root.isUnit) state.lone = { attempt, settled: entry }
-    state.waiting.delete(path)
-    state.waits.removeAt(path)
-    state.close(attempt, response.success)
-    return this.#deliver(path, { type: 'attempt.settled', response, at, sent })
   }
 
-  #scopeEnded(entry: ScopeEnded): Finding | undefined {
+  attempt(ask: AttemptAsk, at: number, earlier: Past | undefined): AskedAttempt | undefined {
     const state = this.#state
-    const told = applyScopeEnd(entry, state, (ask) => this.#errandAsks.push(ask))
-    if (told === undefined) return this.#takeAsks([])
-    const finding = this.#deliver(entry.path, told)
-    const { cancelled } = state
-    if (cancelled === undefined || !goesOnCancelled(entry, cancelled)) return finding
-    return finding ?? this.#deliver(ROOT_PATH, cancelEvent(cancelled, entry.at))
-  }
-
-  #cancelled(entry: CancelAsked): Finding | undefined {
-    const state = this.#state
-    state.cancelled = entry
-    if (entry.withoutCode === true) {
-      state.settled = cancelledResponse(cancelEvent(entry, entry.at))
+    const block = blockOf(ask, this.#options.block)
+    if (block === undefined) {
+      this.#finding ??= unexpected('block', 'a registered block', ask.provider ?? ask.block)
       return undefined
     }
-    const finding = this.#deliver(ROOT_PATH, cancelEvent(entry, entry.at))
-    for (const { closing } of state.scopes.values()) closing?.errands.cancel(entry)
-    return finding ?? this.#takeAsks([])
-  }
-
-  #deliver(path: string, event: BlockCommand | Delivery): Finding | undefined {
-    if (!isErrand(path)) return this.#takeAsks(this.#fold.deliver({ path, event }))
-    this.#state.errandsAt(path)?.deliver(event as Delivery)
-    return this.#takeAsks([])
-  }
-
-  #takeAsks(asks: readonly Ask[]): Finding | undefined {
-    let finding: Finding | undefined
-    const { block } = this.#options
-    for (const ask of [...asks, ...this.#errandAsks.splice(0)]) {
-      finding ??= takeAsk(ask, this.#state, block)
+    state.asked.add(placeKey(ask))
+    return {
+      ask,
+      block,
+      unitId: unitIdOf(state.runId, ask.path, ask.step),
+      payloadText: state.texts.of(ask.request.payload),
+      at,
+      asked: state.moment,
+      past: new Past(ask, { earlier, keepsAll: true }),
+      waits: new Map()
     }
-    return finding
   }
+
+  scope(ask: ScopeOpenAsk, at: number, outer: OpenedScope | undefined): OpenedScope {
+    const nothing = { steps: [], cancelled: [], closing: undefined }
+    const asked = this.#state.moment
+    return { ask, at, asked, outer, outside: new Outside(), ...nothing }
+  }
+
+  deliver(path: string, event: BlockCommand | Delivery): void {
+    if (!isErrand(path)) this.#asks.push(...this.#fold.deliver({ path, event }))
+    else this.#state.errandsAt(path)?.deliver(event as Delivery)
+  }
+
+  ask(ask: Ask): void {
+    this.#asks.push(ask)
+  }
+
+  settled(attempt: AskedAttempt, settled: Settled, scope: OpenedScope | undefined): void {
+    scope?.steps.push({ kind: 'leaf', attempt, settled })
+    if (this.#options.root.isUnit) this.#state.lone = { attempt, settled }
+  }
+
+  ended(scope: OpenedScope, outer: OpenedScope | undefined, { outcome, n }: ScopeEnded): void {
+    if (outcome === 'committed') outer?.steps.push({ kind: 'scope', scope, n })
+  }
+
+  waits(): void {}
+  calledOff(): void {}
+  answered(): void {}
+  rewound(): void {}
+  closed(): void {}
 }

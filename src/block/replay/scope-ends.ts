@@ -1,16 +1,14 @@
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
-import type { Delivery } from '../protocol.js'
-import { scopeNews } from '../run/cancelling.js'
 import type { ScopeEnded } from '../run/entries.js'
-import { Errands, outboxOf, releaseErrand, undoErrand } from '../run/overlay-tasks.js'
+import { outboxOf } from '../run/overlay-tasks.js'
 import { bare } from '../run/unit.js'
 import type { OpenedScope } from './opened-scope.js'
-import type { RunState } from './run-state.js'
+import type { ReplayState } from './replay-state.js'
 
-/** How overlays end, and the errands that they leave behind, done again from the journal (C4). */
+/** Whether overlays may end as the journal says (C4). */
 
 /** Whether an overlay can have ended like this now. */
-export function scopeFinding(entry: ScopeEnded, state: RunState): Finding | undefined {
+export function scopeFinding(entry: ScopeEnded, state: ReplayState): Finding | undefined {
   const end = state.scopeEnds.get(entry.path)
   const { path, step, attempt, outcome, response } = entry
   const scope = state.scopes.get(path)
@@ -77,7 +75,7 @@ function contentFinding(entry: ScopeEnded, { closing, outside, outer }: OpenedSc
 /** What has to stand beside the entry. */
 export function scopeCompletes(
   { path, outcome, left }: ScopeEnded,
-  state: RunState
+  state: ReplayState
 ): 'unit' | 'evidence' | undefined {
   const isOutermost = state.scopes.get(path)?.outer === undefined
   switch (outcome) {
@@ -90,36 +88,4 @@ export function scopeCompletes(
     default:
       return undefined
   }
-}
-
-/** Applies a checked end; gives what its composite is told, unless errands come first. */
-export function applyScopeEnd(
-  entry: ScopeEnded,
-  state: RunState,
-  ask: ConstructorParameters<typeof Errands>[0]['ask']
-): Delivery | undefined {
-  const { path, outcome, at } = entry
-  const scope = state.scopes.get(path)
-  if (scope !== undefined && (outcome === 'aborting' || outcome === 'committed')) {
-    if (outcome === 'committed' && scope.outer !== undefined) {
-      scope.outer.steps.push({ kind: 'scope', scope, n: entry.n })
-      scope.outer.outside.join(scope.outside)
-    }
-    const { receiptHash } = state
-    const errands =
-      outcome === 'aborting'
-        ? scope.outside.undoable().map((one) => undoErrand(one, scope.ask.request))
-        : scope.outer === undefined && receiptHash !== undefined
-          ? scope.outside.deferred.map((one) => releaseErrand(one, receiptHash))
-          : []
-    if (errands.length > 0) {
-      const { leafTable: table, cancelled: cancel } = state
-      const list = { table, errands, at, ask, cancel }
-      scope.closing = { decided: entry, errands: new Errands(list) }
-      return undefined
-    }
-  }
-  state.scopeEnds.delete(path)
-  state.scopes.delete(path)
-  return scopeNews(entry, state.cancelled)
 }

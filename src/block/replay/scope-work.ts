@@ -9,6 +9,7 @@ import type { Seen } from './ground.js'
 import { type LeafAgain, leafAgain } from './leaf-work.js'
 import type { OpenedScope, ScopeStep } from './opened-scope.js'
 import type { Below, RedoOptions, Skipped } from './redo.js'
+
 export type ScopeAgain =
   | { readonly kind: 'done'; readonly scope: Scope }
   | { readonly kind: 'finding'; readonly finding: Finding }

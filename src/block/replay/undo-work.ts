@@ -4,6 +4,7 @@ import type { Call } from '../run/calls.js'
 import type { Sealed } from '../run/entries.js'
 import type { AskedAttempt } from './asked-attempt.js'
 import type { UndoPort } from './redo.js'
+
 /** What a finding about a compensation is about. */
 export const UNDO_FIELD = 'journal.undo'
 

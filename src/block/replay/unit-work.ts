@@ -1,22 +1,20 @@
 import { canonicalize, type Hash, type IdentityId, type Json } from '../../core/index.js'
-import { seedOf } from '../code/execution.js'
 import { differing, unexpected } from '../finding.js'
 import type { UnitDraft } from '../journal.js'
-import { unitIdOf } from '../pump/attempt.js'
-import { completedUnit } from '../pump/ending.js'
 import type { JournalEntry, RunStarted, ScopeEnded, Settled } from '../run/entries.js'
 import type { RootBlock } from '../run/root-block.js'
-import { leafUnit, scopeUnit, type UnitContext } from '../run/unit.js'
+import { completedUnit, leafUnit, scopeUnit, type UnitContext } from '../run/unit.js'
+import { seedOf, unitIdOf } from '../run/unit-ids.js'
 import type { AskedAttempt } from './asked-attempt.js'
 import { leafAgain } from './leaf-work.js'
 import { found, impossible } from './odd-cases.js'
 import type { Below, RedoOptions, UndoPort } from './redo.js'
-import type { RunState } from './run-state.js'
+import type { ReplayState } from './replay-state.js'
 import { responseFinding, scopeAgain } from './scope-work.js'
 import type { RecordedUnit, UnitAgain } from './unit-again.js'
 
 interface Given {
-  readonly state: RunState
+  readonly state: ReplayState
   readonly identity: IdentityId
   readonly root: RootBlock
   readonly below: Below
@@ -120,7 +118,7 @@ function contextOf({ state, identity, root }: Given, profile: Json): UnitContext
 }
 
 /** How the run began. */
-export function startedIn({ started }: RunState): RunStarted {
+export function startedIn({ started }: ReplayState): RunStarted {
   if (started === undefined) throw impossible('a run begins with run.started')
   return started
 }

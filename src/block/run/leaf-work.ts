@@ -1,15 +1,20 @@
-import type { Attempt } from '../pump/attempt.js'
+import type { Hash, UnitId } from '../../core/index.js'
+import type { Block } from '../define.js'
+import type { SealedReference } from '../journal.js'
+import type { Attribution } from '../kernel.js'
+import type { AttemptAsk } from '../protocol.js'
+import type { StateView } from './state-view.js'
 
 /** What a unit of work is made of: a live attempt has it, and so has one that was done again. */
-export type LeafWork = Pick<
-  Attempt,
-  | 'unitId'
-  | 'block'
-  | 'ask'
-  | 'at'
-  | 'seed'
-  | 'view'
-  | 'capabilitiesUsed'
-  | 'sealedReferences'
-  | 'attribution'
->
+export interface LeafWork {
+  readonly unitId: UnitId
+  readonly block: Block
+  readonly ask: AttemptAsk
+  /** Frozen time, milliseconds. */
+  readonly at: number
+  readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
+  readonly view: StateView
+  readonly capabilitiesUsed: readonly string[]
+  readonly attribution: Attribution | undefined
+  sealedReferences(): readonly SealedReference[]
+}

@@ -1,6 +1,8 @@
-import { isTallyError, type Json } from '../../core/index.js'
+import { isJsonObject, isTallyError, type Json, type JsonObject } from '../../core/index.js'
 import { BlockFailure, DeterminismViolation, EffectFailure } from '../context.js'
-import type { SealedFailure } from './entries.js'
+import { failedResponse, type Response, reasons } from '../protocol.js'
+import type { Requested, SealedFailure } from './entries.js'
+import type { Past } from './past.js'
 import { isThrown, plainDetails, plainText, thrownMember } from './plain.js'
 
 /** How an execution ended, as data. */
@@ -64,4 +66,33 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
     'then' in value &&
     typeof value.then === 'function'
   )
+}
+
+/** The response of an attempt that failed. */
+export function failureResponse(outcome: Outcome & { readonly ok: false }): Response {
+  const { details } = outcome
+  const asObject: JsonObject = isJsonObject(details) ? details : { value: details }
+  return {
+    success: false,
+    data: null,
+    reason: outcome.reason,
+    errorType: outcome.errorType,
+    details: details === null ? {} : asObject,
+    metadata: {}
+  }
+}
+
+/** The response of an attempt that ran out of time (W5). */
+export function timeoutResponse(attempt: { readonly past: Pick<Past, 'hasSent'> }): Response {
+  return attempt.past.hasSent()
+    ? failedResponse('unknown_outcome', { timed_out: true })
+    : failedResponse(reasons.timedOut, {})
+}
+
+/**
+ * What was sent outside does not fit the state as it is now: nobody but a person can tell (L10).
+ */
+export function contradicted({ effect, seq }: Requested): Outcome & { readonly ok: false } {
+  const details = { effect, seq }
+  return { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict', details }
 }

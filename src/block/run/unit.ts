@@ -1,4 +1,5 @@
 import {
+  canonicalize,
   type Hash,
   hashJson,
   type IdentityId,
@@ -11,9 +12,11 @@ import type { Block } from '../define.js'
 import type { UnitDraft } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { Response } from '../protocol.js'
+import type { RunStarted } from './entries.js'
 import type { LeafWork } from './leaf-work.js'
 import type { RootBlock } from './root-block.js'
 import type { Scope } from './scope.js'
+import { runUnitId, seedOf } from './unit-ids.js'
 
 /** What the receipts of one run have in common. */
 export interface UnitContext {
@@ -223,4 +226,44 @@ export function runUnit(ending: RunEnding, context: UnitContext): UnitDraft {
 /** A response without the ids that can be derived again: what journals and receipts keep. */
 export function bare(response: Response): Response {
   return { ...response, metadata: {} }
+}
+
+/** What a run that succeeded comes to; live and in verification the same. */
+export interface EndedRun {
+  readonly runId: RunId
+  readonly root: RootBlock
+  readonly started: RunStarted
+  /** Over all entries before `run.finished`. */
+  readonly journalHash: Hash
+  readonly receipts: { readonly count: number; readonly root: Hash }
+  /** Logical time of the last entry before `run.finished`. */
+  readonly at: number
+  /** Canonical JSON of its result. */
+  readonly dataText: string
+}
+
+/** The unit of work of `run.completed`. */
+export function completedUnit(ended: EndedRun, context: UnitContext): UnitDraft {
+  const { runId, root, started, journalHash, receipts, at, dataText } = ended
+  const id = runUnitId(runId)
+  const { name, version, definitionHash } = root
+  const { inputHash, base } = started
+  const payload = { name, version, definitionHash, inputHash, journalHash, receipts }
+  return runUnit(
+    {
+      id,
+      seed: { base, value: seedOf(base, id) },
+      at,
+      name,
+      version,
+      definitionHash,
+      inputHash,
+      journalHash,
+      receipts,
+      payloadText: canonicalize(payload),
+      resultText: dataText,
+      committed: committed(started)
+    },
+    context
+  )
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { leafTable } from '../../../../src/block/chart/leaf-table.js'
-import { RunState } from '../../../../src/block/replay/run-state.js'
+import { leafRootOf } from '../../../../src/block/pump/leaf-root.js'
+import { ReplayState } from '../../../../src/block/replay/replay-state.js'
 import { scopeFinding } from '../../../../src/block/replay/scope-ends.js'
 import type { Requested, ScopeEnded, Sealed } from '../../../../src/block/run/entries.js'
 import { Outside } from '../../../../src/block/run/outside.js'
@@ -10,6 +11,8 @@ import { failed, testRequest } from '../../../support/fake-pump.js'
 
 const place = { run: 'run-1', at: 1, path: 'root/a/pay', step: 1, attempt: 1 }
 const table = leafTable({ repair: () => undefined })
+const block = { name: 'one', version: '1', sideEffects: 'none' } as const
+const { root } = leafRootOf({ definition: {}, name: 'one', block })
 const request = testRequest(null)
 const response = failed('boom')
 
@@ -40,8 +43,8 @@ function outsideOf(): Outside {
   return outside
 }
 
-function stateOf(outside: Outside): RunState {
-  const state = new RunState('run-1' as RunId, table)
+function stateOf(outside: Outside): ReplayState {
+  const state = new ReplayState('run-1' as RunId, root)
   const ask = { path: 'root/a', step: 1, attempt: 1 }
   const opened = { ...ask, kind: 'scope.open', block: 'a', request, outermost: true } as const
   const nothing = { outer: undefined, steps: [], cancelled: [], closing: undefined }

@@ -1,12 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../src/block/index.js'
-import { Attempt, type AttemptPort, unitIdOf } from '../../../../src/block/pump/attempt.js'
+import { Attempt, type AttemptPort } from '../../../../src/block/pump/attempt.js'
 import type { Call } from '../../../../src/block/run/calls.js'
 import type { Sealed } from '../../../../src/block/run/entries.js'
 import type { TapeAnswer } from '../../../../src/block/run/folded-answers.js'
 import type { Outcome } from '../../../../src/block/run/outcome.js'
 import { Tape } from '../../../../src/block/run/tape.js'
+import { unitIdOf } from '../../../../src/block/run/unit-ids.js'
 import {
   type ActorPath,
   canonicalize,

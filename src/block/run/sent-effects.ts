@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
-import { effectKey } from '../run/calls.js'
-import type { JournalEntry, Place } from '../run/entries.js'
-import { referenceTo } from '../run/folded-answers.js'
+import { effectKey } from './calls.js'
+import type { JournalEntry, Place } from './entries.js'
+import { referenceTo } from './folded-answers.js'
 
 /**
  * What a run has done outside, read off its journal alone: no block, no chart and no definition is

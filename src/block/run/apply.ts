@@ -1,0 +1,324 @@
+import { unreachable } from '../../core/index.js'
+import { cancelledResponse } from '../chart/execution.js'
+import { type Ask, type DecisionAction, ROOT_PATH } from '../protocol.js'
+import { cancelEvent, goesOnCancelled, scopeNews } from './cancelling.js'
+import type {
+  CancelAsked,
+  JournalEntry,
+  Rewound,
+  ScopeEnded,
+  Sealed,
+  Settled,
+  WaitBegun,
+  Waiting
+} from './entries.js'
+import { referenceTo } from './folded-answers.js'
+import { Errands, releaseErrand, undoErrand } from './overlay-tasks.js'
+import { rootCommand } from './root-block.js'
+import {
+  type Driver,
+  type OpenAttempt,
+  type OpenScope,
+  placeKey,
+  type RunState
+} from './run-state.js'
+import { shownWait } from './waits.js'
+
+/**
+ * Changes what a journal entry says. The pump, recovery and verification call this for the same
+ * entries in the same order, which is why a resumed run is the run that was interrupted (D6, D10).
+ */
+export function apply<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  entry: JournalEntry,
+  driver: Driver<Attempt, Scope>
+): void {
+  switch (entry.k) {
+    case 'run.started':
+      state.started = entry
+      return driver.deliver(ROOT_PATH, rootCommand(state.root, entry))
+    case 'requested':
+      state.attemptAt(entry)?.past.requested.set(entry.seq, entry)
+      state.scopeAround(entry.path)?.outside.requested(entry)
+      return
+    case 'sealed':
+      return sealed(state, entry, driver)
+    case 'wait':
+      return begun(state, entry, driver)
+    case 'waiting':
+      return waiting(state, entry, driver)
+    case 'answered':
+      state.attemptAt(entry)?.waits.delete(entry.seq)
+      return closeWait(state, entry.token, driver)
+    case 'rewound':
+      return rewound(state, entry, driver)
+    case 'settled':
+      return settled(state, entry, driver)
+    case 'scope':
+      return scopeEnded(state, entry, driver)
+    case 'timer':
+      forget(state, entry.path, driver)
+      return driver.deliver(entry.path, { type: 'timer.fired', at: entry.at })
+    case 'decision': {
+      closeWait(state, entry.token, driver)
+      state.decisions.delete(entry.path)
+      const action = entry.action as DecisionAction
+      const patch = entry.patch === null ? {} : { patch: entry.patch }
+      return driver.deliver(entry.path, { type: 'decision.made', action, ...patch, at: entry.at })
+    }
+    case 'cancel':
+      return cancelled(state, entry, driver)
+    case 'run.waiting':
+      state.isParked = true
+      return
+    case 'run.resumed':
+      state.isParked = false
+      return
+    case 'run.finished':
+      state.isFinished = true
+      return
+    default:
+      unreachable(entry)
+  }
+}
+
+function sealed<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  entry: Sealed,
+  driver: Driver<Attempt, Scope>
+): void {
+  const { path, seq, at } = entry
+  state.scopeAround(path)?.outside.sealed(entry)
+  const attempt = state.attemptAt(entry)
+  // The answer to an effect of an attempt that is over is kept, and changes nothing any more.
+  if (attempt === undefined) return
+  // Code that polls would leave one for each sleep.
+  endWait(state, attempt, seq, driver)
+  attempt.past.tape.add(entry)
+  if (state.waiting.delete(path)) driver.deliver(path, { type: 'attempt.resumed', at })
+  driver.answered(attempt, entry)
+}
+
+/** Opens a wait; one that the same call has begun on another state is over with it (L10). */
+function begun<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  entry: WaitBegun,
+  driver: Driver<Attempt, Scope>
+): void {
+  const attempt = entry.seq === null ? undefined : state.attemptAt(entry)
+  if (attempt !== undefined && entry.seq !== null) {
+    endWait(state, attempt, entry.seq, driver)
+    attempt.waits.set(entry.seq, entry)
+  }
+  state.waits.add(entry)
+  driver.waits(entry)
+}
+
+function waiting<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  entry: Waiting,
+  driver: Driver<Attempt, Scope>
+): void {
+  const { path, token, at } = entry
+  const open = state.waits.get(token)
+  if (open === undefined) return
+  state.waiting.add(path)
+  const sent = state.attemptAt(entry)?.past.hasSent() === true
+  driver.deliver(path, { type: 'attempt.waiting', wait: shownWait(open), sent, at })
+}
+
+function rewound<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  entry: Rewound,
+  driver: Driver<Attempt, Scope>
+): void {
+  const attempt = state.attemptAt(entry)
+  if (attempt === undefined) return
+  for (const seq of entry.dropped) endWait(state, attempt, seq, driver)
+  attempt.past = attempt.past.without(entry.dropped)
+  driver.rewound(attempt, entry)
+}
+
+function settled<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  entry: Settled,
+  driver: Driver<Attempt, Scope>
+): void {
+  const { path, response, sent, at } = entry
+  const attempt = state.attemptAt(entry)
+  if (attempt !== undefined) {
+    const scope = entry.overlay === undefined ? undefined : state.scopeAround(path)
+    if (attempt.ask.options.deferred === true) scope?.outside.deferred.push(attempt.ask)
+    driver.settled(attempt, entry, scope)
+    state.waiting.delete(path)
+    closeWaits(state, path, driver)
+    close(state, attempt, response.success, driver)
+  }
+  driver.deliver(path, { type: 'attempt.settled', response, at, sent })
+}
+
+/** Ends the overlay as the journal says; its errands come before its composite continues. */
+function scopeEnded<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  entry: ScopeEnded,
+  driver: Driver<Attempt, Scope>
+): void {
+  const { path, outcome, at } = entry
+  const scope = state.scopes.get(path)
+  if (scope !== undefined && outcome !== 'aborting' && outcome !== 'released') {
+    const outer = state.scopeAround(path)
+    if (outcome === 'committed') outer?.outside.join(scope.outside)
+    driver.ended(scope, outer, entry)
+  }
+  const errands = scope === undefined ? [] : errandsOf(state, scope, entry)
+  if (scope !== undefined && errands.length > 0) {
+    const table = state.root.leafTable()
+    const ask = (one: Ask) => driver.ask(one)
+    const { cancelled: cancel } = state
+    scope.closing = { decided: entry, errands: new Errands({ table, errands, at, ask, cancel }) }
+    return
+  }
+  state.scopeEnds.delete(path)
+  state.scopes.delete(path)
+  const { cancelled: cancel } = state
+  driver.deliver(path, scopeNews(entry, cancel))
+  if (cancel === undefined || !goesOnCancelled(entry, cancel)) return
+  driver.deliver(ROOT_PATH, cancelEvent(cancel, at))
+}
+
+/** What an overlay leaves to be done: compensations of a rollback, steps put off to the commit. */
+function errandsOf(state: RunState, { ask, outer, outside }: OpenScope, { outcome }: ScopeEnded) {
+  if (outcome === 'aborting') return outside.undoable().map((one) => undoErrand(one, ask.request))
+  const { receiptHash } = state
+  if (outcome !== 'committed' || outer !== undefined || receiptHash === undefined) return []
+  return outside.deferred.map((one) => releaseErrand(one, receiptHash))
+}
+
+function cancelled<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  entry: CancelAsked,
+  driver: Driver<Attempt, Scope>
+): void {
+  state.cancelled = entry
+  const event = cancelEvent(entry, entry.at)
+  if (entry.withoutCode === true) {
+    state.settled = cancelledResponse(event)
+    return
+  }
+  driver.deliver(ROOT_PATH, event)
+  // Errands go on, and wait for nothing.
+  for (const { closing } of state.scopes.values()) closing?.errands.cancel(entry)
+}
+
+/** Takes up what a chart has asked for: nothing is decided or sent here. */
+export function takeAsk<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  ask: Ask,
+  driver: Driver<Attempt, Scope>
+): void {
+  const { path } = ask
+  switch (ask.kind) {
+    case 'attempt': {
+      const earlier = state.pasts?.get(path)
+      const key = state.restoredTimes === undefined ? '' : placeKey(ask)
+      const at = ask.options.frozenAt ?? state.restoredTimes?.get(key) ?? state.at
+      const own = earlier?.step === ask.step ? earlier : undefined
+      const attempt = driver.attempt(ask, at, own)
+      if (attempt === undefined) return
+      state.pasts?.delete(path)
+      state.restoredTimes?.delete(key)
+      state.attempts.set(path, attempt)
+      return
+    }
+    case 'timer':
+      state.timers.set(path, ask)
+      return
+    case 'decision':
+      state.decisions.set(path, ask)
+      return
+    case 'cancel':
+      for (const attempt of state.attemptsBelow(path)) close(state, attempt, false, driver)
+      return forget(state, path, driver)
+    case 'scope.open': {
+      const at = ask.frozenAt ?? state.at
+      state.scopes.set(path, driver.scope(ask, at, state.scopeAround(path)))
+      return
+    }
+    case 'scope.commit':
+    case 'scope.abort':
+      state.scopeEnds.set(path, ask)
+      return
+    case 'settled':
+      state.settled = ask.response
+      return
+    case 'waiting':
+    case 'resumed':
+      return
+    default:
+      unreachable(ask)
+  }
+}
+
+/** Ends an attempt; one that did not succeed leaves what it did to the next one of its step. */
+function close<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  attempt: Attempt,
+  succeeded: boolean,
+  driver: Driver<Attempt, Scope>
+): void {
+  const { path } = attempt.ask
+  const { past } = attempt
+  state.attempts.delete(path)
+  if (succeeded) resolveDoubts(state, past)
+  else {
+    state.keepPast(path, past)
+    const written = past.written()
+    if (written.length > 0) state.landed = [...state.landed, ...written.map(referenceTo)]
+    for (const { seq, effect, key } of past.requested.values()) {
+      if (!past.tape.has(seq)) state.inDoubt = [...state.inDoubt, { path, effect, key }]
+    }
+  }
+  driver.closed(attempt)
+}
+
+/** A later attempt of the step found out what had become of its effects. */
+function resolveDoubts(state: RunState, { requested }: OpenAttempt['past']): void {
+  if (state.inDoubt.length === 0) return
+  const keys = new Set<unknown>([...requested.values()].map(({ key }) => key))
+  state.inDoubt = state.inDoubt.filter(({ key }) => !keys.has(key))
+}
+
+function endWait<Attempt extends OpenAttempt, Scope extends OpenScope>(
+  state: RunState<Attempt, Scope>,
+  attempt: Attempt,
+  seq: number,
+  driver: Driver<Attempt, Scope>
+): void {
+  if (state.waits.isEmpty) return
+  const wait = attempt.waits.get(seq)
+  if (wait === undefined) return
+  attempt.waits.delete(seq)
+  closeWait(state, wait.token, driver)
+}
+
+function closeWait(state: RunState, token: string, driver: CallsOff): void {
+  state.waits.remove(token)
+  driver.calledOff(token)
+}
+
+function closeWaits(state: RunState, path: string, driver: CallsOff): void {
+  for (const { token } of state.waits.removeAt(path)) driver.calledOff(token)
+}
+
+/** The block at this path waits no more, and neither does anything below it. */
+function forget(state: RunState, path: string, driver: CallsOff): void {
+  state.decisions.delete(path)
+  state.waiting.delete(path)
+  state.timers.delete(path)
+  driver.calledOff(path)
+  closeWaits(state, path, driver)
+}
+
+interface CallsOff {
+  calledOff(key: string): void
+}

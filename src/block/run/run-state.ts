@@ -1,0 +1,217 @@
+import {
+  CompactRange,
+  type Hash,
+  type JsonObject,
+  leafNode,
+  type RunId,
+  type UnitId
+} from '../../core/index.js'
+import type { Block } from '../define.js'
+import type { SealedReference } from '../journal.js'
+import type {
+  Ask,
+  AttemptAsk,
+  BlockCommand,
+  DecisionAsk,
+  Delivery,
+  Response,
+  ScopeAsk,
+  TimerAsk
+} from '../protocol.js'
+import type {
+  CancelAsked,
+  JournalEntry,
+  Place,
+  Rewound,
+  RunStarted,
+  ScopeEnded,
+  Sealed,
+  Settled,
+  WaitBegun
+} from './entries.js'
+import { referenceTo } from './folded-answers.js'
+import type { Outside } from './outside.js'
+import { type Errands, isErrand } from './overlay-tasks.js'
+import type { Past } from './past.js'
+import type { RootBlock } from './root-block.js'
+import { OpenWaits } from './waits.js'
+
+export type ScopeOpenAsk = Extract<ScopeAsk, { readonly kind: 'scope.open' }>
+
+/** A commit or abort that a composite has asked for. */
+export type ScopeEndAsk = Exclude<ScopeAsk, { readonly kind: 'scope.open' }>
+
+/** An attempt that a chart has asked for and that has not settled yet. */
+export interface OpenAttempt {
+  readonly ask: AttemptAsk
+  readonly block: Block
+  readonly unitId: UnitId
+  /** Its frozen time: when it was asked for (K7). */
+  readonly at: number
+  /** What was sealed and asked for in it, and in the attempts before it. */
+  past: Past
+  /** Its open waits by the number of their call. */
+  readonly waits: Map<number, WaitBegun>
+}
+
+/** An overlay of the run (C4). */
+export interface OpenScope {
+  readonly ask: ScopeOpenAsk
+  readonly at: number
+  readonly outer: OpenScope | undefined
+  /** What happened outside, and what is put off until the commit. */
+  readonly outside: Outside
+  /** What was decided, and the errands that come before its composite continues. */
+  closing: { readonly decided: ScopeEnded; readonly errands: Errands } | undefined
+}
+
+/**
+ * What a driver attaches to the state of a run: how attempts and overlays are made, and what is done
+ * when an entry changes them. All of it is called inside `apply` and `takeAsk`, and is synchronous.
+ */
+export interface Driver<Attempt extends OpenAttempt, Scope extends OpenScope> {
+  /** Makes an attempt that was asked for; undefined when no such block is registered. */
+  attempt(ask: AttemptAsk, at: number, earlier: Past | undefined): Attempt | undefined
+  /** Makes an overlay that was asked for. */
+  scope(ask: ScopeOpenAsk, at: number, outer: Scope | undefined): Scope
+  /** Gives a chart what it waits for. */
+  deliver(path: string, event: BlockCommand | Delivery): void
+  /** Hands on what an errand asks for, which has no actor. */
+  ask(ask: Ask): void
+  /** A wait was begun. */
+  waits(wait: WaitBegun): void
+  /** No due time is to be watched any more: of the wait with this token, or the timer at this path. */
+  calledOff(key: string): void
+  /** A result is on the attempt's tape. */
+  answered(attempt: Attempt, entry: Sealed): void
+  /** Results have left the attempt's tape. */
+  rewound(attempt: Attempt, entry: Rewound): void
+  /** An attempt has ended; `scope`: the overlay that takes over its changes. */
+  settled(attempt: Attempt, entry: Settled, scope: Scope | undefined): void
+  /** An attempt was settled or cancelled, and is no more. */
+  closed(attempt: Attempt): void
+  /** An overlay was merged into the one around it, committed or dropped. */
+  ended(scope: Scope, outer: Scope | undefined, entry: ScopeEnded): void
+}
+
+/**
+ * What a run's journal has led to: what was asked for and not answered, what is waited for, and the
+ * totals that `run.completed` commits to. Live, in recovery and in verification the same: only
+ * {@link apply} and {@link takeAsk} change it (D10).
+ *
+ * Owns: the state of one run. Does not own: charts and whatever a driver attaches to attempts and
+ * overlays.
+ */
+export class RunState<
+  Attempt extends OpenAttempt = OpenAttempt,
+  Scope extends OpenScope = OpenScope
+> {
+  readonly runId: RunId
+  readonly root: RootBlock
+  started: RunStarted | undefined
+  /** Number of the next entry. */
+  entries = 0
+  /** Logical time of the last entry (K7). */
+  at = 0
+  /** Over all entries so far. */
+  journalHash = ''
+  /** Attempts that have ended, retries included (D7). */
+  steps = 0
+  /** Receipt that the last entry completed. */
+  receiptHash: Hash | undefined
+  /** Receipts of the run. */
+  receipts: CompactRange = new CompactRange()
+  readonly attempts = new Map<string, Attempt>()
+  /** What the failed attempt before the next one of the same step left behind, by path. */
+  pasts: Map<string, Past> | undefined
+  readonly waits = new OpenWaits()
+  /** Paths of the leaves that are WAITING inside an attempt. */
+  readonly waiting = new Set<string>()
+  readonly timers = new Map<string, TimerAsk>()
+  readonly decisions = new Map<string, DecisionAsk>()
+  readonly scopes = new Map<string, Scope>()
+  readonly scopeEnds = new Map<string, ScopeEndAsk>()
+  /** Write-class results of attempts that did not succeed: they happened all the same. */
+  landed: readonly SealedReference[] = []
+  /** Write-class effects that were sent and never answered: nothing tells whether they happened. */
+  inDoubt: readonly JsonObject[] = []
+  /** Times of attempts that a checkpoint has: they are asked for again, and stay what they are. */
+  restoredTimes: Map<string, number> | undefined
+  /** The request to cancel, if the run is cancelled. */
+  cancelled: CancelAsked | undefined
+  /** Between `run.waiting` and `run.resumed` nothing happens. */
+  isParked = false
+  /** Response of the root block, once it has ended. */
+  settled: Response | undefined
+  isFinished = false
+
+  constructor(runId: RunId, root: RootBlock) {
+    this.runId = runId
+    this.root = root
+  }
+
+  get base(): Hash | 'GENESIS' {
+    return this.started?.base ?? 'GENESIS'
+  }
+
+  /** Counts an entry, before it is applied. */
+  take(entry: JournalEntry, journalHash: Hash, receiptHash: Hash | undefined): void {
+    this.entries = entry.n + 1
+    if (entry.k === 'settled') this.steps += 1
+    this.at = entry.at
+    this.journalHash = journalHash
+    this.receiptHash = receiptHash
+    if (receiptHash !== undefined) this.receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
+  }
+
+  /** The attempt at a place, unless another one is open there or none. */
+  attemptAt({ path, step, attempt }: Place): Attempt | undefined {
+    const open = this.attempts.get(path)
+    return open?.ask.step === step && open.ask.attempt === attempt ? open : undefined
+  }
+
+  /** Attempts at and below a path. */
+  attemptsBelow(path: string): readonly Attempt[] {
+    const below = `${path}/`
+    return [...this.attempts.values()].filter(
+      ({ ask }) => ask.path === path || ask.path.startsWith(below)
+    )
+  }
+
+  /** The innermost overlay around a path (not the path's own). */
+  scopeAround(path: string): Scope | undefined {
+    if (this.scopes.size === 0 || isErrand(path)) return undefined
+    let end = path.lastIndexOf('/')
+    while (end > 0) {
+      const scope = this.scopes.get(path.slice(0, end))
+      if (scope !== undefined) return scope
+      end = path.lastIndexOf('/', end - 1)
+    }
+    return undefined
+  }
+
+  /** The errands one of which is under way at a path. */
+  errandsAt(path: string): Errands | undefined {
+    for (const { closing } of this.scopes.values()) {
+      if (closing?.errands.isAt(path) === true) return closing.errands
+    }
+    return undefined
+  }
+
+  /** Write-class results of the attempt that failed last at a path. */
+  landedAt(path: string): readonly SealedReference[] {
+    const writes = this.pasts?.get(path)?.written() ?? []
+    return writes.filter(({ ok }) => ok).map(referenceTo)
+  }
+
+  /** Keeps what an attempt that failed leaves to the next one of its step. */
+  keepPast(path: string, past: Past): void {
+    this.pasts ??= new Map()
+    this.pasts.set(path, past)
+  }
+}
+
+/** One attempt at one place of its run. */
+export function placeKey({ path, step, attempt }: Place): string {
+  return `${path} ${step} ${attempt}`
+}
