@@ -210,7 +210,7 @@ export class RunPump implements RunDriver {
 
   async #loop(): Promise<RunEnd> {
     this.#takeAsks()
-    if (!this.scopes.isEmpty) await this.scopes.repeatLists()
+    if (this.recovery.hasRecovered && !this.scopes.isEmpty) await this.scopes.repeatLists()
     await this.#starts.startAll()
     for (const wait of this.agenda.waits.all()) this.agenda.armWait(wait)
     for (const ask of this.agenda.decisions.values()) openDecision(this, ask)

@@ -47,6 +47,11 @@ export class Recovery {
     })
   }
 
+  /** Whether entries beyond the checkpoint were taken. */
+  get hasRecovered(): boolean {
+    return this.#hasRecovered
+  }
+
   take(recorded: RecordedEntry): void {
     this.#try(() => {
       this.#pump.book.recover(recorded)

@@ -66,8 +66,8 @@ export interface OpenScope {
 }
 
 /**
- * What a driver attaches to the state of a run: how attempts and overlays are made, and what is done
- * when an entry changes them. All of it is called inside `apply` and `takeAsk`, and is synchronous.
+ * What a driver attaches to the state of a run: how attempts and overlays are made, and what is
+ * done when an entry changes them. It is called inside `apply` and `takeAsk`, synchronously.
  */
 export interface Driver<Attempt extends OpenAttempt, Scope extends OpenScope> {
   /** Makes an attempt that was asked for; undefined when no such block is registered. */
@@ -80,7 +80,7 @@ export interface Driver<Attempt extends OpenAttempt, Scope extends OpenScope> {
   ask(ask: Ask): void
   /** A wait was begun. */
   waits(wait: WaitBegun): void
-  /** No due time is to be watched any more: of the wait with this token, or the timer at this path. */
+  /** A due time is over: of the wait with this token, or of the timer at this path. */
   calledOff(key: string): void
   /** A result is on the attempt's tape. */
   answered(attempt: Attempt, entry: Sealed): void
