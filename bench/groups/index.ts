@@ -13,6 +13,7 @@ import { plans } from './plans.js'
 import { reading } from './reading.js'
 import { resume } from './resume.js'
 import { rollback } from './rollback.js'
+import { signing } from './signing.js'
 import { together } from './together.js'
 import { workflowWaits } from './workflow-waits.js'
 import { workflows } from './workflows.js'
@@ -24,6 +25,7 @@ export const groups: readonly Group[] = [
   effects,
   atomic,
   rollback,
+  signing,
   growth,
   reading,
   resume,

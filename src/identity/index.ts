@@ -11,9 +11,9 @@
  * await createKeyFile({ path, keys, passphrase })       // later: loadKeyFile({ path, passphrase })
  * const signer = keys.signer()                          // key decoded once
  * signer.sign(hash)                                     // inline, about 45 µs
- * const desk = signer.openDesk()
- * desk.put(hash)                                        // a thread signs it meanwhile
- * desk.collect()                                        // 64 bytes for each that was put
+ * const member = signer.joinPool()
+ * member.put(hash)                                      // a thread signs it meanwhile
+ * member.collect()                                      // 64 bytes for each that was put
  * verify(signature, hash, publicKeyBytes(keys.publicKey))
  */
 export { generateIdentity, IdentityKeys, newKeyFor } from './identity-keys.js'
@@ -29,6 +29,6 @@ export {
   type RotationPlace,
   rotationMessage
 } from './rotation.js'
-export type { Signer, SigningDesk } from './signer.js'
+export type { PoolMember, Signer } from './signer.js'
 export { type SignedBytes, verify, verifyMany } from './verify.js'
 export { verifyWithPoints } from './verify-points.js'

@@ -1,20 +1,24 @@
 import * as crypto from 'node:crypto'
 import { type PublicKey, TallyError } from '../core/index.js'
 import { privateKeyObject, publicKeyOf } from './keys.js'
-import type { Signer, SigningDesk } from './signer.js'
-import { ThreadedDesk } from './threaded-desk.js'
+import type { PoolMember, Signer } from './signer.js'
+import { SigningPool } from './signing-pool.js'
 
-/** A signer of this process: `sign` answers at once, its desks work beside the main thread. */
+/** A signer of this process: `sign` answers at once, the pool works beside the main thread. */
 export interface LocalSigner extends Signer {
-  openDesk(): SigningDesk
+  joinPool(): PoolMember
   sign(message: Uint8Array): Uint8Array
   close(): Promise<void>
 }
 
+/** Of all signers of this process. */
+const pool = new SigningPool()
+
 /**
- * Makes a signer of a 32-byte seed; throws `identity.malformed_seed`. A desk's thread starts when
- * it has enough to do, and keeps no process alive. After `close` it refuses with
- * `identity.signer_closed`. The seed is copied into a KeyObject and never shown by inspection.
+ * Makes a signer of a 32-byte seed; throws `identity.malformed_seed`. The thread of the pool starts
+ * when it has enough to do, and keeps no process alive. After `close` the signer refuses with
+ * `identity.signer_closed`, and neither it nor the thread has the key. The seed is copied into a
+ * KeyObject and never shown by inspection.
  */
 export function localSigner(seed: Uint8Array): LocalSigner {
   return new KeyObjectSigner(privateKeyObject(seed))
@@ -22,31 +26,35 @@ export function localSigner(seed: Uint8Array): LocalSigner {
 
 class KeyObjectSigner implements LocalSigner {
   readonly publicKey: PublicKey
-  readonly #key: crypto.KeyObject
-  readonly #desks = new Set<SigningDesk>()
-  #closed = false
+  /** Until it is closed. */
+  #key: crypto.KeyObject | undefined
+  readonly #members = new Set<PoolMember>()
 
   constructor(key: crypto.KeyObject) {
     this.#key = key
     this.publicKey = publicKeyOf(key)
   }
 
-  openDesk(): SigningDesk {
-    const onClose = () => this.#desks.delete(desk)
-    const desk = new ThreadedDesk(this.#key, { sign: (hash) => this.sign(hash), onClose })
-    this.#desks.add(desk)
-    return desk
+  joinPool(): PoolMember {
+    const member = pool.join(this.#openKey(), {
+      sign: (hash) => this.sign(hash),
+      onClose: () => this.#members.delete(member)
+    })
+    this.#members.add(member)
+    return member
   }
 
   sign(message: Uint8Array): Uint8Array {
-    if (this.#closed) {
-      throw new TallyError('identity.signer_closed', { publicKey: this.publicKey })
-    }
-    return crypto.sign(null, message, this.#key)
+    return crypto.sign(null, message, this.#openKey())
   }
 
   async close(): Promise<void> {
-    this.#closed = true
-    await Promise.all([...this.#desks].map((desk) => desk.close()))
+    this.#key = undefined
+    await Promise.all([...this.#members].map((member) => member.close()))
+  }
+
+  #openKey(): crypto.KeyObject {
+    if (this.#key !== undefined) return this.#key
+    throw new TallyError('identity.signer_closed', { publicKey: this.publicKey })
   }
 }

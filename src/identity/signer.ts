@@ -5,7 +5,7 @@ import type { Hash, PublicKey } from '../core/index.js'
  *
  * `sign` gives the 64 raw bytes of an RFC 8032 signature. A signer of this process answers at once,
  * a key service with a promise. The ledger passes 32-byte hashes; rotation passes its own message.
- * Several signatures go to a desk, else to `signMany`, else one after the other to `sign`.
+ * Several signatures go to a signing pool, else to `signMany`, else one after the other to `sign`.
  */
 export interface Signer {
   readonly publicKey: PublicKey
@@ -15,14 +15,14 @@ export interface Signer {
    * order. All or nothing.
    */
   signMany?(hashes: Uint8Array): Promise<Uint8Array>
-  /** Of a signer of this process: a desk that signs while more is being made. */
-  openDesk?(): SigningDesk
+  /** Of a signer of this process: a place in the pool that signs while more is being made. */
+  joinPool?(): PoolMember
   /** Lets go of threads or connections; calls after it are refused. */
   close?(): void | Promise<void>
 }
 
-/** Takes 32-byte hashes to sign beside its one caller. */
-export interface SigningDesk {
+/** 32-byte hashes that a signing pool signs with one key, beside their one caller. */
+export interface PoolMember {
   /** Hashes that may be put before they are collected. */
   readonly capacity: number
   put(hash: Hash): void
@@ -31,6 +31,6 @@ export interface SigningDesk {
    * not signed yet is signed here.
    */
   collect(): Uint8Array
-  /** Lets go of its thread. */
+  /** Leaves the pool; resolves once its thread has the key no more. */
   close(): Promise<void>
 }

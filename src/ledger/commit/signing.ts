@@ -1,5 +1,5 @@
 import type { Signature } from '../../core/index.js'
-import type { Signer, SigningDesk } from '../../identity/index.js'
+import type { PoolMember, Signer } from '../../identity/index.js'
 import type { UnsignedRecord } from '../receipt/assemble.js'
 
 /** A record on its way to disk; its text is complete once it is signed. */
@@ -37,8 +37,8 @@ const CHUNK_RECORDS = 32
  */
 export class SigningQueue {
   #signer: Signer
-  /** Of the signer, once there was something to sign. */
-  #desk: SigningDesk | undefined
+  /** In the pool of the signer, once there was something to sign. */
+  #member: PoolMember | undefined
   #waiting: SignedRecord[] = []
   readonly #chunks = new Set<Promise<void>>()
 
@@ -51,17 +51,17 @@ export class SigningQueue {
   }
 
   add(record: SignedRecord): void {
-    this.#desk ??= this.#signer.openDesk?.()
-    if (this.#waiting.length >= (this.#desk?.capacity ?? CHUNK_RECORDS)) this.#signRest()
-    this.#desk?.put(record.unsigned.hash)
+    this.#member ??= this.#signer.joinPool?.()
+    if (this.#waiting.length >= (this.#member?.capacity ?? CHUNK_RECORDS)) this.#signRest()
+    this.#member?.put(record.unsigned.hash)
     this.#waiting.push(record)
   }
 
   /** Records added from now on are signed by another key (a rotation, formats.md §2). */
   use(signer: Signer): void {
     this.#signRest()
-    void this.#desk?.close()
-    this.#desk = undefined
+    void this.#member?.close()
+    this.#member = undefined
     this.#signer = signer
   }
 
@@ -71,15 +71,15 @@ export class SigningQueue {
     if (this.#chunks.size > 0) await Promise.all(this.#chunks)
   }
 
-  /** Lets go of the signer's desk; the signer is its owner's. */
+  /** Leaves the signing pool; the signer is its owner's. */
   async close(): Promise<void> {
-    await this.#desk?.close()
+    await this.#member?.close()
   }
 
   #signRest(): void {
     if (this.#waiting.length === 0) return
-    if (this.#desk === undefined) return this.#dispatch()
-    signAll(this.#waiting, hex(this.#desk.collect()))
+    if (this.#member === undefined) return this.#dispatch()
+    signAll(this.#waiting, hex(this.#member.collect()))
     this.#waiting = []
   }
 

@@ -20,12 +20,12 @@ describe('localSigner', () => {
     }
   })
 
-  it('refuses to sign once it is closed, at its desk too', async () => {
+  it('refuses to sign once it is closed, its member of the pool too', async () => {
     const closing = localSigner(seed)
-    const desk = closing.openDesk()
-    desk.put(sha256Hex('too late'))
+    const member = closing.joinPool()
+    member.put(sha256Hex('too late'))
     await closing.close()
-    expect(() => desk.collect()).toThrow(/closed/)
+    expect(() => member.collect()).toThrow(/closed/)
     expect(() => closing.sign(new Uint8Array(32))).toThrow(/closed/)
     await closing.close()
   })
@@ -42,11 +42,11 @@ describe('localSigner', () => {
   it('I2: a thread keeps no process alive, neither asleep nor at work', () => {
     const program = `
       import { localSigner } from ${JSON.stringify(builtModule('identity/index.js'))}
-      const desk = localSigner(new Uint8Array(32)).openDesk()
-      const put = () => { for (let n = 0; n < 100; n += 1) desk.put('00'.repeat(32)) }
+      const member = localSigner(new Uint8Array(32)).joinPool()
+      const put = () => { for (let n = 0; n < 100; n += 1) member.put('00'.repeat(32)) }
       put()
       await new Promise((resolve) => setTimeout(resolve, 300))
-      console.log(desk.collect().length)
+      console.log(member.collect().length)
       put()
     `
     const output = execFileSync(process.execPath, ['--input-type=module', '-e', program], {

@@ -31,7 +31,7 @@ const signed = (name: string, signer = local) =>
 
 describe('records to be signed', () => {
   it.each([
-    ['a desk', local],
+    ['a signing pool', local],
     ['a service that signs many', many],
     ['a service that signs one', oneByOne]
   ])('are signed each with its own signature by %s', async (_, signer) => {
