@@ -130,7 +130,7 @@ export class Auditor {
     const known = this.#runs.get(runId)
     if (known !== undefined) return known
     if (entry.k !== 'run.started') {
-      return { field: 'journal.k', expected: 'run.started', actual: String(entry.k) }
+      return { field: 'journal.k', signed: String(entry.k), computed: 'run.started' }
     }
     if (!isJsonObject(entry.definition)) {
       return this.#know(runId, new SkippedRun(NO_DEFINITION))
@@ -156,7 +156,7 @@ export class Auditor {
       case 'changed': {
         const { difference, isContradicted } = recorded
         if (!isContradicted) return new SkippedRun(`its definition is not here: ${difference}`)
-        return { field: 'definitionHash', expected: difference, actual: entry.definitionHash }
+        return { field: 'definitionHash', signed: entry.definitionHash, computed: difference }
       }
       case 'ready':
         break
@@ -239,7 +239,7 @@ export class Auditor {
       const run = this.#runs.get(runId)
       const isOfRun = receipt.inputPayload.run !== undefined
       if (isOfRun && (run?.kind !== 'skipped' || run.why === NO_DEFINITION)) {
-        return { field: 'journal', expected: 'an entry that this completes', actual: 'none' }
+        return { field: 'journal', signed: 'none', computed: 'an entry that this completes' }
       }
       // Those that are only folded have no place of their own.
       const isPlaced = index >= 0
@@ -337,18 +337,18 @@ async function guarded(step: () => Promise<Finding | undefined>): Promise<HookVe
     const finding = await step()
     return finding === undefined ? undefined : wellFormed(finding)
   } catch (error) {
-    const actual = error instanceof Error ? error.message : String(error)
-    return { field: 'journal', expected: 'entries that can be done again', actual }
+    const computed = error instanceof Error ? error.message : String(error)
+    return { field: 'journal', signed: 'entries that can be done again', computed }
   }
 }
 
 function afterEnd({ runId }: VerifiedItem, { k }: JournalEntry): Finding {
-  return { field: 'journal.k', expected: 'nothing after run.finished', actual: k, key: runId }
+  return { field: 'journal.k', signed: k, computed: 'nothing after run.finished', key: runId }
 }
 
 /** Entries may hold anything where a text belongs. */
 function wellFormed(finding: Finding): Finding {
-  return { ...finding, expected: String(finding.expected), actual: String(finding.actual) }
+  return { ...finding, signed: String(finding.signed), computed: String(finding.computed) }
 }
 
 function besideOf({ hasReceipt, evidence }: VerifiedItem): string {

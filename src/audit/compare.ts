@@ -30,7 +30,7 @@ export function compareUnit(draft: UnitDraft, verified: VerifiedReceipt): Findin
 
 function resultFinding({ resultText }: UnitDraft, verified: VerifiedReceipt): Finding | undefined {
   if (verified.resultText === undefined || verified.resultText === resultText) return undefined
-  return { field: 'resultHash', expected: resultText, actual: verified.resultText }
+  return { field: 'resultHash', signed: verified.resultText, computed: resultText }
 }
 
 /** The first key whose change differs, with both values and the one before. */
@@ -47,8 +47,8 @@ function writesFinding({ writes }: UnitDraft, verified: VerifiedReceipt): Findin
     return {
       field: 'writeSet',
       key,
-      expected: again ?? 'absent',
-      actual: isWithheld ? 'another value, withheld' : (after ?? 'absent'),
+      signed: isWithheld ? 'another value, withheld' : (after ?? 'absent'),
+      computed: again ?? 'absent',
       before: before ?? 'absent'
     }
   }

@@ -19,7 +19,7 @@ export interface ReceiptReplay {
 }
 
 // Ends a pass over a ledger that has seen enough.
-const ENOUGH = { field: 'enough', expected: '', actual: '' } as const
+const ENOUGH = { field: 'enough', signed: '', computed: '' } as const
 
 /**
  * Executes one receipt again, twice, on the state and the run that led to it. Undefined when the

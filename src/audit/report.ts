@@ -80,12 +80,12 @@ function anchorText({ anchored }: Omit<VerificationReport, 'line'>): string {
   return `anchored up to ${grouped(upTo)} of ${grouped(logSize)} (note from ${source})${rest}`
 }
 
-function failureText({ index, field, expected, actual, key, before }: AuditFailure): string {
+function failureText({ index, field, signed, computed, key, before }: AuditFailure): string {
   const about = key === undefined ? '' : ` (${shown(key)})`
   const was = before === undefined ? '' : `, was ${shown(before)}`
   return (
     `receipt ${grouped(index)}: ${field}${about}: ` +
-    `expected ${shown(expected)}, found ${shown(actual)}${was}`
+    `signed ${shown(signed)}, computed ${shown(computed)}${was}`
   )
 }
 

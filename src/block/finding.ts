@@ -3,10 +3,10 @@ import { canonicalize } from '../core/index.js'
 /** Something that is not as doing it again says it should be. */
 export interface Finding {
   readonly field: string
-  /** What doing it again gives. */
-  readonly expected: string
   /** What is recorded. */
-  readonly actual: string
+  readonly signed: string
+  /** What doing it again gives. */
+  readonly computed: string
   /** State key or run that it is about. */
   readonly key?: string
   /** For state: the value before. */
@@ -14,9 +14,9 @@ export interface Finding {
 }
 
 /** A finding when two plain values are not the same JSON; texts are made only then. */
-export function differing(field: string, expected: unknown, actual: unknown): Finding | undefined {
-  if (sameJson(expected, actual)) return undefined
-  return { field, expected: textOf(expected), actual: textOf(actual) }
+export function differing(field: string, computed: unknown, signed: unknown): Finding | undefined {
+  if (sameJson(computed, signed)) return undefined
+  return { field, signed: textOf(signed), computed: textOf(computed) }
 }
 
 function sameJson(one: unknown, other: unknown): boolean {
@@ -45,8 +45,8 @@ function memberOf(value: object, key: string): unknown {
   return (value as Readonly<Record<string, unknown>>)[key]
 }
 
-export function unexpected(field: string, expected: string, actual: string): Finding {
-  return { field, expected, actual }
+export function unexpected(field: string, computed: string, signed: string): Finding {
+  return { field, signed, computed }
 }
 
 /** The first finding of several checks. */

@@ -28,8 +28,8 @@ export async function replay(
   output.line(text`${mark} receipt ${index} ${receiptHash}`)
   if (failure !== undefined) {
     output.line(text`at receipt ${failure.index}: ${failure.field} ${failure.key ?? ''}`)
-    output.line(text`  expected ${failure.expected}`)
-    output.line(text`  actual   ${failure.actual}`)
+    output.line(text`  signed   ${failure.signed}`)
+    output.line(text`  computed ${failure.computed}`)
   }
   for (const one of notChecked) {
     output.line(text`${output.paint('yellow', 'not checked')} ${one}`)

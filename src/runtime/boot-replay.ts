@@ -35,9 +35,9 @@ export async function checkLastReceipt(options: {
       return nothing
     case 'different': {
       const { verdict, difference, index } = found
-      const { field, key, expected, actual } = verdict
+      const { field, key, signed, computed } = verdict
       const about = key === undefined ? field : `${field} (${key})`
-      const problem = `${about}: expected ${shown(expected)}, found ${shown(actual)}`
+      const problem = `${about}: signed ${shown(signed)}, computed ${shown(computed)}`
       const { message } = new TallyError('runtime.replay_mismatch', { index, problem })
       return { warnings: [message], ...(difference === undefined ? {} : { difference }) }
     }

@@ -122,7 +122,8 @@ async function foldProblem(
       const entry = value as JournalEntry
       const finding = replay.check(entry) ?? replay.take(entry, text, { receiptHash, item: n })
       if (finding !== undefined) {
-        return `entry ${n}: ${finding.field}: expected ${finding.expected}, found ${finding.actual}`
+        const { field, signed, computed } = finding
+        return `entry ${n}: ${field}: signed ${signed}, computed ${computed}`
       }
       n += 1
     }

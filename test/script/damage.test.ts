@@ -44,7 +44,7 @@ describe('a ledger that was altered', () => {
       readonly notChecked: readonly string[]
     }
     expect(failure).toMatchObject({ index: 2, field: expect.any(String) })
-    expect(failure['expected']).not.toBe(failure['actual'])
+    expect(failure['signed']).not.toBe(failure['computed'])
     expect(notChecked).toContain('everything after the failure')
     const told = await project.tally(['verify', '--dir', 'damaged'])
     expect(told.stdout).toContain('verify: FAILED')

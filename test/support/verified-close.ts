@@ -139,9 +139,9 @@ async function judge(what: string, verify: () => Promise<Report>): Promise<void>
 }
 
 /** A store in which no ledger was begun, or that a process of the test has taken along. */
-function isNoLedger({ field, commit, actual }: VerificationFailure): boolean {
-  if (field === 'head') return commit === 0 && actual === 'absent'
-  return field === 'store' && actual === 'The store at faulty disk is closed.'
+function isNoLedger({ field, commit, computed }: VerificationFailure): boolean {
+  if (field === 'head') return commit === 0 && computed === 'absent'
+  return field === 'store' && computed === 'The store at faulty disk is closed.'
 }
 
 async function verifyBelow(directory: string): Promise<void> {

@@ -67,14 +67,14 @@ function answer(execution: Execution, entry: TapeEntry): Finding | undefined {
   const call = execution.outstanding.get(entry.seq)
   const field = `sealed.${entry.seq}`
   if (call === undefined) {
-    return { field, expected: 'no such call', actual: `a response to ${entry.effect}` }
+    return { field, signed: `a response to ${entry.effect}`, computed: 'no such call' }
   }
   if (call.effect !== entry.effect) {
-    return { field, expected: call.effect, actual: entry.effect }
+    return { field, signed: entry.effect, computed: call.effect }
   }
   const { requestHash } = entry
   if (requestHash !== undefined && requestHash !== call.requestHash) {
-    return { field: `${field}.requestHash`, expected: call.requestHash, actual: requestHash }
+    return { field: `${field}.requestHash`, signed: requestHash, computed: call.requestHash }
   }
   call.answer(entry.ok, entry.body)
   return undefined
@@ -95,14 +95,14 @@ function stalled(execution: Execution): Finding {
   if (call === undefined) {
     return {
       field: 'execution',
-      expected: 'an end without anything but ctx',
-      actual: 'it waits for something outside ctx'
+      signed: 'an end without anything but ctx',
+      computed: 'it waits for something outside ctx'
     }
   }
   return {
     field: `sealed.${call.seq}`,
-    expected: `a response to ${call.effect}`,
-    actual: 'none'
+    signed: 'none',
+    computed: `a response to ${call.effect}`
   }
 }
 

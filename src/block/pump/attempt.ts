@@ -332,8 +332,8 @@ export class Attempt {
       step: this.ask.step,
       seq: entry.seq,
       effect: entry.effect,
-      expected: entry.requestHash,
-      actual: this.#execution?.outstanding.get(entry.seq)?.requestHash ?? 'no call'
+      signed: entry.requestHash,
+      computed: this.#execution?.outstanding.get(entry.seq)?.requestHash ?? 'no call'
     })
   }
 

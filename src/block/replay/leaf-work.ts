@@ -150,10 +150,10 @@ function confirmationFinding(attempt: AskedAttempt, tape: readonly Sealed[]): Fi
   if (confirmation === undefined) {
     return entry === undefined
       ? undefined
-      : { field: 'sealed.0', expected: 'no confirmation', actual: entry.effect }
+      : { field: 'sealed.0', signed: entry.effect, computed: 'no confirmation' }
   }
   if (!isApproved) {
-    return { field: 'sealed.0', expected: 'an approved confirmation', actual: 'none' }
+    return { field: 'sealed.0', signed: 'none', computed: 'an approved confirmation' }
   }
   return differing('sealed.0.requestHash', confirmation.requestHash, entry.requestHash)
 }
@@ -169,7 +169,7 @@ function listFinding(view: StateView, below: Below): Finding | undefined {
 
 function failedAgain(outcome: Outcome & { readonly ok: false }): Finding {
   const { reason, details } = outcome
-  return { field: 'result', expected: canonicalize({ reason, details }), actual: 'a success' }
+  return { field: 'result', signed: 'a success', computed: canonicalize({ reason, details }) }
 }
 
 function fingerprint(again: LeafAgain): unknown {

@@ -22,8 +22,8 @@ export function showReport(frame: Frame, report: Report): void {
     output.line(text`${paint('red', `at receipt ${failure.index}`)}: ${failure.field}`)
     if (failure.key !== undefined) output.line(text`  key      ${failure.key}`)
     if (failure.before !== undefined) output.line(text`  before   ${failure.before}`)
-    output.line(text`  expected ${failure.expected}`)
-    output.line(text`  actual   ${failure.actual}`)
+    output.line(text`  signed   ${failure.signed}`)
+    output.line(text`  computed ${failure.computed}`)
   }
   for (const { source, size, ok, problem } of anchored.notes) {
     output.line(text`note ${source}: ${ok ? `covers ${size} records` : (problem ?? 'not used')}`)

@@ -12,11 +12,13 @@ import {
 } from '../../core/index.js'
 import { type Evidence, RECEIPT_VERSION, type Receipt } from './receipt.js'
 
-/** A check that failed: which field, what it should be, what it is. */
+/** A check that failed. */
 export interface FieldProblem {
   readonly field: string
-  readonly expected: string
-  readonly actual: string
+  /** What signed records say, or lead to. */
+  readonly signed: string
+  /** What comes of computing it, of executing it again, or stands there unsigned. */
+  readonly computed: string
 }
 
 export type TextOf = (part: Json) => string
@@ -155,7 +157,7 @@ function parseSigned<Signed>(
   if (read === undefined) {
     return {
       ok: false,
-      problem: { field: 'text', expected: 'canonical JSON', actual: shorten(text) }
+      problem: { field: 'text', signed: shorten(text), computed: 'canonical JSON' }
     }
   }
   const { value, textOf } = read
@@ -246,22 +248,22 @@ function fieldProblem(
   checks: Readonly<Record<string, FieldCheck>>,
   optional: ReadonlySet<string>
 ): FieldProblem | undefined {
-  if (!isJsonObject(value)) return { field: 'text', expected: 'an object', actual: brief(value) }
+  if (!isJsonObject(value)) return { field: 'text', signed: brief(value), computed: 'an object' }
   for (const field of Object.keys(checks)) {
     const member = value[field]
     if (member === undefined) {
       if (optional.has(field)) continue
-      return { field, expected: 'present', actual: 'absent' }
+      return { field, signed: 'absent', computed: 'present' }
     }
     if (checks[field]?.(member) !== true) return malformed(value, field)
   }
   const unknown = Object.keys(value).find((field) => !Object.hasOwn(checks, field))
   if (unknown === undefined) return undefined
-  return { field: unknown, expected: 'absent', actual: brief(value[unknown] ?? null) }
+  return { field: unknown, signed: brief(value[unknown] ?? null), computed: 'absent' }
 }
 
 function malformed(value: JsonObject, field: string): FieldProblem {
-  return { field, expected: 'a well-formed value', actual: brief(value[field] ?? null) }
+  return { field, signed: brief(value[field] ?? null), computed: 'a well-formed value' }
 }
 
 function brief(value: Json): string {

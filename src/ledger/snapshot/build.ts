@@ -163,8 +163,8 @@ class Filling {
 
 function problemIn({ failure, anchored }: VerificationReport): string | undefined {
   if (failure !== undefined) {
-    const { index, field, expected, actual } = failure
-    return `receipt ${index}, ${field}: expected ${expected}, and found ${actual}`
+    const { index, field, signed, computed } = failure
+    return `receipt ${index}, ${field}: signed ${signed}, computed ${computed}`
   }
   const bad = anchored.notes.find(({ ok }) => !ok)
   return bad === undefined ? undefined : `${bad.source}: ${bad.problem ?? 'it does not hold'}`

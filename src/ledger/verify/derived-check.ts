@@ -109,12 +109,12 @@ export class DerivedCheck {
   }
 
   #compareChain(): void {
-    for (const [key, expected] of this.#chain.puts(this.#compared, this.#commitSeqs, 0)) {
+    for (const [key, signed] of this.#chain.puts(this.#compared, this.#commitSeqs, 0)) {
       const value = this.#store.get(key)
       const stored = value === undefined ? undefined : uncheckedForm.body(key, value)
-      if (stored?.equals(uncheckedForm.body(key, expected)) === true) continue
-      const actual = stored === undefined ? 'absent' : 'other commits'
-      const problem = { field: 'derived.chain', expected: 'the commits of the receipts', actual }
+      if (stored?.equals(uncheckedForm.body(key, signed)) === true) continue
+      const computed = stored === undefined ? 'absent' : 'other commits'
+      const problem = { field: 'derived.chain', signed: 'the commits of the receipts', computed }
       this.#chainProblem ??= { ...problem, key }
     }
     this.#compared += this.#commitSeqs.length
@@ -128,7 +128,7 @@ export class DerivedCheck {
       form: uncheckedForm
     })
     return tree === undefined
-      ? { field: 'derived.pages', expected: storageRoot, actual: 'another root' }
+      ? { field: 'derived.pages', signed: storageRoot, computed: 'another root' }
       : undefined
   }
 

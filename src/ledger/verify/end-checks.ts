@@ -12,9 +12,9 @@ import type { StateFold } from './state-fold.js'
 /** Compares a stored head with what the records give. */
 export function checkHead(
   head: Head,
-  actual: { readonly tip: Tip; readonly frontier: LogFrontier; readonly commits: number }
+  chain: { readonly tip: Tip; readonly frontier: LogFrontier; readonly commits: number }
 ): FieldProblem | undefined {
-  const { tip, frontier, commits } = actual
+  const { tip, frontier, commits } = chain
   return (
     different('head.seq', commits, head.seq) ??
     different('head.receipts', tip.receipts, head.receipts) ??
@@ -41,24 +41,24 @@ export async function checkStateEntries(
     const key = keys.stateKey(storeKey)
     const text = unwrapText(storeKey, value)
     entries += 1
-    const expected = tree.get(hashKey(key))
-    if (expected === undefined || Buffer.compare(expected, hashValue(text)) !== 0) {
-      const folded = expected === undefined ? 'absent' : (fold.read(key) ?? 'withheld')
-      return { entries, problem: { field: 'state', expected: folded, actual: text, key } }
+    const signed = tree.get(hashKey(key))
+    if (signed === undefined || Buffer.compare(signed, hashValue(text)) !== 0) {
+      const folded = signed === undefined ? 'absent' : (fold.read(key) ?? 'withheld')
+      return { entries, problem: { field: 'state', signed: folded, computed: text, key } }
     }
   }
   if (entries === tree.size) return { entries }
   for (const key of fold.keys()) {
     if (store.get(keys.state(key)) !== undefined) continue
-    const expected = fold.read(key) ?? 'withheld'
-    return { entries, problem: { field: 'state', expected, actual: 'absent', key } }
+    const signed = fold.read(key) ?? 'withheld'
+    return { entries, problem: { field: 'state', signed, computed: 'absent', key } }
   }
   return {
     entries,
     problem: {
       field: 'state',
-      expected: `${tree.size} entries`,
-      actual: `${entries} entries`,
+      signed: `${tree.size} entries`,
+      computed: `${entries} entries`,
       key: ''
     }
   }

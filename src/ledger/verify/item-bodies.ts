@@ -40,9 +40,9 @@ export class CheckedBodies {
       return undefined
     }
     const body = bodyOfBlob(blob, reference.bytes)
-    const actual = Buffer.byteLength(body)
-    if (actual !== reference.bytes) {
-      this.#problem ??= { field: 'bytes', expected: `${actual}`, actual: `${reference.bytes}` }
+    const computed = Buffer.byteLength(body)
+    if (computed !== reference.bytes) {
+      this.#problem ??= { field: 'bytes', signed: `${reference.bytes}`, computed: `${computed}` }
     }
     return body
   }
@@ -64,7 +64,7 @@ export class CheckedBodies {
     if (this.#blobs === undefined && this.#large.length === 0) return undefined
     for (const hash of [...(this.#blobs?.keys() ?? []), ...this.#large]) {
       if (this.#named?.has(hash) !== true) {
-        return { field: 'blob', expected: 'the hash that a record names', actual: hash }
+        return { field: 'blob', signed: hash, computed: 'the hash that a record names' }
       }
     }
     return undefined

@@ -55,7 +55,7 @@ export class NoteCheck {
   at(
     frontier: LogFrontier,
     tip: Tip
-  ): { readonly expected: string; readonly actual: Hash; readonly source: string } | undefined {
+  ): { readonly signed: string; readonly computed: Hash; readonly source: string } | undefined {
     this.#publicKeys.add(tip.publicKey)
     const notes = this.#open.get(frontier.size)
     if (notes === undefined) return undefined
@@ -65,12 +65,12 @@ export class NoteCheck {
       const root = frontier.root()
       if (note.root !== root) {
         this.#report(given, note.size, 'the log has another root at this size')
-        return { expected: note.root, actual: root, source: given.source }
+        return { signed: root, computed: note.root, source: given.source }
       }
       const stateRoot = headRootOf(tip)
       if (note.stateRoot !== stateRoot) {
         this.#report(given, note.size, 'the state root is another one')
-        return { expected: note.stateRoot, actual: stateRoot, source: given.source }
+        return { signed: stateRoot, computed: note.stateRoot, source: given.source }
       }
       this.#upTo = Math.max(this.#upTo, note.size)
       this.#reports.push({ source: given.source, size: note.size, ok: true })

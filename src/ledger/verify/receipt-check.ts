@@ -47,32 +47,35 @@ export function checkReceipt(options: {
   const receipt = parsed.record
   const { tip } = fold
   const problem =
-    different('identity', identity, receipt.identity) ??
-    different('publicKey', tip.publicKey, receipt.publicKey) ??
-    different('previousReceiptHash', tip.receiptHash, receipt.previousReceiptHash) ??
-    different('receiptHash', parsed.computedHash, receipt.receiptHash) ??
+    different('identity', receipt.identity, identity) ??
+    different('publicKey', receipt.publicKey, tip.publicKey) ??
+    different('previousReceiptHash', receipt.previousReceiptHash, tip.receiptHash) ??
+    different('receiptHash', receipt.receiptHash, parsed.computedHash) ??
     different(
       'inputHash',
-      sha256Hex(parsed.textOf(receipt.inputPayload as unknown as Json)),
-      receipt.inputHash
+      receipt.inputHash,
+      sha256Hex(parsed.textOf(receipt.inputPayload as unknown as Json))
     ) ??
-    different('resultHash', sha256Hex(stored.result), receipt.resultHash) ??
-    different('previousStateRoot', tip.executionRoot, receipt.previousStateRoot) ??
+    different('resultHash', receipt.resultHash, sha256Hex(stored.result)) ??
+    different('previousStateRoot', receipt.previousStateRoot, tip.executionRoot) ??
     inputProblem(receipt, memory)
   if (problem !== undefined) return { ok: false, problem }
   const changes = parseWriteSet(stored.writeSet)
   if (changes === undefined) {
-    return failed('writeSet', 'a canonical write set', stored.writeSet.slice(0, 200))
+    return failed('writeSet', stored.writeSet.slice(0, 200), 'a canonical write set')
   }
   const wrong = fold.wrongBefore(changes)
   if (wrong !== undefined) {
     const before = fold.read(wrong.key) ?? 'absent'
-    return { ok: false, problem: { ...fieldOf('writeSet.before', before, '?'), key: wrong.key } }
+    return {
+      ok: false,
+      problem: { ...fieldOf('writeSet.before', 'another value', before), key: wrong.key }
+    }
   }
   const newKey = keyAfter(receipt, identity, tip.publicKey)
-  if (newKey === undefined) return failed('inputPayload.payload.proof', 'a valid proof', 'invalid')
+  if (newKey === undefined) return failed('inputPayload.payload.proof', 'invalid', 'a valid proof')
   const next = fold.next(changes, newKey)
-  const rootProblem = different('nextStateRoot', next.nextStateRoot, receipt.nextStateRoot)
+  const rootProblem = different('nextStateRoot', receipt.nextStateRoot, next.nextStateRoot)
   if (rootProblem !== undefined) return { ok: false, problem: rootProblem }
   const { textOf } = parsed
   return { ok: true, receipt, changes, tip: advance(tip, next, receipt.receiptHash), textOf }
@@ -85,18 +88,18 @@ function inputProblem(receipt: Receipt, memory: ChainMemory): FieldProblem | und
     (capability) => !receipt.capabilitiesDeclared.includes(capability)
   )
   if (base !== 'GENESIS' && !memory.receiptHashes.has(base)) {
-    return fieldOf('inputPayload.seed.base', 'the hash of an earlier receipt', base)
+    return fieldOf('inputPayload.seed.base', base, 'the hash of an earlier receipt')
   }
   if (memory.unitIds.has(input.id)) {
-    return fieldOf('inputPayload.id', 'an id of its own', canonicalString(input.id))
+    return fieldOf('inputPayload.id', canonicalString(input.id), 'an id of its own')
   }
   if (undeclared !== undefined) {
-    return fieldOf('capabilitiesUsed', 'only declared capabilities', undeclared)
+    return fieldOf('capabilitiesUsed', undeclared, 'only declared capabilities')
   }
   return (
-    different('inputPayload.action', receipt.intent, input.action) ??
-    different('timestamp', input.timestamp, receipt.timestamp) ??
-    different('inputPayload.seed.value', sha256Hex(`tallystick/prng${base}${input.id}`), value)
+    different('inputPayload.action', input.action, receipt.intent) ??
+    different('timestamp', receipt.timestamp, input.timestamp) ??
+    different('inputPayload.seed.value', value, sha256Hex(`tallystick/prng${base}${input.id}`))
   )
 }
 
@@ -108,19 +111,19 @@ function keyAfter(
   return isRotation(receipt) ? rotatedKey(identity, receipt) : current
 }
 
-function failed(field: string, expected: string, actual: string): CheckedReceipt {
-  return { ok: false, problem: fieldOf(field, expected, actual) }
+function failed(field: string, signed: string, computed: string): CheckedReceipt {
+  return { ok: false, problem: fieldOf(field, signed, computed) }
 }
 
-function fieldOf(field: string, expected: string, actual: string): FieldProblem {
-  return { field, expected, actual }
+function fieldOf(field: string, signed: string, computed: string): FieldProblem {
+  return { field, signed, computed }
 }
 
 /** A problem when two values that must agree do not. */
 export function different(
   field: string,
-  expected: Hash | string | number | null,
-  actual: Hash | string | number | null
+  signed: Hash | string | number | null,
+  computed: Hash | string | number | null
 ): FieldProblem | undefined {
-  return expected === actual ? undefined : fieldOf(field, String(expected), String(actual))
+  return signed === computed ? undefined : fieldOf(field, String(signed), String(computed))
 }

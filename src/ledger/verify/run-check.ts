@@ -34,14 +34,14 @@ export class RunCheck {
   add(runId: RunId, text: string, visit: number | undefined): CheckedEntry {
     const read = readCanonical(text)
     if (read === undefined || !hasEntryFields(read.value)) {
-      return wrong('journal', 'a canonical journal entry', text.slice(0, 200))
+      return wrong('journal', text.slice(0, 200), 'a canonical journal entry')
     }
     const { value } = read
-    if (value.run !== runId) return wrong('journal.run', runId, value.run)
+    if (value.run !== runId) return wrong('journal.run', value.run, runId)
     const { runs } = this
     const row = runs.row(runId)
     const next = runs.next(row)
-    if (value.n !== next) return wrong('journal.n', String(next), String(value.n))
+    if (value.n !== next) return wrong('journal.n', String(value.n), String(next))
     runs.count(row, visit)
     this.entries += 1
     if (visit !== undefined && value.k.startsWith('run.')) {
@@ -65,9 +65,9 @@ export class RunCheck {
     // A body that was erased leaves its hash.
     if (responseHash === undefined || salt === undefined || body === undefined) return undefined
     const bodyText = textOf(body)
-    const actual = sha256Hex(saltedBlob(bodyText, salt))
-    if (actual !== responseHash) {
-      return { field: 'journal.responseHash', expected: actual, actual: responseHash }
+    const computed = sha256Hex(saltedBlob(bodyText, salt))
+    if (computed !== responseHash) {
+      return { field: 'journal.responseHash', signed: responseHash, computed }
     }
     this.#sealed.set(responseHash, { salt, bodyText, entry })
     this.#sealedLength += entry.length + KEPT_OVERHEAD
@@ -80,6 +80,6 @@ export class RunCheck {
   }
 }
 
-function wrong(field: string, expected: string, actual: string): CheckedEntry {
-  return { ok: false, problem: { field, expected, actual } }
+function wrong(field: string, signed: string, computed: string): CheckedEntry {
+  return { ok: false, problem: { field, signed, computed } }
 }

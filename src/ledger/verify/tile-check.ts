@@ -53,8 +53,8 @@ export class TileCheck {
     const key = this.#keys.tile(`${level}/${index}`)
     const stored = this.#read(key)
     if (stored !== undefined && Buffer.compare(stored, bytes) === 0) return
-    const actual = stored === undefined ? 'absent' : 'other hashes'
-    this.#problem ??= { field: 'derived.tile', expected: 'the hashes of the log', actual, key }
+    const computed = stored === undefined ? 'absent' : 'other hashes'
+    this.#problem ??= { field: 'derived.tile', signed: 'the hashes of the log', computed, key }
   }
 }
 

@@ -99,12 +99,12 @@ class Verification {
       if (isTallyError(error, 'ledger.corrupt')) {
         const { key, problem } = error.context
         return {
-          ...this.#here({ field: 'store', expected: 'an undamaged value', actual: `${problem}` }),
+          ...this.#here({ field: 'store', signed: 'an undamaged value', computed: `${problem}` }),
           key: String(key)
         }
       }
       if (isTallyError(error) || error instanceof SyntaxError) {
-        return this.#here({ field: 'store', expected: 'a readable value', actual: error.message })
+        return this.#here({ field: 'store', signed: 'a readable value', computed: error.message })
       }
       throw error
     }
@@ -250,11 +250,11 @@ class Verification {
     const evidence = parsed.record
     const { tip } = this.#fold
     this.#require(
-      different('evidence.identity', this.#options.identity, evidence.identity) ??
-        different('evidence.publicKey', tip.publicKey, evidence.publicKey) ??
-        different('evidence.evidenceHash', parsed.computedHash, evidence.evidenceHash) ??
-        different('evidence.head.seq', tip.receipts, evidence.head.seq) ??
-        different('evidence.head.receiptHash', tip.receiptHash, evidence.head.receiptHash)
+      different('evidence.identity', evidence.identity, this.#options.identity) ??
+        different('evidence.publicKey', evidence.publicKey, tip.publicKey) ??
+        different('evidence.evidenceHash', evidence.evidenceHash, parsed.computedHash) ??
+        different('evidence.head.seq', evidence.head.seq, tip.receipts) ??
+        different('evidence.head.receiptHash', evidence.head.receiptHash, tip.receiptHash)
     )
     bodies.checkValue(evidence.inputPayload.payload)
     await this.#signed(evidence.evidenceHash, evidence)
@@ -268,8 +268,8 @@ class Verification {
   ): Promise<void> {
     const place = this.#here({
       field: 'signature',
-      expected: 'a valid signature over the record hash',
-      actual: signature
+      signed: signature,
+      computed: 'a valid signature over the record hash'
     })
     const waiting = this.#signatures.add(place, { signature, hash, publicKey })
     const bad = waiting === undefined ? undefined : await waiting
@@ -286,8 +286,8 @@ class Verification {
   #checkNotes(): void {
     const problem = this.#notes.at(this.#frontier, this.#fold.tip)
     if (problem === undefined) return
-    const { expected, actual, source } = problem
-    this.#fail({ field: 'note', expected, actual, key: source })
+    const { signed, computed, source } = problem
+    this.#fail({ field: 'note', signed, computed, key: source })
   }
 
   async #end(): Promise<void> {
@@ -296,8 +296,8 @@ class Verification {
     const beyond = this.#notes.beyond()
     if (beyond !== undefined) {
       const { size, source } = beyond
-      const actual = String(this.#frontier.size)
-      this.#fail({ field: 'note.size', expected: String(size), actual, key: source })
+      const computed = String(this.#frontier.size)
+      this.#fail({ field: 'note.size', signed: String(size), computed, key: source })
     }
     if (this.#head !== undefined) {
       const commits = this.#commits
@@ -314,8 +314,8 @@ class Verification {
     if (problem !== undefined) this.#fail(problem)
   }
 
-  #stop(field: string, expected: string, actual: string): never {
-    this.#fail({ field, expected, actual })
+  #stop(field: string, signed: string, computed: string): never {
+    this.#fail({ field, signed, computed })
   }
 
   #fail(problem: FieldProblem & { readonly key?: string }): never {

@@ -84,7 +84,7 @@ describe('C4: compensations', () => {
     const { failure } = await rewritten(await rolledBack, (entry) => {
       if (entry['k'] === 'sealed' && entry['effect'] === 'pay') entry['undo'] = null
     })
-    expect(failure).toMatchObject({ field: 'journal.undo', actual: 'null' })
+    expect(failure).toMatchObject({ field: 'journal.undo', signed: 'null' })
   })
 
   it('are findings when the block has changed under its version', async () => {

@@ -56,7 +56,7 @@ describe('K8: failures of lone intents', () => {
     isHonest = true
     expect(ok).toBe(false)
     // The answer on the tape is the first thing that the other code does not ask for.
-    expect(failure).toMatchObject({ field: 'sealed.1', expected: 'no such call' })
+    expect(failure).toMatchObject({ field: 'sealed.1', computed: 'no such call' })
   })
 
   it('are written once more by whoever holds the key, honestly', async () => {
@@ -108,7 +108,7 @@ describe('K8: failures of lone intents', () => {
 
   it('are found when evidence alone says something else', async () => {
     const code = await rewritten(() => undefined, { code: 'too_much' })
-    expect(code.failure).toMatchObject({ field: 'evidence.code', actual: 'too_much' })
+    expect(code.failure).toMatchObject({ field: 'evidence.code', signed: 'too_much' })
     const details = await rewritten(() => undefined, { details: { left: 1, price: 7 } })
     expect(details.failure).toMatchObject({ field: 'evidence.details' })
   })

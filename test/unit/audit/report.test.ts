@@ -50,13 +50,13 @@ describe('the line of a report', () => {
       commit: 12,
       field: 'writeSet',
       key: 'balance',
-      expected: '5',
-      actual: '"'.padEnd(400, 'x'),
+      signed: '5',
+      computed: '"'.padEnd(400, 'x'),
       before: '4'
     }
     const line = verificationLine({ ...sound, ok: false, failure })
     expect(line).toMatch(
-      /^verify: FAILED at receipt 1 017: writeSet \(balance\): expected 5, found "x+…, was 4; /
+      /^verify: FAILED at receipt 1 017: writeSet \(balance\): signed 5, computed "x+…, was 4; /
     )
     expect(line.length).toBeLessThan(400)
   })

@@ -85,8 +85,8 @@ describe('verify by doing it again', () => {
       index: 1,
       field: 'writeSet',
       key: 'n',
-      expected: '99',
-      actual: '2',
+      signed: '2',
+      computed: '99',
       before: '1'
     })
     expect(report.reexecuted).toBe(1)
@@ -94,16 +94,16 @@ describe('verify by doing it again', () => {
 
   it.each<[string, Code, object]>([
     ['another result', () => ({ n: 7 }), { field: 'journal.response' }],
-    ['a failure', (ctx) => ctx.fail('no'), { field: 'result', actual: 'a success' }],
+    ['a failure', (ctx) => ctx.fail('no'), { field: 'result', signed: 'a success' }],
     [
       'a call that no tape answers',
       (ctx) => ctx.effect('rate', { perform: () => 1 }),
-      { field: 'sealed.1', expected: 'a response to rate', actual: 'none' }
+      { field: 'sealed.1', signed: 'none', computed: 'a response to rate' }
     ],
     [
       'something outside ctx',
       () => new Promise((resolve) => setTimeout(() => resolve({ n: 1 }), 5)),
-      { field: 'execution', actual: 'it waits for something outside ctx' }
+      { field: 'execution', computed: 'it waits for something outside ctx' }
     ]
   ])('P1: finds code that now gives %s', async (_name, run, failure) => {
     const { store } = await ran(counting)
@@ -114,7 +114,7 @@ describe('verify by doing it again', () => {
   it('P1: finds an answer that the code does not ask for any more', async () => {
     const { store } = await ran((ctx) => ctx.effect('rate', { perform: () => 1 }))
     const report = await verifyLedgerDeep({ store, identity, code: await codeOf(() => 1) })
-    expect(report.failure).toMatchObject({ field: 'sealed.1', expected: 'no such call' })
+    expect(report.failure).toMatchObject({ field: 'sealed.1', computed: 'no such call' })
     const asked: Code = (ctx) => ctx.effect('rate', { request: 2, perform: () => 1 })
     const other = await verifyLedgerDeep({ store, identity, code: await codeOf(asked) })
     expect(other.failure).toMatchObject({ field: 'sealed.1.requestHash' })

@@ -122,7 +122,8 @@ describe('the last receipt at boot', () => {
     const changed = await open([pour({ each: 3 })])
     const { mode, warnings, quarantined } = changed.status()
     expect(mode).toBe('ready')
-    expect(warnings.join()).toContain('"poured":6},"metadata":{},"success":true}, found {"data":{')
+    expect(warnings.join()).toContain(', computed {"data":{')
+    expect(warnings.join()).toMatch(/journal\.response: signed .*"poured":2}.*"poured":6}/)
     const { receiptHash } = (await changed.receipt(0))?.receipt ?? {}
     const mark = { receipt: receiptHash, provider: 'tea.pour@1.0.0', field: 'journal.response' }
     expect(quarantined).toMatchObject([{ ...mark, isReleased: false }])

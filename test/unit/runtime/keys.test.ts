@@ -188,7 +188,7 @@ describe('rotation', () => {
       return { ...signed, receiptHash, signature: Buffer.from(signature).toString('hex') }
     })
     const report = await verifyLocation(location(), { notes: [] })
-    expect(report.failure).toMatchObject({ index: 1, field: 'publicKey', actual: identity })
+    expect(report.failure).toMatchObject({ index: 1, field: 'publicKey', signed: identity })
     expect((await open()).status()).toMatchObject({ mode: 'safe' })
   })
 

@@ -189,6 +189,6 @@ class Chain:
 def check_state(key: str, text: str, tree: StateTree) -> None:
     """A state entry is the value whose hash the write sets gave."""
     found = tree.get(key)
-    require(found is not None, f"state entry {key}", hash_text(text), None)
+    require(found is not None, f"state entry {key}", None, hash_text(text))
     assert found is not None
-    equal(f"state entry {key}", hash_text(text), found.hex())
+    equal(f"state entry {key}", found.hex(), hash_text(text))

@@ -7,7 +7,10 @@ from typing import Any, Optional
 
 
 class Failure(Exception):
-    """The first thing that is wrong: what was written (`signed`), and what should stand there (`computed`)."""
+    """The first thing that is wrong.
+
+    `signed` is what signed records say or lead to, `computed` what comes of computing it, or stands there unsigned.
+    """
 
     def __init__(self, name: str, signed: Any = None, computed: Any = None) -> None:
         super().__init__(name)

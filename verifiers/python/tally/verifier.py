@@ -63,7 +63,7 @@ class _Verification:
                 self._runs.open_line(line["open"], line["status"])
         self._chain.end()
         equal("publicKeys", header["publicKeys"], self._chain.keys)
-        equal("state entries", self._states, self._chain.tree.size)
+        equal("state entries", self._chain.tree.size, self._states)
         self._runs.end()
         self._blobs.end()
         self._head(header["head"])
@@ -80,9 +80,9 @@ class _Verification:
     def _commit(self, text: str) -> None:
         """A commit record: its number and counts, then its items (docs/spec/store.md)."""
         counts, items = parse_record(text)
-        equal("commit seq", counts["seq"], self._commits)
-        equal("commit leaves", counts["leaves"], self._chain.log_size)
-        equal("commit receipts", counts["receipts"], self._chain.receipts)
+        equal("commit seq", self._commits, counts["seq"])
+        equal("commit leaves", self._chain.log_size, counts["leaves"])
+        equal("commit receipts", self._chain.receipts, counts["receipts"])
         require(counts["epoch"] >= self._epoch, "commit epoch", counts["epoch"], self._epoch)
         self._epoch = counts["epoch"]
         for item in items:
@@ -119,13 +119,13 @@ class _Verification:
         """The head must equal what the records give, in every field (docs/spec/store.md, Opening)."""
         equal("head version", head["version"], 1)
         require(head["epoch"] >= self._epoch, "head epoch", head["epoch"], self._epoch)
-        equal("head seq", head["seq"], self._commits)
-        equal("head receipts", head["receipts"], self._chain.receipts)
-        equal("head receiptHash", head["receiptHash"], self._chain.last_hash)
-        equal("head storageRoot", head["storageRoot"], self._chain.storage_root())
-        equal("head headRoot", head["headRoot"], self._chain.head_root())
-        equal("head logSize", head["logSize"], self._chain.log_size)
-        equal("head logRoot", head["logRoot"], self._chain.log_root())
+        equal("head seq", self._commits, head["seq"])
+        equal("head receipts", self._chain.receipts, head["receipts"])
+        equal("head receiptHash", self._chain.last_hash, head["receiptHash"])
+        equal("head storageRoot", self._chain.storage_root(), head["storageRoot"])
+        equal("head headRoot", self._chain.head_root(), head["headRoot"])
+        equal("head logSize", self._chain.log_size, head["logSize"])
+        equal("head logRoot", self._chain.log_root(), head["logRoot"])
 
     def _footer_note(self, text: Any) -> None:
         """The note of the footer must hold; there need not be one (docs/spec/snapshot.md)."""

@@ -82,7 +82,7 @@ export const blockCodes = {
   },
   'run.diverged': {
     message:
-      'Run {runId} differs from its journal: {path} step {step}, call {seq} ({effect}) has request {actual}, recorded was {expected}.',
+      'Run {runId} differs from its journal: {path} step {step}, the request of call {seq} ({effect}) has signed {signed}, computed {computed}.',
     fix: 'The code of the block has changed. Register the version that the run was started with, or cancel the run.'
   }
 } as const satisfies CodeTexts

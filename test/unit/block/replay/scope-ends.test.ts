@@ -111,7 +111,7 @@ describe('the end of an overlay in a journal', () => {
       ask: () => undefined
     })
     if (scope !== undefined) scope.closing = { decided: end('aborting'), errands }
-    expect(scopeFinding(end('aborted'), state)).toMatchObject({ actual: 'aborted' })
+    expect(scopeFinding(end('aborted'), state)).toMatchObject({ signed: 'aborted' })
     errands.deliver({ type: 'attempt.settled', response: failed('too_late'), at: 2 })
     const left = outside.left((key: Hash) => errands.undone(key))
     expect(left[0]).toMatchObject({ state: 'landed', reason: 'too_late' })

@@ -124,14 +124,14 @@ describe('verify without re-execution (P1)', () => {
     const opened = await fullLedger()
     const report = await verifyOf(opened, {
       onReceipt: ({ index }: { index: number }) =>
-        index === 2 ? { field: 'resultHash', expected: 'x', actual: 'y', key: 'k' } : undefined
+        index === 2 ? { field: 'resultHash', signed: 'x', computed: 'y', key: 'k' } : undefined
     })
     expect(report.failure).toEqual({
       index: 2,
       commit: 2,
       field: 'resultHash',
-      expected: 'x',
-      actual: 'y',
+      signed: 'x',
+      computed: 'y',
       key: 'k'
     })
   })
@@ -149,7 +149,7 @@ describe('verify without re-execution (P1)', () => {
     const other = await newLedger({ keys })
     await commit(other.ledger, loneItem({ id: 'plain', writes: { a: 1 } }))
     const cut = await verifyOf(other, { notes: [{ source: 'peer', text }] })
-    expect(cut.failure).toMatchObject({ field: 'note.size', expected: '6', actual: '1' })
+    expect(cut.failure).toMatchObject({ field: 'note.size', signed: '6', computed: '1' })
   })
 
   it('T2: any change of one line of a commit record is found at or before its receipt', async () => {
