@@ -91,7 +91,7 @@ async function perform(ctx: BlockContext, one: Op, seen: number): Promise<number
     case 'look':
       return ctx.effect('look', { request: { seen }, sideEffects: 'none', perform: () => 1 })
     case 'send':
-      return ctx.effect('send', { request: { seen }, perform: () => 2 })
+      return ctx.effect('send', { request: { seen } })
     case 'ask':
     case 'askInTime': {
       const timeoutMs = one.op === 'ask' ? {} : { timeoutMs: 30_000 + seen }
@@ -131,7 +131,17 @@ const blocks = [
     }
   })
 ]
-const providers = [{ name: 'send', perform: () => null }]
+const providers = [
+  {
+    name: 'send',
+    perform: ({ key }: { readonly key: string }) => {
+      sent.push(key)
+      return 2
+    }
+  }
+]
+/** Keys of the writes that were performed. */
+const sent: string[] = []
 
 function documentOf(block: string, { atomic = false, retries = false } = {}): Json {
   const recovery = retries ? [{ retry: { max_attempts: 2, interval_ms: 1_000 } }] : []
@@ -328,6 +338,29 @@ describe('work that asks anew on another state', () => {
     expect(kinds).toContain('rewound')
     expect(kinds.filter((kind) => kind === 'wait')).toHaveLength(4)
   })
+
+  it.each(['look', 'send'] as const)(
+    'L10, L7: makes a call once that stands where a listing was: %s',
+    async (call) => {
+      sent.length = 0
+      const lists: Op = {
+        op: 'branch',
+        odd: [{ op: 'list' }, { op: 'list' }],
+        even: [{ op: 'list' }]
+      }
+      const ops: readonly Op[] = [
+        { op: 'both', one: { op: 'list' }, other: { op: 'nap' } },
+        lists,
+        { op: 'branch', odd: [{ op: call }], even: [] }
+      ]
+      const { kinds } = await played(
+        [{ ops, atomic: false, retries: false }],
+        [{ deed: 'poke', key: 0 }]
+      )
+      expect(kinds).toContain('rewound')
+      expect(new Set(sent).size).toBe(sent.length)
+    }
+  )
 
   it('L10, C4: verifies when keys that were listed in an overlay change while it is parked', async () => {
     const program = { ops: [{ op: 'list' } as const, ask], atomic: true, retries: false }

@@ -217,8 +217,11 @@ export class Attempt {
   #executionPort(port: AttemptPort): ExecutionPort {
     return {
       called: (call) => {
-        const isTaped = this.past.answers > 0 && this.tape.has(call.seq)
-        if (!isTaped || this.#stale?.has(call.seq) === true) port.called(this, call)
+        const taped = this.past.answers > 0 ? this.tape.find(call.seq) : undefined
+        // What stands in the place of another call is made when the tape is dropped from there on.
+        const isSame = taped?.requestHash === call.requestHash
+        const isListedAgain = isSame && this.#stale?.has(call.seq) === true
+        if (taped === undefined || isListedAgain) port.called(this, call)
       },
       settled: (outcome) => port.settled(this, outcome),
       log: (message, data) => port.log(this, message, data),
