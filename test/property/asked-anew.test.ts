@@ -362,6 +362,17 @@ describe('work that asks anew on another state', () => {
     }
   )
 
+  it('L10: makes a call once that stands where a wait was, while its tape lasts', async () => {
+    const lists = (odd: boolean): Op => ({
+      op: 'branch',
+      odd: odd ? [{ op: 'list' }] : [],
+      even: odd ? [] : [{ op: 'list' }]
+    })
+    const both: Op = { op: 'both', one: { op: 'askInTime' }, other: { op: 'list' } }
+    const ops = [lists(false), lists(true), both]
+    await played([{ ops, atomic: true, retries: false }], [{ deed: 'poke', key: 0 }])
+  })
+
   it('L10, C4: verifies when keys that were listed in an overlay change while it is parked', async () => {
     const program = { ops: [{ op: 'list' } as const, ask], atomic: true, retries: false }
     const { kinds } = await played([program], [{ deed: 'poke', key: 0 }])

@@ -83,6 +83,8 @@ export class Attempt {
   readonly #options: AttemptOptions
   /** Listings on the tape that have to be asked for again, because keys may have changed. */
   #stale: Set<number> | undefined
+  /** Calls that the pump has been given, of those that are open while the tape lasts. */
+  #called: WeakSet<Call> | undefined
   /** Tape entries that this execution has been given. */
   #given = 0
   #execution: Execution | undefined
@@ -221,7 +223,12 @@ export class Attempt {
         // What stands in the place of another call is made when the tape is dropped from there on.
         const isSame = taped?.requestHash === call.requestHash
         const isListedAgain = isSame && this.#stale?.has(call.seq) === true
-        if (taped === undefined || isListedAgain) port.called(this, call)
+        if (taped !== undefined && !isListedAgain) return
+        if (this.#isReplaying) {
+          this.#called ??= new WeakSet()
+          this.#called.add(call)
+        }
+        port.called(this, call)
       },
       settled: (outcome) => port.settled(this, outcome),
       log: (message, data) => port.log(this, message, data),
@@ -277,7 +284,9 @@ export class Attempt {
 
   #left(entry: TapeAnswer): readonly number[] {
     if (!this.hasReadState) this.#diverged(entry)
-    const isOver = (wait: WaitBegun) => wait.seq !== null && wait.seq > 0 && !this.#isAsked(wait)
+    // A call that already stands in the place of a wait ends it when it is answered.
+    const isOver = ({ seq }: WaitBegun) =>
+      seq !== null && seq > 0 && this.#execution?.outstanding.has(seq) !== true
     const over = [...this.waits.values()].filter(isOver).map(({ seq }) => seq ?? 0)
     return [...this.tape.seqsFrom(this.#given), ...over]
   }
@@ -298,14 +307,15 @@ export class Attempt {
   }
 
   /**
-   * Forgets sealed results that the code does not ask for any more, and returns the calls that are
-   * open: what was done outside stays known, as that of an earlier attempt (L7).
+   * Forgets sealed results that the code does not ask for any more, and returns the open calls in
+   * their places: what was done outside stays known, as that of an earlier attempt (L7).
    */
   drop(seqs: readonly number[]): readonly Call[] {
     this.#past = this.#past.without(seqs)
     for (const seq of seqs) this.#stale?.delete(seq)
     this.#isReplaying = false
-    return [...this.outstanding()].filter(({ seq }) => seqs.includes(seq))
+    const inPlace = [...this.outstanding()].filter(({ seq }) => seqs.includes(seq))
+    return inPlace.filter((call) => this.#called?.has(call) !== true)
   }
 
   /** Hands a newly sealed result to the code; before the code runs, it goes on the tape only. */

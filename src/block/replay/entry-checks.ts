@@ -159,11 +159,11 @@ function answerTo(entry: Sealed, state: ReplayState): Finding | undefined {
   }
   // Otherwise the code, on another state, has asked for something else in the place of the wait;
   // that it does is found when its unit is executed.
-  const { effect, seq, requestHash, body } = entry
+  const { effect } = entry
   if (effect !== builtInEffects.wait && effect !== builtInEffects.sleep) return undefined
-  const kept = attempt.past.earlier?.kept({ seq, requestHash })
-  if (kept === undefined) return unexpected('journal.wait', 'a wait that was begun', 'none')
-  return differing('journal.body', kept.answer.body, body)
+  return attempt.past.earlier?.hasGiven(entry) === true
+    ? undefined
+    : unexpected('journal.wait', 'a wait that was begun', 'none')
 }
 
 /**

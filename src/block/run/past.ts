@@ -91,13 +91,43 @@ export class Past {
     if (this.earlier?.attempt === this.attempt) yield* this.earlier.sent()
   }
 
-  /** A result that the next attempt keeps: sealed before the first failure, or sent outside. */
+  /**
+   * A result that the next attempt keeps: the last one in its place, sealed before the first
+   * failure of the attempt, or sent outside.
+   */
   kept(call: { readonly seq: number; readonly requestHash: Hash }): Kept | undefined {
-    const answer = this.tape.find(call.seq)
-    if (answer?.ok !== true || answer.requestHash !== call.requestHash) return undefined
-    const isKept =
-      answer.seq < this.tape.firstFailure || this.wasSent(answer.seq, answer.requestHash)
-    return isKept ? { answer, past: this } : undefined
+    for (const past of this.#parts()) {
+      const answer = past.tape.find(call.seq)
+      if (answer === undefined) continue
+      if (!answer.ok || answer.requestHash !== call.requestHash) return undefined
+      const isKept =
+        answer.seq < this.#firstFailure() || this.wasSent(answer.seq, answer.requestHash)
+      return isKept ? { answer, past } : undefined
+    }
+    return undefined
+  }
+
+  /** Whether a call was given this result, now or in an earlier part or attempt. */
+  hasGiven(call: Pick<TapeAnswer, 'seq' | 'requestHash' | 'responseHash'>): boolean {
+    const answer = this.#tape?.find(call.seq)
+    const isSame =
+      answer?.ok === true &&
+      answer.requestHash === call.requestHash &&
+      answer.responseHash === call.responseHash
+    return isSame || (this.earlier?.hasGiven(call) ?? false)
+  }
+
+  /** This part of the attempt, and those that were dropped before it, the last first. */
+  *#parts(): Generator<Past> {
+    yield this
+    if (this.earlier?.attempt === this.attempt) yield* this.earlier.#parts()
+  }
+
+  /** Number of the call that failed first in the attempt; infinite when none has. */
+  #firstFailure(): number {
+    const before = this.earlier?.attempt === this.attempt ? this.earlier.#firstFailure() : undefined
+    const own = this.#tape?.firstFailure ?? Number.POSITIVE_INFINITY
+    return before === undefined || before === Number.POSITIVE_INFINITY ? own : before
   }
 
   /**
@@ -130,6 +160,14 @@ export class Past {
     return this.tape.whole().filter(({ seq }) => requested.has(seq))
   }
 
+  /** Whether an entry cannot be of this part, whose requests are written out before its results. */
+  isContradictedBy(entry: Sealed | Requested): boolean {
+    const asked = this.#requested?.get(entry.seq)
+    if (entry.k === 'requested') return asked !== undefined || this.answers > 0
+    if (this.answers > 0 && this.tape.has(entry.seq)) return true
+    return asked !== undefined && asked.requestHash !== entry.requestHash
+  }
+
   /** Whether all of it, and of the attempts before it, is in memory as it was sealed. */
   get isWhole(): boolean {
     return (this.#tape?.isWhole ?? true) && (this.earlier?.isWhole ?? true)
@@ -142,11 +180,14 @@ export class Past {
   }
 }
 
-/** Rebuilds what `entries` wrote out. */
+/**
+ * Rebuilds what `entries` wrote out. Parts of an attempt are told apart where it matters: where one
+ * would overwrite what another has.
+ */
 export function restorePast(entries: readonly (Sealed | Requested)[]): Past | undefined {
   let past: Past | undefined
   for (const entry of entries) {
-    if (past === undefined || past.attempt !== entry.attempt)
+    if (past === undefined || past.attempt !== entry.attempt || past.isContradictedBy(entry))
       past = new Past(entry, { earlier: past })
     if (entry.k === 'requested') past.requested.set(entry.seq, entry)
     else past.tape.add(entry)
