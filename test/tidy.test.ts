@@ -80,7 +80,7 @@ describe('rooms', () => {
     expect(offenders).toEqual([])
   })
 
-  it('keeps the facades at the right end: nobody imports them', () => {
+  it('keeps the facades at the right end: no room imports them', () => {
     const offenders = shipped
       .filter((file) => roomOf(file.path) !== 'cli')
       .flatMap((file) =>

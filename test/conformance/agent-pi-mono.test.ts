@@ -131,7 +131,7 @@ describe('turns with the real pi agent', () => {
     expect(server?.sessions).toBe(0)
   })
 
-  it('A4: goes on in the session that a crash left open, and disposes of it', async () => {
+  it('A4: continues in the session that a crash left open, and disposes of it', async () => {
     const crashed = await start((index) => ({ text: `answer ${index}` }))
     const sealed = await crashed.perform(call('k1', 'one'))
     expect(sealed).toMatchObject({ session: 'session-1' })

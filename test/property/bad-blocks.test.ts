@@ -179,7 +179,7 @@ describe('blocks that misbehave fail as data', () => {
       (ctx) => ctx.effect('x', { request: Number.NaN, perform: () => 1 }),
       'invalid_operation'
     ],
-    ['asks nobody', (ctx) => ctx.effect('x', {}), 'no_provider'],
+    ['calls an effect without a provider', (ctx) => ctx.effect('x', {}), 'no_provider'],
     [
       'forgets to await an effect',
       (ctx) => {

@@ -160,9 +160,9 @@ describe('cancelling a run', () => {
     expect(evidence.at(-2)).toMatchObject({ code: 'deferred_not_done', details: { left } })
   })
 
-  it('C4: goes on undoing, and waits for no person', async () => {
+  it('C4: a cancelled rollback continues, and waits for no person', async () => {
     const { deeds, evidence, result } = await ended(
-      cancelled('a compensation that nobody knows of')
+      cancelled('a compensation with an unknown outcome')
     )
     expect(result.status).toBe('cancelled')
     expect(deeds).toEqual(['reserves', 'reserves', 'effect', 'releases'])
@@ -170,7 +170,7 @@ describe('cancelling a run', () => {
     expect(evidence[0]).toMatchObject({ type: 'abort', code: 'boom', details: { left } })
   })
 
-  it.each(['a deferred step that is never done', 'a compensation that nobody knows of'])(
+  it.each(['a deferred step that is never done', 'a compensation with an unknown outcome'])(
     'C4, L7: a crash at any boundary changes nothing of %s',
     async (name) => {
       expect(await crashEverywhere(cancelled(name))).toBeGreaterThan(4)

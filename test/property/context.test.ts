@@ -147,7 +147,7 @@ describe('the context of a run', () => {
     await runtime.close()
   })
 
-  it('K1: of a lone intent is all of it, whether it ends at once or waits', async () => {
+  it('K1: a single-step run has its whole context, whether it ends at once or waits', async () => {
     const runtime = await new Machine().open(registrations())
     const context = { region: 'eu', deep: { list: [1] } }
     const glanced = await runtime.intent({ action: 'glance.around', id: 'a', context })

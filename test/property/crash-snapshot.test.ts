@@ -39,7 +39,7 @@ async function importing(module: string, options: readonly string[]) {
   return { lived, told }
 }
 
-it('L9, P3, K10: an import that dies at any step leaves the old ledger, and the next goes on', {
+it('L9, P3, K10: an import that dies at any step leaves the old ledger, and the next succeeds', {
   timeout: 120_000
 }, async () => {
   const tally = await openSnapshotLedger(place.path('ledger'), { create: 'if-absent' })

@@ -41,7 +41,7 @@ async function doubt(runtime: WiredRuntime, run: RunHandle) {
 }
 
 describe('an effect whose outcome is unknown', () => {
-  it('L7: is sent again under the same key when somebody says so', async () => {
+  it('L7: an effect in doubt is sent again under the same key when a person says so', async () => {
     const sent: string[] = []
     const runtime = await new Machine().open({ blocks: [paying(sent, 1)] })
     const run = runtime.start(document, { id: 'r', inputs: {} })
@@ -54,7 +54,7 @@ describe('an effect whose outcome is unknown', () => {
     await runtime.close()
   })
 
-  it('L7: takes the result or the failure that somebody gives, and says who it was', async () => {
+  it('L7: an effect in doubt takes the outcome that a person gives, and records who gave it', async () => {
     for (const action of ['resume', 'abort'] as const) {
       const sent: string[] = []
       const runtime = await new Machine().open({ blocks: [paying(sent, 1)] })

@@ -148,7 +148,7 @@ describe('code with more answers than are kept in memory', () => {
     if (!isRead) expect(reads.slice(1)).toEqual(deaths.map(() => 1))
   })
 
-  it('K9: stays in memory when it would be taken up again too soon for its answers', async () => {
+  it('K9: a run stays in memory when it would be resumed too soon for its answers', async () => {
     let parked = 0
     const asked = { count: 0 }
     const sleepMs = limits.PARK_AFTER_MS + ROUNDS * limits.PARK_AFTER_ANSWER_MS

@@ -47,7 +47,7 @@ function altered(proof: readonly Hash[], place: number): readonly Hash[] {
 }
 
 describe('Merkle log', () => {
-  it('has the naive root after any number of appends, also when taken up again', () => {
+  it('has the naive root after any number of appends, also when saved and continued', () => {
     fc.assert(
       fc.property(size, fc.nat(), (count, cut) => {
         const append = (frontier: LogFrontier, leaf: Uint8Array) => frontier.append(leaf)

@@ -126,7 +126,7 @@ describe('one writer', () => {
     }
   })
 
-  it('L13: whatever a dead owner or a stranger left as owner file hinders nobody', async () => {
+  it('L13: no owner file of a dead owner or a stranger hinders an opening', async () => {
     await (await holdStore(path, create)).close()
     const file = join(path, 'owner.json')
     expect(existsSync(file)).toBe(false)

@@ -306,7 +306,7 @@ describe('the plan chart', () => {
     })
   })
 
-  it('W9: lets what has sent something go on until its outcome is known', () => {
+  it('W9: a node that has sent something finishes before the plan ends', () => {
     const { pair, asks } = stopped(true)
     expect(asks).toMatchObject([{ kind: 'waiting', wait: { request: { waiting: 1 } } }])
     expect(pair.value).toBe('{"WAITING":"stopping"}')

@@ -55,7 +55,7 @@ describe('the same id', () => {
     await runtime.close()
   })
 
-  it('L6: other work is refused, at once and afterwards, and the first goes on', async () => {
+  it('L6: other work is refused, at once and afterwards, and the first run continues', async () => {
     const done: string[] = []
     const runtime = await new Machine().open({ blocks: counting(done) })
     const first = runtime.start(documentOf('work'), options)

@@ -229,7 +229,7 @@ class Side {
   }
 }
 
-describe('a lone intent that ends at once', () => {
+describe('a single-step run that ends at once', () => {
   it('D6: leaves byte for byte what a pump leaves, and tells the same', async () => {
     let straight = 0
     await fc.assert(
@@ -253,7 +253,7 @@ describe('a lone intent that ends at once', () => {
     expect(straight).toBeGreaterThan(20)
   })
 
-  it('L6: under one id is done once, whoever asks at once or later', async () => {
+  it('L6: under one id is done once, for callers at the same time and later', async () => {
     const tally = await openOn(openMemoryStore(), { blocks })
     const ask = (payload: JsonObject) => tally.intent({ id: 'one', action: 'none.do', payload })
     const [first, same, ...others] = await Promise.all([
@@ -327,7 +327,7 @@ describe('a lone intent that ends at once', () => {
     expect(await codeOf(tally.intent({ action: 'none.do', payload }))).toBe('runtime.closed')
   })
 
-  it('W11: begins when providers know what was left behind, and is told when they cannot', async () => {
+  it('W11: starts once providers know the orphaned effects, and fails when they cannot', async () => {
     let isReady = false
     const provider: Provider = {
       name: 'outside',

@@ -114,7 +114,7 @@ async function answerAll(
 
 describe('the open waits of a run', () => {
   for (const [name, takeUp] of Object.entries(ways)) {
-    it(`B3: are told once to who takes it up by ${name}, wherever the process died`, async () => {
+    it(`B3: a caller of ${name} gets open waits once, wherever the process died`, async () => {
       let waited = 0
       for (let dieAt = 1; ; dieAt += 1) {
         const machine = new Machine(dieAt)
@@ -148,7 +148,7 @@ describe('the open waits of a run', () => {
     }, 120_000)
   }
 
-  it('B3: are told to a listener of all events, and once while the process lives', async () => {
+  it('B3: open waits reach a listener of all events, once while the process lives', async () => {
     const machine = new Machine()
     const first = await machine.open({ blocks })
     first.start(document, { id: 'r', inputs: {} })

@@ -248,7 +248,7 @@ describe('answers to waits', () => {
     await runtime.close().catch(() => undefined)
   })
 
-  it('B3: a value that is not plain JSON is refused and the run goes on waiting', async () => {
+  it('B3: a value that is not plain JSON is refused and the run keeps waiting', async () => {
     const { runtime, run } = await begun(one({ block: 'ask' }))
     const { token, digest } = await waiting(runtime, run)
     const bad = [Number.NaN, 2 ** 60, { $secret: 'x' }, '\ud800', new Date()] as unknown as Json[]

@@ -24,13 +24,13 @@ const OTHER_USER = 65_534
 const asOther = process.getuid?.() === 0 ? { uid: OTHER_USER } : {}
 
 describe('documents', () => {
-  it('malformed YAML is told with its line and column', async () => {
+  it('malformed YAML is reported with its line and column', async () => {
     const run = await project.tally(['run', 'malformed.yaml', '--json'])
     expectError(run, 'document.malformed', 2)
     expect(String(documentOf(run, 'error')['message'])).toMatch(/line \d+, column \d+/)
   })
 
-  it('an unknown key is told with its place, before the ledger is opened', async () => {
+  it('an unknown key is reported with its place, before the ledger is opened', async () => {
     const run = await project.tally(['run', 'invalid.yaml', '--dir', 'nowhere'])
     expect(run.code).toBe(2)
     expect(run.stdout).toMatch(/invalid\.yaml:\d+:\d+ .*blok/)
@@ -49,7 +49,7 @@ describe('documents', () => {
     expect((await project.tally(['runs'])).stdout).not.toContain('unknown')
   })
 
-  it('a missing file is told by its name', async () => {
+  it('a missing file is reported by its name', async () => {
     const run = await project.tally(['run', 'nothing.yaml', '--json'])
     expectError(run, 'cli.unreadable_file', 2)
     expect(String(documentOf(run, 'error')['message'])).toContain('nothing.yaml')
@@ -118,7 +118,7 @@ describe('ledgers', () => {
     expect((await project.tally(['log', ...dir])).documents).toHaveLength(2)
   })
 
-  it('a directory that may not be written to is told as such', async () => {
+  it('a directory that may not be written to is reported as such', async () => {
     await chmod(project.folder, 0o755)
     await mkdir(project.path('closed'), { mode: 0o555 })
     const words = ['init', '--insecure-plaintext-key', '--dir', 'closed/ledger', '--json']

@@ -39,7 +39,7 @@ it('does an intent of a trusted block, and shows its receipt', async () => {
   expect(documentOf(shown, 'run')).toMatchObject({ status: 'done', name: 'serve.tea' })
 })
 
-it('K5: asks, is granted, goes on, and forgets what is taken back', async () => {
+it('K5: a package asks, continues once granted, and loses what is taken back', async () => {
   const asked = await project.tally(['intent', 'count.up', '--id', 'first'])
   expect(asked.code).toBe(4)
   expect(asked.stdout).toContain('tally grant counter')

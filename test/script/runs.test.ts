@@ -123,7 +123,7 @@ describe('waits', () => {
 })
 
 describe('Ctrl-C', () => {
-  it('parks the run, says how to go on, and exits 130; resume then finishes it', async () => {
+  it('parks the run, says how to continue, and exits 130; resume then finishes it', async () => {
     const run = project.start(['run', 'slow.yaml', '--id', 'long', '--json'])
     await run.says('effect.sealed')
     run.child.kill('SIGINT')
@@ -136,7 +136,7 @@ describe('Ctrl-C', () => {
     expect(resumed.stdout).toContain('{"turns":50}')
   })
 
-  it('a killed run goes on where it was, also by its first command', async () => {
+  it('a killed run continues where it was, also by its first command', async () => {
     const run = project.start(['run', 'slow.yaml', '--id', 'killed', '--json'])
     await run.says('effect.sealed')
     run.child.kill('SIGKILL')

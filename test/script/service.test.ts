@@ -68,7 +68,7 @@ describe('a ledger that is held', () => {
     expect(again.code).toBe(0)
   })
 
-  it('K2: has its key rotated by whoever holds it', async () => {
+  it('K2: the process that holds a ledger rotates its key', async () => {
     const { cwd, dir } = elsewhere()
     const rotated = await project.tally(['key', 'rotate', '--json', ...dir], { cwd })
     expect(rotated.code).toBe(0)
@@ -94,7 +94,7 @@ describe('a ledger that is held', () => {
 })
 
 describe('commands at once', () => {
-  it('take turns on a ledger that nobody holds', async () => {
+  it('take turns on a ledger that no process holds', async () => {
     const many = Array.from({ length: 4 }, (_, at) =>
       project.tally(['run', 'greet.yaml', '--id', `turn-${at}`, '--json'])
     )

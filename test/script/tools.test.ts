@@ -122,7 +122,7 @@ describe('configuration', () => {
     }
   })
 
-  it('is told when it cannot be used', async () => {
+  it('an MCP server that cannot be used is reported', async () => {
     await project.write('broken.config.ts', 'export default { bloks: [] }\n')
     await project.write('throwing.config.ts', "throw new Error('not today')\n")
     for (const [file, why] of [

@@ -199,7 +199,7 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
       })
     })
   ),
-  'a compensation that nobody knows of': document(
+  'a compensation with an unknown outcome': document(
     chain({
       trip: atomic(
         {

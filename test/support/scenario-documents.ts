@@ -42,12 +42,12 @@ export const scenarioDocuments: Readonly<Record<string, Json>> = {
     },
     transitions: { a: 'b' }
   }),
-  'an effect whose outcome nobody knows': composite({
+  'an effect with an unknown outcome': composite({
     entry_point: 'a',
     nodes: { a: { block: 'blind' }, b: { block: 'count' } },
     transitions: { a: 'b' }
   }),
-  'a failure that somebody decides about': composite({
+  'a failure that a person decides about': composite({
     entry_point: 'a',
     nodes: {
       a: { block: 'look' },

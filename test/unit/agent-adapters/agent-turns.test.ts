@@ -131,7 +131,7 @@ describe('what is sealed of a turn', () => {
 })
 
 describe('deltas', () => {
-  it('A5: are told as events with their place, and a listener that throws harms nothing', async () => {
+  it('A5: deltas are events with their place, and a listener that throws harms nothing', async () => {
     const deltas: AgentDelta[] = []
     const onDelta = (delta: AgentDelta) => {
       deltas.push(delta)

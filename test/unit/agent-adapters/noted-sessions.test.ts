@@ -104,7 +104,7 @@ describe('A4: sessions that a backend keeps', () => {
     expect([backend.open.size, await files()]).toEqual([0, []])
   })
 
-  it('are opened under the same id again when nobody heard the answer', async () => {
+  it('are opened under the same id again when the answer was lost', async () => {
     const backend = new Backend()
     backend.dies = true
     await expect(backend.turns(notes).perform(call)).rejects.toThrow()
@@ -130,7 +130,7 @@ describe('A4: sessions that a backend keeps', () => {
     expect([backend.open.size, await files()]).toEqual([0, []])
   })
 
-  it('are let go of by whoever finds their run over, and stay noted while that fails', async () => {
+  it('are closed by the process that finds their run over, and stay noted while that fails', async () => {
     const backend = new Backend()
     await backend.turns(notes).perform(call)
     backend.isReachable = false

@@ -171,7 +171,7 @@ describe('tools in runs', () => {
     await tally.close()
   })
 
-  it('ask what to do when nobody can tell whether a tool has acted', async () => {
+  it('ask what to do when it is unknown whether a tool has acted', async () => {
     const tally = await runtime()
     const run = tally.start(document('mcp.calc.die'))
     const asked: Json[] = []

@@ -110,7 +110,7 @@ describe('answers that are no answers', () => {
     expect(failure).toMatchObject({ reason, definite: false })
   })
 
-  it('is definite when nobody listens', async () => {
+  it('is definite when no server listens', async () => {
     const closed = await startChatServer({ script: () => ({}) })
     const { url } = closed
     await closed.close()

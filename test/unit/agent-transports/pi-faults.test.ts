@@ -132,7 +132,7 @@ describe('a session of a pi-mono backend', () => {
     expect(await failureOf(open())).toMatchObject({ reason })
   })
 
-  it('that is gone already is let go of, and one that cannot be is told', async () => {
+  it('that is gone already is dropped, and one that cannot be closed is reported', async () => {
     const gone = await backend({ 'POST sessions': opened })
     await (await gone.open()).dispose()
     expect(gone.asked).toEqual(['POST /sessions', 'DELETE /sessions/s%201'])

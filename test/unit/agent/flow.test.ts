@@ -24,7 +24,7 @@ const ask = nodeOf('ask', 'agent.main', { agentId: 'main' })
 const finish = nodeOf('finish', 'control.finish')
 
 describe('flow documents', () => {
-  it('are told from other documents', () => {
+  it('are distinguished from other documents', () => {
     expect(isFlowDocument(oneTurn())).toBe(true)
     expect(isFlowDocument({ ...oneTurn(), schema: 'tally-composite/1' })).toBe(false)
     expect(isFlowDocument({ meta: { schemaVersion: '2.0' } })).toBe(false)

@@ -115,7 +115,7 @@ describe('a turn', () => {
     })
   })
 
-  it('A4: carries the session that the other side keeps, for whoever takes the run up', async () => {
+  it('A4: carries the session that the other side keeps, for the process that resumes the run', async () => {
     const asked: (string | undefined)[] = []
     const turn = async (): Promise<TurnResult> => ({
       status: 'completed',
@@ -340,7 +340,7 @@ describe('A6: tools', () => {
     expect(done).toEqual([])
   })
 
-  it('asks nobody where the policy says never', async () => {
+  it('asks no person where the policy says never', async () => {
     const run = await runFlow(allowed({ approvalRequirement: 'never' }), {
       script: callsTool('pay', { to: 'bob' }),
       host: { tools: [payTool()] }

@@ -72,7 +72,7 @@ describe('C4: compensations', () => {
     expect(report.notChecked.join()).not.toContain('worked out')
   })
 
-  it('are found when the journal has another one, by whoever has the key', async () => {
+  it('are found when the journal has another one, signed with the own key', async () => {
     const { failure } = await rewritten(await rolledBack, (entry) => {
       if (entry['k'] !== 'sealed' || entry['effect'] !== 'pay') return
       Object.assign(entry['undo'] as object, { request: { amount: 500 } })
@@ -92,7 +92,7 @@ describe('C4: compensations', () => {
     expect(failure).toMatchObject({ field: 'journal.undo' })
   })
 
-  it('are told of and no failure when a provider, which has no version, has changed', async () => {
+  it('are reported and no failure when a provider, which has no version, has changed', async () => {
     const { ok, notChecked } = await rewritten(await rolledBack, undefined, shop('provider'))
     expect(ok).toBe(true)
     expect(notChecked.join()).toContain('1 compensation of mail: its provider')

@@ -93,7 +93,7 @@ describe('P1: failures of leaves', () => {
     ['details', { left: 0, price: 7 }],
     ['errorType', 'Other']
   ] as const)(
-    'are found when their %s is another, by whoever has the key',
+    'are found when their %s is another, signed with the own key',
     async (member, value) => {
       const { failure } = await rewritten(await alone, told('root/buy', member, value))
       expect(failure).toMatchObject({ field: 'journal.response', key: 'shop' })
@@ -129,7 +129,7 @@ describe('P1: failures of leaves', () => {
     expect(failure).toMatchObject({ field })
   })
 
-  it('are told as not checked when only a clock can have ended them', async () => {
+  it('are reported as not checked when only a clock can have ended them', async () => {
     const { report } = await recorded(registrations, async (tally, clock) => {
       const document = composite({ nap: { block: 'slow', timeout_ms: 1_000 } })
       const run = tally.start(document, { id: 'shop' })
@@ -262,7 +262,7 @@ describe('C4: failures inside atomic composites', () => {
     expect(report).toMatchObject({ ok: true, reexecuted: 2, reexecutedFailures: 1 })
   })
 
-  it('are told as not checked when other work has changed what they read', async () => {
+  it('are reported as not checked when other work has changed what they read', async () => {
     let answer = (_price: number): void => undefined
     const price = new Promise<number>((resolve) => {
       answer = resolve

@@ -42,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(() => tally.close())
 
-describe('K8: failures of lone intents', () => {
+describe('K8: failures of single-step runs', () => {
   it('are executed again, to the same code and details', async () => {
     const report = await tally.verify({ executions: 2 })
     expect(report.failure).toBeUndefined()
@@ -50,7 +50,7 @@ describe('K8: failures of lone intents', () => {
     expect(report.line).toContain('re-executed 0 and 1 failure')
   })
 
-  it('are found when the code comes to something else', async () => {
+  it('are found when the code gives another result', async () => {
     isHonest = false
     const { ok, failure } = await tally.verify()
     isHonest = true
@@ -59,7 +59,7 @@ describe('K8: failures of lone intents', () => {
     expect(failure).toMatchObject({ field: 'sealed.1', computed: 'no such call' })
   })
 
-  it('are written once more by whoever holds the key, honestly', async () => {
+  it('are written once more with the own key, honestly', async () => {
     expect((await rewritten(() => undefined)).failure).toBeUndefined()
   })
 

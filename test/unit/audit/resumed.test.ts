@@ -47,8 +47,8 @@ async function expectSame({ machine, result }: Outcome): Promise<void> {
   expect(report.failure).toBeUndefined()
 }
 
-describe('runs that were taken up again', () => {
-  it('K7: an attempt keeps its time while its run is parked and taken up', async () => {
+describe('runs that were resumed', () => {
+  it('K7: an attempt keeps its time while its run is parked and resumed', async () => {
     const parked = scenario({ a: { block: 'dated' } })
     const { boundaries } = await runScenario(parked)
     for (let death = 0; death <= boundaries; death += 1) {

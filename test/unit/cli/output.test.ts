@@ -56,7 +56,7 @@ describe('Output', () => {
     expect(stdout.shown.endsWith(`${ESCAPE}1A${ESCAPE}0J`)).toBe(true)
   })
 
-  it('draws nothing live where nobody watches', () => {
+  it('draws nothing live where the output is no terminal', () => {
     const { output, stdout } = outputOn({ isTerminal: false })
     output.live([text`busy`])
     expect(stdout.shown).toBe('')

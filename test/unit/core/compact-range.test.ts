@@ -29,7 +29,7 @@ describe('CompactRange', () => {
     }
   })
 
-  it('goes on from what it saved', () => {
+  it('continues from what it saved', () => {
     fc.assert(
       fc.property(fc.array(fc.string()), fc.array(fc.string()), (before, after) => {
         const range = new CompactRange()

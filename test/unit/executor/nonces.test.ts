@@ -50,7 +50,7 @@ describe('the owner of the nonces of an account', () => {
     expect(order).toEqual(['b', 'c'])
   })
 
-  it('W11.1: waits for nobody for ever', async () => {
+  it('W11.1: a preparation waits for no other for ever', async () => {
     const clock = new ManualClock()
     const [owner, chain] = [new NonceOwner(clock), new Counting()]
     const forgotten = await prepare(owner, chain, 'a')

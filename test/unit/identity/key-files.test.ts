@@ -52,7 +52,7 @@ describe('key files', () => {
     expect(await readdir(directory)).toHaveLength(3)
   })
 
-  it('I9: only a key that is told to be destroyed is', async () => {
+  it('I9: only a key that destroy names is destroyed', async () => {
     const next = await files.prepare(first, systemRandom)
     await files.use(next.publicKey)
     expect(await files.destroy(first.publicKey)).toBe(true)

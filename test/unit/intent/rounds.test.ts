@@ -45,7 +45,7 @@ async function callsForEver(gasTicks: number): Promise<{ rounds: number; reason:
   }
 }
 
-it('K8: a package that calls without end comes to an end, by rounds or by their gas', async () => {
+it('K8: a package that calls without end is ended, by rounds or by their gas', async () => {
   const { SANDBOX_ROUNDS_MAX: roundsMax, SANDBOX_ROUNDS_GAS_TICKS: gasMax } = limits
   expect(await callsForEver(1)).toEqual({ rounds: roundsMax, reason: 'rounds_exceeded' })
   const gas = limits.SANDBOX_GAS_TICKS

@@ -115,7 +115,7 @@ describe('the last receipt at boot', () => {
     }
   })
 
-  it('K10, L14: another result quarantines its run, and other work goes on', async () => {
+  it('K10, L14: another result quarantines its run, and other work continues', async () => {
     expectVerifyFailure('journal.response')
     await (await open([pour()])).intent({ action: 'tea.pour', payload: { cups: 2 } })
     await disk.close()

@@ -115,7 +115,7 @@ describe('cancelling a run whose code has gone', () => {
     }
   }
 
-  it('K10: ends a lone intent whose block has gone', async () => {
+  it('K10: ends a single-step run whose block is not registered', async () => {
     const tally = await open()
     await tally.intent({ id: 'i1', action: 'office.book' })
     await disk.close()

@@ -4,7 +4,7 @@ import type { Json } from '../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import { openOn } from '../../support/lives.js'
 
-it('D2: a run is told of only once it is on disk', async () => {
+it('D2: a run is reported only once it is on disk', async () => {
   const memory = openMemoryStore()
   let release: () => void = () => undefined
   const held = new Promise<void>((resolve) => {

@@ -73,8 +73,8 @@ async function resumeAndApprove(store: Store): Promise<string> {
   }
 }
 
-describe('a run that is taken up again', () => {
-  it('goes on from what this ledger wrote', async () => {
+describe('a run that is resumed', () => {
+  it('continues from what this ledger wrote', async () => {
     sent.length = 0
     expect(await resumeAndApprove(await parked())).toBe('done')
     expect(sent).toEqual([{ amount: '100.00' }])
@@ -90,7 +90,7 @@ describe('a run that is taken up again', () => {
     ],
     ['the inputs', /"k":"run.started"/, '"input":{}', '"input":{"a":1}', 'journal.inputHash'],
     ['the code over the journal', /^M"/, 'M"', 'M"0', undefined]
-  ])('never goes on from a journal with %s changed', async (_, line, from, to, field) => {
+  ])('never continues from a journal with %s changed', async (_, line, from, to, field) => {
     if (field !== undefined) expectVerifyFailure(field)
     sent.length = 0
     const store = await parked()

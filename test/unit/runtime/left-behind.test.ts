@@ -82,7 +82,7 @@ const values = () => chain.effective().map(({ execution }) => execution['value']
 
 describe('what earlier processes have left behind', () => {
   it.each(['resume: true', 'resume(id)', 'none'])(
-    'W11: nonces are known before anything begins or goes on (%s)',
+    'W11: nonces are known before any run starts or resumes (%s)',
     async (how) => {
       await leaveOneUnsent()
       const tally = await open({ clock: systemClock, resume: how === 'resume: true' })
@@ -99,7 +99,7 @@ describe('what earlier processes have left behind', () => {
     }
   )
 
-  it('is told once to each provider, and again only when telling failed', async () => {
+  it('each provider gets its orphaned effects once, and again only after a failure', async () => {
     await leaveOneUnsent()
     const told: Record<string, (readonly JournalEntry[])[]> = {}
     let calls = 0

@@ -170,7 +170,7 @@ describe('an open ledger in safe mode', () => {
     expect((await open()).status().mode).toBe('ready')
   })
 
-  it('K2: removes stored bytes that are wrong when it is told to, and takes them again', async () => {
+  it('K2: removes wrong stored bytes when asked to, and takes them again', async () => {
     await changeFile('packages', () => 'package')
     const tally = await disk.open()
     expect(await recover(tally)).toMatchObject({

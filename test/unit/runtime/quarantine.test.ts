@@ -80,7 +80,7 @@ async function waitOf(tally: WiredRuntime, id: string) {
 const quarantined = { code: 'run.quarantined' }
 
 describe('a run that comes out otherwise', () => {
-  it('L14: is quarantined at the next opening, and other runs and intents go on', async () => {
+  it('L14: is quarantined at the next opening, and other runs and intents continue', async () => {
     expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open({ resume: true })
@@ -98,7 +98,7 @@ describe('a run that comes out otherwise', () => {
     expect(await tally.intent({ action: 'clock.stamp' })).toMatchObject({ type: 'dapp' })
   })
 
-  it('L14: whoever listens once the ledger is open hears of it', async () => {
+  it('L14: a listener that registers once the ledger is open gets the difference', async () => {
     expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open()
@@ -110,7 +110,7 @@ describe('a run that comes out otherwise', () => {
     ])
   })
 
-  it('K10: performs nothing: no way of taking it up, answering or starting it again', async () => {
+  it('K10: performs nothing, however it is resumed, answered or started again', async () => {
     expectVerifyFailure('journal.response')
     await parkImpure()
     const tally = await open({ resume: true })

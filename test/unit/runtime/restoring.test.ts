@@ -130,7 +130,7 @@ describe('system.import', () => {
     expect(await again.verify()).toMatchObject({ ok: true })
   })
 
-  it('K10: what fails before the marker changes leaves the ledger as it was, and commits go on', async () => {
+  it('K10: a failure before the marker changes leaves the ledger as it was; commits continue', async () => {
     const location = await early()
     const tally = await open(location)
     const held: Promise<unknown>[] = []

@@ -98,7 +98,7 @@ describe('an import', () => {
     expect(await importSnapshot(fresh(), { file: path })).toMatchObject({ headRoot })
   })
 
-  it('P3, L6: who takes it over leaves a receipt first, then its runs go on', async () => {
+  it('P3, L6: a takeover leaves a receipt first, then the runs continue', async () => {
     const location = fresh()
     await importSnapshot(location, { file: whole() })
     const takeOver = { takeOver: true } as const
@@ -382,7 +382,7 @@ describe('an export', () => {
     expect(secrets).toBeGreaterThanOrEqual(2)
   })
 
-  it('P3: sees one moment while units of work go on', async () => {
+  it('P3: sees one moment while units of work continue', async () => {
     const tally = await createRuntime({ location: 'memory:', blocks: snapshotBlocks })
     const work = Array.from({ length: 12 }, (_, n) =>
       tally.start(documentOf('note'), { inputs: { text: `text ${n}` } })

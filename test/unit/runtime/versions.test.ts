@@ -175,7 +175,7 @@ describe('a deploy while a run is parked', () => {
   const both = { blocks: [...old.blocks, pay('2.0.0'), count('2.0.0')] }
   const onlyNew = { blocks: [pay('2.0.0'), count('2.0.0')] }
 
-  it('B10: the run goes on with its own versions, and new ones begin with the newer', async () => {
+  it('B10: a run continues with its own versions, and new runs start with the newer', async () => {
     await parked(document, old)
     const tally = await open(both, true)
     await answered(tally)
@@ -215,7 +215,7 @@ describe('a deploy while a run is parked', () => {
     await expect(input.result).rejects.toMatchObject({ code: 'run.id_reused' })
   })
 
-  it('B10: a lone intent that waits goes on with the block that began it', async () => {
+  it('B10: a parked single-step run resumes with the block that started it', async () => {
     const first = await open(old)
     const asked = await first.intent({ id: 'june', action: 'pay.bill' })
     expect(asked).toMatchObject({ type: 'waiting' })
@@ -261,7 +261,7 @@ describe('a deploy while a run is parked', () => {
     expect(await whole.replay()).toMatchObject({ ok: true, complete: true })
   })
 
-  it('B10: who reads the events of a run that rests is told why', async () => {
+  it('B10: the events of a run without its code say why it is parked', async () => {
     await parked(document, old)
     const tally = await open(onlyNew)
     await tally.runsOf.resting.warnings()
@@ -306,7 +306,7 @@ describe('the question before a deploy', () => {
   const document = documentOf('pay', 'count')
   const old = { blocks: [pay('1.0.0'), count('1.0.0')] }
 
-  it('B10: tells of each open run whether it can go on, and which versions are missing', async () => {
+  it('B10: says of each open run whether it can continue, and which versions are missing', async () => {
     await parked(document, old)
     const same = await open(old)
     await same.start(documentOf('count'), { id: 'ended' }).result

@@ -274,7 +274,7 @@ describe('composite', () => {
     )
   })
 
-  it('L6: steps go on through retries of a composite, and start anew with another run', () => {
+  it('L6: steps count on through retries of a composite, and start anew with another run', () => {
     const compiled = compiledFrom({
       nodes: {
         inner: {

@@ -121,7 +121,7 @@ describe('a plan', () => {
     })
   })
 
-  it('W9: goes on past a failure that is let pass', async () => {
+  it('W9: a plan continues past a failure that is let pass', async () => {
     const result = await run({
       nodes: [
         node('a', [], { block: 'fail', on_error: 'continue' }),

@@ -117,7 +117,7 @@ describe('principals (K13)', () => {
     expect(state.entries.size).toBe(0)
   })
 
-  it('lets an approver that the owner named grant, and name nobody', () => {
+  it('lets an approver that the owner named grant, and name no other approver', () => {
     const state = memory()
     const named = { publicKey: approver, isApprover: true, by: owner, at }
     expect(setApprover(state, named)).toEqual({ ok: true, changed: [approver] })

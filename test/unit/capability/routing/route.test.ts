@@ -32,7 +32,7 @@ function choose(packages: readonly RoutedPackage[], query: Partial<RouteQuery>) 
 }
 
 describe('route (K4)', () => {
-  it('takes the canonical registry first, then ai, then manifests, then nobody', () => {
+  it('takes the canonical registry first, then ai, then manifests, then nothing', () => {
     const packages = [
       installed('b', { intents: ['finance.balance', 'ai.chat', 'notes'] }),
       offering('a', 'finance.balance'),
@@ -89,7 +89,7 @@ describe('route (K4)', () => {
     expect(ids.map(({ packageId }) => packageId)).toEqual(['tiea', 'tieb', 'weak', 'dear'])
   })
 
-  it('lets a newcomer displace nobody who is granted, unless it is preferred', () => {
+  it('K4: a newcomer displaces no granted package, unless it is preferred', () => {
     const packages = [
       offering('old', 'finance.balance', { cost: 5 }),
       offering('new', 'finance.balance')

@@ -53,7 +53,7 @@ describe('bombs', () => {
     expect(await result('return 1')).toBe(1)
   })
 
-  it('X6: terminates what holds the engine without polls, and goes on', async () => {
+  it('X6: terminates what holds the engine without polls, and runs the next call', async () => {
     const stuck = runs('const a = new Array(2e5).fill(1); for (;;) a.lastIndexOf(2)')
     expect(await execute(stuck, { limits: { wallMs: 200 } })).toEqual({
       kind: 'failed',

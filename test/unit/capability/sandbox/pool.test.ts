@@ -31,7 +31,7 @@ describe('the pool', () => {
     }
   })
 
-  it('hands on what reading the state throws, and goes on', async () => {
+  it('rethrows what reading the state throws, and runs the next call', async () => {
     const read = () => {
       throw new Error('the state is gone')
     }

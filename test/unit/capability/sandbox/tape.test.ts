@@ -69,7 +69,7 @@ describe('suspension and the tape', () => {
     })
   })
 
-  it('does not end while a call that nobody awaits is open', async () => {
+  it('does not end while a call is open, also one that no code awaits', async () => {
     const body = runs(`api.messages.send('x'); return 1`)
     expect(await execute(body)).toMatchObject({ kind: 'call', calls: [{ seq: 0 }] })
     expect(await execute(body, { tape: [answered(0, 'x', null)] })).toMatchObject({

@@ -249,7 +249,7 @@ describe('a refusal', () => {
     })
   })
 
-  it('W10: tells of a transaction that was included and reverted, with the reason', async () => {
+  it('W10: reports a transaction that was included and reverted, with the reason', async () => {
     await chain.rpc('evm_setAutomine', [false])
     try {
       // Fine when it is prepared, and too late when it is included.

@@ -102,7 +102,7 @@ function outbid(from: typeof owner, nonce: number) {
 }
 
 describe('what becomes of a transaction', () => {
-  it('is told as replaced, with the transaction in its place', async () => {
+  it('is reported as replaced, with the transaction in its place', async () => {
     await withoutMining(async () => {
       const before = await notes()
       const nonce = await chain.client.getTransactionCount({ address: owner.address })
@@ -138,7 +138,7 @@ describe('what becomes of a transaction', () => {
     })
   })
 
-  it('is told as reorged out when it does not come back', async () => {
+  it('is reported as reorged out when it does not come back', async () => {
     await withoutMining(async () => {
       const options = note(3, { confirmations: 3, timeoutMs: 500 })
       const sent = sendOnce(runtime, options, { id: 'reorged-out' })
@@ -180,7 +180,7 @@ describe('what becomes of a transaction', () => {
     expect(await runtime.verify()).toMatchObject({ ok: true })
   })
 
-  it('W10: is asked for again after it was confirmed, and what is lost is told with what to do', async () => {
+  it('W10: is looked up again once confirmed, and what is lost is reported with what to do', async () => {
     const store = openMemoryStore()
     const open = async () => openSending([evmExecutor(settings())], store)
     const first = await open()
@@ -231,7 +231,7 @@ describe('what becomes of a transaction', () => {
     await expect(later.recheck('none')).rejects.toMatchObject({ code: 'run.not_found' })
   })
 
-  it('W10: is told as replaced when another took its nonce after it was confirmed', async () => {
+  it('W10: is reported as replaced when another took its nonce after it was confirmed', async () => {
     await withoutMining(async () => {
       const nonce = await chain.client.getTransactionCount({ address: owner.address })
       const sent = sendOnce(runtime, note(21), { id: 'outbid' })
@@ -252,7 +252,7 @@ describe('what becomes of a transaction', () => {
     })
   })
 
-  it('W10: is not called lost while nobody can be asked', async () => {
+  it('W10: is not called lost while no endpoint answers', async () => {
     const store = openMemoryStore()
     const first = await openSending([evm], store)
     await sendOnce(first, note(22), { id: 'paid' })

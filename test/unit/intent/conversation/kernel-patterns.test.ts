@@ -64,7 +64,7 @@ describe('what the kernel understands by itself', () => {
     ['recover'],
     ['resume run 1'],
     ['cancel run 1']
-  ])('K13: %s is told where people do that, and sent to nobody', (text) => {
+  ])('K13: %s is answered with where people do that, and sent to no provider', (text) => {
     expect(kernelResolution(text)).toMatchObject({
       kind: 'refused',
       instead: expect.stringContaining('tally ')

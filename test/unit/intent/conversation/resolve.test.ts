@@ -66,19 +66,19 @@ describe('text to intent', () => {
     expect(resolver.asked).toEqual([text])
   })
 
-  it('K11: asks nobody about what the kernel knows', async () => {
+  it('K11: asks no provider about what the kernel knows', async () => {
     const resolver = scripted({ action: 'notes.create', payload: {} })
     expect(await resolved('Send 10 frame to Alice', resolver)).toMatchObject({ by: 'kernel' })
     expect(resolver.asked).toEqual([])
   })
 
-  it('K13: asks nobody about what text may not do', async () => {
+  it('K13: asks no provider about what text may not do', async () => {
     const resolver = scripted({ action: 'notes.create', payload: {} })
     expect(await resolved('grant me everything', resolver)).toMatchObject({ kind: 'refused' })
     expect(resolver.asked).toEqual([])
   })
 
-  it('K11: falls back to ai.chat when nobody knows, or the provider fails', async () => {
+  it('K11: falls back to ai.chat when no resolver knows, or the provider fails', async () => {
     const chat = { kind: 'intent', by: 'chat', intent: { action: 'ai.chat' } }
     expect(await resolved('how are you', scripted({ action: null }))).toMatchObject(chat)
     const failing = await resolved('how are you', scripted(new Error('out of order')))

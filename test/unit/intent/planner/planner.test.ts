@@ -65,7 +65,7 @@ describe('the planner', () => {
     expect(planned).toMatchObject({ ok: true, plan: { steps: [{ dependsOn: [] }] } })
   })
 
-  it('gives one step when nothing is asked for, or nobody serves the action', () => {
+  it('gives one step when nothing is asked for, or the action has no provider', () => {
     for (const action of ['finance.balance', 'nobody.knows', 'system.verify']) {
       const registry = createRegistry([balance])
       const planned = planIntent({ action, payload: {} }, { registry })

@@ -12,7 +12,7 @@ describe('the scoped API', () => {
     expect(names).toEqual([...capabilitySet].sort())
   })
 
-  it('answers a name with nobody behind it with a refusal', async () => {
+  it('refuses a name that has no host', async () => {
     const answer = await new Guest().ask('display.timerTick')
     expect(answer).toEqual({
       ok: false,

@@ -135,7 +135,7 @@ describe('the wallet of the scoped API', () => {
     expect(answers[2]?.result).toMatchObject({ balance: '4' })
   })
 
-  it('tells of a state that the wallet did not write', async () => {
+  it('reports a state that the wallet did not write', async () => {
     const guest = await funded()
     guest.state.set('wallet/frame/accounts/self', { balance: 'many' })
     await expect(guest.ask('wallet.balance')).rejects.toSatisfy((error: unknown) =>

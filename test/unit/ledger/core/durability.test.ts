@@ -92,7 +92,7 @@ describe('ledger durability', () => {
     expect(ids).toEqual(['first', ...Array.from({ length: 50 }, (_, n) => `later-${n}`)])
   })
 
-  it('D2: nothing is written while nobody waits, until enough is ready', async () => {
+  it('D2: nothing is written before a caller waits or enough is ready', async () => {
     const store = watchedStore()
     const { ledger } = await newLedger({ store })
     const before = store.commits.length

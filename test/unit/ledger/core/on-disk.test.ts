@@ -132,7 +132,7 @@ describe('a ledger on disk', () => {
     expect(after.failure).toMatchObject({ field: 'note.size', key: 'note 1' })
   })
 
-  it('L9: recovery switches to the verified prefix, keeps the old data, and work goes on', async () => {
+  it('L9: recovery switches to the verified prefix, keeps the old data, and work continues', async () => {
     expectVerifyFailure('receiptHash')
     await fill()
     await forge('u4')

@@ -98,7 +98,7 @@ describe('the derived value of a run', () => {
     expect(newsOf({ ...entry, k: 'settled', status: 'running' })).toBeUndefined()
   })
 
-  it('L5: a run that goes on is folded onto what is stored of it', async () => {
+  it('L5: a run that continues is folded onto what is stored of it', async () => {
     const store = openMemoryStore()
     const records = new RunRecords(store, keys, uncheckedForm)
     const first = records.puts(runId, deltaOf([started({ n: 1 })]), 8)

@@ -71,7 +71,7 @@ describe('initLocation', () => {
     ;(await init(directory)).release()
   })
 
-  it('goes on after an init that died before its marker', async () => {
+  it('continues after an init that died before its marker', async () => {
     await mkdir(join(directory, 'data-1'))
     await writeFile(join(directory, 'data-1.pending'), '')
     await expect(openLocation(directory)).rejects.toEqual(code('ledger.not_found'))
@@ -87,7 +87,7 @@ describe('initLocation', () => {
     expect((await readdir(directory)).sort()).toEqual(['data-1', 'marker.json'])
   })
 
-  it('L4: of two that create at once one wins, whoever builds first', async () => {
+  it('L4: of two that create at once exactly one wins, whichever builds first', async () => {
     const other = encodeMarker({
       format: 'tally-ledger',
       formatVersion: 1,

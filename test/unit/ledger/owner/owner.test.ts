@@ -83,7 +83,7 @@ describe('the owner socket', () => {
     await expect(client.request('echo', {})).rejects.toEqual(code('owner.disconnected'))
   })
 
-  it('L11: nobody there, and a stale socket, are both undefined', async () => {
+  it('L11: a missing owner and a stale socket are both undefined', async () => {
     expect(await connectOwner(realPath, { environment })).toBeUndefined()
     expect(await hasOwner(realPath, environment)).toBe(false)
     const socket = await listening(echo)
@@ -300,7 +300,7 @@ describe('hostile peers', () => {
     stop()
   })
 
-  it('an owner that answers what nobody asked ends the connection', async () => {
+  it('an owner that answers what was not asked ends the connection', async () => {
     const stop = await impostor((socket) => {
       socket.write(greeting(realPath))
       socket.once('data', () => socket.write('{"id":9,"result":1}\n'))

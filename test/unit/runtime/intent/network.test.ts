@@ -26,7 +26,7 @@ async function filesBelow(directory: string): Promise<readonly Buffer[]> {
   return Promise.all(files.map(({ parentPath, name }) => readFile(join(parentPath, name))))
 }
 
-it('T16, H7, K6: a secret reaches the server and nothing else; a replay asks nobody', async () => {
+it('T16, H7, K6: a secret reaches the server and nothing else; a replay sends nothing', async () => {
   const seen: (string | undefined)[] = []
   const server = createServer((request, response) => {
     seen.push(request.headers.authorization)

@@ -176,7 +176,7 @@ test('K13: a package cannot grant itself anything, and neither can another princ
   expect([...state.keys()].filter((key) => key.startsWith('permissions/'))).toHaveLength(2)
 })
 
-test('K5: a grant that is a step of a composite lets go on what waits for it', async () => {
+test('K5: a grant that is a step of a composite resumes what waits for it', async () => {
   const tally = await open(counterPackage)
   await ask(tally, 'before', 'count.up')
   const payload = { package: 'counter', capabilities: ['storage.read', 'storage.write'] }

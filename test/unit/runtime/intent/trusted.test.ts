@@ -101,7 +101,7 @@ test('L6: the same id with the same intent is done once; with another it is refu
   expect(action).toMatchObject({ type: 'error', reason: 'id_reused' })
 })
 
-test('K1: what no intent is, what nobody serves, and what a result may not say', async () => {
+test('K1: refuses what is no intent, has no provider, or gives a refused result', async () => {
   const tally = await open()
   const reason = async (action: string, payload = {}) => {
     const reply = await tally.intent({ action, payload })
@@ -154,7 +154,7 @@ test('K1: a result that is no object stands under value', async () => {
   expect(await tally.intent({ action: 'list.make' })).toMatchObject({ value: ['a', 'b'] })
 })
 
-test('B3: an intent that asks a person says so, and goes on after the answer', async () => {
+test('B3: an intent that asks a person says so, and continues after the answer', async () => {
   const tally = await open()
   const reply = await tally.intent({ id: 'ask', action: 'asks.person' })
   expect(reply).toMatchObject({ type: 'waiting', reason: 'confirmation' })

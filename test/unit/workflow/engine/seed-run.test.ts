@@ -108,7 +108,7 @@ describe('the workflow of the seed', () => {
     expect(await tally.verify()).toMatchObject({ ok: true })
   })
 
-  it('W6: goes on behind a node that is skipped', async () => {
+  it('W6: continues behind a node that is skipped', async () => {
     const chain = seedChain('500000000')
     const { tally, run } = await runSeed(chain)
     await using _ = tally

@@ -64,7 +64,7 @@ describe('W12: lint', () => {
     expect(await found([skippable, same], { inputs })).toEqual([])
   })
 
-  it('warns of inputs that may be absent, and notes inputs that nobody reads', async () => {
+  it('warns of inputs that may be absent, and notes inputs that no node reads', async () => {
     const read = balance('a', { condition: { cel: 'inputs.go' } })
     const at = (go: Json) => found([read], { inputs: { go } })
     expect(await at({ type: 'bool' })).toEqual(has('missing_default'))

@@ -238,7 +238,7 @@ describe('network.request', () => {
     })
   })
 
-  it('takes a status for a failure when it is told to', async () => {
+  it('takes a status for a failure when the request says so', async () => {
     const port = await serve((_request, response) => response.writeHead(503).end())
     const request = { url: `http://api.test:${port}/`, method: 'POST', okOnly: true }
     expect(await asker()(request)).toMatchObject({
