@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, limits } from '../core/index.js'
 
 /**
- * * What a caller wants done: an action by name, and what it is to be done with (K1). It is also
+ * What a caller wants done: an action by name, and what it is to be done with (K1). It is also
  * the payload of the leaf block `intent`: `{ action, payload?, raw?, provider? }`, nothing besides.
  */
 export interface Intent {

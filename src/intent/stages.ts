@@ -1,7 +1,7 @@
 import type { KernelPort } from '../block/index.js'
 
 /**
- * * Events of the pipeline, in the words of machines/intent.ts. `stage.committed`, and
+ * Events of the pipeline, in the words of machines/intent.ts. `stage.committed`, and
  * `stage.refused` of a result or of a block's own failure, happen in the pump: the pipeline ends
  * before them.
  */

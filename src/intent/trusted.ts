@@ -14,7 +14,7 @@ export function runTrusted(port: KernelPort, block: Block, intent: Intent): unkn
 }
 
 /**
- * * Runs a block whose code is a stranger's, once its capabilities are granted to it: a grant
+ * Runs a block whose code is a stranger's, once its capabilities are granted to it: a grant
  * names its code hash, so that other code asks anew (K5).
  */
 export async function runGranted(

@@ -3,7 +3,7 @@ import { connectOwner, inspectLocation, type OwnerClient } from '../../ledger/in
 import type { Frame } from './frame.js'
 
 /**
- * * Asks the process that holds the ledger, or does the work here when none does. Commands that
+ * Asks the process that holds the ledger, or does the work here when none does. Commands that
  * open the ledger at once take turns. Throws `ledger.not_found`, `ledger.locked` after a while, and
  * what the work throws.
  */

@@ -5,7 +5,7 @@ import type { Frame } from './frame.js'
 import { openSession, type Session, withSession } from './session.js'
 
 /**
- * * Continues a run whose service went away, wherever it stands: the durable records say (L6, L7).
+ * Continues a run whose service went away, wherever it stands: the durable records say (L6, L7).
  * Needs key and configuration only if there is something left to run.
  */
 export async function takeOver(

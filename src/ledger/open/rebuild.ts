@@ -9,7 +9,7 @@ import { corrupt, type RecordItem } from '../record/record.js'
 import type { StateTree } from '../state/index.js'
 
 /**
- * * Continues from the last stamp: folds the commits after it into state tree, log frontier and
+ * Continues from the last stamp: folds the commits after it into state tree, log frontier and
  * derived records, as the writer did when it made them.
  */
 export class Rebuild {

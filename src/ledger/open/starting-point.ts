@@ -20,7 +20,7 @@ export interface StartingPoint {
 }
 
 /**
- * * Where opening continues from: the derived records of the store, if they are what their stamp
+ * Where opening continues from: the derived records of the store, if they are what their stamp
  * says (L4). One that is lost would let a unit be done twice (L6), so otherwise all are removed and
  * made again from the commit records; a reader makes them in memory and leaves the store alone. So
  * does an opening without the key, which cannot tell a record from an invented one (L12).

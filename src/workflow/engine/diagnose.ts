@@ -50,7 +50,7 @@ export function shown(request: Json): Json {
 }
 
 /**
- * * Whether an answer to a failed node of a workflow changes what must not change (W3): it may hold
+ * Whether an answer to a failed node of a workflow changes what must not change (W3): it may hold
  * `patches` below the roots that can be changed, and nothing else. Other waits are not judged.
  */
 export function overreaches(

@@ -32,7 +32,7 @@ export function sharedAnswer(
 }
 
 /**
- * * What the workflow of a node was given, before the node asked, of inputs that it asks for, and
+ * What the workflow of a node was given, before the node asked, of inputs that it asks for, and
  * by whom: the last answer counts. Undefined when there is none, or when the node has heard of them
  * itself and asks again.
  */
