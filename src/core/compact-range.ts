@@ -61,9 +61,13 @@ export function leafNode(data: string | Uint8Array): Uint8Array {
   return sha256(preimage)
 }
 
+/** Of two hashes, as almost always; hashed before anything else can write into it. */
+const preimageOfTwo = new Uint8Array(65)
+
 /** sha256(0x01 || left || right): an inner node of RFC 6962, and of ICS-23 `tendermintSpec`. */
 export function innerNode(left: Uint8Array, right: Uint8Array): Uint8Array {
-  const preimage = new Uint8Array(left.length + right.length + 1)
+  const length = left.length + right.length + 1
+  const preimage = length === preimageOfTwo.length ? preimageOfTwo : new Uint8Array(length)
   preimage[0] = 0x01
   preimage.set(left, 1)
   preimage.set(right, left.length + 1)

@@ -22,15 +22,29 @@ const SMALL_ORDER = [
   'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a'
 ].map(bytesFromHex)
 
+/** The highest byte of an encoding without the sign of x. */
+const SIGN_CLEARED = 0x7f
+const SUSPICIOUS_TOPS: ReadonlySet<number> = new Set(
+  [FIELD_PRIME, ...SMALL_ORDER].map((bytes) => at(bytes, 31))
+)
+
 /** Whether the lengths and encodings of a signature and a key pass the strict rule. */
 export function isStrictEncoding(signature: Uint8Array, publicKey: Uint8Array): boolean {
+  return isStrictSignature(signature) && isStrictKey(publicKey)
+}
+
+/** The part of {@link isStrictEncoding} that is about the signature. */
+export function isStrictSignature(signature: Uint8Array): boolean {
   return (
     signature.length === SIGNATURE_BYTES &&
-    publicKey.length === PUBLIC_KEY_BYTES &&
-    isBelow(signature.subarray(32), GROUP_ORDER) &&
-    isStrictPoint(signature.subarray(0, 32)) &&
-    isStrictPoint(publicKey)
+    isBelow(signature, 32, GROUP_ORDER) &&
+    isStrictPoint(signature)
   )
+}
+
+/** The part of {@link isStrictEncoding} that is about the key. */
+export function isStrictKey(publicKey: Uint8Array): boolean {
+  return publicKey.length === PUBLIC_KEY_BYTES && isStrictPoint(publicKey)
 }
 
 /** Bytes of hex digits that are known to be well formed. */
@@ -42,16 +56,19 @@ export function bytesFromHex(hex: string): Uint8Array {
   return bytes
 }
 
-/** Whether 32 bytes pass for a point: canonical, not of small order. */
+/** Whether the first 32 bytes pass for a point: canonical, not of small order. */
 export function isStrictPoint(encoding: Uint8Array): boolean {
-  const y = Uint8Array.from(encoding)
-  y[31] = at(y, 31) & 0x7f
-  return isBelow(y, FIELD_PRIME) && !SMALL_ORDER.some((small) => equal(y, small))
+  const top = at(encoding, 31) & SIGN_CLEARED
+  // Any other top byte is below that of p, and not that of a point of small order.
+  if (!SUSPICIOUS_TOPS.has(top)) return true
+  const y = Uint8Array.from(encoding.subarray(0, 32))
+  y[31] = top
+  return isBelow(y, 0, FIELD_PRIME) && !SMALL_ORDER.some((small) => equal(y, small))
 }
 
-function isBelow(value: Uint8Array, bound: Uint8Array): boolean {
+function isBelow(value: Uint8Array, from: number, bound: Uint8Array): boolean {
   for (let index = 31; index >= 0; index -= 1) {
-    const difference = at(value, index) - at(bound, index)
+    const difference = at(value, from + index) - at(bound, index)
     if (difference !== 0) return difference < 0
   }
   return false

@@ -1,4 +1,4 @@
-import { type Json, sha256Hex } from '../../core/index.js'
+import { sha256Hex } from '../../core/index.js'
 import { parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
 import type { Tip } from '../chain/tip.js'
 import { PACKAGE_KEY_PREFIX } from '../receipt/packages.js'
@@ -34,8 +34,7 @@ function problemOf(stored: StoredReceiptText, chain: ScannedChain, tip: Tip): st
   const parsed = parseReceipt(stored.text)
   if (!parsed.ok) return `${parsed.problem.field} is malformed`
   const { record: receipt } = parsed
-  if (sha256Hex(parsed.textOf(receipt.inputPayload as unknown as Json)) !== receipt.inputHash)
-    return 'its input is another'
+  if (sha256Hex(parsed.inputText) !== receipt.inputHash) return 'its input is another'
   if (sha256Hex(stored.result) !== receipt.resultHash) return 'its result is another'
   const changes = parseWriteSet(stored.writeSet)
   if (changes === undefined) return 'its write set is malformed'

@@ -34,6 +34,8 @@ export type ParsedRecord<Record> =
       readonly ok: true
       readonly record: Record
       readonly computedHash: Hash
+      /** Canonical JSON of its `inputPayload`. */
+      readonly inputText: string
       /** Canonical JSON of a part of the record, cheaper than writing it anew. */
       readonly textOf: TextOf
     }
@@ -163,10 +165,9 @@ function parseSigned<Signed>(
   const { value, textOf } = read
   const problem = fieldProblem(value, checks, optional)
   if (problem !== undefined) return { ok: false, problem }
-  const computedHash = sha256Hex(
-    without(text, value as JsonObject, [hashField, 'signature'], textOf)
-  )
-  return { ok: true, record: value as unknown as Signed, computedHash, textOf }
+  const { hashed, inputText } = cutSigned(text, value as JsonObject, { hashField, textOf })
+  const computedHash = sha256Hex(hashed)
+  return { ok: true, record: value as unknown as Signed, computedHash, inputText, textOf }
 }
 
 /** The value of a canonical text; text that is not what its value is written as is refused. */
@@ -212,28 +213,51 @@ function hasSortedKeys(value: Json, depth: number): boolean {
 }
 
 /**
- * Canonical text of a record without some of its members, none of them the last. They are cut where
- * the values after them say that they stand: what a caller wrote into a payload is never searched.
+ * Canonical text of a signed record without its hash and its signature, and of its input. They are
+ * cut where the lengths of the other members say that they stand: what a caller wrote into a
+ * payload is never searched, and the input, the largest member, is not written anew.
  */
-function without(
+function cutSigned(
   text: string,
   record: JsonObject,
-  names: readonly string[],
-  textOf: TextOf
-): string {
-  let rest = text
-  let to = text.length - 1
-  let left = names.length
-  for (const name of Object.keys(record).reverse()) {
-    const from = to - `"${name}":`.length - textOf(record[name] ?? null).length
-    if (names.includes(name)) {
-      rest = rest.slice(0, from) + rest.slice(to + 1)
-      left -= 1
-      if (left === 0) break
-    }
-    to = from - 1
+  { hashField, textOf }: { readonly hashField: string; readonly textOf: TextOf }
+): { readonly hashed: string; readonly inputText: string } {
+  const lengths: number[] = []
+  let inputLength = text.length - 1
+  for (const name in record) {
+    const length = name === 'inputPayload' ? 0 : valueLength(name, record[name] ?? null, textOf)
+    inputLength -= name.length + 4 + length
+    lengths.push(length)
   }
-  return rest
+  let [hashed, inputText] = ['', '']
+  let [kept, at, member] = [0, 0, 0]
+  for (const name in record) {
+    const from = at + name.length + 4
+    let to = from + (lengths[member] ?? 0)
+    if (name === 'inputPayload') {
+      to += inputLength
+      inputText = text.slice(from, to)
+    } else if (name === hashField || name === 'signature') {
+      hashed += text.slice(kept, at)
+      kept = to
+    }
+    at = to
+    member += 1
+  }
+  return { hashed: hashed + text.slice(kept), inputText }
+}
+
+const hexChecks: ReadonlySet<FieldCheck> = new Set([isHash, isHashOrNull, isPublicKey, isSignature])
+/** Members that were checked to be hexadecimal digits, or null. */
+const hexMembers: ReadonlySet<string> = new Set(
+  [...Object.entries(receiptFields), ...Object.entries(evidenceFields)]
+    .filter(([, check]) => hexChecks.has(check))
+    .map(([name]) => name)
+)
+
+/** Length of a member's canonical text. */
+function valueLength(name: string, value: Json, textOf: TextOf): number {
+  return typeof value === 'string' && hexMembers.has(name) ? value.length + 2 : textOf(value).length
 }
 
 function fields(
@@ -249,7 +273,7 @@ function fieldProblem(
   optional: ReadonlySet<string>
 ): FieldProblem | undefined {
   if (!isJsonObject(value)) return { field: 'text', signed: brief(value), computed: 'an object' }
-  for (const field of Object.keys(checks)) {
+  for (const field in checks) {
     const member = value[field]
     if (member === undefined) {
       if (optional.has(field)) continue
@@ -257,9 +281,11 @@ function fieldProblem(
     }
     if (checks[field]?.(member) !== true) return malformed(value, field)
   }
-  const unknown = Object.keys(value).find((field) => !Object.hasOwn(checks, field))
-  if (unknown === undefined) return undefined
-  return { field: unknown, signed: brief(value[unknown] ?? null), computed: 'absent' }
+  for (const field in value) {
+    if (Object.hasOwn(checks, field)) continue
+    return { field, signed: brief(value[field] ?? null), computed: 'absent' }
+  }
+  return undefined
 }
 
 function malformed(value: JsonObject, field: string): FieldProblem {

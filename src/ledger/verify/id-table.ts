@@ -1,4 +1,4 @@
-import { sha256 } from '../../core/index.js'
+import { isHash, sha256 } from '../../core/index.js'
 
 const ID_BYTES = 32
 const FIRST_ROWS = 1024
@@ -50,7 +50,7 @@ export class IdTable {
   }
 
   #want(id: string): void {
-    if (isHex(id)) this.#wanted.write(id, 'hex')
+    if (isHash(id)) this.#wanted.write(id, 'hex')
     else sha256(id).copy(this.#wanted)
   }
 
@@ -78,12 +78,6 @@ export class IdTable {
       this.#slots[slot] = row + 1
     }
   }
-}
-
-const hex64 = /^[0-9a-f]{64}$/
-
-function isHex(id: string): boolean {
-  return id.length === ID_BYTES * 2 && hex64.test(id)
 }
 
 /** Ids are hashes; their words are mixed, so that ids made to begin alike do not stand together. */

@@ -2,7 +2,6 @@ import {
   canonicalString,
   type Hash,
   type IdentityId,
-  type Json,
   type PublicKey,
   sha256Hex
 } from '../../core/index.js'
@@ -27,8 +26,29 @@ export type CheckedReceipt =
 
 /** What earlier receipts established. */
 export class ChainMemory {
-  readonly unitIds = new IdTable()
-  readonly receiptHashes = new IdTable()
+  readonly #unitIds = new IdTable()
+  readonly #receiptHashes = new IdTable()
+  /** The last hash that was found; most receipts have the seed of the one before them. */
+  #found: Hash | undefined
+
+  /** Whether this is the hash of an earlier receipt. */
+  isReceipt(hash: Hash): boolean {
+    if (hash !== this.#found) {
+      if (!this.#receiptHashes.has(hash)) return false
+      this.#found = hash
+    }
+    return true
+  }
+
+  /** Whether no earlier receipt has this unit id; it is remembered. */
+  isNewUnit(id: string): boolean {
+    const { size } = this.#unitIds
+    return this.#unitIds.add(id) === size
+  }
+
+  remember(hash: Hash): void {
+    this.#receiptHashes.add(hash)
+  }
 }
 
 /**
@@ -51,11 +71,7 @@ export function checkReceipt(options: {
     different('publicKey', receipt.publicKey, tip.publicKey) ??
     different('previousReceiptHash', receipt.previousReceiptHash, tip.receiptHash) ??
     different('receiptHash', receipt.receiptHash, parsed.computedHash) ??
-    different(
-      'inputHash',
-      receipt.inputHash,
-      sha256Hex(parsed.textOf(receipt.inputPayload as unknown as Json))
-    ) ??
+    different('inputHash', receipt.inputHash, sha256Hex(parsed.inputText)) ??
     different('resultHash', receipt.resultHash, sha256Hex(stored.result)) ??
     different('previousStateRoot', receipt.previousStateRoot, tip.executionRoot) ??
     inputProblem(receipt, memory)
@@ -87,10 +103,10 @@ function inputProblem(receipt: Receipt, memory: ChainMemory): FieldProblem | und
   const undeclared = receipt.capabilitiesUsed.find(
     (capability) => !receipt.capabilitiesDeclared.includes(capability)
   )
-  if (base !== 'GENESIS' && !memory.receiptHashes.has(base)) {
+  if (base !== 'GENESIS' && !memory.isReceipt(base)) {
     return fieldOf('inputPayload.seed.base', base, 'the hash of an earlier receipt')
   }
-  if (memory.unitIds.has(input.id)) {
+  if (!memory.isNewUnit(input.id)) {
     return fieldOf('inputPayload.id', canonicalString(input.id), 'an id of its own')
   }
   if (undeclared !== undefined) {
