@@ -4,9 +4,9 @@ import type { Ledger, RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
 import type { Answer, RunResult } from './handle.js'
-import type { Known } from './known.js'
 import { type Command, messageOf, ownerNamed } from './messages.js'
 import type { Registry } from './registry.js'
+import type { RunEntry } from './run-entry.js'
 import type { Runs } from './runs.js'
 import type { AnswerAction } from './service-types.js'
 
@@ -35,12 +35,12 @@ export async function* startAndFollow(
   const { id, document, inputs, context, follow, principal = ownerNamed() } = options
   const earlier = ledger.run(id)
   const wasInterrupted = earlier?.status === 'running' && !runs.isLive(id)
-  const known = runs.start(id, registry.prepare(document), { inputs, context, principal })
-  const events = listen(runs.read(id, known))
-  await known.begun
+  const entry = runs.start(id, registry.prepare(document), { inputs, context, principal })
+  const events = listen(runs.read(entry))
+  await entry.begun
   if (wasInterrupted) await runs.resume(id)
-  if (earlier !== undefined && isEnded(earlier)) yield await endOf(earlier, known)
-  else yield* until(events, { id, known, follow })
+  if (earlier !== undefined && isEnded(earlier)) yield await endOf(earlier, entry)
+  else yield* until(events, { id, entry, follow })
 }
 
 /** Takes up an interrupted run and follows it. */
@@ -48,16 +48,16 @@ export async function* resumeAndFollow(
   { ledger, runs }: Running,
   { id, follow }: { readonly id: RunId; readonly follow: boolean }
 ): AsyncGenerator<DeliveredEvent> {
-  const known = await runs.attach(id)
+  const entry = await runs.attach(id)
   const record = ledger.run(id)
   if (record !== undefined && isEnded(record)) {
-    yield await endOf(record, known)
+    yield await endOf(record, entry)
     return
   }
   const isUp = runs.isLive(id)
-  const events = listen(isUp ? runs.read(id, known) : runs.readOn(known))
+  const events = listen(isUp ? runs.read(entry) : runs.readOn(entry))
   if (!isUp) await runs.resume(id)
-  yield* until(events, { id, known, follow })
+  yield* until(events, { id, entry, follow })
 }
 
 /** Answers a wait and follows what comes of it. Throws `run.answer_refused`. */
@@ -73,12 +73,12 @@ export async function* answerAndFollow(
 ): AsyncGenerator<DeliveredEvent> {
   const { id, token, answer, action, follow } = options
   const { runs } = running
-  const known = await runs.attach(id)
-  const events = listen(runs.readOn(known))
+  const entry = await runs.attach(id)
+  const events = listen(runs.readOn(entry))
   const outcome = await sendMessage(runs, id, messageOf(token, answer, action))
   if (!outcome.accepted) throw refused(id, outcome.reason)
   if (outcome.repeated !== true) {
-    yield* until(events, { id, known, follow })
+    yield* until(events, { id, entry, follow })
     return
   }
   // What the first one led to is over: the run tells how it stands.
@@ -93,7 +93,7 @@ export async function sendMessage(
   message: Command
 ): Promise<MessageOutcome> {
   // One that was given before finds no wait any more.
-  if (message.commandId !== undefined) return runs.mail.message(id, message)
+  if (message.commandId !== undefined) return runs.messages.message(id, message)
   const waits = runs.isLive(id) ? [] : runs.waits(id)
   const wait = waits.find(({ token }) => token === message.token)
   if (wait === undefined) {
@@ -103,7 +103,7 @@ export async function sendMessage(
   } else if (!wait.actions.includes(message.action)) {
     return { accepted: false, reason: 'action_not_allowed' }
   }
-  return runs.mail.message(id, message)
+  return runs.messages.message(id, message)
 }
 
 /** Follows a run that goes on by itself, or tells how it stands. Throws `run.interrupted`. */
@@ -111,16 +111,16 @@ export async function* followOnly(
   { ledger, runs }: Running,
   { id, follow }: { readonly id: RunId; readonly follow: boolean }
 ): AsyncGenerator<DeliveredEvent> {
-  const known = await runs.attach(id)
+  const entry = await runs.attach(id)
   const record = ledger.run(id)
   if (record !== undefined && isEnded(record)) {
-    yield await endOf(record, known)
+    yield await endOf(record, entry)
     return
   }
   if (record?.status === 'running' && !runs.isLive(id)) {
     throw new TallyError('run.interrupted', { runId: id })
   }
-  yield* until(listen(runs.read(id, known)), { id, known, follow })
+  yield* until(listen(runs.read(entry)), { id, entry, follow })
 }
 
 const refusals = {
@@ -150,7 +150,7 @@ function listen(events: AsyncIterable<DeliveredEvent>): Listening {
 
 async function* until(
   { iterator, first }: Listening,
-  { id, known, follow }: { readonly id: RunId; readonly known: Known; readonly follow: boolean }
+  { id, entry, follow }: { readonly id: RunId; readonly entry: RunEntry; readonly follow: boolean }
 ): AsyncGenerator<DeliveredEvent> {
   try {
     for (let next = await first; !next.done; next = await iterator.next()) {
@@ -160,7 +160,7 @@ async function* until(
   } finally {
     void iterator.return?.()
   }
-  yield finished(id, await known.result.promise)
+  yield finished(id, await entry.result)
 }
 
 // Without a wait that a message can end, the due time takes the run up again by itself.
@@ -170,8 +170,8 @@ function isEndOf(event: DeliveredEvent, follow: boolean): boolean {
 }
 
 /** The end of a run that has ended before, with its receipt. */
-async function endOf({ runId, updatedAt }: RunRecord, known: Known): Promise<DeliveredEvent> {
-  return finished(runId, await known.result.promise, updatedAt)
+async function endOf({ runId, updatedAt }: RunRecord, entry: RunEntry): Promise<DeliveredEvent> {
+  return finished(runId, await entry.result, updatedAt)
 }
 
 /** The end of a run that told nothing, such as one whose document was refused. */
@@ -183,10 +183,10 @@ function finished(runId: RunId, result: RunResult, at = 0): DeliveredEvent {
 
 /** Ends a run; resolves when it has ended. */
 export async function cancelRun({ ledger, runs }: Running, id: RunId, reason: string) {
-  const known = await runs.attach(id)
+  const entry = await runs.attach(id)
   const record = ledger.run(id)
   if (record === undefined || isEnded(record)) return
   await runs.cancel(id, reason, ownerNamed())
   // Where its code could not go on it has ended all the same, and its record says how.
-  await known.result.promise.catch(() => undefined)
+  await entry.result.catch(() => undefined)
 }

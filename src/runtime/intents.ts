@@ -21,10 +21,10 @@ import {
 import type { Ledger } from '../ledger/index.js'
 import type { AskedIntent } from './asked-intent.js'
 import type { RunResult } from './handle.js'
-import type { Known } from './known.js'
 import { ownerNamed } from './messages.js'
 import type { Packages } from './packages.js'
 import type { Registry } from './registry.js'
+import type { RunEntry } from './run-entry.js'
 import type { StartTerms, TraceOption } from './run-terms.js'
 import type { Runs } from './runs.js'
 
@@ -119,12 +119,12 @@ export class Intents {
     const { runs, registry } = this.#parts
     const prepared = { ok: true as const, ...registry.intentRoot(intent.action) }
     const inputs = { ...intent } as unknown as Json
-    const known = runs.startLone(runId, prepared, { ...given, inputs })
+    const entry = runs.startSingleStep(runId, prepared, { ...given, inputs })
     // As a rule it comes to its end while it begins, and nobody has to watch for a wait.
-    if (!known.hasEnded) await known.begun.catch(() => undefined)
-    const reply = known.hasEnded
-      ? replyOf(runId, intent.action, await known.result.promise)
-      : await this.#reply(runId, known, intent.action)
+    if (!entry.hasEnded) await entry.begun.catch(() => undefined)
+    const reply = entry.hasEnded
+      ? replyOf(runId, intent.action, await entry.result)
+      : await this.#reply(runId, entry, intent.action)
     if (reply.type === 'dapp' && isSystemIntent(intent.action)) {
       await this.changed(intent.action, given.principal)
     }
@@ -135,9 +135,9 @@ export class Intents {
   async result(id: string): Promise<IntentReply> {
     const runId = id as RunId
     const { runs, ledger } = this.#parts
-    const known = await runs.attach(runId)
+    const entry = await runs.attach(runId)
     const action = String(ledger.run(runId)?.started['name'] ?? 'intent')
-    return replyOf(runId, action, await known.result.promise)
+    return replyOf(runId, action, await entry.result)
   }
 
   /** After a step of a run that changed something: as after a lone system intent. */
@@ -210,7 +210,7 @@ export class Intents {
     return isSystemIntent(action) ? this.#parts.read(action, payload) : undefined
   }
 
-  async #reply(runId: RunId, known: Known, action: string): Promise<IntentReply> {
+  async #reply(runId: RunId, entry: RunEntry, action: string): Promise<IntentReply> {
     const { runs, ledger } = this.#parts
     const waited = new Promise<OpenWait>((resolve, reject) => {
       runs.whenWaiting(runId, (wait, position) => {
@@ -219,12 +219,12 @@ export class Intents {
     })
     waited.catch(() => undefined)
     try {
-      await known.begun
+      await entry.begun
       if (runs.waits(runId).length > 0) {
         const [open] = await runs.durableWaits(runId)
         if (open !== undefined) return waitReply(runId, open)
       }
-      const first = await Promise.race([known.result.promise, waited])
+      const first = await Promise.race([entry.result, waited])
       return 'token' in first ? waitReply(runId, first) : replyOf(runId, action, first)
     } catch (error) {
       if (!isTallyError(error, 'run.id_reused')) throw error
@@ -236,7 +236,7 @@ export class Intents {
   async #wake(by: Json): Promise<void> {
     const { runs, ledger } = this.#parts
     const state = { get: (key: string) => json(ledger.read(key)) }
-    for await (const { runId, wait } of runs.mail.waitsFor('permission')) {
+    for await (const { runId, wait } of runs.messages.waitsFor('permission')) {
       const asked = askedOf(wait)
       if (asked === undefined) continue
       const code: GrantedCode & { readonly capabilities: readonly string[] } = {
@@ -245,7 +245,7 @@ export class Intents {
       }
       if (missing(state, code).length > 0) continue
       const { token, digest } = wait
-      await runs.mail.deliver(runId, { token, digest, action: 'approve', by })
+      await runs.messages.deliver(runId, { token, digest, action: 'approve', by })
     }
   }
 }

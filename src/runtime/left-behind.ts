@@ -1,7 +1,7 @@
 import type { JournalEntry, UnfinishedJournals } from '../block/index.js'
 import { canonicalString, type RunId } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
-import { isEnded } from './known.js'
+import { isEnded } from './ended.js'
 import type { Registry } from './registry.js'
 
 /**

@@ -12,7 +12,7 @@ import type { CheckInputs } from './document-kind.js'
 /** What `run.started` keeps of a run. */
 export type RunDefinition = DocumentDefinition | IntentDefinition
 
-/** The definition of a run, compiled again; that of a lone intent is no document. */
+/** The definition of a run, compiled again; that of a single-step run is no document. */
 export type PreparedRun =
   | Prepared
   | {
@@ -21,6 +21,9 @@ export type PreparedRun =
       readonly compiled: CompiledRootLeaf
       readonly block: BlockLookup
     }
+
+/** What a run may begin with. */
+export type Compiled = PreparedRun & { readonly ok: true }
 
 /** Where the names of a run lead while it continues. */
 export type BlockLookup = (reference: string) => Block | undefined

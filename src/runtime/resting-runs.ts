@@ -2,8 +2,8 @@ import type { RunStarted } from '../block/index.js'
 import { isTallyError, limits, type RunId, type TallyError } from '../core/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
-import type { Known } from './known.js'
 import { resumable } from './recorded-run.js'
+import type { RunEntry } from './run-entry.js'
 import type { RunsOptions } from './run-terms.js'
 
 /**
@@ -23,18 +23,15 @@ export class RestingRuns {
   }
 
   /** Resumes a run; readers of one whose code is missing are told so. */
-  async resuming<Resumed>(
-    runId: RunId,
-    known: Pick<Known, 'tell'>,
-    resume: () => Promise<Resumed>
-  ): Promise<Resumed> {
+  async resuming<Resumed>(entry: RunEntry, resume: () => Promise<Resumed>): Promise<Resumed> {
+    const { runId } = entry
     try {
       const resumed = await resume()
       this.#why.delete(runId)
       return resumed
     } catch (error) {
       if (isResting(error)) this.#rests(runId, error.message)
-      for (const event of this.present(runId)) known.tell(event)
+      for (const event of this.present(runId)) entry.tell(event)
       throw error
     }
   }

@@ -1,18 +1,22 @@
 import type { EventEmitter } from 'eventemitter3'
-import type { Position, PumpHost } from '../block/index.js'
+import type { Pins, Position, PumpHost, RootBlock, RunStarted } from '../block/index.js'
 import {
+  canonicalize,
   canonicalizeLedgerValue,
   type Hash,
   isJsonObject,
   type Json,
   type JsonObject,
+  type RunId,
   type RunTrace,
   sha256Hex,
   TallyError
 } from '../core/index.js'
-import type { Ledger } from '../ledger/index.js'
+import type { Ledger, RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
+import type { RunResult } from './handle.js'
 import { checkBytes } from './messages.js'
+import type { Compiled, Prepared, PreparedRun } from './prepared-run.js'
 import type { Quarantine } from './quarantine.js'
 import type { Registry } from './registry.js'
 
@@ -116,4 +120,101 @@ function parentOf(text: string): RunTrace {
 
 function invalidTrace(what: string): TallyError {
   return new TallyError('run.invalid_trace', { problem: `${what} is not of W3C Trace Context` })
+}
+
+/** The entry with which a run begins. */
+export function firstEntry(
+  root: RootBlock,
+  terms: {
+    readonly at: number
+    readonly base: Hash | 'GENESIS'
+    readonly start: Pick<Start, 'inputs' | 'inputHash' | 'context' | 'trace' | 'principal'>
+    readonly pins?: Pins | undefined
+  }
+): Omit<RunStarted, 'run' | 'n'> {
+  const { at, base, start, pins } = terms
+  const { name, definition, definitionHash } = root
+  const classes = root.classes()
+  return {
+    k: 'run.started',
+    at,
+    status: 'running',
+    name,
+    definition,
+    definitionHash,
+    input: start.inputs,
+    inputHash: start.inputHash,
+    ...(start.context === undefined ? {} : { context: start.context }),
+    ...(start.trace === undefined ? {} : { trace: start.trace }),
+    base,
+    principal: start.principal,
+    ...(pins === undefined ? {} : { pins }),
+    ...(root.hasAlternatives() ? { unsafe: 'next' } : {}),
+    ...(classes === undefined ? {} : { classes })
+  }
+}
+
+/** What a run may begin with, or the result of one that cannot begin. */
+export function acceptable(
+  runId: RunId,
+  prepared: PreparedRun,
+  start: { readonly inputs: Json }
+):
+  | { readonly prepared: Compiled; readonly refused?: never }
+  | { readonly prepared?: never; readonly refused: RunResult } {
+  if (!prepared.ok) return { refused: refusedDocument(runId, prepared) }
+  const problems = 'checkInputs' in prepared ? (prepared.checkInputs?.(start.inputs) ?? []) : []
+  if (problems.length === 0) return { prepared }
+  const diagnostics = problems.map(({ name, problem }): Json => {
+    return { reason: 'invalid_input', path: ['inputs', name], message: problem }
+  })
+  return { refused: refused(runId, 'invalid_input', diagnostics) }
+}
+
+function refusedDocument(runId: RunId, prepared: Prepared & { readonly ok: false }): RunResult {
+  const diagnostics = prepared.diagnostics.map(({ path, ...rest }) => ({
+    ...rest,
+    path: path.map(String)
+  }))
+  const first = prepared.diagnostics[0]?.reason
+  const reason = first === 'condition_resolution_error' ? first : 'invalid_graph'
+  // Diagnostics are plain data; their type only has optional members besides.
+  return refused(runId, reason, diagnostics as unknown as Json)
+}
+
+/** A run that cannot begin fails like any other, and nothing is recorded (B4). */
+function refused(
+  runId: RunId,
+  reason: 'condition_resolution_error' | 'invalid_graph' | 'invalid_input',
+  diagnostics: Json
+): RunResult {
+  const errorType = reason === 'invalid_input' ? 'InvalidInput' : 'InvalidDocument'
+  const response = { success: false, data: null, reason, errorType, metadata: {} } as const
+  return { id: runId, status: 'failed', response: { ...response, details: { diagnostics } } }
+}
+
+/** The same id stands for the same work (L6). Throws `run.id_reused`. */
+export function checkSame(
+  record: RunRecord,
+  prepared: PreparedRun,
+  { inputHash, contextText }: { readonly inputHash: Hash; readonly contextText: string | undefined }
+): void {
+  const started = record.started as unknown as RunStarted
+  const { runId } = record
+  if (started.inputHash !== inputHash) {
+    throw new TallyError('run.id_reused', { runId, what: 'input' })
+  }
+  const context = started.context === undefined ? undefined : canonicalize(started.context)
+  if (context !== contextText) throw new TallyError('run.id_reused', { runId, what: 'context' })
+  // The hash covers versions: a document that says the same is the same, whatever is deployed.
+  if (prepared.ok && started.definitionHash === prepared.root.definitionHash) return
+  const definition = prepared.ok ? prepared.root.definition : prepared.definition
+  if (definition === undefined || !isSameJson(started.definition, definition)) {
+    throw new TallyError('run.id_reused', { runId, what: 'document' })
+  }
+}
+
+// Definitions are plain JSON by construction; their types only name the members.
+function isSameJson(one: unknown, other: unknown): boolean {
+  return canonicalize(one as Json) === canonicalize(other as Json)
 }

@@ -43,7 +43,6 @@ import { Importing } from './importing.js'
 import { IntegrityLock } from './integrity-lock.js'
 import { type IntentRequest, Intents } from './intents.js'
 import { kernelFor } from './kernel.js'
-import { handleOf } from './known-handle.js'
 import { ownerNamed } from './messages.js'
 import { MEMORY_LOCATION, type OpenedLedger } from './open.js'
 import { checkOpening } from './opening-checks.js'
@@ -145,7 +144,7 @@ export class WiredRuntime implements Runtime {
       packages,
       start: (document, given) => this.start(document, given)
     })
-    runs.mail.onPermission((wait, by) => this.intents.approve(wait, by))
+    runs.messages.onPermission((wait, by) => this.intents.approve(wait, by))
     this.service = this.#serving()
   }
 
@@ -249,23 +248,21 @@ export class WiredRuntime implements Runtime {
     const runId = (options.id ?? this.#random.uuid()) as RunId
     const inputs = options.inputs ?? {}
     const prepared = this.registry.prepare(document, options)
-    const known = this.runsOf.start(runId, prepared, {
+    const entry = this.runsOf.start(runId, prepared, {
       inputs,
       principal: ownerNamed(),
       context: options.context,
       trace: options.trace
     })
-    return handleOf(runId, known, this.runsOf)
+    return this.runsOf.handleOf(entry)
   }
 
   async attach(id: string): Promise<RunHandle> {
-    const runId = id as RunId
-    return handleOf(runId, await this.runsOf.attach(runId), this.runsOf)
+    return this.runsOf.handleOf(await this.runsOf.attach(id as RunId))
   }
 
   async resume(id: string): Promise<RunHandle> {
-    const runId = id as RunId
-    return handleOf(runId, await this.runsOf.resume(runId), this.runsOf)
+    return this.runsOf.handleOf(await this.runsOf.resume(id as RunId))
   }
 
   release(id: string): Promise<IntentReply> {

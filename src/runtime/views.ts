@@ -48,7 +48,7 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
     readonly input: Json
   }
   // Brings the rooms that run things, which a list of receipts needs nothing of.
-  const { endingUnit } = await import('./known.js')
+  const { endingUnit } = await import('./run-records.js')
   const completed = await ledger.unit(endingUnit(record))
   if (runs?.isLive(id) !== true) await checkShown(ledger, record, completed)
   const { response } = record.last as unknown as { readonly response: Response }

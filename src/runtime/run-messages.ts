@@ -1,42 +1,23 @@
-import type {
-  DocumentDefinition,
-  MessageOutcome,
-  OpenWait,
-  RunPump,
-  RunStarted,
-  WaitMessage
-} from '../block/index.js'
+import type { MessageOutcome, OpenWait, RunStarted, WaitMessage } from '../block/index.js'
 import { canonicalizeLedgerValue, type Json, limits, type RunId } from '../core/index.js'
-import type { Ledger } from '../ledger/index.js'
 import type { RunDocuments } from '../workflow/index.js'
-import { commandIn, isSameCommand, namedCommand } from './commands.js'
-import { asksForValues, EarlierAnswers } from './earlier-answers.js'
+import { asksForValues, earlierMessages } from './earlier-answers.js'
 import { waitsOf } from './ended.js'
-import { type Command, checkBytes, copyOf } from './messages.js'
-
-export interface MailOptions {
-  readonly ledger: Ledger
-  /** The run's pump, taken up if it is parked; undefined once it has ended. */
-  pumpOf(runId: RunId): Promise<RunPump | undefined>
-  /** Resolves when a run that is moving has left memory. */
-  over(runId: RunId): Promise<void>
-  /** A run could not be told what it has to hear. */
-  failed(runId: RunId, error: unknown): void
-  /** Resolves when everything that a run was told is durable. */
-  durable(runId: RunId): Promise<void>
-  /** What a message can end now. */
-  waits(runId: RunId): readonly OpenWait[]
-  /** Runs in memory. */
-  liveRuns(): Iterable<RunId>
-  /** Whether a run is quarantined, and takes no answer. */
-  isHeld(runId: RunId): boolean
-  /** A document that others use, by its name. */
-  document(name: string): DocumentDefinition | undefined
-}
+import {
+  type Command,
+  checkBytes,
+  commandIn,
+  copyOf,
+  isSameCommand,
+  namedCommand
+} from './messages.js'
+import type { RunDriver } from './run-driver.js'
+import type { EarlierWaits, RunEntry } from './run-entry.js'
+import type { RunStore } from './run-store.js'
 
 /**
- * Decides, before it is delivered, about an approval of a wait for permission: true lets the run go
- * on, false refuses, undefined leaves it to the run.
+ * Decides, before it is delivered, about an approval of a wait for permission: true lets the run
+ * continue, false refuses, undefined leaves it to the run.
  */
 export type ApprovePermission = (wait: OpenWait, by: Json) => Promise<boolean | undefined>
 
@@ -48,26 +29,20 @@ export type ApprovePermission = (wait: OpenWait, by: Json) => Promise<boolean | 
  *
  * - K5 An approval of a wait for permission grants what it asks first: a grant is state, and no
  *   answer stands in for one.
- * - W3 What one node of a workflow is told of an input, every node hears that waits for it, or asks
+ * - W3 What one node of a workflow is given of an input, every node gets that waits for it, or asks
  *   for it later.
  * - W10 A command with an id is done once in its run; given again it has the same outcome.
  */
-export class Mail {
-  /** What workflows were told before one of their nodes asks. */
-  readonly earlier: EarlierAnswers
-  readonly #options: MailOptions
+export class RunMessages {
+  readonly #driver: RunDriver
+  readonly #store: RunStore
   readonly #underWay = new Map<string, Promise<unknown>>()
   #approve: ApprovePermission = async () => undefined
 
-  constructor(options: MailOptions) {
-    this.#options = options
-    this.earlier = new EarlierAnswers({
-      ledger: options.ledger,
-      durable: (runId) => options.durable(runId),
-      documents: (runId) => this.#documentsOf(runId),
-      deliver: (runId, message) => this.deliver(runId, message),
-      failed: (runId, error) => options.failed(runId, error)
-    })
+  constructor(driver: RunDriver) {
+    this.#driver = driver
+    this.#store = driver.store
+    this.#store.onWait = (entry, wait) => this.#opened(entry, wait)
   }
 
   /** Sets who decides about permissions; once, when the runtime is wired. */
@@ -91,7 +66,7 @@ export class Mail {
 
   /** Does what this command has not done before. */
   async #once(runId: RunId, message: WaitMessage, commandId: string): Promise<MessageOutcome> {
-    for await (const { value } of this.#options.ledger.journal(runId)) {
+    for await (const { value } of this.#store.parts.ledger.journal(runId)) {
       const earlier = commandIn(value)
       if (earlier?.commandId !== commandId) continue
       if (isSameCommand(earlier, message)) return { accepted: true, repeated: true }
@@ -112,10 +87,10 @@ export class Mail {
 
   /** Gives a message to a run; one that parks meanwhile is followed. */
   async deliver(runId: RunId, message: WaitMessage): Promise<MessageOutcome> {
-    // A run that is taken up does not know its waits at once.
+    // A run that is resumed does not know its waits at once.
     const shares = await this.#sharesOf(runId, message)
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
-      const pump = await this.#options.pumpOf(runId)
+      const pump = await this.#driver.pumpOf(runId)
       if (pump === undefined) return { accepted: false, reason: 'unknown_token' }
       // Posted in one turn, so that the run cannot park between them.
       const [outcome] = await Promise.all([
@@ -123,7 +98,7 @@ export class Mail {
         ...shares.map((share) => pump.inbox.message(share))
       ])
       if (outcome.accepted || outcome.reason !== 'run_moved') return outcome
-      await this.#options.over(runId)
+      await this.#store.get(runId)?.live?.over
     }
     return { accepted: false, reason: 'run_moved' }
   }
@@ -131,9 +106,9 @@ export class Mail {
   async cancel(runId: RunId, reason: string, by: Json): Promise<void> {
     checkBytes('The reason of a cancellation in bytes', canonicalizeLedgerValue([reason, by]))
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
-      const pump = await this.#options.pumpOf(runId)
+      const pump = await this.#driver.pumpOf(runId)
       if (pump === undefined || (await pump.inbox.cancel(reason, by))) return
-      await this.#options.over(runId)
+      await this.#store.get(runId)?.live?.over
     }
   }
 
@@ -141,15 +116,17 @@ export class Mail {
   async *waitsFor(
     reason: string
   ): AsyncGenerator<{ readonly runId: RunId; readonly wait: OpenWait }> {
-    const live = new Set(this.#options.liveRuns())
+    const { ledger, quarantine } = this.#store.parts
+    const live = new Set<RunId>()
+    for (const entry of this.#store.entries()) if (entry.live !== undefined) live.add(entry.runId)
     for (const runId of live) {
-      if (this.#options.isHeld(runId)) continue
-      for (const wait of this.#options.waits(runId)) {
+      if (quarantine.holds(runId)) continue
+      for (const wait of this.#store.waits(runId)) {
         if (wait.reason === reason) yield { runId, wait }
       }
     }
-    for await (const record of this.#options.ledger.runs()) {
-      if (live.has(record.runId) || this.#options.isHeld(record.runId)) continue
+    for await (const record of ledger.runs()) {
+      if (live.has(record.runId) || quarantine.holds(record.runId)) continue
       for (const wait of waitsOf(record)) {
         if (wait.reason === reason) yield { runId: record.runId, wait }
       }
@@ -161,14 +138,15 @@ export class Mail {
     const { token, action, value = null } = message
     if (action !== 'patch') return false
     const { overreaches } = await import('../workflow/index.js')
-    const wait = this.#options.waits(runId).find((one) => one.token === token)
+    const wait = this.#store.waits(runId).find((one) => one.token === token)
     return wait !== undefined && overreaches(wait, value, this.#documentsOf(runId))
   }
 
   #documentsOf(runId: RunId): RunDocuments {
-    const started = this.#options.ledger.run(runId)?.started as unknown as RunStarted | undefined
+    const { ledger, registry } = this.#store.parts
+    const started = ledger.run(runId)?.started as unknown as RunStarted | undefined
     // Definitions are plain JSON by construction.
-    const used = (name: string) => (this.#options.document(name) ?? null) as unknown as Json
+    const used = (name: string) => (registry.composite(name) ?? null) as unknown as Json
     return { definition: started?.definition ?? null, used }
   }
 
@@ -176,7 +154,7 @@ export class Mail {
   async #sharesOf(runId: RunId, message: WaitMessage): Promise<readonly WaitMessage[]> {
     const { token, digest, action, by, value = null } = message
     if (action !== 'resume') return []
-    const waits = this.#options.waits(runId)
+    const waits = this.#store.waits(runId)
     const answered = waits.find((one) => one.token === token && one.digest === digest)
     if (answered === undefined || waits.length < 2 || !asksForValues(answered)) return []
     const { sharedAnswer } = await import('../workflow/index.js')
@@ -191,8 +169,55 @@ export class Mail {
 
   #permissionAsked(runId: RunId, { token, digest, action }: WaitMessage): OpenWait | undefined {
     if (action !== 'approve') return undefined
-    const wait = this.#options.waits(runId).find((one) => one.token === token)
+    const wait = this.#store.waits(runId).find((one) => one.token === token)
     const isFit = wait?.digest === digest && wait.actions.includes(action)
     return isFit && wait.reason === 'permission' ? wait : undefined
+  }
+
+  /**
+   * A wait of a run in memory has opened, or was found open when the run was resumed. What its
+   * workflow was given before it asked is looked for. A run is not called parked before that.
+   */
+  #opened(entry: RunEntry, wait: OpenWait): void {
+    if (!asksForValues(wait)) return
+    entry.earlier ??= { waits: [], looking: Promise.resolve(), underWay: 0 }
+    const { earlier } = entry
+    earlier.waits.push(wait)
+    if (earlier.waits.length > 1) return
+    earlier.looking = earlier.looking.then(() => this.#look(entry, earlier))
+  }
+
+  async #look(entry: RunEntry, earlier: EarlierWaits): Promise<void> {
+    const { runId } = entry
+    const { ledger } = this.#store.parts
+    try {
+      await this.#store.durable(runId)
+      const waits = earlier.waits.splice(0)
+      const documents = this.#documentsOf(runId)
+      for (const message of await earlierMessages(ledger, runId, waits, documents)) {
+        void this.#deliverEarlier(runId, earlier, message)
+      }
+    } catch (error) {
+      earlier.waits.length = 0
+      this.#failed(runId, error)
+    }
+  }
+
+  /** A person may have answered meanwhile: then it is refused, and changes nothing. */
+  async #deliverEarlier(runId: RunId, earlier: EarlierWaits, message: WaitMessage): Promise<void> {
+    earlier.underWay += 1
+    try {
+      await this.deliver(runId, message)
+    } catch (error) {
+      this.#failed(runId, error)
+    } finally {
+      earlier.underWay -= 1
+    }
+  }
+
+  /** A run could not be given what it has to get. */
+  #failed(runId: RunId, error: unknown): void {
+    const entry = this.#store.get(runId)
+    if (entry !== undefined) this.#store.settle(entry, { error })
   }
 }

@@ -7,15 +7,33 @@ import {
 } from '../block/index.js'
 import { hashJson, type RunId, TallyError, unreachable } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
-import { parseCheckpoint } from './checkpoint.js'
+import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
 import { resumable } from './recorded-run.js'
 import type { CompiledRoot, Registry } from './registry.js'
 
-/** A run of the ledger, ready to go on. */
-export interface Rebuilt {
+/** A run with what drives it. */
+export interface Driven {
   readonly pump: RunPump
   readonly compiled: CompiledRoot
-  resume(): Promise<RunEnd>
+  run(): Promise<RunEnd>
+}
+
+/** Keeps what a run that leaves memory needs to continue, until the journal has outgrown it. */
+export function saveCheckpoint(
+  ledger: Ledger,
+  runId: RunId,
+  end: Exclude<RunEnd, { readonly kind: 'finished' }>,
+  { pump, compiled }: Driven
+): void {
+  if (end.checkpoint === undefined) return
+  const saved = encodeCheckpoint(end.checkpoint, {
+    runId,
+    compiled,
+    stateRoot: ledger.roots().execution,
+    startedHash: hashJson(pump.started),
+    authenticate: (hash) => ledger.authenticate(hash)
+  })
+  ledger.saveCheckpoint(runId, saved, pump.book.position)
 }
 
 /**
@@ -25,7 +43,7 @@ export interface Rebuilt {
 export async function rebuildRun(
   runId: RunId,
   options: { readonly ledger: Ledger; readonly registry: Registry; readonly host: PumpHost }
-): Promise<Rebuilt> {
+): Promise<Driven> {
   const { ledger, registry, host } = options
   const started = await firstEntry(ledger, runId)
   const { root, compiled, block } = await preparedFor(runId, started, registry)
@@ -44,7 +62,7 @@ export async function rebuildRun(
     const entry = value as unknown as RecordedEntry['entry']
     pump.recovery.take({ entry, text, receiptHash, mac })
   }
-  return { pump, compiled, resume: () => pump.resume() }
+  return { pump, compiled, run: () => pump.resume() }
 }
 
 async function preparedFor(runId: RunId, started: RunStarted, registry: Registry) {
