@@ -19,7 +19,7 @@ import {
   type ScopeOpenAsk
 } from '../../src/block/run/run-state.js'
 import { unitIdOf } from '../../src/block/run/unit-ids.js'
-import type { Hash, RunId } from '../../src/core/index.js'
+import type { Hash, IdentityId, RunId } from '../../src/core/index.js'
 import type { RecordedRun } from '../../src/runtime/recorded-run.js'
 import type { NeutralState } from './neutral-state.js'
 
@@ -51,7 +51,9 @@ export class JournalFold implements Driver<OpenAttempt, Scope> {
   constructor(runId: RunId, { compiled, root }: Code) {
     const library = compiled.kind === 'leaf' ? compiled.library : compiled.plan
     this.#fold = new RunFold(compiled, { library })
-    this.#state = new RunState(runId, root)
+    // No entry of a journal is applied otherwise for it.
+    const identity = '0'.repeat(64) as IdentityId
+    this.#state = new RunState({ runId, identity, root })
   }
 
   take(text: string, receiptHash: Hash | undefined): NeutralState {

@@ -14,13 +14,14 @@ import type { Block } from '../define.js'
 import type { SealedReference } from '../journal.js'
 import type { Attribution } from '../kernel.js'
 import type { AttemptAsk } from '../protocol.js'
-import { builtInEffects, type Call } from '../run/calls.js'
+import { builtInEffects, type Call, type EffectRequest } from '../run/calls.js'
 import { type Confirmation, confirmationOf } from '../run/confirmation.js'
 import type { Sealed, WaitBegun } from '../run/entries.js'
 import type { TapeAnswer } from '../run/folded-answers.js'
 import type { Literals } from '../run/literals.js'
 import type { Outcome } from '../run/outcome.js'
 import { Past } from '../run/past.js'
+import type { OpenAttempt } from '../run/run-state.js'
 import { StateView } from '../run/state-view.js'
 import type { Tape } from '../run/tape.js'
 import { seedOf } from '../run/unit-ids.js'
@@ -53,7 +54,7 @@ export interface AttemptOptions {
   /** Canonical JSON of a payload. */
   readonly textOf: (payload: Json) => string
   /** Of the run's definition. */
-  readonly literals?: () => Literals
+  readonly literals?: (() => Literals) | undefined
   /** What earlier attempts of the same step have left behind. */
   readonly earlier: Past | undefined
   /** For leaves of the kernel: who started the run, and the state as it is now. */
@@ -72,13 +73,13 @@ export interface AttemptOptions {
  * pump. While the tape lasts it answers the code from it, in the recorded order, and reports
  * nothing.
  */
-export class Attempt {
+export class Attempt implements OpenAttempt {
   readonly ask: AttemptAsk
   readonly at: number
   readonly block: Block
   readonly unitId: UnitId
   #seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash } | undefined
-  #past: Past
+  past: Past
   #waits: Map<number, WaitBegun> | undefined
   readonly #options: AttemptOptions
   /** Listings on the tape that have to be asked for again, because keys may have changed. */
@@ -102,7 +103,7 @@ export class Attempt {
     this.at = options.at
     this.block = options.block
     this.unitId = options.unitId
-    this.#past = new Past(options.ask, { earlier: options.earlier })
+    this.past = new Past(options.ask, { earlier: options.earlier })
     this.#view = new StateView(options.below)
   }
 
@@ -110,10 +111,6 @@ export class Attempt {
     const { base } = this.#options
     this.#seed ??= { base, value: seedOf(base, this.unitId) }
     return this.#seed
-  }
-
-  get past(): Past {
-    return this.#past
   }
 
   /** Its open waits by the number of their call. */
@@ -181,6 +178,12 @@ export class Attempt {
 
   outstanding(): IterableIterator<Call> {
     return (this.#execution?.outstanding ?? new Map<number, Call>()).values()
+  }
+
+  /** The outstanding effect with a number. */
+  effectAt(seq: number | null): EffectRequest | undefined {
+    const call = this.#execution?.outstanding.get(seq ?? 0)
+    return call?.kind === 'effect' ? call : undefined
   }
 
   outstandingCount(): number {
@@ -301,26 +304,33 @@ export class Attempt {
     return this.#execution?.outstanding.get(seq ?? 0)?.requestHash === requestHash
   }
 
+  /** What it waits for when it has nothing but waits left. */
+  firstWait(): WaitBegun | undefined {
+    if (!this.isStarted) return this.waits.get(0)
+    let first: WaitBegun | undefined
+    for (const call of this.outstanding()) {
+      const wait = this.waits.get(call.seq)
+      if (wait === undefined) return undefined
+      first ??= wait
+    }
+    return first
+  }
+
   /** Whether another state could have led the code elsewhere. */
   get hasReadState(): boolean {
     return this.#view.reads.size > 0 || this.#view.lists.size > 0
   }
 
-  /**
-   * Forgets sealed results that the code does not ask for any more, and returns the open calls in
-   * their places: what was done outside stays known, as that of an earlier attempt (L7).
-   */
-  drop(seqs: readonly number[]): readonly Call[] {
-    this.#past = this.#past.without(seqs)
+  /** Calls of the code that stand where results have left the tape. */
+  dropped(seqs: readonly number[]): readonly Call[] {
     for (const seq of seqs) this.#stale?.delete(seq)
     this.#isReplaying = false
     const inPlace = [...this.outstanding()].filter(({ seq }) => seqs.includes(seq))
     return inPlace.filter((call) => this.#called?.has(call) !== true)
   }
 
-  /** Hands a newly sealed result to the code; before the code runs, it goes on the tape only. */
+  /** Hands a result that is on the tape to the code; before the code runs, it stays there. */
   release(entry: Sealed): void {
-    this.tape.add(entry)
     this.#stale?.delete(entry.seq)
     if (this.#isReplaying || entry.seq === 0 || !this.isStarted) return
     this.#given = this.tape.length

@@ -1,15 +1,13 @@
 import {
   assert,
-  CompactRange,
   type Hash,
   type KnownTexts,
-  leafNode,
   limits,
   type RunEntry,
-  type RunId,
   TallyError
 } from '../../core/index.js'
-import type { Appended, EvidenceDraft, JournalItem, Position, UnitDraft } from '../journal.js'
+import type { Appended, Position } from '../journal.js'
+import type { Completed } from '../run/decide.js'
 import {
   chainJournal,
   type EntryDraft,
@@ -17,7 +15,8 @@ import {
   encodeSuccess,
   type JournalEntry
 } from '../run/entries.js'
-import type { PumpHost, RunCheckpoint } from './host.js'
+import type { RunTotals } from '../run/totals.js'
+import type { PumpHost } from './host.js'
 
 /** An entry as the journal gives it back, with the receipt that it completed. */
 export interface RecordedEntry {
@@ -27,73 +26,34 @@ export interface RecordedEntry {
   readonly mac: Hash | undefined
 }
 
-type Written =
-  | { readonly ok: true; readonly entry: JournalEntry; readonly receiptHash: Hash | undefined }
-  | { readonly ok: false; readonly conflict: string }
-
-/** What an entry completes, and what of its text is known. */
-export interface Completed {
-  readonly unit?: UnitDraft
-  readonly evidence?: EvidenceDraft
-  /** Canonical text of the data of a step that succeeded. */
-  readonly dataText?: string
-  readonly known?: KnownTexts
-  /** State that an entry without a unit rests on (L10). */
-  readonly rests?: JournalItem['rests']
-}
-
 /**
- * The running totals of one run's journal: entry numbers, logical time, hash chain, node receipts.
+ * Writes one run's journal: numbers entries, seals their chain, and counts them in the run's state.
  *
- * Owns: entries that are held back until the next one is appended. Does not own: the journal.
+ * Owns: entries that are held back until the next one is appended. Does not own: the journal, or
+ * what an entry means.
  *
  * Invariants: entry numbers have no gaps; `at` never goes back (K7); the hash chain covers every
  * entry.
  */
 export class RunBook {
-  readonly runId: RunId
-  readonly #host: PumpHost
+  readonly #state: RunTotals
+  readonly #host: Pick<PumpHost, 'journal' | 'clock'>
   #mac: Hash | undefined
-  #entries = 0
-  #at = 0
-  #journalHash = ''
-  #receipts = new CompactRange()
   #position: Position = 0
-  #steps = 0
-  #receiptHash: Hash | undefined
   /** Texts of entries that go into the journal with the next one, and those about the run. */
   #held: string[] = []
   #heldNews: RunEntry[] = []
   /** Length of those that were gathered: nothing rests on them before they are handed in. */
   #gathered = 0
 
-  constructor(runId: RunId, host: PumpHost, saved?: RunCheckpoint) {
-    this.runId = runId
+  constructor(state: RunTotals, host: Pick<PumpHost, 'journal' | 'clock'>) {
+    this.#state = state
     this.#host = host
-    if (saved === undefined) return
-    this.#entries = saved.entries
-    this.#at = saved.at
-    this.#journalHash = saved.journalHash
-    this.#receipts = new CompactRange(saved.receipts)
-    this.#steps = saved.steps
   }
 
-  get entries(): number {
-    return this.#entries
-  }
-
-  /** Hash of the receipt that the last entry completed. */
-  get receiptHash(): Hash | undefined {
-    return this.#receiptHash
-  }
-
-  /** Logical time of the last delivery. */
+  /** Logical time of the last entry. */
   get at(): number {
-    return this.#at
-  }
-
-  get journalHash(): Hash {
-    return this.#journalHash as Hash
+    return this.#state.at
   }
 
   /** Up to where the ledger must be durable before anything decided here may leave the process. */
@@ -101,32 +61,21 @@ export class RunBook {
     return this.#position
   }
 
-  /** Attempts that have ended, retries included (D7). */
-  get steps(): number {
-    return this.#steps
-  }
-
-  /** Units of work that left a receipt. */
-  get units(): number {
-    return this.#receipts.size
-  }
-
-  get receipts(): { readonly count: number; readonly root: Hash } {
-    return { count: this.#receipts.size, root: this.#receipts.root() }
-  }
-
   /** The time that the next entry will carry. */
   now(): number {
-    return Math.max(this.#at, this.#host.clock.now())
+    return Math.max(this.#state.at, this.#host.clock.now())
   }
 
-  /** Appends one entry, with the receipt or the evidence that it completes, as one queue item. */
-  append(draft: EntryDraft, more: Completed = {}): Written {
-    const next = this.#next(draft, more)
-    const appended = this.#send([next], more)
-    if (!appended.ok) return appended
-    this.#take(next.entry, next.journalHash, appended.receiptHash)
-    return { ok: true, entry: next.entry, receiptHash: appended.receiptHash }
+  /**
+   * Appends one entry, with the receipt or the evidence that it completes, as one queue item;
+   * undefined when what it rests on has changed.
+   */
+  append(draft: EntryDraft, more: Completed = {}): JournalEntry | undefined {
+    const { entry, text, journalHash } = this.#next(draft, more)
+    const appended = this.#send([{ entry, text, journalHash }], more)
+    if (!appended.ok) return undefined
+    this.#state.take(entry, journalHash, appended.receiptHash)
+    return entry
   }
 
   /**
@@ -141,7 +90,7 @@ export class RunBook {
     const news = newsOf(entry, this.#held.length)
     if (news !== undefined) this.#heldNews.push(news)
     this.#held.push(text)
-    this.#take(entry, journalHash, undefined)
+    this.#state.take(entry, journalHash, undefined)
     return entry
   }
 
@@ -160,8 +109,8 @@ export class RunBook {
   /** Gives the journal what was gathered. */
   handIn(): void {
     if (this.#gathered === 0) return
-    const written = this.#send([], {})
-    assert(written.ok, 'an entry without reads cannot conflict')
+    const appended = this.#send([], {})
+    assert(appended.ok, 'an entry without reads cannot conflict')
   }
 
   /** Resolves once the ledger has everything durably that was decided here (D2). */
@@ -180,25 +129,24 @@ export class RunBook {
     first: EntryDraft,
     second: (journalHash: Hash) => EntryDraft,
     more: Completed
-  ): Written & { readonly last?: JournalEntry } {
+  ): readonly [JournalEntry, JournalEntry] | undefined {
     const one = this.#next(first, more)
     const place = { n: one.entry.n + 1, journalHash: one.journalHash }
     const other = this.#next(second(one.journalHash), { known: responseOf(first, more) }, place)
     const appended = this.#send([one, other], more)
-    if (!appended.ok) return appended
-    const { receiptHash } = appended
-    this.#take(one.entry, one.journalHash, undefined)
-    this.#take(other.entry, other.journalHash, receiptHash)
-    return { ok: true, entry: one.entry, receiptHash, last: other.entry }
+    if (!appended.ok) return undefined
+    this.#state.take(one.entry, one.journalHash, undefined)
+    this.#state.take(other.entry, other.journalHash, appended.receiptHash)
+    return [one.entry, other.entry]
   }
 
   #next(
     draft: EntryDraft,
     { dataText, known }: Completed,
-    place = { n: this.#entries, journalHash: this.#journalHash }
+    place = { n: this.#state.entries, journalHash: this.#state.journalHash }
   ): Next {
     // Spread last: spread first, V8 gives each entry a hidden class of its own, as large as itself.
-    const entry = { run: this.runId, n: place.n, ...draft } as JournalEntry
+    const entry = { run: this.#state.runId, n: place.n, ...draft } as JournalEntry
     const text =
       entry.k === 'settled' && dataText !== undefined
         ? encodeSuccess(entry, dataText)
@@ -215,9 +163,9 @@ export class RunBook {
       if (one !== undefined) news.push(one)
       entries.push(text)
     }
-    const journalHash = last.at(-1)?.journalHash ?? this.journalHash
+    const journalHash = last.at(-1)?.journalHash ?? (this.#state.journalHash as Hash)
     const appended = this.#host.journal.append({
-      runId: this.runId,
+      runId: this.#state.runId,
       entries,
       news,
       mac: this.#host.journal.authenticate(journalHash),
@@ -236,7 +184,7 @@ export class RunBook {
   /** Takes over an entry that the journal already has. */
   recover(recorded: RecordedEntry): void {
     const { entry, text, receiptHash } = recorded
-    this.#take(entry, chainJournal(this.#journalHash, text), receiptHash)
+    this.#state.take(entry, chainJournal(this.#state.journalHash, text), receiptHash)
     this.#mac = recorded.mac
   }
 
@@ -246,28 +194,9 @@ export class RunBook {
    * there.
    */
   checkRecovered(): void {
-    const { journal } = this.#host
-    if (this.#mac === journal.authenticate(this.journalHash)) return
-    throw new TallyError('run.journal_forged', { runId: this.runId, entry: this.#entries - 1 })
-  }
-
-  #take(entry: JournalEntry, journalHash: Hash, receiptHash: Hash | undefined): void {
-    this.#entries = entry.n + 1
-    if (entry.k === 'settled') this.#steps += 1
-    this.#at = entry.at
-    this.#journalHash = journalHash
-    this.#receiptHash = receiptHash
-    if (receiptHash !== undefined) this.#receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
-  }
-
-  save(): Pick<RunCheckpoint, 'entries' | 'at' | 'journalHash' | 'receipts' | 'steps'> {
-    return {
-      entries: this.#entries,
-      at: this.#at,
-      journalHash: this.#journalHash,
-      receipts: this.#receipts.save(),
-      steps: this.#steps
-    }
+    const { runId, entries, journalHash } = this.#state
+    if (this.#mac === this.#host.journal.authenticate(journalHash as Hash)) return
+    throw new TallyError('run.journal_forged', { runId, entry: entries - 1 })
   }
 }
 

@@ -1,15 +1,17 @@
-import { assert, limits, nextTurn } from '../../core/index.js'
+import { limits, nextTurn } from '../../core/index.js'
 import { type Call, type EffectRequest, effectKey } from '../run/calls.js'
-import type { EntryDraft, Requested } from '../run/entries.js'
-import { contradicted } from '../run/outcome.js'
+import { callWait, requestedDraft } from '../run/decide.js'
+import { keptFact } from '../run/facts.js'
+import { contradicted, type Outcome } from '../run/outcome.js'
 import type { Kept, Past } from '../run/past.js'
+import type { Scope } from '../run/scope.js'
+import type { StateView } from '../run/state-view.js'
 import type { Attempt } from './attempt.js'
-import type { LeavesPort } from './leaves-port.js'
+import type { Fact } from './facts.js'
+import type { PumpParts } from './parts.js'
 import { perform } from './performing.js'
 import { KeptBodies } from './recall.js'
 import { recallPortOf } from './replaying.js'
-import { keptFact, placeOf } from './replies.js'
-import { refusalInScope } from './undoing.js'
 
 const READY: Promise<void> = Promise.resolve()
 
@@ -19,13 +21,13 @@ const READY: Promise<void> = Promise.resolve()
  * Owns: the effects that are being performed. Does not own: their order; what comes back is a fact.
  */
 export class Calling {
-  readonly #port: LeavesPort
+  readonly #parts: PumpParts
   readonly #kept = new WeakMap<Past, KeptBodies>()
   #performing = 0
   #isFlushPlanned = false
 
-  constructor(port: LeavesPort) {
-    this.#port = port
+  constructor(parts: PumpParts) {
+    this.#parts = parts
   }
 
   /** Effects sent and not yet answered. */
@@ -35,7 +37,8 @@ export class Calling {
 
   /** Takes a call that no tape answers. */
   called(attempt: Attempt, call: Call): void {
-    if (this.#port.isStopping() || this.#isWaited(attempt, call)) return
+    const { isStopping, state, book, inbox } = this.#parts
+    if (isStopping || isWaited(attempt, call)) return
     // Keys are state, which a later attempt reads anew.
     const kept = call.kind === 'list' ? undefined : attempt.past.earlier?.kept(call)
     if (kept !== undefined) return this.#keep(attempt, call, kept)
@@ -45,119 +48,113 @@ export class Calling {
       case 'list':
         return this.#list(attempt, call, call.prefix)
       case 'sleep':
-        return this.#port.openWait({
-          place: placeOf(attempt),
-          seq: call.seq,
-          reason: 'poll',
-          request: call.request,
-          requestHash: call.requestHash,
-          actions: [],
-          due: this.#port.book.now() + Math.max(0, call.ms),
-          blockHash: attempt.block.codeHash
-        })
       case 'wait':
-        return this.#port.openWait({
-          place: placeOf(attempt),
-          seq: call.seq,
-          reason: call.reason,
-          request: call.request,
-          requestHash: call.requestHash,
-          actions: call.reason === 'external' ? ['resume', 'deny'] : ['approve', 'deny'],
-          due: call.timeoutMs === undefined ? null : this.#port.book.now() + call.timeoutMs,
-          blockHash: attempt.block.codeHash
-        })
+        this.#parts.record(callWait(state, attempt, call, book.now()))
+        // The code may have asked while nothing else was going on.
+        inbox.wake()
     }
   }
 
   /** Gives a call the answer that an earlier attempt has got, from the journal if need be (L7). */
   #keep(attempt: Attempt, call: Call, { answer, past }: Kept): void {
+    const { inbox } = this.#parts
     const { body } = answer
     if (body !== undefined) {
-      this.#port.post(keptFact(attempt, { ...answer, body }, call))
+      inbox.post(keptFact(attempt, { ...answer, body }, call.request))
       return
     }
     const place = { path: attempt.ask.path, step: past.step, attempt: past.attempt }
-    const bodies =
-      this.#kept.get(past) ?? new KeptBodies(recallPortOf(this.#port), { place, tape: past.tape })
+    const recalled = { place, tape: past.tape }
+    const bodies = this.#kept.get(past) ?? new KeptBodies(recallPortOf(this.#parts), recalled)
     this.#kept.set(past, bodies)
+    this.#whilePerforming(async () => {
+      const read = await bodies.body(answer)
+      inbox.post(keptFact(attempt, { ...answer, body: read }, call.request))
+    })
+  }
+
+  /** Counts what is under way; a failure ends the run. */
+  #whilePerforming(work: () => Promise<void>): void {
     this.#performing += 1
-    bodies
-      .body(answer)
-      .then((read) => this.#port.post(keptFact(attempt, { ...answer, body: read }, call)))
-      .catch((error: unknown) => this.#port.fail(error))
+    work()
+      .catch((error: unknown) => this.#parts.inbox.fail(error))
       .finally(() => {
         this.#performing -= 1
       })
-  }
-
-  // On another state the code may wait for something else: then the old wait is over.
-  #isWaited(attempt: Attempt, call: Call): boolean {
-    const wait = attempt.waits.get(call.seq)
-    if (wait === undefined) return false
-    return wait.requestHash === call.requestHash || !attempt.hasReadState
   }
 
   /**
    * Sends an effect. A write is journaled first and waits for the disk (L7); a read changes nothing
-   * outside, so it runs ahead of the disk like a pure step (D2).
+   * outside, so it runs ahead of the disk like a pure step (D2). `isOrdered`: a person has said
+   * that it is to be sent again.
    */
   send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
-    const { host, book, runId } = this.#port
+    const { host, state, inbox } = this.#parts
     const { path, step } = attempt.ask
-    const contradiction = attempt.past.contradiction(call.seq, call.requestHash)
+    const { seq, requestHash } = call
+    const refused = this.#refused(attempt, call)
+    if (refused !== undefined) return inbox.post(refused)
+    const key = effectKey(state.runId, path, step, seq, requestHash)
+    const repeated = attempt.past.wasSent(seq, requestHash) && !isOrdered
+    if (call.sideEffects !== 'none' && !attempt.past.isRequested(seq)) this.#request(attempt, call)
+    this.#whilePerforming(async () => {
+      await this.#readyFor(call)
+      const provider = host.provider(call.effect)
+      const performed = await perform(call, provider, { key, signals: attempt, repeated })
+      inbox.post({ kind: 'performed', attempt, call, performed })
+    })
+  }
+
+  /** Why an effect is not sent now. */
+  #refused(attempt: Attempt, call: EffectRequest): Fact | undefined {
+    const { past } = attempt
+    const contradiction = past.contradiction(call.seq, call.requestHash)
     if (contradiction !== undefined) {
-      const outcome = contradicted(contradiction)
-      return this.#port.post({ kind: 'outcome', attempt, outcome })
+      return { kind: 'outcome', attempt, outcome: contradicted(contradiction) }
     }
-    if (call.sideEffects !== 'none' && this.#isStale(attempt)) {
-      return this.#port.post({ kind: 'stale', attempt, reruns: attempt.reruns })
+    if (call.sideEffects === 'none') return undefined
+    if (this.#isStale(attempt)) return { kind: 'stale', attempt, reruns: attempt.reruns }
+    const scope = this.#parts.state.scopeAround(attempt.ask.path)
+    if (scope === undefined || past.isRequested(call.seq)) return undefined
+    const outcome = this.#refusedInScope(attempt, call, scope)
+    return outcome === undefined ? undefined : { kind: 'outcome', attempt, outcome }
+  }
+
+  /** Inside an overlay nothing may undo it, or what it rests on has changed (C4, L10). */
+  #refusedInScope(
+    { block }: Attempt,
+    { effect }: EffectRequest,
+    { outermost: { view } }: Scope
+  ): Outcome | undefined {
+    const { host } = this.#parts
+    const details = { effect }
+    if ((block.compensate ?? host.provider(effect)?.compensate) === undefined) {
+      return { ok: false, reason: 'not_reversible', errorType: 'NotReversible', details }
     }
-    const scope = call.sideEffects === 'none' ? undefined : this.#port.scopeOf(path)
-    const isAsked = attempt.past.requested.has(call.seq)
-    const refusal =
-      scope === undefined || isAsked ? undefined : refusalInScope(attempt, call, { scope, host })
-    if (refusal !== undefined)
-      return this.#port.post({ kind: 'outcome', attempt, outcome: refusal })
-    const key = effectKey(runId, path, step, call.seq, call.requestHash)
-    const repeated = attempt.past.wasSent(call.seq, call.requestHash)
-    if (call.sideEffects !== 'none' && !isAsked) {
-      const draft: EntryDraft = {
-        k: 'requested',
-        at: book.now(),
-        seq: call.seq,
-        effect: call.effect,
-        sideEffects: call.sideEffects,
-        requestHash: call.requestHash,
-        key,
-        ...placeOf(attempt)
-      }
-      const written = book.append(draft)
-      assert(written.ok, 'an entry without reads cannot conflict')
-      attempt.past.requested.set(call.seq, written.entry as Requested)
-      scope?.outside.requested(written.entry as Requested)
-      if (scope === undefined) {
-        host.gate.reserve(attempt, attempt.view.reads.keys(), attempt.view.lists.keys())
-      } else this.#port.reserve(scope)
-    }
-    this.#performing += 1
-    this.#readyFor(call)
-      .then(() =>
-        perform(call, host.provider(call.effect), {
-          key,
-          signals: attempt,
-          repeated: repeated && !isOrdered
-        })
-      )
-      .then((performed) => this.#port.post({ kind: 'performed', attempt, call, performed }))
-      .catch((error: unknown) => this.#port.fail(error))
-      .finally(() => {
-        this.#performing -= 1
-      })
+    const isSame = !view.isOutdated && this.#isCurrent(view)
+    if (isSame) return undefined
+    return { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict', details }
+  }
+
+  #isCurrent({ reads }: StateView): boolean {
+    const { journal } = this.#parts.host
+    for (const [key, seen] of reads) if (journal.read(key) !== seen) return false
+    return true
+  }
+
+  /** Records the request of a write, and keeps others from changing what it rests on (L10). */
+  #request(attempt: Attempt, call: EffectRequest): void {
+    const { host, state, book } = this.#parts
+    this.#parts.record(requestedDraft(state, attempt, call, book.now()))
+    const scope = state.scopeAround(attempt.ask.path)
+    const unit = scope === undefined ? attempt : state
+    const { view } = scope === undefined ? attempt : scope.outermost
+    host.gate.reserve(unit, view.reads.keys(), view.lists.keys())
   }
 
   /** Resolves when an effect may be performed. */
   #readyFor({ sideEffects, durable }: EffectRequest): Promise<void> {
-    const { host, book } = this.#port
+    const { host, book } = this.#parts
     if (sideEffects !== 'none' || durable || host.durability === 'step') return book.durable()
     this.#flushBehind()
     return READY
@@ -172,9 +169,9 @@ export class Calling {
     this.#isFlushPlanned = true
     nextTurn().then(() => {
       this.#isFlushPlanned = false
-      if (this.#performing === 0 || this.#port.isStopping()) return
+      if (this.#performing === 0 || this.#parts.isStopping) return
       // A failed write poisons the ledger, and whatever waits for this run hears of it there.
-      this.#port.book.durable().catch(() => undefined)
+      this.#parts.book.durable().catch(() => undefined)
     })
   }
 
@@ -182,25 +179,24 @@ export class Calling {
   #isStale(attempt: Attempt): boolean {
     if (attempt.past.hasSent() || this.#performing > 0) return false
     if (attempt.reruns > limits.CONFLICT_RERUNS_MAX) return false
-    if (this.#port.scopeOf(attempt.ask.path) !== undefined) return false
-    const { journal } = this.#port.host
-    for (const [key, seen] of attempt.view.reads) if (journal.read(key) !== seen) return true
-    return false
+    if (this.#parts.state.scopeAround(attempt.ask.path) !== undefined) return false
+    return !this.#isCurrent(attempt.view)
   }
 
   #list(attempt: Attempt, call: Call, prefix: string): void {
-    const scope = this.#port.scopeOf(attempt.ask.path)
-    this.#performing += 1
-    this.#port.host.journal
-      .list(prefix)
-      .then((keys) => {
-        const below = scope === undefined ? keys : scope.list(prefix, keys)
-        const text = JSON.stringify(below)
-        this.#port.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
-      })
-      .catch((error: unknown) => this.#port.fail(error))
-      .finally(() => {
-        this.#performing -= 1
-      })
+    const { host, state, inbox } = this.#parts
+    const scope = state.scopeAround(attempt.ask.path)
+    this.#whilePerforming(async () => {
+      const keys = await host.journal.list(prefix)
+      const text = JSON.stringify(scope === undefined ? keys : scope.list(prefix, keys))
+      inbox.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
+    })
   }
+}
+
+// On another state the code may wait for something else: then the old wait is over.
+function isWaited(attempt: Attempt, call: Call): boolean {
+  const wait = attempt.waits.get(call.seq)
+  if (wait === undefined) return false
+  return wait.requestHash === call.requestHash || !attempt.hasReadState
 }

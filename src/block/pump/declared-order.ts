@@ -1,11 +1,7 @@
 import type { PlanTurn } from '../protocol.js'
 import type { Attempt } from './attempt.js'
-import type { Fact, LeafFact } from './fact.js'
-import { firstWait } from './first-wait.js'
+import type { Fact, OutcomeFact, PerformedFact } from './facts.js'
 import type { Inbox } from './inbox.js'
-
-type OutcomeFact = LeafFact & { readonly kind: 'outcome' }
-type AnswerFact = LeafFact & { readonly kind: 'performed' }
 
 /**
  * Keeps the ends of attempts back until those before them in the order of their plan have ended, so
@@ -21,7 +17,7 @@ type AnswerFact = LeafFact & { readonly kind: 'performed' }
 export class DeclaredOrder {
   #plans: Map<string, OpenTurns> | undefined
   #held: Map<Attempt, OutcomeFact> | undefined
-  #late: AnswerFact[] | undefined
+  #late: PerformedFact[] | undefined
   /** Something has ended since the held ends were last looked through. */
   #hasMoved = false
 
@@ -56,7 +52,7 @@ export class DeclaredOrder {
   }
 
   /** An answer whose attempt has been closed meanwhile, or runs again and asks for it. */
-  #overdue(): AnswerFact | undefined {
+  #overdue(): PerformedFact | undefined {
     if (this.#late === undefined || this.#late.length === 0) return undefined
     const at = this.#late.findIndex(({ attempt }) => !attempt.hasEnded)
     return at < 0 ? undefined : this.#late.splice(at, 1)[0]
@@ -130,7 +126,9 @@ class OpenTurns {
 
   /** The first place with something that goes on by itself. */
   firstPlace(): number | undefined {
-    return this.#places.find((place) => [...this.#at(place)].some((one) => !onlyWaits(one)))
+    return this.#places.find((place) =>
+      [...this.#at(place)].some((one) => one.firstWait() === undefined)
+    )
   }
 
   first(): Iterable<Attempt> {
@@ -141,10 +139,6 @@ class OpenTurns {
   #at(place: number): Iterable<Attempt> {
     return this.#attempts.get(place) ?? []
   }
-}
-
-function onlyWaits(attempt: Attempt): boolean {
-  return firstWait(attempt) !== undefined
 }
 
 function turnsOf({ ask }: Attempt): readonly PlanTurn[] {

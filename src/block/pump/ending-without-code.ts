@@ -12,6 +12,7 @@ import type { Response } from '../protocol.js'
 import { cancelEvent } from '../run/cancelling.js'
 import type { CancelAsked, RunStarted } from '../run/entries.js'
 import { SentEffects } from '../run/sent-effects.js'
+import { RunTotals } from '../run/totals.js'
 import { bare } from '../run/unit.js'
 import { runUnitId } from '../run/unit-ids.js'
 import { type RecordedEntry, RunBook } from './book.js'
@@ -33,6 +34,7 @@ export interface EndedWithoutCode {
  */
 export class EndingWithoutCode {
   readonly #host: PumpHost
+  readonly #totals: RunTotals
   readonly #book: RunBook
   readonly #sent = new SentEffects()
   #started: RunStarted | undefined
@@ -40,12 +42,13 @@ export class EndingWithoutCode {
 
   constructor(runId: RunId, host: PumpHost) {
     this.#host = host
-    this.#book = new RunBook(runId, host)
+    this.#totals = new RunTotals(runId)
+    this.#book = new RunBook(this.#totals, host)
   }
 
   /** Entries that were taken. */
   get entries(): number {
-    return this.#book.entries
+    return this.#totals.entries
   }
 
   /** Takes the next entry of the journal. */
@@ -63,7 +66,7 @@ export class EndingWithoutCode {
    */
   end(reason: string, by: Json): EndedWithoutCode {
     const book = this.#book
-    const { runId } = book
+    const { runId } = this.#totals
     const started = this.#started
     if (started === undefined) throw new TallyError('run.not_found', { runId })
     book.checkRecovered()
@@ -72,11 +75,10 @@ export class EndingWithoutCode {
     if (this.#isParked) book.hold(resumed)
     const asked = book.hold({ k: 'cancel', at, reason, by, withoutCode: true })
     const response = bare(cancelledResponse(cancelEvent(asked as CancelAsked, at)))
-    const { journalHash } = book
+    const journalHash = this.#totals.journalHash as Hash
     const finished = { k: 'run.finished', at, status: 'cancelled', response, journalHash } as const
     const evidence = this.#evidence(started, response, { at, journalHash })
-    const written = book.append(finished, { evidence })
-    assert(written.ok, 'the end of a run reads nothing')
+    assert(book.append(finished, { evidence }) !== undefined, 'the end of a run reads nothing')
     const { position } = book
     const told = { type: 'run.finished', runId, at, status: 'cancelled', response } as const
     this.#host.emit(told, position)
@@ -91,7 +93,7 @@ export class EndingWithoutCode {
     const { landed, inDoubt } = this.#sent
     return {
       type: 'failure',
-      unitId: runUnitId(this.#book.runId),
+      unitId: runUnitId(this.#totals.runId),
       action: name,
       payloadText: canonicalize(input),
       landed,

@@ -1,17 +1,9 @@
-import type {
-  Clock,
-  Hash,
-  IdentityId,
-  Json,
-  JsonObject,
-  RunId,
-  RunTrace
-} from '../../core/index.js'
+import type { Clock, Hash, IdentityId, Json, RunId, RunTrace } from '../../core/index.js'
 import type { Block } from '../define.js'
-import type { Journal, Position, SealedReference } from '../journal.js'
+import type { Journal, Position } from '../journal.js'
 import type { Response } from '../protocol.js'
-import type { CancelAsked, JournalEntry, OpenWait, Requested, Sealed } from '../run/entries.js'
-import type { Askings } from '../run/waits.js'
+import type { RunCheckpoint } from '../run/checkpoint.js'
+import type { OpenWait } from '../run/entries.js'
 import type { ActorPool } from './actor-pool.js'
 import type { UnitGate } from './gate.js'
 import type { Provider } from './performing.js'
@@ -91,28 +83,21 @@ export type RunEvent = {
     }
 )
 
-export interface RunCheckpoint {
-  readonly entries: number
-  readonly at: number
-  readonly journalHash: string
-  readonly receipts: { readonly size: number; readonly peaks: readonly string[] }
-  readonly steps: number
-  readonly snapshot: Json
-  /** Journal entries that attempts in progress still need: their tapes, requests and waits. */
-  readonly open: readonly JournalEntry[]
-  /** Frozen times of the attempts in progress, by place: the restored charts ask for them again. */
-  readonly attempts: Readonly<Record<string, number>>
-  /** Paths of the leaves that are WAITING inside an attempt. */
-  readonly waiting: readonly string[]
-  /** What somebody has asked for, if the run is cancelled. */
-  readonly cancel?: CancelAsked
-  /** What attempts that failed have done outside, and may have done; absent: nothing. */
-  readonly landed?: {
-    readonly all: readonly SealedReference[]
-    readonly inDoubt: readonly JsonObject[]
-  }
-  /** How often attempts in progress have asked each question; absent: none was asked. */
-  readonly askings?: Askings
-  /** Entries of failed attempts whose results the next attempt keeps (L7). */
-  readonly past: readonly (Sealed | Requested)[]
-}
+/** Why a pump stopped. A parked run goes on when a message or a due time takes it up again. */
+export type RunEnd =
+  | {
+      readonly kind: 'finished'
+      readonly status: 'done' | 'failed' | 'cancelled'
+      readonly response: Response
+      readonly receiptHash: Hash | undefined
+      /** Who did it, of a run that is one unit of work and left a receipt. */
+      readonly dappId?: string
+    }
+  | {
+      readonly kind: 'parked'
+      readonly waits: readonly OpenWait[]
+      readonly due: number | null
+      readonly checkpoint: RunCheckpoint | undefined
+    }
+  /** Without a checkpoint: an overlay is open, and only the journal has what is in it. */
+  | { readonly kind: 'stopped'; readonly checkpoint: RunCheckpoint | undefined }

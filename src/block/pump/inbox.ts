@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'
-import type { Fact } from './fact.js'
+import type { Fact, Reply } from './facts.js'
 
 /**
  * The facts of one run that are not journal entries yet, in the order in which they came, and what
@@ -74,5 +74,18 @@ export class Inbox {
       else if (fact.kind === 'cancel') fact.resolve(false)
     }
     this.#facts = []
+  }
+}
+
+/** Gives the sender of a message its outcome, an error too: nothing may wait for ever (L3). */
+export async function told<Outcome>(
+  sender: Reply<Outcome>,
+  act: () => Promise<Outcome>
+): Promise<void> {
+  try {
+    sender.resolve(await act())
+  } catch (error) {
+    sender.reject(error)
+    throw error
   }
 }

@@ -1,175 +1,129 @@
-import type { Json, JsonObject } from '../../core/index.js'
-import type { SealedReference } from '../journal.js'
+import type { Json } from '../../core/index.js'
 import type { AttemptAsk } from '../protocol.js'
-import type { EffectRequest } from '../run/calls.js'
-import type { JournalEntry, Place, Requested, Rewound, Sealed, WaitBegun } from '../run/entries.js'
-import { referenceTo } from '../run/folded-answers.js'
-import { type Past, restorePast } from '../run/past.js'
+import { confirmationWait } from '../run/decide.js'
+import type { Rewound } from '../run/entries.js'
+import { keptFact } from '../run/facts.js'
+import type { Past } from '../run/past.js'
 import { unitIdOf } from '../run/unit-ids.js'
 import { WrittenPayloads } from '../run/written-payloads.js'
 import { blockOf } from '../task-blocks.js'
+import type { Alarms } from './alarms.js'
 import { Attempt, type AttemptPort } from './attempt.js'
 import { Calling } from './calling.js'
-import { DeclaredOrder } from './declared-order.js'
-import type { LeavesPort } from './leaves-port.js'
+import type { EarlyExecution } from './early.js'
+import type { PumpParts } from './parts.js'
 import { replayTapes } from './replaying.js'
-import { keptFact, placeOf } from './replies.js'
 
 /**
- * The attempts of one run's leaves: what they ask for and what becomes of it.
+ * Makes the attempts of one run's leaves and runs their code.
  *
- * Owns: attempts in progress, and effects being performed. Does not own: the journal, delivery
- * order and settling, which are the pump's. Everything that comes back from outside is posted as a
- * fact.
+ * Owns: effects being performed, and how many units of work are known to be durable under
+ * durability `step`. Does not own: which attempts are open, which is the run's state, or what is
+ * decided about them. What comes back from outside is posted as a fact.
+ *
+ * D2: with durability `step`, every unit of work is durable before the next step begins.
  */
 export class Leaves {
-  readonly #port: LeavesPort
-  readonly #calling: Calling
-  readonly #current = new Map<string, Attempt>()
-  /** What the failed attempt before the next one of the same step left behind, by path. */
-  #past: Map<string, Past> | undefined
-  /** Times of attempts that a checkpoint has: they are asked for again, and stay what they are. */
-  #restoredTimes: Map<string, number> | undefined
-  #deadlines: Set<Attempt> | undefined
-  /** Ends that wait for their turn. */
-  readonly order = new DeclaredOrder()
-  /** Write-class results of attempts that did not succeed: they happened all the same. */
-  readonly landed: SealedReference[] = []
-  /** Write-class effects that were sent and never answered: nobody knows whether they happened. */
-  readonly inDoubt: JsonObject[] = []
+  readonly calling: Calling
+  readonly #parts: PumpParts
+  readonly #alarms: Alarms
+  readonly #early: EarlyExecution | undefined
   readonly #texts: WrittenPayloads
-  readonly #attemptPort: AttemptPort
+  readonly #port: AttemptPort
+  readonly #textOf = (payload: Json): string => this.#texts.of(payload)
+  readonly #current = (key: string): string | undefined => this.#parts.host.journal.read(key)
+  #syncedUnits = 0
 
-  constructor(port: LeavesPort) {
-    this.#port = port
-    this.#calling = new Calling(port)
-    this.#texts = new WrittenPayloads(port.literals)
-    this.#attemptPort = {
-      called: (attempt, call) => this.#calling.called(attempt, call),
-      settled: (attempt, outcome) => port.post({ kind: 'outcome', attempt, outcome }),
-      returned: () => port.wake(),
-      again: (attempt) => port.post({ kind: 'stale', attempt, reruns: attempt.reruns }),
+  constructor(parts: PumpParts, alarms: Alarms, early: EarlyExecution | undefined) {
+    const { inbox } = parts
+    this.calling = new Calling(parts)
+    this.#parts = parts
+    this.#alarms = alarms
+    this.#early = early
+    this.#texts = new WrittenPayloads(parts.state.root.literals)
+    this.#port = {
+      called: (attempt, call) => this.calling.called(attempt, call),
+      settled: (attempt, outcome) => inbox.post({ kind: 'outcome', attempt, outcome }),
+      returned: () => inbox.wake(),
+      again: (attempt) => inbox.post({ kind: 'stale', attempt, reruns: attempt.reruns }),
       log: (attempt, message, data) => {
         if (attempt.isReplaying) return
-        const { path } = attempt.ask
-        port.emit({ type: 'log', runId: port.runId, at: attempt.at, path, message, data })
+        const { runId } = parts.state
+        parts.emit({ type: 'log', runId, at: attempt.at, path: attempt.ask.path, message, data })
       }
     }
   }
 
   /** Canonical JSON of a payload. */
-  readonly textOf = (payload: Json): string => this.#texts.of(payload)
+  textOf(payload: Json): string {
+    return this.#texts.of(payload)
+  }
 
   /** Takes over the canonical JSON of a payload that was written elsewhere. */
   keepText(payload: Json, text: string): void {
     this.#texts.keep(payload, text)
   }
 
-  /** Effects sent and not yet answered. */
-  get performing(): number {
-    return this.#calling.performing
-  }
-
-  /** Whether some code waits for work that is no call. */
-  get isElsewhere(): boolean {
-    for (const attempt of this.#current.values()) if (attempt.isElsewhere) return true
+  /** Whether something is under way that will come back by itself. */
+  get isBusyOutside(): boolean {
+    if (this.calling.performing > 0) return true
+    for (const attempt of this.#parts.state.attempts.values()) if (attempt.isElsewhere) return true
     return false
   }
 
-  at(path: string): Attempt | undefined {
-    return this.#current.get(path)
-  }
-
-  all(): IterableIterator<Attempt> {
-    return this.#current.values()
-  }
-
-  /** Journal entries that attempts in progress, or the next ones, still need. */
-  openEntries(): {
-    readonly current: readonly JournalEntry[]
-    readonly past: readonly (Sealed | Requested)[]
-  } {
-    const attempts = [...this.#current.values()]
-    return {
-      // In the order of the tape: a listing that was asked for again stays in its place.
-      current: attempts.flatMap(({ past, waits }) => [
-        ...past.requested.values(),
-        ...past.tape.whole(),
-        ...waits.values()
-      ]),
-      past: [
-        ...attempts.flatMap(({ past }) => past.earlier?.entries() ?? []),
-        ...[...(this.#past?.values() ?? [])].flatMap((past) => past.entries())
-      ]
-    }
-  }
-
-  /** Whether every answer is in memory as it was sealed: only then a checkpoint has them all. */
-  get isWhole(): boolean {
-    const pasts = [...this.#current.values()].map(({ past }) => past)
-    return [...pasts, ...(this.#past?.values() ?? [])].every(({ isWhole }) => isWhole)
-  }
-
-  /** Answers that the code of attempts in progress would be given if it ran again. */
-  get answers(): number {
-    let answers = 0
-    for (const { past } of this.#current.values()) answers += past.answers
-    return answers
-  }
-
-  /** Frozen times of attempts in progress, by place (K7). */
-  times(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#current.values()].map(({ ask, at }) => [nameOf(ask), at]))
-  }
-
-  /**
-   * Takes over, from a checkpoint, what earlier attempts have left behind, and the present times.
-   */
-  restore(
-    entries: readonly (Sealed | Requested)[],
-    times: Readonly<Record<string, number>> = {}
-  ): void {
-    this.#restoredTimes = new Map(Object.entries(times))
-    for (const path of new Set(entries.map((entry) => entry.path))) {
-      const past = restorePast(entries.filter((entry) => entry.path === path))
-      if (past !== undefined) this.#keepPast(path, past)
-    }
-  }
-
-  #keepPast(path: string, past: Past): void {
-    this.#past ??= new Map()
-    this.#past.set(path, past)
-  }
-
-  /** Takes up an attempt without running it; false when no such block is registered. */
-  open(ask: AttemptAsk): boolean {
-    const { host, book, runId, literals } = this.#port
+  /** Makes an attempt without running it; undefined when no such block is registered. */
+  make(ask: AttemptAsk, at: number, earlier: Past | undefined): Attempt | undefined {
+    const { host, state } = this.#parts
     const block = blockOf(ask, (name) => host.block(name))
-    if (block === undefined) return false
-    const unitId = unitIdOf(runId, ask.path, ask.step)
-    const scope = this.#port.scopeOf(ask.path)
-    const earlier = this.#past?.get(ask.path)
-    this.#past?.delete(ask.path)
-    const attempt = new Attempt({
-      runId,
+    if (block === undefined) return undefined
+    const unitId = unitIdOf(state.runId, ask.path, ask.step)
+    const view = state.scopeAround(ask.path)?.view
+    return new Attempt({
+      runId: state.runId,
       ask,
       block,
-      at: ask.options.frozenAt ?? this.#restoredTimes?.get(nameOf(ask)) ?? book.at,
+      at,
       unitId,
-      textOf: this.textOf,
-      base: this.#port.base(),
-      principal: this.#port.principal(),
-      current: (key) => host.journal.read(key),
+      textOf: this.#textOf,
+      base: state.base,
+      principal: state.started?.principal ?? null,
+      current: this.#current,
       seal: (seq, bodyText) => host.journal.seal(unitId, seq, bodyText).hash,
-      below: scope === undefined ? (key) => host.journal.read(key) : (key) => scope.view.read(key),
-      earlier: earlier?.step === ask.step ? earlier : undefined,
-      early: this.#port.early,
-      ...(literals === undefined ? {} : { literals })
+      below: view === undefined ? this.#current : (key) => view.read(key),
+      earlier,
+      early: this.#early,
+      literals: state.root.literals
     })
-    this.#restoredTimes?.delete(nameOf(ask))
-    this.#current.set(ask.path, attempt)
-    this.order.opened(attempt)
-    return true
+  }
+
+  /** Starts what is not running yet; a promise when something has to be awaited. */
+  startAll(): Promise<void> | undefined {
+    const all = this.#parts.state.attempts.values()
+    for (const attempt of all) {
+      if (attempt.isStarted) continue
+      if (this.#hasToSync()) return this.#startRest(this.#sync())
+      const starting = this.start(attempt)
+      if (starting !== undefined) return this.#startRest(starting)
+    }
+    return undefined
+  }
+
+  async #startRest(first: Promise<void>): Promise<void> {
+    await first
+    for (const attempt of this.#parts.state.attempts.values()) {
+      if (!attempt.isStarted) await this.start(attempt)
+    }
+  }
+
+  #hasToSync(): boolean {
+    const { host, state } = this.#parts
+    return host.durability === 'step' && state.receipts.size > this.#syncedUnits
+  }
+
+  #sync(): Promise<void> {
+    const { state, book } = this.#parts
+    this.#syncedUnits = state.receipts.size
+    return book.durable()
   }
 
   /**
@@ -183,34 +137,55 @@ export class Leaves {
 
   /** All that have long tapes run at once: the journal is read through once for them. */
   #startLong(): Promise<void> {
-    const long = [...this.#current.values()].filter(({ needsJournal }) => needsJournal)
+    const attempts = [...this.#parts.state.attempts.values()]
+    const long = attempts.filter(({ needsJournal }) => needsJournal)
     return this.#replay(long.filter((attempt) => this.#begin(attempt)))
   }
 
   /** Begins the code of an attempt; whether it is owed the answers of its tape. */
   #begin(attempt: Attempt): boolean {
-    if (attempt.isStarted || this.#port.isStopping()) return false
-    this.#armDeadline(attempt)
+    const { state } = this.#parts
+    if (attempt.isStarted || this.#parts.isStopping) return false
+    const { path, step, attempt: number, options } = attempt.ask
+    if (options.deadline !== undefined) {
+      this.#alarms.arm(deadlineKey(attempt), options.deadline, { kind: 'deadline', attempt })
+    }
     if (!this.#isConfirmed(attempt)) return false
-    const { ask } = attempt
-    this.#port.emit({
+    this.#parts.emit({
       type: 'block.started',
-      runId: this.#port.runId,
+      runId: state.runId,
       at: attempt.at,
-      path: ask.path,
-      step: ask.step,
-      attempt: ask.attempt,
+      path,
+      step,
+      attempt: number,
       block: attempt.block.name
     })
     // An overlay that was rebuilt knows nothing of what was listed through it (L10).
-    if (this.#port.scopeOf(ask.path) !== undefined) attempt.listAgain()
-    attempt.start(this.#attemptPort)
+    if (state.scopeAround(path) !== undefined) attempt.listAgain()
+    attempt.start(this.#port)
     return attempt.isReplaying
+  }
+
+  /** Whether the wait that its node asks for has been answered. */
+  #isConfirmed(attempt: Attempt): boolean {
+    const confirmation = attempt.confirmation()
+    if (confirmation === undefined) return true
+    if (attempt.past.answers > 0 && attempt.tape.has(0)) return true
+    if (attempt.waits.has(0)) return false
+    const { state, book, inbox } = this.#parts
+    const kept = attempt.past.earlier?.kept({ seq: 0, requestHash: confirmation.requestHash })
+    if (kept !== undefined) {
+      inbox.post(keptFact(attempt, { ...kept.answer, body: kept.answer.body ?? null }))
+      return false
+    }
+    this.#parts.record(confirmationWait(state, attempt, confirmation, book.now()))
+    inbox.wake()
+    return false
   }
 
   /** Runs the code from its first line; what it has been given before comes from its tape. */
   run(attempt: Attempt): Promise<void> | undefined {
-    attempt.start(this.#attemptPort)
+    attempt.start(this.#port)
     return attempt.isReplaying ? this.replay(attempt) : undefined
   }
 
@@ -220,112 +195,28 @@ export class Leaves {
   }
 
   async #replay(attempts: readonly Attempt[]): Promise<void> {
-    for (const { attempt, dropped } of await replayTapes(attempts, this.#port)) {
+    for (const { attempt, dropped } of await replayTapes(attempts, this.#parts)) {
       if (dropped.length === 0) continue
-      this.#port.record({ k: 'rewound', at: this.#port.book.now(), ...placeOf(attempt), dropped })
+      const { path, step, attempt: number } = attempt.ask
+      const at = this.#parts.book.now()
+      this.#parts.record({ k: 'rewound', at, path, step, attempt: number, dropped })
     }
   }
 
-  /** Applies what the code does not ask for any more; returns the waits that are over with it. */
-  rewound({ path, dropped }: Rewound): readonly WaitBegun[] {
-    const attempt = this.#current.get(path)
-    if (attempt === undefined) return []
-    const over = [...attempt.waits.values()].filter(({ seq }) => dropped.includes(seq ?? 0))
-    for (const { seq } of over) attempt.waits.delete(seq ?? 0)
-    for (const call of attempt.drop(dropped)) this.#calling.called(attempt, call)
-    return over
+  /** The code does not ask for some results any more: what it asks instead is taken. */
+  rewound(attempt: Attempt, { dropped }: Rewound): void {
+    for (const call of attempt.dropped(dropped)) this.calling.called(attempt, call)
   }
 
-  /** Sends an effect again, because a person has said so; see {@link Calling.send}. */
-  send(attempt: Attempt, call: EffectRequest, isOrdered: boolean): void {
-    this.#calling.send(attempt, call, isOrdered)
-  }
-
-  /** Write-class results of the attempt that failed last at a path. */
-  landedAt(path: string): readonly SealedReference[] {
-    const past = this.#past?.get(path)
-    return past === undefined
-      ? []
-      : past
-          .written()
-          .filter(({ ok }) => ok)
-          .map(referenceTo)
-  }
-
-  /** Ends an attempt: `settled` false when its response still has to be delivered by the caller. */
-  close(attempt: Attempt, succeeded: boolean): void {
-    const { path } = attempt.ask
-    if (this.#current.get(path) === attempt) this.#current.delete(path)
-    this.order.closed(attempt)
-    if (succeeded) this.#resolveDoubts(attempt)
-    else {
-      this.#keepPast(path, attempt.past)
-      const wrote = attempt.past.requested
-      this.landed.push(...attempt.past.written().map(referenceTo))
-      for (const { seq, effect, key } of wrote.values()) {
-        if (attempt.tape.has(seq)) continue
-        this.inDoubt.push({ path, effect, key })
-      }
-    }
-    if (this.#deadlines?.delete(attempt) === true) this.#port.disarm(deadlineKey(attempt))
-    this.#port.host.gate.release(attempt)
+  /** Lets go of an attempt that has ended. */
+  close(attempt: Attempt): void {
+    if (attempt.ask.options.deadline !== undefined) this.#alarms.disarm(deadlineKey(attempt))
+    this.#parts.host.gate.release(attempt)
     attempt.abandon()
-  }
-
-  // A later attempt of the step found out what had become of its effects.
-  #resolveDoubts(attempt: Attempt): void {
-    if (this.inDoubt.length === 0) return
-    const keys = new Set([...attempt.past.requested.values()].map(({ key }) => key as Json))
-    const open = this.inDoubt.filter(({ key }) => key !== undefined && !keys.has(key))
-    this.inDoubt.splice(0, this.inDoubt.length, ...open)
-  }
-
-  /** Drops everything at and below a path: it was cancelled. */
-  cancel(path: string): void {
-    for (const attempt of [...this.#current.values()]) {
-      const at = attempt.ask.path
-      if (at === path || at.startsWith(`${path}/`)) this.close(attempt, false)
-    }
-  }
-
-  #isConfirmed(attempt: Attempt): boolean {
-    const confirmation = attempt.confirmation()
-    if (confirmation === undefined) return true
-    if (attempt.past.answers > 0 && attempt.tape.has(0)) return true
-    if (attempt.waits.has(0)) return false
-    const kept = attempt.past.earlier?.kept({ seq: 0, requestHash: confirmation.requestHash })
-    if (kept !== undefined) {
-      this.#port.post(keptFact(attempt, { ...kept.answer, body: kept.answer.body ?? null }))
-      return false
-    }
-    this.#port.openWait({
-      place: placeOf(attempt),
-      seq: 0,
-      reason: 'confirmation',
-      request: confirmation.request,
-      requestHash: confirmation.requestHash,
-      actions: ['approve', 'deny'],
-      due: attempt.ask.options.deadline ?? null,
-      blockHash: attempt.block.codeHash
-    })
-    return false
-  }
-
-  #armDeadline(attempt: Attempt): void {
-    const { deadline } = attempt.ask.options
-    if (deadline === undefined || this.#deadlines?.has(attempt) === true) return
-    this.#deadlines ??= new Set()
-    this.#deadlines.add(attempt)
-    this.#port.arm(deadlineKey(attempt), deadline, { kind: 'deadline', attempt })
   }
 }
 
 // No path has a space: it is nobody else's key.
 function deadlineKey(attempt: Attempt): string {
   return `deadline ${attempt.ask.path}`
-}
-
-/** One attempt at one place of its run. */
-function nameOf({ path, step, attempt }: Place): string {
-  return `${path} ${step} ${attempt}`
 }

@@ -12,6 +12,7 @@ import type { Compensation } from '../compensation.js'
 import { type EffectCall, EffectFailure, type Located } from '../context.js'
 import type { EffectRequest } from '../run/calls.js'
 import type { JournalEntry, SealedFailure } from '../run/entries.js'
+import type { Performed } from '../run/facts.js'
 import { isThrown, plainDetails, plainText, thrownMember } from '../run/plain.js'
 
 /** Answers effects under one name; may be registered with the runtime instead of given inline. */
@@ -34,12 +35,6 @@ export interface Provider {
 }
 
 export type UnfinishedJournals = AsyncIterable<readonly JournalEntry[]>
-
-/** What became of an effect. `unknown`: it may or may not have happened, and nobody could tell. */
-export type Performed =
-  | { readonly kind: 'done'; readonly text: string }
-  | { readonly kind: 'failed'; readonly failure: SealedFailure }
-  | { readonly kind: 'unknown'; readonly failure: SealedFailure }
 
 /**
  * Performs an effect once and says what became of it, never throwing (architecture.md L7).

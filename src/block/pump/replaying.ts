@@ -1,9 +1,8 @@
 import { assert, type Json } from '../../core/index.js'
 import type { TapeAnswer } from '../run/folded-answers.js'
 import type { Attempt } from './attempt.js'
-import type { LeavesPort } from './leaves-port.js'
+import type { PumpParts } from './parts.js'
 import { Recall, type RecallPort, type RecallReader } from './recall.js'
-import { placeOf } from './replies.js'
 
 /** An attempt whose tape was gone through, and the calls that it does not make any more (L10). */
 export interface Replayed {
@@ -11,9 +10,9 @@ export interface Replayed {
   readonly dropped: readonly number[]
 }
 
-/** The journal of a run, for whoever reads answers back. */
-export function recallPortOf({ host, book, runId }: LeavesPort): RecallPort {
-  return { runId, journal: host.journal, durable: () => book.durable() }
+/** The journal of a run, to read answers back from. */
+export function recallPortOf({ host, book, state }: PumpParts): RecallPort {
+  return { runId: state.runId, journal: host.journal, durable: () => book.durable() }
 }
 
 /**
@@ -22,15 +21,15 @@ export function recallPortOf({ host, book, runId }: LeavesPort): RecallPort {
  */
 export async function replayTapes(
   attempts: readonly Attempt[],
-  port: LeavesPort
+  parts: PumpParts
 ): Promise<readonly Replayed[]> {
   const long = attempts.filter(({ needsJournal }) => needsJournal)
   if (long.length === 0) return each(attempts, (attempt) => replayed(attempt, undefined))
-  const recalled = long.map((attempt) => ({ place: placeOf(attempt), tape: attempt.tape }))
-  const recall = new Recall(recallPortOf(port), recalled)
+  const recalled = long.map((attempt) => ({ place: attempt.ask, tape: attempt.tape }))
+  const recall = new Recall(recallPortOf(parts), recalled)
   const reading = recall.run()
   const done = await each(attempts, (attempt) =>
-    replayed(attempt, attempt.needsJournal ? recall.reader(placeOf(attempt)) : undefined)
+    replayed(attempt, attempt.needsJournal ? recall.reader(attempt.ask) : undefined)
   )
   await reading
   return done

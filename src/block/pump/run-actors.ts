@@ -8,8 +8,9 @@ import {
   type PumpPort,
   ROOT_PATH
 } from '../protocol.js'
+import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { RootBlock } from '../run/root-block.js'
-import type { PumpHost, RunCheckpoint } from './host.js'
+import type { PumpHost } from './host.js'
 
 /**
  * The live actors of one run, and what their charts have asked for and nobody has taken up yet.

@@ -1,4 +1,5 @@
 import { elapsedMs, limits, nextTurn } from '../../core/index.js'
+import type { Journal } from '../journal.js'
 
 /**
  * Shares the event loop among all runs of a runtime (D9): a run that goes on after the slice is
@@ -19,4 +20,10 @@ export class Turns {
     }
     return now < this.#slice.end ? undefined : this.#slice.turn
   }
+}
+
+/** Whether so much waits for the disk that a run has to wait, too (D9). */
+export function isFarAhead(journal: Pick<Journal, 'backlog'>): boolean {
+  const { items, bytes } = journal.backlog()
+  return items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX
 }

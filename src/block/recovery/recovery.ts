@@ -1,14 +1,16 @@
-import { applyEntry } from '../pump/apply.js'
 import type { RecordedEntry } from '../pump/book.js'
-import type { RunCheckpoint } from '../pump/host.js'
-import type { RunDriver } from '../pump/run-driver.js'
+import type { LiveDriver } from '../pump/driver.js'
+import type { PumpParts } from '../pump/parts.js'
+import { apply } from '../run/apply.js'
+import { type RunCheckpoint, restore } from '../run/checkpoint.js'
 import type { RunStarted } from '../run/entries.js'
 
-/** What recovering needs besides the public face of a pump. */
+/** What recovering needs besides the parts of a pump. */
 export interface RecoveryHands {
+  readonly driver: LiveDriver
   readonly saved: RunCheckpoint | undefined
   /** Starts the actors, from the checkpoint's snapshot if there is one. */
-  start(started: RunStarted): void
+  start(): void
   takeAsks(): void
 }
 
@@ -19,31 +21,29 @@ export interface RecoveryHands {
  * Owns: what keeps the run from being recovered, until it is to go on and ends with it.
  */
 export class Recovery {
-  readonly #pump: RunDriver
+  readonly #parts: Pick<PumpParts, 'state' | 'book' | 'inbox'>
   readonly #hands: RecoveryHands
   #hasRecovered = false
 
-  constructor(pump: RunDriver, hands: RecoveryHands) {
-    this.#pump = pump
+  constructor(parts: Pick<PumpParts, 'state' | 'book' | 'inbox'>, hands: RecoveryHands) {
+    this.#parts = parts
     this.#hands = hands
   }
 
   /** Takes over the checkpoint; the entries after it come next. */
   begin(started: RunStarted): void {
     this.#try(() => {
-      const { leaves, agenda } = this.#pump
-      const { saved } = this.#hands
-      leaves.restore(saved?.past ?? [], saved?.attempts)
-      leaves.landed.push(...(saved?.landed?.all ?? []))
-      leaves.inDoubt.push(...(saved?.landed?.inDoubt ?? []))
-      this.#hands.start(started)
-      // The restored charts know already who is WAITING; only the bookkeeping is told again.
-      const waiting = [...agenda.waiting]
-      agenda.waiting.clear()
-      for (const entry of saved?.open ?? []) applyEntry(this.#pump, entry)
-      for (const path of waiting) agenda.waiting.add(path)
+      const { state } = this.#parts
+      const { saved, driver } = this.#hands
+      state.started = started
+      if (saved !== undefined) restore(state, saved)
+      this.#hands.start()
+      this.#hands.takeAsks()
+      for (const entry of saved?.open ?? []) apply(state, entry, driver)
+      // The restored charts know already which leaves are WAITING.
+      for (const path of saved?.waiting ?? []) state.waiting.add(path)
       // Those of the open waits among them were counted just now.
-      agenda.waits.restoreAskings(saved?.askings ?? [])
+      state.waits.restoreAskings(saved?.askings ?? [])
     })
   }
 
@@ -54,22 +54,22 @@ export class Recovery {
 
   take(recorded: RecordedEntry): void {
     this.#try(() => {
-      this.#pump.book.recover(recorded)
+      this.#parts.book.recover(recorded)
       this.#hasRecovered = true
-      applyEntry(this.#pump, recorded.entry)
+      apply(this.#parts.state, recorded.entry, this.#hands.driver)
       this.#hands.takeAsks()
     })
   }
 
   /** Throws what has kept the run from being recovered, `run.journal_forged` among it. */
   finish(): void {
-    const { inbox, book } = this.#pump
+    const { inbox, book } = this.#parts
     if (inbox.failure !== undefined) throw inbox.failure.error
     if (this.#hasRecovered) book.checkRecovered()
   }
 
   #try(work: () => void): void {
-    const { inbox } = this.#pump
+    const { inbox } = this.#parts
     if (inbox.failure !== undefined) return
     try {
       work()

@@ -60,7 +60,7 @@ export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
   constructor(options: RunReplayOptions) {
     this.#options = options
     this.#fold = new RunFold(options.compiled, { library: options.library })
-    this.#state = new ReplayState(options.runId, options.root)
+    this.#state = new ReplayState(options)
   }
 
   get isFinished(): boolean {

@@ -1,9 +1,16 @@
-import { canonicalize, type Hash, type IdentityId, type Json } from '../../core/index.js'
+import { canonicalize, type IdentityId, type Json } from '../../core/index.js'
 import { differing, unexpected } from '../finding.js'
 import type { UnitDraft } from '../journal.js'
-import type { JournalEntry, RunStarted, ScopeEnded, Settled } from '../run/entries.js'
+import type { JournalEntry, ScopeEnded, Settled } from '../run/entries.js'
 import type { RootBlock } from '../run/root-block.js'
-import { completedUnit, leafUnit, scopeUnit, type UnitContext } from '../run/unit.js'
+import {
+  begun,
+  completedUnit,
+  leafUnit,
+  scopeUnit,
+  type UnitContext,
+  unitContextOf
+} from '../run/unit.js'
 import { seedOf, unitIdOf } from '../run/unit-ids.js'
 import type { AskedAttempt } from './asked-attempt.js'
 import { leafAgain } from './leaf-work.js'
@@ -91,34 +98,16 @@ function ending(
   { profile }: RecordedUnit,
   given: Given
 ): UnitDraft {
-  const { runId, at, journalHash, receipts } = given.state
-  return completedUnit(
-    {
-      runId,
-      root: given.root,
-      started: startedIn(given.state),
-      journalHash: journalHash as Hash,
-      receipts: { count: receipts.size, root: receipts.root() },
-      at,
-      dataText: canonicalize(entry.response.data)
-    },
-    contextOf(given, profile)
-  )
+  const dataText = canonicalize(entry.response.data)
+  return completedUnit({ state: given.state, dataText }, contextOf(given, profile))
 }
 
 function redoOptions(given: Given): RedoOptions & { readonly below: Below } {
   const { state, executions, below, undo } = given
   const { runId, base } = state
-  return { runId, base, principal: startedIn(state).principal, executions, below, undo }
+  return { runId, base, principal: begun(state.started).principal, executions, below, undo }
 }
 
-function contextOf({ state, identity, root }: Given, profile: Json): UnitContext {
-  const { base, principal, trace } = startedIn(state)
-  return { runId: state.runId, root, identity, base, principal, profile, trace }
-}
-
-/** How the run began. */
-export function startedIn({ started }: ReplayState): RunStarted {
-  if (started === undefined) throw impossible('a run begins with run.started')
-  return started
+function contextOf({ state }: Given, profile: Json): UnitContext {
+  return unitContextOf(state, profile)
 }

@@ -52,6 +52,11 @@ export class Past {
     return this.#tape?.length ?? 0
   }
 
+  /** Whether a write was asked for under this number. */
+  isRequested(seq: number): boolean {
+    return this.#requested?.has(seq) ?? false
+  }
+
   /** What was asked for, by the number of its call. */
   get requested(): Map<number, Requested> {
     this.#requested ??= new Map()

@@ -1,13 +1,7 @@
-import {
-  CompactRange,
-  type Hash,
-  type JsonObject,
-  leafNode,
-  type RunId,
-  type UnitId
-} from '../../core/index.js'
+import type { Hash, IdentityId, JsonObject, RunId, UnitId } from '../../core/index.js'
 import type { Block } from '../define.js'
 import type { SealedReference } from '../journal.js'
+import type { Attribution } from '../kernel.js'
 import type {
   Ask,
   AttemptAsk,
@@ -20,7 +14,7 @@ import type {
 } from '../protocol.js'
 import type {
   CancelAsked,
-  JournalEntry,
+  OpenWait,
   Place,
   Rewound,
   RunStarted,
@@ -34,7 +28,8 @@ import type { Outside } from './outside.js'
 import { type Errands, isErrand } from './overlay-tasks.js'
 import type { Past } from './past.js'
 import type { RootBlock } from './root-block.js'
-import { OpenWaits } from './waits.js'
+import { RunTotals } from './totals.js'
+import { OpenWaits, openWaitOf } from './waits.js'
 
 export type ScopeOpenAsk = Extract<ScopeAsk, { readonly kind: 'scope.open' }>
 
@@ -52,6 +47,8 @@ export interface OpenAttempt {
   past: Past
   /** Its open waits by the number of their call. */
   readonly waits: Map<number, WaitBegun>
+  /** Of an attempt of the kernel that has been executed: what the receipt says of it. */
+  readonly attribution?: Attribution | undefined
 }
 
 /** An overlay of the run (C4). */
@@ -94,6 +91,13 @@ export interface Driver<Attempt extends OpenAttempt, Scope extends OpenScope> {
   ended(scope: Scope, outer: Scope | undefined, entry: ScopeEnded): void
 }
 
+/** What runs, and whose it is. */
+export interface RunTerms {
+  readonly runId: RunId
+  readonly identity: IdentityId
+  readonly root: RootBlock
+}
+
 /**
  * What a run's journal has led to: what was asked for and not answered, what is waited for, and the
  * totals that `run.completed` commits to. Live, in recovery and in verification the same: only
@@ -105,22 +109,10 @@ export interface Driver<Attempt extends OpenAttempt, Scope extends OpenScope> {
 export class RunState<
   Attempt extends OpenAttempt = OpenAttempt,
   Scope extends OpenScope = OpenScope
-> {
-  readonly runId: RunId
+> extends RunTotals {
+  readonly identity: IdentityId
   readonly root: RootBlock
   started: RunStarted | undefined
-  /** Number of the next entry. */
-  entries = 0
-  /** Logical time of the last entry (K7). */
-  at = 0
-  /** Over all entries so far. */
-  journalHash = ''
-  /** Attempts that have ended, retries included (D7). */
-  steps = 0
-  /** Receipt that the last entry completed. */
-  receiptHash: Hash | undefined
-  /** Receipts of the run. */
-  receipts: CompactRange = new CompactRange()
   readonly attempts = new Map<string, Attempt>()
   /** What the failed attempt before the next one of the same step left behind, by path. */
   pasts: Map<string, Past> | undefined
@@ -145,23 +137,14 @@ export class RunState<
   settled: Response | undefined
   isFinished = false
 
-  constructor(runId: RunId, root: RootBlock) {
-    this.runId = runId
+  constructor({ runId, identity, root }: RunTerms) {
+    super(runId)
+    this.identity = identity
     this.root = root
   }
 
   get base(): Hash | 'GENESIS' {
     return this.started?.base ?? 'GENESIS'
-  }
-
-  /** Counts an entry, before it is applied. */
-  take(entry: JournalEntry, journalHash: Hash, receiptHash: Hash | undefined): void {
-    this.entries = entry.n + 1
-    if (entry.k === 'settled') this.steps += 1
-    this.at = entry.at
-    this.journalHash = journalHash
-    this.receiptHash = receiptHash
-    if (receiptHash !== undefined) this.receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
   }
 
   /** The attempt at a place, unless another one is open there or none. */
@@ -196,6 +179,28 @@ export class RunState<
       if (closing?.errands.isAt(path) === true) return closing.errands
     }
     return undefined
+  }
+
+  /** Waits that a message can end, as they are shown. */
+  shownWaits(): readonly OpenWait[] {
+    const open = this.waits.all().filter(({ actions }) => actions.length > 0)
+    return open.map((wait) => openWaitOf(wait, this.identity))
+  }
+
+  /** Whether nothing is left that a message or a due time could end. */
+  get awaitsNothing(): boolean {
+    return this.waits.isEmpty && this.nextDue() === null
+  }
+
+  /** When the first wait, timer or deadline is due, or null. */
+  nextDue(): number | null {
+    let first = Number.POSITIVE_INFINITY
+    for (const { due } of this.waits.all()) first = Math.min(first, due ?? first)
+    for (const { due } of this.timers.values()) first = Math.min(first, due)
+    for (const { ask } of this.attempts.values()) {
+      first = Math.min(first, ask.options.deadline ?? first)
+    }
+    return first === Number.POSITIVE_INFINITY ? null : first
   }
 
   /** Write-class results of the attempt that failed last at a path. */

@@ -1,13 +1,12 @@
 import { type Hash, hashJson, type Json, type JsonObject, sha256Hex } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
 import type { Attribution } from '../kernel.js'
-import type { Response, ScopeAsk } from '../protocol.js'
+import type { Response } from '../protocol.js'
 import type { Overlay } from './entries.js'
 import type { LeafWork } from './leaf-work.js'
 import { Outside } from './outside.js'
+import type { OpenScope, ScopeOpenAsk } from './run-state.js'
 import { keysOver, StateView } from './state-view.js'
-
-type ScopeOpen = Extract<ScopeAsk, { kind: 'scope.open' }>
 
 /** A listing of an earlier process, of which the journal has the hash alone. */
 interface EarlierList {
@@ -24,8 +23,8 @@ interface EarlierList {
  * The overlay of an atomic composite: its children read and write through it, and it is merged
  * below as a whole or dropped as a whole (C4, L8).
  */
-export class Scope {
-  readonly opened: ScopeOpen
+export class Scope implements OpenScope {
+  readonly ask: ScopeOpenAsk
   readonly at: number
   readonly view: StateView
   readonly outer: Scope | undefined
@@ -37,20 +36,21 @@ export class Scope {
   readonly declared = new Set<string>()
   /** What happened outside, and what is put off until the commit. */
   readonly outside = new Outside()
+  closing: OpenScope['closing']
   /** Of the outermost: listings that are yet to be repeated after a restart. */
   readonly #earlier: EarlierList[] = []
   /** Some result in it is private, and so is the receipt's (formats.md §3). */
   isPrivate = false
 
   constructor(
-    opened: ScopeOpen,
+    ask: ScopeOpenAsk,
     options: {
       readonly at: number
       readonly outer: Scope | undefined
       readonly below: (key: string) => string | undefined
     }
   ) {
-    this.opened = opened
+    this.ask = ask
     this.at = options.at
     this.outer = options.outer
     this.view = new StateView(options.below)
@@ -67,8 +67,7 @@ export class Scope {
     for (const used of work.capabilitiesUsed) this.used.add(used)
     const said = work.attribution
     const { capabilities, isInputPrivate, isOutputPrivate } = work.block
-    if (work.ask.options.deferred === true) this.outside.deferred.push(work.ask)
-    else {
+    if (work.ask.options.deferred !== true) {
       const declared = said?.capabilitiesDeclared ?? capabilities
       for (const capability of declared) this.declared.add(capability)
     }
@@ -80,20 +79,19 @@ export class Scope {
   /** Takes over all of an overlay inside this one, at its commit. */
   join(inner: Scope): void {
     this.absorb(inner.view)
-    this.outside.join(inner.outside)
     this.sealed.push(...inner.sealed)
     for (const used of inner.used) this.used.add(used)
     for (const declared of inner.declared) this.declared.add(declared)
     if (inner.isPrivate) this.isPrivate = true
     for (const [data, text] of inner.texts) this.texts.set(data, text)
-    const name = this.#nameOf(inner.opened.path)
+    const name = this.#nameOf(inner.ask.path)
     for (const [below, result] of Object.entries(inner.results)) {
       this.results[`${name}/${below}`] = result
     }
   }
 
   #nameOf(path: string): string {
-    return path.slice(this.opened.path.length + 1)
+    return path.slice(this.ask.path.length + 1)
   }
 
   /** Takes over what a child did. */

@@ -1,4 +1,5 @@
 import {
+  assert,
   canonicalize,
   type Hash,
   hashJson,
@@ -15,6 +16,7 @@ import type { Response } from '../protocol.js'
 import type { RunStarted } from './entries.js'
 import type { LeafWork } from './leaf-work.js'
 import type { RootBlock } from './root-block.js'
+import type { RunState } from './run-state.js'
 import type { Scope } from './scope.js'
 import { runUnitId, seedOf } from './unit-ids.js'
 
@@ -29,6 +31,20 @@ export interface UnitContext {
   readonly root: RootBlock
   /** Of the caller of the run; undefined: it gave none. */
   readonly trace: RunTrace | undefined
+}
+
+export function unitContextOf(
+  { runId, identity, root, started }: RunState,
+  profile: Json
+): UnitContext {
+  const { base, principal, trace } = begun(started)
+  return { runId, root, identity, base, principal, profile, trace }
+}
+
+/** How a run began. */
+export function begun(started: RunStarted | undefined): RunStarted {
+  assert(started !== undefined, 'a run begins with run.started')
+  return started
 }
 
 const nothing: ReadonlyMap<never, never> = new Map<never, never>()
@@ -135,7 +151,7 @@ export function scopeUnit(
     readonly resultText: string
   }
 ): UnitDraft {
-  const { path, step, attempt, block } = scope.opened
+  const { path, step, attempt, block } = scope.ask
   const { version, definitionHash } = context.root.compositeAt(path)
   return {
     action: block,
@@ -149,7 +165,7 @@ export function scopeUnit(
       step,
       attempt,
       at: scope.at,
-      ...committed(scope.opened.request),
+      ...committed(scope.ask.request),
       ...traced(context)
     },
     provider: {
@@ -176,9 +192,6 @@ export interface RunEnding {
   readonly name: string
   readonly version: string
   readonly definitionHash: Hash
-  readonly inputHash: Hash
-  readonly journalHash: Hash
-  readonly receipts: { readonly count: number; readonly root: Hash }
   readonly payloadText: string
   readonly resultText: string
   /** Of the root's request. */
@@ -228,26 +241,22 @@ export function bare(response: Response): Response {
   return { ...response, metadata: {} }
 }
 
-/** What a run that succeeded comes to; live and in verification the same. */
+/** What the end of a run commits to. */
 export interface EndedRun {
-  readonly runId: RunId
-  readonly root: RootBlock
-  readonly started: RunStarted
-  /** Over all entries before `run.finished`. */
-  readonly journalHash: Hash
-  readonly receipts: { readonly count: number; readonly root: Hash }
-  /** Logical time of the last entry before `run.finished`. */
-  readonly at: number
+  readonly state: RunState
   /** Canonical JSON of its result. */
   readonly dataText: string
 }
 
-/** The unit of work of `run.completed`. */
-export function completedUnit(ended: EndedRun, context: UnitContext): UnitDraft {
-  const { runId, root, started, journalHash, receipts, at, dataText } = ended
+/** The unit of work of `run.completed`, before `run.finished` is counted. */
+export function completedUnit({ state, dataText }: EndedRun, context: UnitContext): UnitDraft {
+  const { runId, root, at } = state
+  const started = begun(state.started)
   const id = runUnitId(runId)
   const { name, version, definitionHash } = root
   const { inputHash, base } = started
+  const journalHash = state.journalHash as Hash
+  const receipts = { count: state.receipts.size, root: state.receipts.root() }
   const payload = { name, version, definitionHash, inputHash, journalHash, receipts }
   return runUnit(
     {
@@ -257,9 +266,6 @@ export function completedUnit(ended: EndedRun, context: UnitContext): UnitDraft 
       name,
       version,
       definitionHash,
-      inputHash,
-      journalHash,
-      receipts,
       payloadText: canonicalize(payload),
       resultText: dataText,
       committed: committed(started)

@@ -6,7 +6,7 @@ import { scopeFinding } from '../../../../src/block/replay/scope-ends.js'
 import type { Requested, ScopeEnded, Sealed } from '../../../../src/block/run/entries.js'
 import { Outside } from '../../../../src/block/run/outside.js'
 import { Errands, undoErrand } from '../../../../src/block/run/overlay-tasks.js'
-import { type Hash, type RunId, sha256Hex } from '../../../../src/core/index.js'
+import { type Hash, type IdentityId, type RunId, sha256Hex } from '../../../../src/core/index.js'
 import { failed, testRequest } from '../../../support/fake-pump.js'
 
 const place = { run: 'run-1', at: 1, path: 'root/a/pay', step: 1, attempt: 1 }
@@ -14,6 +14,8 @@ const table = leafTable({ repair: () => undefined })
 const block = { name: 'one', version: '1', sideEffects: 'none' } as const
 const { root } = leafRootOf({ definition: {}, name: 'one', block })
 const request = testRequest(null)
+const runId = 'run-1' as RunId
+const identity = 'a'.repeat(64) as IdentityId
 const response = failed('boom')
 
 function asked(seq: number): Requested {
@@ -44,7 +46,7 @@ function outsideOf(): Outside {
 }
 
 function stateOf(outside: Outside): ReplayState {
-  const state = new ReplayState('run-1' as RunId, root)
+  const state = new ReplayState({ runId, identity, root })
   const ask = { path: 'root/a', step: 1, attempt: 1 }
   const opened = { ...ask, kind: 'scope.open', block: 'a', request, outermost: true } as const
   const nothing = { outer: undefined, steps: [], cancelled: [], closing: undefined }

@@ -202,6 +202,7 @@ describe('an attempt that polls', () => {
       const over = call.seq > limits.POLL_ATTEMPTS_MAX * 2 - 2
       const entry = sealed(call, { ok: true, body: call.kind === 'sleep' ? null : { block, over } })
       journal.push(entry)
+      attempt.tape.add(entry)
       attempt.release(entry)
       most = Math.max(most, attempt.tape.held)
       for (let tick = 0; tick < 4; tick += 1) await undefined

@@ -1,0 +1,90 @@
+import { CompactRange, type Json, type JsonObject } from '../../core/index.js'
+import type { SealedReference } from '../journal.js'
+import type { CancelAsked, JournalEntry, Requested, Sealed } from './entries.js'
+import { restorePast } from './past.js'
+import { placeKey, type RunState } from './run-state.js'
+import type { Askings } from './waits.js'
+
+/** A run at an entry boundary, to go on from elsewhere (formats.md §7). */
+export interface RunCheckpoint {
+  readonly entries: number
+  readonly at: number
+  readonly journalHash: string
+  readonly receipts: { readonly size: number; readonly peaks: readonly string[] }
+  readonly steps: number
+  readonly snapshot: Json
+  /** Journal entries that attempts in progress still need: their tapes, requests and waits. */
+  readonly open: readonly JournalEntry[]
+  /** Frozen times of the attempts in progress, by place: the restored charts ask for them again. */
+  readonly attempts: Readonly<Record<string, number>>
+  /** Paths of the leaves that are WAITING inside an attempt. */
+  readonly waiting: readonly string[]
+  /** The request to cancel, if the run is cancelled. */
+  readonly cancel?: CancelAsked
+  /** What attempts that failed have done outside, and may have done; absent: nothing. */
+  readonly landed?: {
+    readonly all: readonly SealedReference[]
+    readonly inDoubt: readonly JsonObject[]
+  }
+  /** How often attempts in progress have asked each question; absent: none was asked. */
+  readonly askings?: Askings
+  /** Entries of failed attempts whose results the next attempt keeps (L7). */
+  readonly past: readonly (Sealed | Requested)[]
+}
+
+/**
+ * The state of a run for a checkpoint. Undefined when the run has to be rebuilt from its journal,
+ * which has what is not in memory: what is in an overlay, and the answers of long tapes.
+ */
+export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoint | undefined {
+  const attempts = [...state.attempts.values()]
+  const pasts = [...(state.pasts?.values() ?? [])]
+  const isWhole = [...attempts.map(({ past }) => past), ...pasts].every((past) => past.isWhole)
+  if (state.scopes.size > 0 || !isWhole) return undefined
+  const decisions = state.waits.all().filter((wait) => wait.seq === null)
+  const { landed: all, inDoubt, cancelled } = state
+  const askings = state.waits.askings()
+  return {
+    entries: state.entries,
+    at: state.at,
+    journalHash: state.journalHash,
+    receipts: state.receipts.save(),
+    steps: state.steps,
+    snapshot: snapshot(),
+    attempts: Object.fromEntries(attempts.map(({ ask, at }) => [placeKey(ask), at])),
+    // In the order of the tape: a listing that was asked for again stays in its place.
+    open: [
+      ...attempts.flatMap(({ past, waits }) => [
+        ...past.requested.values(),
+        ...past.tape.whole(),
+        ...waits.values()
+      ]),
+      ...decisions
+    ],
+    waiting: [...state.waiting],
+    ...(cancelled === undefined ? {} : { cancel: cancelled }),
+    ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
+    ...(askings.length === 0 ? {} : { askings }),
+    past: [
+      ...attempts.flatMap(({ past }) => past.earlier?.entries() ?? []),
+      ...pasts.flatMap((past) => past.entries())
+    ]
+  }
+}
+
+/** Takes over a checkpoint; what it says of attempts follows once the charts ask for them. */
+export function restore(state: RunState, saved: RunCheckpoint): void {
+  state.entries = saved.entries
+  state.at = saved.at
+  state.journalHash = saved.journalHash
+  state.receipts = new CompactRange(saved.receipts)
+  state.steps = saved.steps
+  state.cancelled = saved.cancel
+  state.landed = saved.landed?.all ?? []
+  state.inDoubt = saved.landed?.inDoubt ?? []
+  state.restoredTimes = new Map(Object.entries(saved.attempts))
+  for (const path of new Set(saved.past.map((entry) => entry.path))) {
+    const past = restorePast(saved.past.filter((entry) => entry.path === path))
+    if (past !== undefined) state.keepPast(path, past)
+  }
+}

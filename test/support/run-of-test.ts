@@ -1,0 +1,151 @@
+import { type Block, defineBlock } from '../../src/block/define.js'
+import type { Ask, AttemptAsk, NodeOptions } from '../../src/block/protocol.js'
+import { leafRootOf } from '../../src/block/pump/leaf-root.js'
+import { apply, takeAsk } from '../../src/block/run/apply.js'
+import type { EntryDraft, JournalEntry } from '../../src/block/run/entries.js'
+import { Outside } from '../../src/block/run/outside.js'
+import { Past } from '../../src/block/run/past.js'
+import {
+  type Driver,
+  type OpenAttempt,
+  type OpenScope,
+  RunState
+} from '../../src/block/run/run-state.js'
+import { unitIdOf } from '../../src/block/run/unit-ids.js'
+import { type Hash, type IdentityId, type RunId, sha256Hex } from '../../src/core/index.js'
+import { testRequest } from './fake-pump.js'
+
+export const runId = 'run-1' as RunId
+export const identity = 'a'.repeat(64) as IdentityId
+export const place = { path: 'root/pay', step: 1, attempt: 1 } as const
+
+const block: Block = defineBlock({
+  name: 'pay',
+  version: '1',
+  sideEffects: 'non_idempotent',
+  compensate: 'refund',
+  run: () => null
+})
+const { root } = leafRootOf({ definition: {}, name: 'pay', block })
+
+/** A run whose charts are played by the test: what they would be told is noted. */
+export class RunOfTest implements Driver<OpenAttempt, OpenScope> {
+  readonly state = new RunState({ runId, identity, root })
+  /** What was told to the driver, in order. */
+  readonly told: string[] = []
+  readonly asks: Ask[] = []
+
+  constructor() {
+    this.apply({
+      k: 'run.started',
+      at: 1,
+      status: 'running',
+      name: 'pay',
+      definition: {},
+      definitionHash: root.definitionHash,
+      input: null,
+      inputHash: sha256Hex('null'),
+      base: 'GENESIS',
+      principal: { kind: 'owner' }
+    })
+  }
+
+  /** Counts and applies the entry of a draft, and gives it back. */
+  apply(draft: EntryDraft, receiptHash?: Hash): JournalEntry {
+    const entry = { run: runId, n: this.state.entries, ...draft } as JournalEntry
+    this.state.take(entry, sha256Hex(`${entry.n}`), receiptHash)
+    apply(this.state, entry, this)
+    return entry
+  }
+
+  ask(ask: Ask): void {
+    this.asks.push(ask)
+  }
+
+  /** An attempt that a chart asks for. */
+  open(path: string = place.path, attempt = 1, options: NodeOptions = {}): OpenAttempt {
+    const ask: AttemptAsk = {
+      kind: 'attempt',
+      path,
+      step: 1,
+      attempt,
+      block: 'pay',
+      provider: null,
+      request: testRequest(null),
+      options,
+      sideEffects: 'non_idempotent'
+    }
+    takeAsk(this.state, ask, this)
+    const opened = this.state.attempts.get(path)
+    if (opened === undefined) throw new Error('no attempt')
+    return opened
+  }
+
+  /** An overlay that a chart asks for. */
+  openScope(path: string): OpenScope {
+    const opened = { kind: 'scope.open', path, step: 1, attempt: 1, block: 'all' } as const
+    takeAsk(this.state, { ...opened, request: testRequest(null), outermost: true }, this)
+    const scope = this.state.scopes.get(path)
+    if (scope === undefined) throw new Error('no overlay')
+    return scope
+  }
+
+  attempt(ask: AttemptAsk, at: number, earlier: Past | undefined): OpenAttempt {
+    const unitId = unitIdOf(runId, ask.path, ask.step)
+    return { ask, block, unitId, at, past: new Past(ask, { earlier }), waits: new Map() }
+  }
+
+  scope(ask: OpenScope['ask'], at: number, outer: OpenScope | undefined): OpenScope {
+    return { ask, at, outer, outside: new Outside(), closing: undefined }
+  }
+
+  deliver(path: string, event: { readonly type: string }): void {
+    const errands = this.state.errandsAt(path)
+    if (errands === undefined) this.told.push(`${event.type} ${path}`)
+    else errands.deliver(event as Parameters<typeof errands.deliver>[0])
+  }
+
+  calledOff(key: string): void {
+    this.told.push(`called off ${key}`)
+  }
+
+  closed({ ask }: OpenAttempt): void {
+    this.told.push(`closed ${ask.path}`)
+  }
+
+  ended({ ask }: OpenScope): void {
+    this.told.push(`ended ${ask.path}`)
+  }
+
+  waits(): void {}
+  answered(): void {}
+  rewound(): void {}
+  settled(): void {}
+
+  /** What the state says, as plain data. */
+  plain(): unknown {
+    const { state } = this
+    return JSON.parse(
+      JSON.stringify({
+        totals: [state.entries, state.at, state.journalHash, state.steps, state.receipts.save()],
+        attempts: [...state.attempts].map(([path, { at, past, waits }]) => [
+          path,
+          at,
+          past.entries(),
+          [...waits]
+        ]),
+        pasts: [...(state.pasts ?? [])].map(([path, past]) => [path, past.entries()]),
+        waits: [state.waits.all(), state.waits.askings(), [...state.waiting]],
+        asked: [[...state.timers], [...state.decisions], [...state.scopeEnds]],
+        scopes: [...state.scopes].map(([path, { outside, closing }]) => [
+          path,
+          outside.left(() => undefined),
+          outside.deferred,
+          closing?.decided
+        ]),
+        ends: [state.landed, state.inDoubt, state.cancelled, state.settled],
+        flags: [state.isParked, state.isFinished]
+      })
+    )
+  }
+}
