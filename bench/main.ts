@@ -1,8 +1,10 @@
 /**
  * The benchmark suite: `npm run bench`, `npm run bench -- steps.64` for the rows whose names
- * contain that, `--json` for one object per row, `--full` for the sizes of docs/performance.md.
+ * contain that, `--json` for one object per row, `--full` for the sizes of docs/performance.md,
+ * `--against DIRECTORY` for `--pairs` with another build, a checkout that was built.
  */
 import { parseArgs } from 'node:util'
+import { comparedHeader, comparedLine, comparedWith } from './against.js'
 import { groups } from './groups/index.js'
 import { type Group, type Row, reaches } from './row.js'
 
@@ -12,7 +14,9 @@ const { values, positionals } = parseArgs({
     json: { type: 'boolean', default: false },
     full: { type: 'boolean', default: false },
     list: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '5' }
+    rounds: { type: 'string', default: '5' },
+    against: { type: 'string' },
+    pairs: { type: 'string', default: '5' }
   }
 })
 
@@ -31,11 +35,29 @@ if (values.list) {
   process.exit(0)
 }
 
-if (!values.json) process.stdout.write(`${header()}\n`)
-for (const group of wanted) {
-  const rows = await group.measure({ full: values.full, rounds: Number(values.rounds) })
-  for (const row of rows.filter(({ name }) => isWanted(name))) {
-    process.stdout.write(`${values.json ? JSON.stringify(rounded(row)) : line(row)}\n`)
+if (values.against === undefined) await measure()
+else compare(values.against)
+
+async function measure(): Promise<void> {
+  if (!values.json) process.stdout.write(`${header()}\n`)
+  for (const group of wanted) {
+    const rows = await group.measure({ full: values.full, rounds: Number(values.rounds) })
+    for (const row of rows.filter(({ name }) => isWanted(name))) {
+      process.stdout.write(`${values.json ? JSON.stringify(rounded(row)) : line(row)}\n`)
+    }
+  }
+}
+
+/** Ends with exit code 1 when a row is worse than that of the other build. */
+function compare(directory: string): void {
+  if (!values.json) process.stdout.write(`${comparedHeader}\n`)
+  for (const { rows } of wanted) {
+    const names = rows.filter(isWanted)
+    const options = { full: values.full, pairs: Number(values.pairs) }
+    for (const row of comparedWith(directory, names, options)) {
+      process.stdout.write(`${values.json ? JSON.stringify(row) : comparedLine(row)}\n`)
+      if (row.isWorse) process.exitCode = 1
+    }
   }
 }
 

@@ -40,14 +40,14 @@ async function checked(runtime: WiredRuntime): Promise<Row[]> {
   }
   const floor = median(floors)
   return [
-    against('verify', median(verified), { floor, target: 0.5, unit: 'receipts/s' }),
+    against('verify', median(verified), { floor, target: 0.75, unit: 'receipts/s' }),
     {
       name: 'replay',
       value: median(replayed),
       unit: 'receipts/s',
       floor: null,
       ratio: null,
-      target: 4_000,
+      target: 6_000,
       better: 'higher'
     },
     {

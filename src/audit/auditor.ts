@@ -58,7 +58,8 @@ export class Auditor {
   readonly #recorded = new Map<string, RecordedCode>()
   /** Runs that are not done again, by the reason. */
   readonly #skippedRuns = new Map<string, number>()
-  readonly #profiles = new Map<string, number>()
+  /** By their text, as JSON.stringify writes it. */
+  readonly #profiles = new Map<string, { readonly name: string; count: number }>()
   readonly #state = new StateLog()
   readonly #compensations: Compensations
   /** Of the trusted code whose receipt was read last. */
@@ -80,7 +81,7 @@ export class Auditor {
   }
 
   get reexecutedByProfile(): Readonly<Record<string, number>> {
-    return Object.fromEntries(this.#profiles)
+    return Object.fromEntries([...this.#profiles.values()].map(({ name, count }) => [name, count]))
   }
 
   /** Says what is left open; to be called once, at the end. */
@@ -174,7 +175,8 @@ export class Auditor {
 
   async #recordedOf(entry: RunStarted): Promise<RecordedCode> {
     const { definition, definitionHash, pins = null } = entry
-    const text = canonicalize([definition, definitionHash, pins as Json])
+    // Only to find it again: another order of keys would be looked up once more.
+    const text = JSON.stringify([definition, definitionHash, pins])
     const known = this.#recorded.get(text)
     if (known !== undefined) return known
     const recorded = await this.#options.code.recorded(entry)
@@ -309,12 +311,17 @@ export class Auditor {
   }
 
   #count(profile: Json): void {
-    const name = canonicalize(profile)
+    this.reexecuted += 1
+    const text = JSON.stringify(profile)
+    const known = this.#profiles.get(text)
+    if (known !== undefined) {
+      known.count += 1
+      return
+    }
+    this.#profiles.set(text, { name: canonicalize(profile), count: 1 })
     if (!isOurs(profile)) {
       this.notChecked.say(`${profileChange(profile)} (compared all the same)`)
     }
-    this.reexecuted += 1
-    this.#profiles.set(name, (this.#profiles.get(name) ?? 0) + 1)
   }
 
   // Packages are measured, and the kernel is part of this program.

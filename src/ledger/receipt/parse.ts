@@ -189,6 +189,12 @@ export function readCanonical(text: string): CanonicalValue | undefined {
   }
 }
 
+/** Canonical JSON of a value that JSON text was parsed to: mostly at a fifth of the price. */
+export function canonicalOfParsed(value: Json): string {
+  const text = hasSortedKeys(value, 0) ? JSON.stringify(value) : ''
+  return text === '' || text.includes('\\ud') ? canonicalize(value) : text
+}
+
 /**
  * A quick proof that text is canonical: V8 writes strings and numbers as RFC 8785 does, and keys in
  * the order in which they stood, so only that order is left to check. Escaped surrogates and keys

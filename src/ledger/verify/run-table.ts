@@ -1,5 +1,6 @@
-import { canonicalize, type RunId, sha256 } from '../../core/index.js'
+import { type RunId, sha256 } from '../../core/index.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
+import { canonicalOfParsed } from '../receipt/parse.js'
 import { IdTable } from './id-table.js'
 import { addVisit } from './visit-sum.js'
 
@@ -132,7 +133,7 @@ const statuses: readonly RunStatus[] = ['running', 'waiting', 'done', 'failed', 
 export function recordDigest(record: RunRecord | undefined): string | undefined {
   if (record === undefined) return undefined
   const { status, updatedAt, started, last } = record
-  const hash = (value: RunRecord['last']) => sha256(canonicalize(value))
+  const hash = (value: RunRecord['last']) => sha256(canonicalOfParsed(value))
   return digestOf({ status, updatedAt, started: hash(started), last: hash(last) }).toString('hex')
 }
 
