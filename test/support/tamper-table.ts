@@ -60,7 +60,7 @@ export const tamperings: readonly Tampering[] = [
   }),
   lines('the result text', 'O', lie, caught('resultHash')),
   lines('the journal of all runs', 'J', lie, {
-    verify: 'derived.run',
+    verify: 'journalHash',
     opened: { field: 'journal.inputHash', mode: 'safe' },
     exception: openJournal
   }),
@@ -76,7 +76,7 @@ export const tamperings: readonly Tampering[] = [
   },
   {
     name: 'the journal of all runs, with their derived records gone',
-    // By the bytes alone nothing fails: only executing again compares journals with signed hashes.
+    verify: 'journalHash',
     opened: { field: 'journal.inputHash', mode: 'safe' },
     exception: openJournal,
     async alter(store, identity) {

@@ -17,7 +17,6 @@ import type { GivenNote, VerificationReport } from '../verify/report.js'
 import { verifyLedger } from '../verify/verify.js'
 import type { SnapshotLine } from './format.js'
 import { History, type SnapshotRelation } from './history.js'
-import { JournalHashes } from './journal-hashes.js'
 import { OpenRuns } from './open-runs.js'
 import type { SnapshotReader } from './read.js'
 
@@ -74,7 +73,6 @@ class Filling {
   readonly #scan: ChainScan
   readonly #publicKeys: PublicKey[]
   readonly #open = new OpenRuns()
-  readonly #journals = new JournalHashes()
   readonly #listed: string[] = []
   /** Hashes of bodies that records say are values of their own, and that did not come yet. */
   readonly #named = new Set<Hash>()
@@ -126,8 +124,6 @@ class Filling {
       this.#scan.next(key, Buffer.from(text))
       for (const item of parseRecord(key, text).items) {
         this.#open.add(item)
-        const wrong = this.#journals.add(item)
-        if (wrong !== undefined) this.#snapshot.refuse(wrong)
         for (const hash of item.largeBlobs) this.#named.add(hash)
       }
     } catch (error) {

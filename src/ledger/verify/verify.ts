@@ -16,6 +16,7 @@ import type { Store } from '../stores/port.js'
 import { DerivedCheck } from './derived-check.js'
 import { checkHead, checkStateEntries } from './end-checks.js'
 import { CheckedBodies } from './item-bodies.js'
+import { JournalHashes, type JournalLines, signedJournal } from './journal-hashes.js'
 import { NoteCheck } from './notes.js'
 import { ChainMemory, checkReceipt, different } from './receipt-check.js'
 import type {
@@ -63,6 +64,7 @@ class Verification {
   readonly #fold: StateFold
   readonly #memory = new ChainMemory()
   readonly #runs = new RunCheck()
+  readonly #journals = new JournalHashes()
   readonly #notes: NoteCheck
   readonly #signatures = new SignatureWindow<VerificationFailure>()
   #derived: DerivedCheck | undefined
@@ -126,12 +128,13 @@ class Verification {
         const bodies = new CheckedBodies(store, this.#keys, item)
         const index = this.#fold.tip.receipts
         const values = this.#journal(item)
+        const lines = this.#journals.take(item, values)
         if (this.#options.onItem !== undefined) await this.#item(item, values)
         if (item.receipt !== undefined) {
-          await this.#receipt(item, bodies, header.seq, ordinal)
+          await this.#receipt(item, { bodies, lines, commitSeq: header.seq, ordinal })
           ordinal += 1
         }
-        if (item.evidence !== undefined) await this.#evidenceRecord(item.evidence, bodies)
+        if (item.evidence !== undefined) await this.#evidenceRecord(item.evidence, bodies, lines)
         const problem = bodies.problem()
         if (problem !== undefined) throw new Stop({ index, commit: this.#commits, ...problem })
         this.#withheld += bodies.withheld
@@ -179,9 +182,17 @@ class Verification {
 
   async #receipt(
     item: RecordItem,
-    bodies: CheckedBodies,
-    commitSeq: number,
-    ordinal: number
+    {
+      bodies,
+      lines,
+      commitSeq,
+      ordinal
+    }: {
+      readonly bodies: CheckedBodies
+      readonly lines: JournalLines
+      readonly commitSeq: number
+      readonly ordinal: number
+    }
   ): Promise<void> {
     const stored = item.receipt
     if (stored === undefined) return
@@ -193,6 +204,7 @@ class Verification {
       key,
       text: text === undefined && after !== undefined ? bodies.resolve(after) : text
     }))
+    this.#require(lines.problem(signedJournal(receipt)))
     if (onReceipt !== undefined) {
       const seen = this.#seen(item, receipt, { bodies, textOf })
       const problem = await onReceipt({ ...seen, commitSeq, changes: changed })
@@ -243,7 +255,7 @@ class Verification {
     }
   }
 
-  async #evidenceRecord(text: string, bodies: CheckedBodies): Promise<void> {
+  async #evidenceRecord(text: string, bodies: CheckedBodies, lines: JournalLines): Promise<void> {
     const parsed = parseEvidence(text)
     if (!parsed.ok) this.#fail({ ...parsed.problem, field: `evidence.${parsed.problem.field}` })
     const evidence = parsed.record
@@ -253,7 +265,8 @@ class Verification {
         different('evidence.publicKey', evidence.publicKey, tip.publicKey) ??
         different('evidence.evidenceHash', evidence.evidenceHash, parsed.computedHash) ??
         different('evidence.head.seq', evidence.head.seq, tip.receipts) ??
-        different('evidence.head.receiptHash', evidence.head.receiptHash, tip.receiptHash)
+        different('evidence.head.receiptHash', evidence.head.receiptHash, tip.receiptHash) ??
+        lines.problem(evidence.journalHash)
     )
     bodies.checkValue(evidence.inputPayload.payload)
     await this.#signed(evidence.evidenceHash, evidence)
