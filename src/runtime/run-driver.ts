@@ -1,7 +1,7 @@
 import type { RunEnd, RunPump } from '../block/index.js'
 import { type RunId, TallyError } from '../core/index.js'
 import { isEnded } from './ended.js'
-import { LeftBehind } from './left-behind.js'
+import { OrphanedEffects } from './orphaned-effects.js'
 import { type Driven, rebuildRun, saveCheckpoint } from './parked-run.js'
 import { RestingRuns } from './resting-runs.js'
 import type { RunEntry } from './run-entry.js'
@@ -20,12 +20,12 @@ export class RunDriver {
   readonly store: RunStore
   /** Those that cannot be resumed here. */
   readonly resting: RestingRuns
-  readonly leftBehind: LeftBehind
+  readonly orphanedEffects: OrphanedEffects
 
   constructor(store: RunStore) {
     this.store = store
     this.resting = new RestingRuns(store.parts)
-    this.leftBehind = new LeftBehind(store.parts)
+    this.orphanedEffects = new OrphanedEffects(store.parts)
   }
 
   /** The entry of a run of the ledger: its result if it has ended, its due time otherwise. */
@@ -74,7 +74,7 @@ export class RunDriver {
     const { store, resting } = this
     const { runId } = entry
     this.#setDue(entry, null)
-    await this.leftBehind.told()
+    await this.orphanedEffects.announced()
     const host = store.hostOf(entry)
     const driven = await resting.resuming(entry, () => rebuildRun(runId, { ...store.parts, host }))
     this.drive(entry, driven)

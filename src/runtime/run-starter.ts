@@ -141,8 +141,8 @@ export class RunStarter {
   /** What to await before a run begins; undefined when it may begin now (W11, D9). */
   #untilReady({ root }: Compiled): Promise<void> | undefined {
     const { journal, turns } = this.#store.parts.host
-    const telling = this.#driver.leftBehind.told()
-    if (telling !== undefined || !root.isUnit) return telling
+    const announcing = this.#driver.orphanedEffects.announced()
+    if (announcing !== undefined || !root.isUnit) return announcing
     // A single step may go all its way without another look at these.
     if (isFarAhead(journal)) return journal.durable(Number.MAX_SAFE_INTEGER)
     return turns.yield()

@@ -8,14 +8,14 @@ import type { Registry } from './registry.js'
  * Tells providers what earlier processes have left unfinished, before this one does anything: a
  * giver of nonces, for one, has to know which of them are taken (semantics.md W11).
  *
- * Owns: whether that was done. When it fails, whatever waited for it fails, and the next try asks
+ * Owns: whether that was done. When it fails, what waited for it fails, and the next try asks
  * again.
  */
-export class LeftBehind {
+export class OrphanedEffects {
   readonly #ledger: Pick<Ledger, 'runs' | 'journals'>
   readonly #registry: Pick<Registry, 'recovering'>
-  #telling: Promise<void> | undefined
-  #isTold: boolean
+  #announcing: Promise<void> | undefined
+  #isAnnounced: boolean
 
   constructor(options: {
     readonly ledger: Pick<Ledger, 'runs' | 'journals'>
@@ -23,19 +23,19 @@ export class LeftBehind {
   }) {
     this.#ledger = options.ledger
     this.#registry = options.registry
-    this.#isTold = this.#registry.recovering().length === 0
+    this.#isAnnounced = this.#registry.recovering().length === 0
   }
 
   /** Undefined when there is nothing to wait for. */
-  told(): Promise<void> | undefined {
-    if (this.#isTold) return undefined
-    this.#telling ??= this.#tell().finally(() => {
-      this.#telling = undefined
+  announced(): Promise<void> | undefined {
+    if (this.#isAnnounced) return undefined
+    this.#announcing ??= this.#announce().finally(() => {
+      this.#announcing = undefined
     })
-    return this.#telling
+    return this.#announcing
   }
 
-  async #tell(): Promise<void> {
+  async #announce(): Promise<void> {
     const unfinished: RunId[] = []
     for await (const record of this.#ledger.runs()) {
       if (!isEnded(record)) unfinished.push(record.runId)
@@ -43,7 +43,7 @@ export class LeftBehind {
     for (const provider of this.#registry.recovering()) {
       await provider.recover?.(this.#journals(unfinished, provider.recoversFrom))
     }
-    this.#isTold = true
+    this.#isAnnounced = true
   }
 
   async *#journals(
