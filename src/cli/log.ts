@@ -44,7 +44,8 @@ function rangeOf({ last, from, to, all, run }: LogOptions) {
   return { ...first, ...end, ...(isWhole && last === undefined ? {} : { last: count }) }
 }
 
-function receiptLine({ output }: Frame, { index, receipt, result }: ReceiptView): Text {
+function receiptLine({ output }: Frame, view: ReceiptView): Text {
+  const { index, receipt, result, problem } = view
   const { receiptHash, intent, inputPayload, timestamp } = receipt
   const { paint } = output
   const at = timeText(timestamp * MILLISECONDS)
@@ -55,6 +56,6 @@ function receiptLine({ output }: Frame, { index, receipt, result }: ReceiptView)
     at,
     paint('bold', intent),
     run,
-    paint('dim', shortValue(result))
+    problem === undefined ? paint('dim', shortValue(result)) : paint('red', problem)
   ])
 }

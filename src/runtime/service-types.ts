@@ -76,6 +76,8 @@ export interface ReceiptView {
   readonly result: Json
   /** Bodies that are not there: `payload`, `result`. */
   readonly withheld: readonly string[]
+  /** In a list: code of what keeps its result from being shown, which is null then. */
+  readonly problem?: string
 }
 
 export interface JournalLine {

@@ -52,7 +52,7 @@ import type {
   ServiceStatus,
   ServiceStreams
 } from './service-types.js'
-import { journalLines, receiptView, runLine, runView } from './views.js'
+import { journalLines, receiptLine, receiptView, runLine, runView } from './views.js'
 
 export interface ServiceParts {
   readonly ledger: Ledger
@@ -205,7 +205,7 @@ function streamsOf(parts: ServiceParts): Streams {
       const from = params.optionalCount('from') ?? Math.max(0, receipts - (last ?? receipts))
       const to = params.optionalCount('to') ?? receipts
       params.end()
-      for await (const stored of ledger.receipts({ from, to })) yield receiptView(stored)
+      for await (const stored of ledger.receipts({ from, to })) yield receiptLine(stored)
     },
     journal: async function* (params) {
       const id = lastOf(params, params.text('id'))

@@ -1,5 +1,5 @@
 import type { Response } from '../block/index.js'
-import { type Hash, type Json, type RunId, TallyError } from '../core/index.js'
+import { type ErrorCode, type Hash, type Json, type RunId, TallyError } from '../core/index.js'
 import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../ledger/index.js'
 import { isEnded, waitsOf } from './ended.js'
 import type { Runs } from './runs.js'
@@ -62,9 +62,21 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
   }
 }
 
+/** Throws `run.result_forged`. */
 export function receiptView(stored: StoredReceipt): ReceiptView {
-  const { index, commitSeq, receipt, writeSet, payloadText, resultText } = stored
   checkReceiptResult(stored)
+  return viewOf(stored)
+}
+
+/** {@link receiptView} in a list: a forged result is named, and keeps no other from being shown. */
+export function receiptLine(stored: StoredReceipt): ReceiptView {
+  const view = viewOf(stored)
+  const problem: ErrorCode = 'run.result_forged'
+  return stored.isResultSigned ? view : { ...view, result: null, problem }
+}
+
+function viewOf(stored: StoredReceipt): ReceiptView {
+  const { index, commitSeq, receipt, writeSet, payloadText, resultText } = stored
   const bodies = { payload: payloadText, result: resultText }
   const withheld = Object.entries(bodies).filter(([, text]) => text === undefined)
   return {

@@ -6,6 +6,7 @@ import { holdStore, importSnapshot, mainIdentity } from '../../src/ledger/index.
 import {
   createRuntime,
   openReader,
+  type ReceiptView,
   type RuntimeOptions,
   verifyLocation,
   type WiredRuntime
@@ -157,6 +158,29 @@ describe.each(tamperings)('L12: with $name altered', (tampering) => {
         lines.push(line)
       }
       expect(isForged(lines)).toBe(false)
+    } finally {
+      await tally.close()
+    }
+  })
+
+  it('a list of receipts has all of them, and names a forged result', async () => {
+    const tally = await openedAgain(await altered(tampering), tampering)
+    try {
+      const lines: ReceiptView[] = []
+      const { signal } = new AbortController()
+      const listed = async () => {
+        const given = { method: 'receipts', params: {}, signal }
+        for await (const line of tally.service(given) as AsyncIterable<ReceiptView>)
+          lines.push(line)
+        return lines.length
+      }
+      const count = await shownOr(listed)
+      expect(isForged(lines)).toBe(false)
+      // Whole records are listed; a record that cannot be read ends the list with its code.
+      if (typeof count === 'number') expect(count).toBe(tally.ledger.state().receipts)
+      const problems = lines.flatMap(({ problem = [] }) => problem)
+      const hasForged = tampering.verify === 'resultHash'
+      expect([...new Set(problems)]).toEqual(hasForged ? ['run.result_forged'] : [])
     } finally {
       await tally.close()
     }
