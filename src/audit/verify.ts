@@ -1,6 +1,7 @@
 import { elapsedMs, type IdentityId, TallyError } from '../core/index.js'
 import {
   type GivenNote,
+  type KeptPlace,
   type Store,
   type VerificationReport as StructuralReport,
   storedMarks,
@@ -22,6 +23,8 @@ export interface DeepVerifyOptions {
   readonly executions?: number
   /** Notes from outside the ledger's own directory (P5). */
   readonly notes?: readonly GivenNote[]
+  /** Where the ledger stood when it was closed last (K10). */
+  readonly kept?: KeptPlace | undefined
 }
 
 /**
@@ -31,7 +34,7 @@ export interface DeepVerifyOptions {
  */
 export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<VerificationReport> {
   const began = elapsedMs()
-  const { store, identity, code, notes = [], executions = 1 } = options
+  const { store, identity, code, notes = [], kept, executions = 1 } = options
   const isWanted = options.reexecute ?? code !== undefined
   if (isWanted && code === undefined) throw new TallyError('audit.no_code', {})
   const auditor =
@@ -42,6 +45,7 @@ export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<Veri
     store,
     identity,
     notes,
+    kept,
     ...(hooks === undefined ? {} : hooks.hooks)
   })
   const isMoved = before !== tipOf(store, identity)

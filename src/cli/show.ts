@@ -59,6 +59,7 @@ function showRun(frame: Frame, view: RunView): void {
   if (view.receiptHash !== null) output.line(text`receipt    ${view.receiptHash}`)
   if (view.due !== null) output.line(text`resumes    ${timeText(view.due)}`)
   for (const line of waitLines(frame, id, view.waits)) output.line(line)
+  for (const one of view.notChecked) output.line(text`${paint('yellow', 'not checked')} ${one}`)
 }
 
 async function showJournal(frame: Frame, client: Session['client'], id: string): Promise<void> {

@@ -73,6 +73,7 @@ export type {
   GivenNote,
   HookVerdict,
   ItemHook,
+  KeptPlace,
   ReceiptHook,
   SealedBody,
   StateView,

@@ -10,7 +10,7 @@ import {
   type JsonObject,
   TallyError
 } from '../core/index.js'
-import { type Ledger, readIfPresent, replaceFile } from '../ledger/index.js'
+import { type KeptPlace, type Ledger, readIfPresent, replaceFile } from '../ledger/index.js'
 
 const FORMAT = 'tally-integrity/1'
 
@@ -84,6 +84,14 @@ export class IntegrityLock {
     return causeOf('runtime.integrity_lock', `the lock itself was changed${members}`)
   }
 
+  /** What a verification compares the chain with; undefined where there is no lock. */
+  async kept(): Promise<KeptPlace | undefined> {
+    const text = this.#path === undefined ? undefined : await readIfPresent(this.#path)
+    if (text === undefined) return undefined
+    const record = parseLock(text)
+    return record !== undefined && this.#encode(record) === text ? record : null
+  }
+
   async #difference(record: IntegrityRecord): Promise<IntegrityCause | undefined> {
     const { receipts, receiptHash, headRoot, codeHashes, kernel } = record
     const wrong = (problem: string) => causeOf('runtime.integrity_lock', problem)
@@ -101,7 +109,8 @@ export class IntegrityLock {
     if (head === headRoot) return undefined
     const installed = canonicalize(await this.#codeHashes())
     const before = canonicalize(codeHashes)
-    const code = installed === before ? '' : `; installed is ${installed}, and was ${before}`
+    const code =
+      !this.isKeyed || installed === before ? '' : `; installed is ${installed}, and was ${before}`
     return wrong(`the head root is ${head}, and was ${headRoot}${code}`)
   }
 
@@ -184,6 +193,15 @@ export async function readRollback(
   const text = await readIfPresent(lockPath(realPath, ledger.identity))
   const record = text === undefined ? undefined : parseLock(text)
   return record === undefined ? undefined : rollbackOf(record, ledger.receipts)
+}
+
+/** {@link IntegrityLock.kept} without the key, so that its code is not checked. */
+export async function readKept(
+  realPath: string,
+  identity: IdentityId
+): Promise<KeptPlace | undefined> {
+  const text = await readIfPresent(lockPath(realPath, identity))
+  return text === undefined ? undefined : (parseLock(text) ?? null)
 }
 
 /** Takes the lock away: the next one who opens the ledger for writing makes a new one. */

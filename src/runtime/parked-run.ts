@@ -38,13 +38,16 @@ export function saveCheckpoint(
 
 /**
  * Rebuilds a run from its journal, beginning at its checkpoint if there is one that fits.
- * Throws `run.not_found`, `run.code_missing`, `run.definition_changed`.
+ * Throws `ledger.safe_mode`, `run.not_found`, `run.code_missing`, `run.definition_changed`.
  */
 export async function rebuildRun(
   runId: RunId,
   options: { readonly ledger: Ledger; readonly registry: Registry; readonly host: PumpHost }
 ): Promise<Driven> {
   const { ledger, registry, host } = options
+  const { mode, cause } = ledger.state()
+  // What it would show first may be what the ledger is in safe mode for (L12, K10).
+  if (mode === 'safe') throw new TallyError('ledger.safe_mode', { problem: cause?.message ?? '' })
   const started = await firstEntry(ledger, runId)
   const { root, compiled, block } = await preparedFor(runId, started, registry)
   const checkpoint = parseCheckpoint(ledger.checkpoint(runId), {

@@ -6,6 +6,7 @@ import type { Signer } from '../identity/index.js'
 import {
   type GivenNote,
   holdForReading,
+  type KeptPlace,
   mainIdentity,
   type OwnerHandler,
   openLedger,
@@ -13,6 +14,7 @@ import {
   type Store,
   writeSnapshot
 } from '../ledger/index.js'
+import { IntegrityLock, readKept } from './integrity-lock.js'
 import type { Registrations, Registry } from './registry.js'
 import { serve } from './service.js'
 import type { OpenRuns, RunReadiness } from './upgrade-check.js'
@@ -40,6 +42,7 @@ export async function openReader(
 ): Promise<LedgerReader> {
   const held = await holdForReading(location)
   const { store } = held
+  const { realPath } = held.location
   try {
     const identity = identityOf(held, options)
     const ledger = await openLedger({
@@ -48,12 +51,17 @@ export async function openReader(
       signer: noSigner,
       readOnly: true
     })
+    const parts = { ledger, realPath, kernel: ANY_KERNEL, codeHashes: async () => ({}) }
+    const cause = await new IntegrityLock({ ...parts, isKeyed: false })
+      .check()
+      .catch(() => undefined)
+    if (cause !== undefined && ledger.state().mode !== 'safe') ledger.enterSafeMode(cause)
     const service = serve({
       ledger,
-      location: held.location.realPath,
+      location: realPath,
       isFollower: held.location.marker.followers?.includes(identity) ?? false,
       exports: ({ path }) => writeSnapshot({ store, identity, path: resolve(path), note: null }),
-      verify: ({ notes }) => verifyStore({ store, identity, notes, code: undefined })
+      verify: ({ notes }) => verifyStore({ store, identity, notes, code: undefined, realPath })
     })
     return {
       service,
@@ -67,6 +75,9 @@ export async function openReader(
     throw error
   }
 }
+
+/** A reader does nothing that a kernel rules on. */
+const ANY_KERNEL = 'Infinity'
 
 /**
  * Verifies the ledger of a location by its bytes alone, also one that does not open; with the code
@@ -145,14 +156,22 @@ async function verifyStore(options: {
 }): Promise<VerificationReport> {
   const { code: registrations, realPath, ...rest } = options
   const { verifyLedgerDeep } = await import('../audit/index.js')
-  if (registrations === undefined) return verifyLedgerDeep(rest)
+  const kept = realPath === undefined ? undefined : await readKept(realPath, rest.identity)
+  if (registrations === undefined) return withLock(await verifyLedgerDeep({ ...rest, kept }), kept)
   const { identity } = rest
   const { registry, close } = await codeOf(registrations, { identity, location: realPath })
   try {
-    return await verifyLedgerDeep({ ...rest, code: registry })
+    return withLock(await verifyLedgerDeep({ ...rest, kept, code: registry }), kept)
   } finally {
     await close()
   }
+}
+
+/** A lock that was compared without the key may be another one. */
+function withLock(report: VerificationReport, kept: KeptPlace | undefined): VerificationReport {
+  if (kept === undefined || kept === null) return report
+  const code = 'code of the integrity lock: it needs the key'
+  return { ...report, notChecked: [...report.notChecked, code] }
 }
 
 /** What is registered, with the kernel and the packages of a location. */

@@ -116,6 +116,7 @@ export class WiredRuntime implements Runtime {
       store,
       identity: this.ledger.identity,
       code: registry,
+      kept: () => this.#lock.kept(),
       found: (difference) => this.#found(difference)
     })
     const { ledger, packages, audit, runsOf: runs } = this

@@ -63,6 +63,8 @@ export interface RunView extends RunSummary {
   readonly receiptHash: Hash | null
   /** In memory now, and going on. */
   readonly live: boolean
+  /** What of it could not be compared with what is signed, in words (L12). */
+  readonly notChecked: readonly string[]
 }
 
 export interface ReceiptView {

@@ -93,6 +93,17 @@ function isAboutRun(value: unknown): boolean {
   return String((value as { readonly k?: unknown }).k).startsWith('run.')
 }
 
+/** What of a run is shown as it stands there: nobody can tell it from what was written. */
+export function uncheckedOf(
+  ledger: Pick<Ledger, 'hasKey' | 'state'>,
+  { status }: Pick<RunRecord, 'status'>
+): readonly string[] {
+  const { mode, cause } = ledger.state()
+  const unsafe = mode === 'safe' ? [`the ledger is in safe mode: ${cause?.message}`] : []
+  if (ledger.hasKey || status === 'done') return unsafe
+  return [...unsafe, 'the journal of the run: what authenticates it needs the blob key']
+}
+
 /** Why the waits of a run cannot be shown in a list; undefined where they can. */
 export async function problemOf(
   ledger: ShownLedger,

@@ -8,7 +8,7 @@ import {
   verifyLedgerDeep
 } from '../audit/index.js'
 import type { Hash, IdentityId } from '../core/index.js'
-import type { GivenNote, Store } from '../ledger/index.js'
+import type { GivenNote, KeptPlace, Store } from '../ledger/index.js'
 
 export interface VerifyOptions {
   /** Does every run again with the registered code. Default true. */
@@ -21,18 +21,22 @@ export interface VerifyOptions {
 
 /** The audit room over one opened ledger and what is registered. */
 export interface RuntimeAudit {
-  verify(options: VerifyOptions): Promise<VerificationReport>
+  /** With the lock, unless that is what is being recovered. */
+  verify(options: VerifyOptions, checks?: { readonly lock: boolean }): Promise<VerificationReport>
   replayReceipt(which: Hash | number): Promise<ReceiptReplay | undefined>
   reconstructState(upTo: number): ReturnType<typeof reconstructState>
 }
 
 export function auditOf({
   found,
+  kept: keptIn,
   ...parts
 }: {
   readonly store: Store
   readonly identity: IdentityId
   readonly code: CodeSource
+  /** Where the ledger stood when it was closed last. */
+  kept(): Promise<KeptPlace | undefined>
   /** Hears of what came out otherwise, before the report is given. */
   found(difference: Difference): Promise<void>
 }): RuntimeAudit {
@@ -43,8 +47,10 @@ export function auditOf({
     return report
   }
   return {
-    verify: async ({ notes = [], reexecute = true, ...options }) =>
-      told(await verifyLedgerDeep({ ...parts, ...options, reexecute, notes: notes.map(given) })),
+    verify: async ({ notes = [], reexecute = true, ...options }, { lock } = { lock: true }) => {
+      const checked = { kept: lock ? await keptIn() : undefined, notes: notes.map(given) }
+      return told(await verifyLedgerDeep({ ...parts, ...options, ...checked, reexecute }))
+    },
     replayReceipt: async (which) => {
       const replayed = await replayReceipt({ ...parts, which })
       return replayed === undefined ? undefined : told(replayed)

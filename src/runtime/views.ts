@@ -4,7 +4,7 @@ import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../ledg
 import { isEnded, waitsOf } from './ended.js'
 import type { Runs } from './runs.js'
 import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
-import { checkReceiptResult, checkShown, problemOf } from './shown.js'
+import { checkReceiptResult, checkShown, problemOf, uncheckedOf } from './shown.js'
 
 /** Stored records as plain JSON for those who ask: what the service's methods return. */
 
@@ -58,7 +58,8 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
     input,
     response: isEnded(record) ? response : null,
     receiptHash: completed?.receipt.receiptHash ?? null,
-    live: runs?.isLive(id) ?? false
+    live: runs?.isLive(id) ?? false,
+    notChecked: uncheckedOf(ledger, record)
   }
 }
 

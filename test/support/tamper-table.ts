@@ -8,7 +8,7 @@ const openJournal = 'journal of an open run without the key'
 type Told = Pick<Tampering, 'verify' | 'opened' | 'exception'>
 
 /** Keys of all derived records: what is left are source records. */
-const derivedKeys = /\/(derived$|(index|chain|run|visits|tile|page|checkpoint)\/)/
+export const derivedKeys = /\/(derived$|(index|chain|run|visits|tile|page|checkpoint)\/)/
 
 /** One way to alter a ledger, by somebody who has the disk and not the key. */
 export interface Tampering {

@@ -50,7 +50,7 @@ export async function answer(
         return followRun(frame, session, { ...following, events })
       }
     }
-    wait = await waitOf(session, options)
+    wait = await waitOf(frame, session, options)
     showAnswer(frame, { runId, wait, action })
   } catch (error) {
     await session.close()
@@ -84,6 +84,7 @@ async function earlierCommand(
 }
 
 async function waitOf(
+  { output }: Frame,
   { client }: Session,
   options: {
     readonly runId: string
@@ -93,7 +94,8 @@ async function waitOf(
   }
 ): Promise<Wait> {
   const { runId, token, action, isMeant } = options
-  const { waits, status, live } = await client.request('show', { id: runId })
+  const { waits, status, live, notChecked } = await client.request('show', { id: runId })
+  for (const one of notChecked) output.log(text`not checked: ${one}`)
   if (status === 'running' && !live) {
     const problem = `it was interrupted; take it up first with "tally resume ${runId}"`
     throw new TallyError('cli.no_wait', { runId, problem })

@@ -1,3 +1,4 @@
+import type { Hash } from '../../core/index.js'
 import { headRootOf, type Tip } from '../chain/tip.js'
 import { unwrapText } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
@@ -7,6 +8,7 @@ import type { Head } from '../record/head.js'
 import { hashKey, hashValue } from '../state/index.js'
 import type { Store } from '../stores/port.js'
 import { different } from './receipt-check.js'
+import type { KeptPlace } from './report.js'
 import type { StateFold } from './state-fold.js'
 
 /** Compares a stored head with what the records give. */
@@ -24,6 +26,23 @@ export function checkHead(
     different('head.logSize', frontier.size, head.logSize) ??
     different('head.logRoot', frontier.root(), head.logRoot)
   )
+}
+
+/** Compares where a ledger stood when it was closed last with its chain (K10). */
+export function checkKept(
+  kept: KeptPlace,
+  chain: { readonly tip: Tip; readonly placeOf: (receiptHash: Hash) => number | undefined }
+): FieldProblem | undefined {
+  if (kept === null) return { field: 'lock', signed: 'a lock of this ledger', computed: 'another' }
+  const { tip, placeOf } = chain
+  const { receipts, receiptHash, headRoot } = kept
+  if (receipts > tip.receipts) return different('lock.receipts', receipts, tip.receipts)
+  const place = receiptHash === null ? -1 : (placeOf(receiptHash) ?? 'none')
+  if (place !== receipts - 1) {
+    return { field: 'lock.receiptHash', signed: `${receiptHash}`, computed: 'another receipt' }
+  }
+  if (receipts < tip.receipts) return undefined
+  return different('lock.headRoot', headRoot, headRootOf(tip))
 }
 
 /** Compares the stored state entries with the folded state: the first key that differs. */

@@ -40,6 +40,11 @@ export class ChainMemory {
     return true
   }
 
+  /** Place of a receipt in the chain, from 0. */
+  placeOf(hash: Hash): number | undefined {
+    return this.#receiptHashes.find(hash)
+  }
+
   /** Whether no earlier receipt has this unit id; it is remembered. */
   isNewUnit(id: string): boolean {
     const { size } = this.#unitIds

@@ -21,6 +21,16 @@ export interface GivenNote {
   readonly text: string
 }
 
+/**
+ * Where a ledger stood when it was closed last, as a file beside its data says (K10). A ledger may
+ * have gone on from there. `null`: there is such a file, and it is not one that this ledger wrote.
+ */
+export type KeptPlace = {
+  readonly receipts: number
+  readonly receiptHash: Hash | null
+  readonly headRoot: Hash
+} | null
+
 export interface AnchorReport {
   readonly source: string
   /** Log records that the note covers. */

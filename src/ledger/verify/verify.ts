@@ -1,4 +1,10 @@
-import { type IdentityId, isTallyError, type Json, type RunId } from '../../core/index.js'
+import {
+  type Hash,
+  type IdentityId,
+  isTallyError,
+  type Json,
+  type RunId
+} from '../../core/index.js'
 import { readUncheckedStamp, type Stamp } from '../derived/stamp.js'
 import { unwrapText } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
@@ -14,7 +20,7 @@ import {
 } from '../record/record.js'
 import type { Store } from '../stores/port.js'
 import { DerivedCheck } from './derived-check.js'
-import { checkHead, checkStateEntries } from './end-checks.js'
+import { checkHead, checkKept, checkStateEntries } from './end-checks.js'
 import { CheckedBodies } from './item-bodies.js'
 import { JournalHashes, type JournalLines, signedJournal } from './journal-hashes.js'
 import { NoteCheck } from './notes.js'
@@ -22,6 +28,7 @@ import { ChainMemory, checkReceipt, different } from './receipt-check.js'
 import type {
   GivenNote,
   ItemHook,
+  KeptPlace,
   ReceiptHook,
   VerificationFailure,
   VerificationReport,
@@ -36,6 +43,8 @@ export interface VerifyOptions {
   readonly identity: IdentityId
   /** Notes from outside the ledger's own directory (P5). */
   readonly notes?: readonly GivenNote[]
+  /** Where it stood when it was closed last; undefined where nothing says so. */
+  readonly kept?: KeptPlace | undefined
   /** Sees the journal entries of each item, in order, before the item's receipt. */
   readonly onItem?: ItemHook
   /** Sees each receipt that passed, in order, before its signature is known to be good. */
@@ -315,6 +324,11 @@ class Verification {
       const commits = this.#commits
       this.#require(checkHead(this.#head, { tip, frontier: this.#frontier, commits }))
     }
+    const { kept } = this.#options
+    if (kept !== undefined) {
+      const placeOf = (hash: Hash) => this.#memory.placeOf(hash)
+      this.#require(checkKept(kept, { tip, placeOf }))
+    }
     const state = await checkStateEntries(store, this.#keys, this.#fold)
     this.#stateEntries = state.entries
     if (state.problem !== undefined) this.#fail(state.problem)
@@ -346,6 +360,8 @@ class Verification {
     if (upTo < this.#frontier.size) {
       notChecked.push(`${this.#frontier.size - upTo} log records after the last note from outside`)
     }
+    const { openRuns } = this.#runs.runs
+    if (openRuns > 0) notChecked.push(openRunsText(openRuns))
     if (failure !== undefined) notChecked.push('everything after the failure')
     return {
       ok: failure === undefined,
@@ -363,6 +379,11 @@ class Verification {
       notChecked
     }
   }
+}
+
+function openRunsText(count: number): string {
+  const runs = count === 1 ? 'journal of 1 open run' : `journals of ${count} open runs`
+  return `${runs}: what authenticates it needs the blob key`
 }
 
 function earlier(

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { recoverLocation, type WiredRuntime } from '../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../support/packages.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let folder: PackageFolder
 let disk: LedgerOnDisk
@@ -46,6 +47,7 @@ describe('integrity lock', () => {
     await disk.close()
     const path = await lockPath()
     await writeFile(path, (await readFile(path, 'utf8')).replace('"receipts":3', '"receipts":2'))
+    expectVerifyFailure('lock')
     await expectSafe('runtime.integrity_lock')
     await disk.close()
     const told = await recoverLocation(disk.path, {
@@ -67,6 +69,7 @@ describe('integrity lock', () => {
     await disk.close()
     await rm(data, { recursive: true })
     await cp(earlier, data, { recursive: true })
+    expectVerifyFailure('lock.receipts')
     const tally = await expectSafe('runtime.rolled_back')
     expect(await tally.intent({ action: 'system.recover' })).toMatchObject({ ok: false })
     await disk.close()

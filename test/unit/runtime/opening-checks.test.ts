@@ -91,18 +91,21 @@ const damages = [
     name: 'the lock says fewer receipts',
     damage: () => changeFile('integrity', (text) => text.replace(/"receipts":\d+/, '"receipts":1')),
     code: 'runtime.integrity_lock',
+    fails: 'lock',
     consent: { acceptLock: true }
   },
   {
     name: 'the code of the lock is another',
     damage: () => changeFile('integrity', (text) => text.replace(/"mac":"..../, '"mac":"0000')),
     code: 'runtime.integrity_lock',
+    fails: 'lock',
     consent: { acceptLock: true }
   },
   {
     name: 'the lock is no JSON',
     damage: () => changeFile('integrity', () => 'lock'),
     code: 'runtime.integrity_lock',
+    fails: 'lock',
     consent: { acceptLock: true }
   },
   {

@@ -91,7 +91,8 @@ describe('verify without re-execution (P1)', () => {
     expect(after).toMatchObject({ ok: true, stateEntries: 2, journalEntries: 11 })
     expect(after.notChecked).toEqual([
       'outputs: nothing was re-executed',
-      '6 log records after the last note from outside'
+      '6 log records after the last note from outside',
+      'journals of 2 open runs: what authenticates it needs the blob key'
     ])
   })
 

@@ -1,0 +1,279 @@
+/** What can be asked of a ledger that somebody altered. */
+export type TamperColumn =
+  | 'verify'
+  | 'replay'
+  | 'note'
+  | 'open'
+  | 'parked'
+  | 'ended'
+  | 'approve'
+  | 'resume'
+  | 'run'
+  | 'export'
+  | 'import'
+
+/** What catches a row where; where nothing stands, what is shown, done and written is honest. */
+export type TamperCells = Partial<Record<TamperColumn, string>> & {
+  /**
+   * Why something forged may be shown there, which the report then says is not checked:
+   * `own key`: whoever has the key can rewrite all; only a note from outside finds it.
+   * `blob key`: the journal of an open run, shown without the key.
+   * `safe mode`: what is in a ledger that is in safe mode is shown with that, and not acted on.
+   */
+  readonly alone?: 'own key' | 'blob key' | 'safe mode'
+}
+
+/** By the name of the row: fields of verifications, and codes of errors and of causes. */
+export const cells: Readonly<Record<string, TamperCells>> = {
+  'the run records, with the wait and the result that are shown': {
+    verify: 'derived.run',
+    replay: 'derived.run',
+    note: 'derived.run'
+  },
+  'the status in run records': {
+    verify: 'derived.run',
+    replay: 'derived.run',
+    note: 'derived.run'
+  },
+  'the index': {
+    verify: 'derived.index',
+    replay: 'derived.index',
+    note: 'derived.index'
+  },
+  'the chain blocks': {
+    verify: 'derived.chain',
+    replay: 'derived.chain',
+    note: 'derived.chain'
+  },
+  'the log tiles': {
+    verify: 'derived.tile',
+    replay: 'derived.tile',
+    note: 'derived.tile'
+  },
+  'the state pages': {
+    verify: 'derived.pages',
+    replay: 'derived.pages',
+    note: 'derived.pages'
+  },
+  'the checkpoints': {},
+  'the stamp': {
+    verify: 'derived.receipts',
+    replay: 'derived.receipts',
+    note: 'derived.receipts'
+  },
+  'all derived records but the stamp': {
+    verify: 'store',
+    replay: 'store',
+    note: 'store'
+  },
+  'the result text': {
+    verify: 'resultHash',
+    replay: 'resultHash',
+    note: 'resultHash',
+    open: 'ledger.corrupt',
+    ended: 'run.result_forged',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode',
+    run: 'run.result_forged',
+    import: 'snapshot.not_verified'
+  },
+  'the journal of all runs': {
+    verify: 'journalHash',
+    replay: 'journal.inputHash',
+    note: 'journalHash',
+    open: 'run.journal_forged',
+    parked: 'run.wait_forged',
+    ended: 'run.result_forged',
+    approve: 'run.journal_forged',
+    resume: 'run.journal_forged',
+    import: 'snapshot.not_verified'
+  },
+  'the journal of the run that waits, with its derived records gone': {
+    replay: 'journal.inputHash',
+    parked: 'run.wait_forged',
+    approve: 'run.wait_forged',
+    resume: 'run.wait_forged'
+  },
+  'the journal of all runs, with their derived records gone': {
+    verify: 'journalHash',
+    note: 'journalHash',
+    replay: 'journal.inputHash',
+    open: 'run.journal_forged',
+    parked: 'run.wait_forged',
+    ended: 'run.result_forged',
+    approve: 'run.wait_forged',
+    resume: 'run.wait_forged',
+    run: 'run.result_forged',
+    import: 'snapshot.not_verified'
+  },
+  receipts: {
+    verify: 'receiptHash',
+    replay: 'receiptHash',
+    note: 'receiptHash',
+    open: 'ledger.corrupt',
+    parked: 'run.not_found',
+    ended: 'run.not_found',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode',
+    export: 'ledger.corrupt',
+    import: 'snapshot.unreadable'
+  },
+  'a state value, with its page, deleted, and the head mended': {
+    verify: 'head.storageRoot',
+    replay: 'head.storageRoot',
+    note: 'head.storageRoot',
+    open: 'ledger.corrupt',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode',
+    import: 'snapshot.not_verified'
+  },
+  'the result, hashed anew': {
+    verify: 'signature',
+    replay: 'journal.response',
+    note: 'signature',
+    open: 'ledger.corrupt',
+    parked: 'run.not_found',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode',
+    run: 'run.result_forged',
+    export: 'ledger.corrupt',
+    import: 'snapshot.unreadable'
+  },
+  'the result, signed with another key': {
+    verify: 'publicKey',
+    replay: 'publicKey',
+    note: 'publicKey',
+    open: 'ledger.corrupt',
+    parked: 'run.not_found',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode',
+    run: 'run.result_forged',
+    export: 'ledger.corrupt',
+    import: 'snapshot.unreadable'
+  },
+  'the result, signed with the own key': {
+    verify: 'previousReceiptHash',
+    replay: 'journal.response',
+    note: 'previousReceiptHash',
+    open: 'ledger.corrupt',
+    parked: 'run.not_found',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode',
+    run: 'run.result_forged',
+    export: 'ledger.corrupt',
+    import: 'snapshot.unreadable'
+  },
+  'a commit in the middle dropped': {
+    verify: 'commit.seq',
+    replay: 'commit.seq',
+    note: 'commit.seq',
+    open: 'ledger.corrupt',
+    parked: 'run.not_found',
+    ended: 'run.not_found',
+    approve: 'ledger.corrupt',
+    resume: 'ledger.corrupt',
+    run: 'run.result_forged',
+    export: 'ledger.corrupt',
+    import: 'snapshot.unreadable'
+  },
+  'two commits swapped': {
+    verify: 'commit.seq',
+    replay: 'commit.seq',
+    note: 'commit.seq',
+    open: 'ledger.corrupt',
+    parked: 'run.not_found',
+    ended: 'run.not_found',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode',
+    export: 'ledger.corrupt',
+    import: 'snapshot.unreadable'
+  },
+  'a receipt of another ledger in place of one': {
+    verify: 'identity',
+    replay: 'identity',
+    note: 'identity',
+    open: 'ledger.corrupt',
+    parked: 'run.not_found',
+    ended: 'run.not_found',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode',
+    export: 'ledger.corrupt',
+    import: 'snapshot.unreadable'
+  },
+  'the last commit dropped': {
+    verify: 'head.seq',
+    replay: 'head.seq',
+    note: 'head.seq',
+    open: 'ledger.corrupt',
+    approve: 'ledger.corrupt',
+    resume: 'ledger.corrupt',
+    import: 'snapshot.not_verified'
+  },
+  'the data of an earlier time, under the lock of now': {
+    verify: 'lock.receipts',
+    replay: 'lock.receipts',
+    note: 'note.size',
+    open: 'runtime.rolled_back',
+    parked: 'run.not_found',
+    approve: 'run.not_found',
+    resume: 'run.not_found'
+  },
+  'the data of an earlier time, without a lock': {
+    note: 'note.size',
+    parked: 'run.not_found',
+    approve: 'run.not_found',
+    resume: 'run.not_found',
+    alone: 'own key'
+  },
+  'the data and the lock of an earlier time': {
+    note: 'note.size',
+    parked: 'run.not_found',
+    approve: 'run.not_found',
+    resume: 'run.not_found',
+    alone: 'own key'
+  },
+  'a history made again with the own key, under the lock of the first': {
+    verify: 'lock.receiptHash',
+    replay: 'lock.receiptHash',
+    note: 'note',
+    open: 'runtime.integrity_lock',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode',
+    run: 'run.id_reused',
+    alone: 'safe mode'
+  },
+  'a history made again with the own key, with its lock': {
+    note: 'note',
+    run: 'run.id_reused',
+    alone: 'own key'
+  },
+  'the journal of the run that waits, as the own key would write it': {
+    replay: 'journal.base',
+    alone: 'own key'
+  },
+  'the journal of the run that waits, in order but for its code': {
+    replay: 'journal.base',
+    approve: 'run.journal_forged',
+    resume: 'run.journal_forged',
+    alone: 'blob key'
+  },
+  'derived records that are older than their stamp': {
+    verify: 'derived.chain',
+    replay: 'derived.chain',
+    note: 'derived.chain'
+  },
+  'a state value, with its page': {
+    verify: 'state',
+    replay: 'state',
+    note: 'state',
+    import: 'snapshot.not_verified'
+  },
+  'the integrity lock': {
+    verify: 'lock.receiptHash',
+    replay: 'lock.receiptHash',
+    note: 'lock.receiptHash',
+    open: 'runtime.integrity_lock',
+    approve: 'ledger.safe_mode',
+    resume: 'ledger.safe_mode'
+  }
+}
