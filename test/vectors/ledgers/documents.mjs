@@ -55,6 +55,8 @@ export const documents = {
   // Where 0.1.0 gives up, since the retry is unsafe: it does not come to the fallback.
   givenUp: chained('given_up', { a: block('boom', unsafeFirst) }),
   givenUpLater: chained('given_up_later', { a: block('ask'), b: block('boom', unsafeFirst) }),
+  located: chained('located', { a: block('count', { context: ['region'] }), b: block('look') }),
+  listed: chained('listed', { a: atomic({ b: block('note'), c: block('ask') }) }),
   failing: chained('failing', { a: block('pay'), b: block('boom') }),
   nested: chained('nested', {
     a: {

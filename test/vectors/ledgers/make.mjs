@@ -57,6 +57,7 @@ async function makeOne(name, directory, life) {
         packages: written,
         ...defined(codeOf(lib, world))
       }),
+    openBare: () => lib.createRuntime({ location: join(directory, 'ledger'), serve: false }),
     openAs: (versions) => openAs(lib, directory, versions),
     die: () => process.kill(process.pid, 'SIGKILL'),
     versions: lib.programVersions,

@@ -190,6 +190,22 @@ const finished = {
       await tally.close()
     }
   },
+  members: {
+    title: 'context, trace, unsafe recovery, listings in an overlay, an end without code',
+    async make(scene) {
+      const tally = await scene.open()
+      const context = { region: 'eu', other: ['not', 'declared'] }
+      const trace = { traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7' }
+      await driven(tally.start(documents.located, { id: 'located', context, trace }))
+      await tally.intent({ id: 'intent', action: 'count.up', payload: {}, context, trace })
+      await ends(tally, ['givenUp', 'listed'])
+      await parked(tally.start(documents.waits, { id: 'gone', trace }))
+      await tally.close()
+      const bare = await scene.openBare()
+      await (await bare.attach('gone')).cancel('its code has gone')
+      await bare.close()
+    }
+  },
   bodies: {
     title: 'large and private payloads, results and sealed responses, kept as blobs',
     async make(scene) {
@@ -213,6 +229,16 @@ const openRuns = {
   'open-atomic': {
     title: 'parked inside an atomic composite: only the journal has its overlay',
     make: (scene) => leftOpen(scene, 'atomic')
+  },
+  'open-listed': {
+    title: 'parked inside an atomic composite whose step has listed keys, then another was added',
+    async make(scene) {
+      const tally = await scene.open()
+      await parked(tally.start(documents.listed, { id: 'listed' }))
+      await driven(tally.start(single('note'), { id: 'note' }))
+      await tally.note()
+      await tally.close()
+    }
   },
   'open-plan': {
     title: 'a plan with several waits open',
