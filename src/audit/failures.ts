@@ -99,14 +99,16 @@ export function evidenceFinding(
   if (again === undefined) return undefined
   const evidence = JSON.parse(text ?? 'null') as Evidence
   const { id, action, payload } = evidence.inputPayload ?? {}
-  const { in_doubt: doubts, ...details } = again.details
+  const { in_doubt: doubts, ...details } = isJsonObject(again.details) ? again.details : {}
   const { in_doubt: told, ...rest } = isJsonObject(evidence.details) ? evidence.details : {}
   return (
     differing('evidence.inputPayload.id', again.unitId, id) ??
     differing('evidence.type', again.type, evidence.type) ??
     differing('evidence.inputPayload.action', again.action, action) ??
     // A long one stands elsewhere, under its hash, which the ledger has checked.
-    (isReference(payload) ? undefined : differing('evidence.payload', again.payload, payload)) ??
+    (isReference(payload)
+      ? undefined
+      : differing('evidence.payload', JSON.parse(again.payloadText), payload)) ??
     differing('evidence.journalHash', again.journalHash, evidence.journalHash) ??
     differing('evidence.code', again.code, evidence.code) ??
     differing('evidence.details', details, rest) ??

@@ -1,20 +1,13 @@
-import {
-  assert,
-  canonicalize,
-  type Hash,
-  type Json,
-  type RunId,
-  TallyError
-} from '../../core/index.js'
+import { assert, type Hash, type Json, type RunId, TallyError } from '../../core/index.js'
 import { cancelledResponse } from '../chart/execution.js'
-import type { EvidenceDraft, Position } from '../journal.js'
+import type { Position } from '../journal.js'
 import type { Response } from '../protocol.js'
 import { cancelEvent } from '../run/cancelling.js'
 import type { CancelAsked, RunStarted } from '../run/entries.js'
+import { runEvidence } from '../run/evidence.js'
 import { SentEffects } from '../run/sent-effects.js'
 import { RunTotals } from '../run/totals.js'
 import { bare } from '../run/unit.js'
-import { runUnitId } from '../run/unit-ids.js'
 import { type RecordedEntry, RunBook } from './book.js'
 import type { PumpHost } from './host.js'
 
@@ -77,30 +70,11 @@ export class EndingWithoutCode {
     const response = bare(cancelledResponse(cancelEvent(asked as CancelAsked, at)))
     const journalHash = this.#totals.journalHash as Hash
     const finished = { k: 'run.finished', at, status: 'cancelled', response, journalHash } as const
-    const evidence = this.#evidence(started, response, { at, journalHash })
+    const evidence = runEvidence(started, finished, this.#sent)
     assert(book.append(finished, { evidence }) !== undefined, 'the end of a run reads nothing')
     const { position } = book
     const told = { type: 'run.finished', runId, at, status: 'cancelled', response } as const
     this.#host.emit(told, position)
     return { response, position }
-  }
-
-  #evidence(
-    { name, input }: RunStarted,
-    response: Response,
-    { at, journalHash }: { readonly at: number; readonly journalHash: Hash }
-  ): EvidenceDraft {
-    const { landed, inDoubt } = this.#sent
-    return {
-      type: 'failure',
-      unitId: runUnitId(this.#totals.runId),
-      action: name,
-      payloadText: canonicalize(input),
-      landed,
-      journalHash,
-      code: response.reason ?? 'cancelled',
-      details: { ...response.details, in_doubt: [...inDoubt] },
-      at
-    }
   }
 }

@@ -4,9 +4,9 @@ import type { Journal, Position } from '../journal.js'
 import type { Response } from '../protocol.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { OpenWait } from '../run/entries.js'
-import type { ActorPool } from './actor-pool.js'
 import type { UnitGate } from './gate.js'
 import type { Provider } from './performing.js'
+import type { ActorPool } from './run-actors.js'
 import type { Turns } from './turns.js'
 
 /** What a run is handed by the runtime. */

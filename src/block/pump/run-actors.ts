@@ -1,5 +1,5 @@
 import { type AnyActor, type AnyActorRef, createActor, type Subscription } from 'xstate'
-import type { Json } from '../../core/index.js'
+import { type Json, limits } from '../../core/index.js'
 import {
   type Ask,
   type BlockCommand,
@@ -10,7 +10,6 @@ import {
 } from '../protocol.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { RootBlock } from '../run/root-block.js'
-import type { PumpHost } from './host.js'
 
 /**
  * The live actors of one run, and what their charts have asked for and nobody has taken up yet.
@@ -20,7 +19,7 @@ import type { PumpHost } from './host.js'
  */
 export class RunActors implements PumpPort {
   readonly #root: RootBlock
-  readonly #pool: PumpHost['actors']
+  readonly #pool: ActorPool | undefined
   readonly #actor: AnyActor
   readonly #failures: Subscription
   readonly #byPath = new Map<string, AnyActorRef>()
@@ -28,7 +27,7 @@ export class RunActors implements PumpPort {
 
   constructor(options: {
     readonly root: RootBlock
-    readonly pool: PumpHost['actors']
+    readonly pool: ActorPool | undefined
     readonly checkpoint: RunCheckpoint | undefined
     readonly fail: (error: unknown) => void
   }) {
@@ -97,4 +96,42 @@ export class RunActors implements PumpPort {
     this.#byPath.clear()
     this.#pool?.give(this.#root, this.#actor)
   }
+}
+
+/**
+ * Root actors of runs that ended well, with the children that they have, to be executed again:
+ * READY can be re-entered and `block.execute` resets every context, so a run costs no new actors.
+ *
+ * Owns: idle actors, by compiled definition, which can be thrown away at any time. Does not own: an
+ * actor that a run has taken.
+ */
+export class ActorPool {
+  readonly #idle = new WeakMap<RootBlock, AnyActor[]>()
+
+  /** An actor of this definition that is READY and started. */
+  take(root: RootBlock): AnyActor | undefined {
+    return this.#idle.get(root)?.pop()
+  }
+
+  /** Hands in an actor; one that is not READY is not kept. */
+  give(root: RootBlock, actor: AnyActor): void {
+    if (!isReady(actor)) return
+    const idle = this.#idle.get(root)
+    if (idle === undefined) this.#idle.set(root, [actor])
+    else if (idle.length < limits.ACTORS_IDLE_MAX) idle.push(actor)
+  }
+}
+
+/**
+ * Whether a block and all that it has executed are READY: nothing of the last run is left in them.
+ */
+function isReady(actor: AnyActorRef): boolean {
+  const { status, value, children } = actor.getSnapshot() as BlockSnapshot
+  return status === 'active' && value === 'READY' && Object.values(children ?? {}).every(isReady)
+}
+
+interface BlockSnapshot {
+  readonly status: string
+  readonly value?: unknown
+  readonly children?: Readonly<Record<string, AnyActorRef>>
 }

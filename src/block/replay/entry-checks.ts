@@ -3,7 +3,6 @@ import { isUndo } from '../compensation.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { DecisionAsk } from '../protocol.js'
 import { builtInEffects, effectKey, requestHashOf } from '../run/calls.js'
-import { confirmationOf } from '../run/confirmation.js'
 import type {
   DecisionMade,
   JournalEntry,
@@ -20,8 +19,7 @@ import type {
 import type { RootBlock } from '../run/root-block.js'
 import { placeKey } from '../run/run-state.js'
 import { bare } from '../run/unit.js'
-import { beginWait, openWaitOf } from '../run/waits.js'
-import { unknownKind } from './odd-cases.js'
+import { beginWait, confirmationOf, openWaitOf } from '../run/waits.js'
 import type { ReplayState } from './replay-state.js'
 import { scopeFinding } from './scope-ends.js'
 
@@ -77,8 +75,10 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
     case 'rewound':
     case 'cancel':
       return undefined
-    default:
-      return unknownKind(entry)
+    default: {
+      const { k } = entry as { readonly k: string }
+      return unexpected('journal.k', 'a known kind of entry', String(k))
+    }
   }
 }
 

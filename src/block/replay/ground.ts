@@ -1,5 +1,4 @@
-import type { Moment } from './asked-attempt.js'
-import type { OpenedScope, ScopeStep } from './opened-scope.js'
+import type { Moment, OpenedScope, ScopeStep } from './open.js'
 import type { Below } from './redo.js'
 
 /**

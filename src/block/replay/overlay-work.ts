@@ -1,8 +1,7 @@
 import type { Scope } from '../run/scope.js'
-import { type FailureAgain, lacksBody, skipped } from './failure-again.js'
 import { type Ground, Seen } from './ground.js'
-import type { OpenedScope } from './opened-scope.js'
-import type { RedoOptions } from './redo.js'
+import type { OpenedScope } from './open.js'
+import { type FailureAgain, lacksBody, type RedoOptions, skipped } from './redo.js'
 import { emptyScope, stepAgain } from './scope-work.js'
 
 /** An overlay that is done again as far as it got. */

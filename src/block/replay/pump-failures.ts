@@ -1,11 +1,11 @@
 import { limits } from '../../core/index.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import { failedResponse, type Response, reasons } from '../protocol.js'
-import { confirmationOf } from '../run/confirmation.js'
 import type { Settled } from '../run/entries.js'
 import { timeoutResponse } from '../run/outcome.js'
-import type { AskedAttempt } from './asked-attempt.js'
-import { type FailureAgain, skipped } from './failure-again.js'
+import { confirmationOf } from '../run/waits.js'
+import type { AskedAttempt } from './open.js'
+import { type FailureAgain, skipped } from './redo.js'
 import type { ReplayState } from './replay-state.js'
 
 /**

@@ -1,5 +1,6 @@
 import type { Hash, Json, RunId } from '../../core/index.js'
-import type { Finding } from '../finding.js'
+import { type Finding, unexpected } from '../finding.js'
+import type { UnitDraft } from '../journal.js'
 import type { Provider } from '../pump/performing.js'
 import type { Sealed } from '../run/entries.js'
 
@@ -45,4 +46,43 @@ export interface UndoPort {
   provider(name: string): Provider | undefined
   /** A finding that is to count. */
   workedOut(undo: UndoOnTape): Finding | undefined
+}
+
+/** What is known of the unit that an entry completes. */
+export interface RecordedUnit {
+  /** `run.at` of its receipt. */
+  readonly at: number
+  readonly profile: Json
+}
+
+export type UnitAgain =
+  | { readonly kind: 'unit'; readonly draft: UnitDraft }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  | Skipped
+
+/** A difference that ends the work on a unit. */
+export function found(finding: Finding | undefined): UnitAgain {
+  return { kind: 'finding', finding: finding ?? unexpected('receipt', 'another', 'this one') }
+}
+
+/** What doing something that had failed again came to. */
+export type FailureAgain =
+  /** It failed again, with the same reason and details. */
+  | { readonly kind: 'same' }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  /** Not done again, or not to be compared, and why. */
+  | {
+      readonly kind: 'skipped'
+      readonly why: string
+      /** It could be done again where the body is that is withheld here. */
+      readonly isWithheld: boolean
+    }
+
+export function skipped(why: string): FailureAgain & { readonly kind: 'skipped' } {
+  return { kind: 'skipped', why, isWithheld: false }
+}
+
+/** What it rests on is withheld here. */
+export function lacksBody(what: string): FailureAgain & { readonly kind: 'skipped' } {
+  return { kind: 'skipped', why: `${what} is withheld`, isWithheld: true }
 }

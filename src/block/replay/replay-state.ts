@@ -2,8 +2,7 @@ import type { Settled } from '../run/entries.js'
 import { PayloadTexts } from '../run/payload-texts.js'
 import { RunState } from '../run/run-state.js'
 import { SentEffects } from '../run/sent-effects.js'
-import type { AskedAttempt, Moment } from './asked-attempt.js'
-import type { OpenedScope } from './opened-scope.js'
+import type { AskedAttempt, Moment, OpenedScope } from './open.js'
 import { OverlaysAgain } from './overlay-work.js'
 
 /** The state of a run that is done again, with what only its verification needs. */

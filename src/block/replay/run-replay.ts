@@ -1,4 +1,4 @@
-import type { Hash, IdentityId, RunId } from '../../core/index.js'
+import type { EvidenceDraft, Hash, IdentityId, RunId } from '../../core/index.js'
 import { RunFold } from '../chart/fold.js'
 import type { LeafLibrary } from '../chart/leaf-actions.js'
 import type { Block } from '../define.js'
@@ -8,6 +8,7 @@ import type { RecordedProvider } from '../kernel.js'
 import type { Ask, AttemptAsk, BlockCommand, Delivery } from '../protocol.js'
 import { apply, takeAsk } from '../run/apply.js'
 import { chainJournal, type JournalEntry, type ScopeEnded, type Settled } from '../run/entries.js'
+import { releaseEvidence, runEvidence, scopeEvidence } from '../run/evidence.js'
 import { Outside } from '../run/outside.js'
 import { isErrand, isRelease } from '../run/overlay-tasks.js'
 import { Past } from '../run/past.js'
@@ -15,17 +16,13 @@ import type { RootBlock } from '../run/root-block.js'
 import { type Driver, placeKey, type ScopeOpenAsk } from '../run/run-state.js'
 import { unitIdOf } from '../run/unit-ids.js'
 import { blockOf } from '../task-blocks.js'
-import type { AskedAttempt } from './asked-attempt.js'
 import { checkEntry, startFinding } from './entry-checks.js'
-import { type EvidenceAgain, evidenceAgain } from './evidence-again.js'
-import type { FailureAgain } from './failure-again.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
-import type { OpenedScope } from './opened-scope.js'
-import type { Below, RedoOptions } from './redo.js'
+import type { AskedAttempt, OpenedScope } from './open.js'
+import type { Below, FailureAgain, RecordedUnit, RedoOptions, UnitAgain } from './redo.js'
 import { ReplayState } from './replay-state.js'
 import { scopeCompletes } from './scope-ends.js'
 import { blocksIn } from './scope-work.js'
-import type { RecordedUnit, UnitAgain } from './unit-again.js'
 import { unitAgain } from './unit-work.js'
 
 export interface RunReplayOptions {
@@ -124,8 +121,24 @@ export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
   }
 
   /** What evidence beside a checked entry must say. */
-  evidenceOf(entry: JournalEntry): EvidenceAgain | undefined {
-    return evidenceAgain(entry, this.#state, this.#options.root)
+  evidenceOf(entry: JournalEntry): EvidenceDraft | undefined {
+    const state = this.#state
+    switch (entry.k) {
+      case 'scope': {
+        const scope = state.scopes.get(entry.path)
+        return scope && scopeEvidence(state.runId, scope, entry)
+      }
+      case 'wait': {
+        const ask = state.decisions.get(entry.path)
+        return ask && releaseEvidence(state, ask, entry.at)
+      }
+      case 'run.finished': {
+        const outside = state.cancelled?.withoutCode === true ? state.sent : state
+        return state.started && runEvidence(state.started, entry, outside)
+      }
+      default:
+        return undefined
+    }
   }
 
   /** Blocks whose code a unit runs: of the attempt, or of all inside the overlay. */

@@ -2,7 +2,7 @@ import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { ScopeEnded } from '../run/entries.js'
 import { outboxOf } from '../run/overlay-tasks.js'
 import { bare } from '../run/unit.js'
-import type { OpenedScope } from './opened-scope.js'
+import type { OpenedScope } from './open.js'
 import type { ReplayState } from './replay-state.js'
 
 /** Whether overlays may end as the journal says (C4). */

@@ -4,10 +4,9 @@ import { differing, type Finding } from '../finding.js'
 import type { Response } from '../protocol.js'
 import type { Overlay, Settled } from '../run/entries.js'
 import { overlayOf, Scope } from '../run/scope.js'
-import type { AskedAttempt } from './asked-attempt.js'
 import type { Seen } from './ground.js'
 import { type LeafAgain, leafAgain } from './leaf-work.js'
-import type { OpenedScope, ScopeStep } from './opened-scope.js'
+import type { AskedAttempt, OpenedScope, ScopeStep } from './open.js'
 import type { Below, RedoOptions, Skipped } from './redo.js'
 
 export type ScopeAgain =

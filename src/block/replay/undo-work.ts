@@ -2,7 +2,7 @@ import { undoOf } from '../compensation.js'
 import { differing, type Finding } from '../finding.js'
 import type { Call } from '../run/calls.js'
 import type { Sealed } from '../run/entries.js'
-import type { AskedAttempt } from './asked-attempt.js'
+import type { AskedAttempt } from './open.js'
 import type { UndoPort } from './redo.js'
 
 /** What a finding about a compensation is about. */

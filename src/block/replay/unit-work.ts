@@ -1,4 +1,4 @@
-import { canonicalize, type IdentityId, type Json } from '../../core/index.js'
+import { assert, canonicalize, type IdentityId, type Json } from '../../core/index.js'
 import { differing, unexpected } from '../finding.js'
 import type { UnitDraft } from '../journal.js'
 import type { JournalEntry, ScopeEnded, Settled } from '../run/entries.js'
@@ -12,13 +12,18 @@ import {
   unitContextOf
 } from '../run/unit.js'
 import { seedOf, unitIdOf } from '../run/unit-ids.js'
-import type { AskedAttempt } from './asked-attempt.js'
 import { leafAgain } from './leaf-work.js'
-import { found, impossible } from './odd-cases.js'
-import type { Below, RedoOptions, UndoPort } from './redo.js'
+import type { AskedAttempt } from './open.js'
+import {
+  type Below,
+  found,
+  type RecordedUnit,
+  type RedoOptions,
+  type UndoPort,
+  type UnitAgain
+} from './redo.js'
 import type { ReplayState } from './replay-state.js'
 import { responseFinding, scopeAgain } from './scope-work.js'
-import type { RecordedUnit, UnitAgain } from './unit-again.js'
 
 interface Given {
   readonly state: ReplayState
@@ -43,7 +48,7 @@ export async function unitAgain(
       return scope(entry, recorded, given)
     case 'run.finished':
       if (!given.root.isUnit) return { kind: 'unit', draft: ending(entry, recorded, given) }
-      if (lone === undefined) throw impossible('a run that is done has settled')
+      assert(lone !== undefined, 'a run that is done has settled')
       // The attempt of a run that is nothing else has settled before the run ended.
       return leaf(lone.settled, lone.attempt, recorded, given)
     default:
@@ -57,7 +62,7 @@ async function leaf(
   recorded: RecordedUnit,
   given: Given
 ): Promise<UnitAgain> {
-  if (attempt === undefined) throw impossible('a checked entry has its attempt')
+  assert(attempt !== undefined, 'a checked entry has its attempt')
   if (attempt.at !== recorded.at) {
     return found(differing('inputPayload.run.at', attempt.at, recorded.at))
   }
@@ -76,7 +81,7 @@ async function leaf(
 
 async function scope(entry: ScopeEnded, recorded: RecordedUnit, given: Given): Promise<UnitAgain> {
   const opened = given.state.scopes.get(entry.path)
-  if (opened === undefined) throw impossible('a checked entry has its overlay')
+  assert(opened !== undefined, 'a checked entry has its overlay')
   if (opened.at !== recorded.at) {
     return found(differing('inputPayload.run.at', opened.at, recorded.at))
   }
@@ -99,7 +104,7 @@ function ending(
   given: Given
 ): UnitDraft {
   const dataText = canonicalize(entry.response.data)
-  return completedUnit({ state: given.state, dataText }, contextOf(given, profile))
+  return completedUnit(given.state, dataText, contextOf(given, profile))
 }
 
 function redoOptions(given: Given): RedoOptions & { readonly below: Below } {

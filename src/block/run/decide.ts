@@ -10,14 +10,13 @@ import { type Compensation, type Undo, undoOf } from '../compensation.js'
 import type { EvidenceDraft, JournalItem, UnitDraft } from '../journal.js'
 import { type DecisionAsk, failedResponse, type Response, reasons } from '../protocol.js'
 import { builtInEffects, type Call, type EffectRequest, effectKey } from './calls.js'
-import type { Confirmation } from './confirmation.js'
 import type { EntryDraft, Overlay, WaitBegun } from './entries.js'
+import { releaseEvidence } from './evidence.js'
 import type { AskedCall, RunFact } from './facts.js'
 import { timeoutResponse } from './outcome.js'
 import { isRelease } from './overlay-tasks.js'
 import type { OpenAttempt, RunState } from './run-state.js'
-import { unitIdOf } from './unit-ids.js'
-import { beginWait, type WaitMessage, type WaitTerms } from './waits.js'
+import { beginWait, type Confirmation, type WaitMessage, type WaitTerms } from './waits.js'
 
 /** An entry that was decided, and what it completes. */
 export interface Decision {
@@ -237,7 +236,7 @@ export function settledDraft(
 }
 
 /** The entry that opens a wait. */
-export function waitDraft(
+function waitDraft(
   state: RunState,
   terms: WaitTerms,
   at: number
@@ -310,25 +309,7 @@ export function decisionWait(state: RunState, ask: DecisionAsk, at: number): Dec
     blockHash: definitionHash
   }
   const draft = waitDraft(state, terms, at)
-  return { draft, more: isRelease(path) ? { evidence: notReleased(state, ask, at) } : {} }
-}
-
-function notReleased(
-  state: RunState,
-  { path, step, response }: DecisionAsk,
-  at: number
-): EvidenceDraft {
-  const parent = state.errandsAt(path)?.parentReceipt ?? null
-  return {
-    type: 'failure',
-    unitId: unitIdOf(state.runId, path, step),
-    action: 'step.deferred',
-    payloadText: canonicalize({ parent, path }),
-    landed: state.landedAt(path),
-    code: response.reason ?? 'failed',
-    details: response.details ?? {},
-    at
-  }
+  return { draft, more: isRelease(path) ? { evidence: releaseEvidence(state, ask, at) } : {} }
 }
 
 /** The request of a write, which is on disk before the write is sent (L7). */

@@ -1,11 +1,10 @@
 import { canonicalize, type Hash } from '../../core/index.js'
-import type { EvidenceDraft } from '../journal.js'
 import type { Response } from '../protocol.js'
 import type { Completed } from './decide.js'
 import type { RunFinished } from './entries.js'
+import { runEvidence } from './evidence.js'
 import type { RunState } from './run-state.js'
 import { bare, begun, completedUnit, type UnitContext } from './unit.js'
-import { runUnitId } from './unit-ids.js'
 
 /**
  * The end of a run: a `run.completed` receipt that commits to the whole of it, or failure evidence
@@ -28,23 +27,11 @@ export function runEnd(
   const status = response.success ? 'done' : isCancelled ? 'cancelled' : 'failed'
   const journalHash = state.journalHash as Hash
   const draft = { k: 'run.finished', at, status, response, journalHash } as const
-  if (!response.success) return { draft, more: { evidence: failure(state, response, at) } }
+  if (!response.success) {
+    return { draft, more: { evidence: runEvidence(begun(state.started), draft, state) } }
+  }
   // A plan's result holds those of all its nodes: entry and receipt have one text of it.
   const dataText = canonicalize(response.data)
   const known = { get: (value: object) => (value === response.data ? dataText : undefined) }
-  return { draft, more: { unit: completedUnit({ state, dataText }, context), known } }
-}
-
-function failure(state: RunState, response: Response, at: number): EvidenceDraft {
-  return {
-    type: response.reason === 'denied' ? 'denial' : 'failure',
-    unitId: runUnitId(state.runId),
-    action: state.root.name,
-    payloadText: canonicalize(begun(state.started).input),
-    landed: state.landed,
-    journalHash: state.journalHash as Hash,
-    code: response.reason ?? 'failed',
-    details: { ...response.details, in_doubt: state.inDoubt },
-    at
-  }
+  return { draft, more: { unit: completedUnit(state, dataText, context), known } }
 }

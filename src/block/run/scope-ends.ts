@@ -1,9 +1,9 @@
 import { canonicalize } from '../../core/index.js'
-import type { EvidenceDraft } from '../journal.js'
 import { failedResponse, type Response } from '../protocol.js'
 import type { Decision } from './decide.js'
-import type { LeftOutside, Place, ScopeEnded } from './entries.js'
-import { endCode, outboxOf } from './overlay-tasks.js'
+import type { Place } from './entries.js'
+import { scopeEvidence } from './evidence.js'
+import { outboxOf } from './overlay-tasks.js'
 import type { RunState, ScopeEndAsk } from './run-state.js'
 import type { Scope } from './scope.js'
 import { bare, begun, scopeUnit, type UnitContext } from './unit.js'
@@ -79,7 +79,7 @@ export function errandsOver(
   const ended = { k: 'scope', at, path, step, attempt, outcome: 'released', response } as const
   if (left.length === 0) return { draft: ended, more: {} }
   const draft = { ...ended, left }
-  return { draft, more: { evidence: evidenceOf(state, scope, draft) } }
+  return { draft, more: { evidence: scopeEvidence(state.runId, scope, draft) } }
 }
 
 /** Drops the overlay: all that could be undone outside has been. */
@@ -93,28 +93,5 @@ function aborted(
   const ended = { k: 'scope', at, path, step, attempt, outcome: 'aborted', response } as const
   const draft = left.length === 0 ? ended : { ...ended, left }
   const isTold = scope.outer === undefined || left.length > 0
-  return { draft, more: isTold ? { evidence: evidenceOf(state, scope, { ...ended, left }) } : {} }
-}
-
-function evidenceOf(
-  state: RunState,
-  scope: Scope,
-  given: Pick<ScopeEnded, 'path' | 'step' | 'response' | 'at' | 'outcome'> & {
-    readonly left: readonly LeftOutside[]
-  }
-): EvidenceDraft {
-  const { path, step, response, left, at, outcome } = given
-  return {
-    type: outcome === 'released' ? 'failure' : 'abort',
-    unitId: unitIdOf(state.runId, path, step),
-    action: scope.ask.block,
-    payloadText: canonicalize(scope.ask.request.payload),
-    landed: scope.outside.references(left),
-    code: endCode(given),
-    details: {
-      ...response.details,
-      ...(left.length === 0 ? {} : { left: left.map((one) => ({ ...one })) })
-    },
-    at
-  }
+  return { draft, more: isTold ? { evidence: scopeEvidence(state.runId, scope, draft) } : {} }
 }

@@ -185,91 +185,46 @@ export function scopeUnit(
   }
 }
 
-export interface RunEnding {
-  readonly id: UnitDraft['id']
-  readonly seed: UnitDraft['seed']
-  readonly at: number
-  readonly name: string
-  readonly version: string
-  readonly definitionHash: Hash
-  readonly payloadText: string
-  readonly resultText: string
-  /** Of the root's request. */
-  readonly committed: ReturnType<typeof committed>
-}
-
-/** `run.completed`: commits to the definition, the inputs, the journal and the node receipts. */
-export function runUnit(ending: RunEnding, context: UnitContext): UnitDraft {
-  const { id, seed, at, payloadText, resultText } = ending
-  return {
-    id,
-    action: 'run.completed',
-    dappId: `composite:${ending.name}@${ending.version}`,
-    payloadText,
-    payloadPrivate: context.root.isPrivate,
-    at,
-    seed,
-    principal: context.principal,
-    run: {
-      runId: context.runId,
-      path: 'root',
-      step: 0,
-      attempt: 1,
-      at,
-      ...ending.committed,
-      ...traced(context)
-    },
-    provider: {
-      kind: 'composite',
-      id: `${ending.name}@${ending.version}`,
-      codeHash: ending.definitionHash,
-      profile: context.profile
-    },
-    capabilitiesDeclared: [],
-    capabilitiesUsed: [],
-    sealed: [],
-    resultText,
-    resultPrivate: context.root.isPrivate,
-    reads: nothing,
-    lists: nothing,
-    writes: nothing
-  }
-}
-
 /** A response without the ids that can be derived again: what journals and receipts keep. */
 export function bare(response: Response): Response {
   return { ...response, metadata: {} }
 }
 
-/** What the end of a run commits to. */
-export interface EndedRun {
-  readonly state: RunState
-  /** Canonical JSON of its result. */
-  readonly dataText: string
-}
-
-/** The unit of work of `run.completed`, before `run.finished` is counted. */
-export function completedUnit({ state, dataText }: EndedRun, context: UnitContext): UnitDraft {
-  const { runId, root, at } = state
+/**
+ * `run.completed`, before `run.finished` is counted: commits to the definition, the inputs, the
+ * journal and the node receipts.
+ */
+export function completedUnit(
+  state: RunState,
+  dataText: string,
+  { principal, profile, root, ...context }: UnitContext
+): UnitDraft {
+  const { runId, at } = state
   const started = begun(state.started)
   const id = runUnitId(runId)
-  const { name, version, definitionHash } = root
+  const { name, version, definitionHash, isPrivate } = root
   const { inputHash, base } = started
-  const journalHash = state.journalHash as Hash
+  const { journalHash } = state
   const receipts = { count: state.receipts.size, root: state.receipts.root() }
-  const payload = { name, version, definitionHash, inputHash, journalHash, receipts }
-  return runUnit(
-    {
-      id,
-      seed: { base, value: seedOf(base, id) },
-      at,
-      name,
-      version,
-      definitionHash,
-      payloadText: canonicalize(payload),
-      resultText: dataText,
-      committed: committed(started)
-    },
-    context
-  )
+  const asked = { ...committed(started), ...traced(context) }
+  return {
+    id,
+    action: 'run.completed',
+    dappId: `composite:${name}@${version}`,
+    payloadText: canonicalize({ name, version, definitionHash, inputHash, journalHash, receipts }),
+    payloadPrivate: isPrivate,
+    at,
+    seed: { base, value: seedOf(base, id) },
+    principal,
+    run: { runId, path: 'root', step: 0, attempt: 1, at, ...asked },
+    provider: { kind: 'composite', id: `${name}@${version}`, codeHash: definitionHash, profile },
+    capabilitiesDeclared: [],
+    capabilitiesUsed: [],
+    sealed: [],
+    resultText: dataText,
+    resultPrivate: isPrivate,
+    reads: nothing,
+    lists: nothing,
+    writes: nothing
+  }
 }

@@ -7,7 +7,9 @@ import {
   present,
   type RunId
 } from '../../core/index.js'
-import type { Wait, WaitAction, WaitReason } from '../protocol.js'
+import type { Block } from '../define.js'
+import type { AttemptAsk, Wait, WaitAction, WaitReason } from '../protocol.js'
+import { builtInEffects, requestHashOf } from './calls.js'
 import type { EntryDraft, OpenWait, Place, WaitBegun } from './entries.js'
 
 /**
@@ -210,4 +212,23 @@ export function shownWait({ reason, request, actions, due, token, digest }: Wait
   const shown = { reason, request, actions, token, digest, ...(due === null ? {} : { due }) }
   // Journal entries keep these as text; what wrote them had the narrower types.
   return shown as Wait
+}
+
+/** The wait that a node asks for before an attempt: call number 0 (decisions/0008). */
+export interface Confirmation {
+  readonly request: Json
+  readonly requestHash: Hash
+}
+
+/** What a person is asked before an attempt, when its node wants a confirmation. */
+export function confirmationOf(ask: AttemptAsk, block: Block): Confirmation | undefined {
+  const { confirm } = ask.options
+  if (confirm === undefined) return undefined
+  const request = {
+    reason: 'confirmation',
+    message: confirm.message ?? null,
+    block: block.name,
+    payload: ask.request.payload
+  }
+  return { request, requestHash: requestHashOf(builtInEffects.wait, request) }
 }

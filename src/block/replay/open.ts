@@ -1,6 +1,19 @@
 import type { Settled } from '../run/entries.js'
-import type { OpenScope } from '../run/run-state.js'
-import type { AskedAttempt, Moment } from './asked-attempt.js'
+import type { OpenAttempt, OpenScope } from '../run/run-state.js'
+
+/** An attempt that a chart has asked for and that has not settled yet. */
+export interface AskedAttempt extends OpenAttempt {
+  /** Canonical JSON of what the code is given. */
+  readonly payloadText: string
+  /** Where in the run and in the ledger it was asked for. */
+  readonly asked: Moment
+}
+
+/** A place in the order of things: entries of the run, and items of the ledger. */
+export interface Moment {
+  readonly entry: number
+  readonly item: number
+}
 
 /** One step inside an overlay that was not rolled back. */
 export type ScopeStep =

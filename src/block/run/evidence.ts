@@ -1,0 +1,72 @@
+import { canonicalize, type JsonObject, type RunId } from '../../core/index.js'
+import type { EvidenceDraft, SealedReference } from '../journal.js'
+import type { DecisionAsk } from '../protocol.js'
+import type { RunFinished, RunStarted, ScopeEnded } from './entries.js'
+import { endCode } from './overlay-tasks.js'
+import type { OpenScope, RunState } from './run-state.js'
+import { runUnitId, unitIdOf } from './unit-ids.js'
+
+/** What stands beside the entries of what did not succeed; live and in verification the same. */
+
+/** Of a run that did not end well, with what landed outside all the same (formats.md §3). */
+export function runEvidence(
+  { run, name, input }: RunStarted,
+  { response, journalHash, at }: Pick<RunFinished, 'response' | 'journalHash' | 'at'>,
+  outside: {
+    readonly landed: readonly SealedReference[]
+    readonly inDoubt: readonly JsonObject[]
+  }
+): EvidenceDraft {
+  return {
+    type: response.reason === 'denied' ? 'denial' : 'failure',
+    unitId: runUnitId(run as RunId),
+    action: name,
+    payloadText: canonicalize(input),
+    landed: outside.landed,
+    journalHash,
+    code: response.reason ?? 'failed',
+    details: { ...response.details, in_doubt: [...outside.inDoubt] },
+    at
+  }
+}
+
+/** Of an overlay that was rolled back, or whose steps that were put off are not all done (C4). */
+export function scopeEvidence(
+  runId: RunId,
+  { ask, outside }: Pick<OpenScope, 'ask' | 'outside'>,
+  ended: Pick<ScopeEnded, 'path' | 'step' | 'response' | 'at' | 'outcome' | 'left'>
+): EvidenceDraft {
+  const { path, step, response, left = [], at, outcome } = ended
+  return {
+    type: outcome === 'released' ? 'failure' : 'abort',
+    unitId: unitIdOf(runId, path, step),
+    action: ask.block,
+    payloadText: canonicalize(ask.request.payload),
+    landed: outside.references(left),
+    code: endCode(ended),
+    details: {
+      ...response.details,
+      ...(left.length === 0 ? {} : { left: left.map((one) => ({ ...one })) })
+    },
+    at
+  }
+}
+
+/** Of a step that was put off and failed for good: its composite's promise is not kept yet. */
+export function releaseEvidence(
+  state: RunState,
+  { path, step, response }: DecisionAsk,
+  at: number
+): EvidenceDraft {
+  const parent = state.errandsAt(path)?.parentReceipt ?? null
+  return {
+    type: 'failure',
+    unitId: unitIdOf(state.runId, path, step),
+    action: 'step.deferred',
+    payloadText: canonicalize({ parent, path }),
+    landed: state.landedAt(path),
+    code: response.reason ?? 'failed',
+    details: response.details ?? {},
+    at
+  }
+}
