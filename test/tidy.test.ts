@@ -100,6 +100,19 @@ describe('rooms', () => {
     expect(offenders).toEqual([])
   })
 
+  it('D10: lets the reducer of a run know no driver, and await nothing', () => {
+    const below = src.filter(({ path }) => /^src\/block\/(run|chart|document)\//.test(path))
+    const drivers = below.flatMap((file) =>
+      file.imports
+        .map(({ specifier, line }) => ({ line, target: resolveImport(file.path, specifier) ?? '' }))
+        .filter(({ target }) => /^src\/block\/(pump|recovery|replay)\//.test(target))
+        .map(({ line, target }) => `${file.path}:${line} ${target}`)
+    )
+    expect.soft(drivers).toEqual([])
+    const reducer = below.filter(({ path }) => path.startsWith('src/block/run/'))
+    expect.soft(matches(reducer, /\basync\b/)).toEqual([])
+  })
+
   it('has no import cycles between files, imports of types counted', () => {
     expect(importCycles()).toEqual([])
   })

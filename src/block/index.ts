@@ -22,8 +22,7 @@ export {
 } from './context.js'
 export { type Block, type BlockDefinition, defineBlock } from './define.js'
 export { defineKernelBlock } from './define-kernel.js'
-export { differing, type Finding, firstOf } from './finding.js'
-export { compileComposite, compileDocument, compilePlan } from './graph/compile.js'
+export { compileComposite, compileDocument, compilePlan } from './document/graph/compile.js'
 export type {
   CompiledComposite,
   CompiledDocument,
@@ -31,12 +30,28 @@ export type {
   CompiledNode,
   CompiledPlan,
   CompileResult
-} from './graph/compiled.js'
-export type { CompositeDefinition } from './graph/definition.js'
-export type { Diagnostic, DocumentPath } from './graph/diagnostic.js'
-export { drawChart, drawSource } from './graph/draw.js'
-export { type ParsedComposite, parseComposite, schemaProblems } from './graph/parse.js'
-export type { BlockRegistry, ConditionPredicate } from './graph/registry.js'
+} from './document/graph/compiled.js'
+export type { CompositeDefinition } from './document/graph/definition.js'
+export type { Diagnostic, DocumentPath } from './document/graph/diagnostic.js'
+export { drawChart, drawSource } from './document/graph/draw.js'
+export { type ParsedComposite, parseComposite, schemaProblems } from './document/graph/parse.js'
+export type { BlockRegistry, ConditionPredicate } from './document/graph/registry.js'
+export { type CompiledRootLeaf, leafRootOf } from './document/leaf-root.js'
+export {
+  type DocumentDefinition,
+  isPlanDefinition,
+  type PlanDefinition,
+  type PlanNodeDefinition,
+  type PlanNodeEnd,
+  type PlanNodeResult,
+  planSchemaName
+} from './document/plan/definition.js'
+export { drawGraph } from './document/plan/draw.js'
+export { lintDocument } from './document/plan/lint.js'
+export { validatePlan } from './document/plan/order.js'
+export { type ParsedPlan, parsePlan } from './document/plan/parse.js'
+export { rootOf } from './document/root.js'
+export { differing, type Finding, firstOf } from './finding.js'
 export type {
   Appended,
   EvidenceDraft,
@@ -54,28 +69,13 @@ export type {
   PinnedBlocks,
   RecordedProvider
 } from './kernel.js'
-export {
-  type DocumentDefinition,
-  isPlanDefinition,
-  type PlanDefinition,
-  type PlanNodeDefinition,
-  type PlanNodeEnd,
-  type PlanNodeResult,
-  planSchemaName
-} from './plan/definition.js'
-export { drawGraph } from './plan/draw.js'
-export { lintDocument } from './plan/lint.js'
-export { validatePlan } from './plan/order.js'
-export { type ParsedPlan, parsePlan } from './plan/parse.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './protocol.js'
 export type { RecordedEntry } from './pump/book.js'
 export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'
 export { UnitGate } from './pump/gate.js'
 export type { PumpHost, RunEnd, RunEvent } from './pump/host.js'
 export { goStraight, type LoneRun, type Straight } from './pump/inline-run.js'
-export { type CompiledRootLeaf, leafRootOf } from './pump/leaf-root.js'
 export type { Provider, UnfinishedJournals } from './pump/performing.js'
-export { rootOf } from './pump/root.js'
 export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'
 export { isFarAhead, Turns } from './pump/turns.js'

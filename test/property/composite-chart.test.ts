@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AnyStateMachine } from 'xstate'
-import type { CompiledComposite } from '../../src/block/graph/compiled.js'
+import type { CompiledComposite } from '../../src/block/document/graph/compiled.js'
 import type { Ask, CompositeEvent, NodeOptions, Response } from '../../src/block/protocol.js'
 import { isJsonObject, type Json } from '../../src/core/index.js'
 import { edgesOf, watchEdges } from '../support/chart-edges.js'

@@ -11,7 +11,7 @@ import {
 import type { SentToChild } from '../../src/block/chart/glue.js'
 import { type LeafTable, leafTable } from '../../src/block/chart/leaf-table.js'
 import { childIdentity } from '../../src/block/chart/parent-table.js'
-import type { CompiledDocument } from '../../src/block/graph/compiled.js'
+import type { CompiledDocument } from '../../src/block/document/graph/compiled.js'
 import type { Ask, BlockReport, CompositeEvent } from '../../src/block/protocol.js'
 import { present, TallyError } from '../../src/core/index.js'
 

@@ -1,7 +1,7 @@
-import { compileComposite } from '../../src/block/graph/compile.js'
-import type { CompiledComposite } from '../../src/block/graph/compiled.js'
-import { parseComposite } from '../../src/block/graph/parse.js'
-import type { BlockRegistry } from '../../src/block/graph/registry.js'
+import { compileComposite } from '../../src/block/document/graph/compile.js'
+import type { CompiledComposite } from '../../src/block/document/graph/compiled.js'
+import { parseComposite } from '../../src/block/document/graph/parse.js'
+import type { BlockRegistry } from '../../src/block/document/graph/registry.js'
 import type { Json, JsonObject } from '../../src/core/index.js'
 import {
   type ModelBranch,

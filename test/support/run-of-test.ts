@@ -1,6 +1,6 @@
 import { type Block, defineBlock } from '../../src/block/define.js'
+import { leafRootOf } from '../../src/block/document/leaf-root.js'
 import type { Ask, AttemptAsk, NodeOptions } from '../../src/block/protocol.js'
-import { leafRootOf } from '../../src/block/pump/leaf-root.js'
 import { apply, takeAsk } from '../../src/block/run/apply.js'
 import type { EntryDraft, JournalEntry } from '../../src/block/run/entries.js'
 import { Outside } from '../../src/block/run/outside.js'

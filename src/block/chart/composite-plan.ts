@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from '../../core/index.js'
-import type { CompiledExpression, Evaluated } from '../graph/expressions.js'
+import type { CompiledExpression, Evaluated } from '../document/graph/expressions.js'
 import type { NodeOptions, Request, Response, SideEffectClass } from '../protocol.js'
 import type { Repair } from '../retry-policy.js'
 import type { Rows } from './rows.js'

@@ -1,5 +1,5 @@
 import { type Json, present } from '../../core/index.js'
-import type { Evaluated } from '../graph/expressions.js'
+import type { Evaluated } from '../document/graph/expressions.js'
 import type { CompositeEvent, Response } from '../protocol.js'
 import type { RecoveryDecision } from '../retry-policy.js'
 import {

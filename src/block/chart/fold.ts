@@ -1,5 +1,5 @@
 import { present, TallyError } from '../../core/index.js'
-import type { CompiledDocument, CompiledNode } from '../graph/compiled.js'
+import type { CompiledDocument, CompiledNode } from '../document/graph/compiled.js'
 import {
   type Ask,
   type BlockCommand,

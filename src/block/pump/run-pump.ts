@@ -8,6 +8,7 @@ import { runEnd } from '../run/ending.js'
 import type { EntryDraft, JournalEntry, OpenWait, RunStarted } from '../run/entries.js'
 import type { RootBlock } from '../run/root-block.js'
 import { RunState } from '../run/run-state.js'
+import type { Scope } from '../run/scope.js'
 import { begun, unitContextOf } from '../run/unit.js'
 import { Alarms } from './alarms.js'
 import { Answering } from './answering.js'
@@ -150,11 +151,16 @@ export class RunPump implements CommitsPort {
       this.#driver.isLive = true
       const at = this.book.now()
       this.record({ k: 'run.resumed', at, status: 'running', waits: [], due: null })
-      const { journal } = this.host
-      for (const scope of this.state.scopes.values()) {
-        await scope.repeatLists((prefix) => journal.list(prefix))
-      }
+      for (const scope of this.state.scopes.values()) await this.#repeatLists(scope)
     })
+  }
+
+  async #repeatLists(scope: Scope): Promise<void> {
+    const below = new Map<string, readonly string[]>()
+    for (const prefix of scope.earlierPrefixes) {
+      below.set(prefix, await this.host.journal.list(prefix))
+    }
+    scope.repeatLists(below)
   }
 
   async #drive(begin: () => Promise<void> | void): Promise<RunEnd> {

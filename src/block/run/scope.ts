@@ -129,13 +129,18 @@ export class Scope implements OpenScope {
     return text
   }
 
+  /** What was listed before a restart and is yet to be repeated. */
+  get earlierPrefixes(): readonly string[] {
+    return this.#earlier.map(({ prefix }) => prefix)
+  }
+
   /**
-   * Repeats the listings of an earlier process, given the keys of the ledger: those that have come
-   * out otherwise outdate every overlay that they went through.
+   * Repeats the listings of an earlier process, given the keys of the ledger below each prefix:
+   * those that come out otherwise outdate every overlay that they went through.
    */
-  async repeatLists(list: (prefix: string) => Promise<readonly string[]>): Promise<void> {
+  repeatLists(below: ReadonlyMap<string, readonly string[]>): void {
     for (const { prefix, hash, through } of this.#earlier.splice(0)) {
-      let keys = await list(prefix)
+      let keys = below.get(prefix) ?? []
       for (const { view, writes } of through) {
         view.noteList(prefix, keys)
         keys = keysOver(keys, writes)

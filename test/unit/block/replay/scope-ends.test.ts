@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { leafTable } from '../../../../src/block/chart/leaf-table.js'
-import { leafRootOf } from '../../../../src/block/pump/leaf-root.js'
+import { leafRootOf } from '../../../../src/block/document/leaf-root.js'
 import { ReplayState } from '../../../../src/block/replay/replay-state.js'
 import { scopeFinding } from '../../../../src/block/replay/scope-ends.js'
 import type { Requested, ScopeEnded, Sealed } from '../../../../src/block/run/entries.js'

@@ -52,7 +52,7 @@ describe('an overlay inside an overlay', () => {
     inner.restore({ reads: [], lists: [['k/', hash]], used: [], writes: [] }, () => undefined)
     // Written later: the listing did not have it.
     inner.view.write('k/inner', 1)
-    await outer.repeatLists(async () => keys)
+    outer.repeatLists(new Map(outer.earlierPrefixes.map((prefix) => [prefix, keys])))
     expect([outer.view.isOutdated, inner.view.isOutdated]).toEqual([expected, expected])
     expect(outer.view.lists.get('k/')).toEqual(keys)
   })

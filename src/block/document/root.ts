@@ -1,0 +1,101 @@
+import { assert, canonicalize, flatText, type JsonObject } from '../../core/index.js'
+import { leafTable } from '../chart/leaf-table.js'
+import { ROOT_PATH } from '../protocol.js'
+import type { Classes, Pins } from '../run/entries.js'
+import { Literals } from '../run/literals.js'
+import type { RootBlock } from '../run/root-block.js'
+import type { CompiledDocument, CompiledLeaf } from './graph/compiled.js'
+import type { DocumentDefinition } from './plan/definition.js'
+
+/** A compiled composite or plan as the root of a run. */
+export function rootOf(
+  definition: DocumentDefinition,
+  compiled: CompiledDocument,
+  options: { readonly isPrivate: (block: string) => boolean; readonly pins?: Pins }
+): RootBlock {
+  const { name, version, sideEffects, definitionHash, logic } = compiled
+  let definitionText: string | undefined
+  let literals: Literals | undefined
+  let alternatives: boolean | undefined
+  let classes: { readonly found: Classes | undefined } | undefined
+  return {
+    name,
+    version,
+    // A definition is plain JSON by construction; its type only names the members.
+    definition: definition as unknown as JsonObject,
+    definitionText: () => {
+      definitionText ??= flatText(canonicalize(definition))
+      return definitionText
+    },
+    literals: () => {
+      literals ??= new Literals(definition)
+      return literals
+    },
+    definitionHash,
+    ...(options.pins === undefined ? {} : { pins: options.pins }),
+    logic,
+    leafTable: () => leafTable(compiled.plan),
+    input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },
+    isUnit: false,
+    isPrivate: hasPrivate(compiled, options.isPrivate),
+    hasAlternatives: () => {
+      alternatives ??= hasAlternatives(compiled)
+      return alternatives
+    },
+    classes: () => {
+      classes ??= { found: classesOf(compiled) }
+      return classes.found
+    },
+    compositeAt: (path) => compositeAt(compiled, path)
+  }
+}
+
+function hasPrivate(compiled: CompiledDocument, isPrivate: (block: string) => boolean): boolean {
+  return [...compiled.nodes.values()].some((node) =>
+    node.kind === 'leaf' ? isPrivate(node.reference) : hasPrivate(node, isPrivate)
+  )
+}
+
+function hasAlternatives({ plan, nodes }: CompiledDocument): boolean {
+  for (const { options } of plan.nodes.values()) {
+    const { recovery = [] } = options
+    const fallback = recovery.findLastIndex(({ kind }) => kind === 'fallback')
+    const again = recovery.findIndex(({ kind }) => kind === 'retry' || kind === 'repair')
+    if (again >= 0 && again < fallback) return true
+  }
+  return [...nodes.values()].some((node) => node.kind !== 'leaf' && hasAlternatives(node))
+}
+
+/** Recovery decides by classes, and so does the order of a plan (B9, C3). */
+function classesOf(compiled: CompiledDocument): Classes | undefined {
+  if (!asksForClasses(compiled)) return undefined
+  const found = [...leaves(compiled)].map((leaf) => [leaf.reference, leaf.sideEffects] as const)
+  return found.length === 0 ? undefined : Object.fromEntries(found)
+}
+
+function asksForClasses({ kind, plan, nodes }: CompiledDocument): boolean {
+  if (kind === 'plan') return true
+  const options = [...plan.nodes.values()].map((node) => node.options)
+  if (options.some(({ recovery }) => recovery !== undefined)) return true
+  return [...nodes.values()].some((node) => node.kind !== 'leaf' && asksForClasses(node))
+}
+
+/** Leaves whose class is their block's: a node may name another. */
+function* leaves({ nodes, plan }: CompiledDocument): Generator<CompiledLeaf> {
+  const named = [...plan.nodes.values()].filter((node) => node.options.sideEffects !== undefined)
+  const ownClass = new Set(named.map(({ name }) => name))
+  for (const [name, node] of nodes) {
+    if (node.kind !== 'leaf') yield* leaves(node)
+    else if (!ownClass.has(name)) yield node
+  }
+}
+
+function compositeAt(root: CompiledDocument, path: string): CompiledDocument {
+  let found = root
+  for (const name of path.split('/').slice(1)) {
+    const node = found.nodes.get(name)
+    assert(node !== undefined && node.kind !== 'leaf', `there is no composite at ${path}`)
+    found = node
+  }
+  return found
+}
