@@ -1,0 +1,76 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  createRuntime,
+  inspectOpening,
+  type RemediedCause,
+  recoverLocation,
+  verifyLocation
+} from '../../src/runtime/index.js'
+import { payBlock } from '../support/tamper-block.js'
+import { cells } from '../support/tamper-cells.js'
+import { TamperPlace } from '../support/tamper-place.js'
+import { rows } from '../support/tamper-rows.js'
+import { expectVerifyFailure } from '../support/verified-close.js'
+
+let place: TamperPlace
+beforeAll(async () => {
+  place = await TamperPlace.create()
+})
+afterAll(async () => {
+  expectVerifyFailure('state')
+  await place.remove()
+})
+
+const code = { blocks: [payBlock] }
+const nothing = { notes: [], allowCut: false, acknowledgeNotes: false }
+
+async function modeOf(location: string): Promise<string> {
+  const options = { insecurePlaintextKey: true, serve: false, ...code } as const
+  const tally = await createRuntime({ location, ...options })
+  try {
+    const { mode, cause } = tally.status()
+    // The journal of an open run, and a state value, are found when they are used.
+    const { failure } = await tally.verify()
+    if (failure !== undefined) expectVerifyFailure(failure.field)
+    return cause?.code ?? mode
+  } finally {
+    await tally.close()
+  }
+}
+
+const unsafe = rows.filter(({ name }) => cells[name]?.open !== undefined)
+
+describe.each(unsafe)('K10, K2: where a forger has altered $name', (row) => {
+  it('recover says what it does and loses, and with the consent it names the ledger opens', async () => {
+    const location = await place.altered(row.alter)
+    const open = cells[row.name]?.open
+    expect((await inspectOpening(location, { code })).causes[0]?.code).toBe(open)
+    const told: RemediedCause[] = []
+    const onCauses = (causes: readonly RemediedCause[]) => told.push(...causes)
+    await expect(recoverLocation(location, { ...nothing, onCauses })).rejects.toMatchObject({
+      code: 'ledger.not_recoverable'
+    })
+    const [cause] = told
+    expect(cause).toMatchObject({ code: open, does: expect.any(String), loses: expect.any(String) })
+    const consent = cause?.consent ?? 'none'
+    const consents = {
+      allowCut: consent === 'cut',
+      acceptLock: consent === 'acceptLock',
+      acknowledgeNotes: consent === 'acknowledgeNotes'
+    }
+    await recoverLocation(location, { ...nothing, ...consents })
+    expect((await inspectOpening(location, { code })).causes).toEqual([])
+    expect(await modeOf(location)).toBe('ready')
+    expect((await verifyLocation(location, { notes: [] })).failure).toBeUndefined()
+  })
+})
+
+const ready = rows.filter(({ name }) => cells[name]?.open === undefined)
+
+describe.each(ready)('K10: where a forger has altered $name', (row) => {
+  it('recover has nothing to end, and the ledger opens as doctor says', async () => {
+    const location = await place.altered(row.alter)
+    expect((await inspectOpening(location, { code })).causes).toEqual([])
+    expect(await modeOf(location)).toBe('ready')
+  })
+})
