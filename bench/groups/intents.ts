@@ -44,7 +44,7 @@ export const intents: Group = {
     return [
       against('intent.64', rateOf(rates, 'intents'), {
         floor: rateOf(rates, 'floor'),
-        target: 0.5,
+        target: 0.55,
         unit: 'intents/s'
       }),
       ...(await sandboxRows()),
