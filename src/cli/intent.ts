@@ -10,6 +10,7 @@ export interface IntentOptions {
   readonly provider?: string
   readonly raw?: string
   readonly context?: string
+  readonly trace?: string
   readonly config?: string
 }
 
@@ -23,7 +24,7 @@ export async function intent(
   if (!isJsonObject(payload)) {
     throw new TallyError('cli.usage', { problem: '--payload is no object' })
   }
-  const { id, provider, raw } = options
+  const { id, provider, raw, trace } = options
   const context = await readContext(frame, options.context)
   const session = await openSession(frame, 'run', { config: options.config })
   return askIntent(frame, session, {
@@ -31,6 +32,7 @@ export async function intent(
     payload,
     ...context,
     ...(id === undefined ? {} : { id }),
+    ...(trace === undefined ? {} : { trace }),
     ...(provider === undefined ? {} : { provider }),
     ...(raw === undefined ? {} : { raw })
   })

@@ -13,6 +13,7 @@ export interface RunOptions extends RunWorkflowOptions {
   readonly id?: string
   readonly inputs?: string
   readonly context?: string
+  readonly trace?: string
   readonly wait?: boolean
   readonly config?: string
 }
@@ -28,7 +29,8 @@ export async function run(frame: Frame, file: string, options: RunOptions): Prom
   const runId = options.id ?? systemRandom.uuid()
   const isPatient = options.wait === true
   const session = await openSession(frame, 'run', { config: options.config })
-  const params = { document, id: runId, inputs, ...context, follow: isPatient }
+  const trace = options.trace === undefined ? {} : { trace: options.trace }
+  const params = { document, id: runId, inputs, ...context, ...trace, follow: isPatient }
   const events = session.client.stream('run', params)
   const { config } = options
   return followRun(frame, session, {

@@ -28,14 +28,15 @@ export async function* startAndFollow(
     readonly document: string
     readonly inputs: Json
     readonly context?: JsonObject | undefined
+    readonly trace?: string | undefined
     readonly follow: boolean
     readonly principal?: Json
   }
 ): AsyncGenerator<DeliveredEvent> {
-  const { id, document, inputs, context, follow, principal = ownerNamed() } = options
+  const { id, document, inputs, context, trace, follow, principal = ownerNamed() } = options
   const earlier = ledger.run(id)
   const wasInterrupted = earlier?.status === 'running' && !runs.isLive(id)
-  const entry = runs.start(id, registry.prepare(document), { inputs, context, principal })
+  const entry = runs.start(id, registry.prepare(document), { inputs, context, trace, principal })
   const events = listen(runs.read(entry))
   await entry.begun
   if (wasInterrupted) await runs.resume(id)

@@ -30,6 +30,7 @@ export function intentRequestsOf(asking: Asking | undefined): {
       const action = params.text('action')
       const payload = params.value('payload') ?? {}
       const context = params.optionalObject('context')
+      const trace = params.optionalText('trace')
       params.end()
       if (!isJsonObject(payload)) {
         const problem = 'payload is no object'
@@ -41,6 +42,7 @@ export function intentRequestsOf(asking: Asking | undefined): {
         ...(id === undefined ? {} : { id }),
         ...(raw === undefined ? {} : { raw }),
         ...(context === undefined ? {} : { context }),
+        ...(trace === undefined ? {} : { trace }),
         ...(provider === undefined ? {} : { provider })
       }
       return present(asking).intent(request, agent === undefined ? ownerNamed() : agentNamed(agent))

@@ -195,6 +195,8 @@ export interface ServiceStreams {
         readonly id: string
         readonly inputs?: Json
         readonly context?: JsonObject
+        /** A W3C `traceparent`. */
+        readonly trace?: string
       }
     readonly event: ServiceEvent
   }

@@ -216,6 +216,7 @@ function streamsOf(parts: ServiceParts): Streams {
       const document = params.text('document')
       const inputs = params.value('inputs') ?? {}
       const context = params.optionalObject('context')
+      const trace = params.optionalText('trace')
       const follow = params.flag('follow')
       const agent = params.optionalText('agent')
       const principal = agent === undefined ? {} : { principal: agentNamed(agent) }
@@ -225,6 +226,7 @@ function streamsOf(parts: ServiceParts): Streams {
         document,
         inputs,
         context,
+        trace,
         follow,
         ...principal
       })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { ReceiptView } from '../../src/runtime/index.js'
 import { documentOf, Project } from '../support/project.js'
 
 /** The command line as a user types it, under plain Node. */
@@ -47,6 +48,28 @@ describe('tally run', () => {
     expect(other.code).toBe(2)
     expect(documentOf(other, 'error')).toMatchObject({ code: 'run.id_reused' })
     expect(other.documents.some((document) => document['$type'] === 'result')).toBe(false)
+  })
+
+  it('B1: gives the run its context, and its receipts the trace of the caller', async () => {
+    const [traceId, spanId] = ['4bf92f3577b34da6a3ce929d0e0e4736', '00f067aa0ba902b7']
+    const words = ['run', 'greet.yaml', '--id', 'traced']
+    const given = ['--context', '{"tenant":"a"}', '--trace', `00-${traceId}-${spanId}-01`]
+    expect(await project.tally([...words, ...given])).toMatchObject({ code: 0 })
+    const log = await project.tally(['log', '--run', 'traced', '--json'])
+    const runs = log.documents.flatMap(({ $type, ...view }) => {
+      const { receipt } = view as { readonly receipt?: ReceiptView['receipt'] }
+      return $type === 'receipt' ? [receipt?.inputPayload.run] : []
+    })
+    expect(runs).toHaveLength(2)
+    for (const run of runs) expect(run).toMatchObject({ trace: { traceId, spanId } })
+    expect(runs.at(-1)?.contextHash).toMatch(/^[0-9a-f]{64}$/)
+    for (const wrong of [
+      ['--context', '[]'],
+      ['--context', '{'],
+      ['--trace', 'mine']
+    ]) {
+      expect((await project.tally([...words, ...wrong])).code, wrong.join(' ')).toBe(2)
+    }
   })
 
   it('exits 1 when the run failed, with the reason', async () => {

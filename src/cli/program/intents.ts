@@ -8,6 +8,7 @@ export function addIntentCommands(add: Add): void {
     .option('--provider <name>', 'package or block that is to do it')
     .option('--raw <text>', 'the words from which it was made')
     .option('--context <json>', 'what its block finds in ctx.context: a JSON object, or @file')
+    .option('--trace <traceparent>', 'trace of the caller, in the form of W3C Trace Context')
     .option(...configOption)
   add(
     'grant <package> [capabilities...]',

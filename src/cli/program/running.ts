@@ -7,6 +7,7 @@ export function addRunCommands(add: Add): void {
     .option('--id <id>', 'name of the run; the same id is the same run')
     .option('--inputs <json>', 'payload of the run: JSON, or @file', '{}')
     .option('--context <json>', 'context of the run: a JSON object, or @file')
+    .option('--trace <traceparent>', 'trace of the caller, in the form of W3C Trace Context')
     .option(...waitOption)
     .option(...configOption)
   const resume = async () => (await import('../resume.js')).resume
