@@ -9,7 +9,8 @@ import { type Layout, SigningMemory, states, words } from './signing-memory.js'
  * keys these are. A thread that ended is over: what stood in its memory is signed elsewhere.
  *
  * Invariants:
- * - T1 The thread keeps no process alive, except while it is asked to forget a key.
+ * - T1 The thread keeps no process alive, except while it forgets a key or ends: the process would
+ *   exit before its `close` resolves.
  * - T2 A key reaches the thread as a KeyObject in a message; its bytes stand nowhere else.
  * - T3 Once `forget` resolves, the thread refers to that key no more.
  */
@@ -89,7 +90,8 @@ export class SigningThread {
   #forgot(id: number): void {
     this.#forgetting.get(id)?.()
     this.#forgetting.delete(id)
-    if (this.#forgetting.size === 0) this.#worker?.unref()
+    // The promise of one that ends must be kept, too.
+    if (this.#forgetting.size === 0 && !this.#isOver) this.#worker?.unref()
   }
 
   #exited(): void {

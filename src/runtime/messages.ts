@@ -66,9 +66,9 @@ export function checkBytes(what: string, text: string): void {
 /**
  * Commands with ids (semantics.md W10): an answer that is given twice changes things once.
  *
- * The id stands beside the principal in the journal entry that the answer became, so whoever can
- * read the run's journal knows which commands it has had, after any crash, and nothing else keeps
- * them.
+ * The id stands beside the principal in the journal entry that the answer became, so a process that
+ * can read the run's journal knows which commands it has had, after any crash, and nothing else
+ * keeps them.
  */
 
 /** A command as a journal entry has it. What the entry does not say is absent. */

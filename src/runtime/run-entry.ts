@@ -8,7 +8,7 @@ import type { RunsOptions } from './run-terms.js'
 export interface LiveRun {
   /** Undefined when nothing drives it any more. */
   readonly pump: RunPump | undefined
-  /** Up to where the ledger must be durable before it may be told how the run stands (D2). */
+  /** Up to where the ledger must be durable before it may be shown how the run stands (D2). */
   readonly position: Position
   /** Resolves when it has left memory. */
   readonly over: Promise<void>

@@ -9,7 +9,7 @@ import { checkShown, type ShownLedger } from './shown.js'
 
 /** How runs stand, read off the records that the ledger keeps of them. */
 
-/** The events with which somebody who begins to watch a run is told how it stands. */
+/** The events that show a new reader how a run stands. */
 export function presentEvents(
   runId: RunId,
   record: RunRecord | undefined,
@@ -58,7 +58,7 @@ export function resultOf(
 
 /**
  * The result of a run of the ledger, compared with what is signed if it is shown (L12). One that
- * is only taken up is not: its pump looks at the journal before it goes on.
+ * is only resumed is not: its pump looks at the journal before it continues.
  */
 export async function resultIn(
   ledger: ShownLedger & Pick<Ledger, 'unit'>,

@@ -65,7 +65,7 @@ export class RunStore {
     return this.get(runId)?.live?.position ?? 0
   }
 
-  /** Resolves when all that a run was told is durable: then its journal has it. */
+  /** Resolves when all that a run was given is durable: then its journal has it. */
   durable(runId: RunId): Promise<void> {
     return this.parts.ledger.durable(this.position(runId))
   }

@@ -24,7 +24,7 @@ export interface RunsOptions {
   readonly ledger: Ledger
   readonly registry: Registry
   readonly host: Omit<PumpHost, 'emit'>
-  /** Told when a step of a run has changed the tables of the kernel, and where that stands. */
+  /** Called when a step of a run has changed the tables of the kernel, and where that stands. */
   readonly onKernelWork?: (position: Position) => void
   /** Which runs came out otherwise, and are not to go on. */
   readonly quarantine: Pick<Quarantine, 'check' | 'holds' | 'refusal' | 'failed' | 'refuses'>
