@@ -260,7 +260,7 @@ export class Floor {
     }
   }
 
-  /** In form `group` off the main thread, in the pool; otherwise somebody waits, so at once. */
+  /** In form `group` off the main thread, in the pool; otherwise a caller waits, so at once. */
   #sign(receiptHash: string): Promise<string> | string {
     const message = Buffer.from(receiptHash, 'hex')
     if (this.#form !== 'group') return sign(null, message, this.#key).toString('hex')

@@ -2,7 +2,7 @@ import type { Json } from '../src/core/index.js'
 
 const WIDTH = 10
 
-/** A protocol with one query; what it gives is up to whoever answers `chain.read`. */
+/** A protocol with one query; what it gives is up to the provider of `chain.read`. */
 export const protocol = {
   schema: 'ais/0.0.2',
   meta: { protocol: 'bench', version: '1.0.0' },

@@ -92,7 +92,7 @@ function runningState(template: PlanTemplate): ChartNode {
   }
 }
 
-// What has sent something goes on until its outcome is known (W9); what only waits does not.
+// What has sent something continues until its outcome is known (W9); what only waits does not.
 function stoppingState(template: PlanTemplate): ChartNode {
   return {
     id: 'stopping',

@@ -30,7 +30,7 @@ const compiled = join(repository, 'dist', 'docs-compiled')
 const SECONDS = 1_000
 const all = pages().flatMap(snippetsOf)
 
-/** A program of a page: one block and those that go on with it. */
+/** A program of a page: one block and those that continue it. */
 interface Program {
   readonly first: Snippet
   readonly text: string

@@ -27,7 +27,7 @@ const served = defineBlock<Json, Json>({
   run: (_ctx, input) => ({ n: (input as { readonly n: number }).n })
 })
 
-/** Lone intents: trusted blocks against the floor, packages in the sandbox, routing. */
+/** Single-step runs: trusted blocks against the floor, packages in the sandbox, routing. */
 export const intents: Group = {
   rows: ['intent.64', 'package.warm-call', 'package.calls', 'routing.1000'],
   async measure({ rounds }) {
@@ -95,7 +95,7 @@ async function sandboxRows(): Promise<readonly Row[]> {
       package: guest,
       intent: { action: 'bench.run', payload: { index }, timestamp: index },
       granted: ['storage.read', 'storage.write'],
-      tape: [],
+      recorded: [],
       now: index,
       seed: hashJson(index),
       read: () => '1'

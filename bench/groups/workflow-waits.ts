@@ -10,9 +10,9 @@ import { flowOf, protocol, reading } from '../workflow-documents.js'
 const POLLING = 1_000
 const INTERVAL_MS = 1_000
 const STARTED_AT_ONCE = 500
-/** A hash for what each poll was told, and what names it. */
+/** A hash for the answer of each poll, and what names it. */
 const GROWTH_BYTES_MAX = 64
-/** Polls of a node after which its tape is folded, and keeps no more bodies. */
+/** Polls of a node after which its recorded results are folded, and keeps no more bodies. */
 const FOLDED_AFTER = 40
 const PARKED_BYTES_MAX = 2_000
 const PARKED_MS_MAX = 2_000
@@ -99,7 +99,7 @@ function pollingFlow(nodes: number): Json {
   return flowOf('bench-poll', polling)
 }
 
-/** What each poll leaves in memory when every one is told something else, on a clock of its own. */
+/** What each poll leaves in memory when every answer is another, on a clock of its own. */
 async function growthRow(full: boolean): Promise<Row> {
   const scratch = new Scratch()
   const clock = new ManualClock()

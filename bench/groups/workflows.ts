@@ -79,7 +79,7 @@ const WARM_ROUNDS = 4
 /**
  * Processor time of all threads for a node, over that for a composite's step that asks for the same
  * effect and has the same kind of input. Medians, in an order that turns each round: a collection
- * of garbage falls on whoever comes to it, not on who has made the garbage.
+ * of garbage falls on the work that runs then, not on the work that made the garbage.
  */
 async function nodeRows(rounds: number): Promise<readonly Row[]> {
   await using tally = await open()

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { createRuntime, type Runtime } from 'tallystick'
 import { type PaymentService, paymentService } from './payment-service.js'
 
-/** A wallet of packages that nobody needs to trust. `npm run example 02-wallet` */
+/** A wallet of packages that need not be trusted. `npm run example 02-wallet` */
 
 // Compiled code lies in dist/examples; documents and packages lie beside the sources.
 const here = fileURLToPath(new URL('../../../examples/02-wallet/', import.meta.url))
@@ -42,7 +42,7 @@ async function prepare(tally: Runtime): Promise<void> {
   await grant(tally, 'contacts', ['contacts.import', 'contacts.read'])
   await grant(tally, 'messages', ['contacts.read', 'messages.list', 'messages.send'])
   await grant(tally, 'payments', ['network.request', 'storage.read', 'storage.write'])
-  // It went on by itself once it was granted.
+  // It continued by itself once it was granted.
   show('minted', await tally.result(asked.id), 'supply')
   const contact = { name: 'Alice', account: 'alice' }
   await tally.intent({ action: 'contacts.add', payload: contact })

@@ -36,7 +36,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
     child.kill('SIGKILL')
     await ended
   }
-  // Anvil must not outlive whoever started it.
+  // Anvil must not outlive its parent.
   const kill = () => void child.kill('SIGKILL')
   process.once('exit', kill)
   void ended.then(() => process.off('exit', kill))

@@ -88,7 +88,7 @@ export class PiMonoServer {
     }
   }
 
-  // Whoever proposes an id can let go of a session without ever having had an answer.
+  // A client that proposes an id can close a session without ever having had an answer.
   #open({ sessionId = this.#nextId() }: OpenBody): Reply {
     if (!this.#sessions.has(sessionId)) this.#sessions.set(sessionId, new PiSession(this.#options))
     return { status: 201, body: { sessionId } }

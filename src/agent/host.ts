@@ -7,16 +7,16 @@ import type { ResponseSecrets } from './adapters/withhold.js'
 import { type BindingReport, bindingReport } from './binding/report.js'
 import { type CompiledFlow, compileFlow } from './compile/compile-flow.js'
 import type { FlowHost } from './compile/flow-host.js'
-import { type AgentTool, toolProvider } from './turn/tool.js'
-import { turnBlock } from './turn/turn-block.js'
 import {
   type FlowKind,
   finishBlock,
   inputBlock,
   loaderBlock,
   planLoopBlock
-} from './walk/blocks.js'
-import { fileLoader } from './walk/load-files.js'
+} from './position/blocks.js'
+import { fileLoader } from './position/load-files.js'
+import { type AgentTool, toolProvider } from './turn/tool.js'
+import { turnBlock } from './turn/turn-block.js'
 
 /** What a program brings for flow documents; all of it optional. */
 export interface AgentHost {

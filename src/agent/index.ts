@@ -61,14 +61,14 @@ export type { McpHost } from './mcp/host.js'
 export type { McpServerPlace } from './mcp/link.js'
 export { type McpService, serveMcpOverHttp, serveMcpOverStdio } from './mcp/serve.js'
 export type { McpTool } from './mcp/tool.js'
-export type { TurnFailureReason } from './transports/failures.js'
-export type { PiCommand } from './transports/pi-process.js'
-export { type AgentTool, defineTool } from './turn/tool.js'
-export { TURN_BLOCK } from './turn/turn-block.js'
 export {
   defineFlowKind,
   type FlowKind,
   type FlowKindDefinition,
   type FlowKindInput,
   type FlowKindOutput
-} from './walk/blocks.js'
+} from './position/blocks.js'
+export type { TurnFailureReason } from './transports/failures.js'
+export type { PiCommand } from './transports/pi-process.js'
+export { type AgentTool, defineTool } from './turn/tool.js'
+export { TURN_BLOCK } from './turn/turn-block.js'

@@ -1,4 +1,4 @@
-import type { JournalEntry, Provider, UndoPort } from '../block/index.js'
+import type { CompensationPort, JournalEntry, Provider } from '../block/index.js'
 import type { NotChecked } from './not-checked.js'
 
 type SealedEntry = JournalEntry & { readonly k: 'sealed' }
@@ -13,7 +13,7 @@ type SealedEntry = JournalEntry & { readonly k: 'sealed' }
  * - A provider has no version, and no receipt names its code: a difference is reported and is no
  *   failure.
  */
-export class Compensations implements UndoPort {
+export class Compensations implements CompensationPort {
   readonly #provider: (name: string) => Provider | undefined
   readonly #open = new Set<object>()
   /** Effects whose provider answers otherwise than it did. */
@@ -32,7 +32,7 @@ export class Compensations implements UndoPort {
     if (entry.undo !== undefined) this.#open.add(entry)
   }
 
-  workedOut({ entry, provider, finding }: Parameters<UndoPort['workedOut']>[0]) {
+  workedOut({ entry, provider, finding }: Parameters<CompensationPort['workedOut']>[0]) {
     this.#open.delete(entry)
     if (finding === undefined || provider === undefined) return finding
     this.#differing.set(provider, (this.#differing.get(provider) ?? 0) + 1)

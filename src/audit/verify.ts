@@ -40,7 +40,7 @@ export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<Veri
   const auditor =
     isWanted && code !== undefined ? new Auditor({ code, identity, executions }) : undefined
   const hooks = auditor === undefined ? undefined : hooksOf(auditor)
-  const before = tipOf(store, identity)
+  const before = chainHeadOf(store, identity)
   const structural = await verifyLedger({
     store,
     identity,
@@ -48,7 +48,7 @@ export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<Veri
     kept,
     ...(hooks === undefined ? {} : hooks.hooks)
   })
-  const isMoved = before !== tipOf(store, identity)
+  const isMoved = before !== chainHeadOf(store, identity)
   const quarantined = await storedMarks(store, identity)
   const difference = hooks?.found()
   const isNoted = notes.length > 0
@@ -132,8 +132,8 @@ function sourceOf({ anchored }: StructuralReport): string | null {
   return notes.find(({ ok, size }) => ok && size === upTo)?.source ?? null
 }
 
-/** Head and stamp of the derived records as stored: changed when the ledger was written to. */
-function tipOf(store: Store, identity: IdentityId): string {
+/** Head and watermark of the derived records as stored: changed when the ledger was written to. */
+function chainHeadOf(store: Store, identity: IdentityId): string {
   const texts = ['head', 'derived'].map((name) => {
     const value = store.get(`${identity}/${name}`)
     return value === undefined ? '' : Buffer.from(value).toString('latin1')

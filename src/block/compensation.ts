@@ -26,14 +26,17 @@ export interface CompensatingEffect {
 export type Compensation = string | ((landed: LandedWrite) => CompensatingEffect | null)
 
 /** A compensating effect as the journal keeps it. */
-export interface Undo {
+export interface CompensatingCall {
   readonly effect: string
   readonly request: Json
   readonly sideEffects: SideEffectClass
 }
 
-/** What a compensation comes to for one write; null when it has no answer that can be used. */
-export function undoOf(compensation: Compensation, landed: LandedWrite): Undo | null {
+/** The result of a compensation for one write; null when it has no answer that can be used. */
+export function compensationOf(
+  compensation: Compensation,
+  landed: LandedWrite
+): CompensatingCall | null {
   if (typeof compensation === 'string') {
     return { effect: compensation, request: { ...landed }, sideEffects: 'non_idempotent' }
   }
@@ -45,14 +48,14 @@ export function undoOf(compensation: Compensation, landed: LandedWrite): Undo | 
     if (typeof effect !== 'string' || !sideEffectClasses.includes(sideEffects)) return null
     return { effect, request: JSON.parse(canonicalizeLedgerValue(request)) as Json, sideEffects }
   } catch {
-    // What cannot say how it is undone is told of as not undone.
+    // What cannot say how it is undone is reported as not undone.
     return null
   }
 }
 
 /** Whether a text from a journal is a compensating effect. */
-export function isUndo(value: unknown): value is Undo {
+export function isCompensatingCall(value: unknown): value is CompensatingCall {
   if (!isJsonObject(value as Json)) return false
-  const { effect, sideEffects } = value as unknown as Undo
+  const { effect, sideEffects } = value as unknown as CompensatingCall
   return typeof effect === 'string' && sideEffectClasses.includes(sideEffects)
 }

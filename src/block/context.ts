@@ -18,7 +18,7 @@ export interface BlockContext {
   readonly context: JsonObject
   /** The caller's trace, or one that follows from the run's id; hand it on to what is called. */
   readonly trace: BlockTrace
-  /** Aborted when the attempt is cancelled or times out; work that ignores it goes on unheard. */
+  /** Aborted when the attempt is cancelled or times out; work that ignores it continues unheard. */
   readonly signal: AbortSignal
   readonly state: BlockState
   /** The attempt's frozen time in milliseconds (semantics.md K7). */

@@ -3,7 +3,7 @@ import { type Hash, hashJson, type Json, TallyError } from '../core/index.js'
 import type { Parsed } from './block-code.js'
 import type { Compensation } from './compensation.js'
 import type { BlockContext } from './context.js'
-import type { KernelWork } from './kernel.js'
+import type { KernelWork } from './intent-port.js'
 import type { SideEffectClass } from './protocol.js'
 
 /** A leaf block in TypeScript. Trusted: it runs in this process and is not sandboxed (K8). */
@@ -53,7 +53,7 @@ export interface Block {
   readonly sharesInput?: true
   /**
    * Intents that it serves need a grant of its capabilities for its code hash (K5): its code is
-   * somebody else's, as a tool's of an MCP server is.
+   * a stranger's, as a tool's of an MCP server is.
    */
   readonly needsGrant?: true
   /** Runs instead of `run`: the leaf is part of the kernel. */

@@ -6,7 +6,7 @@
 export type { Parsed } from './block-code.js'
 export { leafMachine } from './chart/leaf-machine.js'
 export { checkOnce, type OnceResult } from './code/check-once.js'
-export { executeOnTape, type Reexecuted, type TapeEntry } from './code/reexecute.js'
+export { executeOnRecordedResults, type Reexecuted, type TapeEntry } from './code/reexecute.js'
 export type { CompensatingEffect, Compensation, LandedWrite } from './compensation.js'
 export {
   type BlockContext,
@@ -21,14 +21,14 @@ export {
   type WaitOptions
 } from './context.js'
 export { type Block, type BlockDefinition, defineBlock } from './define.js'
-export { defineKernelBlock } from './define-kernel.js'
+export { defineIntentBlock } from './define-intent-block.js'
 export { compileComposite, compileDocument, compilePlan } from './document/graph/compile.js'
 export type {
   CompiledComposite,
   CompiledDocument,
   CompiledLeaf,
   CompiledNode,
-  CompiledPlan,
+  CompiledPlanGraph,
   CompileResult
 } from './document/graph/compiled.js'
 export type { CompositeDefinition } from './document/graph/definition.js'
@@ -53,6 +53,14 @@ export { type ParsedPlan, parsePlan } from './document/plan/parse.js'
 export { rootOf } from './document/root.js'
 export { differing, type Finding, firstOf } from './finding.js'
 export type {
+  Attribution,
+  IntentEffect,
+  IntentPort,
+  KernelWork,
+  PinnedBlocks,
+  RecordedProvider
+} from './intent-port.js'
+export type {
   Appended,
   EvidenceDraft,
   Journal,
@@ -61,26 +69,18 @@ export type {
   SealedReference,
   UnitDraft
 } from './journal.js'
-export type {
-  Attribution,
-  KernelEffect,
-  KernelPort,
-  KernelWork,
-  PinnedBlocks,
-  RecordedProvider
-} from './kernel.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './protocol.js'
-export type { RecordedEntry } from './pump/book.js'
 export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'
 export { UnitGate } from './pump/gate.js'
 export type { PumpHost, RunEnd, RunEvent } from './pump/host.js'
-export { goStraight, type LoneRun, type Straight } from './pump/inline-run.js'
+export { type InlineOutcome, runInline, type SingleStepRun } from './pump/inline-run.js'
+export type { RecordedEntry } from './pump/journal-writer.js'
 export type { Provider, UnfinishedJournals } from './pump/performing.js'
 export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'
 export { isFarAhead, Turns } from './pump/turns.js'
 export type { Ground } from './replay/ground.js'
-export type { RecordedUnit, UndoPort, UnitAgain } from './replay/redo.js'
+export type { CompensationPort, RecordedUnit, UnitAgain } from './replay/redo.js'
 export { RunReplay } from './replay/run-replay.js'
 export type { Repair } from './retry-policy.js'
 export type { RunCheckpoint } from './run/checkpoint.js'
@@ -94,6 +94,6 @@ export {
 } from './run/entries.js'
 export type { RootBlock } from './run/root-block.js'
 export { attributionOf } from './run/unit.js'
-export { loneUnitId, runUnitId, seedOf } from './run/unit-ids.js'
+export { runUnitId, seedOf, singleStepUnitId } from './run/unit-ids.js'
 export type { MessageOutcome, WaitMessage } from './run/waits.js'
 export { installTripwire } from './tripwire.js'

@@ -13,8 +13,8 @@ import type {
  * joins the two; tests use a ledger on the memory store.
  *
  * `append` is synchronous: it checks the unit's reads (L10), builds the receipt, and puts
- * everything into the one ordered commit queue. Durability comes later; whoever lets something
- * leave the process first awaits `durable(position)` (D2).
+ * everything into the one ordered commit queue. Durability comes later; what leaves the
+ * process first awaits `durable(position)` (D2).
  */
 export interface Journal {
   /**
@@ -40,8 +40,8 @@ export interface Journal {
   /** Items and bytes appended and not yet durable (D9). */
   backlog(): { readonly items: number; readonly bytes: number }
   /**
-   * Code over a hash that only the holder of the identity's blob key can make: a run that is taken
-   * up again trusts its journal by it.
+   * Code over a hash that only the holder of the identity's blob key can make: a run that is
+   * resumed trusts its journal by it.
    */
   authenticate(hash: Hash): Hash
   /**

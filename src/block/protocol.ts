@@ -4,10 +4,10 @@ import type { Hash, Json, JsonObject, WaitToken } from '../core/index.js'
 /**
  * The messages between a parent block, its child blocks and the pump (B1-B3). All plain JSON.
  *
- * A chart never awaits (D1). It says what it wants with an {@link Ask} to the {@link PumpPort} of
- * its actor system, and goes on when the pump delivers the answer as an event. `at` is milliseconds
- * on the run's logical clock (K7); every delivery carries it, and nothing in a chart reads another
- * clock.
+ * A chart never awaits (D1). It says what it wants with an {@link PumpCommand} to the {@link
+ * PumpPort} of its actor system, and continues when the pump delivers the answer as an event. `at`
+ * is milliseconds on the run's logical clock (K7); every delivery carries it, and nothing in a
+ * chart reads another clock.
  */
 
 /**
@@ -54,7 +54,7 @@ export interface Response {
 /**
  * One entry of a recovery list (B8); `errors` narrows it to first failures of these error types.
  */
-export type RecoveryStep =
+export type RetryPolicyStep =
   | {
       readonly kind: 'retry'
       /** Executions in all, the first one included. */
@@ -74,7 +74,7 @@ export type RecoveryStep =
 
 /** How a parent wants this execution done. Absent fields take the defaults of B8 and B9. */
 export interface NodeOptions {
-  readonly recovery?: readonly RecoveryStep[]
+  readonly recovery?: readonly RetryPolicyStep[]
   /** `ask`: a failure that recovery does not cure waits for a decision. Default `stop`. */
   readonly onError?: 'stop' | 'ask'
   /** Bounds the whole node, retries and waits included (W5). */
@@ -87,7 +87,7 @@ export interface NodeOptions {
   readonly confirm?: { readonly message?: string }
   /** Only inside an atomic composite: done after its commit, as work of its own (C4). */
   readonly deferred?: true
-  /** Overrides the class of the block; can only be told, not checked, here. */
+  /** Overrides the class of the block; can only be stated, not checked, here. */
   readonly sideEffects?: SideEffectClass
   /**
    * After a failure that certainly did nothing, a retry or repair that would be unsafe gives way to
@@ -169,7 +169,7 @@ export type Delivery =
   | { readonly type: 'attempt.resumed'; readonly at: number }
   | { readonly type: 'timer.fired'; readonly at: number }
   | DecisionMadeEvent
-  | ScopeSettledEvent
+  | OverlaySettledEvent
   | { readonly type: 'scope.conflict'; readonly at: number }
 
 /** The attempt that was asked for has ended. */
@@ -184,7 +184,7 @@ export interface AttemptSettledEvent {
   readonly sent?: boolean
 }
 
-/** Somebody answered a wait with reason `decision`. */
+/** A person answered a wait with reason `decision`. */
 export interface DecisionMadeEvent {
   readonly type: 'decision.made'
   readonly action: DecisionAction
@@ -195,9 +195,9 @@ export interface DecisionMadeEvent {
 
 /**
  * Answer to `scope.commit` and `scope.abort`. To a commit: `success` true settles the composite
- * with this response, false is its failure. To an abort: the failure to go on with.
+ * with this response, false is its failure. To an abort: the failure to continue with.
  */
-export interface ScopeSettledEvent {
+export interface OverlaySettledEvent {
   readonly type: 'scope.settled'
   readonly response: Response
   readonly at: number
@@ -245,9 +245,15 @@ export type CompositeEvent = BlockCommand | Delivery | BlockReport
  *   composite opens again and runs anew.
  * - `settled` / `waiting` / `resumed`: the root's report, since it has no parent.
  */
-export type Ask = AttemptAsk | TimerAsk | DecisionAsk | CancelAsk | ScopeAsk | RootAsk
+export type PumpCommand =
+  | AttemptCommand
+  | TimerCommand
+  | DecisionCommand
+  | CancelCommand
+  | OverlayCommand
+  | RootCommand
 
-export interface AttemptAsk {
+export interface AttemptCommand {
   readonly kind: 'attempt'
   readonly path: string
   readonly step: number
@@ -261,7 +267,7 @@ export interface AttemptAsk {
   readonly sideEffects: SideEffectClass
 }
 
-export interface TimerAsk {
+export interface TimerCommand {
   readonly kind: 'timer'
   readonly path: string
   readonly step: number
@@ -270,7 +276,7 @@ export interface TimerAsk {
   readonly reason: 'retry'
 }
 
-export interface DecisionAsk {
+export interface DecisionCommand {
   readonly kind: 'decision'
   readonly path: string
   readonly step: number
@@ -280,14 +286,14 @@ export interface DecisionAsk {
   readonly wait: Wait
 }
 
-export interface CancelAsk {
+export interface CancelCommand {
   readonly kind: 'cancel'
   readonly path: string
   readonly step: number
   readonly reason: string
 }
 
-export type ScopeAsk =
+export type OverlayCommand =
   | {
       readonly kind: 'scope.open'
       readonly path: string
@@ -309,7 +315,7 @@ export type ScopeAsk =
       readonly at: number
     }
 
-export type RootAsk =
+export type RootCommand =
   | {
       readonly kind: 'settled'
       readonly path: string
@@ -325,7 +331,7 @@ export type RootAsk =
  * the actor's snapshot and must not deliver before the current macrostep has ended.
  */
 export interface PumpPort {
-  ask(ask: Ask, actor: AnyActorRef): void
+  ask(ask: PumpCommand, actor: AnyActorRef): void
 }
 
 /** The system of a root actor and all its children. */

@@ -2,9 +2,9 @@ import { type JsonObject, limits } from '../core/index.js'
 import { givenRequest, givenResponse, repairedRequest } from './given.js'
 import {
   type NodeOptions,
-  type RecoveryStep,
   type Request,
   type Response,
+  type RetryPolicyStep,
   reasons,
   type SideEffectClass
 } from './protocol.js'
@@ -23,7 +23,7 @@ export type Repair = (
 ) => Pick<Request, 'payload' | 'context'> | null
 
 /** How far a block is through its recovery list; part of its context, so it survives a restart. */
-export interface RecoveryCursor {
+export interface RetryCursor {
   readonly index: number
   /** Providers of the fallback entry at `index` already tried. */
   readonly fallback: number
@@ -31,18 +31,18 @@ export interface RecoveryCursor {
   readonly firstErrorType: string | null
 }
 
-export const initialCursor: RecoveryCursor = { index: 0, fallback: 0, firstErrorType: null }
+export const initialCursor: RetryCursor = { index: 0, fallback: 0, firstErrorType: null }
 
-export type RecoveryDecision =
+export type RetryDecision =
   | {
       readonly kind: 'retry'
       readonly delayMs: number
       readonly due: number
-      readonly cursor: RecoveryCursor
+      readonly cursor: RetryCursor
     }
-  | { readonly kind: 'repair'; readonly request: Request; readonly cursor: RecoveryCursor }
-  | { readonly kind: 'fallback'; readonly provider: string; readonly cursor: RecoveryCursor }
-  | { readonly kind: 'ask'; readonly response: Response; readonly cursor: RecoveryCursor }
+  | { readonly kind: 'repair'; readonly request: Request; readonly cursor: RetryCursor }
+  | { readonly kind: 'fallback'; readonly provider: string; readonly cursor: RetryCursor }
+  | { readonly kind: 'ask'; readonly response: Response; readonly cursor: RetryCursor }
   | { readonly kind: 'fail'; readonly response: Response }
 
 export interface FailedAttempt {
@@ -50,7 +50,7 @@ export interface FailedAttempt {
   readonly response: Response
   readonly options: NodeOptions
   readonly attempt: number
-  readonly cursor: RecoveryCursor
+  readonly cursor: RetryCursor
   readonly sideEffects: SideEffectClass
   /** Logical time of the failure. */
   readonly at: number
@@ -61,11 +61,11 @@ export interface FailedAttempt {
   readonly repair: (name: string) => Repair | undefined
 }
 
-// Somebody decided these; running the block again would undo the decision.
+// A person decided these; running the block again would undo the decision.
 const final: ReadonlySet<string> = new Set([reasons.cancelled, reasons.denied])
 
 /** Walks the recovery list from the cursor on and says what to do about a failed attempt. */
-export function decideRecovery(failed: FailedAttempt): RecoveryDecision {
+export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { response, options, attempt, at } = failed
   if (response.reason !== undefined && final.has(response.reason)) return { kind: 'fail', response }
   const { deadline } = options
@@ -82,7 +82,7 @@ export function decideRecovery(failed: FailedAttempt): RecoveryDecision {
     }
     if (!applies(entry, firstErrorType)) continue
     const tried = index === failed.cursor.index ? failed.cursor.fallback : 0
-    const here: RecoveryCursor = { index, fallback: tried, firstErrorType }
+    const here: RetryCursor = { index, fallback: tried, firstErrorType }
     switch (entry.kind) {
       case 'retry': {
         if (attempt >= entry.maxAttempts) continue
@@ -116,13 +116,13 @@ export function decideRecovery(failed: FailedAttempt): RecoveryDecision {
       }
     }
   }
-  const end: RecoveryCursor = { index: list.length, fallback: 0, firstErrorType }
+  const end: RetryCursor = { index: list.length, fallback: 0, firstErrorType }
   return giveUp(failed, end, isUnsafe ? unsafe(failed) : response)
 }
 
 /** Delay after attempt k (W5): fixed i, linear i*k, exp i*2^(k-1), capped. Milliseconds. */
 export function retryDelayMs(
-  entry: Extract<RecoveryStep, { kind: 'retry' }>,
+  entry: Extract<RetryPolicyStep, { kind: 'retry' }>,
   attempt: number
 ): number {
   const { intervalMs, backoff } = entry
@@ -154,11 +154,11 @@ export function timedOut(options: NodeOptions, failure: Response | null): Respon
   }
 }
 
-function applies(entry: RecoveryStep, errorType: string): boolean {
+function applies(entry: RetryPolicyStep, errorType: string): boolean {
   return entry.errors?.includes(errorType) ?? true
 }
 
-// B9: only these classes are repeated by themselves. A composite whose scope was rolled back and
+// B9: only these classes are repeated by themselves. A composite whose overlay was rolled back and
 // left nothing behind may run again whatever its class; a leaf may not, even when nothing was sent.
 function mayRunAgain(failed: FailedAttempt): boolean {
   if (failed.sideEffects !== 'non_idempotent') return true
@@ -186,11 +186,7 @@ function repaired(failed: FailedAttempt, name: string): Request | null {
   }
 }
 
-function giveUp(
-  failed: FailedAttempt,
-  cursor: RecoveryCursor,
-  response: Response
-): RecoveryDecision {
+function giveUp(failed: FailedAttempt, cursor: RetryCursor, response: Response): RetryDecision {
   return failed.options.onError === 'ask'
     ? { kind: 'ask', response, cursor }
     : { kind: 'fail', response }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { type Block, defineBlock } from './define.js'
-import type { AttemptAsk } from './protocol.js'
+import type { AttemptCommand } from './protocol.js'
 import { sideEffectClasses } from './side-effects.js'
 
 /** Blocks of the work that overlays leave behind them (C4). */
 
-const undoInput = z.object({
+const compensationInput = z.object({
   undoes: z.json(),
   effect: z.string(),
   request: z.json(),
@@ -21,7 +21,7 @@ export const compensationBlock: Block = defineBlock({
   version: '1',
   sideEffects: 'non_idempotent',
   private: { input: true, output: true },
-  input: undoInput,
+  input: compensationInput,
   run: (ctx, { effect, request, sideEffects }) => ctx.effect(effect, { request, sideEffects })
 })
 
@@ -42,7 +42,7 @@ export function putOff(block: Block): Block {
 
 /** Who runs an attempt: the provider of a fallback, which the kernel chooses itself (C3). */
 export function blockOf(
-  { block, provider }: Pick<AttemptAsk, 'block' | 'provider'>,
+  { block, provider }: Pick<AttemptCommand, 'block' | 'provider'>,
   named: (name: string) => Block | undefined
 ): Block | undefined {
   if (block === compensationBlock.name) return compensationBlock

@@ -51,7 +51,7 @@ export async function checkHealth(
     if (mode !== 'ready' && mode !== 'committing') {
       return ledger('problem', found, 'Run "tally verify".')
     }
-    if (status.isFollower) return ledger('warning', `imported, ${found}`, followerFix)
+    if (status.isFollower) return ledger('warning', `imported, ${found}`, replicaFix)
     const [mark] = quarantined
     if (mark !== undefined) return ledger('warning', found, quarantineWarning(mark))
     if (warnings.length === 0) return ledger('ok', found)
@@ -62,7 +62,7 @@ export async function checkHealth(
 }
 
 const restoringFix = 'Once the import has ended, stop the process that holds it, and open it again.'
-const followerFix = 'It can be read and verified; "tally import --take-over" lets it run here.'
+const replicaFix = 'It can be read and verified; "tally import --take-over" lets it run here.'
 const replayFix = 'Run "tally verify --replay" with the configuration that has the code.'
 
 /** A service tells the cause that it knows. */

@@ -1,5 +1,5 @@
 import { TallyError } from '../core/index.js'
-import type { LocationRecovery, RemediedCause } from '../runtime/index.js'
+import type { LocationRepair, RemediedCause } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { atHolder, once } from './frame/holder.js'
 import { readNote } from './frame/notes.js'
@@ -21,11 +21,11 @@ export interface RecoverCommandOptions {
 export async function recover(frame: Frame, options: RecoverCommandOptions): Promise<ExitCode> {
   const { output } = frame
   const notes = await Promise.all((options.note ?? []).map((path) => readNote(frame, path)))
-  const found = await atHolder<LocationRecovery | TallyError>(frame, {
+  const found = await atHolder<LocationRepair | TallyError>(frame, {
     owner: (owner, path) =>
       once(owner, async () => new TallyError('ledger.locked', { path, problem: heldElsewhere })),
     here: async (directory) => {
-      const { recoverLocation } = await import('../runtime/index.js')
+      const { repairLocation: recoverLocation } = await import('../runtime/index.js')
       const { cut: allowCut = false, acknowledgeNotes = false, ...consents } = options
       const { acceptLock = false, removePackages = false } = consents
       return recoverLocation(directory, {

@@ -66,7 +66,7 @@ export {
 } from './secret/reference.js'
 export {
   highestRelease,
-  isRelease,
+  isDeferredTask,
   referenceTo,
   type Versioned,
   type VersionedName,

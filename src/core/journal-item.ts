@@ -17,7 +17,7 @@ export interface JournalItem {
    */
   readonly entries: readonly string[]
   /** Those of the entries that change the run's record; looked for in their texts if absent. */
-  readonly news?: readonly RunEntry[]
+  readonly runChanges?: readonly RunEntry[]
   /** `authenticate` of the hash chain over the run's entries, up to the last of these. */
   readonly mac?: Hash
   /** The unit of work that these entries complete: it becomes one receipt. */

@@ -35,7 +35,10 @@ export const WRITE_SET_KEYS_MAX = 100_000
 export const ATTEMPT_EFFECTS_MAX = 10_000
 /** Answers of one attempt that are kept in memory as they are; with more, all are folded. */
 export const TAPE_ANSWERS_MAX = 32
-/** Bodies of a folded tape that are still kept, and the length of each; others are read back. */
+/**
+ * Bodies of folded recorded results that are still kept, and the length of each; others are read
+ * back.
+ */
 export const TAPE_BODIES_MAX = 32
 export const TAPE_BODY_LENGTH_MAX = 256
 /** Re-runs of a unit of work whose reads changed, before it runs alone (L10). */

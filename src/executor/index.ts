@@ -44,7 +44,7 @@ export {
   foundLater,
   lookFor,
   reorgedFailure
-} from './recheck.js'
+} from './reconfirm.js'
 export { recoverTransactions, unfinishedIn } from './recover.js'
 export { type ConfirmOptions, confirmTransaction } from './steps/confirm.js'
 export {

@@ -26,7 +26,7 @@ export {
   checkRotationProof,
   makeRotationProof,
   type Rotation,
-  type RotationPlace,
+  type RotationPosition,
   rotationMessage
 } from './rotation.js'
 export type { PoolMember, Signer } from './signer.js'

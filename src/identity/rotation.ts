@@ -10,7 +10,7 @@ import type { Signer } from './signer.js'
 import { verify } from './verify.js'
 
 /** Where in a chain a rotation stands; a proof holds only there. */
-export interface RotationPlace {
+export interface RotationPosition {
   readonly identity: IdentityId
   /** Hash of the receipt before the rotation receipt; null when that one is the first. */
   readonly previousReceiptHash: Hash | null
@@ -32,7 +32,7 @@ const NO_RECEIPT = '0'.repeat(64)
  * and attestations sign 32 bytes, so neither can be taken for the other.
  */
 export function rotationMessage(
-  { identity, previousReceiptHash }: RotationPlace,
+  { identity, previousReceiptHash }: RotationPosition,
   newPublicKey: PublicKey
 ): Uint8Array {
   return Buffer.concat([
@@ -43,7 +43,7 @@ export function rotationMessage(
 
 /** Lets the new key agree to a rotation at this place of the chain. */
 export async function makeRotationProof(
-  place: RotationPlace,
+  place: RotationPosition,
   newSigner: Signer
 ): Promise<Rotation> {
   const newPublicKey = newSigner.publicKey
@@ -52,7 +52,7 @@ export async function makeRotationProof(
 }
 
 /** Whether the new key is usable and agreed to take over at this place of the chain. */
-export function checkRotationProof(place: RotationPlace, rotation: Rotation): boolean {
+export function checkRotationProof(place: RotationPosition, rotation: Rotation): boolean {
   const { newPublicKey, proof } = rotation
   if (!isStrictPublicKey(newPublicKey) || !isSignature(proof)) return false
   const message = rotationMessage(place, newPublicKey)

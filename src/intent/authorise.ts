@@ -1,4 +1,4 @@
-import type { KernelPort } from '../block/index.js'
+import type { IntentPort } from '../block/index.js'
 import { missing } from '../capability/index.js'
 import type { Hash, IdentityId } from '../core/index.js'
 import { currentState, recordedState } from './providers.js'
@@ -10,7 +10,7 @@ import type { Tell } from './stages.js'
  * sends the unit back (L10). Rejects with `denied`.
  */
 export async function authorise(
-  port: KernelPort,
+  port: IntentPort,
   asked: {
     readonly identity: IdentityId
     readonly packageId: string

@@ -1,11 +1,11 @@
-import type { BlockContext, KernelPort } from '../block/index.js'
+import type { BlockContext, IntentPort } from '../block/index.js'
 import type { Json } from '../core/index.js'
 import { recordedState } from './providers.js'
 import type { CallContext } from './scoped-api/answer-calls.js'
 import type { HostState } from './scoped-api/host-capability.js'
 
 /** What host capabilities may touch of the unit that runs a package. */
-export function hostContext(port: KernelPort): CallContext {
+export function hostContext(port: IntentPort): CallContext {
   const state: HostState = {
     ...recordedState(port),
     set: (key, value) => port.write(key, value),

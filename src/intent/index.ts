@@ -7,10 +7,18 @@ export { RESOLVE_BLOCK, resolveBlock, resolverProvider } from './conversation/re
 export type { IntentResolver, KnownAction, ResolveQuestion } from './conversation/resolver.js'
 export { parseGraph } from './graph/parse.js'
 export { type Intent, type ParsedIntent, parseIntent } from './intent.js'
-export { createKernel, type KernelOptions } from './kernel.js'
 export { KERNEL_HASH, KERNEL_ID, KERNEL_VERSION } from './kernel-version.js'
 export { intentMachine } from './machine.js'
 export { intentBlocks, isSystemIntent, type SystemIntent, systemIntents } from './names.js'
+export {
+  codeHashIn,
+  INSTALLED_PREFIX,
+  installedKey,
+  memoryPackageStore,
+  PackageCache,
+  type RefusedPackage
+} from './package-cache.js'
+export { createIntentPipeline, type IntentPipelineOptions } from './pipeline.js'
 export { graphDocument } from './planner/graph-document.js'
 export type { IntentPlan, PlannedIntent, PlannedStep } from './planner/plan.js'
 export { planIntent } from './planner/planner.js'
@@ -41,14 +49,6 @@ export type { NetworkOptions } from './scoped-api/network/network.js'
 export type { NetworkPolicy, SecretGrant } from './scoped-api/network/policy.js'
 export { type ResolveSecret, secretsOf } from './scoped-api/network/secrets.js'
 export { createScopedApi } from './scoped-api/scoped-api.js'
-export {
-  codeHashIn,
-  INSTALLED_PREFIX,
-  installedKey,
-  memoryPackageStore,
-  PackageShelf,
-  type RefusedPackage
-} from './shelf.js'
 
 export type { StageEvent, StageListener } from './stages.js'
 export { identityAsked, identityNamed, madeIdentityKey } from './system/identities.js'

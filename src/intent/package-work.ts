@@ -1,4 +1,4 @@
-import type { KernelPort } from '../block/index.js'
+import type { IntentPort } from '../block/index.js'
 import {
   type CapabilityPackage,
   createRegistry,
@@ -20,16 +20,16 @@ import {
 import { authorise } from './authorise.js'
 import { hostContext } from './host-context.js'
 import type { Intent } from './intent.js'
+import { codeHashIn, installedKey, type PackageCache } from './package-cache.js'
 import { payloadTextOf } from './payload-text.js'
 import { answerCalls, type ScopedApi } from './scoped-api/answer-calls.js'
-import { codeHashIn, installedKey, type PackageShelf } from './shelf.js'
 import type { Tell } from './stages.js'
 import { refusalOf } from './trusted.js'
 
 /** What running packages takes. */
 export interface PackageTools {
   readonly identity: IdentityId
-  readonly shelf: PackageShelf
+  readonly packageCache: PackageCache
   readonly sandbox: Sandbox
   readonly api: ScopedApi
   readonly tell: Tell
@@ -49,12 +49,12 @@ export interface PackageChoice {
  * are answered the code runs again from its start with the answers (K9).
  */
 export async function runPackage(
-  port: KernelPort,
+  port: IntentPort,
   tools: PackageTools,
   { intent, choice }: { readonly intent: Intent; readonly choice: PackageChoice }
 ): Promise<Json> {
   const { packageId, codeHash } = choice
-  const code = await installedCode(port, tools.shelf, choice)
+  const code = await installedCode(port, tools.packageCache, choice)
   tools.tell('stage.measured')
   const declared = declaredCapabilities(code.manifest)
   const { action, payload, raw } = intent
@@ -89,8 +89,8 @@ export async function runPackage(
 
 /** The code that runs is the one that the state names; anything else is never evaluated (K10). */
 async function installedCode(
-  port: KernelPort,
-  shelf: PackageShelf,
+  port: IntentPort,
+  packageCache: PackageCache,
   { packageId, codeHash }: PackageChoice
 ): Promise<CapabilityPackage> {
   const entry = port.read(installedKey(packageId))
@@ -102,11 +102,12 @@ async function installedCode(
       installed: installed ?? null
     })
   }
-  const code = shelf.known(codeHash) ?? (await port.elsewhere(() => shelf.load(codeHash)))
+  const code =
+    packageCache.known(codeHash) ?? (await port.elsewhere(() => packageCache.load(codeHash)))
   return code ?? port.fail('package_missing', { dappId: packageId, codeHash })
 }
 
-interface Execution {
+interface PackageRun {
   readonly code: CapabilityPackage
   readonly granted: readonly string[]
   readonly intent: Json
@@ -115,11 +116,11 @@ interface Execution {
 type Ended = Exclude<SandboxOutcome, { readonly kind: 'call' }>
 
 async function execute(
-  port: KernelPort,
+  port: IntentPort,
   { sandbox, api, identity, tell }: PackageTools,
-  { code, granted, intent }: Execution
+  { code, granted, intent }: PackageRun
 ): Promise<Ended> {
-  const tape: TapeEntry[] = []
+  const recorded: TapeEntry[] = []
   const caller = { identity, manifest: code.manifest }
   const ctx = hostContext(port)
   let rounds = 0
@@ -130,7 +131,7 @@ async function execute(
         package: code,
         intent,
         granted,
-        tape,
+        recorded,
         now: port.at,
         seed: port.seed,
         read: (key) => port.read(key)
@@ -142,7 +143,7 @@ async function execute(
       gasTicks += outcome.gasTicks
       spend(port, { rounds, gasTicks })
       tell('stage.called')
-      tape.push(...(await answerCalls({ api, ctx, state: ctx.state, caller, calls })))
+      recorded.push(...(await answerCalls({ api, ctx, state: ctx.state, caller, calls })))
       continue
     }
     // The wall clock says nothing about the package: another try may find a quieter machine.
@@ -154,7 +155,7 @@ async function execute(
 
 /** Every round is bounded, and so are they all: otherwise a package could run for hours. */
 function spend(
-  port: KernelPort,
+  port: IntentPort,
   { rounds, gasTicks }: { readonly rounds: number; readonly gasTicks: number }
 ): void {
   const { SANDBOX_ROUNDS_MAX: roundsMax, SANDBOX_ROUNDS_GAS_TICKS: gasMax } = limits
@@ -162,7 +163,7 @@ function spend(
   if (gasTicks > gasMax) port.fail('gas_exceeded', { gas_ticks: gasTicks, limit: gasMax })
 }
 
-function resultOf(port: KernelPort, outcome: Ended): Json {
+function resultOf(port: IntentPort, outcome: Ended): Json {
   switch (outcome.kind) {
     case 'done': {
       const { used, denied, writes, resultText } = outcome

@@ -1,4 +1,4 @@
-import type { KernelPort } from '../block/index.js'
+import type { IntentPort } from '../block/index.js'
 import { canonicalize } from '../core/index.js'
 import type { Intent } from './intent.js'
 
@@ -6,7 +6,7 @@ import type { Intent } from './intent.js'
  * Canonical JSON of an intent's payload: as a rule the rest of the input's, whose members stand in
  * order; writing it again costs more than all other stages together.
  */
-export function payloadTextOf({ inputText }: KernelPort, intent: Intent): string {
+export function payloadTextOf({ inputText }: IntentPort, intent: Intent): string {
   const { action, payload, raw, provider } = intent
   // Actions are plain text: nothing in them is escaped.
   const start = `{"action":"${action}","payload":`

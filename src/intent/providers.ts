@@ -1,4 +1,4 @@
-import type { Block, KernelPort, PinnedBlocks } from '../block/index.js'
+import type { Block, IntentPort, PinnedBlocks } from '../block/index.js'
 import {
   type CapabilityProvider,
   canonicalActions,
@@ -16,7 +16,7 @@ import {
   versionedName
 } from '../core/index.js'
 import type { Intent } from './intent.js'
-import type { PackageShelf } from './shelf.js'
+import type { PackageCache } from './package-cache.js'
 
 /** Who does an intent. */
 export type Choice =
@@ -35,11 +35,11 @@ export class Providers {
   /** Blocks that serve an action: versions of one name. */
   readonly #byIntent = new Map<string, Servers>()
   readonly #byName = new VersionTable<Block>()
-  readonly #shelf: PackageShelf
+  readonly #packageCache: PackageCache
 
   /** Throws `intent.duplicate_server` when two blocks serve one action. */
-  constructor(blocks: readonly Block[], shelf: PackageShelf) {
-    this.#shelf = shelf
+  constructor(blocks: readonly Block[], packageCache: PackageCache) {
+    this.#packageCache = packageCache
     for (const block of blocks) {
       const { name, version } = block
       this.#byName.add(name, version, block)
@@ -106,7 +106,7 @@ export class Providers {
   }
 
   #preferred(action: string, state: StateReader): string | undefined {
-    if (this.#shelf.registry.packages.size === 0) return undefined
+    if (this.#packageCache.registry.packages.size === 0) return undefined
     return preferred(state, canonicalActions.get(action) ?? action) ?? preferred(state, action)
   }
 
@@ -126,7 +126,7 @@ export class Providers {
     { identity, state }: Omit<ChoiceContext, 'named' | 'pinned'>,
     name?: string
   ): Choice | undefined {
-    const { registry } = this.#shelf
+    const { registry } = this.#packageCache
     if (registry.packages.size === 0) return undefined
     const found = route(registry, {
       action,
@@ -157,12 +157,12 @@ interface Servers {
 }
 
 /** The state now, not recorded as read. */
-export function currentState(port: Pick<KernelPort, 'current'>): StateReader {
+export function currentState(port: Pick<IntentPort, 'current'>): StateReader {
   return { get: (key) => parsed(port.current(key)) }
 }
 
 /** The state that the unit depends on. */
-export function recordedState(port: Pick<KernelPort, 'read'>): StateReader {
+export function recordedState(port: Pick<IntentPort, 'read'>): StateReader {
   return { get: (key) => parsed(port.read(key)) }
 }
 

@@ -1,4 +1,4 @@
-import type { KernelPort } from '../block/index.js'
+import type { IntentPort } from '../block/index.js'
 
 /**
  * Events of the pipeline, in the words of machines/intent.ts. `stage.committed`, and
@@ -25,10 +25,10 @@ export type StageListener = (unitId: string, event: StageEvent) => void
 export type Tell = (event: StageEvent) => void
 
 /** The port of a listened-to intent: refusals and new beginnings are stages too. */
-export function listened(port: KernelPort, tell: Tell): KernelPort {
+export function listened(port: IntentPort, tell: Tell): IntentPort {
   return Object.create(port, {
     fail: {
-      value: (reason: string, details?: Parameters<KernelPort['fail']>[1]) => {
+      value: (reason: string, details?: Parameters<IntentPort['fail']>[1]) => {
         tell('stage.refused')
         return port.fail(reason, details)
       }

@@ -1,4 +1,4 @@
-import { attributionOf, type Block, type KernelPort } from '../block/index.js'
+import { attributionOf, type Block, type IntentPort } from '../block/index.js'
 import type { IdentityId, Json } from '../core/index.js'
 import { authorise } from './authorise.js'
 import type { Intent } from './intent.js'
@@ -8,7 +8,7 @@ import type { Tell } from './stages.js'
 import { uiProblemOf } from './ui.js'
 
 /** Runs a trusted block for an intent; the receipt is the block's, under the intent's action. */
-export function runTrusted(port: KernelPort, block: Block, intent: Intent): unknown {
+export function runTrusted(port: IntentPort, block: Block, intent: Intent): unknown {
   attribute(port, block, intent)
   return port.act(block, intent.payload)
 }
@@ -18,7 +18,7 @@ export function runTrusted(port: KernelPort, block: Block, intent: Intent): unkn
  * names its code hash, so that other code asks anew (K5).
  */
 export async function runGranted(
-  port: KernelPort,
+  port: IntentPort,
   block: Block,
   asked: { readonly intent: Intent; readonly identity: IdentityId; readonly tell: Tell }
 ): Promise<unknown> {
@@ -33,7 +33,7 @@ export async function runGranted(
   return port.act(block, intent.payload)
 }
 
-function attribute(port: KernelPort, block: Block, intent: Intent): void {
+function attribute(port: IntentPort, block: Block, intent: Intent): void {
   const { action, raw } = intent
   const said = attributionOf(block, payloadTextOf(port, intent))
   const { dappId, provider, payloadText, capabilitiesDeclared } = said

@@ -1,7 +1,7 @@
 /**
  * ledger: one identity's signed chain, its state, the journal of its runs, and their store.
  */
-export { ROTATION_ACTION } from './chain/tip.js'
+export { ROTATION_ACTION } from './chain/chain-head.js'
 export type {
   Appended,
   EvidenceDraft,
@@ -61,7 +61,7 @@ export type {
   WriteSet,
   WriteSetEntry
 } from './receipt/receipt.js'
-export { type RecoverOptions, type Recovery, recoverLedger } from './recover.js'
+export { type RepairOptions, type RepairOutcome, repairLedger } from './repair.js'
 export { type ImportOptions, importSnapshot, type LocationImport } from './snapshot/import.js'
 export { importIntoOpen } from './snapshot/import-open.js'
 export { type SnapshotReport, writeSnapshot } from './snapshot/write.js'

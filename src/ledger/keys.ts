@@ -111,13 +111,15 @@ export class StoreKeys {
     return [...this.digestedRanges(), this.statePages()]
   }
 
-  /** Those of them that the digest of the stamp covers; state pages have a root of their own. */
+  /**
+   * Those of them that the digest of the watermark covers; state pages have a root of their own.
+   */
   digestedRanges(): readonly KeyRange[] {
     const kinds = ['index', 'chain', 'run', 'visits', 'tile']
     return kinds.map((kind) => prefixRange(`${this.#prefix}${kind}/`))
   }
 
-  /** Whether a key is the stamp's, or one of a derived record that can be made again. */
+  /** Whether a key is the watermark's, or one of a derived record that can be made again. */
   isDerived(key: string): boolean {
     if (key === this.derived) return true
     return this.derivedRanges().some(({ gte, lt }) => gte <= key && key < lt)

@@ -11,14 +11,14 @@ import {
 } from '../core/index.js'
 import { makeRotationProof, publicKeyBytes, type Signer } from '../identity/index.js'
 import { Appender } from './chain/appender.js'
-import { headRootOf, type Tip } from './chain/tip.js'
+import { type ChainHead, headRootOf } from './chain/chain-head.js'
 import { CommitQueue } from './commit/queue.js'
 import type { QueuedItem } from './commit/queued-item.js'
 import { SigningQueue } from './commit/signing.js'
 import { CommitWriter } from './commit/writer.js'
 import { CurrentState } from './current/current-state.js'
 import type { Derived } from './derived/derived.js'
-import { addEntries, newDelta, newsOf } from './derived/run-records.js'
+import { addEntries, newDelta, runChangesOf } from './derived/run-records.js'
 import { unwrapText } from './envelope.js'
 import type { Appended, JournalItem, Position } from './item.js'
 import type { StoreKeys } from './keys.js'
@@ -49,7 +49,7 @@ export interface LedgerParts {
   readonly head: Head
   readonly headBytes: Uint8Array
   readonly frontier: LogFrontier
-  readonly tip: Tip
+  readonly chainHead: ChainHead
   readonly derived: Derived
   readonly readOnly: boolean
   /** Why the ledger is in safe mode. */
@@ -59,15 +59,14 @@ export interface LedgerParts {
 /**
  * One identity's ledger.
  *
- * Owns: the tip that the next receipt builds on, and the order of appends. Does not own: flushing
+ * Owns: the chain head of the next receipt and the order of appends. Does not own: flushing
  * (`commit/`), values of the state (`current/`), derived records (`derived/`), bytes (the store).
  *
  * Invariants:
  * - L1 Everything appended enters one queue, in order; nothing is written beside it but derived
  *   records, and those only for commits that are durable.
  * - L3 After a failed write every pending and later call fails with `ledger.poisoned`.
- * - L6 A unit id gets one receipt.
- * - L10 A unit is appended only if what it read is still so.
+ * - L6, L10 A unit id gets one receipt, and only if what the unit read is still so.
  */
 export class OpenLedger implements Ledger {
   readonly identity: IdentityId
@@ -87,8 +86,8 @@ export class OpenLedger implements Ledger {
   readonly #derived: Derived
   readonly #reader: Reader
   readonly #queuedUnits = new Set<UnitId>()
-  /** Execution tip of the last durable commit: what notes speak about. */
-  #durableTip: Tip
+  /** Execution chain head of the last durable commit: what notes speak about. */
+  #durableHead: ChainHead
   #durableFrontier: LogFrontier
   #durablePosition: Position = 0
 
@@ -115,10 +114,11 @@ export class OpenLedger implements Ledger {
     })
     this.restoring = new Restoring(this.#modes, this.#queue)
     const isWhole = parts.unsafe === undefined
-    this.#state = new CurrentState(store, keys, isWhole ? () => this.#appender.tip.tree : undefined)
+    const tree = () => this.#appender.chainHead.tree
+    this.#state = new CurrentState(store, keys, isWhole ? tree : undefined)
     this.#appender = new Appender({
       identity,
-      tip: parts.tip,
+      chainHead: parts.chainHead,
       state: this.#state,
       signing,
       salts: this.#salts
@@ -130,14 +130,14 @@ export class OpenLedger implements Ledger {
       derived: parts.derived,
       commits: () => this.#writer.head.seq
     })
-    this.#durableTip = parts.tip
+    this.#durableHead = parts.chainHead
     this.#durableFrontier = frontier
     this.#openedWhole = isWhole
     if (parts.unsafe !== undefined) this.enterSafeMode(parts.unsafe)
   }
 
   head(): Hash | null {
-    return this.#appender.tip.receiptHash
+    return this.#appender.chainHead.receiptHash
   }
 
   read(key: string): string | undefined {
@@ -205,7 +205,7 @@ export class OpenLedger implements Ledger {
     this.#queue.eachPending((item, position) => {
       // The end of a flush reaches the derived records a moment before the queue.
       if (item.runId === runId && position > this.#durablePosition) {
-        addEntries(queued, item.entries, { news: newsOf(item) })
+        addEntries(queued, item.entries, { runChanges: runChangesOf(item) })
       }
     })
     return this.#derived.run(runId, queued)
@@ -244,8 +244,8 @@ export class OpenLedger implements Ledger {
   }
 
   roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash } {
-    const { executionRoot, tree } = this.#appender.tip
-    return { execution: executionRoot, head: headRootOf(this.#appender.tip), storage: tree.root() }
+    const head = this.#appender.chainHead
+    return { execution: head.executionRoot, head: headRootOf(head), storage: head.tree.root() }
   }
 
   async note(): Promise<string> {
@@ -255,7 +255,7 @@ export class OpenLedger implements Ledger {
       origin: noteOrigin(this.identity),
       size: this.#durableFrontier.size,
       root: this.#durableFrontier.root(),
-      stateRoot: headRootOf(this.#durableTip)
+      stateRoot: headRootOf(this.#durableHead)
     }
     const publicKey = publicKeyBytes(signer.publicKey)
     return signLogNote({ note, publicKey, sign: (message) => signer.sign(message) })
@@ -290,7 +290,7 @@ export class OpenLedger implements Ledger {
       mode,
       ...(cause === undefined ? {} : { cause }),
       identity: this.identity,
-      receipts: this.#appender.tip.receipts,
+      receipts: this.#appender.chainHead.receipts,
       epoch: this.#writer.head.epoch
     }
   }
@@ -336,30 +336,30 @@ export class OpenLedger implements Ledger {
       if (conflict !== undefined) return { ok: false, conflict }
     }
     if (unit !== undefined) {
-      if (this.#queuedUnits.has(unit.id) || this.#derived.isInTail(unit.id)) {
+      if (this.#queuedUnits.has(unit.id) || this.#derived.isUnflushed(unit.id)) {
         throw new TallyError('ledger.unit_exists', { unitId: unit.id })
       }
     }
     const next = this.#queue.lastPosition + 1
     const prepared = this.#appender.prepare(item, next, newKey)
     const position = this.#queue.push(prepared.item, prepared.bytes)
-    const { receipt, tip } = prepared.item
+    const { receipt, chainHead } = prepared.item
     if (receipt === undefined) return { ok: true, position }
     this.#queuedUnits.add(receipt.unitId)
-    return { ok: true, position, receiptHash: receipt.hash, nextStateRoot: tip.executionRoot }
+    return { ok: true, position, receiptHash: receipt.hash, nextStateRoot: chainHead.executionRoot }
   }
 
   async #write(items: readonly QueuedItem[], last: Position): Promise<void> {
     const commit = await this.#writer.write(items)
     this.#durablePosition = last
     this.#durableFrontier = commit.frontier
-    for (const { changes, receipt, tip } of items) {
+    for (const { changes, receipt, chainHead } of items) {
       this.#state.durable(
         changes.map(([key]) => key),
         last
       )
       if (receipt !== undefined) this.#queuedUnits.delete(receipt.unitId)
-      this.#durableTip = tip
+      this.#durableHead = chainHead
     }
     this.#derived.absorb(commit)
     this.#derive()

@@ -20,11 +20,11 @@ export interface Cause {
 
 export interface LedgerStatus {
   /** Place in the chart, as XState names it. */
-  readonly value: LedgerPlace
+  readonly value: LedgerChartState
   readonly cause: Cause | null
 }
 
-export type LedgerPlace =
+export type LedgerChartState =
   | 'READY'
   | 'BUSY'
   | { readonly WAITING: keyof typeof ledgerChart.states.WAITING.states }
@@ -51,7 +51,7 @@ type Transitions = Partial<
 >
 
 const { READY, BUSY, WAITING } = ledgerChart.states
-const places: Readonly<Record<string, LedgerPlace>> = {
+const places: Readonly<Record<string, LedgerChartState>> = {
   '#ledger.READY': 'READY',
   '#ledger.BUSY': 'BUSY',
   '#ledger.WAITING.safe': { WAITING: 'safe' },
@@ -75,7 +75,7 @@ export function ledgerStep(status: LedgerStatus, event: LedgerEvent): LedgerStat
   return { value, cause: keeps ? event.cause : status.cause }
 }
 
-function transitionsOf(place: LedgerPlace): Transitions {
+function transitionsOf(place: LedgerChartState): Transitions {
   if (place === 'READY') return READY.on
   if (place === 'BUSY') return BUSY.on
   const waiting = WAITING.states[place.WAITING]
@@ -88,7 +88,7 @@ interface LedgerSnapshot extends LedgerStatus {
   readonly error: undefined
 }
 
-function active(value: LedgerPlace, cause: Cause | null): LedgerSnapshot {
+function active(value: LedgerChartState, cause: Cause | null): LedgerSnapshot {
   return { status: 'active', output: undefined, error: undefined, value, cause }
 }
 
@@ -174,7 +174,7 @@ export class LedgerModes {
   }
 }
 
-function modeOf(place: LedgerPlace): LedgerMode {
+function modeOf(place: LedgerChartState): LedgerMode {
   if (place === 'READY') return 'ready'
   if (place === 'BUSY') return 'committing'
   switch (place.WAITING) {

@@ -28,7 +28,7 @@ export function refuseAgent(
     throw new TallyError('service.agent_refused', { agent, problem })
   }
   const principal = ledger.run(id)?.started['principal']
-  if (!isJsonObject(principal)) return refuse('nobody is known to have started the run')
+  if (!isJsonObject(principal)) return refuse('the run names no starter')
   if (principal['kind'] === 'agent' && principal['id'] === agent) {
     return refuse('it started the run itself')
   }

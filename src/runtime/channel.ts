@@ -12,14 +12,17 @@ export type DeliveredEvent =
       readonly waits: readonly OpenWait[]
       readonly due: number | null
     }
-  /** It cannot be resumed here: code that it goes on with is not registered (B10). */
+  /** It cannot be resumed here: code that it needs is not registered (B10). */
   | {
       readonly type: 'run.resting'
       readonly runId: RunId
       readonly at: number
       readonly why: string
     }
-  /** Text of an agent as it arrives; it is no history, and whoever comes late misses it (A5). */
+  /**
+   * Text of an agent as it arrives; it is no history, and a reader that connects late misses it
+   * (A5).
+   */
   | {
       readonly type: 'agent.delta'
       readonly runId: RunId
@@ -46,22 +49,22 @@ export type DeliveredEvent =
 
 interface Reader {
   readonly queue: DeliveredEvent[]
-  /** Number of the first event that it is given: earlier ones are in what it was told first. */
+  /** Number of the first event that it is given: earlier ones are in what it got first. */
   readonly since: number
-  /** Waits that it has been told of and that are not answered, as far as it was told. */
+  /** Waits that it has got and that are not answered, as far as it was told. */
   readonly waits: OpenTokens
   dropped: number
   wake: (() => void) | undefined
 }
 
 /**
- * Keeps a reader from being told of the same wait twice: a run that is resumed tells of every wait
+ * Keeps a reader from getting the same wait twice: a run that is resumed reports every wait
  * that is open, for those who read only now.
  */
 class OpenTokens {
   #tokens: Set<string> | undefined
 
-  /** Whether this event tells of a wait that was told before. */
+  /** Whether this event reports a wait that was reported before. */
   repeats(event: DeliveredEvent): boolean {
     if (event.type === 'answered') this.#tokens?.delete(event.token)
     if (event.type !== 'waiting') return false
@@ -75,10 +78,10 @@ class OpenTokens {
 /**
  * Hands the events of one run to its readers, each only once what it tells is durable (D2).
  *
- * Owns: the events on their way. Does not own: the run. Without readers nothing is kept and nobody
+ * Owns: the events on their way. Does not own: the run. Without readers nothing is kept and nothing
  * waits for the disk.
  *
- * B3 Every reader is told once of each wait.
+ * B3 Every reader gets once each wait.
  */
 export class EventChannel {
   readonly #durable: (position: Position) => Promise<void>
@@ -96,7 +99,7 @@ export class EventChannel {
 
   constructor(options: {
     readonly durable: (position: Position) => Promise<void>
-    /** Called for every event besides the readers; undefined when nobody listens. */
+    /** Called for every event besides the readers; undefined without a listener. */
     readonly listener: ((event: DeliveredEvent) => void) | undefined
   }) {
     this.#durable = options.durable
@@ -169,7 +172,8 @@ export class EventChannel {
         for (const { event, order } of batch) this.#hand(event, order)
       }
     } catch {
-      // The ledger is poisoned: nothing that was on its way may be told; the run's promises reject.
+      // The ledger is poisoned: nothing that was on its way may be reported; the run's promises
+      // reject.
       this.#pending = []
     } finally {
       this.#isDraining = false
@@ -178,7 +182,7 @@ export class EventChannel {
   }
 
   #hand(event: DeliveredEvent, order: number): void {
-    // Copies: a reader that changes what it is told changes neither the run nor another reader.
+    // Copies: a reader that changes what it gets changes neither the run nor another reader.
     if (this.#listener !== undefined && !this.#toldListener.repeats(event)) {
       this.#listener(copyOf(event))
     }

@@ -45,7 +45,7 @@ export interface ConversationParts {
 /**
  * From text to what would be done (semantics.md K11).
  *
- * Owns: nothing. What comes out is a proposal; only whoever runs it has a say (K13).
+ * Owns: nothing. What comes out is a proposal; only the caller that runs it has a say (K13).
  */
 export class Conversation {
   readonly #parts: ConversationParts
@@ -65,7 +65,7 @@ export class Conversation {
       throw new TallyError('intent.unknown_resolver', { name: provider })
     }
     const actions = knownActions({
-      registry: packages.shelf.registry,
+      registry: packages.packageCache.registry,
       trusted: registry.blocks().flatMap(({ intents }) => intents)
     })
     const inputs = { text, actions: actions as unknown as Json, provider }
@@ -88,7 +88,7 @@ export class Conversation {
     }
     const { identity } = ledger
     const planned = planIntent(intent, {
-      registry: packages.shelf.registry,
+      registry: packages.packageCache.registry,
       isGranted: ({ codeHash, declared }) =>
         missing(state, { identity, codeHash, capabilities: declared }).length === 0,
       preferred: (subject) => preferred(state, subject)

@@ -12,7 +12,7 @@ export interface ExportOptions {
 }
 
 /**
- * Writes a snapshot of an opened ledger (formats.md §8); units of work go on meanwhile. In safe
+ * Writes a snapshot of an opened ledger (formats.md §8); units of work continue meanwhile. In safe
  * mode too, as long as the chain itself is whole.
  * Throws `snapshot.unwritable`, `ledger.corrupt`.
  */

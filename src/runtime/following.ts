@@ -18,7 +18,7 @@ export interface Running {
 }
 
 /**
- * Starts a run, or attaches to the one that has this id and takes it up if it was interrupted; then
+ * Starts a run, or attaches to the one that has this id and resumes it if it was interrupted; then
  * follows it. Throws `run.id_reused`, `run.invalid_id` before the first event.
  */
 export async function* startAndFollow(
@@ -44,7 +44,7 @@ export async function* startAndFollow(
   else yield* until(events, { id, entry, follow })
 }
 
-/** Takes up an interrupted run and follows it. */
+/** Resumes an interrupted run and follows it. */
 export async function* resumeAndFollow(
   { ledger, runs }: Running,
   { id, follow }: { readonly id: RunId; readonly follow: boolean }
@@ -87,7 +87,7 @@ export async function* answerAndFollow(
   yield* resumeAndFollow(running, { id, follow })
 }
 
-/** Gives a message to a run. One that a parked run would refuse does not take it up. */
+/** Gives a message to a run. One that a parked run would refuse does not resume it. */
 export async function sendMessage(
   runs: Runs,
   id: RunId,
@@ -107,7 +107,7 @@ export async function sendMessage(
   return runs.messages.message(id, message)
 }
 
-/** Follows a run that goes on by itself, or tells how it stands. Throws `run.interrupted`. */
+/** Follows a run that continues by itself, or gives its status. Throws `run.interrupted`. */
 export async function* followOnly(
   { ledger, runs }: Running,
   { id, follow }: { readonly id: RunId; readonly follow: boolean }
@@ -164,7 +164,7 @@ async function* until(
   yield finished(id, await entry.result)
 }
 
-// Without a wait that a message can end, the due time takes the run up again by itself.
+// Without a wait that a message can end, the due time resumes the run again by itself.
 function isEndOf(event: DeliveredEvent, follow: boolean): boolean {
   if (event.type === 'run.finished') return true
   return event.type === 'run.parked' && !follow && (event.waits.length > 0 || event.due === null)
@@ -188,6 +188,6 @@ export async function cancelRun({ ledger, runs }: Running, id: RunId, reason: st
   const record = ledger.run(id)
   if (record === undefined || isEnded(record)) return
   await runs.cancel(id, reason, ownerNamed())
-  // Where its code could not go on it has ended all the same, and its record says how.
+  // Where its code could not continue it has ended all the same, and its record says how.
   await entry.result.catch(() => undefined)
 }

@@ -25,9 +25,9 @@ const ACTION = 'system.identity.create'
  * Owns: the turn, since of two with the same id the second is the first. Does not own: the receipt,
  * which is that of any intent and stands in the chain that was asked.
  *
- * - K2 First the new key is durable, under a name that nobody opens; then the receipt decides; then
- *   come the identity's first head, the marker, and the key file's own name. Whoever opens the
- *   chain after a death does what is left ({@link finishIdentities}).
+ * - K2 First the new key is durable, under a name that no opening reads; then the receipt decides;
+ *   then come the identity's first head, the marker, and the key file's own name. The next opening
+ *   of the chain after a death does what is left ({@link finishIdentities}).
  */
 export class IdentityMaking {
   readonly #parts: IdentityMakingParts
@@ -62,7 +62,7 @@ export class IdentityMaking {
     }
     const identity = await files.beginIdentity(random)
     const reply = await go({ identity, ...about })
-    // Nothing names it, so nobody will ever ask for this key.
+    // Nothing names it, so this key is never asked for.
     if (reply.type !== 'dapp') await files.dropIdentity(identity)
     return this.#finished(reply)
   }
@@ -74,7 +74,7 @@ export class IdentityMaking {
   }
 
   async #finished(reply: IntentReply): Promise<IntentReply> {
-    // Where this fails, whoever opens the ledger next does it: the receipt stands.
+    // Where this fails, the next opening does it: the receipt stands.
     if (reply.type === 'dapp') await finishIdentities(this.#parts).catch(() => undefined)
     return reply
   }

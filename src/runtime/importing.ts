@@ -30,8 +30,8 @@ interface Asked {
  * Owns: which import is under way; there is one at a time, and the runtime closes only after it.
  * Does not own: what is built and compared, and the mode, which are the ledger's.
  *
- * It leaves no receipt: the chain that was asked is not the one that goes on. What is imported is a
- * follower, as it is after `importSnapshot`; whoever opens it to run takes it over (formats.md §8).
+ * It leaves no receipt: the chain that was asked is not the one that continues. What is imported is
+ * a read-only replica, as after `importSnapshot`; opening it to run takes it over (formats.md §8).
  */
 export class Importing {
   readonly #ledger: Ledger
@@ -58,7 +58,7 @@ export class Importing {
       const problem = 'it takes { file } and { notes: [{ source, text }] } and nothing else'
       return refusal(id, ACTION, 'invalid_input', { problem })
     }
-    // The same id is the same work (L6), as long as somebody is at it.
+    // The same id is the same work (L6), as long as it is under way.
     if (this.#underWay?.id === id) return this.#underWay.reply
     const busy = this.#whyNot()
     if (busy !== undefined) return refusal(id, ACTION, 'restoring', { problem: busy })

@@ -7,6 +7,7 @@ export type { ExportOptions } from './exporting.js'
 export type { Answer, RunHandle, RunResult } from './handle.js'
 export { type InspectOptions, inspectOpening, type OpeningReport } from './inspect-opening.js'
 export type { IntentRequest } from './intents.js'
+export { type LocationRepair, repairLocation } from './location-repair.js'
 export { commandIn, type GivenCommand } from './messages.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
 export { consentFlags, type RemediedCause, remedied } from './opening-remedies.js'
@@ -21,8 +22,7 @@ export {
   replayLocation,
   verifyLocation
 } from './reader.js'
-export type { RecheckOptions, TransactionCheck } from './recheck.js'
-export { type LocationRecovery, recoverLocation } from './recovery.js'
+export type { RecheckOptions, TransactionCheck } from './reconfirm.js'
 export type { Registrations } from './registry.js'
 export type { TraceOption } from './run-terms.js'
 export type { WiredRuntime } from './runtime.js'

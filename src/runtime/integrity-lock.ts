@@ -38,14 +38,14 @@ export interface IntegrityCause {
  * Owns: the file. Does not own: the mode of the ledger, or what is installed.
  *
  * - K10 It is written after installs and at close, of what is durable, and compared at open: the
- *   ledger must be at that place, or go on from it. A data directory put back to an earlier time
+ *   ledger must be at that position, or continue it. A data directory put back to an earlier time
  *   is found by it; one that was put back together with its lock is found by notes alone (P5).
  */
 export class IntegrityLock {
   readonly #ledger: Ledger
   #kept: Promise<void> = Promise.resolve()
   readonly #path: string | undefined
-  /** Given, not imported: whoever only reads a ledger loads this file, and no kernel. */
+  /** Given, not imported: a reader of a ledger loads this file, and no kernel. */
   readonly #kernel: string
   readonly #codeHashes: () => Promise<Readonly<Record<string, string>>>
   /** Without the key the lock is compared, and its code is not. */
@@ -184,7 +184,7 @@ function causeOf(code: IntegrityCause['code'], problem: string): IntegrityCause 
 
 /**
  * What the lock of a location says of a ledger with so many receipts, without the key: for tools
- * that only read. Undefined when there is no lock or nothing is wrong as far as can be told.
+ * that only read. Undefined when there is no lock or nothing is wrong as far as can be seen.
  */
 export async function readRollback(
   realPath: string,

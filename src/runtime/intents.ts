@@ -68,7 +68,7 @@ export interface IntentsParts {
 }
 
 /**
- * Lone intents: each is a run of one leaf, which leaves one receipt (K1, L6).
+ * Single-step runs: each is a run of one leaf, which leaves one receipt (K1, L6).
  *
  * Owns: nothing. What waits for a grant is found in the ledger when a grant comes.
  *
@@ -120,7 +120,7 @@ export class Intents {
     const prepared = { ok: true as const, ...registry.intentRoot(intent.action) }
     const inputs = { ...intent } as unknown as Json
     const entry = runs.startSingleStep(runId, prepared, { ...given, inputs })
-    // As a rule it comes to its end while it begins, and nobody has to watch for a wait.
+    // As a rule it ends while it begins, and no wait has to be watched for.
     if (!entry.hasEnded) await entry.begun.catch(() => undefined)
     const reply = entry.hasEnded
       ? replyOf(runId, intent.action, await entry.result)
@@ -148,11 +148,11 @@ export class Intents {
       await this.#parts.keepLock()
       await this.#wake(ownerNamed())
     }
-    // A poisoned ledger tells whoever waits; what waits for a grant is found again later.
+    // A poisoned ledger rejects every wait; what waits for a grant is found again later.
     follow().catch(() => undefined)
   }
 
-  /** After a system intent that changed something: routing and what waits for a grant go on. */
+  /** After a system intent that changed something: routing and what waits for a grant continue. */
   async changed(action: string, by: Json): Promise<void> {
     if (action.startsWith('package.')) {
       await this.#parts.packages.arrange()
@@ -232,7 +232,7 @@ export class Intents {
     }
   }
 
-  /** Lets everything go on that waits for grants which are all there now. */
+  /** Resumes everything that waits for grants which are all there now. */
   async #wake(by: Json): Promise<void> {
     const { runs, ledger } = this.#parts
     const state = { get: (key: string) => json(ledger.read(key)) }

@@ -1,4 +1,4 @@
-import { loneUnitId, seedOf } from '../block/index.js'
+import { seedOf, singleStepUnitId } from '../block/index.js'
 import {
   type Clock,
   isRunId,
@@ -66,13 +66,13 @@ export class KeyRotation {
     try {
       appended = await ledger.rotate({ signer: keys.signerOf(next), item })
     } catch (error) {
-      // Nothing was appended: nobody will ever ask for this key.
+      // Nothing was appended: this key is never asked for.
       await keys.destroy(newPublicKey)
       throw error
     }
     if (!appended.ok) throw new TallyError('core.internal', { problem: 'a rotation reads nothing' })
     await ledger.durable(appended.position)
-    // Where this fails, whoever opens the ledger next does it: the receipt stands.
+    // Where this fails, the next opening does it: the receipt stands.
     await keys.use(next).catch(() => undefined)
     const { receiptHash: receipt = null } = appended
     const result = JSON.parse(change.resultText) as JsonObject
@@ -82,7 +82,7 @@ export class KeyRotation {
   /** The same id is the same work (L6). */
   async #earlier(id: RunId): Promise<IntentReply | undefined> {
     const { ledger } = this.#parts
-    const stored = await ledger.unit(loneUnitId(id))
+    const stored = await ledger.unit(singleStepUnitId(id))
     if (stored?.receipt.intent === ROTATION_ACTION && stored.resultText !== undefined) {
       const { receiptHash: receipt } = stored.receipt
       const result = JSON.parse(stored.resultText) as JsonObject
@@ -102,7 +102,7 @@ export class KeyRotation {
     readonly writes: ReadonlyMap<string, string>
   }): JournalItem {
     const { id: runId, at, principal, payloadText, resultText, writes } = given
-    const id = loneUnitId(runId)
+    const id = singleStepUnitId(runId)
     const base = this.#parts.ledger.head() ?? 'GENESIS'
     return {
       runId,

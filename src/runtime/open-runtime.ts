@@ -27,7 +27,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     if (options.resume === true) await runtime.resumeAll()
     if (options.mode !== 'replay') runtime.runsOf.resting.look()
     runtime.quarantine.opened()
-    // Nobody changes what its methods do (K10).
+    // Its methods cannot be replaced (K10).
     Object.freeze(runtime)
     return runtime
   } catch (error) {

@@ -27,7 +27,7 @@ import {
   type Store
 } from '../ledger/index.js'
 import { OwnKeys } from './own-keys.js'
-import type { Follower } from './taking-over.js'
+import type { ReadOnlyReplica } from './taking-over.js'
 
 export interface OpenOptions {
   /** Directory of the ledger; `memory:` keeps everything in memory, for tests. */
@@ -62,7 +62,7 @@ export interface OpenedLedger {
   /** Absent where a test holds them. */
   readonly keys?: OwnKeys
   /** Present while the ledger is an imported one that is being taken over. */
-  readonly follower?: Follower
+  readonly follower?: ReadOnlyReplica
   close(): Promise<void>
 }
 
@@ -121,7 +121,7 @@ async function clearUpKeys(ledger: Ledger, location: Location, keys: OwnKeys): P
   // Reading a ledger does not need that room, and loads this file.
   const { replacedKey } = await import('../intent/index.js')
   const isNamed = (publicKey: PublicKey) => ledger.read(replacedKey(publicKey)) !== undefined
-  // What cannot be removed now is removed by whoever opens the ledger next.
+  // What cannot be removed now is removed by the next opening.
   await keys.clearUp(isNamed).catch(() => undefined)
 }
 
@@ -195,7 +195,7 @@ async function keysOf(
   if (identity === undefined) throw new TallyError('ledger.not_found', { path: location })
   const directory = keyDirectory(location)
   const files = new KeyFiles({ directory, identity, passphrase })
-  // Whoever made it may have died between its marker and its key file.
+  // Its maker may have died between its marker and its key file.
   if (created === undefined) await finishIdentity(directory, identity)
   return new OwnKeys({ keys: created ?? (await files.load()), files, isKept: true })
 }

@@ -1,5 +1,5 @@
-/** What `recover` does only when it is told to, because something is lost by it. */
-export type RecoverConsent = 'cut' | 'acceptLock' | 'acknowledgeNotes' | 'removePackages'
+/** What `recover` does only when asked to, because something is lost by it. */
+export type RepairConsent = 'cut' | 'acceptLock' | 'acknowledgeNotes' | 'removePackages'
 
 /** Why a ledger is in safe mode, or would be if it were opened. */
 export interface OpeningCause {
@@ -14,7 +14,7 @@ export interface Remedy {
   /** What is lost by that; null for nothing. */
   readonly loses: string | null
   /** What `recover` has to be given; null where it needs nothing, or can do nothing. */
-  readonly consent: RecoverConsent | null
+  readonly consent: RepairConsent | null
   /** False where no recovery leads out of it. */
   readonly isRecoverable: boolean
   readonly fix: string
@@ -23,7 +23,7 @@ export interface Remedy {
 export type RemediedCause = OpeningCause & Remedy
 
 /** Options of `tally recover`, by what they consent to. */
-export const consentFlags: Readonly<Record<RecoverConsent, string>> = {
+export const consentFlags: Readonly<Record<RepairConsent, string>> = {
   cut: '--cut',
   acceptLock: '--accept-lock',
   acknowledgeNotes: '--acknowledge-notes',
@@ -71,7 +71,7 @@ function remedyOf(code: string): Remedy {
 }
 
 function consented(
-  consent: RecoverConsent,
+  consent: RepairConsent,
   { does, loses }: { readonly does: string; readonly loses: string }
 ): Remedy {
   const fix = `Run "tally recover ${consentFlags[consent]}": ${does}. Lost: ${loses}.`

@@ -12,7 +12,7 @@ export interface StoredPackages {
 
 /** Reads every stored package of a location as opening the ledger does. */
 export async function inspectPackages(realPath: string): Promise<StoredPackages> {
-  // Whoever only reads a ledger loads this file, and nothing that runs packages.
+  // A reader of a ledger loads this file, and nothing that runs packages.
   const { directoryPackageStore } = await import('../capability/index.js')
   const store = directoryPackageStore(join(realPath, 'packages'))
   const names = await store.list()

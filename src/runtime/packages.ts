@@ -13,7 +13,7 @@ import {
   codeHashIn,
   INSTALLED_PREFIX,
   memoryPackageStore,
-  PackageShelf,
+  PackageCache,
   type RefusedPackage
 } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
@@ -30,8 +30,8 @@ export interface InstalledPackage {
 }
 
 /** Content store of a location, or one in memory. */
-export function packageShelf(realPath: string | undefined): PackageShelf {
-  return new PackageShelf(
+export function openPackageCache(realPath: string | undefined): PackageCache {
+  return new PackageCache(
     realPath === undefined
       ? memoryPackageStore()
       : directoryPackageStore(join(realPath, 'packages'))
@@ -48,7 +48,7 @@ export function packageShelf(realPath: string | undefined): PackageShelf {
  *   that is not the installed code is not loaded until it is installed.
  */
 export class Packages {
-  readonly shelf: PackageShelf
+  readonly packageCache: PackageCache
   readonly sandbox: Sandbox
   readonly #ledger: Ledger
   #arranging: Promise<unknown> = Promise.resolve()
@@ -56,9 +56,9 @@ export class Packages {
   #missing: readonly RefusedPackage[] = []
   #damage: TallyError | undefined
 
-  constructor(ledger: Ledger, shelf: PackageShelf, sandbox: Sandbox = createSandbox()) {
+  constructor(ledger: Ledger, packageCache: PackageCache, sandbox: Sandbox = createSandbox()) {
     this.#ledger = ledger
-    this.shelf = shelf
+    this.packageCache = packageCache
     this.sandbox = sandbox
   }
 
@@ -90,9 +90,9 @@ export class Packages {
   }
 
   /**
-   * Arranges the shelf by the state as it is then, one call after the other: an earlier look at the
-   * state must not take the place of a later one. False when stored bytes are not what their name
-   * says; the ledger is in safe mode then.
+   * Arranges the package cache by the state as it is then, one call after the other: an earlier
+   * look at the state must not take the place of a later one. False when stored bytes are not what
+   * their name says; the ledger is in safe mode then.
    */
   arrange(): Promise<boolean> {
     const arranged = this.#arranging.then(() => this.#arrange())
@@ -103,7 +103,7 @@ export class Packages {
   async #arrange(): Promise<boolean> {
     const installed = new Map(Object.entries(await this.installedCode()))
     try {
-      this.#missing = await this.shelf.arrange(installed)
+      this.#missing = await this.packageCache.arrange(installed)
       this.#damage = undefined
       return true
     } catch (error) {
@@ -134,7 +134,7 @@ export class Packages {
       const there = fresh.get(id)?.codeHash ?? this.installed(id)
       if (there === codeHash) await this.#putBack(loaded.package)
       else if (there === undefined) {
-        await this.shelf.keep(loaded.package)
+        await this.packageCache.keep(loaded.package)
         fresh.set(id, loaded.package)
       } else {
         const code = fresh.has(id) ? 'duplicate_package' : 'package_changed'
@@ -149,12 +149,12 @@ export class Packages {
   /** An imported ledger names code that its own content store does not have yet. */
   async #putBack(code: CapabilityPackage): Promise<void> {
     if (!this.#missing.some(({ name }) => name === code.manifest.id)) return
-    await this.shelf.keep(code)
+    await this.packageCache.keep(code)
     await this.arrange()
   }
 
   list(isGranted: (codeHash: Hash, capability: string) => boolean): readonly InstalledPackage[] {
-    return [...this.shelf.registry.packages.values()].map(({ manifest, codeHash }) => ({
+    return [...this.packageCache.registry.packages.values()].map(({ manifest, codeHash }) => ({
       id: manifest.id,
       name: manifest.name,
       version: manifest.version,
@@ -175,7 +175,7 @@ export class Packages {
     subject: string,
     capabilities: readonly string[]
   ): { readonly declared: readonly string[]; readonly unknown: readonly string[] } | undefined {
-    const all = [...this.shelf.registry.packages.values()]
+    const all = [...this.packageCache.registry.packages.values()]
     const found = all.find(({ manifest, codeHash }) => [manifest.id, codeHash].includes(subject))
     if (found === undefined) return undefined
     const declared = declaredCapabilities(found.manifest)

@@ -33,7 +33,7 @@ export function saveCheckpoint(
     startedHash: hashJson(pump.started),
     authenticate: (hash) => ledger.authenticate(hash)
   })
-  ledger.saveCheckpoint(runId, saved, pump.book.position)
+  ledger.saveCheckpoint(runId, saved, pump.writer.position)
 }
 
 /**

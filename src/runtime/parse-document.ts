@@ -3,7 +3,7 @@ import type { LocatePath, ParsedDocument } from './document-kind.js'
 
 /**
  * Reads a parsed document by its kind, whatever its names lead to. Never throws for a bad one. The
- * kinds are loaded here: whoever only reads a ledger needs none of them.
+ * kinds are loaded here: a reader of a ledger needs none of them.
  */
 export async function parseDocument(
   document: Json,

@@ -1,7 +1,7 @@
 import { TallyError } from '../core/index.js'
 import type { QuarantineMark } from '../ledger/index.js'
 
-/** What a quarantined run answers to whoever wants it to go on. */
+/** What a quarantined run answers to a caller that wants it to continue. */
 export function quarantineRefusal(mark: QuarantineMark): TallyError {
   const { run: runId, receipt, provider, field } = mark
   const what = receipt === null ? 'its journal' : `receipt ${receipt.slice(0, SHOWN_LENGTH)}`
@@ -15,5 +15,5 @@ export function quarantineWarning(mark: QuarantineMark): string {
   return `${message} ${fix}`
 }
 
-/** Digits by which a receipt is told from others. */
+/** Digits that tell a receipt apart from others. */
 const SHOWN_LENGTH = 12

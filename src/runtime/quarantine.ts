@@ -32,11 +32,12 @@ export type OnQuarantine = 'warn' | 'refuse_version'
 /**
  * Runs that came out otherwise when something of them was executed again.
  *
- * Owns: a copy of the marks, for whoever asks synchronously. Does not own: the marks, which are
+ * Owns: a copy of the marks, for callers that ask synchronously. Does not own: the marks, which are
  * state entries under `system/quarantine/`, changed by receipts of the owner.
  *
- * - K10, L14 A difference marks its run, and other work goes on. A marked run performs nothing, is
- *   not resumed and takes no answer; it can be cancelled, and a receipt of the owner releases it.
+ * - K10, L14 A difference marks its run, and other work continues. A marked run performs nothing,
+ *   is not resumed and takes no answer; it can be cancelled, and a receipt of the owner releases
+ * it.
  * - L14 Only records that are whole give a mark: a journal that does not fit its code is damage,
  *   and damage is safe mode.
  */
@@ -83,7 +84,7 @@ export class Quarantine {
     return new TallyError('run.version_quarantined', { block, runId })
   }
 
-  /** The ledger is open: somebody can hear of what is quarantined. */
+  /** The ledger is open: a listener can get what is quarantined. */
   opened(): void {
     this.#hasOpened = true
     // Later, so that the program that has opened it can listen by then.
@@ -92,7 +93,7 @@ export class Quarantine {
     })
   }
 
-  /** Reads the marks; stops runs that are marked since, and tells of them. */
+  /** Reads the marks; stops runs that are marked since, and reports them. */
   async refresh(): Promise<void> {
     const { ledger, hold, free, tell } = this.#parts
     const before = this.#marks
@@ -114,7 +115,7 @@ export class Quarantine {
     }
   }
 
-  /** Marks a run that cannot go on because its code asks otherwise than its journal says. */
+  /** Marks a run that cannot continue because its code asks otherwise than its journal says. */
   async failed(run: RunId, error: unknown): Promise<void> {
     const field = isTallyError(error) ? divergences[error.code] : undefined
     if (field === undefined) return
@@ -143,7 +144,7 @@ export class Quarantine {
   }
 }
 
-/** Errors of a run that is taken up which say that its code is not what its journal says. */
+/** Errors of a run that is resumed which say that its code is not what its journal says. */
 const divergences: Partial<Record<ErrorCode, string>> = {
   'block.unknown_path': 'journal.path',
   'run.diverged': 'journal.requestHash'

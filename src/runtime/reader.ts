@@ -180,7 +180,7 @@ async function codeOf(
   { identity, location }: { readonly identity: IdentityId; readonly location: string | undefined }
 ): Promise<{ readonly registry: Registry; close(): Promise<void> }> {
   const { Registry } = await import('./registry.js')
-  const { kernelFor } = await import('./kernel.js')
+  const { pipelineFor: kernelFor } = await import('./intent-pipeline.js')
   const registry = await Registry.open(registrations)
   const { sandbox } = kernelFor(registry, { identity, realPath: location })
   return { registry, close: () => sandbox.close() }

@@ -19,8 +19,8 @@ export type RecordedRun =
     }
 
 /**
- * What a run can go on with; what is missing counts also where only a step that has not begun names
- * it.
+ * What a run can continue with; what is missing counts also where only a step that has not begun
+ * names it.
  */
 export async function resumable(
   registry: Code & { recorded(started: RunStarted): Promise<RecordedRun> },
@@ -70,7 +70,7 @@ export async function recordedRun(registry: Code, started: RunStarted): Promise<
 
 /**
  * Whether a recorded hash is not that of its definition and pins, which tells without the code;
- * where a document uses others, only their hashes are recorded, and nothing can be told.
+ * where a document uses others, only their hashes are recorded, and nothing can be said.
  */
 async function contradicts(
   registry: Code,

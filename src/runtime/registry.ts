@@ -81,7 +81,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   readonly #providers = new Map<string, Provider>()
   readonly #resolvers: readonly string[]
   readonly #prepared = new Map<string, Promise<Prepared>>()
-  readonly #intents = new Map<string, LoneRoot>()
+  readonly #intents = new Map<string, SingleStepRoot>()
   #expressions: Promise<Expressions> | undefined
   /** Flows of agents and workflows, loaded with the first document that needs them. */
   readonly rooms: DocumentRooms
@@ -241,8 +241,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     return recordedRun(this, started)
   }
 
-  /** The root of a lone intent; one for each action, so that its actors serve the next. */
-  intentRoot(action: string): LoneRoot {
+  /** The root of a single-step run; one for each action, so that its actors serve the next. */
+  intentRoot(action: string): SingleStepRoot {
     const known = this.#intents.get(action)
     if (known !== undefined) return known
     const { root, compiled } = intentRoot({ action })
@@ -252,7 +252,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     return made
   }
 
-  /** What a lone intent that does not end at once has to pin: the block that serves it. */
+  /** What a single-step run that does not end at once has to pin: the block that serves it. */
   intentPins(action: string): Pins | undefined {
     const block = this.#serving(action)
     return block === undefined ? undefined : { blocks: { [block.name]: block.version } }
@@ -324,8 +324,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   }
 }
 
-/** A lone intent's root, and where its names lead. */
-export type LoneRoot = ReturnType<typeof intentRoot> & { readonly block: BlockLookup }
+/** A single-step run's root, and where its names lead. */
+export type SingleStepRoot = ReturnType<typeof intentRoot> & { readonly block: BlockLookup }
 
 type CompileExpressions = Pick<Expressions, 'compileValue' | 'compileCondition'>
 

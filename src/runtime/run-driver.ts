@@ -3,10 +3,10 @@ import { type RunId, TallyError } from '../core/index.js'
 import { isEnded } from './ended.js'
 import { OrphanedEffects } from './orphaned-effects.js'
 import { type Driven, rebuildRun, saveCheckpoint } from './parked-run.js'
-import { RestingRuns } from './resting-runs.js'
 import type { RunEntry } from './run-entry.js'
 import { resultIn } from './run-records.js'
 import type { RunStore } from './run-store.js'
+import { RunsWithoutCode } from './runs-without-code.js'
 
 /**
  * What moves runs: pumps, due times, and resuming from the ledger.
@@ -19,12 +19,12 @@ import type { RunStore } from './run-store.js'
 export class RunDriver {
   readonly store: RunStore
   /** Those that cannot be resumed here. */
-  readonly resting: RestingRuns
+  readonly resting: RunsWithoutCode
   readonly orphanedEffects: OrphanedEffects
 
   constructor(store: RunStore) {
     this.store = store
-    this.resting = new RestingRuns(store.parts)
+    this.resting = new RunsWithoutCode(store.parts)
     this.orphanedEffects = new OrphanedEffects(store.parts)
   }
 
@@ -55,7 +55,7 @@ export class RunDriver {
       if (isEnded(record) || quarantine.holds(runId)) continue
       const entry = await this.attach(runId, { isShown: false })
       if (status !== 'running') continue
-      if (await this.resting.unlessResting(runId, this.resume(entry))) resumed.push(runId)
+      if (await this.resting.unlessCodeMissing(runId, this.resume(entry))) resumed.push(runId)
     }
     return resumed
   }
@@ -79,7 +79,7 @@ export class RunDriver {
     const driven = await resting.resuming(entry, () => rebuildRun(runId, { ...store.parts, host }))
     this.drive(entry, driven)
     const { pump } = driven
-    const { at, position } = pump.book
+    const { at, position } = pump.writer
     // The journal has these: the pump emits only those that it opens.
     for (const wait of pump.openWaits()) {
       host.emit({ type: 'waiting', runId, at, ...wait }, position)
@@ -103,7 +103,7 @@ export class RunDriver {
       pump,
       over,
       get position() {
-        return pump.book.position
+        return pump.writer.position
       }
     })
   }
@@ -136,7 +136,7 @@ export class RunDriver {
     const { store } = this
     const { ledger, quarantine } = store.parts
     const { runId } = entry
-    const { book } = driven.pump
+    const { writer: book } = driven.pump
     const { position } = book
     if (end.kind === 'finished') {
       ledger.saveCheckpoint(runId, null, position)

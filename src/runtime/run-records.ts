@@ -1,4 +1,4 @@
-import { loneUnitId, type OpenWait, type RunEvent, runUnitId } from '../block/index.js'
+import { type OpenWait, type RunEvent, runUnitId, singleStepUnitId } from '../block/index.js'
 import type { RunId, UnitId } from '../core/index.js'
 import { isIntentDefinition, KERNEL_ID } from '../intent/index.js'
 import type { Ledger, Receipt, RunRecord } from '../ledger/index.js'
@@ -40,7 +40,7 @@ export function isIntentRun(record: RunRecord): boolean {
 
 /** The unit of work whose receipt ends a run. */
 export function endingUnit(record: RunRecord): UnitId {
-  return isIntentRun(record) ? loneUnitId(record.runId) : runUnitId(record.runId)
+  return isIntentRun(record) ? singleStepUnitId(record.runId) : runUnitId(record.runId)
 }
 
 /** The result of a run that has ended, as its last entry tells it. */

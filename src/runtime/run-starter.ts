@@ -1,10 +1,10 @@
 import {
-  goStraight,
+  type InlineOutcome,
   isFarAhead,
-  type LoneRun,
   type RunEnd,
   RunPump,
-  type Straight
+  runInline,
+  type SingleStepRun
 } from '../block/index.js'
 import { canonicalize, isRunId, type Json, type RunId, TallyError } from '../core/index.js'
 import { isEnded } from './ended.js'
@@ -156,7 +156,7 @@ export class RunStarter {
     const { host, registry } = this.#store.parts
     const at = host.clock.now()
     const base = host.journal.head() ?? 'GENESIS'
-    const straight = root.isUnit ? this.#goStraight(entry, { root, at, base, start }) : undefined
+    const straight = root.isUnit ? this.#runInline(entry, { root, at, base, start }) : undefined
     if (straight?.kind === 'ended') {
       this.#ends.add(entry, straight)
       return
@@ -179,12 +179,17 @@ export class RunStarter {
     return text
   }
 
-  #goStraight(
+  #runInline(
     entry: RunEntry,
-    { root, at, base, start }: Pick<LoneRun, 'root' | 'at' | 'base'> & { readonly start: Start }
-  ): Straight | undefined {
+    {
+      root,
+      at,
+      base,
+      start
+    }: Pick<SingleStepRun, 'root' | 'at' | 'base'> & { readonly start: Start }
+  ): InlineOutcome | undefined {
     const { principal, text: inputText, inputHash, context, trace } = start
-    return goStraight(
+    return runInline(
       {
         runId: entry.runId,
         root,

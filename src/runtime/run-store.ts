@@ -124,7 +124,7 @@ export class RunStore {
       entry.onWait?.(event, position)
       this.onWait?.(entry, event)
     }
-    if (isKernelStep(event)) this.parts.onKernelWork?.(position)
+    if (isKernelStep(event)) this.parts.onIntentWork?.(position)
     entry.emit(event, position)
   }
 }

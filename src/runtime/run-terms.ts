@@ -25,8 +25,8 @@ export interface RunsOptions {
   readonly registry: Registry
   readonly host: Omit<PumpHost, 'emit'>
   /** Called when a step of a run has changed the tables of the kernel, and where that stands. */
-  readonly onKernelWork?: (position: Position) => void
-  /** Which runs came out otherwise, and are not to go on. */
+  readonly onIntentWork?: (position: Position) => void
+  /** Which runs came out otherwise, and must not continue. */
   readonly quarantine: Pick<Quarantine, 'check' | 'holds' | 'refusal' | 'failed' | 'refuses'>
   readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
 }

@@ -12,7 +12,6 @@ import { cancelWithoutCode, isOfCode } from './ending-runs.js'
 import type { Answer, RunHandle } from './handle.js'
 import { type Command, messageOf, ownerNamed } from './messages.js'
 import type { Compiled, PreparedRun } from './prepared-run.js'
-import type { RestingRuns } from './resting-runs.js'
 import { RunDriver } from './run-driver.js'
 import type { RunEntry } from './run-entry.js'
 import { RunMessages } from './run-messages.js'
@@ -20,6 +19,7 @@ import { presentEvents } from './run-records.js'
 import { RunStarter } from './run-starter.js'
 import { RunStore } from './run-store.js'
 import type { RunsOptions, StartTerms } from './run-terms.js'
+import type { RunsWithoutCode } from './runs-without-code.js'
 
 /**
  * The runs of one ledger in this process, for those who start, read, answer and end them.
@@ -43,7 +43,7 @@ export class Runs {
   }
 
   /** Those that cannot be resumed here. */
-  get resting(): RestingRuns {
+  get resting(): RunsWithoutCode {
     return this.#driver.resting
   }
 
@@ -160,8 +160,8 @@ export class Runs {
   /** Reads the events of a run from now on; begins with what it waits for, or with its end. */
   read(entry: RunEntry): AsyncIterable<DeliveredEvent> {
     const { runId } = entry
-    const standing = { waits: this.waits(runId), isLive: this.isLive(runId) }
-    const shown = presentEvents(runId, this.#store.parts.ledger.run(runId), standing)
+    const status = { waits: this.waits(runId), isLive: this.isLive(runId) }
+    const shown = presentEvents(runId, this.#store.parts.ledger.run(runId), status)
     return entry.read([...shown, ...this.resting.present(runId)], this.#store.position(runId))
   }
 

@@ -18,7 +18,7 @@ import type { RunHandle } from './handle.js'
 import type { IntentRequest } from './intents.js'
 import type { OpenOptions } from './open.js'
 import type { OnQuarantine } from './quarantine.js'
-import type { RecheckOptions, TransactionCheck } from './recheck.js'
+import type { RecheckOptions, TransactionCheck } from './reconfirm.js'
 import type { Registrations } from './registry.js'
 import type { StartOptions } from './start-options.js'
 import type { RunReadiness } from './upgrade-check.js'
@@ -30,7 +30,7 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
    * durable. `step`: every step is durable before the next one begins (D2).
    */
   readonly durability?: 'output' | 'step'
-  /** Takes up every run that was interrupted. Default false: `resume` does it one by one. */
+  /** Resumes every run that was interrupted. Default false: `resume` does it one by one. */
   readonly resume?: boolean
   /**
    * Listens on the owner socket, so that the command line and other processes of this user can see
@@ -85,9 +85,9 @@ export interface Runtime extends AsyncDisposable {
   /** Starts a run of a document: YAML or JSON text, or the parsed document. */
   start(document: string | Json, options?: StartOptions): RunHandle
   /**
-   * Has something done by whoever serves the action, as one unit of work with one receipt (K1).
-   * Resolves with what it came to, or with what it waits for: then it goes on by itself once that
-   * is there, and `result` awaits its end. Rejects only with what rejects runs.
+   * Has an action done by the block or package that serves it, as one unit of work with one receipt
+   * (K1). Resolves with its result, or with what it waits for: then it continues by itself once
+   * that is there, and `result` awaits its end. Rejects only with what rejects runs.
    */
   intent(request: IntentRequest): Promise<IntentReply>
   /** What an intent came to in the end. Rejects with `run.not_found`. */
@@ -98,14 +98,14 @@ export interface Runtime extends AsyncDisposable {
   planText(text: string, options?: ResolveOptions): Promise<PlannedText>
   /** Installs a package: its text as `tally package pack` writes it. */
   install(packed: string): Promise<IntentReply>
-  /** A run of this ledger by its id, without taking it up. Rejects with `run.not_found`. */
+  /** A run of this ledger by its id, without resuming it. Rejects with `run.not_found`. */
   attach(id: string): Promise<RunHandle>
   /**
-   * Lets a quarantined run go on with the code that is here: a receipt says so, and the run then
-   * goes on as any other. Fails as `not_quarantined`.
+   * Lets a quarantined run continue with the registered code: a receipt says so, and the run then
+   * continues as any other. Fails as `not_quarantined`.
    */
   release(id: string): Promise<IntentReply>
-  /** Takes up an interrupted run. Rejects with `run.quarantined`. */
+  /** Resumes an interrupted run. Rejects with `run.quarantined`. */
   resume(id: string): Promise<RunHandle>
   /** Records of all runs, as far as they are durable. */
   runs(): AsyncIterable<RunRecord>
@@ -118,12 +118,12 @@ export interface Runtime extends AsyncDisposable {
   lint(document: string | Json): Promise<readonly Diagnostic[]>
   /**
    * Asks the chains whether the transactions that a run has as confirmed still stand where it has
-   * them. What is lost is told here and as an event; the run stays as it is. Rejects with
+   * them. What is lost is reported here and as an event; the run stays as it is. Rejects with
    * `run.not_found`.
    */
   recheck(id: string, options?: RecheckOptions): Promise<readonly TransactionCheck[]>
   /**
-   * Whether each open run can go on with what is registered, and why not: to be asked before a
+   * Whether each open run can continue with what is registered, and why not: to be asked before a
    * deploy takes its place. Runs no code of blocks and changes nothing.
    */
   checkUpgrade(): Promise<readonly RunReadiness[]>
@@ -140,7 +140,7 @@ export interface Runtime extends AsyncDisposable {
   /** State after receipt `upTo` (from 0): key to canonical JSON. */
   reconstructState(upTo: number): ReturnType<RuntimeAudit['reconstructState']>
   /**
-   * Writes a snapshot, from which `importSnapshot` makes the same ledger elsewhere; work goes on
+   * Writes a snapshot, from which `importSnapshot` makes the same ledger elsewhere; work continues
    * meanwhile. Rejects with `snapshot.unwritable`, `ledger.corrupt`.
    */
   export(options: ExportOptions): Promise<SnapshotReport>

@@ -41,21 +41,21 @@ import { type ExportOptions, exportIntent, exportLedger } from './exporting.js'
 import type { RunHandle } from './handle.js'
 import { Importing } from './importing.js'
 import { IntegrityLock } from './integrity-lock.js'
+import { pipelineFor } from './intent-pipeline.js'
 import { type IntentRequest, Intents } from './intents.js'
-import { kernelFor } from './kernel.js'
 import { ownerNamed } from './messages.js'
 import { MEMORY_LOCATION, type OpenedLedger } from './open.js'
 import { checkOpening } from './opening-checks.js'
 import { Packages } from './packages.js'
 import { hostOf } from './pump-host.js'
 import { Quarantine } from './quarantine.js'
-import { type RecheckOptions, recheckRun, type TransactionCheck } from './recheck.js'
+import { type RecheckOptions, reconfirmRun, type TransactionCheck } from './reconfirm.js'
 import type { Registry } from './registry.js'
 import { Runs } from './runs.js'
 import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
 import { serve, verifySteadily } from './service.js'
 import type { StartOptions } from './start-options.js'
-import { SystemActs } from './system-acts.js'
+import { SystemActs } from './system-intents.js'
 import { readSystem } from './system-reading.js'
 import { checkUpgrade, openRunsOf, type RunReadiness } from './upgrade-check.js'
 import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
@@ -92,14 +92,14 @@ export class WiredRuntime implements Runtime {
     this.#mode = options.mode ?? 'normal'
     this.ledger = opened.ledger
     this.registry = registry
-    const kernel = kernelFor(registry, {
+    const kernel = pipelineFor(registry, {
       identity: this.ledger.identity,
       realPath: opened.realPath,
       versions,
       ...(options.network === undefined ? {} : { network: options.network }),
       ...(options.onStage === undefined ? {} : { onStage: options.onStage })
     })
-    this.packages = new Packages(this.ledger, kernel.shelf, kernel.sandbox)
+    this.packages = new Packages(this.ledger, kernel.packageCache, kernel.sandbox)
     const host = hostOf(this.ledger, registry, { clock, profile, durability })
     this.quarantine = this.#quarantining(options.onQuarantine)
     this.runsOf = new Runs({
@@ -108,7 +108,7 @@ export class WiredRuntime implements Runtime {
       quarantine: this.quarantine,
       events: this.events,
       host,
-      onKernelWork: (position) => this.intents.stepped(position)
+      onIntentWork: (position) => this.intents.stepped(position)
     })
     registry.rooms.onDelta((delta) => this.runsOf.tell({ ...delta, runId: delta.runId as RunId }))
     const { store, realPath } = opened
@@ -169,7 +169,7 @@ export class WiredRuntime implements Runtime {
     })
   }
 
-  /** Checks what is there, and notes with which program it goes on (K2, K10). */
+  /** Checks what is there, and notes with which program it continues (K2, K10). */
   async checkIntegrity(): Promise<void> {
     const { ledger, packages, registry: code } = this
     const { warnings, difference } = await checkOpening({
@@ -200,7 +200,7 @@ export class WiredRuntime implements Runtime {
     if (this.#mode === 'normal') await this.quarantine.found(difference)
   }
 
-  /** Takes up what is installed, and installs what is new at these paths. */
+  /** Loads what is installed, and installs what is new at these paths. */
   async loadPackages(directories: readonly string[]): Promise<void> {
     await this.packages.arrange()
     if (this.#mode === 'replay') return
@@ -228,7 +228,7 @@ export class WiredRuntime implements Runtime {
 
   async install(packed: string): Promise<IntentReply> {
     const one = openPackage(packed)
-    await this.packages.shelf.keep(one)
+    await this.packages.packageCache.keep(one)
     const { id, version } = one.manifest
     const payload = { id, version, codeHash: one.codeHash }
     return this.intent({ action: 'package.install', payload })
@@ -304,7 +304,7 @@ export class WiredRuntime implements Runtime {
     if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
     const { ledger, registry, events } = this
     const tell = (event: DeliveredEvent) => void events.emit('event', event)
-    return recheckRun(id as RunId, options, { ledger, registry, tell })
+    return reconfirmRun(id as RunId, options, { ledger, registry, tell })
   }
 
   async checkUpgrade(): Promise<readonly RunReadiness[]> {
@@ -351,8 +351,8 @@ export class WiredRuntime implements Runtime {
     return this.#closed
   }
 
-  // Nobody may ask while the runs end; the socket stays bound until the store is closed (L13). Runs
-  // cannot end while an import holds their commits.
+  // No caller may ask while the runs end; the socket stays bound until the store is closed (L13).
+  // Runs cannot end while an import holds their commits.
   async #close(): Promise<void> {
     await this.#importing.close()
     this.#opened.socket?.pause()
@@ -371,7 +371,7 @@ export class WiredRuntime implements Runtime {
     return mode === 'ready' || mode === 'committing'
   }
 
-  // The lock is written of what is durable, while nobody else can hold the ledger.
+  // The lock is written of what is durable, while no other process can hold the ledger.
   async #closeLedger(): Promise<void> {
     const isSound = this.#isSound()
     await this.ledger.close()

@@ -14,7 +14,7 @@ import type {
 import type { DeliveredEvent } from './channel.js'
 import type { PlannedText } from './conversation.js'
 import type { IntentRequest } from './intents.js'
-import type { RecheckOptions, TransactionCheck } from './recheck.js'
+import type { RecheckOptions, TransactionCheck } from './reconfirm.js'
 
 /** The ledger and who holds it. */
 export interface ServiceStatus {
@@ -46,7 +46,7 @@ export interface RunSummary {
   readonly entries: number
   /** Open waits that a message can end. */
   readonly waits: readonly OpenWait[]
-  /** When it goes on by itself, or null. */
+  /** When it continues by itself, or null. */
   readonly due: number | null
   /** It came out otherwise when it was executed again, and performs nothing (K10). */
   readonly quarantined: boolean
@@ -61,7 +61,7 @@ export interface RunView extends RunSummary {
   readonly response: Response | null
   /** The `run.completed` receipt. */
   readonly receiptHash: Hash | null
-  /** In memory now, and going on. */
+  /** In memory now, and running. */
   readonly live: boolean
   /** What of it could not be compared with what is signed, in words (L12). */
   readonly notChecked: readonly string[]
@@ -99,7 +99,7 @@ type AsAgent = {
 }
 
 type Following = {
-  /** Goes on when the run waits for a message, until it has ended. */
+  /** Keeps following when the run waits for a message, until it has ended. */
   readonly follow?: boolean
 }
 
@@ -200,13 +200,13 @@ export interface ServiceStreams {
       }
     readonly event: ServiceEvent
   }
-  /** Takes up an interrupted run. */
+  /** Resumes an interrupted run. */
   readonly resume: {
     readonly params: Following & { readonly id: string }
     readonly event: ServiceEvent
   }
   readonly answer: { readonly params: Following & AnswerParams; readonly event: ServiceEvent }
-  /** Follows a run without taking it up. */
+  /** Follows a run without resuming it. */
   readonly events: {
     readonly params: Following & { readonly id: string }
     readonly event: ServiceEvent

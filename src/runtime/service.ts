@@ -2,7 +2,7 @@
  * What may be asked of a ledger and its runs: one table of methods, JSON in and JSON out.
  *
  * Owns nothing. The same table answers in this process and behind the owner socket (L11), so that
- * whoever asks need not know who holds the ledger. Callers are the owner: the socket is theirs
+ * a caller need not know who holds the ledger. Callers are the owner: the socket is theirs
  * alone.
  *
  * - K13 The principal of every message is set here. An owner's program may only step down: ask in
@@ -41,7 +41,7 @@ import {
 import { type Asking, intentRequestsOf } from './intent-service.js'
 import { messageOf } from './messages.js'
 import { Params } from './params.js'
-import type { RecheckOptions, TransactionCheck } from './recheck.js'
+import type { RecheckOptions, TransactionCheck } from './reconfirm.js'
 import type { Registry } from './registry.js'
 import type { Runs } from './runs.js'
 import type {
@@ -170,7 +170,7 @@ function requestsOf(parts: ServiceParts): Requests {
       if (replayed === undefined) throw new TallyError('receipt.not_found', { which })
       return replayed
     },
-    recheck: (params) => recheckOf(parts, params),
+    recheck: (params) => reconfirmationOf(parts, params),
     note: async (params) => {
       params.end()
       runningOf(parts)
@@ -261,7 +261,7 @@ function receiptOf(params: Params): Hash | number {
   throw new TallyError('receipt.not_found', { which: hash })
 }
 
-async function recheckOf(
+async function reconfirmationOf(
   { recheck, isFollower }: ServiceParts,
   params: Params
 ): Promise<readonly TransactionCheck[]> {
@@ -299,7 +299,7 @@ function runningOf({ ledger, running }: ServiceParts): Running {
   return { ledger, ...running }
 }
 
-/** What an imported ledger has begun is its exporter's to go on with. */
+/** What an imported ledger has begun is its exporter's to continue. */
 function imported<Shown extends RunSummary>({ isFollower }: ServiceParts, run: Shown): Shown {
   const isOpen = run.status === 'running' || run.status === 'waiting'
   return isFollower === true && isOpen ? { ...run, status: 'imported' } : run
@@ -327,7 +327,7 @@ async function statusOf(parts: ServiceParts): Promise<ServiceStatus> {
 }
 
 /**
- * Verifies a ledger that goes on meanwhile: what a commit under way makes look wrong is not found
+ * Verifies a ledger that is being written: what a commit under way makes look wrong is not found
  * twice in the same place.
  */
 export async function verifySteadily(

@@ -20,8 +20,8 @@ const DIRECTORY = 'agent-sessions'
  * Notes of the sessions that backends keep for agents, one small file each beside the ledger, so
  * that a session outlives neither its run nor a crash (semantics.md A4).
  *
- * Owns: the files. Does not own: whether a session is still needed. Whoever changes a file can have
- * a session let go of, and no more: what is done with a note is decided by the settings of today.
+ * Owns: the files. Does not own: whether a session is still needed. A writer of a file can
+ * have a session closed, and no more: what is done with a note is decided by the settings of today.
  */
 export class SessionFiles implements SessionNotes {
   readonly #directory: string
@@ -75,7 +75,7 @@ export async function noteSessions(parts: {
   const { opened, registry } = parts
   const { realPath, location, ledger } = opened
   const { mode, identity } = ledger.state()
-  // In safe mode nobody knows which runs are over.
+  // In safe mode it is unknown which runs are over.
   if (realPath === undefined || (mode !== 'ready' && mode !== 'committing')) return
   const isMain = location === undefined || mainIdentity(location.marker) === identity
   const notes = await SessionFiles.open(realPath, isMain ? undefined : identity)

@@ -15,7 +15,7 @@ import { waitsOf } from './ended.js'
  * What is shown of a run is what is signed (L12): looked at when it is shown, since a run
  * in the ledger is whatever stands on the disk.
  *
- * Owns nothing. What a run in memory says of itself needs none of this; one that is taken up is
+ * Owns nothing. What a run in memory says of itself needs none of this; one that is resumed is
  * looked at by its pump.
  */
 
@@ -93,7 +93,7 @@ function isAboutRun(value: unknown): boolean {
   return String((value as { readonly k?: unknown }).k).startsWith('run.')
 }
 
-/** What of a run is shown as it stands there: nobody can tell it from what was written. */
+/** What of a run is shown as it stands there: it cannot be compared with what was written. */
 export function uncheckedOf(
   ledger: Pick<Ledger, 'hasKey' | 'state'>,
   { status }: Pick<RunRecord, 'status'>

@@ -1,8 +1,8 @@
-import type { Position, Straight } from '../block/index.js'
+import type { InlineOutcome, Position } from '../block/index.js'
 import type { LiveRun, RunEntry } from './run-entry.js'
 import type { RunStore } from './run-store.js'
 
-type Ended = Straight & { readonly kind: 'ended' }
+type Ended = InlineOutcome & { readonly kind: 'ended' }
 
 /** A single-step run that came to its end without a pump. */
 class SingleStepEnd implements LiveRun {

@@ -4,7 +4,7 @@ import { KERNEL_HASH, KERNEL_VERSION, type SystemIntent } from '../intent/index.
 import type { Ledger } from '../ledger/index.js'
 import type { IntegrityLock } from './integrity-lock.js'
 import type { Packages } from './packages.js'
-import { recoverOpen } from './recover-open.js'
+import { repairOpen } from './repair-open.js'
 import type { RuntimeAudit } from './verifying.js'
 
 export interface ReadingParts {
@@ -38,7 +38,7 @@ const readings: Partial<Record<SystemIntent, Reading>> = {
     refused: plain(packages.refused)
   }),
   'system.permissions': async (parts) => ({ permissions: plain(await permissionsOf(parts)) }),
-  'system.recover': async (parts, payload) => plain(await recoverOpen(parts, payload)),
+  'system.recover': async (parts, payload) => plain(await repairOpen(parts, payload)),
   'system.replay': async ({ audit }, { receipt }) => {
     if (typeof receipt !== 'number' && !isHash(receipt)) {
       return plain(await audit.verify({ executions: 2 }))
@@ -72,7 +72,7 @@ export async function permissionsOf({
 }: Pick<ReadingParts, 'ledger' | 'packages'>): Promise<readonly PermissionEntry[]> {
   const prefix = `${GRANTS_PREFIX}${ledger.identity}/`
   const ids = new Map<string, string>()
-  for (const { manifest, codeHash } of packages.shelf.registry.packages.values()) {
+  for (const { manifest, codeHash } of packages.packageCache.registry.packages.values()) {
     ids.set(codeHash, manifest.id)
   }
   const keys = await ledger.list(prefix)
@@ -98,7 +98,7 @@ export function integrityOf({
 }: Pick<ReadingParts, 'ledger' | 'packages'>): JsonObject {
   const { mode } = ledger.state()
   const { head } = ledger.roots()
-  const codeHashes = [...packages.shelf.registry.packages.values()].map(
+  const codeHashes = [...packages.packageCache.registry.packages.values()].map(
     ({ manifest, codeHash }) => [manifest.id, codeHash] as const
   )
   return {

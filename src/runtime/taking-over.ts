@@ -4,8 +4,8 @@ import type { Ledger } from '../ledger/index.js'
 import type { AskedIntent } from './asked-intent.js'
 import { refusal } from './refusal.js'
 
-/** A ledger that was imported, opened with its key by somebody who takes it over. */
-export interface Follower {
+/** A ledger that was imported, opened with its key to take it over. */
+export interface ReadOnlyReplica {
   /** Lets the location's marker say that it is none any more. */
   end(): Promise<void>
 }
@@ -14,24 +14,24 @@ export interface Follower {
  * Taking over an imported identity (formats.md §8): a receipt that names where its chain stood, and
  * then the marker.
  *
- * Owns: nothing. What is a follower, the marker says; whether somebody else still runs the identity
- * nobody can know from here.
+ * Owns: nothing. What is a follower, the marker says; whether another process still runs the
+ * identity cannot be known from here.
  *
  * - P3 The receipt is durable before the marker changes. A process that dies between leaves a
  *   follower whose next take-over leaves another receipt.
  */
 export class TakingOver {
   readonly #ledger: Ledger
-  #follower: Follower | undefined
+  #replica: ReadOnlyReplica | undefined
 
-  constructor(ledger: Ledger, follower: Follower | undefined) {
+  constructor(ledger: Ledger, replica: ReadOnlyReplica | undefined) {
     this.#ledger = ledger
-    this.#follower = follower
+    this.#replica = replica
   }
 
   /** Before anything else is done. Throws `ledger.safe_mode` when that cannot be. */
   async begin(ask: () => Promise<IntentReply>): Promise<void> {
-    if (this.#follower === undefined) return
+    if (this.#replica === undefined) return
     const { mode, cause } = this.#ledger.state()
     const reply = mode === 'safe' ? undefined : await ask()
     if (reply?.type === 'dapp') return
@@ -40,16 +40,16 @@ export class TakingOver {
   }
 
   async act({ id, intent, go }: AskedIntent): Promise<IntentReply> {
-    const follower = this.#follower
-    if (follower === undefined) {
+    const replica = this.#replica
+    if (replica === undefined) {
       const problem = 'the ledger is run by its owner already'
       return refusal(id, intent.action, 'not_a_follower', { problem })
     }
     const { receipts } = this.#ledger.state()
     const reply = await go({ receipts, receiptHash: this.#ledger.head() })
     if (reply.type !== 'dapp') return reply
-    await follower.end()
-    this.#follower = undefined
+    await replica.end()
+    this.#replica = undefined
     return reply
   }
 }

@@ -6,7 +6,7 @@ import type { RunDefinition } from './prepared-run.js'
 import { type RecordedRun, resumable } from './recorded-run.js'
 import type { Registry } from './registry.js'
 
-/** Whether an open run can go on under the code at hand. */
+/** Whether an open run can continue under the code at hand. */
 export interface RunReadiness {
   readonly id: RunId
   readonly name: string
@@ -15,7 +15,7 @@ export interface RunReadiness {
   readonly ready: boolean
   /** Versions that it pinned and that are not registered, as `name@version`. */
   readonly missing: readonly string[]
-  /** Why it cannot go on, in words; null when it can. */
+  /** Why it cannot continue, in words; null when it can. */
   readonly problem: string | null
   /**
    * Of a run whose versions are missing: whether what it has recorded leads to the same states with

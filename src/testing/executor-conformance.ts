@@ -58,7 +58,7 @@ export const executorConformance: readonly ExecutorCheck[] = [
   check('L7: the same bytes take effect once, however often they are sent', sendsOnce),
   check('L7: another process finds a transaction by its id, and may send it again', isFound),
   check('W10: a refusal is found before anything is sent, and is definite', refusesEarly),
-  check('W11: says unknown, pending and included, and counts blocks', tellsStanding),
+  check('W11: says unknown, pending and included, and counts blocks', givesStatus),
   check('W11: a nonce that was prepared and never sent is used by the next write', refills),
   check('W11: writes that are prepared at once all take effect', preparesMany),
   check('W11: continues with the nonces of an earlier process', recovers),
@@ -105,12 +105,12 @@ function lookOf({ chain, hash, from, nonce, validUntil }: SignedTransaction, exe
 /** A chain that mines by itself may take a moment. */
 async function settled(executor: Executor, transaction: SignedTransaction, execution: Execution) {
   const look = () => executor.look(lookOf(transaction, execution), call())
-  let standing = await look()
-  for (let looks = 0; standing.status === 'pending' && looks < LOOKS_MAX; looks += 1) {
+  let status = await look()
+  for (let looks = 0; status.status === 'pending' && looks < LOOKS_MAX; looks += 1) {
     await nextTurn()
-    standing = await look()
+    status = await look()
   }
-  return standing
+  return status
 }
 
 const LOOKS_MAX = 2_000
@@ -195,8 +195,8 @@ async function prepares(test: ExecutorUnderTest): Promise<void> {
   equal((await executor.look(lookOf(transaction, execution), call())).status, 'unknown')
   const { hash, answer } = await executor.broadcast(transaction, call())
   deepEqual({ hash, answer }, { hash: transaction.hash, answer: 'accepted' })
-  const standing = await settled(executor, transaction, execution)
-  ok(standing.status === 'included' && standing.success, `it is ${standing.status}`)
+  const status = await settled(executor, transaction, execution)
+  ok(status.status === 'included' && status.success, `it is ${status.status}`)
   equal(await test.effective(), 1)
 }
 
@@ -234,7 +234,7 @@ async function refusesEarly(test: ExecutorUnderTest): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function tellsStanding(test: ExecutorUnderTest): Promise<void> {
+async function givesStatus(test: ExecutorUnderTest): Promise<void> {
   const { executor } = test
   await test.mining(false)
   const execution = test.write(1)

@@ -6,7 +6,7 @@
  *
  * - F1 What a commit acknowledged survives every crash, unless `syncs` is false (a planted bug).
  * - F2 A commit under way at a crash is there wholly or not at all.
- * - F3 After `disk_full` the log holds a torn record: LevelDB goes on, acknowledges and serves
+ * - F3 After `disk_full` the log holds a torn record: LevelDB continues, acknowledges and serves
  *   later commits, and loses every one of them when it is opened again.
  * - F4 After `sync_failed` every later commit of that life fails, and the failed one may be there.
  * - F5 The same seed and the same calls give the same faults.

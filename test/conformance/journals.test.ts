@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import type { JournalEntry, RunStarted } from '../../src/block/index.js'
-import type { Place } from '../../src/block/run/entries.js'
+import type { AttemptKey } from '../../src/block/run/entries.js'
 import type { Hash, RunId } from '../../src/core/index.js'
 import { Registry } from '../../src/runtime/registry.js'
 import { journalScenes, type RecordedLine, sceneRegistrations } from '../support/journal-scenes.js'
@@ -163,6 +163,6 @@ class ToldByEntries {
   }
 }
 
-function placeOf({ path, step, attempt }: Place): string {
+function placeOf({ path, step, attempt }: AttemptKey): string {
   return `${path} ${step} ${attempt}`
 }

@@ -11,8 +11,8 @@ import { type LooseRecord, TamperedSnapshot } from '../support/tampered-snapshot
 
 /**
  * The second implementation catches every change of a snapshot whose sizes, counts and footer are
- * in order again, or says that it has not checked what was changed. What nobody can catch alone is
- * caught with a note from outside.
+ * in order again, or says that it has not checked what was changed. What no verification can catch
+ * alone is caught with a note from outside.
  */
 
 let folder = ''

@@ -209,7 +209,7 @@ class Play {
         const id = `poke${this.#pokes}`
         this.#pokes += 1
         const inputs = { key: `k${given.key}` }
-        // It may have to wait for keys that a write rests on.
+        // It may have to wait for keys that a write depends on.
         this.runtime.start(documentOf('poke'), { id, inputs }).result.catch(() => undefined)
         break
       }

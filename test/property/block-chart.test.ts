@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { getAdjacencyMap } from 'xstate/graph'
 import { leafMachine } from '../../src/block/chart/leaf-machine.js'
 import { leafLogic } from '../../src/block/chart/leaf-table.js'
-import type { Ask, LeafEvent } from '../../src/block/protocol.js'
+import type { LeafEvent, PumpCommand } from '../../src/block/protocol.js'
 import {
   leafEvents as events,
   leafIdentity as identity,
@@ -15,7 +15,7 @@ interface Model {
   /** The interpreted chart, which never crashes. */
   readonly chart: Played
   /** What it has asked for and was not answered. */
-  open: Ask | undefined
+  open: PumpCommand | undefined
 }
 
 interface Edge {

@@ -140,7 +140,7 @@ describe('deferred steps', () => {
   })
 })
 
-/** Cancels instead of deciding about what failed for good, or what nobody knows. */
+/** Cancels instead of deciding about what failed for good, or what is unknown. */
 const cancelling: Decide = (wait, world) =>
   wait.reason === 'decision' ? { action: 'cancel' } : agreeable(wait, world)
 

@@ -2,7 +2,12 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AnyStateMachine } from 'xstate'
 import type { CompiledComposite } from '../../src/block/document/graph/compiled.js'
-import type { Ask, CompositeEvent, NodeOptions, Response } from '../../src/block/protocol.js'
+import type {
+  CompositeEvent,
+  NodeOptions,
+  PumpCommand,
+  Response
+} from '../../src/block/protocol.js'
 import { isJsonObject, type Json } from '../../src/core/index.js'
 import { edgesOf, watchEdges } from '../support/chart-edges.js'
 import { CompositeModel, type Said, saidOf } from '../support/composite-model.js'
@@ -70,7 +75,7 @@ function answersTo(open: Said): readonly Unsent[] {
   }
 }
 
-/** What was rolled back goes on with the failure that it was rolled back for. */
+/** What was rolled back continues with the failure that it was rolled back for. */
 function abortOf({ said }: Said): Response {
   return failed(isJsonObject(said) ? String(said['reason']) : 'rolled_back')
 }
@@ -107,7 +112,7 @@ const isReport = ({ kind }: Said) => kind === 'waiting' || kind === 'resumed'
 const worked = (said: readonly Said[]) => said.filter((one) => !isReport(one))
 const told = (said: readonly Said[]) => said.filter(isReport)
 
-function saidBy(ask: Ask): Said {
+function saidBy(ask: PumpCommand): Said {
   const { kind } = ask
   switch (kind) {
     case 'attempt': {

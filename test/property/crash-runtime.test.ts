@@ -116,7 +116,7 @@ describe('a killed runtime', () => {
       await startWriter('rotate-worker.mjs', [builtModule('index.js'), location], (line, kill) => {
         const [kind, publicKey = ''] = line.split(' ')
         if (kind === 'made') made.push(publicKey)
-        // What was told stands; at most the one that was under way may have come to be besides.
+        // What was acknowledged stands; at most the one that was under way may exist besides.
         if (kind === 'ready' && told.length > 0 && told.at(-1) !== publicKey) {
           expect(told).not.toContain(publicKey)
         }

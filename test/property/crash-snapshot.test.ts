@@ -107,7 +107,7 @@ it('L9, K10, D2: an open ledger that dies while it is restored is the old or the
     const location = place.path(`open-${step.replace(' ', '-')}`)
     await cp(place.path('early'), location, { recursive: true })
     const { told } = await importing('index.js', [location, whole(), step, '0', 'open'])
-    // What waited for its commit was told to nobody.
+    // What waited for its commit was not acknowledged.
     expect(told, step).toEqual([])
     const report = await verifyLocation(location, { notes: [] })
     expect(report.failure, step).toBeUndefined()

@@ -71,7 +71,7 @@ describe('processes that are killed around their transactions', () => {
     const told = new Map<string, string>()
     for (let life = 0; life < KILLS; life += 1) {
       const at = 1 + (random.uint32() % CALLS_MAX)
-      // A new life takes up the runs of the last ones by starting them again, then goes on.
+      // A new life resumes the runs of the last ones by starting them again, then continues.
       await oneLife(told.size, { at, isAfter: random.uint32() % 2 === 0 }, (line) => {
         const [status, id = '', hash = ''] = line.split(' ')
         if (status !== 'done') throw new Error(line)

@@ -3,12 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
 import { isJsonObject, type Json, type JsonObject } from '../../src/core/index.js'
 import { wrapValue } from '../../src/ledger/envelope.js'
-import {
-  holdStore,
-  importSnapshot,
-  openMemoryStore,
-  recoverLedger
-} from '../../src/ledger/index.js'
+import { holdStore, importSnapshot, openMemoryStore, repairLedger } from '../../src/ledger/index.js'
 import { createRuntime, openReader, verifyLocation } from '../../src/runtime/index.js'
 import { documentOf, temporaryDirectory } from '../support/snapshots.js'
 
@@ -20,7 +15,7 @@ beforeEach(async () => {
 })
 afterEach(() => place.remove())
 
-/** Members of receipts, evidence, journal entries, heads, stamps, and lines of snapshots. */
+/** Members of receipts, evidence, journal entries, heads, watermarks, and lines of snapshots. */
 const names = [
   ...['capabilitiesDeclared', 'capabilitiesUsed', 'dappId', 'identity', 'inputHash'],
   ...['inputPayload', 'intent', 'nextStateRoot', 'previousReceiptHash', 'previousStateRoot'],
@@ -171,11 +166,11 @@ async function holds(location: string): Promise<void> {
   try {
     const { store } = held
     const { identity } = report
-    expect((await recoverLedger({ store, identity })).kind).toBe('clean')
+    expect((await repairLedger({ store, identity })).kind).toBe('clean')
     const target = openMemoryStore()
     const stray = `${identity}/state/stray`
     await store.commit([{ puts: [[stray, wrapValue(stray, '1')]], deletes: [] }])
-    const cut = await recoverLedger({ store, identity, target })
+    const cut = await repairLedger({ store, identity, target })
     expect(cut).toMatchObject({ kind: 'cut', lostCommits: 0, receipts: report.receipts })
     await store.commit([{ puts: [], deletes: [stray] }])
   } finally {

@@ -74,7 +74,7 @@ const inner: Json = {
   transitions: { write: [{ condition: 'always', target: 'fail' }] }
 }
 
-/** Every function that somebody registers, each of which does `touch` to all that it is given. */
+/** Every registered function, each of which does `touch` to all that it is given. */
 function registered(touch: (value: unknown) => void, seen: Json[]): Registrations {
   const condition = (answer: boolean) => (response: unknown, request: unknown) => {
     touch(response)

@@ -12,7 +12,7 @@ import {
 
 /**
  * An honest ledger verifies, whatever was run on it: programs that read and change the same state,
- * ask, sleep and act, beside each other, parked, taken up again after others have changed what they
+ * ask, sleep and act, beside each other, parked, resumed after others have changed what they
  * read, and killed anywhere.
  */
 

@@ -139,7 +139,7 @@ async function openLife(
   return { life, tally }
 }
 
-/** What somebody wants done, again from the beginning after each crash. */
+/** What a caller wants done, again from the beginning after each crash. */
 async function script(tally: Runtime): Promise<void> {
   await tally.loadPackages([packageDirectory])
   await tally.resumeAll()
@@ -181,7 +181,7 @@ describe('intents and crashes', () => {
       expect(report.receipts).toBe(4)
       const { state } = await tally.reconstructState(100)
       expect(state.get('packages/counter/k')).toBe('1')
-      // It may die as it closes: everything was told before.
+      // It may die as it closes: everything was acknowledged before.
       await tally.close().catch(() => undefined)
       return life.boundaries
     }

@@ -12,7 +12,7 @@ import { fixedIdentity, ledgerOptions, loneItem } from '../unit/ledger/core/supp
 const keys = fixedIdentity()
 const cause = { code: 'test.cause', message: 'found wrong' }
 
-/** A store whose commits wait to be told how they end. */
+/** A store whose commits wait for the test to end them. */
 class HeldStore {
   readonly #inner = openMemoryStore()
   #isHolding = false

@@ -79,13 +79,13 @@ async function expectLinear(
     const { id, puts } = receipt.inputPayload.payload as unknown as Operation & { id: string }
     const known = clients.known.get(id)
     const { seen } = JSON.parse(resultText ?? 'null')
-    // What it saw is what was put last, and what its client was told.
+    // What it saw is what was put last, and what its client got.
     expect(seen, id).toEqual(keys.map((key) => values.get(key) ?? null))
     expect(known?.told?.seen, id).toEqual(seen)
     for (const key of puts) values.set(key, id)
     if (known !== undefined) done.push(known)
   }
-  // Each once, and none before one that was told before it was asked for.
+  // Each once, and none before one that was acknowledged before it was asked for.
   expect(new Set(done).size).toBe(done.length)
   expect(done).toHaveLength(plans.flat().length)
   for (const [place, one] of done.entries()) {

@@ -6,9 +6,9 @@ import { essence } from '../support/crash-everywhere.js'
 import { Machine, settleDown, type World } from '../support/lives.js'
 import { runScenario, type Scenario } from '../support/run-to-end.js'
 
-/** More than a tape keeps; each round is one answer and one sleep. */
+/** More than a recorded results keep; each round is one answer and one sleep. */
 const ROUNDS = limits.TAPE_ANSWERS_MAX / 2 + 4
-/** Too long to be kept with a folded tape. */
+/** Too long to be kept with folded recorded results. */
 const pad = 'x'.repeat(limits.TAPE_BODY_LENGTH_MAX)
 
 interface PollInput {

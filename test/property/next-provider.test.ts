@@ -93,7 +93,7 @@ describe('the next provider', () => {
           document,
           inputs: {},
           registrations: registered(one, used),
-          // What nobody can know is left as it is.
+          // What cannot be known is left as it is.
           decide: () => ({ action: 'abort' }) as const
         }
         for (const deaths of [[], [one.dieAt]]) {

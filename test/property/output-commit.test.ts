@@ -114,7 +114,7 @@ const document: JsonObject = {
   transitions: { pure: 'read', read: 'peek', peek: 'post', post: 'pay', pay: 'ask', ask: 'last' }
 }
 
-/** As an atomic composite: steps that nobody asks for are gathered until something leaves. */
+/** As an atomic composite: steps that nothing asks for are gathered until something leaves. */
 const atomicDocument: JsonObject = {
   ...document,
   atomic: true,

@@ -2,9 +2,9 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { itemsOf } from '../../src/block/chart/rows.js'
 import { compilePlan } from '../../src/block/document/graph/compile.js'
+import type { PlanContext } from '../../src/block/document/plan/node-state.js'
 import { parsePlan } from '../../src/block/document/plan/parse.js'
-import type { PlanContext } from '../../src/block/document/plan/standing.js'
-import type { Ask, CompositeEvent } from '../../src/block/protocol.js'
+import type { CompositeEvent, PumpCommand } from '../../src/block/protocol.js'
 import type { JsonObject } from '../../src/core/index.js'
 import { testRegistry } from '../support/composites.js'
 import { fakeExpressions } from '../support/fake-expressions.js'
@@ -102,7 +102,7 @@ const answers = fc.array(
 const wait = { reason: 'external', request: null, actions: ['resume'] } as const
 
 function eventFor(
-  ask: Ask,
+  ask: PumpCommand,
   { how, at, isWaiting }: { readonly how: number; readonly at: number; readonly isWaiting: boolean }
 ): CompositeEvent {
   switch (ask.kind) {
@@ -135,7 +135,7 @@ function eventFor(
 class Pair {
   readonly table: Played
   readonly chart: Played
-  readonly open = new Map<string, Ask>()
+  readonly open = new Map<string, PumpCommand>()
   readonly waiting = new Set<string>()
   readonly seen = new Set<string>()
   #at = 1_000
@@ -155,7 +155,7 @@ class Pair {
     return JSON.stringify(this.table.state.value)
   }
 
-  send(event: CompositeEvent, path = 'root'): readonly Ask[] {
+  send(event: CompositeEvent, path = 'root'): readonly PumpCommand[] {
     const asks = this.table.send(event, path)
     expect(asks).toEqual(this.chart.send(event, path))
     expect(this.table.state).toEqual(this.chart.state)
@@ -169,7 +169,7 @@ class Pair {
     return asks
   }
 
-  answer(pick: number, how: number): readonly Ask[] {
+  answer(pick: number, how: number): readonly PumpCommand[] {
     const asks = [...this.open.values()]
     const ask = asks[pick % Math.max(1, asks.length)]
     if (ask === undefined) return []
@@ -185,17 +185,18 @@ class Pair {
   /** What is asked for again was open, and nothing else was. */
   crash(): void {
     const again = this.table.crash().filter(({ kind }) => openAsks.includes(kind))
-    const byPath = (asks: readonly Ask[]) => [...asks].sort((a, b) => (a.path < b.path ? -1 : 1))
+    const byPath = (asks: readonly PumpCommand[]) =>
+      [...asks].sort((a, b) => (a.path < b.path ? -1 : 1))
     expect(byPath(again)).toEqual(byPath([...this.open.values()]))
     expect(this.table.state).toEqual(this.chart.state)
   }
 
-  execute(options: JsonObject = {}): readonly Ask[] {
+  execute(options: JsonObject = {}): readonly PumpCommand[] {
     const request = testRequest({ x: 1 })
     return this.send({ type: 'block.execute', request, step: 1, options, at: this.#at })
   }
 
-  cancel(): readonly Ask[] {
+  cancel(): readonly PumpCommand[] {
     return this.send({ type: 'block.cancel', reason: 'test', at: this.#at })
   }
 
@@ -273,7 +274,7 @@ describe('the plan chart', () => {
   }
 
   /** The first node waits, then the second one fails. */
-  function stopped(sent: boolean): { readonly pair: Pair; readonly asks: readonly Ask[] } {
+  function stopped(sent: boolean): { readonly pair: Pair; readonly asks: readonly PumpCommand[] } {
     const pair = new Pair(two)
     pair.execute()
     pair.send({ type: 'attempt.waiting', wait, sent, at: 1 }, 'root/n0')

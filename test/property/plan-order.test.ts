@@ -38,7 +38,7 @@ function endsOf({ result }: Outcome): Readonly<Record<string, NodeEnd>> {
 
 const quick = ['mix', 'count', 'look', 'post', 'fail', 'judge'] as const
 
-/** A failure that rests on what a node before it has changed. */
+/** A failure that depends on what a node before it has changed. */
 const judged: readonly GeneratedNode[] = [
   { id: 'n0', deps: [], deed: 'count', goesOn: false },
   { id: 'n1', deps: [], deed: 'judge', goesOn: false }

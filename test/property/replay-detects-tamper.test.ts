@@ -99,7 +99,8 @@ describe('forged with the right key', () => {
         const plain = await verifyForged(store, false)
         expect(plain.failure).toBeUndefined()
         const report = await verifyForged(store)
-        // Who signs can say of other code that it did it: that cannot be checked here, and is told.
+        // Who signs can say of other code that it did it: that cannot be checked here, and is
+        // reported.
         const { provider: was } = honest.items[index]?.unit ?? {}
         const { codeHash, kind } = forged[index]?.unit?.provider ?? {}
         const isOtherCode = kind === 'declared' && codeHash !== was?.codeHash
@@ -137,7 +138,7 @@ describe('forged with the right key', () => {
           const items = [...honest.items]
           const [item, next] = [items[at], items[at + 1]]
           if (item === undefined || next === undefined) return
-          // When a run was parked and taken up is told by nothing else.
+          // Nothing else records when a run was parked and resumed.
           if (`${item.entries}${next.entries}`.includes('"k":"run.resumed"')) return
           // Keys are listed again whenever another unit has come first (L10).
           if (how === 'repeat' && `${item.entries}`.includes('"state.list"')) return
@@ -208,8 +209,8 @@ function forgeUnit(
   return items.map((one, at) => (at === index ? forged : one))
 }
 
-// Facts that only whoever was there knows: who answered, when, what was said, how long it may take,
-// what a failed attempt failed with, and the class of an effect that was announced.
+// Facts that only the process itself knows: who answered, when, what was said, how long it may
+// take, what a failed attempt failed with, and the class of an effect that was announced.
 const facts = new Set([
   'by',
   'at',
@@ -293,7 +294,7 @@ function lastIndex(lines: readonly string[], which: number): number {
 
 // The epoch says who wrote, and the time of the last entry is covered by nothing after it.
 function isFree(before: string, after: string): boolean {
-  // Only whoever has the ledger's secret can tell a wrong authentication code.
+  // Only the holder of the ledger's secret can tell a wrong authentication code.
   if (before.startsWith('M')) return true
   if (before.startsWith('C')) return before.replace(/\d+/, '') === after.replace(/\d+/, '')
   const at = /"at":\d+/

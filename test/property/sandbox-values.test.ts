@@ -36,7 +36,7 @@ describe('values that cross into a guest and back', () => {
         const done = await execute(
           runs(`api.storage.set('copy', intent)
             return [intent, api.storage.get('copy'), await api.network.request(intent)]`),
-          { intent: given, tape: [{ seq: 0, requestHash, ok: true, resultText: expected }] }
+          { intent: given, recorded: [{ seq: 0, requestHash, ok: true, resultText: expected }] }
         )
         expect(done).toMatchObject({ resultText: `[${expected},${expected},${expected}]` })
         expect(done.kind === 'done' && done.writes.get('packages/guest/copy')).toBe(expected)

@@ -3,7 +3,7 @@ import {
   createRuntime,
   inspectOpening,
   type RemediedCause,
-  recoverLocation,
+  repairLocation,
   verifyLocation
 } from '../../src/runtime/index.js'
 import { payBlock } from '../support/tamper-block.js'
@@ -47,7 +47,7 @@ describe.each(unsafe)('K10, K2: where a forger has altered $name', (row) => {
     expect((await inspectOpening(location, { code })).causes[0]?.code).toBe(open)
     const told: RemediedCause[] = []
     const onCauses = (causes: readonly RemediedCause[]) => told.push(...causes)
-    await expect(recoverLocation(location, { ...nothing, onCauses })).rejects.toMatchObject({
+    await expect(repairLocation(location, { ...nothing, onCauses })).rejects.toMatchObject({
       code: 'ledger.not_recoverable'
     })
     const [cause] = told
@@ -58,7 +58,7 @@ describe.each(unsafe)('K10, K2: where a forger has altered $name', (row) => {
       acceptLock: consent === 'acceptLock',
       acknowledgeNotes: consent === 'acknowledgeNotes'
     }
-    await recoverLocation(location, { ...nothing, ...consents })
+    await repairLocation(location, { ...nothing, ...consents })
     expect((await inspectOpening(location, { code })).causes).toEqual([])
     expect(await modeOf(location)).toBe('ready')
     expect((await verifyLocation(location, { notes: [] })).failure).toBeUndefined()

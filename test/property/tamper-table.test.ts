@@ -62,7 +62,7 @@ function opened(location: string, options: Partial<RuntimeOptions> = {}): Promis
   return createRuntime({ location, ...open, ...options })
 }
 
-/** Opens an altered copy; what it is told when it is closed is named. */
+/** Opens an altered copy; what it reports when it is closed is named. */
 function openedAgain(location: string, tampering: Tampering): Promise<WiredRuntime> {
   if (tampering.opened !== undefined) expectVerifyFailure(tampering.opened.field)
   return opened(location)

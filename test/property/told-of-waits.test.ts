@@ -46,7 +46,7 @@ const blocks = [
   })
 ]
 
-/** Every way in which somebody takes a run up and hears of it. */
+/** Every way in which a caller resumes a run and reads its events. */
 const ways: Readonly<
   Record<string, (runtime: WiredRuntime) => Promise<AsyncIterable<DeliveredEvent>>>
 > = {
@@ -82,7 +82,7 @@ function served(
   return runtime.service({ method, params, signal }) as unknown as AsyncIterable<DeliveredEvent>
 }
 
-/** Reads at once, so that what is told first is heard. */
+/** Reads at once, so that the first events are read. */
 function listening(run: RunHandle): AsyncIterable<DeliveredEvent> {
   const iterator = run[Symbol.asyncIterator]()
   let first: Promise<IteratorResult<DeliveredEvent>> | undefined = iterator.next()
@@ -94,7 +94,7 @@ function listening(run: RunHandle): AsyncIterable<DeliveredEvent> {
   return { [Symbol.asyncIterator]: () => ({ next }) }
 }
 
-/** Answers whatever it is told of, as the README's loop does, until the run has ended. */
+/** Answers every wait it gets, as the README's loop does, until the run has ended. */
 async function answerAll(
   run: RunHandle,
   events: AsyncIterable<DeliveredEvent>
@@ -113,7 +113,7 @@ async function answerAll(
 }
 
 describe('the open waits of a run', () => {
-  for (const [name, takeUp] of Object.entries(ways)) {
+  for (const [name, resume] of Object.entries(ways)) {
     it(`B3: a caller of ${name} gets open waits once, wherever the process died`, async () => {
       let waited = 0
       for (let dieAt = 1; ; dieAt += 1) {
@@ -135,7 +135,7 @@ describe('the open waits of a run', () => {
         }
         const second = await machine.open({ blocks })
         if (second.run('r') !== undefined) {
-          const events = await takeUp(second)
+          const events = await resume(second)
           const told = await answerAll(await second.attach('r'), events)
           expect(new Set(told).size).toBe(told.length)
           waited += told.length

@@ -13,7 +13,7 @@ const traces: readonly (TraceOption | undefined)[] = [
   `00-${traceId}-${spanId}-01`
 ]
 
-/** Sees its trace, does something outside and asks somebody; the trace is no part of that. */
+/** Sees its trace, does something outside and asks a person; the trace is no part of that. */
 const act = (seen: unknown[]) =>
   defineBlock({
     name: 'act',
@@ -42,7 +42,7 @@ const document: JsonObject = {
   nodes: { a: { block: 'act' } }
 }
 
-/** The same work with a trace: parked, taken up by a retry with another trace, and ended. */
+/** The same work with a trace: parked, resumed by a retry with another trace, and ended. */
 async function play(trace: TraceOption | undefined) {
   const seen: unknown[] = []
   const events: DeliveredEvent[] = []

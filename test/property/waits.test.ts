@@ -66,7 +66,7 @@ function one(node: Readonly<Record<string, Json>>): Json {
   }
 }
 
-/** Ready for a message: the wait is told, and the run is parked. */
+/** Ready for a message: the wait is reported, and the run is parked. */
 async function waiting(runtime: WiredRuntime, run: RunHandle): Promise<OpenWait> {
   await until(() => runtime.ledger.run(run.id)?.status === 'waiting')
   await settleDown(() => runtime.ledger.backlog().items)
@@ -75,7 +75,7 @@ async function waiting(runtime: WiredRuntime, run: RunHandle): Promise<OpenWait>
   return wait
 }
 
-/** Lets time pass; a run that is taken up for it arms its own timers again. */
+/** Lets time pass; a run that is resumed for it arms its own timers again. */
 async function elapse(machine: Machine, runtime: WiredRuntime, ms: number): Promise<void> {
   machine.clock.advance(ms)
   for (let round = 0; round < 3; round += 1) {
@@ -145,7 +145,7 @@ describe('answers to waits', () => {
       const after = await machine.open(registrations)
       const run = await after.resume('r')
       const again = await run.approve(token, command)
-      // Whoever heard of the first hears the same; whoever did not may learn that it counted.
+      // A caller that got the first gets the same; one that did not may learn that it counted.
       if (first !== undefined) expect(again).toEqual({ accepted: true, repeated: true })
       expect(again).toMatchObject({ accepted: true })
       expect(await run.approve(token, command)).toEqual({ accepted: true, repeated: true })

@@ -10,7 +10,7 @@ import type { World } from '../support/lives.js'
 import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
 
 /**
- * Whatever finishes first, whoever answers when, and wherever the process dies: each node of a
+ * Whatever finishes first, whenever answers come, and wherever the process dies: each node of a
  * workflow gets the same input and gives the same result, and each transaction takes effect once.
  */
 

@@ -2,7 +2,9 @@ import { chmod, cp, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { documentOf, type Ended, Project } from '../support/project.js'
 
-/** What goes wrong is told with a code, a reason and a fix, and with an exit code of its class. */
+/**
+ * What goes wrong is reported with a code, a reason and a fix, and with an exit code of its class.
+ */
 let project: Project
 beforeAll(async () => {
   project = await Project.create()

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => project.remove())
 
-/** Commands of a folder without configuration: whoever holds the ledger knows the blocks. */
+/** Commands of a folder without configuration: the holder of the ledger knows the blocks. */
 const elsewhere = () => ({ cwd: '/', dir: ['--dir', project.path('.tally')] })
 
 describe('a ledger that is held', () => {

@@ -29,7 +29,7 @@ describe('a ledger that is moved by a snapshot', () => {
     expect(documentOf(imported, 'import')).toMatchObject({ headRoot, openRuns: ['open'] })
     const runs = await project.tally(['runs', '--status', 'imported', ...there])
     expect(documentOf(runs, 'run')).toMatchObject({ id: 'open' })
-    // Somebody else's import died here.
+    // Another import died here.
     await mkdir(project.path('there/data-9'))
     await project.write('there/data-9.pending', '')
     const doctor = await project.tally(['doctor', ...there])

@@ -30,7 +30,7 @@ export interface SimulatedLedger {
   head(): string | null
   /**
    * Everything durable, in order, read back and checked. Throws a TallyError when the ledger
-   * refuses to go on, any other error when it gives a wrong answer.
+   * refuses to continue, any other error when it gives a wrong answer.
    */
   history(): Promise<readonly HistoryEntry[]>
   /**

@@ -13,9 +13,9 @@ export type Fault =
   | 'pass'
   /** The connection breaks before the node hears of it. */
   | 'drop_before'
-  /** The node does it, and nobody hears the answer. */
+  /** The node does it, and the answer is lost. */
   | 'drop_after'
-  /** Nobody ever answers. */
+  /** No answer ever comes. */
   | 'hang'
   | 'malformed'
   | 'rate_limit'
@@ -29,7 +29,7 @@ export type Fault =
   /** What the node says, changed; of several calls in one request, this one's result alone. */
   | { readonly rewrite: (result: Json) => Json }
 
-/** Stands in front of a node and lies, breaks and stalls as it is told. */
+/** Stands in front of a node and lies, breaks and stalls as the test says. */
 export class FaultyProxy implements AsyncDisposable {
   /** Asked for each call; of several in one request, the first that is not passed counts. */
   fault: (call: ProxiedCall) => Fault = () => 'pass'

@@ -3,7 +3,7 @@ import type { Json, JsonObject } from '../../src/core/index.js'
 
 /**
  * Composites of a bounded size over the scenario blocks: nested and atomic ones, branches, a loop,
- * recovery of every kind. Each of them comes to an end.
+ * recovery of every kind. Each of them ends.
  */
 
 const pure = ['count', 'note', 'look', 'ask', 'nap', 'boom'] as const

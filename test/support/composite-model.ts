@@ -64,7 +64,7 @@ interface Ended {
 
 type Run = Generator<Said, Ended, CompositeEvent>
 
-/** What a response comes to. */
+/** What a response says. */
 export function saidOf({ success, data, reason }: Response | Ended): Json {
   return success ? { data } : { reason: reason ?? null }
 }

@@ -10,7 +10,7 @@ export function derivedText(key: string, value: Uint8Array | undefined): string 
 }
 
 /**
- * A derived record with another body, as somebody writes it who has the disk and not the key: the
+ * A derived record with another body, as a writer of the disk without the key makes it: the
  * checksum is right, the code is what stood there.
  */
 export function withBody(key: string, value: Uint8Array, body: string | Uint8Array): Buffer {

@@ -1,10 +1,10 @@
 import { type Actor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
 import type { FoldDelivery } from '../../src/block/chart/fold.js'
 import {
-  type Ask,
   connectPump,
   type DecisionMadeEvent,
   type NodeOptions,
+  type PumpCommand,
   type PumpPort,
   type Request,
   type Response,
@@ -22,11 +22,11 @@ export interface Answer {
 }
 
 export interface FakePumpOptions {
-  readonly attempt: (ask: Extract<Ask, { kind: 'attempt' }>) => Answer
+  readonly attempt: (ask: Extract<PumpCommand, { kind: 'attempt' }>) => Answer
   readonly decision?: (
-    ask: Extract<Ask, { kind: 'decision' }>
+    ask: Extract<PumpCommand, { kind: 'decision' }>
   ) => Omit<DecisionMadeEvent, 'type' | 'at'>
-  readonly commit?: (ask: Ask, count: number) => 'commit' | 'conflict' | 'fail'
+  readonly commit?: (ask: PumpCommand, count: number) => 'commit' | 'conflict' | 'fail'
 }
 
 /**
@@ -34,14 +34,14 @@ export interface FakePumpOptions {
  * remembers asks and deliveries. `crash` persists, forgets everything and restores from JSON.
  */
 export class FakePump implements PumpPort {
-  readonly asks: Ask[] = []
+  readonly asks: PumpCommand[] = []
   readonly deliveries: FoldDelivery[] = []
   /** State of the root after each delivery. */
   readonly states: { readonly value: unknown; readonly context: unknown }[] = []
   readonly #options: FakePumpOptions
   readonly #logic: AnyActorLogic
   readonly #input: unknown
-  #open: { ask: Ask; actor: AnyActorRef }[] = []
+  #open: { ask: PumpCommand; actor: AnyActorRef }[] = []
   #resumed = new Set<string>()
   #commits = 0
   #at = 1_000
@@ -80,7 +80,7 @@ export class FakePump implements PumpPort {
     return root.start()
   }
 
-  ask(ask: Ask, actor: AnyActorRef): void {
+  ask(ask: PumpCommand, actor: AnyActorRef): void {
     if (ask.kind === 'settled') this.response = ask.response
     // A restored block asks again: that is no new ask of the run.
     if (!this.isRestoring) this.asks.push(ask)
@@ -194,7 +194,7 @@ export class FakePump implements PumpPort {
   }
 }
 
-function isAnswerable(ask: Ask): boolean {
+function isAnswerable(ask: PumpCommand): boolean {
   return ['attempt', 'timer', 'decision', 'scope.commit', 'scope.abort'].includes(ask.kind)
 }
 

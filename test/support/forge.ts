@@ -111,7 +111,7 @@ function singly(item: JournalItem): readonly JournalItem[] {
 }
 
 /**
- * What somebody with the right key can write: any items, with hashes, links, roots and signatures
+ * What the holder of the right key can write: any items, with hashes, links, roots and signatures
  * in order. Journal hash and receipt count of the run are made to fit what is written.
  */
 export async function forgedLedger(
@@ -145,7 +145,7 @@ interface Totals {
 function madeToFit(item: JournalItem, totals: Totals): JournalItem {
   const [text = '{}'] = item.entries
   const entry = JSON.parse(text)
-  // Reads and listings are checked against a ledger that goes on; a forger has nothing to fear
+  // Reads and listings are checked against a ledger that continues; a forger has nothing to fear
   // there.
   const { rests: _, ...bare } = item
   if (item.unit === undefined) return bare

@@ -132,7 +132,7 @@ async function intendLetter(tally: WiredRuntime): Promise<RunHandle> {
   return tally.attach(id)
 }
 
-/** One of each, for a ledger that somebody tampers with. */
+/** One of each, for a ledger that is tampered with. */
 export const oneOfEach: readonly Act[] = [
   done(graph(['count', 'count'], { key: 'a', step: 1 })),
   done(graph(['keep'], { body: 'x'.repeat(1_100) })),

@@ -1,6 +1,6 @@
 import { type ActorScope, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
+import type { BlockIdentity } from '../../src/block/chart/chart-run.js'
 import type { CompositeMachine } from '../../src/block/chart/composite-machine.js'
-import type { BlockIdentity } from '../../src/block/chart/execution.js'
 import {
   type BlockEvent,
   type FoldedBlock,
@@ -12,7 +12,7 @@ import type { SentToChild } from '../../src/block/chart/glue.js'
 import { type LeafTable, leafTable } from '../../src/block/chart/leaf-table.js'
 import { childIdentity } from '../../src/block/chart/parent-table.js'
 import type { CompiledDocument } from '../../src/block/document/graph/compiled.js'
-import type { Ask, BlockReport, CompositeEvent } from '../../src/block/protocol.js'
+import type { BlockReport, CompositeEvent, PumpCommand } from '../../src/block/protocol.js'
 import { present, TallyError } from '../../src/core/index.js'
 
 /**
@@ -112,7 +112,7 @@ class InterpretedStepper implements Stepper {
 }
 
 interface ActionParams {
-  readonly ask?: Ask
+  readonly ask?: PumpCommand
   readonly event?: BlockEvent
   readonly to?: AnyActorRef
 }

@@ -1,22 +1,27 @@
 import { RunFold } from '../../src/block/chart/fold.js'
 import { defineBlock } from '../../src/block/index.js'
-import type { Ask, AttemptAsk, BlockCommand, Delivery } from '../../src/block/protocol.js'
-import { apply, takeAsk } from '../../src/block/run/apply.js'
+import type {
+  AttemptCommand,
+  BlockCommand,
+  Delivery,
+  PumpCommand
+} from '../../src/block/protocol.js'
+import { apply, takeCommand } from '../../src/block/run/apply.js'
 import {
   chainJournal,
   type JournalEntry,
-  type ScopeEnded,
+  type OverlayEnded,
   type Settled
 } from '../../src/block/run/entries.js'
 import { Outside } from '../../src/block/run/outside.js'
-import { isErrand } from '../../src/block/run/overlay-tasks.js'
+import { isOverlayTask } from '../../src/block/run/overlay-tasks.js'
 import { Past } from '../../src/block/run/past.js'
 import {
   type Driver,
   type OpenAttempt,
-  type OpenScope,
-  RunState,
-  type ScopeOpenAsk
+  type OpenOverlay,
+  type OverlayOpenCommand,
+  RunState
 } from '../../src/block/run/run-state.js'
 import { unitIdOf } from '../../src/block/run/unit-ids.js'
 import type { Hash, IdentityId, RunId } from '../../src/core/index.js'
@@ -31,7 +36,7 @@ const neverRun = defineBlock({
   run: () => null
 })
 
-interface Scope extends OpenScope {
+interface Scope extends OpenOverlay {
   readonly outer: Scope | undefined
   readonly writes: Map<string, string | null>
 }
@@ -46,7 +51,7 @@ export type Code = Extract<RecordedRun, { readonly kind: 'ready' }>
 export class JournalFold implements Driver<OpenAttempt, Scope> {
   readonly #fold: RunFold
   readonly #state: RunState<OpenAttempt, Scope>
-  #asks: Ask[] = []
+  #asks: PumpCommand[] = []
 
   constructor(runId: RunId, { compiled, root }: Code) {
     const library = compiled.kind === 'leaf' ? compiled.library : compiled.plan
@@ -65,7 +70,7 @@ export class JournalFold implements Driver<OpenAttempt, Scope> {
     while (this.#asks.length > 0) {
       for (const ask of this.#asks.splice(0)) {
         commands.push(commandOf(ask))
-        takeAsk(state, ask, this)
+        takeCommand(state, ask, this)
       }
     }
     return this.#neutral(entry, commands)
@@ -73,7 +78,15 @@ export class JournalFold implements Driver<OpenAttempt, Scope> {
 
   #neutral({ n, k }: JournalEntry, commands: readonly string[]): NeutralState {
     const { at, journalHash, steps, receipts, waits, waiting, timers, decisions } = this.#state
-    const { attempts, scopes, scopeEnds, landed, inDoubt, cancelled, settled } = this.#state
+    const {
+      attempts,
+      openOverlays: scopes,
+      overlayEnds,
+      landed,
+      inDoubt,
+      cancelled,
+      settled
+    } = this.#state
     return {
       n,
       k,
@@ -98,7 +111,7 @@ export class JournalFold implements Driver<OpenAttempt, Scope> {
           step: scope.ask.step,
           attempt: scope.ask.attempt,
           writes: [...scope.writes].sort(by(([key]) => key)),
-          asked: scopeEnds.get(scope.ask.path)?.kind ?? null,
+          asked: overlayEnds.get(scope.ask.path)?.kind ?? null,
           closing: scope.closing?.decided.outcome ?? null
         }))
         .sort(by(pathOf)),
@@ -108,22 +121,22 @@ export class JournalFold implements Driver<OpenAttempt, Scope> {
     }
   }
 
-  attempt(ask: AttemptAsk, at: number, earlier: Past | undefined): OpenAttempt | undefined {
+  attempt(ask: AttemptCommand, at: number, earlier: Past | undefined): OpenAttempt | undefined {
     const unitId = unitIdOf(this.#state.runId, ask.path, ask.step)
     const past = new Past(ask, { earlier, keepsAll: true })
     return { ask, block: neverRun, unitId, at, past, waits: new Map() }
   }
 
-  scope(ask: ScopeOpenAsk, at: number, outer: Scope | undefined): Scope {
+  overlay(ask: OverlayOpenCommand, at: number, outer: Scope | undefined): Scope {
     return { ask, at, outer, outside: new Outside(), closing: undefined, writes: new Map() }
   }
 
   deliver(path: string, event: BlockCommand | Delivery): void {
-    if (!isErrand(path)) this.#asks.push(...this.#fold.deliver({ path, event }))
-    else this.#state.errandsAt(path)?.deliver(event as Delivery)
+    if (!isOverlayTask(path)) this.#asks.push(...this.#fold.deliver({ path, event }))
+    else this.#state.tasksAt(path)?.deliver(event as Delivery)
   }
 
-  ask(ask: Ask): void {
+  ask(ask: PumpCommand): void {
     this.#asks.push(ask)
   }
 
@@ -131,7 +144,7 @@ export class JournalFold implements Driver<OpenAttempt, Scope> {
     for (const [key, text] of overlay?.writes ?? []) scope?.writes.set(key, text)
   }
 
-  ended(scope: Scope, outer: Scope | undefined, { outcome }: ScopeEnded): void {
+  ended(scope: Scope, outer: Scope | undefined, { outcome }: OverlayEnded): void {
     if (outcome !== 'committed') return
     for (const [key, text] of scope.writes) outer?.writes.set(key, text)
   }
@@ -151,13 +164,13 @@ function attemptState({ ask, at, past, waits }: OpenAttempt): NeutralState['atte
     attempt,
     block,
     at,
-    tape: past.tape.whole().map(({ seq, responseHash }) => [seq, responseHash] as const),
-    unanswered: [...past.requested.keys()].filter((seq) => !past.tape.has(seq)),
+    tape: past.recorded.whole().map(({ seq, responseHash }) => [seq, responseHash] as const),
+    unanswered: [...past.requested.keys()].filter((seq) => !past.recorded.has(seq)),
     waits: [...waits.keys()].sort()
   }
 }
 
-function commandOf(ask: Ask): string {
+function commandOf(ask: PumpCommand): string {
   const place =
     'attempt' in ask ? ` ${ask.step}.${ask.attempt}` : 'step' in ask ? ` ${ask.step}` : ''
   return `${ask.kind} ${ask.path}${place}`

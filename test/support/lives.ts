@@ -62,7 +62,8 @@ export async function openOn(
 
 /**
  * One life of a process. It counts boundaries (both sides of every commit and of every effect) and
- * dies at the one it was told; nothing that a dead process does reaches the disk or the world.
+ * dies at the one that the test names; nothing that a dead process does reaches the disk or the
+ * world.
  */
 export class Life {
   boundaries = 0

@@ -29,7 +29,7 @@ export interface NeutralState {
   readonly waiting: readonly string[]
   /** Delays before retries. */
   readonly timers: readonly { readonly path: string; readonly due: number }[]
-  /** Paths about whose failure somebody has to decide. */
+  /** Paths about whose failure a person has to decide. */
   readonly decisions: readonly string[]
   readonly attempts: readonly {
     readonly path: string
@@ -51,12 +51,12 @@ export interface NeutralState {
     readonly writes: readonly (readonly [key: string, text: string | null])[]
     /** Whether its end was asked for. */
     readonly asked: 'scope.commit' | 'scope.abort' | null
-    /** What was decided, while its errands are under way. */
+    /** What was decided, while its tasks are under way. */
     readonly closing: string | null
   }[]
   /** Results of writes whose attempts failed, and keys of writes that nothing answered. */
   readonly landed: readonly string[]
   readonly inDoubt: readonly string[]
-  /** What charts and errands have asked for upon this entry: kind, path, step and attempt. */
+  /** What charts and tasks have asked for upon this entry: kind, path, step and attempt. */
   readonly commands: readonly string[]
 }

@@ -138,7 +138,7 @@ export interface ExpectedNode {
 }
 
 /**
- * What a plan comes to, worked out one node after the other and without any chart: level by level,
+ * The result of a plan, worked out one node after the other and without any chart: level by level,
  * within a level as declared, up to the first failure that is not let pass.
  */
 export function reference(nodes: readonly GeneratedNode[]): ReadonlyMap<string, ExpectedNode> {

@@ -1,5 +1,5 @@
 import { type AnyActor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
-import { type Ask, connectPump } from '../../src/block/protocol.js'
+import { connectPump, type PumpCommand } from '../../src/block/protocol.js'
 
 type Inspect = NonNullable<Parameters<typeof createActor>[1]>['inspect']
 
@@ -14,7 +14,7 @@ export class Played {
   #actor: AnyActor
   /** Who asked last at a path. */
   readonly #actors = new Map<string, AnyActorRef>()
-  #asks: Ask[] = []
+  #asks: PumpCommand[] = []
   readonly problems: unknown[] = []
 
   constructor(logic: AnyActorLogic, input: unknown, inspect?: Inspect) {
@@ -29,15 +29,15 @@ export class Played {
     return { value, context }
   }
 
-  /** Sends an event to whoever asked at a path; gives what was asked for in answer. */
-  send(event: { readonly type: string }, path = 'root'): readonly Ask[] {
+  /** Sends an event to the block that asked at a path; gives what was asked for in answer. */
+  send(event: { readonly type: string }, path = 'root'): readonly PumpCommand[] {
     const actor = path === 'root' ? this.#actor : (this.#actors.get(path) ?? this.#actor)
     actor.send(event)
     return this.#taken()
   }
 
   /** Persist, JSON, restore; what it asks for again was asked for before. */
-  crash(): readonly Ask[] {
+  crash(): readonly PumpCommand[] {
     const text = this.persisted()
     this.#actor.stop()
     this.#actors.clear()
@@ -49,7 +49,7 @@ export class Played {
     return JSON.stringify(this.#actor.getPersistedSnapshot())
   }
 
-  #taken(): readonly Ask[] {
+  #taken(): readonly PumpCommand[] {
     const asks = this.#asks
     this.#asks = []
     return asks
@@ -74,7 +74,7 @@ export class Played {
 }
 
 /** Asks that stay open until something answers them. */
-export const openAsks: readonly Ask['kind'][] = [
+export const openAsks: readonly PumpCommand['kind'][] = [
   'attempt',
   'timer',
   'decision',

@@ -193,7 +193,7 @@ const ask = defineBlock({
   }
 })
 
-// Goes on for a second or until it is stopped.
+// Runs for a second or until it is stopped.
 const slow = defineBlock({
   name: 'slow',
   version: '1',

@@ -55,7 +55,7 @@ export async function recorded(
 }
 
 /**
- * What somebody with the right key makes of it: any entry and any evidence may be changed, and
+ * What the holder of the right key makes of it: any entry and any evidence may be changed, and
  * journal hashes, links, roots and signatures are in order all the same.
  */
 export async function rewritten(
@@ -114,7 +114,7 @@ function changed(
   const ending = { ...payload, journalHash: total.journalHash, receipts: sums }
   const isEnd = unit.action === 'run.completed'
   const payloadText = isEnd ? canonicalize(ending) : unit.payloadText
-  // Reads are checked against a ledger that goes on; a forger has nothing to fear there.
+  // Reads are checked against a ledger that continues; a forger has nothing to fear there.
   return { ...again, unit: { ...unit, payloadText, reads: new Map(), lists: new Map() } }
 }
 

@@ -1,14 +1,14 @@
 import { type Block, defineBlock } from '../../src/block/define.js'
 import { leafRootOf } from '../../src/block/document/leaf-root.js'
-import type { Ask, AttemptAsk, NodeOptions } from '../../src/block/protocol.js'
-import { apply, takeAsk } from '../../src/block/run/apply.js'
+import type { AttemptCommand, NodeOptions, PumpCommand } from '../../src/block/protocol.js'
+import { apply, takeCommand } from '../../src/block/run/apply.js'
 import type { EntryDraft, JournalEntry } from '../../src/block/run/entries.js'
 import { Outside } from '../../src/block/run/outside.js'
 import { Past } from '../../src/block/run/past.js'
 import {
   type Driver,
   type OpenAttempt,
-  type OpenScope,
+  type OpenOverlay,
   RunState
 } from '../../src/block/run/run-state.js'
 import { unitIdOf } from '../../src/block/run/unit-ids.js'
@@ -28,12 +28,12 @@ const block: Block = defineBlock({
 })
 const { root } = leafRootOf({ definition: {}, name: 'pay', block })
 
-/** A run whose charts are played by the test: what they would be told is noted. */
-export class RunOfTest implements Driver<OpenAttempt, OpenScope> {
+/** A run whose charts are played by the test: what they would get is noted. */
+export class RunOfTest implements Driver<OpenAttempt, OpenOverlay> {
   readonly state = new RunState({ runId, identity, root })
-  /** What was told to the driver, in order. */
+  /** What the driver got, in order. */
   readonly told: string[] = []
-  readonly asks: Ask[] = []
+  readonly asks: PumpCommand[] = []
 
   constructor() {
     this.apply({
@@ -58,13 +58,13 @@ export class RunOfTest implements Driver<OpenAttempt, OpenScope> {
     return entry
   }
 
-  ask(ask: Ask): void {
+  ask(ask: PumpCommand): void {
     this.asks.push(ask)
   }
 
   /** An attempt that a chart asks for. */
   open(path: string = place.path, attempt = 1, options: NodeOptions = {}): OpenAttempt {
-    const ask: AttemptAsk = {
+    const ask: AttemptCommand = {
       kind: 'attempt',
       path,
       step: 1,
@@ -75,34 +75,34 @@ export class RunOfTest implements Driver<OpenAttempt, OpenScope> {
       options,
       sideEffects: 'non_idempotent'
     }
-    takeAsk(this.state, ask, this)
+    takeCommand(this.state, ask, this)
     const opened = this.state.attempts.get(path)
     if (opened === undefined) throw new Error('no attempt')
     return opened
   }
 
   /** An overlay that a chart asks for. */
-  openScope(path: string): OpenScope {
+  openScope(path: string): OpenOverlay {
     const opened = { kind: 'scope.open', path, step: 1, attempt: 1, block: 'all' } as const
-    takeAsk(this.state, { ...opened, request: testRequest(null), outermost: true }, this)
-    const scope = this.state.scopes.get(path)
+    takeCommand(this.state, { ...opened, request: testRequest(null), outermost: true }, this)
+    const scope = this.state.openOverlays.get(path)
     if (scope === undefined) throw new Error('no overlay')
     return scope
   }
 
-  attempt(ask: AttemptAsk, at: number, earlier: Past | undefined): OpenAttempt {
+  attempt(ask: AttemptCommand, at: number, earlier: Past | undefined): OpenAttempt {
     const unitId = unitIdOf(runId, ask.path, ask.step)
     return { ask, block, unitId, at, past: new Past(ask, { earlier }), waits: new Map() }
   }
 
-  scope(ask: OpenScope['ask'], at: number, outer: OpenScope | undefined): OpenScope {
+  overlay(ask: OpenOverlay['ask'], at: number, outer: OpenOverlay | undefined): OpenOverlay {
     return { ask, at, outer, outside: new Outside(), closing: undefined }
   }
 
   deliver(path: string, event: { readonly type: string }): void {
-    const errands = this.state.errandsAt(path)
-    if (errands === undefined) this.told.push(`${event.type} ${path}`)
-    else errands.deliver(event as Parameters<typeof errands.deliver>[0])
+    const tasks = this.state.tasksAt(path)
+    if (tasks === undefined) this.told.push(`${event.type} ${path}`)
+    else tasks.deliver(event as Parameters<typeof tasks.deliver>[0])
   }
 
   calledOff(key: string): void {
@@ -113,7 +113,7 @@ export class RunOfTest implements Driver<OpenAttempt, OpenScope> {
     this.told.push(`closed ${ask.path}`)
   }
 
-  ended({ ask }: OpenScope): void {
+  ended({ ask }: OpenOverlay): void {
     this.told.push(`ended ${ask.path}`)
   }
 
@@ -136,8 +136,8 @@ export class RunOfTest implements Driver<OpenAttempt, OpenScope> {
         ]),
         pasts: [...(state.pasts ?? [])].map(([path, past]) => [path, past.entries()]),
         waits: [state.waits.all(), state.waits.askings(), [...state.waiting]],
-        asked: [[...state.timers], [...state.decisions], [...state.scopeEnds]],
-        scopes: [...state.scopes].map(([path, { outside, closing }]) => [
+        asked: [[...state.timers], [...state.decisions], [...state.overlayEnds]],
+        scopes: [...state.openOverlays].map(([path, { outside, closing }]) => [
           path,
           outside.left(() => undefined),
           outside.deferred,

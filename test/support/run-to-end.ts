@@ -11,7 +11,7 @@ import type {
 } from '../../src/runtime/index.js'
 import { type Life, Machine, openOn, settleDown, testKeys, type World } from './lives.js'
 
-/** How somebody answers a wait: by what it asks, so that asking again gets the same answer. */
+/** How a person answers a wait: by what it asks, so that asking again gets the same answer. */
 export type Decide = (wait: OpenWait, world: World) => Reply
 
 export type Reply = { readonly value?: Json } & {
@@ -35,13 +35,13 @@ export async function reply(run: RunHandle, wait: OpenWait, given: Reply) {
   if (given.action === 'deny') return run.deny(wait.token, answer)
   if (given.action === 'cancel') {
     await run.cancel('enough')
-    // No answer: nobody looks for it in the journal.
+    // No answer: it is not looked for in the journal.
     return { accepted: false, reason: 'run_moved' } as const
   }
   return run.resume(wait.token, { ...answer, action: given.action })
 }
 
-/** What a process has told somebody outside before it ended. */
+/** What a process has acknowledged before it ended. */
 export interface Told {
   readonly events: DeliveredEvent[]
   readonly accepted: string[]
@@ -86,7 +86,7 @@ export async function driveRun(
     if (wait !== undefined) await answerWait(run, wait, options)
     else {
       const due = machine.clock.nextDue
-      // Code that is given a long tape again is busy without a sign of it.
+      // Code that is given long recorded results again is busy without a sign of it.
       idle = due === undefined ? idle + 1 : 0
       if (idle > IDLE_MAX) throw new Error(`run ${run.id} is stuck`)
       machine.clock.advance(Math.max(0, (due ?? 0) - machine.clock.now()))
@@ -207,7 +207,7 @@ async function oneLife(
         ? runtime.start(document, { id: SCENARIO_RUN, inputs, context })
         : await runtime.resume(SCENARIO_RUN)
   } catch (error) {
-    // It died while it was taking the run up.
+    // It died while it was resuming the run.
     if (life.isDead) return undefined
     throw error
   }
@@ -238,7 +238,7 @@ async function oneLife(
   return { result, receipts, state: canonicalize(state) }
 }
 
-/** Everything that was told is there (D2). */
+/** Everything that was acknowledged is there (D2). */
 async function checkTold(runtime: WiredRuntime, told: Told): Promise<void> {
   if (told.events.length === 0) return
   const entries: string[] = []

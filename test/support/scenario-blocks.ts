@@ -73,7 +73,7 @@ function effectBlocks(world: World): readonly Block[] {
           perform: (call) => world.actOnce(call)
         })
     }),
-    // Nobody can tell what became of it: after a crash a person has to.
+    // Its outcome is unknown: after a crash a person decides.
     defineBlock({
       name: 'blind',
       version: '1.0.0',

@@ -94,7 +94,7 @@ export function snapshotTexts(text: string): SnapshotTexts {
   return { header: JSON.parse(header) as JsonObject, lines: rest, note: footer['note'] ?? null }
 }
 
-/** Writes lines as somebody would who knows the format, with sizes, counts and hash made anew. */
+/** Writes lines as a program would that knows the format, with sizes, counts and hash made anew. */
 export function encodeTexts({ header, lines, note }: SnapshotTexts): string {
   const count = (start: string) => lines.filter((line) => line.startsWith(start)).length
   const lengths = lines.map((line) => Buffer.byteLength(line))

@@ -1,4 +1,4 @@
-/** What can be asked of a ledger that somebody altered. */
+/** What can be asked of an altered ledger. */
 export type TamperColumn =
   | 'verify'
   | 'replay'
@@ -16,7 +16,7 @@ export type TamperColumn =
 export type TamperCells = Partial<Record<TamperColumn, string>> & {
   /**
    * Why something forged may be shown there, which the report then says is not checked:
-   * `own key`: whoever has the key can rewrite all; only a note from outside finds it.
+   * `own key`: the holder of the key can rewrite all; only a note from outside finds it.
    * `blob key`: the journal of an open run, shown without the key.
    * `safe mode`: what is in a ledger that is in safe mode is shown with that, and not acted on.
    */

@@ -15,7 +15,7 @@ export interface TamperRow {
 
 const otherSeed = new Uint8Array(32).fill(9)
 
-/** Commits that somebody left out, exchanged or signed, and directories that were put back. */
+/** Commits that were left out, exchanged or signed, and directories that were put back. */
 export const rows: readonly TamperRow[] = [
   ...tamperings.map(({ name, alter }) => ({
     name,

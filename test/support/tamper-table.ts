@@ -10,7 +10,7 @@ type Told = Pick<Tampering, 'verify' | 'opened' | 'exception'>
 /** Keys of all derived records: what is left are source records. */
 export const derivedKeys = /\/(derived$|(index|chain|run|visits|tile|page|checkpoint)\/)/
 
-/** One way to alter a ledger, by somebody who has the disk and not the key. */
+/** One way to alter a ledger, with the disk and without the key. */
 export interface Tampering {
   readonly name: string
   /** Where verification by the stored bytes fails; undefined where they do not tell it. */
@@ -50,7 +50,7 @@ export const tamperings: readonly Tampering[] = [
   derived('the chain blocks', 'chain', undefined, { verify: 'derived.chain' }),
   derived('the log tiles', 'tile', undefined, { verify: 'derived.tile' }),
   derived('the state pages', 'page', undefined, { verify: 'derived.pages' }),
-  // Verification does not read checkpoints: a run that is taken up checks its own.
+  // Verification does not read checkpoints: a run that is resumed checks its own.
   derived('the checkpoints', 'checkpoint', lie, {}),
   derived('the stamp', 'derived', (text) => text.replace(/"receipts":\d+/, '"receipts":0'), {
     verify: 'derived.receipts'
@@ -66,7 +66,7 @@ export const tamperings: readonly Tampering[] = [
   }),
   {
     name: 'the journal of the run that waits, with its derived records gone',
-    // Not the ledger is wrong: the run itself is refused when it is shown or taken up.
+    // Not the ledger is wrong: the run itself is refused when it is shown or resumed.
     opened: { field: 'journal.inputHash', mode: 'ready' },
     exception: openJournal,
     async alter(store, identity) {

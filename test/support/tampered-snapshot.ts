@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** A snapshot as somebody holds it who may change every byte, and knows how the file is made. */
+/**
+ * A snapshot in the hands of a program that may change every byte, and knows how the file is made.
+ */
 
 interface Header {
   identity: string

@@ -82,14 +82,14 @@ export function installVerification(): void {
   const { found: markFound } = Quarantine.prototype
   const closing = new WeakSet<Quarantine>()
   Quarantine.prototype.found = async function (this: Quarantine, difference) {
-    // What the harness finds is told by the test, and marks nothing.
+    // The test reports what the harness finds, and marks nothing.
     if (!closing.has(this)) await markFound.call(this, difference)
   }
   const { close: closeRuns } = Runs.prototype
   Runs.prototype.close = async function (this: Runs) {
     await closeRuns.call(this)
     const runtime = runtimes.get(this)
-    // Nobody closes a runtime twice, but it may be asked to.
+    // No test closes a runtime twice, but it may be asked to.
     runtimes.delete(this)
     if (runtime === undefined) return
     closing.add(runtime.quarantine)
@@ -128,7 +128,7 @@ async function judge(what: string, verify: () => Promise<Report>): Promise<void>
     field = failure.field
     more = failure
   } catch (error) {
-    // The process of the test has died meanwhile: whoever opens the ledger next verifies it.
+    // The process of the test has died meanwhile: the next opening of the ledger verifies it.
     if (isTallyError(error, 'store.closed')) return
     field = isTallyError(error) ? error.code : String(error)
     more = error

@@ -1,5 +1,5 @@
 import type { AgentAdapter } from '../adapters/adapter.js'
-import { defineFlowKind } from '../walk/blocks.js'
+import { defineFlowKind } from '../position/blocks.js'
 import type { FlowHost } from './flow-host.js'
 
 /**

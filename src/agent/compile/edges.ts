@@ -2,7 +2,7 @@ import type { CompositeDefinition } from '../../block/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import { carriesData, isBuiltInKind, portsOf } from '../flow/ports.js'
 import type { FlowDocument, FlowEdge, FlowNode } from '../flow/schema.js'
-import type { IncomingEdge } from '../walk/walk.js'
+import type { IncomingEdge } from '../position/flow-position.js'
 
 type Branch = CompositeDefinition['transitions'][string][number]
 

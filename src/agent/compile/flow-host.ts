@@ -1,5 +1,5 @@
 import type { BindingHost } from '../binding/bind.js'
-import type { FlowKind } from '../walk/blocks.js'
+import type { FlowKind } from '../position/blocks.js'
 
 /** What a host brings that flows may name. */
 export interface FlowHost extends BindingHost {

@@ -9,11 +9,11 @@ import {
 } from '../binding/bind.js'
 import { error, type FlowFinding } from '../flow/finding.js'
 import type { FlowNode } from '../flow/schema.js'
+import { FINISH_BLOCK, INPUT_BLOCK, LOADER_BLOCK, PLAN_LOOP_BLOCK } from '../position/blocks.js'
 import type { BoundAgent, TurnNode } from '../turn/agent.js'
 import { expectedOutputOf, isJsonSchema } from '../turn/expected-output.js'
 import { nodeSegments } from '../turn/prompt.js'
 import { TURN_BLOCK } from '../turn/turn-block.js'
-import { FINISH_BLOCK, INPUT_BLOCK, LOADER_BLOCK, PLAN_LOOP_BLOCK } from '../walk/blocks.js'
 import type { FlowEdges } from './edges.js'
 import type { FlowHost } from './flow-host.js'
 

@@ -2,7 +2,7 @@ import type { SideEffectClass } from '../../block/index.js'
 import type { AdapterSettings, ExpectedOutput, TurnMode } from '../adapters/adapter.js'
 import type { PromptSegment } from '../assets/segments.js'
 import type { ModelPricing, ReturnStrategy, SwitchMode } from '../flow/schema.js'
-import type { NodeEntry } from '../walk/walk.js'
+import type { NodeEntry } from '../position/flow-position.js'
 import type { BoundTool } from './tool.js'
 
 /** An agent with everything that a turn of it needs: plain JSON, kept in the compiled flow. */

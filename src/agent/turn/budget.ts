@@ -1,5 +1,5 @@
 import type { TurnUsage } from '../adapters/adapter.js'
-import { noSpending, type Spent, spentBy, type Walk } from '../walk/walk.js'
+import { type FlowPosition, noSpending, type Spent, spentBy } from '../position/flow-position.js'
 import type { BoundAgent, Budget } from './agent.js'
 import { dollarText, picoDollars, priceOf } from './usd.js'
 
@@ -21,17 +21,17 @@ interface Scope {
 export function breachBefore(
   agent: BoundAgent,
   flowBudget: Budget,
-  walk: Walk,
+  position: FlowPosition,
   now: number
 ): BudgetBreach | undefined {
-  const own = spentBy(walk, agent.agentId)
+  const own = spentBy(position, agent.agentId)
   if (own !== undefined && now - own.startedAtMs >= agent.sessionMs) {
     const used = now - own.startedAtMs
     return { budget: 'sessionMs', of: 'agent', limit: agent.sessionMs, used }
   }
-  for (const { of, budget, spent } of scopesOf(agent, flowBudget, walk)) {
+  for (const { of, budget, spent } of scopesOf(agent, flowBudget, position)) {
     const { maxTokens, maxSteps, maxWallClockMs, maxCostUsd } = budget
-    const started = of === 'agent' ? own?.startedAtMs : (walk.startedAtMs ?? undefined)
+    const started = of === 'agent' ? own?.startedAtMs : (position.startedAtMs ?? undefined)
     const elapsed = started === undefined ? 0 : now - started
     if (maxSteps !== undefined && spent.turns >= maxSteps) {
       return { budget: 'maxSteps', of, limit: maxSteps, used: spent.turns }
@@ -53,11 +53,11 @@ export function breachBefore(
 export function breachAfter(
   agent: BoundAgent,
   flowBudget: Budget,
-  walk: Walk,
+  position: FlowPosition,
   usage: TurnUsage
 ): BudgetBreach | undefined {
   const isCostKnown = costOf(agent, usage) !== undefined
-  for (const { of, budget, spent } of scopesOf(agent, flowBudget, walk)) {
+  for (const { of, budget, spent } of scopesOf(agent, flowBudget, position)) {
     const { maxTokens, maxCostUsd } = budget
     if (maxTokens !== undefined && spent.totalTokens > maxTokens) {
       return { budget: 'maxTokens', of, limit: maxTokens, used: spent.totalTokens }
@@ -78,9 +78,14 @@ export function breachAfter(
  * and of the wall-clock budgets at the run's time `now`. At least 1, as {@link breachBefore} has
  * let the turn begin.
  */
-export function timeLeftMs(agent: BoundAgent, flowBudget: Budget, walk: Walk, now: number): number {
-  const agentStarted = spentBy(walk, agent.agentId)?.startedAtMs ?? now
-  const flowStarted = walk.startedAtMs ?? now
+export function timeLeftMs(
+  agent: BoundAgent,
+  flowBudget: Budget,
+  position: FlowPosition,
+  now: number
+): number {
+  const agentStarted = spentBy(position, agent.agentId)?.startedAtMs ?? now
+  const flowStarted = position.startedAtMs ?? now
   const ends = [
     now + agent.turnMs,
     agentStarted + agent.sessionMs,
@@ -95,8 +100,12 @@ function endOf({ maxWallClockMs }: Budget, startedAtMs: number): readonly number
 }
 
 /** Tokens that the next answer may have at most. */
-export function tokensLeft(agent: BoundAgent, flowBudget: Budget, walk: Walk): number | undefined {
-  const left = scopesOf(agent, flowBudget, walk).flatMap(({ budget, spent }) =>
+export function tokensLeft(
+  agent: BoundAgent,
+  flowBudget: Budget,
+  position: FlowPosition
+): number | undefined {
+  const left = scopesOf(agent, flowBudget, position).flatMap(({ budget, spent }) =>
     budget.maxTokens === undefined ? [] : [budget.maxTokens - spent.totalTokens]
   )
   const own = agent.maxTokens === undefined ? [] : [agent.maxTokens]
@@ -105,8 +114,13 @@ export function tokensLeft(agent: BoundAgent, flowBudget: Budget, walk: Walk): n
 }
 
 /** The walk with a turn's usage added. */
-export function spend(walk: Walk, agent: BoundAgent, usage: TurnUsage, now: number): Walk {
-  const before = spentBy(walk, agent.agentId) ?? { ...noSpending, startedAtMs: now }
+export function spend(
+  position: FlowPosition,
+  agent: BoundAgent,
+  usage: TurnUsage,
+  now: number
+): FlowPosition {
+  const before = spentBy(position, agent.agentId) ?? { ...noSpending, startedAtMs: now }
   const spent: Spent = {
     ...before,
     turns: before.turns + 1,
@@ -116,21 +130,21 @@ export function spend(walk: Walk, agent: BoundAgent, usage: TurnUsage, now: numb
     costUsd: costAfter(before.costUsd, costOf(agent, usage))
   }
   return {
-    ...walk,
-    startedAtMs: walk.startedAtMs ?? now,
-    spent: { ...walk.spent, [agent.agentId]: spent }
+    ...position,
+    startedAtMs: position.startedAtMs ?? now,
+    spent: { ...position.spent, [agent.agentId]: spent }
   }
 }
 
 /** The bounds that there are, with what was used of each. */
-function scopesOf(agent: BoundAgent, flowBudget: Budget, walk: Walk): readonly Scope[] {
+function scopesOf(agent: BoundAgent, flowBudget: Budget, position: FlowPosition): readonly Scope[] {
   const scopes: Scope[] = []
   if (!isEmpty(agent.budgets)) {
-    const spent = spentBy(walk, agent.agentId) ?? noSpending
+    const spent = spentBy(position, agent.agentId) ?? noSpending
     scopes.push({ of: 'agent', budget: agent.budgets, spent })
   }
   if (!isEmpty(flowBudget)) {
-    const spent = Object.values(walk.spent).reduce(sum, noSpending)
+    const spent = Object.values(position.spent).reduce(sum, noSpending)
     scopes.push({ of: 'flow', budget: flowBudget, spent })
   }
   return scopes

@@ -9,7 +9,13 @@ import {
   type TurnMessage,
   type TurnResult
 } from '../adapters/adapter.js'
-import { noSpending, sessionOf, spentBy, type Walk, withSession } from '../walk/walk.js'
+import {
+  type FlowPosition,
+  noSpending,
+  sessionOf,
+  spentBy,
+  withSession
+} from '../position/flow-position.js'
 import type { BoundAgent, TurnPayload } from './agent.js'
 import { arbitrate, type DelegationRuling } from './arbiter.js'
 import { breachAfter, breachBefore, spend, timeLeftMs, tokensLeft } from './budget.js'
@@ -42,17 +48,17 @@ export class Conversation {
   readonly rulings: DelegationRuling[] = []
   readonly warnings: string[] = []
   turns = 0
-  #walk: Walk
+  #walk: FlowPosition
   readonly #ctx: BlockContext
   readonly #payload: TurnPayload
 
-  constructor(ctx: BlockContext, payload: TurnPayload, walk: Walk) {
+  constructor(ctx: BlockContext, payload: TurnPayload, position: FlowPosition) {
     this.#ctx = ctx
     this.#payload = payload
-    this.#walk = walk
+    this.#walk = position
   }
 
-  get walk(): Walk {
+  get walk(): FlowPosition {
     return this.#walk
   }
 

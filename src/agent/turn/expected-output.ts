@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Json, JsonObject } from '../../core/index.js'
 import type { ExpectedOutput, TurnMode } from '../adapters/adapter.js'
 import type { OutputKind } from '../flow/schema.js'
-import type { Score } from '../walk/walk.js'
+import type { Score } from '../position/flow-position.js'
 
 /** Shapes that nodes of a flow may ask for, and the check of what came (semantics.md A6). */
 

@@ -1,7 +1,7 @@
 import { type Block, type BlockContext, defineBlock } from '../../block/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import type { TurnResult } from '../adapters/adapter.js'
-import { enter, type NodeOutput } from '../walk/walk.js'
+import { enter, type NodeOutput } from '../position/flow-position.js'
 import type { TurnPayload } from './agent.js'
 import { Conversation } from './conversation.js'
 import { reasonOf, scoreOf } from './expected-output.js'
@@ -26,10 +26,10 @@ export const turnBlock: Block = defineBlock({
 
 async function runTurn(ctx: BlockContext, payload: TurnPayload): Promise<NodeOutput & JsonObject> {
   const { entry, node, agent } = payload
-  const { walk, input } = enter(entry)
+  const { walk: position, input } = enter(entry)
   const assembled = assemblePrompt({ standing: agent.segments, node: node.segments, input })
   const { systemPrompt, prompt, provenance } = assembled
-  const conversation = new Conversation(ctx, payload, walk)
+  const conversation = new Conversation(ctx, payload, position)
   const { expectedOutput, delegateTo } = node
   const asked = { systemPrompt, prompt, input, expectedOutput, mayDelegate: true }
   const result =

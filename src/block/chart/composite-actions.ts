@@ -1,17 +1,10 @@
 import { type CompositeEvent, failedResponse, type Response, reasons } from '../protocol.js'
-import type { CompositePlan } from './composite-plan.js'
-import {
-  type CompositeContext,
-  type CompositeQuestions,
-  idleComposite,
-  type NodeParams
-} from './composite-questions.js'
 import {
   askCancel,
   askDecision,
-  askScopeOpen,
+  askOverlayOpen,
   askTimer,
-  begunExecution,
+  begunRun,
   cancelledResponse,
   heldFailure,
   heldForDecision,
@@ -25,8 +18,15 @@ import {
   type Sink,
   skippedResponse,
   timedOutResponse
-} from './execution.js'
-import { askScope } from './parent.js'
+} from './chart-run.js'
+import type { CompositeGraph } from './composite-graph.js'
+import {
+  type CompositeContext,
+  type CompositeQuestions,
+  idleComposite,
+  type NodeParams
+} from './composite-questions.js'
+import { askOverlay } from './parent.js'
 import { withItem } from './rows.js'
 
 /**
@@ -40,8 +40,8 @@ export type CompositeAction = (
   sink: Sink
 ) => CompositeContext
 
-/** A new attempt of the whole graph; the count of child executions goes on. */
-function restarted(context: CompositeContext, { noResponses }: CompositePlan): CompositeContext {
+/** A new attempt of the whole graph; the count of child executions continues. */
+function restarted(context: CompositeContext, { noResponses }: CompositeGraph): CompositeContext {
   return { ...context, steps: 0, current: null, responses: noResponses, held: null }
 }
 
@@ -71,7 +71,7 @@ export function compositeActions(
   return {
     ...lifecycleActions(questions.plan),
     ...failureActions(questions),
-    ...scopeActions(questions),
+    ...overlayActions(questions),
     keepResponse: (context, event, params) => {
       const place = questions.node(params)?.keptAt ?? null
       return event.type === 'block.settled' && place !== null
@@ -92,7 +92,7 @@ export function compositeActions(
   }
 }
 
-function lifecycleActions(plan: CompositePlan): Readonly<Record<string, CompositeAction>> {
+function lifecycleActions(plan: CompositeGraph): Readonly<Record<string, CompositeAction>> {
   return {
     begin: (context, event) => {
       if (event.type !== 'block.execute') return context
@@ -105,7 +105,7 @@ function lifecycleActions(plan: CompositePlan): Readonly<Record<string, Composit
         responses: plan.noResponses,
         held: null,
         scopeAt: 0,
-        ...begunExecution(context.identity, event)
+        ...begunRun(context.identity, event)
       }
     },
     refuseBusy: (context, event, _params, sink) => {
@@ -131,7 +131,7 @@ function lifecycleActions(plan: CompositePlan): Readonly<Record<string, Composit
       return context
     },
     openScope: (context, _event, _params, sink) => {
-      askScopeOpen(context, plan.isOutermostScope, sink)
+      askOverlayOpen(context, plan.isOutermostOverlay, sink)
       return context
     }
   }
@@ -196,7 +196,7 @@ function failureActions(questions: CompositeQuestions): Readonly<Record<string, 
   }
 }
 
-function scopeActions(questions: CompositeQuestions): Readonly<Record<string, CompositeAction>> {
+function overlayActions(questions: CompositeQuestions): Readonly<Record<string, CompositeAction>> {
   return {
     restart: (context) => restarted(context, questions.plan),
     holdOutput: (context, event) => ({
@@ -206,12 +206,12 @@ function scopeActions(questions: CompositeQuestions): Readonly<Record<string, Co
     }),
     askCommit: (context, event, _params, sink) => {
       const asked = { ...context, scopeAt: event.at }
-      askScope(asked, 'scope.commit', sink)
+      askOverlay(asked, 'scope.commit', sink)
       return asked
     },
     askAbort: (context, event, _params, sink) => {
       const asked = { ...context, scopeAt: event.at }
-      askScope(asked, 'scope.abort', sink)
+      askOverlay(asked, 'scope.abort', sink)
       return asked
     },
     settleScope: settles((context, event) =>

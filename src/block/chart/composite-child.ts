@@ -1,8 +1,8 @@
 import type { Json } from '../../core/index.js'
 import type { ExecuteEvent, NodeOptions, Request, Response } from '../protocol.js'
-import { type PlannedNode, prunedContext } from './composite-plan.js'
+import type { ChartRun } from './chart-run.js'
+import { type PlannedNode, prunedContext } from './composite-graph.js'
 import type { CompositeContext, CompositeQuestions } from './composite-questions.js'
-import type { Execution } from './execution.js'
 
 /** What a block gives to a child that it executes. */
 
@@ -61,7 +61,7 @@ export type ChildNode = Pick<
 
 /** The message that executes a child with a payload. */
 export function executionOf(
-  parent: Execution,
+  parent: ChartRun,
   node: ChildNode,
   { payload, step, at }: { readonly payload: Json; readonly step: number; readonly at: number }
 ): ExecuteEvent {
@@ -70,7 +70,7 @@ export function executionOf(
 }
 
 /** The request of a child (B1): same run and trace, context pruned to what the node declares. */
-function childRequest(parent: Execution, node: ChildNode, payload: Json, step: number): Request {
+function childRequest(parent: ChartRun, node: ChildNode, payload: Json, step: number): Request {
   const request = parent.request ?? emptyRequest
   const { metadata } = request
   const path = `${parent.identity.path}/${node.name}`
@@ -107,7 +107,7 @@ const emptyRequest: Request = {
 }
 
 /** A node's options with what only the run knows: its parent's terms, and whether to confirm. */
-function childOptions(parent: Execution, node: ChildNode, request: Request): NodeOptions {
+function childOptions(parent: ChartRun, node: ChildNode, request: Request): NodeOptions {
   let { options } = node
   if (node.confirmWhen !== null) {
     const answer = node.confirmWhen(before(request), request)

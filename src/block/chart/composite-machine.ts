@@ -2,17 +2,17 @@ import { type AnyActorLogic, type AnyActorRef, assign, enqueueActions, sendTo, s
 import type { ChartNode } from '../../../machines/composite.js'
 import { limits, present } from '../../core/index.js'
 import type { CompositeEvent, ExecuteEvent } from '../protocol.js'
+import type { BlockIdentity } from './chart-run.js'
 import { type CompositeAction, compositeActions } from './composite-actions.js'
 import { countedStep, executeEvent } from './composite-child.js'
+import type { CompositeGraph } from './composite-graph.js'
 import { compositeGuards } from './composite-guards.js'
-import type { CompositePlan } from './composite-plan.js'
 import {
   type CompositeContext,
   CompositeQuestions,
   idleComposite,
   type NodeParams
 } from './composite-questions.js'
-import type { BlockIdentity } from './execution.js'
 import { type ChartAction, type ChartGuard, type ChartParams, chartAction, tell } from './glue.js'
 
 /**
@@ -22,7 +22,7 @@ import { type ChartAction, type ChartGuard, type ChartParams, chartAction, tell 
 
 export interface CompositeParts {
   readonly config: ChartNode
-  readonly plan: CompositePlan
+  readonly plan: CompositeGraph
   /** Logic of the children by `src` name. */
   readonly children: Readonly<Record<string, AnyActorLogic>>
 }

@@ -1,28 +1,29 @@
 import { type Json, present } from '../../core/index.js'
 import type { Evaluated } from '../document/graph/expressions.js'
 import type { CompositeEvent, Response } from '../protocol.js'
-import type { RecoveryDecision } from '../retry-policy.js'
+import type { RetryDecision } from '../retry-policy.js'
+import { type BlockIdentity, heldFailure, idleRun } from './chart-run.js'
 import {
   asJson,
   type Choice,
-  type CompositePlan,
+  type CompositeGraph,
   choose,
   type PlannedNode,
   type PlannedValue,
   type Responses
-} from './composite-plan.js'
-import { type BlockIdentity, heldFailure, idleExecution } from './execution.js'
-import { ParentDecisions, type ParentExecution } from './parent.js'
+} from './composite-graph.js'
+import { ParentDecisions, type ParentRun } from './parent.js'
 import { itemAt, withItem } from './rows.js'
 
 /** What a composite's guards and actions ask of its graph, its context and the event at hand. */
 
-export interface CompositeContext extends ParentExecution {
+export interface CompositeContext extends ParentRun {
   /** Child executions of this attempt, counted against `max_steps`. */
   readonly steps: number
   /**
-   * Child executions of the run at this path. It goes on through retries and later visits, so that
-   * a unit id is never given twice (L6); an actor taken from a pool starts anew with another run.
+   * Child executions of the run at this path. It continues through retries and later executions of
+   * the node, so that a unit id is never given twice (L6); an actor taken from a pool starts anew
+   * with another run.
    */
   readonly childExecutions: number
   readonly runId: string | null
@@ -54,7 +55,7 @@ export function idleComposite(
     responses: noResponses,
     held: null,
     scopeAt: 0,
-    ...idleExecution(identity)
+    ...idleRun(identity)
   }
 }
 
@@ -70,7 +71,7 @@ interface Memory {
 
 /** The questions that guards and actions of one compiled composite ask. */
 export class CompositeQuestions {
-  readonly plan: CompositePlan
+  readonly plan: CompositeGraph
   readonly #memory: Memory = {
     choices: new WeakMap(),
     inputs: new WeakMap(),
@@ -78,7 +79,7 @@ export class CompositeQuestions {
   }
   readonly #decisions: ParentDecisions<CompositeContext>
 
-  constructor(plan: CompositePlan) {
+  constructor(plan: CompositeGraph) {
     this.plan = plan
     this.#decisions = new ParentDecisions((name) => plan.repair(name))
   }
@@ -143,7 +144,7 @@ export class CompositeQuestions {
     return { success: true, data: output.value, metadata: {} }
   }
 
-  decision(context: CompositeContext, event: CompositeEvent): RecoveryDecision {
+  decision(context: CompositeContext, event: CompositeEvent): RetryDecision {
     return this.#decisions.of(context, event)
   }
 

@@ -1,15 +1,15 @@
 import { present, TallyError } from '../../core/index.js'
 import type { CompiledDocument, CompiledNode } from '../document/graph/compiled.js'
 import {
-  type Ask,
   type BlockCommand,
   type BlockReport,
   type CompositeEvent,
   type Delivery,
   type LeafEvent,
+  type PumpCommand,
   ROOT_PATH
 } from '../protocol.js'
-import { type BlockIdentity, rootAsk } from './execution.js'
+import { type BlockIdentity, rootCommand } from './chart-run.js'
 import type { LeafLibrary } from './leaf-actions.js'
 import {
   initialLeaf,
@@ -18,7 +18,7 @@ import {
   leafTable,
   stepLeaf
 } from './leaf-table.js'
-import type { ParentExecution } from './parent.js'
+import type { ParentRun } from './parent.js'
 import {
   childIdentity,
   type ParentSink,
@@ -40,7 +40,7 @@ import {
  */
 export class RunFold {
   readonly #blocks = new Map<string, FoldedBlock>()
-  readonly #asks: Ask[] = []
+  readonly #asks: PumpCommand[] = []
 
   constructor(root: CompiledNode, { library, makeParent = tableParent }: FoldOptions) {
     const identity: BlockIdentity = {
@@ -59,7 +59,7 @@ export class RunFold {
   }
 
   /** Gives one delivery to the block at `path`; returns the asks that it led to, in order. */
-  deliver(delivery: FoldDelivery): readonly Ask[] {
+  deliver(delivery: FoldDelivery): readonly PumpCommand[] {
     const block = this.#blocks.get(delivery.path)
     if (block === undefined) {
       throw new TallyError('block.unknown_path', { path: delivery.path })
@@ -103,7 +103,7 @@ export function foldRun(
   root: CompiledNode,
   deliveries: Iterable<FoldDelivery>,
   options: FoldOptions
-): readonly Ask[] {
+): readonly PumpCommand[] {
   const fold = new RunFold(root, options)
   return [...deliveries].flatMap((delivery) => fold.deliver(delivery))
 }
@@ -111,7 +111,7 @@ export function foldRun(
 export type BlockEvent = BlockCommand | Delivery | BlockReport
 
 export interface Stepper {
-  /** One transition; asks and messages are told to the block. */
+  /** One transition; asks and messages go to the block. */
   step(event: BlockEvent): void
   state(): { readonly value: unknown; readonly context: unknown }
 }
@@ -119,7 +119,7 @@ export interface Stepper {
 /** What all blocks of one fold share. */
 interface SharedFold {
   readonly blocks: Map<string, FoldedBlock>
-  readonly asks: Ask[]
+  readonly asks: PumpCommand[]
   readonly makeParent: MakeParent
 }
 
@@ -154,13 +154,13 @@ export class FoldedBlock {
     this.#isBusy = false
   }
 
-  ask(ask: Ask): void {
+  ask(ask: PumpCommand): void {
     this.#shared.asks.push(ask)
   }
 
   report(report: BlockReport): void {
     const parent = this.#parent
-    if (parent === undefined) this.ask(rootAsk(this.path, report))
+    if (parent === undefined) this.ask(rootCommand(this.path, report))
     else this.#sent.push(() => parent.send(report))
   }
 
@@ -203,12 +203,12 @@ export class LeafStepper implements Stepper {
 /** A composite or a plan. */
 class ParentStepper implements Stepper {
   readonly #sink: ParentSink
-  readonly #steps: ParentSteps<ParentExecution>
-  #step: ParentStep<ParentExecution>
+  readonly #steps: ParentSteps<ParentRun>
+  #step: ParentStep<ParentRun>
 
   constructor(block: FoldedBlock, compiled: CompiledDocument, identity: BlockIdentity) {
     // Composites and plans differ in their contexts, into which nothing here looks.
-    this.#steps = compiled.logic.steps as unknown as ParentSteps<ParentExecution>
+    this.#steps = compiled.logic.steps as unknown as ParentSteps<ParentRun>
     this.#step = this.#steps.initial(identity)
     this.#sink = {
       ask: (ask) => block.ask(ask),

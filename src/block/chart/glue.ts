@@ -9,12 +9,12 @@ import {
 } from 'xstate'
 import {
   type ActorSystem,
-  type Ask,
   type BlockReport,
   type CompositeEvent,
+  type PumpCommand,
   pumpOf
 } from '../protocol.js'
-import { type Execution, rootAsk } from './execution.js'
+import { type ChartRun, rootCommand } from './chart-run.js'
 import type { ParentSink } from './parent-table.js'
 
 /** Joins the pure actions to XState, without changing what they do. */
@@ -61,7 +61,7 @@ export interface SentToChild {
  * and what it sends to children to the action `send`.
  */
 export function chartAction<
-  Context extends Execution,
+  Context extends ChartRun,
   Event extends EventObject,
   Actors extends ProvidedActor
 >(
@@ -78,7 +78,7 @@ export function chartAction<
     never,
     EventObject
   >(({ context, event, enqueue, self }, params) => {
-    const sent: (Ask | BlockReport | SentToChild)[] = []
+    const sent: (PumpCommand | BlockReport | SentToChild)[] = []
     const sink: ParentSink = {
       ask: (ask) => sent.push(ask),
       report: (report) => sent.push(report),
@@ -91,7 +91,7 @@ export function chartAction<
       else if ('message' in message) enqueue({ type: 'send', params: { ...message } })
       else if (self._parent !== undefined) enqueue.sendParent(message)
       else {
-        const ask = rootAsk(context.identity.path, message)
+        const ask = rootCommand(context.identity.path, message)
         enqueue({ type: 'tell', params: { ask } })
       }
     }
@@ -104,6 +104,6 @@ export function tell(
   params: ChartParams
 ): void {
   // Only `chartAction` above enqueues it.
-  const { ask } = params as { readonly ask: Ask }
+  const { ask } = params as { readonly ask: PumpCommand }
   pumpOf(system)?.ask(ask, self)
 }

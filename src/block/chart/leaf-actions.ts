@@ -1,16 +1,16 @@
 import type { LeafEvent } from '../protocol.js'
-import { decideRecovery, type RecoveryDecision, type Repair } from '../retry-policy.js'
+import { decideRetry, type Repair, type RetryDecision } from '../retry-policy.js'
 import {
   askCancel,
   askDecision,
   askTimer,
-  begunExecution,
+  begunRun,
+  type ChartRun,
   cancelledResponse,
   classOf,
-  type Execution,
   heldFailure,
   heldForDecision,
-  idleExecution,
+  idleRun,
   nextAttempt,
   patched,
   plannedRetry,
@@ -21,11 +21,11 @@ import {
   type Sink,
   skippedResponse,
   timedOutResponse
-} from './execution.js'
+} from './chart-run.js'
 
 /** The functions that `machines/block.ts` names. Chart and table both use exactly these. */
 
-export type LeafContext = Execution
+export type LeafContext = ChartRun
 
 /** What a leaf needs of the registry. */
 export interface LeafLibrary {
@@ -45,14 +45,14 @@ export type LeafAction = (
 // registered repair is called once.
 const decisions = new WeakMap<
   object,
-  { readonly context: LeafContext; readonly decision: RecoveryDecision | undefined }
+  { readonly context: LeafContext; readonly decision: RetryDecision | undefined }
 >()
 
 function decide(
   context: LeafContext,
   event: LeafEvent,
   library: LeafLibrary
-): RecoveryDecision | undefined {
+): RetryDecision | undefined {
   const known = decisions.get(event)
   if (known !== undefined && known.context === context) return known.decision
   const decision = decideAfresh(context, event, library)
@@ -64,10 +64,10 @@ function decideAfresh(
   context: LeafContext,
   event: LeafEvent,
   library: LeafLibrary
-): RecoveryDecision | undefined {
+): RetryDecision | undefined {
   if (event.type !== 'attempt.settled' || context.request === null) return undefined
   if (event.response.success) return undefined
-  return decideRecovery({
+  return decideRetry({
     request: context.request,
     response: event.response,
     options: context.options,
@@ -118,13 +118,13 @@ function settles(
 ): LeafAction {
   return (context, event, sink, library) => {
     reportSettled(context, response(context, event, library), event.at, sink)
-    return idleExecution(context.identity)
+    return idleRun(context.identity)
   }
 }
 
 export const leafActions = {
   begin: (context, event) =>
-    event.type === 'block.execute' ? begunExecution(context.identity, event) : context,
+    event.type === 'block.execute' ? begunRun(context.identity, event) : context,
   askAttempt: sends((context, _event, sink) => askAttempt(context, sink)),
   askTimer: sends((context, _event, sink) => askTimer(context, sink)),
   askDecision: sends((context, _event, sink) => askDecision(context, sink)),

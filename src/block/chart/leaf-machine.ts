@@ -2,7 +2,7 @@ import { setup } from 'xstate'
 import { blockChart } from '../../../machines/block.js'
 import { limits } from '../../core/index.js'
 import type { LeafEvent } from '../protocol.js'
-import { type BlockIdentity, idleExecution } from './execution.js'
+import { type BlockIdentity, idleRun } from './chart-run.js'
 import { type ChartAction, type ChartGuard, chartAction, tell } from './glue.js'
 import { type LeafContext, type LeafLibrary, leafActions, leafGuards } from './leaf-actions.js'
 
@@ -31,7 +31,7 @@ export function leafMachine(library: LeafLibrary) {
     guards
   }).createMachine({
     ...blockChart,
-    context: ({ input }) => idleExecution(input),
+    context: ({ input }) => idleRun(input),
     options: { maxIterations: limits.CHART_ITERATIONS_MAX }
   })
 }

@@ -6,10 +6,10 @@ import {
   askDecision,
   askTimer,
   type BlockIdentity,
-  idleExecution,
-  rootAsk,
+  idleRun,
+  rootCommand,
   type Sink
-} from './execution.js'
+} from './chart-run.js'
 import {
   askAttempt,
   type LeafAction,
@@ -85,7 +85,7 @@ export function leafSnapshot(value: TableValue, context: LeafContext): LeafSnaps
 }
 
 export function initialLeaf(identity: BlockIdentity): LeafSnapshot {
-  return leafSnapshot('READY', idleExecution(identity))
+  return leafSnapshot('READY', idleRun(identity))
 }
 
 /**
@@ -145,7 +145,7 @@ class ScopeSink implements Sink {
 
   report(report: Parameters<Sink['report']>[0]): void {
     const parent = this.#scope.self._parent
-    if (parent === undefined) this.ask(rootAsk(this.#path, report))
+    if (parent === undefined) this.ask(rootCommand(this.#path, report))
     // Deferred, as sendParent is: the parent sees this actor's new snapshot.
     else this.#scope.defer(() => parent.send(report))
   }

@@ -1,12 +1,12 @@
 import type { CompositeEvent } from '../protocol.js'
-import type { RecoveryDecision } from '../retry-policy.js'
-import type { ParentExecution } from './parent.js'
+import type { RetryDecision } from '../retry-policy.js'
+import type { ParentRun } from './parent.js'
 
 /** Guards that composites and plans share, by the names of both charts. */
-export function parentGuards<Context extends ParentExecution>(questions: {
-  decision(context: Context, event: CompositeEvent): RecoveryDecision
+export function parentGuards<Context extends ParentRun>(questions: {
+  decision(context: Context, event: CompositeEvent): RetryDecision
 }) {
-  const decides = (kind: RecoveryDecision['kind']) => (context: Context, event: CompositeEvent) =>
+  const decides = (kind: RetryDecision['kind']) => (context: Context, event: CompositeEvent) =>
     questions.decision(context, event).kind === kind
   const chooses = (action: 'retry' | 'patch' | 'skip') => (_: Context, event: CompositeEvent) =>
     event.type === 'decision.made' && event.action === action

@@ -8,14 +8,14 @@ import {
 import type { ChartNode } from '../../../machines/composite.js'
 import { present } from '../../core/index.js'
 import {
-  type Ask,
   type BlockReport,
   type CompositeEvent,
+  type PumpCommand,
   pumpOf,
   type SideEffectClass
 } from '../protocol.js'
-import { type BlockIdentity, rootAsk, type Sink } from './execution.js'
-import { askParentAgain, type ParentExecution } from './parent.js'
+import { type BlockIdentity, rootCommand, type Sink } from './chart-run.js'
+import { askParentAgain, type ParentRun } from './parent.js'
 import {
   keyOfValue,
   stepTable,
@@ -31,7 +31,7 @@ import {
  * Owns: its children, one per node, made when first needed and kept until it stops (D8).
  * - D6: contexts are kept as they are; XState would look for actor references inside payloads.
  */
-export interface ParentSnapshot<Context extends ParentExecution> {
+export interface ParentSnapshot<Context extends ParentRun> {
   readonly status: 'active'
   readonly output: undefined
   readonly error: undefined
@@ -43,25 +43,21 @@ export interface ParentSnapshot<Context extends ParentExecution> {
 
 type Children = Record<string, AnyActorRef>
 
-export interface ParentLogic<Context extends ParentExecution>
+export interface ParentLogic<Context extends ParentRun>
   extends ActorLogic<ParentSnapshot<Context>, CompositeEvent, BlockIdentity> {
   /** The table alone, for the pure fold: no actor, no scope. */
   readonly steps: ParentSteps<Context>
 }
 
-export interface ParentSteps<Context extends ParentExecution> {
+export interface ParentSteps<Context extends ParentRun> {
   /** What the child of a node is made from. */
-  child(name: string): ChildPlace | undefined
+  child(name: string): ChildTemplate | undefined
   initial(identity: BlockIdentity): ParentStep<Context>
   /** One macrostep; the same step when the event means nothing in this state. */
   step(from: ParentStep<Context>, event: CompositeEvent, sink: ParentSink): ParentStep<Context>
 }
 
-export type ParentStep<Context extends ParentExecution> = TableStep<
-  Context,
-  CompositeEvent,
-  ParentSink
->
+export type ParentStep<Context extends ParentRun> = TableStep<Context, CompositeEvent, ParentSink>
 
 /** Blocks with children also send to them. */
 export interface ParentSink extends Sink {
@@ -69,7 +65,7 @@ export interface ParentSink extends Sink {
 }
 
 /** What a child is made from. */
-export interface ChildPlace {
+export interface ChildTemplate {
   readonly name: string
   readonly block: string
   readonly sideEffects: SideEffectClass
@@ -78,18 +74,18 @@ export interface ChildPlace {
 }
 
 /** One kind of parent: its chart, its functions, and where its children come from. */
-export interface ParentParts<Context extends ParentExecution, Params extends object> {
+export interface ParentParts<Context extends ParentRun, Params extends object> {
   readonly config: ChartNode
   readonly functions: TableFunctions<Context, CompositeEvent, Params, ParentSink>
   /** Logic of the children by `src` name. */
   readonly children: Readonly<Record<string, AnyActorLogic>>
-  child(name: string): ChildPlace | undefined
+  child(name: string): ChildTemplate | undefined
   idle(identity: BlockIdentity): Context
 }
 
-type Parts = Pick<ParentParts<ParentExecution, object>, 'child' | 'children'>
+type Parts = Pick<ParentParts<ParentRun, object>, 'child' | 'children'>
 
-export function parentLogic<Context extends ParentExecution, Params extends object>(
+export function parentLogic<Context extends ParentRun, Params extends object>(
   parts: ParentParts<Context, Params>
 ): ParentLogic<Context> {
   const table = tableOf<Context, CompositeEvent, Params, ParentSink>(parts.config, parts.functions)
@@ -159,7 +155,7 @@ function isIdleLeaf(child: AnyActorRef): boolean {
   return child.src === 'leaf' && child.getSnapshot().value === 'READY'
 }
 
-function snapshotOf<Context extends ParentExecution>(
+function snapshotOf<Context extends ParentRun>(
   value: TableValue,
   context: Context,
   children: Children
@@ -177,7 +173,7 @@ function isSystemEvent(event: SystemEvent): boolean {
   return event.type.startsWith('xstate.')
 }
 
-function handleSystemEvent<Context extends ParentExecution>(
+function handleSystemEvent<Context extends ParentRun>(
   snapshot: ParentSnapshot<Context>,
   event: SystemEvent,
   scope: Scope<Context>
@@ -190,9 +186,9 @@ function handleSystemEvent<Context extends ParentExecution>(
   return snapshot
 }
 
-type Scope<Context extends ParentExecution> = ActorScope<ParentSnapshot<Context>, CompositeEvent>
+type Scope<Context extends ParentRun> = ActorScope<ParentSnapshot<Context>, CompositeEvent>
 
-class ScopeSink<Context extends ParentExecution> implements ParentSink {
+class ScopeSink<Context extends ParentRun> implements ParentSink {
   readonly #parts: Parts
   readonly #children: Children
   readonly #identity: BlockIdentity
@@ -205,13 +201,13 @@ class ScopeSink<Context extends ParentExecution> implements ParentSink {
     this.#scope = scope
   }
 
-  ask(ask: Ask): void {
+  ask(ask: PumpCommand): void {
     pumpOf(this.#scope.system)?.ask(ask, this.#scope.self)
   }
 
   report(report: BlockReport): void {
     const parent = this.#scope.self._parent
-    if (parent === undefined) this.ask(rootAsk(this.#identity.path, report))
+    if (parent === undefined) this.ask(rootCommand(this.#identity.path, report))
     else this.#scope.defer(() => parent.send(report))
   }
 
@@ -235,7 +231,7 @@ class ScopeSink<Context extends ParentExecution> implements ParentSink {
 /** Who a child is, by its parent and its place there. */
 export function childIdentity(
   parent: BlockIdentity,
-  { name, block, sideEffects }: Omit<ChildPlace, 'src'>
+  { name, block, sideEffects }: Omit<ChildTemplate, 'src'>
 ): BlockIdentity {
   return { path: `${parent.path}/${name}`, node: name, block, sideEffects }
 }

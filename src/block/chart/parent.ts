@@ -1,26 +1,26 @@
 import type { CompositeEvent, Response } from '../protocol.js'
-import { decideRecovery, type RecoveryDecision, type Repair } from '../retry-policy.js'
+import { decideRetry, type Repair, type RetryDecision } from '../retry-policy.js'
 import {
   askDecision,
   askTimer,
+  type ChartRun,
   classOf,
-  type Execution,
   heldFailure,
   type Sink
-} from './execution.js'
+} from './chart-run.js'
 
-/** What composites and plans have in common: a scope of their own, and decisions on failures. */
+/** What composites and plans have in common: an overlay of their own, and decisions on failures. */
 
-export interface ParentExecution extends Execution {
-  /** What a scope is to commit. */
+export interface ParentRun extends ChartRun {
+  /** What an overlay is to commit. */
   readonly held: Response | null
-  /** When the scope's commit or abort was asked for: asked again alike after a restart. */
+  /** When the overlay's commit or abort was asked for: asked again alike after a restart. */
   readonly scopeAt: number
 }
 
 /** Commits or drops the overlay of an atomic parent; asked again after a restore. */
-export function askScope(
-  context: ParentExecution,
+export function askOverlay(
+  context: ParentRun,
   kind: 'scope.commit' | 'scope.abort',
   sink: Sink
 ): void {
@@ -31,7 +31,7 @@ export function askScope(
 }
 
 /** What a restored parent itself waits for; its children ask for themselves. */
-export function askParentAgain(key: string, context: ParentExecution, sink: Sink): void {
+export function askParentAgain(key: string, context: ParentRun, sink: Sink): void {
   switch (key) {
     case 'WAITING.retry':
       askTimer(context, sink)
@@ -40,10 +40,10 @@ export function askParentAgain(key: string, context: ParentExecution, sink: Sink
       askDecision(context, sink)
       return
     case 'BUSY.commit':
-      askScope(context, 'scope.commit', sink)
+      askOverlay(context, 'scope.commit', sink)
       return
     case 'BUSY.abort':
-      askScope(context, 'scope.abort', sink)
+      askOverlay(context, 'scope.abort', sink)
       return
   }
 }
@@ -52,10 +52,10 @@ export function askParentAgain(key: string, context: ParentExecution, sink: Sink
  * What follows a parent's failure (B8), computed once for an event: a guard asks, and then an
  * action. By context too, as the same event may be shown to several.
  */
-export class ParentDecisions<Context extends ParentExecution> {
+export class ParentDecisions<Context extends ParentRun> {
   readonly #known = new WeakMap<
     object,
-    { readonly context: Context; readonly decision: RecoveryDecision }
+    { readonly context: Context; readonly decision: RetryDecision }
   >()
   readonly #repair: (name: string) => Repair | undefined
 
@@ -63,7 +63,7 @@ export class ParentDecisions<Context extends ParentExecution> {
     this.#repair = repair
   }
 
-  of(context: Context, event: CompositeEvent): RecoveryDecision {
+  of(context: Context, event: CompositeEvent): RetryDecision {
     const known = this.#known.get(event)
     if (known !== undefined && known.context === context) return known.decision
     const decision = this.#decide(context, event)
@@ -71,11 +71,11 @@ export class ParentDecisions<Context extends ParentExecution> {
     return decision
   }
 
-  #decide(context: Context, event: CompositeEvent): RecoveryDecision {
+  #decide(context: Context, event: CompositeEvent): RetryDecision {
     const response = heldFailure(context)
     const { request, options, attempt, cursor } = context
     if (request === null) return { kind: 'fail', response }
-    return decideRecovery({
+    return decideRetry({
       request,
       response,
       options,

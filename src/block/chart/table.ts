@@ -137,14 +137,14 @@ function referenceOf<Params extends object>(
   return { name: reference.type, params: reference.params as Params }
 }
 
-interface Place {
+interface ChartPosition {
   readonly node: ChartNode
   /** The states around it, innermost first. */
   readonly lineage: readonly ChartNode[]
 }
 
 function placesOf(chart: ChartNode) {
-  const all = new Map<string, Place>()
+  const all = new Map<string, ChartPosition>()
   const byId = new Map<string, string>()
   const visit = (node: ChartNode, key: string, lineage: readonly ChartNode[]) => {
     all.set(key, { node, lineage })

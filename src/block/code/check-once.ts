@@ -9,7 +9,7 @@ import {
 import type { Block } from '../define.js'
 import type { Request } from '../protocol.js'
 import { StateView } from '../run/state-view.js'
-import { executeOnTape, type Reexecuted, type TapeEntry } from './reexecute.js'
+import { executeOnRecordedResults, type Reexecuted, type TapeEntry } from './reexecute.js'
 
 /** What one execution outside any run came to. */
 export interface OnceResult {
@@ -45,7 +45,7 @@ export async function checkOnce(
   const below = new Map(Object.entries(state).map(([key, value]) => [key, canonicalize(value)]))
   const view = new StateView((key) => below.get(key))
   const unitId = hashJson(['once', block.name]) as unknown as UnitId
-  const executed = await executeOnTape(
+  const executed = await executeOnRecordedResults(
     {
       runId: 'once' as RunId,
       unitId,

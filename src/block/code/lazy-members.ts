@@ -7,7 +7,7 @@ interface Source extends SignalSource {
   readonly request: Pick<Request, 'context' | 'metadata'>
 }
 
-/** {@link LazySignal} with what a block is told of its request, made when it is read. */
+/** {@link LazySignal} with what a block sees of its request, made when it is read. */
 export class LazyMembers extends LazySignal {
   static readonly #context: PropertyDescriptor & ThisType<LazyMembers> = {
     enumerable: true,

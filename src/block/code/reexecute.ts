@@ -1,10 +1,10 @@
 import { type Hash, type Json, limits, nextTurn } from '../../core/index.js'
 import type { Finding } from '../finding.js'
-import type { Attribution } from '../kernel.js'
+import type { Attribution } from '../intent-port.js'
 import type { Call } from '../run/calls.js'
 import type { Outcome } from '../run/outcome.js'
-import { Execution } from './execution.js'
-import type { ExecutionInput } from './execution-input.js'
+import { CallRun } from './call-run.js'
+import type { CallRunInput } from './call-run-input.js'
 
 /** A sealed answer, as re-execution gives it; without `requestHash` the request is not compared. */
 export interface TapeEntry {
@@ -29,16 +29,17 @@ export type Reexecuted =
 /**
  * Runs a block's code again with the answers that it got (architecture.md §1): one sealed entry at
  * a time in the recorded order, microtasks drained between, no clock and no IO. A call that the
- * tape does not answer, an entry that no call asks for, and code that waits for something outside
- * `ctx` are findings. `heard` is told each call that the code makes.
+ * recorded results do not answer, an entry that no call asks for, and code that waits for something
+ * outside
+ * `ctx` are findings. `heard` gets each call that the code makes.
  */
-export async function executeOnTape(
-  input: ExecutionInput,
+export async function executeOnRecordedResults(
+  input: CallRunInput,
   tape: readonly TapeEntry[],
   heard: (call: Call) => void = () => undefined
 ): Promise<Reexecuted> {
   let outcome: Outcome | undefined
-  const execution = new Execution(input, {
+  const execution = new CallRun(input, {
     called: heard,
     settled: (settled) => {
       outcome = settled
@@ -63,7 +64,7 @@ export async function executeOnTape(
   return attribution === undefined ? settled : { ...settled, attribution }
 }
 
-function answer(execution: Execution, entry: TapeEntry): Finding | undefined {
+function answer(execution: CallRun, entry: TapeEntry): Finding | undefined {
   const call = execution.outstanding.get(entry.seq)
   const field = `sealed.${entry.seq}`
   if (call === undefined) {
@@ -81,7 +82,7 @@ function answer(execution: Execution, entry: TapeEntry): Finding | undefined {
 }
 
 /** Lets the code run as far as it gets by itself; most code needs no turn of the event loop. */
-async function patience(execution: Execution): Promise<void> {
+async function patience(execution: CallRun): Promise<void> {
   for (let tick = 0; tick < limits.PUMP_PATIENCE_TICKS; tick += 1) {
     await undefined
     if (execution.isOver) return
@@ -90,7 +91,7 @@ async function patience(execution: Execution): Promise<void> {
   await execution.settledElsewhere()
 }
 
-function stalled(execution: Execution): Finding {
+function stalled(execution: CallRun): Finding {
   const [call] = execution.outstanding.values()
   if (call === undefined) {
     return {
@@ -106,7 +107,7 @@ function stalled(execution: Execution): Finding {
   }
 }
 
-function diverged(execution: Execution, finding: Finding): Reexecuted {
+function diverged(execution: CallRun, finding: Finding): Reexecuted {
   execution.abandon()
   return { kind: 'diverged', finding }
 }

@@ -16,7 +16,7 @@ export interface CompiledRootLeaf extends CompiledLeaf {
   readonly library: LeafLibrary
 }
 
-// A lone leaf has no recovery of its own: whoever started it tries again under another id.
+// A single-step run has no recovery of its own: its caller tries again under another id.
 const library: LeafLibrary = { repair: () => undefined }
 const configHash = hashJson(blockChart)
 const logic = leafLogic(library)
@@ -53,7 +53,7 @@ export function leafRootOf(options: {
       leafTable: () => leafTable(library),
       input: { path: ROOT_PATH, node: ROOT_PATH, block: block.name, sideEffects },
       isUnit: true,
-      loneBlock: block.name,
+      singleStepBlock: block.name,
       isPrivate: false,
       hasAlternatives: () => false,
       classes: () => undefined,

@@ -1,5 +1,5 @@
 import type { Clock } from '../../core/index.js'
-import type { Fact } from './facts.js'
+import type { PumpEvent } from './facts.js'
 
 /**
  * The timers of one run on the clock. A timer that has fired is a fact for the pump, like any
@@ -11,16 +11,16 @@ import type { Fact } from './facts.js'
  */
 export class Alarms {
   readonly #clock: Clock
-  readonly #post: (fact: Fact) => void
+  readonly #post: (fact: PumpEvent) => void
   #timers: Map<string, () => void> | undefined
 
-  constructor(clock: Clock, post: (fact: Fact) => void) {
+  constructor(clock: Clock, post: (fact: PumpEvent) => void) {
     this.#clock = clock
     this.#post = post
   }
 
   /** Posts the fact when it is due, under a key. */
-  arm(key: string, due: number, fact: Fact): void {
+  arm(key: string, due: number, fact: PumpEvent): void {
     this.disarm(key)
     this.#timers ??= new Map()
     this.#timers.set(

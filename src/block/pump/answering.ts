@@ -3,11 +3,11 @@ import { decide, type Given } from '../run/decide.js'
 import type { RunFact } from '../run/facts.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'
 import type { Attempt } from './attempt.js'
-import type { RunBook } from './book.js'
 import type { Commits, CommitsPort } from './commits.js'
-import type { Fact } from './facts.js'
+import type { PumpEvent } from './facts.js'
 import type { PumpHost } from './host.js'
 import { told } from './inbox.js'
+import type { JournalWriter } from './journal-writer.js'
 
 /**
  * Takes the facts that are not the end of an attempt's code: records what they come to, and lets
@@ -21,10 +21,10 @@ export class Answering {
   constructor(pump: CommitsPort, commits: Commits) {
     this.#pump = pump
     this.#commits = commits
-    this.#given = givenOf(pump.book, pump.host)
+    this.#given = givenOf(pump.writer, pump.host)
   }
 
-  async answer(fact: Exclude<Fact, { readonly kind: 'outcome' }>): Promise<void> {
+  async answer(fact: Exclude<PumpEvent, { readonly kind: 'outcome' }>): Promise<void> {
     switch (fact.kind) {
       case 'stale': {
         const { attempt, reruns } = fact
@@ -35,7 +35,7 @@ export class Answering {
       case 'cancel':
         return told(fact, async () => {
           await this.#act(fact)
-          await this.#pump.book.durable()
+          await this.#pump.writer.durable()
           return true
         })
       case 'message':
@@ -51,7 +51,7 @@ export class Answering {
     }
   }
 
-  /** Records what a fact comes to; code that is given a result runs before anything else does. */
+  /** Records the entries of a fact; code that is given a result runs before anything else does. */
   async #act(fact: RunFact): Promise<void> {
     for (const draft of decide(this.#pump.state, fact, this.#given)) {
       this.#pump.record(draft)
@@ -68,7 +68,7 @@ export class Answering {
   }
 
   async #message(message: WaitMessage): Promise<MessageOutcome> {
-    const { state, book } = this.#pump
+    const { state, writer } = this.#pump
     const { token, action } = message
     const refusal = state.waits.refusal(message)
     const wait = state.waits.get(token)
@@ -76,7 +76,7 @@ export class Answering {
     // Code that another state has led past its wait needs no answer any more.
     if (refusal !== undefined || wait === undefined || attempt?.isPast(wait) === true) {
       // A refusal tells too that something has happened to the wait (D2).
-      await book.durable()
+      await writer.durable()
       return refusal ?? { accepted: false, reason: 'unknown_token' }
     }
     await this.#act({ kind: 'message', message })
@@ -86,16 +86,16 @@ export class Answering {
       this.#pump.leaves.calling.send(attempt, call, true)
     const { path } = wait
     this.#pump.emit({ type: 'answered', runId: state.runId, at: state.at, path, token, action })
-    await book.durable()
+    await writer.durable()
     return { accepted: true }
   }
 }
 
-function givenOf(book: RunBook, host: PumpHost): Given {
+function givenOf(writer: JournalWriter, host: PumpHost): Given {
   const { journal } = host
   return {
     get at() {
-      return book.now()
+      return writer.now()
     },
     seal: (unitId, seq, bodyText) => journal.seal(unitId, seq, bodyText),
     compensation: (effect) => host.provider(effect)?.compensate

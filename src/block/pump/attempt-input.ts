@@ -1,13 +1,13 @@
 import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
-import type { ExecutionInput, KernelInput } from '../code/execution-input.js'
+import type { CallRunInput, IntentInput } from '../code/call-run-input.js'
 import type { Block } from '../define.js'
-import type { AttemptAsk, Request } from '../protocol.js'
+import type { AttemptCommand, Request } from '../protocol.js'
 import type { StateView } from '../run/state-view.js'
 import { putOff } from '../task-blocks.js'
 
 /** An attempt, as its code needs it. */
-interface AttemptOfCode extends Pick<ExecutionInput, 'unitId' | 'at' | 'block' | 'view'> {
-  readonly ask: AttemptAsk
+interface AttemptOfCode extends Pick<CallRunInput, 'unitId' | 'at' | 'block' | 'view'> {
+  readonly ask: AttemptCommand
   readonly seed: { readonly value: Hash }
   readonly signal: AbortSignal
 }
@@ -16,7 +16,7 @@ interface AttemptOfCode extends Pick<ExecutionInput, 'unitId' | 'at' | 'block' |
  * What an attempt gives to one execution of its code. Signal and seed are made when the code asks
  * for them: most code never does, and inside an atomic composite no receipt names the seed.
  */
-export class AttemptInput implements ExecutionInput {
+export class AttemptInput implements CallRunInput {
   readonly runId: RunId
   readonly unitId: UnitId
   readonly path: ActorPath
@@ -25,12 +25,12 @@ export class AttemptInput implements ExecutionInput {
   readonly block: Block
   readonly payload: Json
   readonly view: StateView
-  declare readonly kernel?: KernelInput
+  declare readonly kernel?: IntentInput
   readonly #of: Pick<AttemptOfCode, 'ask' | 'seed' | 'signal'>
 
   constructor(
     attempt: AttemptOfCode,
-    { runId, payload, kernel }: Pick<ExecutionInput, 'runId' | 'payload' | 'kernel'>
+    { runId, payload, kernel }: Pick<CallRunInput, 'runId' | 'payload' | 'kernel'>
   ) {
     const { ask, block } = attempt
     this.runId = runId

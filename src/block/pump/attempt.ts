@@ -8,29 +8,29 @@ import {
   TallyError,
   type UnitId
 } from '../../core/index.js'
-import { Execution } from '../code/execution.js'
-import type { ExecutionPort, KernelInput } from '../code/execution-input.js'
+import { CallRun } from '../code/call-run.js'
+import type { CallRunPort, IntentInput } from '../code/call-run-input.js'
 import type { Block } from '../define.js'
+import type { Attribution } from '../intent-port.js'
 import type { SealedReference } from '../journal.js'
-import type { Attribution } from '../kernel.js'
-import type { AttemptAsk } from '../protocol.js'
+import type { AttemptCommand } from '../protocol.js'
 import { builtInEffects, type Call, type EffectRequest } from '../run/calls.js'
 import type { Sealed, WaitBegun } from '../run/entries.js'
-import type { TapeAnswer } from '../run/folded-answers.js'
+import type { RecordedResult } from '../run/folded-answers.js'
 import type { Literals } from '../run/literals.js'
 import type { Outcome } from '../run/outcome.js'
 import { Past } from '../run/past.js'
+import type { RecordedResults } from '../run/recorded-results.js'
 import type { OpenAttempt } from '../run/run-state.js'
 import { StateView } from '../run/state-view.js'
-import type { Tape } from '../run/tape.js'
 import { seedOf } from '../run/unit-ids.js'
 import { type Confirmation, confirmationOf } from '../run/waits.js'
 import { AttemptInput } from './attempt-input.js'
-import type { EarlyExecution } from './early.js'
+import type { EarlyCallRun } from './early.js'
 
 /** What an attempt hands to its pump. */
 export interface AttemptPort {
-  /** A call that no tape answers: the pump decides what becomes of it. */
+  /** A call without a recorded result: the pump decides what becomes of it. */
   called(attempt: Attempt, call: Call): void
   settled(attempt: Attempt, outcome: Outcome): void
   log(attempt: Attempt, message: string, data: Json): void
@@ -42,7 +42,7 @@ export interface AttemptPort {
 
 export interface AttemptOptions {
   readonly runId: RunId
-  readonly ask: AttemptAsk
+  readonly ask: AttemptCommand
   readonly block: Block
   /** Frozen time, milliseconds. */
   readonly at: number
@@ -63,18 +63,18 @@ export interface AttemptOptions {
   /** Hash of a body as it was sealed, from its canonical text. */
   readonly seal: (seq: number, bodyText: string) => Hash
   /** Its first execution, when it has begun already. */
-  readonly early?: EarlyExecution | undefined
+  readonly early?: EarlyCallRun | undefined
 }
 
 /**
- * One attempt of a leaf: its execution, and the tape of what was sealed for it.
+ * One attempt of a leaf: its execution, and the recorded results of what was sealed for it.
  *
- * Owns: the tape, the calls, the view of state. Does not own: the journal and the decisions of the
- * pump. While the tape lasts it answers the code from it, in the recorded order, and reports
+ * Owns: the recorded results, the calls, the view of state. Does not own: the journal and the
+ * decisions of the pump. While these last it answers the code from them, in order, and reports
  * nothing.
  */
 export class Attempt implements OpenAttempt {
-  readonly ask: AttemptAsk
+  readonly ask: AttemptCommand
   readonly at: number
   readonly block: Block
   readonly unitId: UnitId
@@ -82,15 +82,15 @@ export class Attempt implements OpenAttempt {
   past: Past
   #waits: Map<number, WaitBegun> | undefined
   readonly #options: AttemptOptions
-  /** Listings on the tape that have to be asked for again, because keys may have changed. */
+  /** Recorded listings to be asked for again, because keys may have changed. */
   #stale: Set<number> | undefined
-  /** Calls that the pump has been given, of those that are open while the tape lasts. */
+  /** Open calls that the pump has been given while recorded results remain. */
   #called: WeakSet<Call> | undefined
-  /** Tape entries that this execution has been given. */
+  /** Recorded results that this execution has been given. */
   #given = 0
-  #execution: Execution | undefined
+  #execution: CallRun | undefined
   #view: StateView
-  /** Made when somebody asks for the signal: most code never does. */
+  /** Made when the code asks for the signal: most code never does. */
   #aborts: AbortController | undefined
   #isAbandoned = false
   #payloadText: string | undefined
@@ -120,13 +120,13 @@ export class Attempt implements OpenAttempt {
   }
 
   /** What was sealed for this attempt, in delivery order. */
-  get tape(): Tape {
-    return this.past.tape
+  get recorded(): RecordedResults {
+    return this.past.recorded
   }
 
   /** Whether the code, run again, is given answers that the journal has to give back. */
   get needsJournal(): boolean {
-    return this.past.answers > 0 && this.tape.lost > 0
+    return this.past.answers > 0 && this.recorded.lost > 0
   }
 
   get view(): StateView {
@@ -151,7 +151,7 @@ export class Attempt implements OpenAttempt {
     return this.#execution !== undefined
   }
 
-  /** Whether the code is still owed tape entries; nothing live may be delivered to it meanwhile. */
+  /** Whether the code is still owed recorded results: nothing live is delivered meanwhile. */
   get isReplaying(): boolean {
     return this.#isReplaying
   }
@@ -205,25 +205,25 @@ export class Attempt implements OpenAttempt {
     const input = new AttemptInput(this, {
       runId: this.#options.runId,
       payload: this.#copy(),
-      ...(this.block.kernel === undefined ? {} : { kernel: this.#kernelInput() })
+      ...(this.block.kernel === undefined ? {} : { kernel: this.#intentInput() })
     })
-    this.#execution = new Execution(input, this.#executionPort(port))
+    this.#execution = new CallRun(input, this.#executionPort(port))
     this.#execution.start()
   }
 
-  /** Goes on with an execution that began before the run had a pump. */
-  #adopt(early: EarlyExecution, port: AttemptPort): void {
+  /** Continues an execution that began before the run had a pump. */
+  #adopt(early: EarlyCallRun, port: AttemptPort): void {
     this.#view = early.view
     this.#aborts = early.aborts
     this.#execution = early.execution
     early.handOver(this.#executionPort(port), this)
   }
 
-  #executionPort(port: AttemptPort): ExecutionPort {
+  #executionPort(port: AttemptPort): CallRunPort {
     return {
       called: (call) => {
-        const taped = this.past.answers > 0 ? this.tape.find(call.seq) : undefined
-        // What stands in the place of another call is made when the tape is dropped from there on.
+        const taped = this.past.answers > 0 ? this.recorded.find(call.seq) : undefined
+        // A call in the place of another is made when the results from there on are dropped.
         const isSame = taped?.requestHash === call.requestHash
         const isListedAgain = isSame && this.#stale?.has(call.seq) === true
         if (taped !== undefined && !isListedAgain) return
@@ -249,22 +249,22 @@ export class Attempt implements OpenAttempt {
     return literals().copyOf(this.ask.request.payload)
   }
 
-  #kernelInput(): KernelInput {
+  #intentInput(): IntentInput {
     const { principal, current } = this.#options
     const inputText = this.payloadText()
     return { principal, inputText, provider: this.ask.provider, recorded: undefined, current }
   }
 
   /**
-   * Answers the code from the tape, entry by entry, letting it run in between (formats.md §3);
+   * Answers the code from its recorded results, letting it run in between (formats.md §3);
    * `recall` gives the bodies that only the journal has. Stops early at a listing that was asked
-   * for again. Returns the seqs of what the tape has and the code, which reads another state now,
-   * does not ask for (L10); throws `run.diverged` when it read none.
+   * for again. Returns the seqs of results that the code, which reads another state now, does not
+   * ask for (L10); throws `run.diverged` when it read none.
    */
-  async replayTape(recall: (answer: TapeAnswer) => Promise<Json>): Promise<readonly number[]> {
+  async replayAll(recall: (answer: RecordedResult) => Promise<Json>): Promise<readonly number[]> {
     do {
-      for (; this.#given < this.tape.length; this.#given += 1) {
-        const answer = this.tape.at(this.#given)
+      for (; this.#given < this.recorded.length; this.#given += 1) {
+        const answer = this.recorded.at(this.#given)
         if (answer === undefined || answer.seq === 0) continue
         await this.#turn()
         if (this.#execution?.isOver === true || !this.#asksFor(answer)) return this.#left(answer)
@@ -274,7 +274,7 @@ export class Attempt implements OpenAttempt {
       }
       await this.#turn()
       // What was sealed in that turn came too late for the loop.
-    } while (this.#given < this.tape.length)
+    } while (this.#given < this.recorded.length)
     this.#isReplaying = false
     return []
   }
@@ -285,13 +285,13 @@ export class Attempt implements OpenAttempt {
     if (this.isElsewhere) await this.#execution?.settledElsewhere()
   }
 
-  #left(entry: TapeAnswer): readonly number[] {
+  #left(entry: RecordedResult): readonly number[] {
     if (!this.hasReadState) this.#diverged(entry)
     // A call that already stands in the place of a wait ends it when it is answered.
     const isOver = ({ seq }: WaitBegun) =>
       seq !== null && seq > 0 && this.#execution?.outstanding.has(seq) !== true
     const over = [...this.waits.values()].filter(isOver).map(({ seq }) => seq ?? 0)
-    return [...this.tape.seqsFrom(this.#given), ...over]
+    return [...this.recorded.seqsFrom(this.#given), ...over]
   }
 
   /** Whether the code, on the state as it is now, has gone on without the answer to a wait. */
@@ -321,7 +321,7 @@ export class Attempt implements OpenAttempt {
     return this.#view.reads.size > 0 || this.#view.lists.size > 0
   }
 
-  /** Calls of the code that stand where results have left the tape. */
+  /** Calls of the code that stand where recorded results were dropped. */
   dropped(seqs: readonly number[]): readonly Call[] {
     for (const seq of seqs) this.#stale?.delete(seq)
     this.#isReplaying = false
@@ -329,26 +329,26 @@ export class Attempt implements OpenAttempt {
     return inPlace.filter((call) => this.#called?.has(call) !== true)
   }
 
-  /** Hands a result that is on the tape to the code; before the code runs, it stays there. */
+  /** Hands a recorded result to the code; before the code runs, it stays recorded. */
   release(entry: Sealed): void {
     this.#stale?.delete(entry.seq)
     if (this.#isReplaying || entry.seq === 0 || !this.isStarted) return
-    this.#given = this.tape.length
+    this.#given = this.recorded.length
     this.#answer(entry)
   }
 
-  #asksFor({ seq, requestHash }: TapeAnswer): boolean {
+  #asksFor({ seq, requestHash }: RecordedResult): boolean {
     return this.#execution?.outstanding.get(seq)?.requestHash === requestHash
   }
 
-  #answer(answer: TapeAnswer & { readonly body: Json }): void {
+  #answer(answer: RecordedResult & { readonly body: Json }): void {
     if (!this.#asksFor(answer)) this.#diverged(answer)
-    // A copy: what the code does to it must not change the tape.
+    // A copy: what the code does to it must not change what is recorded.
     const body = copyJson(answer.body)
     this.#execution?.outstanding.get(answer.seq)?.answer(answer.ok, body)
   }
 
-  #diverged(entry: TapeAnswer): never {
+  #diverged(entry: RecordedResult): never {
     throw new TallyError('run.diverged', {
       runId: this.#options.runId,
       path: this.ask.path,
@@ -374,10 +374,10 @@ export class Attempt implements OpenAttempt {
     this.listAgain()
   }
 
-  /** Has the code ask again for the keys on its tape: others may have changed them. */
+  /** Has the code ask again for the keys that it read: others may have changed them. */
   listAgain(): void {
     if (this.past.answers === 0) return
-    for (const { effect, seq } of this.tape.whole()) {
+    for (const { effect, seq } of this.recorded.whole()) {
       if (effect !== builtInEffects.list) continue
       this.#stale ??= new Set()
       this.#stale.add(seq)
@@ -385,7 +385,7 @@ export class Attempt implements OpenAttempt {
   }
 
   sealedReferences(): readonly SealedReference[] {
-    return this.past.answers === 0 ? noReferences : this.tape.references(this.#options.seal)
+    return this.past.answers === 0 ? noReferences : this.recorded.references(this.#options.seal)
   }
 
   /** The wait that the node itself asks for before the attempt: call number 0. */

@@ -1,13 +1,13 @@
 import { limits, nextTurn } from '../../core/index.js'
 import { type Call, type EffectRequest, effectKey } from '../run/calls.js'
 import { callWait, requestedDraft } from '../run/decide.js'
-import { keptFact } from '../run/facts.js'
+import { keptEvent } from '../run/facts.js'
 import { contradicted, type Outcome } from '../run/outcome.js'
+import type { Overlay } from '../run/overlay.js'
 import type { Kept, Past } from '../run/past.js'
-import type { Scope } from '../run/scope.js'
 import type { StateView } from '../run/state-view.js'
 import type { Attempt } from './attempt.js'
-import type { Fact } from './facts.js'
+import type { PumpEvent } from './facts.js'
 import type { PumpParts } from './parts.js'
 import { perform } from './performing.js'
 import { KeptBodies } from './recall.js'
@@ -35,9 +35,9 @@ export class Calling {
     return this.#performing
   }
 
-  /** Takes a call that no tape answers. */
+  /** Takes a call without a recorded result. */
   called(attempt: Attempt, call: Call): void {
-    const { isStopping, state, book, inbox } = this.#parts
+    const { isStopping, state, writer, inbox } = this.#parts
     if (isStopping || isWaited(attempt, call)) return
     // Keys are state, which a later attempt reads anew.
     const kept = call.kind === 'list' ? undefined : attempt.past.earlier?.kept(call)
@@ -49,8 +49,8 @@ export class Calling {
         return this.#list(attempt, call, call.prefix)
       case 'sleep':
       case 'wait':
-        this.#parts.record(callWait(state, attempt, call, book.now()))
-        // The code may have asked while nothing else was going on.
+        this.#parts.record(callWait(state, attempt, call, writer.now()))
+        // The code may have asked while nothing else was under way.
         inbox.wake()
     }
   }
@@ -60,16 +60,16 @@ export class Calling {
     const { inbox } = this.#parts
     const { body } = answer
     if (body !== undefined) {
-      inbox.post(keptFact(attempt, { ...answer, body }, call.request))
+      inbox.post(keptEvent(attempt, { ...answer, body }, call.request))
       return
     }
     const place = { path: attempt.ask.path, step: past.step, attempt: past.attempt }
-    const recalled = { place, tape: past.tape }
+    const recalled = { place, tape: past.recorded }
     const bodies = this.#kept.get(past) ?? new KeptBodies(recallPortOf(this.#parts), recalled)
     this.#kept.set(past, bodies)
     this.#whilePerforming(async () => {
       const read = await bodies.body(answer)
-      inbox.post(keptFact(attempt, { ...answer, body: read }, call.request))
+      inbox.post(keptEvent(attempt, { ...answer, body: read }, call.request))
     })
   }
 
@@ -106,7 +106,7 @@ export class Calling {
   }
 
   /** Why an effect is not sent now. */
-  #refused(attempt: Attempt, call: EffectRequest): Fact | undefined {
+  #refused(attempt: Attempt, call: EffectRequest): PumpEvent | undefined {
     const { past } = attempt
     const contradiction = past.contradiction(call.seq, call.requestHash)
     if (contradiction !== undefined) {
@@ -114,17 +114,17 @@ export class Calling {
     }
     if (call.sideEffects === 'none') return undefined
     if (this.#isStale(attempt)) return { kind: 'stale', attempt, reruns: attempt.reruns }
-    const scope = this.#parts.state.scopeAround(attempt.ask.path)
-    if (scope === undefined || past.isRequested(call.seq)) return undefined
-    const outcome = this.#refusedInScope(attempt, call, scope)
+    const overlay = this.#parts.state.overlayAround(attempt.ask.path)
+    if (overlay === undefined || past.isRequested(call.seq)) return undefined
+    const outcome = this.#refusedInScope(attempt, call, overlay)
     return outcome === undefined ? undefined : { kind: 'outcome', attempt, outcome }
   }
 
-  /** Inside an overlay nothing may undo it, or what it rests on has changed (C4, L10). */
+  /** Inside an overlay nothing may undo it, or what it depends on has changed (C4, L10). */
   #refusedInScope(
     { block }: Attempt,
     { effect }: EffectRequest,
-    { outermost: { view } }: Scope
+    { outermost: { view } }: Overlay
   ): Outcome | undefined {
     const { host } = this.#parts
     const details = { effect }
@@ -142,20 +142,20 @@ export class Calling {
     return true
   }
 
-  /** Records the request of a write, and keeps others from changing what it rests on (L10). */
+  /** Records the request of a write, and keeps others from changing what it depends on (L10). */
   #request(attempt: Attempt, call: EffectRequest): void {
-    const { host, state, book } = this.#parts
-    this.#parts.record(requestedDraft(state, attempt, call, book.now()))
-    const scope = state.scopeAround(attempt.ask.path)
-    const unit = scope === undefined ? attempt : state
-    const { view } = scope === undefined ? attempt : scope.outermost
+    const { host, state, writer } = this.#parts
+    this.#parts.record(requestedDraft(state, attempt, call, writer.now()))
+    const overlay = state.overlayAround(attempt.ask.path)
+    const unit = overlay === undefined ? attempt : state
+    const { view } = overlay === undefined ? attempt : overlay.outermost
     host.gate.reserve(unit, view.reads.keys(), view.lists.keys())
   }
 
   /** Resolves when an effect may be performed. */
   #readyFor({ sideEffects, durable }: EffectRequest): Promise<void> {
-    const { host, book } = this.#parts
-    if (sideEffects !== 'none' || durable || host.durability === 'step') return book.durable()
+    const { host, writer } = this.#parts
+    if (sideEffects !== 'none' || durable || host.durability === 'step') return writer.durable()
     this.#flushBehind()
     return READY
   }
@@ -171,7 +171,7 @@ export class Calling {
       this.#isFlushPlanned = false
       if (this.#performing === 0 || this.#parts.isStopping) return
       // A failed write poisons the ledger, and whatever waits for this run hears of it there.
-      this.#parts.book.durable().catch(() => undefined)
+      this.#parts.writer.durable().catch(() => undefined)
     })
   }
 
@@ -179,16 +179,16 @@ export class Calling {
   #isStale(attempt: Attempt): boolean {
     if (attempt.past.hasSent() || this.#performing > 0) return false
     if (attempt.reruns > limits.CONFLICT_RERUNS_MAX) return false
-    if (this.#parts.state.scopeAround(attempt.ask.path) !== undefined) return false
+    if (this.#parts.state.overlayAround(attempt.ask.path) !== undefined) return false
     return !this.#isCurrent(attempt.view)
   }
 
   #list(attempt: Attempt, call: Call, prefix: string): void {
     const { host, state, inbox } = this.#parts
-    const scope = state.scopeAround(attempt.ask.path)
+    const overlay = state.overlayAround(attempt.ask.path)
     this.#whilePerforming(async () => {
       const keys = await host.journal.list(prefix)
-      const text = JSON.stringify(scope === undefined ? keys : scope.list(prefix, keys))
+      const text = JSON.stringify(overlay === undefined ? keys : overlay.list(prefix, keys))
       inbox.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
     })
   }

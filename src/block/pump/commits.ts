@@ -2,9 +2,9 @@ import { limits } from '../../core/index.js'
 import { failedResponse } from '../protocol.js'
 import { settledDraft } from '../run/decide.js'
 import type { Outcome } from '../run/outcome.js'
-import type { ScopeEndAsk } from '../run/run-state.js'
-import { overlayOf, type Scope } from '../run/scope.js'
-import { abortOf, commitOf, conflictOf, errandsOver } from '../run/scope-ends.js'
+import { type Overlay, overlayOf } from '../run/overlay.js'
+import { abortOf, commitOf, conflictOf, tasksOver } from '../run/overlay-ends.js'
+import type { OverlayEndCommand } from '../run/run-state.js'
 import { type AttemptEnd, attemptEnd } from '../run/settle.js'
 import { leafUnit, type UnitContext, unitContextOf } from '../run/unit.js'
 import type { Attempt } from './attempt.js'
@@ -16,9 +16,9 @@ import type { PumpParts } from './parts.js'
 export interface CommitsPort extends PumpParts {
   readonly leaves: Leaves
   /** Appends the two entries with which a run of one unit ends; false: what it read has changed. */
-  recordLast(...given: Parameters<PumpParts['book']['appendBoth']>): boolean
+  recordLast(...given: Parameters<PumpParts['writer']['appendBoth']>): boolean
   /** Keeps an entry of an overlay until others follow. */
-  gather(...given: Parameters<PumpParts['book']['gather']>): void
+  gather(...given: Parameters<PumpParts['writer']['gather']>): void
   /** The one unit of work of the run is done, and the run with it. */
   end(end: RunEnd): void
 }
@@ -27,7 +27,8 @@ export interface CommitsPort extends PumpParts {
  * The ends of attempts and of overlays, which become units of work: in their turn at the gate, and
  * again when what they have read has changed (L10).
  *
- * Owns: how often the outermost overlay had to run again. Does not own: what an end comes to, which
+ * Owns: how often the outermost overlay had to run again. Does not own: the entries of an end,
+ * which
  * `run/` decides, or the gate.
  */
 export class Commits {
@@ -49,15 +50,15 @@ export class Commits {
     const end = attemptEnd(state, attempt, outcome)
     if (end === undefined) return this.runAgain(attempt)
     if (end.dataText === undefined) return this.#fail(attempt, end)
-    const scope = state.scopeAround(path)
-    if (scope !== undefined) return this.#settleInScope(attempt, end, scope)
+    const overlay = state.overlayAround(path)
+    if (overlay !== undefined) return this.#settleInScope(attempt, end, overlay)
     return host.gate.blocks(attempt, attempt.view.writes.keys())
       ? this.#settleInTurn(attempt, end)
       : this.#commit(attempt, end)
   }
 
   #fail(attempt: Attempt, { response, rests }: Omit<AttemptEnd, 'dataText'>) {
-    const draft = settledDraft(attempt, response, this.#pump.book.now())
+    const draft = settledDraft(attempt, response, this.#pump.writer.now())
     const isWritten = this.#pump.record(draft, rests === undefined ? {} : { rests })
     return isWritten ? undefined : this.runAgain(attempt)
   }
@@ -66,11 +67,11 @@ export class Commits {
   #settleInScope(
     attempt: Attempt,
     { response, dataText = '' }: AttemptEnd,
-    scope: Scope
+    overlay: Overlay
   ): undefined {
-    const { book } = this.#pump
-    scope.know(response.data, dataText)
-    const draft = settledDraft(attempt, response, book.now(), overlayOf(attempt))
+    const { writer } = this.#pump
+    overlay.know(response.data, dataText)
+    const draft = settledDraft(attempt, response, writer.now(), overlayOf(attempt))
     this.#pump.gather(draft, { dataText })
   }
 
@@ -82,9 +83,9 @@ export class Commits {
   }
 
   #commit(attempt: Attempt, { response, dataText = '' }: AttemptEnd): Promise<void> | undefined {
-    const { state, book } = this.#pump
+    const { state, writer } = this.#pump
     const unit = leafUnit(attempt, this.#context(), attempt.payloadText(), dataText)
-    const draft = settledDraft(attempt, response, book.now())
+    const draft = settledDraft(attempt, response, writer.now())
     if (!state.root.isUnit) {
       return this.#pump.record(draft, { unit, dataText }) ? undefined : this.runAgain(attempt)
     }
@@ -106,7 +107,7 @@ export class Commits {
   async runAgain(attempt: Attempt): Promise<void> {
     const { state, host, leaves } = this.#pump
     attempt.rewind()
-    const isAgainstOthers = state.scopeAround(attempt.ask.path) === undefined
+    const isAgainstOthers = state.overlayAround(attempt.ask.path) === undefined
     const isTooOften = isAgainstOthers && attempt.reruns > limits.CONFLICT_RERUNS_MAX
     if (isTooOften && !host.gate.runAlone(attempt)) await host.gate.enter(attempt, [])
     await leaves.run(attempt)
@@ -114,67 +115,68 @@ export class Commits {
 
   /** Ends the overlays that were asked to end; true when there were any. */
   endScopes(): boolean | Promise<boolean> {
-    const { state, book } = this.#pump
-    if (state.scopes.size === 0) return false
-    for (const scope of state.scopes.values()) {
-      if (scope.closing?.errands.isOver !== true) continue
-      const { draft, more } = errandsOver(state, scope, scope.closing, book.now())
+    const { state, writer } = this.#pump
+    if (state.openOverlays.size === 0) return false
+    for (const overlay of state.openOverlays.values()) {
+      if (overlay.closing?.tasks.isOver !== true) continue
+      const { draft, more } = tasksOver(state, overlay, overlay.closing, writer.now())
       return this.#pump.record(draft, more)
     }
-    const asked = [...state.scopeEnds.values()].filter(
-      ({ path }) => state.scopes.get(path)?.closing === undefined
+    const asked = [...state.overlayEnds.values()].filter(
+      ({ path }) => state.openOverlays.get(path)?.closing === undefined
     )
     return asked.length > 0 && this.#endAsked(asked)
   }
 
-  async #endAsked(asks: readonly ScopeEndAsk[]): Promise<true> {
+  async #endAsked(asks: readonly OverlayEndCommand[]): Promise<true> {
     const { state, host } = this.#pump
     for (const ask of asks) {
-      const scope = state.scopes.get(ask.path)
-      if (scope === undefined) continue
-      const isTurn = scope.outer !== undefined || ask.kind === 'scope.abort'
-      if (isTurn || (await host.gate.enter(state, scope.view.writes.keys()))) this.#end(scope, ask)
+      const overlay = state.openOverlays.get(ask.path)
+      if (overlay === undefined) continue
+      const isTurn = overlay.outer !== undefined || ask.kind === 'scope.abort'
+      if (isTurn || (await host.gate.enter(state, overlay.view.writes.keys())))
+        this.#end(overlay, ask)
       // Another unit keeps what it has reserved: nothing has been done, so this one gives up (L10).
-      else this.#giveUp(scope, ask)
+      else this.#giveUp(overlay, ask)
     }
     return true
   }
 
-  #end(scope: Scope, ask: ScopeEndAsk): void {
-    const { state, book } = this.#pump
-    const at = book.now()
+  #end(overlay: Overlay, ask: OverlayEndCommand): void {
+    const { state, writer } = this.#pump
+    const at = writer.now()
     if (ask.kind === 'scope.abort') {
-      const { draft, more } = abortOf(state, scope, ask, at)
+      const { draft, more } = abortOf(state, overlay, ask, at)
       this.#pump.record(draft, more)
       return
     }
-    const commit = commitOf(scope, ask, { state, at, context: this.#context() })
+    const commit = commitOf(overlay, ask, { state, at, context: this.#context() })
     if (commit === undefined || !this.#pump.record(commit.draft, commit.more)) {
-      this.#conflicted(scope, ask)
+      this.#conflicted(overlay, ask)
     }
   }
 
   /** What it has read has changed: it runs again, unless it has acted outside (L10). */
-  #conflicted(scope: Scope, ask: ScopeEndAsk): void {
-    const { state, host, book } = this.#pump
-    // What was done outside rests on what was read: it cannot simply be done again.
-    if (scope.outside.hasActed) return this.#giveUp(scope, ask)
-    if (scope.outer === undefined) {
+  #conflicted(overlay: Overlay, ask: OverlayEndCommand): void {
+    const { state, host, writer } = this.#pump
+    // What was done outside depends on what was read: it cannot simply be done again.
+    if (overlay.outside.hasActed) return this.#giveUp(overlay, ask)
+    if (overlay.outer === undefined) {
       this.#conflicts += 1
       if (this.#conflicts > limits.CONFLICT_RERUNS_MAX) host.gate.runAlone(state)
     }
-    const { draft, more } = conflictOf(ask, book.now())
+    const { draft, more } = conflictOf(ask, writer.now())
     this.#pump.record(draft, more)
   }
 
-  #giveUp(scope: Scope, { path, step, attempt }: ScopeEndAsk): void {
-    const { state, book } = this.#pump
+  #giveUp(overlay: Overlay, { path, step, attempt }: OverlayEndCommand): void {
+    const { state, writer } = this.#pump
     const ask = { path, step, attempt, response: failedResponse('intent_conflict') }
-    const { draft, more } = abortOf(state, scope, ask, book.now())
+    const { draft, more } = abortOf(state, overlay, ask, writer.now())
     this.#pump.record(draft, more)
   }
 
-  /** Lets others go on: the outermost overlay is over. */
+  /** Releases others: the outermost overlay is over. */
   release(): void {
     this.#conflicts = 0
     this.#pump.host.gate.release(this.#pump.state)

@@ -1,6 +1,6 @@
 import type { PlanTurn } from '../protocol.js'
 import type { Attempt } from './attempt.js'
-import type { Fact, OutcomeFact, PerformedFact } from './facts.js'
+import type { OutcomeEvent, PerformedFact, PumpEvent } from './facts.js'
 import type { Inbox } from './inbox.js'
 
 /**
@@ -10,13 +10,14 @@ import type { Inbox } from './inbox.js'
  * Owns: ends that came too early, and answers that came after an end that was not taken yet. Does
  * not own: attempts, and who may start when, which the plan's chart decides.
  *
- * - C2: an attempt that only waits holds nobody up.
- * - D5: what comes after the end of the code is no answer of its tape, whenever the end is taken.
+ * - C2: an attempt that only waits delays no other.
+ * - D5: what comes after the end of the code is no answer of its recorded results, whenever the end
+ *   is taken.
  * - Finding the next one costs no more for more nodes: only the first of each plan is looked at.
  */
 export class DeclaredOrder {
   #plans: Map<string, OpenTurns> | undefined
-  #held: Map<Attempt, OutcomeFact> | undefined
+  #held: Map<Attempt, OutcomeEvent> | undefined
   #late: PerformedFact[] | undefined
   /** Something has ended since the held ends were last looked through. */
   #hasMoved = false
@@ -41,7 +42,7 @@ export class DeclaredOrder {
   }
 
   /** The next fact that may be taken; ends that have come too early are kept. */
-  take(inbox: Inbox): Fact | undefined {
+  take(inbox: Inbox): PumpEvent | undefined {
     for (;;) {
       const fact = this.#overdue() ?? this.#next({ isIdle: inbox.isEmpty }) ?? inbox.take()
       if (fact?.kind === 'performed' && fact.attempt.hasEnded) {
@@ -58,7 +59,7 @@ export class DeclaredOrder {
     return at < 0 ? undefined : this.#late.splice(at, 1)[0]
   }
 
-  #holds(fact: OutcomeFact): boolean {
+  #holds(fact: OutcomeEvent): boolean {
     if (this.#isFirst(fact.attempt)) return false
     this.#held ??= new Map()
     this.#held.set(fact.attempt, fact)
@@ -69,7 +70,7 @@ export class DeclaredOrder {
    * The next end whose turn has come. While other facts come in, it is looked for only after
    * something has ended; `isIdle` says that nothing else does.
    */
-  #next({ isIdle }: { readonly isIdle: boolean }): OutcomeFact | undefined {
+  #next({ isIdle }: { readonly isIdle: boolean }): OutcomeEvent | undefined {
     const held = this.#held
     if (held === undefined || held.size === 0 || !(this.#hasMoved || isIdle)) return undefined
     for (const turns of this.#plans?.values() ?? []) {
@@ -124,7 +125,7 @@ class OpenTurns {
     if (at >= 0) this.#places.splice(at, 1)
   }
 
-  /** The first place with something that goes on by itself. */
+  /** The first place with something that continues by itself. */
   firstPlace(): number | undefined {
     return this.#places.find((place) =>
       [...this.#at(place)].some((one) => one.firstWait() === undefined)

@@ -1,10 +1,10 @@
 import { TallyError } from '../../core/index.js'
-import type { Ask, AttemptAsk, BlockCommand, Delivery } from '../protocol.js'
-import type { Rewound, ScopeEnded, Sealed, Settled, WaitBegun } from '../run/entries.js'
-import { isErrand } from '../run/overlay-tasks.js'
+import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../protocol.js'
+import type { OverlayEnded, Rewound, Sealed, Settled, WaitBegun } from '../run/entries.js'
+import { Overlay } from '../run/overlay.js'
+import { isOverlayTask } from '../run/overlay-tasks.js'
 import type { Past } from '../run/past.js'
-import type { Driver, ScopeOpenAsk } from '../run/run-state.js'
-import { Scope } from '../run/scope.js'
+import type { Driver, OverlayOpenCommand } from '../run/run-state.js'
 import type { Alarms } from './alarms.js'
 import type { Attempt } from './attempt.js'
 import type { Commits } from './commits.js'
@@ -25,7 +25,7 @@ interface Live {
  * What an entry does to the live things of a run: actors, attempts, overlays and timers. The pump
  * and recovery apply entries with it.
  */
-export class LiveDriver implements Driver<Attempt, Scope> {
+export class LiveDriver implements Driver<Attempt, Overlay> {
   /** False while recorded entries are applied: nothing is decided, sent or told then. */
   isLive = false
   readonly #live: Live
@@ -34,7 +34,7 @@ export class LiveDriver implements Driver<Attempt, Scope> {
     this.#live = live
   }
 
-  attempt(ask: AttemptAsk, at: number, earlier: Past | undefined): Attempt {
+  attempt(ask: AttemptCommand, at: number, earlier: Past | undefined): Attempt {
     const { pump, order } = this.#live
     const attempt = pump.leaves.make(ask, at, earlier)
     if (attempt === undefined) {
@@ -44,21 +44,21 @@ export class LiveDriver implements Driver<Attempt, Scope> {
     return attempt
   }
 
-  scope(ask: ScopeOpenAsk, at: number, outer: Scope | undefined): Scope {
+  overlay(ask: OverlayOpenCommand, at: number, outer: Overlay | undefined): Overlay {
     const { journal } = this.#live.pump.host
     const below =
       outer === undefined ? journal.read.bind(journal) : outer.view.read.bind(outer.view)
-    return new Scope(ask, { at, outer, below })
+    return new Overlay(ask, { at, outer, below })
   }
 
   deliver(path: string, event: BlockCommand | Delivery): void {
     const { pump, actors } = this.#live
     if (event.type === 'block.execute' || event.type === 'block.cancel') actors.command(event)
-    else if (isErrand(path)) pump.state.errandsAt(path)?.deliver(event)
+    else if (isOverlayTask(path)) pump.state.tasksAt(path)?.deliver(event)
     else actors.deliver(path, event)
   }
 
-  ask(ask: Ask): void {
+  ask(ask: PumpCommand): void {
     this.#live.actors.post(ask)
   }
 
@@ -83,12 +83,16 @@ export class LiveDriver implements Driver<Attempt, Scope> {
     this.#live.pump.leaves.rewound(attempt, entry)
   }
 
-  settled(attempt: Attempt, { overlay, response }: Settled, scope: Scope | undefined): void {
-    if (scope === undefined || overlay === undefined) return
+  settled(
+    attempt: Attempt,
+    { overlay, response }: Settled,
+    openOverlay: Overlay | undefined
+  ): void {
+    if (openOverlay === undefined || overlay === undefined) return
     const { journal } = this.#live.pump.host
-    if (attempt.isStarted) scope.absorb(attempt.view)
-    else scope.restore(overlay, (key) => journal.read(key))
-    scope.collect(attempt, response)
+    if (attempt.isStarted) openOverlay.absorb(attempt.view)
+    else openOverlay.restore(overlay, (key) => journal.read(key))
+    openOverlay.collect(attempt, response)
   }
 
   closed(attempt: Attempt): void {
@@ -96,10 +100,10 @@ export class LiveDriver implements Driver<Attempt, Scope> {
     this.#live.pump.leaves.close(attempt)
   }
 
-  ended(scope: Scope, outer: Scope | undefined, { outcome }: ScopeEnded): void {
+  ended(openOverlay: Overlay, outer: Overlay | undefined, { outcome }: OverlayEnded): void {
     const { pump, commits } = this.#live
     if (outer !== undefined) {
-      if (outcome === 'committed') outer.join(scope)
+      if (outcome === 'committed') outer.join(openOverlay)
       return
     }
     // After a conflict it runs again, unless the run is cancelled.

@@ -1,6 +1,6 @@
 import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
-import { Execution } from '../code/execution.js'
-import type { ExecutionInput, ExecutionPort, KernelInput } from '../code/execution-input.js'
+import { CallRun } from '../code/call-run.js'
+import type { CallRunInput, CallRunPort, IntentInput } from '../code/call-run-input.js'
 import type { SignalSource } from '../code/lazy-signal.js'
 import type { Block } from '../define.js'
 import type { Request } from '../protocol.js'
@@ -9,12 +9,12 @@ import type { Outcome } from '../run/outcome.js'
 import type { StateView } from '../run/state-view.js'
 
 /**
- * The first execution of a lone leaf, begun before its run has a pump: code that ends at once needs
- * none, and any other goes on in the pump as if it had begun there.
+ * The first execution of a single-step run, begun before its run has a pump: code that ends at once
+ * needs none, and any other continues in the pump as if it had begun there.
  *
  * Owns: what the code has said until a pump hears it. Does not own: what becomes of it.
  */
-export class EarlyExecution implements ExecutionInput, ExecutionPort {
+export class EarlyCallRun implements CallRunInput, CallRunPort {
   readonly runId: RunId
   readonly unitId: UnitId
   readonly path: ActorPath
@@ -24,18 +24,18 @@ export class EarlyExecution implements ExecutionInput, ExecutionPort {
   readonly block: Block
   readonly payload: Json
   readonly view: StateView
-  readonly kernel: KernelInput
+  readonly kernel: IntentInput
   readonly makeRequest: () => Request
-  readonly execution: Execution
+  readonly execution: CallRun
   #outcome: Outcome | undefined
-  #said: ((port: ExecutionPort) => void)[] | undefined
-  #port: ExecutionPort | undefined
+  #said: ((port: CallRunPort) => void)[] | undefined
+  #port: CallRunPort | undefined
   #aborts: AbortController | undefined
   #signals: SignalSource | undefined
 
   constructor(
     input: Pick<
-      EarlyExecution,
+      EarlyCallRun,
       | 'runId'
       | 'unitId'
       | 'path'
@@ -58,7 +58,7 @@ export class EarlyExecution implements ExecutionInput, ExecutionPort {
     this.view = input.view
     this.kernel = input.kernel
     this.makeRequest = input.makeRequest
-    this.execution = new Execution(this, this)
+    this.execution = new CallRun(this, this)
   }
 
   /** Most code never asks for it, and its ids are hashes. */
@@ -93,7 +93,7 @@ export class EarlyExecution implements ExecutionInput, ExecutionPort {
   }
 
   /** Tells a pump's attempt all that was said, and from now on whatever is. */
-  handOver(port: ExecutionPort, signals: SignalSource): void {
+  handOver(port: CallRunPort, signals: SignalSource): void {
     this.#port = port
     this.#signals = signals
     for (const tell of this.#said ?? []) tell(port)
@@ -122,7 +122,7 @@ export class EarlyExecution implements ExecutionInput, ExecutionPort {
     else this.#port.settled(outcome)
   }
 
-  #say(tell: (port: ExecutionPort) => void): void {
+  #say(tell: (port: CallRunPort) => void): void {
     if (this.#port !== undefined) return tell(this.#port)
     this.#said ??= []
     this.#said.push(tell)

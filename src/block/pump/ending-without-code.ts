@@ -1,5 +1,5 @@
 import { assert, type Hash, type Json, type RunId, TallyError } from '../../core/index.js'
-import { cancelledResponse } from '../chart/execution.js'
+import { cancelledResponse } from '../chart/chart-run.js'
 import type { Position } from '../journal.js'
 import type { Response } from '../protocol.js'
 import { cancelEvent } from '../run/cancelling.js'
@@ -8,8 +8,8 @@ import { runEvidence } from '../run/evidence.js'
 import { SentEffects } from '../run/sent-effects.js'
 import { RunTotals } from '../run/totals.js'
 import { bare } from '../run/unit.js'
-import { type RecordedEntry, RunBook } from './book.js'
 import type { PumpHost } from './host.js'
+import { JournalWriter, type RecordedEntry } from './journal-writer.js'
 
 /** How a run ended that nothing drives any more. */
 export interface EndedWithoutCode {
@@ -28,7 +28,7 @@ export interface EndedWithoutCode {
 export class EndingWithoutCode {
   readonly #host: PumpHost
   readonly #totals: RunTotals
-  readonly #book: RunBook
+  readonly #writer: JournalWriter
   readonly #sent = new SentEffects()
   #started: RunStarted | undefined
   #isParked = false
@@ -36,7 +36,7 @@ export class EndingWithoutCode {
   constructor(runId: RunId, host: PumpHost) {
     this.#host = host
     this.#totals = new RunTotals(runId)
-    this.#book = new RunBook(this.#totals, host)
+    this.#writer = new JournalWriter(this.#totals, host)
   }
 
   /** Entries that were taken. */
@@ -47,7 +47,7 @@ export class EndingWithoutCode {
   /** Takes the next entry of the journal. */
   take(recorded: RecordedEntry): void {
     const { entry, receiptHash } = recorded
-    this.#book.recover(recorded)
+    this.#writer.recover(recorded)
     this.#sent.take(entry, receiptHash !== undefined)
     if (entry.k === 'run.started') this.#started = entry
     this.#isParked = entry.k === 'run.waiting'
@@ -58,21 +58,21 @@ export class EndingWithoutCode {
    * not written.
    */
   end(reason: string, by: Json): EndedWithoutCode {
-    const book = this.#book
+    const writer = this.#writer
     const { runId } = this.#totals
     const started = this.#started
     if (started === undefined) throw new TallyError('run.not_found', { runId })
-    book.checkRecovered()
-    const at = book.now()
+    writer.checkRecovered()
+    const at = writer.now()
     const resumed = { k: 'run.resumed', at, status: 'running', waits: [], due: null } as const
-    if (this.#isParked) book.hold(resumed)
-    const asked = book.hold({ k: 'cancel', at, reason, by, withoutCode: true })
+    if (this.#isParked) writer.hold(resumed)
+    const asked = writer.hold({ k: 'cancel', at, reason, by, withoutCode: true })
     const response = bare(cancelledResponse(cancelEvent(asked as CancelAsked, at)))
     const journalHash = this.#totals.journalHash as Hash
     const finished = { k: 'run.finished', at, status: 'cancelled', response, journalHash } as const
     const evidence = runEvidence(started, finished, this.#sent)
-    assert(book.append(finished, { evidence }) !== undefined, 'the end of a run reads nothing')
-    const { position } = book
+    assert(writer.append(finished, { evidence }) !== undefined, 'the end of a run reads nothing')
+    const { position } = writer
     const told = { type: 'run.finished', runId, at, status: 'cancelled', response } as const
     this.#host.emit(told, position)
     return { response, position }

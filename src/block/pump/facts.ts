@@ -12,7 +12,7 @@ export interface Reply<Outcome> {
 }
 
 /** The code of an attempt has ended. */
-export interface OutcomeFact {
+export interface OutcomeEvent {
   readonly kind: 'outcome'
   readonly attempt: Attempt
   readonly outcome: Outcome
@@ -21,8 +21,8 @@ export interface OutcomeFact {
 export type PerformedFact = FactOf<'performed'> & { readonly attempt: Attempt }
 
 /** Something that has happened outside the charts, and waits in the inbox for its turn. */
-export type Fact =
-  | OutcomeFact
+export type PumpEvent =
+  | OutcomeEvent
   | PerformedFact
   /** What it has read changed before it sent anything: it has to run again (L10). */
   | { readonly kind: 'stale'; readonly attempt: Attempt; readonly reruns: number }

@@ -28,7 +28,7 @@ export interface PumpHost {
 }
 
 /**
- * What somebody who watches a run is told, in order. `at` is the run's logical time, milliseconds.
+ * What a reader of a run gets, in order. `at` is the run's logical time, milliseconds.
  */
 export type RunEvent = {
   readonly runId: RunId
@@ -83,7 +83,7 @@ export type RunEvent = {
     }
 )
 
-/** Why a pump stopped. A parked run goes on when a message or a due time takes it up again. */
+/** Why a pump stopped. A message or a due time resumes a parked run. */
 export type RunEnd =
   | {
       readonly kind: 'finished'

@@ -1,13 +1,13 @@
 import type { Json } from '../../core/index.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'
-import type { Fact, Reply } from './facts.js'
+import type { PumpEvent, Reply } from './facts.js'
 
 /**
  * The facts of one run that are not journal entries yet, in the order in which they came, and what
  * people outside have asked of it. At most one fact for each outstanding call (D9).
  */
 export class Inbox {
-  #facts: Fact[] = []
+  #facts: PumpEvent[] = []
   #wake: (() => void) | undefined
   #isOver = false
   #failure: { readonly error: unknown } | undefined
@@ -20,12 +20,12 @@ export class Inbox {
     return this.#failure
   }
 
-  post(fact: Fact): void {
+  post(fact: PumpEvent): void {
     this.#facts.push(fact)
     this.#wake?.()
   }
 
-  take(): Fact | undefined {
+  take(): PumpEvent | undefined {
     return this.#facts.shift()
   }
 
@@ -64,7 +64,7 @@ export class Inbox {
     this.#wake?.()
   }
 
-  /** The run has ended or moved: whoever is still waiting for an answer hears that. */
+  /** The run has ended or moved: callers that still wait for an answer get that. */
   close(): void {
     this.#isOver = true
     for (const fact of this.#facts) {

@@ -13,12 +13,12 @@ import { chainJournal, encodeDone, encodeStarted, encodeSuccess } from '../run/e
 import { type RootBlock, rootRequest } from '../run/root-block.js'
 import { StateView } from '../run/state-view.js'
 import { committed, traced, unitOf } from '../run/unit.js'
-import { loneUnitId, seedOf } from '../run/unit-ids.js'
-import { EarlyExecution } from './early.js'
+import { seedOf, singleStepUnitId } from '../run/unit-ids.js'
+import { EarlyCallRun } from './early.js'
 import type { PumpHost, RunEvent } from './host.js'
 
 /** A run that is one leaf, and is about to begin. */
-export interface LoneRun {
+export interface SingleStepRun {
   readonly runId: RunId
   readonly root: RootBlock
   /** When it begins, milliseconds. */
@@ -33,12 +33,12 @@ export interface LoneRun {
   /** Absent when it is empty. */
   readonly context: JsonObject | undefined
   readonly trace: RunTrace | undefined
-  /** Hands on its events; undefined when nobody hears them. */
+  /** Hands on its events; undefined without a reader. */
   readonly emit: PumpHost['emit'] | undefined
 }
 
-/** How far a lone run got without a pump. */
-export type Straight =
+/** How far a single-step run got without a pump. */
+export type InlineOutcome =
   | {
       readonly kind: 'ended'
       readonly response: Response
@@ -47,15 +47,15 @@ export type Straight =
       /** Up to where the ledger must be durable before anybody may hear of it (D2). */
       readonly position: Position
     }
-  /** Nothing is journaled yet: a pump goes on with it. */
-  | { readonly kind: 'begun'; readonly early: EarlyExecution }
+  /** Nothing is journaled yet: a pump continues it. */
+  | { readonly kind: 'begun'; readonly early: EarlyCallRun }
 
-/** The only unit of work of a lone run: its first step, tried once. */
+/** The only unit of work of a single-step run: its first step, tried once. */
 const place = { path: ROOT_PATH as ActorPath, step: 1, attempt: 1 } as const
 const noCapabilities: readonly string[] = []
 
 /**
- * Runs a lone leaf from its beginning to its end at once, when its code asks for nothing and
+ * Runs a single-step run from its beginning to its end at once, when its code asks for nothing and
  * succeeds: no other work comes between, so it needs no actors, no inbox and no mailbox. What it
  * leaves is byte for byte what a pump would have left: the same three entries, one receipt, one
  * item of the queue. Undefined when its block is not registered.
@@ -63,13 +63,16 @@ const noCapabilities: readonly string[] = []
  * Owns: nothing. L10: what it read cannot change before it is appended; a key that another unit has
  * reserved leaves the end to the pump, which waits.
  */
-export function goStraight(lone: LoneRun, host: Omit<PumpHost, 'emit'>): Straight | undefined {
-  const { runId, root, at, base, principal, inputText, context } = lone
-  const block = root.loneBlock === undefined ? undefined : host.block(root.loneBlock)
+export function runInline(
+  singleStep: SingleStepRun,
+  host: Omit<PumpHost, 'emit'>
+): InlineOutcome | undefined {
+  const { runId, root, at, base, principal, inputText, context } = singleStep
+  const block = root.singleStepBlock === undefined ? undefined : host.block(root.singleStepBlock)
   if (block === undefined) return undefined
-  const unitId = loneUnitId(runId)
+  const unitId = singleStepUnitId(runId)
   const current = (key: string) => host.journal.read(key)
-  const early = new EarlyExecution({
+  const early = new EarlyCallRun({
     runId,
     unitId,
     path: place.path,
@@ -83,30 +86,30 @@ export function goStraight(lone: LoneRun, host: Omit<PumpHost, 'emit'>): Straigh
         run: runId,
         input: JSON.parse(inputText) as Json,
         ...(context === undefined ? {} : { context }),
-        ...traced(lone)
+        ...traced(singleStep)
       }),
     kernel: { principal, inputText, provider: null, recorded: undefined, current }
   })
   early.execution.start()
-  return ended(lone, early, host) ?? { kind: 'begun', early }
+  return ended(singleStep, early, host) ?? { kind: 'begun', early }
 }
 
 function ended(
-  lone: LoneRun,
-  early: EarlyExecution,
+  singleStep: SingleStepRun,
+  early: EarlyCallRun,
   host: Omit<PumpHost, 'emit'>
-): Straight | undefined {
+): InlineOutcome | undefined {
   const { outcome, view } = early
   if (outcome?.ok !== true || !early.isSilent) return undefined
   if (host.gate.blocks(early, view.writes.keys())) return undefined
-  const written = append(lone, early, outcome.text, host)
+  const written = append(singleStep, early, outcome.text, host)
   if (written === undefined) return undefined
   const { at, position, receiptHash, dappId } = written
   const data = JSON.parse(outcome.text) as Json
   const response: Response = { success: true, data, metadata: {} }
-  if (lone.emit !== undefined) {
-    for (const event of eventsOf(lone, early, { at, response, receiptHash })) {
-      lone.emit({ ...event, ...traced(lone) }, position)
+  if (singleStep.emit !== undefined) {
+    for (const event of eventsOf(singleStep, early, { at, response, receiptHash })) {
+      singleStep.emit({ ...event, ...traced(singleStep) }, position)
     }
   }
   early.aborts?.abort()
@@ -115,18 +118,18 @@ function ended(
 
 /** All of the run as one item; undefined when something that it read has changed (L10). */
 function append(
-  lone: LoneRun,
-  early: EarlyExecution,
+  singleStep: SingleStepRun,
+  early: EarlyCallRun,
   resultText: string,
   host: Omit<PumpHost, 'emit'>
 ) {
-  const { runId, root, base, principal, principalText, inputText, context, trace } = lone
+  const { runId, root, base, principal, principalText, inputText, context, trace } = singleStep
   const { execution, seed } = early
   const { attribution, used } = execution
   const run: string = runId
   const { name, definitionHash } = root
   const started = encodeStarted(
-    { at: lone.at, base, definitionHash, inputHash: lone.inputHash, name, run },
+    { at: singleStep.at, base, definitionHash, inputHash: singleStep.inputHash, name, run },
     {
       definition: root.definitionText(),
       input: inputText,
@@ -135,7 +138,7 @@ function append(
       trace: trace === undefined ? undefined : canonicalize(trace)
     }
   )
-  const at = Math.max(lone.at, host.clock.now())
+  const at = Math.max(singleStep.at, host.clock.now())
   const { path, step, attempt } = place
   const by = attribution === undefined ? {} : { provider: attribution.provider }
   const settled = encodeSuccess(
@@ -148,21 +151,29 @@ function append(
     {
       unitId: early.unitId,
       block: early.block,
-      at: lone.at,
+      at: singleStep.at,
       seed: { base, value: seed },
       view: early.view,
       capabilitiesUsed: used.size === 0 ? noCapabilities : [...used].sort(),
       attribution
     },
-    { runId, path, step, attempt, at: lone.at, ...committed({ context }), ...traced(lone) },
+    {
+      runId,
+      path,
+      step,
+      attempt,
+      at: singleStep.at,
+      ...committed({ context }),
+      ...traced(singleStep)
+    },
     { principal, profile: host.profile },
     { payloadText: inputText, resultText, sealed: [] }
   )
   const appended = host.journal.append({
     runId,
     entries: [started, settled, done],
-    news: [
-      { index: 0, kind: 'run.started', number: 0, status: 'running', at: lone.at },
+    runChanges: [
+      { index: 0, kind: 'run.started', number: 0, status: 'running', at: singleStep.at },
       { index: 2, kind: 'run.finished', number: 2, status: 'done', at }
     ],
     mac: host.journal.authenticate(chainJournal(journalHash, done)),
@@ -175,8 +186,8 @@ function append(
 
 /** What a pump would have told, in the same order. */
 function eventsOf(
-  { runId, root, at: begun }: LoneRun,
-  { block, execution }: EarlyExecution,
+  { runId, root, at: begun }: SingleStepRun,
+  { block, execution }: EarlyCallRun,
   {
     at,
     response,

@@ -1,8 +1,8 @@
 import type { Json } from '../../core/index.js'
-import type { AttemptAsk } from '../protocol.js'
+import type { AttemptCommand } from '../protocol.js'
 import { confirmationWait } from '../run/decide.js'
 import type { Rewound } from '../run/entries.js'
-import { keptFact } from '../run/facts.js'
+import { keptEvent } from '../run/facts.js'
 import type { Past } from '../run/past.js'
 import { unitIdOf } from '../run/unit-ids.js'
 import { WrittenPayloads } from '../run/written-payloads.js'
@@ -10,9 +10,9 @@ import { blockOf } from '../task-blocks.js'
 import type { Alarms } from './alarms.js'
 import { Attempt, type AttemptPort } from './attempt.js'
 import { Calling } from './calling.js'
-import type { EarlyExecution } from './early.js'
+import type { EarlyCallRun } from './early.js'
 import type { PumpParts } from './parts.js'
-import { replayTapes } from './replaying.js'
+import { replayRecordedResults } from './replaying.js'
 
 /**
  * Makes the attempts of one run's leaves and runs their code.
@@ -27,14 +27,14 @@ export class Leaves {
   readonly calling: Calling
   readonly #parts: PumpParts
   readonly #alarms: Alarms
-  readonly #early: EarlyExecution | undefined
+  readonly #early: EarlyCallRun | undefined
   readonly #texts: WrittenPayloads
   readonly #port: AttemptPort
   readonly #textOf = (payload: Json): string => this.#texts.of(payload)
   readonly #current = (key: string): string | undefined => this.#parts.host.journal.read(key)
   #syncedUnits = 0
 
-  constructor(parts: PumpParts, alarms: Alarms, early: EarlyExecution | undefined) {
+  constructor(parts: PumpParts, alarms: Alarms, early: EarlyCallRun | undefined) {
     const { inbox } = parts
     this.calling = new Calling(parts)
     this.#parts = parts
@@ -72,12 +72,12 @@ export class Leaves {
   }
 
   /** Makes an attempt without running it; undefined when no such block is registered. */
-  make(ask: AttemptAsk, at: number, earlier: Past | undefined): Attempt | undefined {
+  make(ask: AttemptCommand, at: number, earlier: Past | undefined): Attempt | undefined {
     const { host, state } = this.#parts
     const block = blockOf(ask, (name) => host.block(name))
     if (block === undefined) return undefined
     const unitId = unitIdOf(state.runId, ask.path, ask.step)
-    const view = state.scopeAround(ask.path)?.view
+    const view = state.overlayAround(ask.path)?.view
     return new Attempt({
       runId: state.runId,
       ask,
@@ -121,28 +121,29 @@ export class Leaves {
   }
 
   #sync(): Promise<void> {
-    const { state, book } = this.#parts
+    const { state, writer } = this.#parts
     this.#syncedUnits = state.receipts.size
-    return book.durable()
+    return writer.durable()
   }
 
   /**
    * Runs the attempt's code, after its confirmation if the node asks for one. Gives a promise only
-   * when there is a tape to go through first: most steps have none, and promises are not free.
+   * when there are recorded results to go through first: most steps have none, and promises are not
+   * free.
    */
   start(attempt: Attempt): Promise<void> | undefined {
     if (attempt.needsJournal) return this.#startLong()
     return this.#begin(attempt) ? this.replay(attempt) : undefined
   }
 
-  /** All that have long tapes run at once: the journal is read through once for them. */
+  /** All that have long recorded results run at once: the journal is read through once for them. */
   #startLong(): Promise<void> {
     const attempts = [...this.#parts.state.attempts.values()]
     const long = attempts.filter(({ needsJournal }) => needsJournal)
     return this.#replay(long.filter((attempt) => this.#begin(attempt)))
   }
 
-  /** Begins the code of an attempt; whether it is owed the answers of its tape. */
+  /** Begins the code of an attempt; whether it is owed the answers of its recorded results. */
   #begin(attempt: Attempt): boolean {
     const { state } = this.#parts
     if (attempt.isStarted || this.#parts.isStopping) return false
@@ -161,7 +162,7 @@ export class Leaves {
       block: attempt.block.name
     })
     // An overlay that was rebuilt knows nothing of what was listed through it (L10).
-    if (state.scopeAround(path) !== undefined) attempt.listAgain()
+    if (state.overlayAround(path) !== undefined) attempt.listAgain()
     attempt.start(this.#port)
     return attempt.isReplaying
   }
@@ -170,35 +171,38 @@ export class Leaves {
   #isConfirmed(attempt: Attempt): boolean {
     const confirmation = attempt.confirmation()
     if (confirmation === undefined) return true
-    if (attempt.past.answers > 0 && attempt.tape.has(0)) return true
+    if (attempt.past.answers > 0 && attempt.recorded.has(0)) return true
     if (attempt.waits.has(0)) return false
-    const { state, book, inbox } = this.#parts
+    const { state, writer, inbox } = this.#parts
     const kept = attempt.past.earlier?.kept({ seq: 0, requestHash: confirmation.requestHash })
     if (kept !== undefined) {
-      inbox.post(keptFact(attempt, { ...kept.answer, body: kept.answer.body ?? null }))
+      inbox.post(keptEvent(attempt, { ...kept.answer, body: kept.answer.body ?? null }))
       return false
     }
-    this.#parts.record(confirmationWait(state, attempt, confirmation, book.now()))
+    this.#parts.record(confirmationWait(state, attempt, confirmation, writer.now()))
     inbox.wake()
     return false
   }
 
-  /** Runs the code from its first line; what it has been given before comes from its tape. */
+  /**
+   * Runs the code from its first line; what it has been given before comes from its recorded
+   * results.
+   */
   run(attempt: Attempt): Promise<void> | undefined {
     attempt.start(this.#port)
     return attempt.isReplaying ? this.replay(attempt) : undefined
   }
 
-  /** Goes on with the tape of an attempt that is still owed some of it. */
+  /** Continues with the recorded results that an attempt is still owed. */
   async replay(attempt: Attempt): Promise<void> {
     if (attempt.isReplaying) await this.#replay([attempt])
   }
 
   async #replay(attempts: readonly Attempt[]): Promise<void> {
-    for (const { attempt, dropped } of await replayTapes(attempts, this.#parts)) {
+    for (const { attempt, dropped } of await replayRecordedResults(attempts, this.#parts)) {
       if (dropped.length === 0) continue
       const { path, step, attempt: number } = attempt.ask
-      const at = this.#parts.book.now()
+      const at = this.#parts.writer.now()
       this.#parts.record({ k: 'rewound', at, path, step, attempt: number, dropped })
     }
   }
@@ -216,7 +220,7 @@ export class Leaves {
   }
 }
 
-// No path has a space: it is nobody else's key.
+// No path has a space: no other key is equal.
 function deadlineKey(attempt: Attempt): string {
   return `deadline ${attempt.ask.path}`
 }

@@ -23,7 +23,7 @@ export interface Provider {
   /** How what it did is undone (C4); a block's own `compensate` comes first. */
   readonly compensate?: Compensation
   /**
-   * Called once, before this process starts or takes up any run. What is read are the journals of
+   * Called once, before this process starts or resumes any run. What is read are the journals of
    * the runs that earlier processes have left unfinished, one by one.
    */
   recover?(unfinished: UnfinishedJournals): Promise<void>

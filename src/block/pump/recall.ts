@@ -1,13 +1,13 @@
 import { assert, canonicalString, type Json, type RunId } from '../../core/index.js'
 import type { Journal } from '../journal.js'
-import type { JournalEntry, Place } from '../run/entries.js'
-import type { TapeAnswer } from '../run/folded-answers.js'
-import type { Tape } from '../run/tape.js'
+import type { AttemptKey, JournalEntry } from '../run/entries.js'
+import type { RecordedResult } from '../run/folded-answers.js'
+import type { RecordedResults } from '../run/recorded-results.js'
 
-/** A tape whose answers are read back, and whose it is. */
+/** Recorded results that are read back, and their attempt. */
 export interface Recalled {
-  readonly place: Place
-  readonly tape: Tape
+  readonly place: AttemptKey
+  readonly tape: RecordedResults
 }
 
 /** The journal of one run, as far as it is durable. */
@@ -19,11 +19,12 @@ export interface RecallPort {
 }
 
 /**
- * One pass through a run's journal, for the bodies that the tapes of some attempts lack. Each
- * reader asks for its answers in the order of its tape, which is that of the journal.
+ * One pass through a run's journal, for the bodies that the recorded results of some attempts lack.
+ * Each reader asks for its answers in the order of its recorded results, which is that of the
+ * journal.
  *
- * Owns: the pass. Does not own: the tapes. However many readers there are, the journal is read
- * once, and no body is kept: whoever is behind is waited for.
+ * Owns: the pass. Does not own: the recorded results. However many readers there are, the journal
+ * is read once, and no body is kept: the slowest reader is waited for.
  *
  * - An answer is known by its call and the hash of its body, so that what was sealed twice for one
  *   call (the code ran again on another state) is no matter.
@@ -39,7 +40,7 @@ export class Recall {
     for (const { place } of recalled) this.#readers.set(nameOf(place), new RecallReader())
   }
 
-  reader(place: Place): RecallReader {
+  reader(place: AttemptKey): RecallReader {
     const reader = this.#readers.get(nameOf(place))
     assert(reader !== undefined, 'a reader was asked for when the pass was made')
     return reader
@@ -78,17 +79,19 @@ export class Recall {
   }
 }
 
-/** One tape's part in a pass. */
+/** The part of some recorded results in a pass. */
 export class RecallReader {
-  #wanted: TapeAnswer | undefined
+  #wanted: RecordedResult | undefined
   #given: { resolve(body: Json | undefined): void; reject(error: unknown): void } | undefined
   #stirred: (() => void) | undefined
   #isClosed = false
   #isOver = false
   #failure: { readonly error: unknown } | undefined
 
-  /** The body of the next answer that the tape lacks; undefined when the pass is past it. */
-  next(answer: TapeAnswer): Promise<Json | undefined> {
+  /**
+   * The body of the next answer that the recorded results lack; undefined when the pass is past it.
+   */
+  next(answer: RecordedResult): Promise<Json | undefined> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
     if (this.#isOver) return Promise.resolve(undefined)
     return new Promise((resolve, reject) => {
@@ -105,7 +108,7 @@ export class RecallReader {
   }
 
   /** What it asks for, once it does; undefined when it needs no more. */
-  async wanted(): Promise<TapeAnswer | undefined> {
+  async wanted(): Promise<RecordedResult | undefined> {
     while (this.#wanted === undefined && !this.#isClosed) {
       await new Promise<void>((resolve) => {
         this.#stirred = resolve
@@ -132,7 +135,7 @@ export class RecallReader {
   }
 }
 
-function isWantedBy(places: readonly Place[]): (text: string) => boolean {
+function isWantedBy(places: readonly AttemptKey[]): (text: string) => boolean {
   const [first] = places
   // Most entries of a run with many attempts are not those of the one that runs again.
   const path = places.length === 1 && first ? `"path":${canonicalString(first.path)}` : ''
@@ -140,7 +143,7 @@ function isWantedBy(places: readonly Place[]): (text: string) => boolean {
 }
 
 /** One attempt at one place of its run. */
-function nameOf({ path, step, attempt }: Place): string {
+function nameOf({ path, step, attempt }: AttemptKey): string {
   return `${path} ${step} ${attempt}`
 }
 
@@ -148,7 +151,8 @@ function nameOf({ path, step, attempt }: Place): string {
 const KEPT_AHEAD = 16
 
 /**
- * Bodies of a tape for the attempt after it, which asks call by call for what it keeps (L7).
+ * Bodies of recorded results for the attempt after it, which asks call by call for what it keeps
+ * (L7).
  *
  * Owns: the few bodies that come next, so that the journal is not read for each.
  */
@@ -166,13 +170,13 @@ export class KeptBodies {
     this.#from = recalled.tape.firstEntry
   }
 
-  body(answer: TapeAnswer): Promise<Json> {
+  body(answer: RecordedResult): Promise<Json> {
     const body = this.#turn.then(() => this.#next(answer))
     this.#turn = body.catch(() => undefined)
     return body
   }
 
-  async #next(answer: TapeAnswer): Promise<Json> {
+  async #next(answer: RecordedResult): Promise<Json> {
     if (!this.#ahead.has(answer.seq)) await this.#read(answer, this.#from)
     // It was asked for in another order than it was sealed in.
     if (!this.#ahead.has(answer.seq)) await this.#read(answer, this.#recalled.tape.firstEntry)
@@ -182,7 +186,7 @@ export class KeptBodies {
     return body
   }
 
-  async #read(first: TapeAnswer, from: number): Promise<void> {
+  async #read(first: RecordedResult, from: number): Promise<void> {
     const { place, tape } = this.#recalled
     const name = nameOf(place)
     const wanted = tape.lostFrom(first.seq, KEPT_AHEAD)

@@ -1,10 +1,10 @@
 import { type AnyActor, type AnyActorRef, createActor, type Subscription } from 'xstate'
 import { type Json, limits } from '../../core/index.js'
 import {
-  type Ask,
   type BlockCommand,
   connectPump,
   type Delivery,
+  type PumpCommand,
   type PumpPort,
   ROOT_PATH
 } from '../protocol.js'
@@ -12,7 +12,7 @@ import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { RootBlock } from '../run/root-block.js'
 
 /**
- * The live actors of one run, and what their charts have asked for and nobody has taken up yet.
+ * The live actors of one run, and what their charts have asked for and was not taken yet.
  *
  * Owns: the root actor, and by their paths the blocks that have asked for something. Does not own:
  * what an ask means; that is the pump's.
@@ -23,7 +23,7 @@ export class RunActors implements PumpPort {
   readonly #actor: AnyActor
   readonly #failures: Subscription
   readonly #byPath = new Map<string, AnyActorRef>()
-  #asks: Ask[] = []
+  #asks: PumpCommand[] = []
 
   constructor(options: {
     readonly root: RootBlock
@@ -50,13 +50,13 @@ export class RunActors implements PumpPort {
   }
 
   /** Called by charts inside a transition; only records. */
-  ask(ask: Ask, actor: AnyActorRef): void {
+  ask(ask: PumpCommand, actor: AnyActorRef): void {
     this.#byPath.set(ask.path, actor)
     this.#asks.push(ask)
   }
 
-  /** Takes an ask of an errand, which has no actor. */
-  post(ask: Ask): void {
+  /** Takes an ask of a task, which has no actor. */
+  post(ask: PumpCommand): void {
     this.#asks.push(ask)
   }
 
@@ -65,7 +65,7 @@ export class RunActors implements PumpPort {
   }
 
   /** Gives every ask away, also those to which taking one leads. */
-  takeAsks(take: (ask: Ask) => void): void {
+  takeAsks(take: (ask: PumpCommand) => void): void {
     while (this.#asks.length > 0) {
       const asks = this.#asks
       this.#asks = []

@@ -1,28 +1,28 @@
 import { assert, type KnownTexts, limits, nextTurn, type RunId } from '../../core/index.js'
-import type { DecisionAsk } from '../protocol.js'
-import { Recovery } from '../recovery/recovery.js'
-import { apply, takeAsk } from '../run/apply.js'
+import type { DecisionCommand } from '../protocol.js'
+import { JournalRecovery } from '../recovery/recovery.js'
+import { apply, takeCommand } from '../run/apply.js'
 import { checkpointOf, type RunCheckpoint } from '../run/checkpoint.js'
 import { type Completed, decisionWait, parkedDraft } from '../run/decide.js'
 import { runEnd } from '../run/ending.js'
 import type { EntryDraft, JournalEntry, OpenWait, RunStarted } from '../run/entries.js'
+import type { Overlay } from '../run/overlay.js'
 import type { RootBlock } from '../run/root-block.js'
 import { RunState } from '../run/run-state.js'
-import type { Scope } from '../run/scope.js'
 import { begun, unitContextOf } from '../run/unit.js'
 import { Alarms } from './alarms.js'
 import { Answering } from './answering.js'
-import { RunBook } from './book.js'
 import { Commits, type CommitsPort } from './commits.js'
 import { DeclaredOrder } from './declared-order.js'
 import { LiveDriver } from './driver.js'
-import type { EarlyExecution } from './early.js'
+import type { EarlyCallRun } from './early.js'
+import { EventOutbox } from './event-outbox.js'
 import type { PumpHost, RunEnd, RunEvent } from './host.js'
 import { Inbox } from './inbox.js'
+import { JournalWriter } from './journal-writer.js'
 import { Leaves } from './leaves.js'
 import type { LiveState } from './parts.js'
 import { RunActors } from './run-actors.js'
-import { Telling } from './telling.js'
 import { isFarAhead } from './turns.js'
 
 export interface RunPumpOptions {
@@ -30,8 +30,8 @@ export interface RunPumpOptions {
   readonly host: PumpHost
   readonly root: RootBlock
   readonly checkpoint?: RunCheckpoint | undefined
-  /** Of a lone leaf: its first execution, when it has begun already. */
-  readonly early?: EarlyExecution | undefined
+  /** Of a single-step run: its first execution, when it has begun already. */
+  readonly early?: EarlyCallRun | undefined
 }
 
 /**
@@ -48,10 +48,10 @@ export interface RunPumpOptions {
 export class RunPump implements CommitsPort {
   readonly host: PumpHost
   readonly state: LiveState
-  readonly book: RunBook
+  readonly writer: JournalWriter
   readonly leaves: Leaves
-  /** What rebuilds the run before it goes on. */
-  readonly recovery: Recovery
+  /** What rebuilds the run before it continues. */
+  readonly recovery: JournalRecovery
   /** Facts to come, and what people outside ask. */
   readonly inbox = new Inbox()
   readonly #actors: RunActors
@@ -59,7 +59,7 @@ export class RunPump implements CommitsPort {
   readonly #commits: Commits
   readonly #order = new DeclaredOrder()
   readonly #driver: LiveDriver
-  readonly #telling: Telling
+  readonly #outbox: EventOutbox
   readonly #answering: Answering
   /** The end of a run that is one unit of work: its receipt came with it. */
   #ended: RunEnd | undefined
@@ -73,8 +73,8 @@ export class RunPump implements CommitsPort {
   constructor({ runId, host, root, checkpoint, early }: RunPumpOptions) {
     this.host = host
     this.state = new RunState({ runId, root, identity: host.identity })
-    this.book = new RunBook(this.state, host)
-    this.#telling = new Telling(this.state, this.book, host)
+    this.writer = new JournalWriter(this.state, host)
+    this.#outbox = new EventOutbox(this.state, this.writer, host)
     this.#alarms = new Alarms(host.clock, (fact) => this.inbox.post(fact))
     this.leaves = new Leaves(this, this.#alarms, early)
     this.#commits = new Commits(this)
@@ -92,7 +92,7 @@ export class RunPump implements CommitsPort {
       commits: this.#commits,
       order: this.#order
     })
-    this.recovery = new Recovery(this, {
+    this.recovery = new JournalRecovery(this, {
       driver: this.#driver,
       saved: checkpoint,
       start: () => this.#actors.start(),
@@ -139,28 +139,28 @@ export class RunPump implements CommitsPort {
         }
       }
       // A run that is one unit of work begins and ends in one commit, when nothing comes between.
-      if (root.isUnit) this.#took(this.book.hold(first, { known }))
+      if (root.isUnit) this.#took(this.writer.hold(first, { known }))
       else this.record(first, { known })
     })
   }
 
-  /** Goes on after what was recovered. */
+  /** Continues after what was recovered. */
   async resume(): Promise<RunEnd> {
     return this.#drive(async () => {
       this.recovery.finish()
       this.#driver.isLive = true
-      const at = this.book.now()
+      const at = this.writer.now()
       this.record({ k: 'run.resumed', at, status: 'running', waits: [], due: null })
-      for (const scope of this.state.scopes.values()) await this.#repeatLists(scope)
+      for (const overlay of this.state.openOverlays.values()) await this.#repeatLists(overlay)
     })
   }
 
-  async #repeatLists(scope: Scope): Promise<void> {
+  async #repeatLists(overlay: Overlay): Promise<void> {
     const below = new Map<string, readonly string[]>()
-    for (const prefix of scope.earlierPrefixes) {
+    for (const prefix of overlay.earlierPrefixes) {
       below.set(prefix, await this.host.journal.list(prefix))
     }
-    scope.repeatLists(below)
+    overlay.repeatLists(below)
   }
 
   async #drive(begin: () => Promise<void> | void): Promise<RunEnd> {
@@ -195,7 +195,7 @@ export class RunPump implements CommitsPort {
       }
       const turn = this.host.turns.yield()
       if (turn !== undefined) await turn
-      if (isFarAhead(this.host.journal)) await this.book.durable()
+      if (isFarAhead(this.host.journal)) await this.writer.durable()
       // Awaited only when there is something to await: a pure step takes no promise.
       const answering =
         fact.kind === 'outcome'
@@ -205,7 +205,7 @@ export class RunPump implements CommitsPort {
     }
   }
 
-  /** Watches and asks for what the run was waiting for before it went on. */
+  /** Watches and asks for what the run was waiting for before it continued. */
   async #goOn(): Promise<void> {
     const { timers, waits, decisions } = this.state
     await this.leaves.startAll()
@@ -216,40 +216,40 @@ export class RunPump implements CommitsPort {
     for (const ask of decisions.values()) this.#askDecision(ask)
   }
 
-  #askDecision(ask: DecisionAsk): void {
-    const wait = decisionWait(this.state, ask, this.book.now())
+  #askDecision(ask: DecisionCommand): void {
+    const wait = decisionWait(this.state, ask, this.writer.now())
     if (wait !== undefined) this.record(wait.draft, wait.more)
   }
 
   /** The root block has ended. Resolves when that is durable (D2). */
   async #finish(): Promise<RunEnd> {
-    const { state, host, book } = this
+    const { state, host, writer } = this
     const { settled } = state
     assert(settled !== undefined, 'a run ends with its root block')
     if (settled.success) this.#actors.handIn()
     if (this.#ended === undefined) {
       const context = unitContextOf(state, host.profile)
-      const { draft, more } = runEnd(state, { settled, at: book.now(), context })
+      const { draft, more } = runEnd(state, { settled, at: writer.now(), context })
       this.record(draft, more)
       const { status, response } = draft
       this.#ended = { kind: 'finished', status, response, receiptHash: state.receiptHash }
     }
-    await book.durable()
+    await writer.durable()
     return this.#ended
   }
 
-  /** Nothing to do now: waits for a fact, or finds that the run cannot go on by itself. */
+  /** Nothing to do now: waits for a fact, or finds that the run cannot continue by itself. */
   async #rest(): Promise<RunEnd | undefined> {
     if (this.#isGraceOver) return this.#stopped()
     if (!this.leaves.isBusyOutside) {
       if (await this.#stirs()) return undefined
-      this.#telling.handIn()
+      this.#outbox.handIn()
       const mayWait = !(this.#isStopping && this.state.awaitsNothing)
       if (mayWait && this.#markWaiting()) return undefined
       if (mayWait && this.#mayPark()) return this.#park()
       if (this.#isStopping) return this.#stopped()
     }
-    this.#telling.handIn()
+    this.#outbox.handIn()
     await this.inbox.stirred()
     return undefined
   }
@@ -276,13 +276,13 @@ export class RunPump implements CommitsPort {
       const wait = this.state.waiting.has(path) ? undefined : attempt.firstWait()
       if (wait === undefined) continue
       const { token } = wait
-      this.record({ k: 'waiting', at: this.book.now(), path, step, attempt: number, token })
+      this.record({ k: 'waiting', at: this.writer.now(), path, step, attempt: number, token })
       marked = true
     }
     return marked
   }
 
-  /** Whether the run can only go on by a message or by a time that is far enough. */
+  /** Whether only a message, or a time that is far enough, resumes the run. */
   #mayPark(): boolean {
     const { attempts, waiting, awaitsNothing, runId } = this.state
     let answers = 0
@@ -292,19 +292,19 @@ export class RunPump implements CommitsPort {
     }
     assert(!awaitsNothing, `run ${runId} has nothing to do and nothing to wait for`)
     const due = this.state.nextDue()
-    // Taking it up again gives its code all of its answers: code that polls would spend its time
+    // Resuming it again gives its code all of its answers: code that polls would spend its time
     // so.
     const worthMs = limits.PARK_AFTER_MS + answers * limits.PARK_AFTER_ANSWER_MS
     return due === null || due > this.host.clock.now() + worthMs
   }
 
   #stopped(): RunEnd {
-    this.#telling.handIn()
+    this.#outbox.handIn()
     return { kind: 'stopped', checkpoint: this.#checkpoint() }
   }
 
   #park(): RunEnd {
-    const draft = parkedDraft(this.state, this.book.now())
+    const draft = parkedDraft(this.state, this.writer.now())
     this.record(draft)
     const { waits, due } = draft
     return { kind: 'parked', waits, due, checkpoint: this.#checkpoint() }
@@ -316,7 +316,7 @@ export class RunPump implements CommitsPort {
 
   #takeAsks(): void {
     this.#actors.takeAsks((ask) => {
-      takeAsk(this.state, ask, this.#driver)
+      takeCommand(this.state, ask, this.#driver)
       if (!this.#driver.isLive) return
       if (ask.kind === 'decision') this.#askDecision(ask)
       if (ask.kind !== 'timer') return
@@ -326,29 +326,29 @@ export class RunPump implements CommitsPort {
   }
 
   record(draft: EntryDraft, more?: Completed): boolean {
-    const entry = this.book.append(draft, more)
+    const entry = this.writer.append(draft, more)
     if (entry !== undefined) this.#took(entry)
     return entry !== undefined
   }
 
-  recordLast(...given: Parameters<RunBook['appendBoth']>): boolean {
-    const written = this.book.appendBoth(...given)
-    for (const entry of written ?? []) this.#telling.entry(entry)
+  recordLast(...given: Parameters<JournalWriter['appendBoth']>): boolean {
+    const written = this.writer.appendBoth(...given)
+    for (const entry of written ?? []) this.#outbox.entry(entry)
     for (const entry of written ?? []) apply(this.state, entry, this.#driver)
     return written !== undefined
   }
 
-  gather(...given: Parameters<RunBook['gather']>): void {
-    this.#took(this.book.gather(...given))
+  gather(...given: Parameters<JournalWriter['gather']>): void {
+    this.#took(this.writer.gather(...given))
   }
 
   #took(entry: JournalEntry): void {
-    this.#telling.entry(entry)
+    this.#outbox.entry(entry)
     apply(this.state, entry, this.#driver)
   }
 
   emit(event: RunEvent): void {
-    this.#telling.emit(event)
+    this.#outbox.emit(event)
   }
 
   end(end: RunEnd): void {

@@ -2,13 +2,13 @@ import { elapsedMs, limits, nextTurn } from '../../core/index.js'
 import type { Journal } from '../journal.js'
 
 /**
- * Shares the event loop among all runs of a runtime (D9): a run that goes on after the slice is
+ * Shares the event loop among all runs of a runtime (D9): a run that continues after the slice is
  * used up first lets the loop turn, so that timers, sockets and the disk are served.
  */
 export class Turns {
   #slice: { readonly end: number; readonly turn: Promise<void> } | undefined
 
-  /** Undefined while the slice lasts; otherwise what to await before going on. */
+  /** Undefined while the slice lasts; otherwise what to await before continuing. */
   yield(): Promise<void> | undefined {
     const now = elapsedMs()
     if (this.#slice === undefined) {

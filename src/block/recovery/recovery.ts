@@ -1,5 +1,5 @@
-import type { RecordedEntry } from '../pump/book.js'
 import type { LiveDriver } from '../pump/driver.js'
+import type { RecordedEntry } from '../pump/journal-writer.js'
 import type { PumpParts } from '../pump/parts.js'
 import { apply } from '../run/apply.js'
 import { type RunCheckpoint, restore } from '../run/checkpoint.js'
@@ -18,14 +18,14 @@ export interface RecoveryHands {
  * Rebuilds a run from its checkpoint and from what its journal has beyond it, or beyond its start
  * without one, entry by entry: however long the journal is, no more than one is in memory.
  *
- * Owns: what keeps the run from being recovered, until it is to go on and ends with it.
+ * Owns: what keeps the run from being recovered, until it is resumed and ends with it.
  */
-export class Recovery {
-  readonly #parts: Pick<PumpParts, 'state' | 'book' | 'inbox'>
+export class JournalRecovery {
+  readonly #parts: Pick<PumpParts, 'state' | 'writer' | 'inbox'>
   readonly #hands: RecoveryHands
   #hasRecovered = false
 
-  constructor(parts: Pick<PumpParts, 'state' | 'book' | 'inbox'>, hands: RecoveryHands) {
+  constructor(parts: Pick<PumpParts, 'state' | 'writer' | 'inbox'>, hands: RecoveryHands) {
     this.#parts = parts
     this.#hands = hands
   }
@@ -54,7 +54,7 @@ export class Recovery {
 
   take(recorded: RecordedEntry): void {
     this.#try(() => {
-      this.#parts.book.recover(recorded)
+      this.#parts.writer.recover(recorded)
       this.#hasRecovered = true
       apply(this.#parts.state, recorded.entry, this.#hands.driver)
       this.#hands.takeAsks()
@@ -63,9 +63,9 @@ export class Recovery {
 
   /** Throws what has kept the run from being recovered, `run.journal_forged` among it. */
   finish(): void {
-    const { inbox, book } = this.#parts
+    const { inbox, writer } = this.#parts
     if (inbox.failure !== undefined) throw inbox.failure.error
-    if (this.#hasRecovered) book.checkRecovered()
+    if (this.#hasRecovered) writer.checkRecovered()
   }
 
   #try(work: () => void): void {

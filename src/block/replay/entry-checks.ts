@@ -1,7 +1,7 @@
 import { hashJson, type IdentityId, isJsonObject, type Json } from '../../core/index.js'
-import { isUndo } from '../compensation.js'
+import { isCompensatingCall } from '../compensation.js'
 import { differing, type Finding, firstOf, unexpected } from '../finding.js'
-import type { DecisionAsk } from '../protocol.js'
+import type { DecisionCommand } from '../protocol.js'
 import { builtInEffects, effectKey, requestHashOf } from '../run/calls.js'
 import type {
   DecisionMade,
@@ -20,8 +20,8 @@ import type { RootBlock } from '../run/root-block.js'
 import { placeKey } from '../run/run-state.js'
 import { bare } from '../run/unit.js'
 import { beginWait, confirmationOf, openWaitOf } from '../run/waits.js'
+import { overlayFinding } from './overlay-ends.js'
 import type { ReplayState } from './replay-state.js'
-import { scopeFinding } from './scope-ends.js'
 
 /** What an entry is checked against: the run so far, and who and what runs. */
 export interface CheckContext {
@@ -60,7 +60,7 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
     case 'settled':
       return settled(entry, state)
     case 'scope':
-      return scopeFinding(entry, state)
+      return overlayFinding(entry, state)
     case 'timer':
       return timer(entry, state)
     case 'decision':
@@ -123,17 +123,20 @@ function requested(entry: Requested, state: ReplayState): Finding | undefined {
 }
 
 function sealed(entry: Sealed, state: ReplayState): Finding | undefined {
-  return answerTo(entry, state) ?? undoFinding(entry, state)
+  return answerTo(entry, state) ?? compensationFinding(entry, state)
 }
 
 /** A write inside an overlay says what undoes it, and nothing else does (C4). */
-function undoFinding(entry: Sealed, state: ReplayState): Finding | undefined {
+function compensationFinding(entry: Sealed, state: ReplayState): Finding | undefined {
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return undefined
   const isWrite = attempt.past.requested.has(entry.seq)
-  const isHere = entry.ok && isWrite && state.scopeAround(entry.path) !== undefined
+  const isHere = entry.ok && isWrite && state.overlayAround(entry.path) !== undefined
   const { undo } = entry
-  if ((undo !== undefined) === isHere && (undo === undefined || undo === null || isUndo(undo))) {
+  if (
+    (undo !== undefined) === isHere &&
+    (undo === undefined || undo === null || isCompensatingCall(undo))
+  ) {
     return undefined
   }
   return unexpected('journal.undo', isHere ? 'what undoes it' : 'nothing', String(undo))
@@ -145,7 +148,7 @@ function answerTo(entry: Sealed, state: ReplayState): Finding | undefined {
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return undefined
   // Only a listing is asked for again, when its keys have changed (L10).
-  const known = attempt.past.tape.has(entry.seq)
+  const known = attempt.past.recorded.has(entry.seq)
   if (known && entry.effect !== builtInEffects.list) {
     return unexpected('journal.seq', 'no second answer', `${entry.seq} ${entry.effect}`)
   }
@@ -259,7 +262,7 @@ const approvals = ['approve', 'deny']
 /** What a wait must say, by what asked for it. */
 function termsAgain(
   entry: WaitBegun,
-  decision: DecisionAsk | undefined,
+  decision: DecisionCommand | undefined,
   { state, root }: CheckContext
 ): Terms {
   const { request, reason, seq } = entry
@@ -291,14 +294,14 @@ function termsAgain(
 function settled(entry: Settled, state: ReplayState): Finding | undefined {
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return notAsked(entry, state)
-  const isInScope = state.scopeAround(entry.path) !== undefined
+  const isInOverlay = state.overlayAround(entry.path) !== undefined
   const hasOverlay = entry.overlay !== undefined
   return firstOf(
     differing('journal.sent', attempt.past.hasSent(), entry.sent),
     differing('journal.response', bare(entry.response), entry.response),
-    hasOverlay === (isInScope && entry.response.success)
+    hasOverlay === (isInOverlay && entry.response.success)
       ? undefined
-      : unexpected('journal.overlay', isInScope ? 'an overlay' : 'no overlay', String(hasOverlay))
+      : unexpected('journal.overlay', isInOverlay ? 'an overlay' : 'no overlay', String(hasOverlay))
   )
 }
 

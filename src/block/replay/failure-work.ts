@@ -1,17 +1,17 @@
 import { differing, type Finding, unexpected } from '../finding.js'
 import { builtInEffects } from '../run/calls.js'
-import type { ScopeEnded, Settled } from '../run/entries.js'
+import type { OverlayEnded, Settled } from '../run/entries.js'
 import { failureResponse } from '../run/outcome.js'
 import { bare } from '../run/unit.js'
+import { UNDO_FIELD } from './compensation-work.js'
 import { type Ground, Seen } from './ground.js'
 import { type Executed, executeAttempt, type LeafOptions } from './leaf-work.js'
-import type { AskedAttempt, OpenedScope } from './open.js'
+import type { AskedAttempt, OpenedOverlay } from './open.js'
+import { onOverlay } from './overlay-again.js'
 import { type OverlayAgain, outermost } from './overlay-work.js'
 import { endedByPump } from './pump-failures.js'
 import { type FailureAgain, lacksBody, skipped } from './redo.js'
 import type { ReplayState } from './replay-state.js'
-import { onOverlay } from './scope-work.js'
-import { UNDO_FIELD } from './undo-work.js'
 
 /** How to do again what failed; state below is that at the entry. */
 export type FailureOptions = Omit<
@@ -38,25 +38,36 @@ export async function failureAgain(
   if (kernel !== undefined && provider === undefined && response.reason !== 'invalid_intent') {
     return skipped('nobody was chosen to do it')
   }
-  const tape = attempt.past.tape.whole()
-  const withheld = tape.find(({ body }) => body === undefined)
+  const recordedResults = attempt.past.recorded.whole()
+  const withheld = recordedResults.find(({ body }) => body === undefined)
   if (withheld !== undefined) return lacksBody(`a response to ${withheld.effect}`)
-  const scope = state.scopeAround(entry.path)
-  const overlay = scope && (await state.overlays.upTo(scope, redoOptions(state, options)))
+  const openOverlay = state.overlayAround(entry.path)
+  const overlay =
+    openOverlay && (await state.overlays.upTo(openOverlay, redoOptions(state, options)))
   if (overlay?.stopped !== undefined) return overlay.stopped
   const seen = new Seen()
   const below =
     overlay === undefined
       ? seen.through(options.below)
-      : onOverlay(overlay.scope, { ...redoOptions(state, options), seen })
+      : onOverlay(overlay.overlay, { ...redoOptions(state, options), seen })
   const { at } = attempt
   const { reason = '', details = null } = response
   const failure = { reason, details }
-  const again = { ...redoOptions(state, options), below, at, tape, provider, failure }
+  const again = {
+    ...redoOptions(state, options),
+    below,
+    at,
+    tape: recordedResults,
+    provider,
+    failure
+  }
   for (let time = 0; time < options.executions; time += 1) {
     const found = compared(entry, await executeAttempt(attempt, again))
     if (seen.isWithheld(options.below)) return lacksBody('state that they read')
-    if (found.kind === 'finding' && isDoubtful(attempt, { entry, scope, seen, options })) {
+    if (
+      found.kind === 'finding' &&
+      isDoubtful(attempt, { entry, overlay: openOverlay, seen, options })
+    ) {
       return skipped('state that they read has changed meanwhile')
     }
     if (found.kind !== 'same') return found
@@ -66,19 +77,19 @@ export async function failureAgain(
 
 /**
  * Does the steps of an overlay that was rolled back again: they left no receipt, and what failed
- * rests on them. Undefined when there are none.
+ * depends on them. Undefined when there are none.
  */
 export async function rollbackAgain(
   state: ReplayState,
-  { path }: ScopeEnded,
+  { path }: OverlayEnded,
   options: FailureOptions
 ): Promise<FailureAgain | undefined> {
-  const scope = state.scopes.get(path)
-  if (scope === undefined || scope.closing !== undefined) return undefined
-  if (scope.steps.length + scope.cancelled.length === 0) return undefined
-  const overlay = await state.overlays.upTo(scope, redoOptions(state, options))
+  const openOverlay = state.openOverlays.get(path)
+  if (openOverlay === undefined || openOverlay.closing !== undefined) return undefined
+  if (openOverlay.steps.length + openOverlay.cancelled.length === 0) return undefined
+  const overlay = await state.overlays.upTo(openOverlay, redoOptions(state, options))
   if (overlay.stopped !== undefined) return overlay.stopped
-  for (const attempt of scope.cancelled) {
+  for (const attempt of openOverlay.cancelled) {
     const finding = await cancelledAgain(attempt, overlay, redoOptions(state, options))
     if (finding !== undefined) return { kind: 'finding', finding }
   }
@@ -91,12 +102,12 @@ export async function rollbackAgain(
  */
 async function cancelledAgain(
   attempt: AskedAttempt,
-  { scope }: OverlayAgain,
+  { overlay: openOverlay }: OverlayAgain,
   options: ReturnType<typeof redoOptions>
 ): Promise<Finding | undefined> {
   const { at, past } = attempt
-  const below = onOverlay(scope, options)
-  const again = { ...options, below, at, tape: past.tape.whole(), provider: undefined }
+  const below = onOverlay(openOverlay, options)
+  const again = { ...options, below, at, tape: past.recorded.whole(), provider: undefined }
   const executed = await executeAttempt(attempt, again)
   const isAboutUndo = executed.kind === 'finding' && executed.finding.field === UNDO_FIELD
   return isAboutUndo ? executed.finding : undefined
@@ -137,20 +148,21 @@ function isDoubtful(
   attempt: AskedAttempt,
   given: {
     readonly entry: Settled
-    readonly scope: OpenedScope | undefined
+    readonly overlay: OpenedOverlay | undefined
     readonly seen: Seen
     readonly options: FailureOptions
   }
 ): boolean {
-  const { entry, scope, seen, options } = given
-  if (scope === undefined) {
+  const { entry, overlay: openOverlay, seen, options } = given
+  if (openOverlay === undefined) {
     const { kernel, past } = { kernel: attempt.block.kernel, past: attempt.past }
-    const isDenial = entry.response.reason === 'denied' && past.tape.hasEffect(builtInEffects.wait)
+    const isDenial =
+      entry.response.reason === 'denied' && past.recorded.hasEffect(builtInEffects.wait)
     if (kernel !== undefined && !isDenial) return false
     return seen.hasChanged(options.below, attempt.asked)
   }
   return (
-    seen.hasChanged(options.below, outermost(scope).asked) ||
-    seen.hasChangedAround(scope, attempt.asked)
+    seen.hasChanged(options.below, outermost(openOverlay).asked) ||
+    seen.hasChangedAround(openOverlay, attempt.asked)
   )
 }

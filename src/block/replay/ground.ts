@@ -1,4 +1,4 @@
-import type { Moment, OpenedScope, ScopeStep } from './open.js'
+import type { Moment, OpenedOverlay, OverlayStep } from './open.js'
 import type { Below } from './redo.js'
 
 /**
@@ -47,16 +47,16 @@ export class Seen {
   }
 
   /** Whether overlays around have changed something that was read, after an entry of the run. */
-  hasChangedAround(scope: OpenedScope | undefined, { entry }: Moment): boolean {
-    for (let around = scope; around !== undefined; around = around.outer) {
+  hasChangedAround(overlay: OpenedOverlay | undefined, { entry }: Moment): boolean {
+    for (let around = overlay; around !== undefined; around = around.outer) {
       const later = around.steps.filter((step) => numberOf(step) >= entry)
       if (later.some((step) => this.#meets(step))) return true
     }
     return false
   }
 
-  #meets(step: ScopeStep): boolean {
-    if (step.kind === 'scope') return step.scope.steps.some((inner) => this.#meets(inner))
+  #meets(step: OverlayStep): boolean {
+    if (step.kind === 'scope') return step.overlay.steps.some((inner) => this.#meets(inner))
     const { writes = [] } = step.settled.overlay ?? {}
     return writes.some(
       ([key]) => this.keys.has(key) || some(this.prefixes, (prefix) => key.startsWith(prefix))
@@ -64,7 +64,7 @@ export class Seen {
   }
 }
 
-function numberOf(step: ScopeStep): number {
+function numberOf(step: OverlayStep): number {
   return step.kind === 'leaf' ? step.settled.n : step.n
 }
 

@@ -1,9 +1,9 @@
 import { type ActorPath, canonicalize, copyJson, type Json } from '../../core/index.js'
-import type { KernelInput } from '../code/execution-input.js'
-import { executeOnTape } from '../code/reexecute.js'
+import type { IntentInput } from '../code/call-run-input.js'
+import { executeOnRecordedResults } from '../code/reexecute.js'
 import { differing, type Finding } from '../finding.js'
+import type { RecordedFailure, RecordedProvider } from '../intent-port.js'
 import type { SealedReference } from '../journal.js'
-import type { RecordedFailure, RecordedProvider } from '../kernel.js'
 import type { Call } from '../run/calls.js'
 import type { Sealed } from '../run/entries.js'
 import type { LeafWork } from '../run/leaf-work.js'
@@ -12,9 +12,9 @@ import { StateView } from '../run/state-view.js'
 import { seedOf } from '../run/unit-ids.js'
 import { confirmationOf } from '../run/waits.js'
 import { putOff } from '../task-blocks.js'
+import { compensationFinding } from './compensation-work.js'
 import type { AskedAttempt } from './open.js'
 import type { Below, RedoOptions, Skipped } from './redo.js'
-import { undoFinding } from './undo-work.js'
 
 export type LeafAgain =
   | { readonly kind: 'done'; readonly work: LeafWork; readonly resultText: string }
@@ -32,7 +32,10 @@ export interface LeafOptions extends RedoOptions {
   readonly failure?: RecordedFailure
 }
 
-/** Runs one attempt of a leaf again on its tape, as often as asked, and compares the runs. */
+/**
+ * Runs one attempt of a leaf again with its recorded results, as often as asked, and compares the
+ * runs.
+ */
 export async function leafAgain(attempt: AskedAttempt, options: LeafOptions): Promise<LeafAgain> {
   const withheld = options.tape.find((entry) => entry.body === undefined)
   if (withheld !== undefined) return { kind: 'skipped', why: 'withheld', what: withheld.effect }
@@ -47,7 +50,7 @@ export async function leafAgain(attempt: AskedAttempt, options: LeafOptions): Pr
   return first
 }
 
-/** One execution of an attempt on its tape, whatever it came to. */
+/** One execution of an attempt with its recorded results, whatever it came to. */
 export type Executed =
   | {
       readonly kind: 'executed'
@@ -67,7 +70,7 @@ export async function executeAttempt(
   options: LeafOptions
 ): Promise<Executed> {
   const { ask, block, unitId } = attempt
-  const { below, at, base, tape } = options
+  const { below, at, base, tape: recordedResults } = options
   const view = new StateView((key) => below.read(key))
   const seed = { base, value: seedOf(base, unitId) }
   const input = {
@@ -82,20 +85,22 @@ export async function executeAttempt(
     payload: JSON.parse(attempt.payloadText) as Json,
     request: ask.request,
     view,
-    ...(block.kernel === undefined ? {} : { kernel: kernelInput(attempt, options) }),
+    ...(block.kernel === undefined ? {} : { kernel: intentInput(attempt, options) }),
     get signal() {
       return neverAborted()
     }
   }
   const calls = new Map<number, Call>()
-  const executed = await executeOnTape(input, tape.map(copied), (call) => calls.set(call.seq, call))
-  const undo = undoFinding(attempt, tape, { calls, port: options.undo })
+  const executed = await executeOnRecordedResults(input, recordedResults.map(copied), (call) =>
+    calls.set(call.seq, call)
+  )
+  const undo = compensationFinding(attempt, recordedResults, { calls, port: options.undo })
   if (undo !== undefined) return { kind: 'finding', finding: undo, calls }
   if (executed.kind === 'diverged') return { kind: 'finding', finding: executed.finding, calls }
   const { outcome, used, attribution } = executed
   const finding = listFinding(view, below)
   if (finding !== undefined) return { kind: 'finding', finding, calls }
-  const sealedReferences = () => tape.map(referenceTo)
+  const sealedReferences = () => recordedResults.map(referenceTo)
   const given = { unitId, block, ask, at, seed, view, attribution }
   const work = { ...given, capabilitiesUsed: used, sealedReferences }
   return { kind: 'executed', outcome, work }
@@ -109,7 +114,7 @@ async function execute(attempt: AskedAttempt, options: LeafOptions): Promise<Lea
   return { kind: 'done', work, resultText: outcome.text }
 }
 
-function kernelInput({ ask, payloadText }: AskedAttempt, options: LeafOptions): KernelInput {
+function intentInput({ ask, payloadText }: AskedAttempt, options: LeafOptions): IntentInput {
   const { principal, provider, failure, below } = options
   return {
     principal,
@@ -136,10 +141,16 @@ function referenceTo(entry: Sealed): SealedReference {
   return { seq, effect, requestHash, responseHash, bytes }
 }
 
-/** An attempt whose node wants a confirmation runs only with an answer to it on its tape. */
-function confirmationFinding(attempt: AskedAttempt, tape: readonly Sealed[]): Finding | undefined {
+/**
+ * An attempt whose node wants a confirmation runs only with an answer to it in its recorded
+ * results.
+ */
+function confirmationFinding(
+  attempt: AskedAttempt,
+  recordedResults: readonly Sealed[]
+): Finding | undefined {
   const confirmation = confirmationOf(attempt.ask, attempt.block)
-  const entry = tape.find(({ seq }) => seq === 0)
+  const entry = recordedResults.find(({ seq }) => seq === 0)
   const { body } = entry ?? {}
   const isApproved =
     entry?.ok === true &&

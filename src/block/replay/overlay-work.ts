@@ -1,12 +1,12 @@
-import type { Scope } from '../run/scope.js'
+import type { Overlay } from '../run/overlay.js'
 import { type Ground, Seen } from './ground.js'
-import type { OpenedScope } from './open.js'
+import type { OpenedOverlay } from './open.js'
+import { emptyOverlay, stepAgain } from './overlay-again.js'
 import { type FailureAgain, lacksBody, type RedoOptions, skipped } from './redo.js'
-import { emptyScope, stepAgain } from './scope-work.js'
 
 /** An overlay that is done again as far as it got. */
 export interface OverlayAgain {
-  readonly scope: Scope
+  readonly overlay: Overlay
   /** Everything that its steps have read. */
   readonly seen: Seen
   /** Why it could not be done again any further; then what failed inside cannot be either. */
@@ -18,18 +18,18 @@ interface Known extends OverlayAgain {
 }
 
 /**
- * Overlays of one run that somebody failed inside of. Their steps are executed again, so that what
+ * Overlays of one run that a step failed inside of. Their steps are executed again, so that what
  * failed finds the state that it had found (C4).
  *
  * Owns: overlays done again so far: each step is executed once, however often something fails after
  * it. They live as long as the overlays of the run.
  */
 export class OverlaysAgain {
-  readonly #known = new WeakMap<OpenedScope, Known>()
+  readonly #known = new WeakMap<OpenedOverlay, Known>()
 
   /** Does what the overlay's steps did until now, on those around it. */
   async upTo(
-    opened: OpenedScope,
+    opened: OpenedOverlay,
     options: RedoOptions & { readonly below: Ground }
   ): Promise<OverlayAgain> {
     const outer = opened.outer === undefined ? undefined : await this.upTo(opened.outer, options)
@@ -40,9 +40,9 @@ export class OverlaysAgain {
       const step = opened.steps[known.done]
       if (step === undefined) break
       known.done += 1
-      const { scope, seen } = known
+      const { overlay, seen } = known
       const below = seen.through(options.below)
-      const again = await stepAgain(scope, step, { ...options, below, seen })
+      const again = await stepAgain(overlay, step, { ...options, below, seen })
       if (seen.isWithheld(options.below)) known.stopped = lacksBody('state that they read')
       else if (again.kind === 'skipped') known.stopped = lacksBody(again.what)
       else if (again.kind === 'finding') known.stopped = doubted(opened, known, again, options)
@@ -51,16 +51,16 @@ export class OverlaysAgain {
   }
 }
 
-function begun(opened: OpenedScope, outer: OverlayAgain | undefined, ground: Ground): Known {
+function begun(opened: OpenedOverlay, outer: OverlayAgain | undefined, ground: Ground): Known {
   const seen = new Seen()
-  const around = outer === undefined ? {} : { outer: outer.scope }
-  const scope = emptyScope(opened, { below: seen.through(ground), ...around })
-  return { scope, seen, stopped: undefined, done: 0 }
+  const around = outer === undefined ? {} : { outer: outer.overlay }
+  const overlay = emptyOverlay(opened, { below: seen.through(ground), ...around })
+  return { overlay, seen, stopped: undefined, done: 0 }
 }
 
 /** A difference says nothing when what was read has been changed by others meanwhile. */
 function doubted(
-  opened: OpenedScope,
+  opened: OpenedOverlay,
   { seen }: Known,
   finding: Extract<FailureAgain, { readonly kind: 'finding' }>,
   { below }: { readonly below: Ground }
@@ -71,8 +71,8 @@ function doubted(
   return isDoubtful ? skipped('state that they read has changed meanwhile') : finding
 }
 
-export function outermost(scope: OpenedScope): OpenedScope {
-  let found = scope
+export function outermost(overlay: OpenedOverlay): OpenedOverlay {
+  let found = overlay
   while (found.outer !== undefined) found = found.outer
   return found
 }

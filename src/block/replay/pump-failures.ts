@@ -69,9 +69,9 @@ function timeout({ ask }: AskedAttempt, { at }: Settled): FailureAgain {
   return skipped('timed_out: a clock ended them')
 }
 
-/** Its node wants a confirmation, and nobody has given it: the code has not run. */
+/** Its node wants a confirmation, and none was given: the code has not run. */
 function isUnconfirmed({ ask, block, past }: AskedAttempt): boolean {
-  return confirmationOf(ask, block) !== undefined && !past.tape.has(0)
+  return confirmationOf(ask, block) !== undefined && !past.recorded.has(0)
 }
 
 /** A person has refused: who says so is a claim, and the rest follows. */

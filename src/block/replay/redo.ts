@@ -20,7 +20,7 @@ export interface RedoOptions {
   /** Who started the run (K13). */
   readonly principal: Json
   /** Compensations are worked out again, too. */
-  readonly undo: UndoPort
+  readonly undo: CompensationPort
 }
 
 /**
@@ -33,7 +33,7 @@ export interface Skipped {
 }
 
 /** A write of a step inside an overlay whose journal entry says what undoes it (C4). */
-export interface UndoOnTape {
+export interface RecordedCompensation {
   readonly entry: Sealed
   /** Unless the block says itself how its writes are undone: the effect whose provider does. */
   readonly provider: string | undefined
@@ -42,10 +42,10 @@ export interface UndoOnTape {
 }
 
 /** Where compensations are worked out again, and what is to be made of them. */
-export interface UndoPort {
+export interface CompensationPort {
   provider(name: string): Provider | undefined
   /** A finding that is to count. */
-  workedOut(undo: UndoOnTape): Finding | undefined
+  workedOut(undo: RecordedCompensation): Finding | undefined
 }
 
 /** What is known of the unit that an entry completes. */
@@ -82,7 +82,7 @@ export function skipped(why: string): FailureAgain & { readonly kind: 'skipped' 
   return { kind: 'skipped', why, isWithheld: false }
 }
 
-/** What it rests on is withheld here. */
+/** What it depends on is withheld here. */
 export function lacksBody(what: string): FailureAgain & { readonly kind: 'skipped' } {
   return { kind: 'skipped', why: `${what} is withheld`, isWithheld: true }
 }

@@ -2,11 +2,11 @@ import type { Settled } from '../run/entries.js'
 import { PayloadTexts } from '../run/payload-texts.js'
 import { RunState } from '../run/run-state.js'
 import { SentEffects } from '../run/sent-effects.js'
-import type { AskedAttempt, Moment, OpenedScope } from './open.js'
+import type { AskedAttempt, Moment, OpenedOverlay } from './open.js'
 import { OverlaysAgain } from './overlay-work.js'
 
 /** The state of a run that is done again, with what only its verification needs. */
-export class ReplayState extends RunState<AskedAttempt, OpenedScope> {
+export class ReplayState extends RunState<AskedAttempt, OpenedOverlay> {
   /** Items of the ledger before the one that is taken now, other runs' included. */
   item = 0
   /** Every `path step attempt` that was ever asked for: late answers may still arrive. */
@@ -15,7 +15,7 @@ export class ReplayState extends RunState<AskedAttempt, OpenedScope> {
   readonly overlays = new OverlaysAgain()
   readonly texts = new PayloadTexts()
   /** The attempt with which a run that is one unit of work has ended. */
-  lone: { readonly attempt: AskedAttempt; readonly settled: Settled } | undefined
+  singleStep: { readonly attempt: AskedAttempt; readonly settled: Settled } | undefined
   /** What was done outside, as the evidence of a run that is ended without its code lists it. */
   readonly sent = new SentEffects()
 

@@ -4,25 +4,25 @@ import type { LeafLibrary } from '../chart/leaf-actions.js'
 import type { Block } from '../define.js'
 import type { CompiledNode } from '../document/graph/compiled.js'
 import { type Finding, unexpected } from '../finding.js'
-import type { RecordedProvider } from '../kernel.js'
-import type { Ask, AttemptAsk, BlockCommand, Delivery } from '../protocol.js'
-import { apply, takeAsk } from '../run/apply.js'
-import { chainJournal, type JournalEntry, type ScopeEnded, type Settled } from '../run/entries.js'
-import { releaseEvidence, runEvidence, scopeEvidence } from '../run/evidence.js'
+import type { RecordedProvider } from '../intent-port.js'
+import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../protocol.js'
+import { apply, takeCommand } from '../run/apply.js'
+import { chainJournal, type JournalEntry, type OverlayEnded, type Settled } from '../run/entries.js'
+import { overlayEvidence, releaseEvidence, runEvidence } from '../run/evidence.js'
 import { Outside } from '../run/outside.js'
-import { isErrand, isRelease } from '../run/overlay-tasks.js'
+import { isDeferredTask, isOverlayTask } from '../run/overlay-tasks.js'
 import { Past } from '../run/past.js'
 import type { RootBlock } from '../run/root-block.js'
-import { type Driver, placeKey, type ScopeOpenAsk } from '../run/run-state.js'
+import { type Driver, type OverlayOpenCommand, placeKey } from '../run/run-state.js'
 import { unitIdOf } from '../run/unit-ids.js'
 import { blockOf } from '../task-blocks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
-import type { AskedAttempt, OpenedScope } from './open.js'
+import type { AskedAttempt, OpenedOverlay } from './open.js'
+import { blocksIn } from './overlay-again.js'
+import { overlayCompletes } from './overlay-ends.js'
 import type { Below, FailureAgain, RecordedUnit, RedoOptions, UnitAgain } from './redo.js'
 import { ReplayState } from './replay-state.js'
-import { scopeCompletes } from './scope-ends.js'
-import { blocksIn } from './scope-work.js'
 import { unitAgain } from './unit-work.js'
 
 export interface RunReplayOptions {
@@ -37,21 +37,21 @@ export interface RunReplayOptions {
 
 /**
  * One run done again from its journal: the recorded deliveries go through the pure charts, which
- * must ask for exactly what was attempted, in order; units of work are executed again on their
- * tapes.
+ * must ask for exactly what was attempted, in order; units of work are executed again with their
+ * recorded results.
  *
  * Owns: the run's fold and what it has led to. Does not own: the ledger, or what a receipt says; it
- * gives the unit that should be there, and whoever reads the ledger compares.
+ * gives the unit that should be there, and the reader of the ledger compares.
  *
  * - D3: entries are taken one at a time in recorded order.
  * - D5: the same entries give the same units, byte for byte.
  */
-export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
+export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
   readonly #options: RunReplayOptions
   readonly #fold: RunFold
   readonly #state: ReplayState
-  /** What charts and errands have asked for, until it is taken. */
-  readonly #asks: Ask[] = []
+  /** What charts and tasks have asked for, until it is taken. */
+  readonly #asks: PumpCommand[] = []
   #finding: Finding | undefined
 
   constructor(options: RunReplayOptions) {
@@ -79,11 +79,11 @@ export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
     switch (entry.k) {
       case 'settled':
         if (!entry.response.success || this.#options.root.isUnit) return undefined
-        return this.#state.scopeAround(entry.path) === undefined ? 'unit' : undefined
+        return this.#state.overlayAround(entry.path) === undefined ? 'unit' : undefined
       case 'scope':
-        return scopeCompletes(entry, this.#state)
+        return overlayCompletes(entry, this.#state)
       case 'wait':
-        return entry.seq === null && isRelease(entry.path) ? 'evidence' : undefined
+        return entry.seq === null && isDeferredTask(entry.path) ? 'evidence' : undefined
       case 'run.finished':
         return entry.status === 'done' ? 'unit' : 'evidence'
       default:
@@ -125,8 +125,8 @@ export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
     const state = this.#state
     switch (entry.k) {
       case 'scope': {
-        const scope = state.scopes.get(entry.path)
-        return scope && scopeEvidence(state.runId, scope, entry)
+        const overlay = state.openOverlays.get(entry.path)
+        return overlay && overlayEvidence(state.runId, overlay, entry)
       }
       case 'wait': {
         const ask = state.decisions.get(entry.path)
@@ -143,20 +143,20 @@ export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
 
   /** Blocks whose code a unit runs: of the attempt, or of all inside the overlay. */
   blocksOf(entry: JournalEntry): readonly Block[] {
-    if (entry.k === 'scope') return blocksIn(this.#state.scopes.get(entry.path))
+    if (entry.k === 'scope') return blocksIn(this.#state.openOverlays.get(entry.path))
     const block = this.#attemptOf(entry)?.block
     return block === undefined ? [] : [block]
   }
 
   #attemptOf(entry: JournalEntry): AskedAttempt | undefined {
     if (entry.k === 'settled') return this.#state.attemptAt(entry)
-    return entry.k === 'run.finished' ? this.#state.lone?.attempt : undefined
+    return entry.k === 'run.finished' ? this.#state.singleStep?.attempt : undefined
   }
 
   /** Who did what an entry completes, where the kernel chose it. */
   providerOf(entry: JournalEntry): RecordedProvider | undefined {
     if (entry.k === 'settled') return entry.provider
-    return entry.k === 'run.finished' ? this.#state.lone?.settled.provider : undefined
+    return entry.k === 'run.finished' ? this.#state.singleStep?.settled.provider : undefined
   }
 
   /** Takes a checked entry of an item of the ledger, with the receipt that it completed. */
@@ -178,7 +178,7 @@ export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
     while (this.#asks.length > 0) {
       for (const ask of this.#asks.splice(0)) {
         if (ask.kind === 'cancel') this.#noteCancelled(ask.path)
-        takeAsk(this.#state, ask, this)
+        takeCommand(this.#state, ask, this)
       }
     }
   }
@@ -186,12 +186,12 @@ export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
   /** What undoes the writes of an attempt that is cancelled is worked out again at the rollback. */
   #noteCancelled(path: string): void {
     for (const attempt of this.#state.attemptsBelow(path)) {
-      const isUndone = attempt.past.tape.whole().some(({ undo }) => undo !== undefined)
-      if (isUndone) this.#state.scopeAround(attempt.ask.path)?.cancelled.push(attempt)
+      const isUndone = attempt.past.recorded.whole().some(({ undo }) => undo !== undefined)
+      if (isUndone) this.#state.overlayAround(attempt.ask.path)?.cancelled.push(attempt)
     }
   }
 
-  attempt(ask: AttemptAsk, at: number, earlier: Past | undefined): AskedAttempt | undefined {
+  attempt(ask: AttemptCommand, at: number, earlier: Past | undefined): AskedAttempt | undefined {
     const state = this.#state
     const block = blockOf(ask, this.#options.block)
     if (block === undefined) {
@@ -211,28 +211,32 @@ export class RunReplay implements Driver<AskedAttempt, OpenedScope> {
     }
   }
 
-  scope(ask: ScopeOpenAsk, at: number, outer: OpenedScope | undefined): OpenedScope {
+  overlay(ask: OverlayOpenCommand, at: number, outer: OpenedOverlay | undefined): OpenedOverlay {
     const nothing = { steps: [], cancelled: [], closing: undefined }
     const asked = this.#state.moment
     return { ask, at, asked, outer, outside: new Outside(), ...nothing }
   }
 
   deliver(path: string, event: BlockCommand | Delivery): void {
-    if (!isErrand(path)) this.#asks.push(...this.#fold.deliver({ path, event }))
-    else this.#state.errandsAt(path)?.deliver(event as Delivery)
+    if (!isOverlayTask(path)) this.#asks.push(...this.#fold.deliver({ path, event }))
+    else this.#state.tasksAt(path)?.deliver(event as Delivery)
   }
 
-  ask(ask: Ask): void {
+  ask(ask: PumpCommand): void {
     this.#asks.push(ask)
   }
 
-  settled(attempt: AskedAttempt, settled: Settled, scope: OpenedScope | undefined): void {
-    scope?.steps.push({ kind: 'leaf', attempt, settled })
-    if (this.#options.root.isUnit) this.#state.lone = { attempt, settled }
+  settled(attempt: AskedAttempt, settled: Settled, overlay: OpenedOverlay | undefined): void {
+    overlay?.steps.push({ kind: 'leaf', attempt, settled })
+    if (this.#options.root.isUnit) this.#state.singleStep = { attempt, settled }
   }
 
-  ended(scope: OpenedScope, outer: OpenedScope | undefined, { outcome, n }: ScopeEnded): void {
-    if (outcome === 'committed') outer?.steps.push({ kind: 'scope', scope, n })
+  ended(
+    overlay: OpenedOverlay,
+    outer: OpenedOverlay | undefined,
+    { outcome, n }: OverlayEnded
+  ): void {
+    if (outcome === 'committed') outer?.steps.push({ kind: 'scope', overlay, n })
   }
 
   waits(): void {}

@@ -1,29 +1,29 @@
 import { assert, canonicalize, type IdentityId, type Json } from '../../core/index.js'
 import { differing, unexpected } from '../finding.js'
 import type { UnitDraft } from '../journal.js'
-import type { JournalEntry, ScopeEnded, Settled } from '../run/entries.js'
+import type { JournalEntry, OverlayEnded, Settled } from '../run/entries.js'
 import type { RootBlock } from '../run/root-block.js'
 import {
   begun,
   completedUnit,
   leafUnit,
-  scopeUnit,
+  overlayUnit,
   type UnitContext,
   unitContextOf
 } from '../run/unit.js'
 import { seedOf, unitIdOf } from '../run/unit-ids.js'
 import { leafAgain } from './leaf-work.js'
 import type { AskedAttempt } from './open.js'
+import { overlayAgain, responseFinding } from './overlay-again.js'
 import {
   type Below,
+  type CompensationPort,
   found,
   type RecordedUnit,
   type RedoOptions,
-  type UndoPort,
   type UnitAgain
 } from './redo.js'
 import type { ReplayState } from './replay-state.js'
-import { responseFinding, scopeAgain } from './scope-work.js'
 
 interface Given {
   readonly state: ReplayState
@@ -31,7 +31,7 @@ interface Given {
   readonly root: RootBlock
   readonly below: Below
   readonly executions: number
-  readonly undo: UndoPort
+  readonly undo: CompensationPort
 }
 
 /** Does the unit that a checked entry completes again, on the state before it. */
@@ -40,17 +40,17 @@ export async function unitAgain(
   recorded: RecordedUnit,
   given: Given
 ): Promise<UnitAgain> {
-  const { lone } = given.state
+  const { singleStep } = given.state
   switch (entry.k) {
     case 'settled':
       return leaf(entry, given.state.attemptAt(entry), recorded, given)
     case 'scope':
-      return scope(entry, recorded, given)
+      return overlay(entry, recorded, given)
     case 'run.finished':
       if (!given.root.isUnit) return { kind: 'unit', draft: ending(entry, recorded, given) }
-      assert(lone !== undefined, 'a run that is done has settled')
+      assert(singleStep !== undefined, 'a run that is done has settled')
       // The attempt of a run that is nothing else has settled before the run ended.
-      return leaf(lone.settled, lone.attempt, recorded, given)
+      return leaf(singleStep.settled, singleStep.attempt, recorded, given)
     default:
       return { kind: 'finding', finding: unexpected('receipt', 'no receipt', entry.k) }
   }
@@ -66,9 +66,9 @@ async function leaf(
   if (attempt.at !== recorded.at) {
     return found(differing('inputPayload.run.at', attempt.at, recorded.at))
   }
-  const tape = attempt.past.tape.whole()
+  const recordedResults = attempt.past.recorded.whole()
   const { provider } = entry
-  const options = { ...redoOptions(given), at: recorded.at, tape, provider }
+  const options = { ...redoOptions(given), at: recorded.at, tape: recordedResults, provider }
   const again = await leafAgain(attempt, options)
   if (again.kind !== 'done') return again
   const response = responseFinding(again.resultText, entry.response)
@@ -79,21 +79,25 @@ async function leaf(
   return { kind: 'unit', draft }
 }
 
-async function scope(entry: ScopeEnded, recorded: RecordedUnit, given: Given): Promise<UnitAgain> {
-  const opened = given.state.scopes.get(entry.path)
+async function overlay(
+  entry: OverlayEnded,
+  recorded: RecordedUnit,
+  given: Given
+): Promise<UnitAgain> {
+  const opened = given.state.openOverlays.get(entry.path)
   assert(opened !== undefined, 'a checked entry has its overlay')
   if (opened.at !== recorded.at) {
     return found(differing('inputPayload.run.at', opened.at, recorded.at))
   }
   const options = redoOptions(given)
-  const again = await scopeAgain(opened, options)
+  const again = await overlayAgain(opened, options)
   if (again.kind !== 'done') return again
   const id = unitIdOf(options.runId, entry.path, entry.step)
-  const draft = scopeUnit(again.scope, contextOf(given, recorded.profile), {
+  const draft = overlayUnit(again.overlay, contextOf(given, recorded.profile), {
     id,
     seed: { base: options.base, value: seedOf(options.base, id) },
     payloadText: canonicalize(opened.ask.request.payload),
-    resultText: canonicalize(again.scope.result(entry.response.data))
+    resultText: canonicalize(again.overlay.result(entry.response.data))
   })
   return { kind: 'unit', draft }
 }

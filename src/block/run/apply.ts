@@ -1,24 +1,24 @@
 import { unreachable } from '../../core/index.js'
-import { cancelledResponse } from '../chart/execution.js'
-import { type Ask, type DecisionAction, ROOT_PATH } from '../protocol.js'
-import { cancelEvent, goesOnCancelled, scopeNews } from './cancelling.js'
+import { cancelledResponse } from '../chart/chart-run.js'
+import { type DecisionAction, type PumpCommand, ROOT_PATH } from '../protocol.js'
+import { cancelEvent, continuesCancelled, overlayDeliveries } from './cancelling.js'
 import type {
   CancelAsked,
   JournalEntry,
+  OverlayEnded,
   Rewound,
-  ScopeEnded,
   Sealed,
   Settled,
   WaitBegun,
   Waiting
 } from './entries.js'
 import { referenceTo } from './folded-answers.js'
-import { Errands, releaseErrand, undoErrand } from './overlay-tasks.js'
+import { compensationTask, deferredTask, OverlayTasks } from './overlay-tasks.js'
 import { rootCommand } from './root-block.js'
 import {
   type Driver,
   type OpenAttempt,
-  type OpenScope,
+  type OpenOverlay,
   placeKey,
   type RunState
 } from './run-state.js'
@@ -28,7 +28,7 @@ import { shownWait } from './waits.js'
  * Changes what a journal entry says. The pump, recovery and verification call this for the same
  * entries in the same order, which is why a resumed run is the run that was interrupted (D6, D10).
  */
-export function apply<Attempt extends OpenAttempt, Scope extends OpenScope>(
+export function apply<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
   entry: JournalEntry,
   driver: Driver<Attempt, Scope>
@@ -39,7 +39,7 @@ export function apply<Attempt extends OpenAttempt, Scope extends OpenScope>(
       return driver.deliver(ROOT_PATH, rootCommand(state.root, entry))
     case 'requested':
       state.attemptAt(entry)?.past.requested.set(entry.seq, entry)
-      state.scopeAround(entry.path)?.outside.requested(entry)
+      state.overlayAround(entry.path)?.outside.requested(entry)
       return
     case 'sealed':
       return sealed(state, entry, driver)
@@ -55,7 +55,7 @@ export function apply<Attempt extends OpenAttempt, Scope extends OpenScope>(
     case 'settled':
       return settled(state, entry, driver)
     case 'scope':
-      return scopeEnded(state, entry, driver)
+      return overlayEnded(state, entry, driver)
     case 'timer':
       forget(state, entry.path, driver)
       return driver.deliver(entry.path, { type: 'timer.fired', at: entry.at })
@@ -82,25 +82,25 @@ export function apply<Attempt extends OpenAttempt, Scope extends OpenScope>(
   }
 }
 
-function sealed<Attempt extends OpenAttempt, Scope extends OpenScope>(
+function sealed<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
   entry: Sealed,
   driver: Driver<Attempt, Scope>
 ): void {
   const { path, seq, at } = entry
-  state.scopeAround(path)?.outside.sealed(entry)
+  state.overlayAround(path)?.outside.sealed(entry)
   const attempt = state.attemptAt(entry)
   // The answer to an effect of an attempt that is over is kept, and changes nothing any more.
   if (attempt === undefined) return
   // Code that polls would leave one for each sleep.
   endWait(state, attempt, seq, driver)
-  attempt.past.tape.add(entry)
+  attempt.past.recorded.add(entry)
   if (state.waiting.delete(path)) driver.deliver(path, { type: 'attempt.resumed', at })
   driver.answered(attempt, entry)
 }
 
 /** Opens a wait; one that the same call has begun on another state is over with it (L10). */
-function begun<Attempt extends OpenAttempt, Scope extends OpenScope>(
+function begun<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
   entry: WaitBegun,
   driver: Driver<Attempt, Scope>
@@ -114,7 +114,7 @@ function begun<Attempt extends OpenAttempt, Scope extends OpenScope>(
   driver.waits(entry)
 }
 
-function waiting<Attempt extends OpenAttempt, Scope extends OpenScope>(
+function waiting<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
   entry: Waiting,
   driver: Driver<Attempt, Scope>
@@ -127,7 +127,7 @@ function waiting<Attempt extends OpenAttempt, Scope extends OpenScope>(
   driver.deliver(path, { type: 'attempt.waiting', wait: shownWait(open), sent, at })
 }
 
-function rewound<Attempt extends OpenAttempt, Scope extends OpenScope>(
+function rewound<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
   entry: Rewound,
   driver: Driver<Attempt, Scope>
@@ -139,7 +139,7 @@ function rewound<Attempt extends OpenAttempt, Scope extends OpenScope>(
   driver.rewound(attempt, entry)
 }
 
-function settled<Attempt extends OpenAttempt, Scope extends OpenScope>(
+function settled<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
   entry: Settled,
   driver: Driver<Attempt, Scope>
@@ -147,9 +147,9 @@ function settled<Attempt extends OpenAttempt, Scope extends OpenScope>(
   const { path, response, sent, at } = entry
   const attempt = state.attemptAt(entry)
   if (attempt !== undefined) {
-    const scope = entry.overlay === undefined ? undefined : state.scopeAround(path)
-    if (attempt.ask.options.deferred === true) scope?.outside.deferred.push(attempt.ask)
-    driver.settled(attempt, entry, scope)
+    const overlay = entry.overlay === undefined ? undefined : state.overlayAround(path)
+    if (attempt.ask.options.deferred === true) overlay?.outside.deferred.push(attempt.ask)
+    driver.settled(attempt, entry, overlay)
     state.waiting.delete(path)
     closeWaits(state, path, driver)
     close(state, attempt, response.success, driver)
@@ -157,44 +157,45 @@ function settled<Attempt extends OpenAttempt, Scope extends OpenScope>(
   driver.deliver(path, { type: 'attempt.settled', response, at, sent })
 }
 
-/** Ends the overlay as the journal says; its errands come before its composite continues. */
-function scopeEnded<Attempt extends OpenAttempt, Scope extends OpenScope>(
+/** Ends the overlay as the journal says; its tasks come before its composite continues. */
+function overlayEnded<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
-  entry: ScopeEnded,
+  entry: OverlayEnded,
   driver: Driver<Attempt, Scope>
 ): void {
   const { path, outcome, at } = entry
-  const scope = state.scopes.get(path)
-  if (scope !== undefined && outcome !== 'aborting' && outcome !== 'released') {
-    const outer = state.scopeAround(path)
-    if (outcome === 'committed') outer?.outside.join(scope.outside)
-    driver.ended(scope, outer, entry)
+  const overlay = state.openOverlays.get(path)
+  if (overlay !== undefined && outcome !== 'aborting' && outcome !== 'released') {
+    const outer = state.overlayAround(path)
+    if (outcome === 'committed') outer?.outside.join(overlay.outside)
+    driver.ended(overlay, outer, entry)
   }
-  const errands = scope === undefined ? [] : errandsOf(state, scope, entry)
-  if (scope !== undefined && errands.length > 0) {
+  const tasks = overlay === undefined ? [] : tasksOf(state, overlay, entry)
+  if (overlay !== undefined && tasks.length > 0) {
     const table = state.root.leafTable()
-    const ask = (one: Ask) => driver.ask(one)
+    const ask = (one: PumpCommand) => driver.ask(one)
     const { cancelled: cancel } = state
-    scope.closing = { decided: entry, errands: new Errands({ table, errands, at, ask, cancel }) }
+    overlay.closing = { decided: entry, tasks: new OverlayTasks({ table, tasks, at, ask, cancel }) }
     return
   }
-  state.scopeEnds.delete(path)
-  state.scopes.delete(path)
+  state.overlayEnds.delete(path)
+  state.openOverlays.delete(path)
   const { cancelled: cancel } = state
-  driver.deliver(path, scopeNews(entry, cancel))
-  if (cancel === undefined || !goesOnCancelled(entry, cancel)) return
+  driver.deliver(path, overlayDeliveries(entry, cancel))
+  if (cancel === undefined || !continuesCancelled(entry, cancel)) return
   driver.deliver(ROOT_PATH, cancelEvent(cancel, at))
 }
 
 /** What an overlay leaves to be done: compensations of a rollback, steps put off to the commit. */
-function errandsOf(state: RunState, { ask, outer, outside }: OpenScope, { outcome }: ScopeEnded) {
-  if (outcome === 'aborting') return outside.undoable().map((one) => undoErrand(one, ask.request))
+function tasksOf(state: RunState, { ask, outer, outside }: OpenOverlay, { outcome }: OverlayEnded) {
+  if (outcome === 'aborting')
+    return outside.undoable().map((one) => compensationTask(one, ask.request))
   const { receiptHash } = state
   if (outcome !== 'committed' || outer !== undefined || receiptHash === undefined) return []
-  return outside.deferred.map((one) => releaseErrand(one, receiptHash))
+  return outside.deferred.map((one) => deferredTask(one, receiptHash))
 }
 
-function cancelled<Attempt extends OpenAttempt, Scope extends OpenScope>(
+function cancelled<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
   entry: CancelAsked,
   driver: Driver<Attempt, Scope>
@@ -206,14 +207,14 @@ function cancelled<Attempt extends OpenAttempt, Scope extends OpenScope>(
     return
   }
   driver.deliver(ROOT_PATH, event)
-  // Errands go on, and wait for nothing.
-  for (const { closing } of state.scopes.values()) closing?.errands.cancel(entry)
+  // Tasks continue, and wait for nothing.
+  for (const { closing } of state.openOverlays.values()) closing?.tasks.cancel(entry)
 }
 
-/** Takes up what a chart has asked for: nothing is decided or sent here. */
-export function takeAsk<Attempt extends OpenAttempt, Scope extends OpenScope>(
+/** Takes what a chart has asked for: nothing is decided or sent here. */
+export function takeCommand<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
-  ask: Ask,
+  ask: PumpCommand,
   driver: Driver<Attempt, Scope>
 ): void {
   const { path } = ask
@@ -241,12 +242,12 @@ export function takeAsk<Attempt extends OpenAttempt, Scope extends OpenScope>(
       return forget(state, path, driver)
     case 'scope.open': {
       const at = ask.frozenAt ?? state.at
-      state.scopes.set(path, driver.scope(ask, at, state.scopeAround(path)))
+      state.openOverlays.set(path, driver.overlay(ask, at, state.overlayAround(path)))
       return
     }
     case 'scope.commit':
     case 'scope.abort':
-      state.scopeEnds.set(path, ask)
+      state.overlayEnds.set(path, ask)
       return
     case 'settled':
       state.settled = ask.response
@@ -260,7 +261,7 @@ export function takeAsk<Attempt extends OpenAttempt, Scope extends OpenScope>(
 }
 
 /** Ends an attempt; one that did not succeed leaves what it did to the next one of its step. */
-function close<Attempt extends OpenAttempt, Scope extends OpenScope>(
+function close<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
   attempt: Attempt,
   succeeded: boolean,
@@ -275,7 +276,7 @@ function close<Attempt extends OpenAttempt, Scope extends OpenScope>(
     const written = past.written()
     if (written.length > 0) state.landed = [...state.landed, ...written.map(referenceTo)]
     for (const { seq, effect, key } of past.requested.values()) {
-      if (!past.tape.has(seq)) state.inDoubt = [...state.inDoubt, { path, effect, key }]
+      if (!past.recorded.has(seq)) state.inDoubt = [...state.inDoubt, { path, effect, key }]
     }
   }
   driver.closed(attempt)
@@ -288,7 +289,7 @@ function resolveDoubts(state: RunState, { requested }: OpenAttempt['past']): voi
   state.inDoubt = state.inDoubt.filter(({ key }) => !keys.has(key))
 }
 
-function endWait<Attempt extends OpenAttempt, Scope extends OpenScope>(
+function endWait<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   state: RunState<Attempt, Scope>,
   attempt: Attempt,
   seq: number,

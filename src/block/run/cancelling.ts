@@ -1,20 +1,20 @@
-import { cancelledResponse } from '../chart/execution.js'
+import { cancelledResponse } from '../chart/chart-run.js'
 import type { CancelEvent, Delivery } from '../protocol.js'
-import type { CancelAsked, ScopeEnded } from './entries.js'
+import type { CancelAsked, OverlayEnded } from './entries.js'
 
-/** What cancelling a run means where its charts cannot hear of it: while errands are done (C4). */
+/** What cancelling a run means where its charts cannot hear of it: while tasks are done (C4). */
 
-/** The cancel as blocks are told of it, also later than it was asked for. */
+/** The cancel as blocks get it, also later than it was asked for. */
 export function cancelEvent({ reason }: CancelAsked, at: number): CancelEvent {
   return { type: 'block.cancel', reason, at }
 }
 
 /**
- * What a composite is told when its overlay has ended. In a run that was cancelled meanwhile it is
+ * What a composite gets when its overlay has ended. In a run that was cancelled meanwhile it is
  * not tried again; what was committed stays committed.
  */
-export function scopeNews(
-  { outcome, response, left, at }: ScopeEnded,
+export function overlayDeliveries(
+  { outcome, response, left, at }: OverlayEnded,
   cancel: CancelAsked | undefined
 ): Delivery {
   const isCommitted = outcome === 'committed' || outcome === 'released'
@@ -29,6 +29,9 @@ export function scopeNews(
 /**
  * Whether what comes after a commit has to be cancelled: its parent has not heard of the cancel.
  */
-export function goesOnCancelled({ outcome }: ScopeEnded, cancel: CancelAsked | undefined): boolean {
+export function continuesCancelled(
+  { outcome }: OverlayEnded,
+  cancel: CancelAsked | undefined
+): boolean {
   return cancel !== undefined && (outcome === 'committed' || outcome === 'released')
 }

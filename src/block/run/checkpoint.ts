@@ -5,7 +5,7 @@ import { restorePast } from './past.js'
 import { placeKey, type RunState } from './run-state.js'
 import type { Askings } from './waits.js'
 
-/** A run at an entry boundary, to go on from elsewhere (formats.md §7). */
+/** A run at an entry boundary, to be resumed elsewhere (formats.md §7). */
 export interface RunCheckpoint {
   readonly entries: number
   readonly at: number
@@ -13,7 +13,10 @@ export interface RunCheckpoint {
   readonly receipts: { readonly size: number; readonly peaks: readonly string[] }
   readonly steps: number
   readonly snapshot: Json
-  /** Journal entries that attempts in progress still need: their tapes, requests and waits. */
+  /**
+   * Journal entries that attempts in progress still need: their recorded results, requests and
+   * waits.
+   */
   readonly open: readonly JournalEntry[]
   /** Frozen times of the attempts in progress, by place: the restored charts ask for them again. */
   readonly attempts: Readonly<Record<string, number>>
@@ -34,13 +37,13 @@ export interface RunCheckpoint {
 
 /**
  * The state of a run for a checkpoint. Undefined when the run has to be rebuilt from its journal,
- * which has what is not in memory: what is in an overlay, and the answers of long tapes.
+ * which has what is not in memory: what is in an overlay, and the answers of long recorded results.
  */
 export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoint | undefined {
   const attempts = [...state.attempts.values()]
   const pasts = [...(state.pasts?.values() ?? [])]
   const isWhole = [...attempts.map(({ past }) => past), ...pasts].every((past) => past.isWhole)
-  if (state.scopes.size > 0 || !isWhole) return undefined
+  if (state.openOverlays.size > 0 || !isWhole) return undefined
   const decisions = state.waits.all().filter((wait) => wait.seq === null)
   const { landed: all, inDoubt, cancelled } = state
   const askings = state.waits.askings()
@@ -52,11 +55,11 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
     steps: state.steps,
     snapshot: snapshot(),
     attempts: Object.fromEntries(attempts.map(({ ask, at }) => [placeKey(ask), at])),
-    // In the order of the tape: a listing that was asked for again stays in its place.
+    // In the order of the recorded results: a listing that was asked for again stays in its place.
     open: [
       ...attempts.flatMap(({ past, waits }) => [
         ...past.requested.values(),
-        ...past.tape.whole(),
+        ...past.recorded.whole(),
         ...waits.values()
       ]),
       ...decisions

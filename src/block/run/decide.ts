@@ -6,15 +6,15 @@ import {
   type Json,
   type UnitId
 } from '../../core/index.js'
-import { type Compensation, type Undo, undoOf } from '../compensation.js'
+import { type CompensatingCall, type Compensation, compensationOf } from '../compensation.js'
 import type { EvidenceDraft, JournalItem, UnitDraft } from '../journal.js'
-import { type DecisionAsk, failedResponse, type Response, reasons } from '../protocol.js'
+import { type DecisionCommand, failedResponse, type Response, reasons } from '../protocol.js'
 import { builtInEffects, type Call, type EffectRequest, effectKey } from './calls.js'
-import type { EntryDraft, Overlay, WaitBegun } from './entries.js'
+import type { EntryDraft, OverlayEntry, WaitBegun } from './entries.js'
 import { releaseEvidence } from './evidence.js'
 import type { AskedCall, RunFact } from './facts.js'
 import { timeoutResponse } from './outcome.js'
-import { isRelease } from './overlay-tasks.js'
+import { isDeferredTask } from './overlay-tasks.js'
 import type { OpenAttempt, RunState } from './run-state.js'
 import { beginWait, type Confirmation, type WaitMessage, type WaitTerms } from './waits.js'
 
@@ -31,7 +31,7 @@ export interface Completed {
   /** Canonical text of the data of a step that succeeded. */
   readonly dataText?: string
   readonly known?: { get(value: object): string | undefined }
-  /** State that an entry without a unit rests on (L10). */
+  /** State that an entry without a unit depends on (L10). */
   readonly rests?: JournalItem['rests']
 }
 
@@ -45,7 +45,7 @@ export interface Given {
   compensation(effect: string): Compensation | undefined
 }
 
-/** What a fact comes to: the entries that say it, to be appended and applied in order (D10). */
+/** The entries of a fact, to be appended and applied in order (D10). */
 export function decide(state: RunState, fact: RunFact, given: Given): readonly EntryDraft[] {
   const { at } = given
   switch (fact.kind) {
@@ -128,22 +128,22 @@ function sealed(
     attempt: attempt.ask.attempt,
     ok,
     body,
-    ...(ok ? undoFor(state, attempt, call, body, given) : undefined)
+    ...(ok ? plannedCompensation(state, attempt, call, body, given) : undefined)
   }
 }
 
 /** What undoes a write inside an overlay (C4); of any other call nothing is said. */
-function undoFor(
+function plannedCompensation(
   state: RunState,
   { ask, past, block }: OpenAttempt,
   { seq, effect, request }: AskedCall,
   response: Json,
   given: Given
-): { readonly undo?: Undo | null } {
-  if (!past.isRequested(seq) || state.scopeAround(ask.path) === undefined) return {}
+): { readonly undo?: CompensatingCall | null } {
+  if (!past.isRequested(seq) || state.overlayAround(ask.path) === undefined) return {}
   const compensation = block.compensate ?? given.compensation(effect)
   if (compensation === undefined) return { undo: null }
-  return { undo: undoOf(compensation, { effect, request, response }) }
+  return { undo: compensationOf(compensation, { effect, request, response }) }
 }
 
 function due(state: RunState, token: string, given: Given): readonly EntryDraft[] {
@@ -218,7 +218,7 @@ export function settledDraft(
   attempt: OpenAttempt,
   response: Response,
   at: number,
-  overlay?: Overlay
+  overlay?: OverlayEntry
 ): EntryDraft & { readonly k: 'settled' } {
   const { ask, past, attribution } = attempt
   return {
@@ -244,7 +244,7 @@ function waitDraft(
   const { place, seq, requestHash, actions } = terms
   const { path, step, attempt } = place
   const times = state.waits.nextAsking({ path, step, attempt, seq, requestHash })
-  // What no message ends is asked of nobody.
+  // What no message ends is asked of no person.
   const asking = times === 1 || actions.length === 0 ? undefined : times
   return beginWait(terms, { runId: state.runId, identity: state.identity, at, asking })
 }
@@ -294,7 +294,11 @@ export function confirmationWait(
  * The wait for a person's decision about a failure; undefined when it is open already. Of a step
  * that was put off, evidence says that its composite's promise is not kept yet.
  */
-export function decisionWait(state: RunState, ask: DecisionAsk, at: number): Decision | undefined {
+export function decisionWait(
+  state: RunState,
+  ask: DecisionCommand,
+  at: number
+): Decision | undefined {
   const { path, wait } = ask
   if (state.waits.all().some((open) => open.seq === null && open.path === path)) return undefined
   const { definitionHash } = state.root
@@ -309,7 +313,7 @@ export function decisionWait(state: RunState, ask: DecisionAsk, at: number): Dec
     blockHash: definitionHash
   }
   const draft = waitDraft(state, terms, at)
-  return { draft, more: isRelease(path) ? { evidence: releaseEvidence(state, ask, at) } : {} }
+  return { draft, more: isDeferredTask(path) ? { evidence: releaseEvidence(state, ask, at) } : {} }
 }
 
 /** The request of a write, which is on disk before the write is sent (L7). */

@@ -9,8 +9,8 @@ import {
   type RunId,
   type RunTrace
 } from '../../core/index.js'
-import type { Undo } from '../compensation.js'
-import type { RecordedProvider } from '../kernel.js'
+import type { CompensatingCall } from '../compensation.js'
+import type { RecordedProvider } from '../intent-port.js'
 import type { Response, SideEffectClass } from '../protocol.js'
 
 export { chainJournal } from '../../core/index.js'
@@ -36,7 +36,7 @@ export type JournalEntry =
   | Settled
   | TimerFired
   | DecisionMade
-  | ScopeEnded
+  | OverlayEnded
   | CancelAsked
 
 interface EntryBase {
@@ -45,8 +45,8 @@ interface EntryBase {
   readonly at: number
 }
 
-/** Where in the run something happened: which block, which visit, which try. */
-export interface Place {
+/** Where in the run something happened: which block, which execution of its node, which try. */
+export interface AttemptKey {
   readonly path: string
   readonly step: number
   readonly attempt: number
@@ -92,7 +92,7 @@ export interface Pins {
   readonly repairs?: PinnedVersions
 }
 
-/** The run was parked, or taken up again. */
+/** The run was parked, or resumed. */
 export interface RunStatus extends EntryBase {
   readonly k: 'run.waiting' | 'run.resumed'
   readonly status: 'waiting' | 'running'
@@ -110,7 +110,7 @@ export interface RunFinished extends EntryBase {
 }
 
 /** An effect of class idempotent or non_idempotent is about to be performed (L7). */
-export interface Requested extends EntryBase, Place {
+export interface Requested extends EntryBase, AttemptKey {
   readonly k: 'requested'
   readonly seq: number
   readonly effect: string
@@ -120,7 +120,7 @@ export interface Requested extends EntryBase, Place {
 }
 
 /** The result of a call, as the code gets it. `ok` false: `body` says why it failed. */
-export interface Sealed extends EntryBase, Place {
+export interface Sealed extends EntryBase, AttemptKey {
   readonly k: 'sealed'
   readonly seq: number
   readonly effect: string
@@ -130,10 +130,10 @@ export interface Sealed extends EntryBase, Place {
   readonly ok: boolean
   readonly body: Json
   /** Inside an atomic composite, of a write: what undoes it; null: nothing does (C4). */
-  readonly undo?: Undo | null
+  readonly undo?: CompensatingCall | null
 }
 
-export interface WaitBegun extends EntryBase, Place {
+export interface WaitBegun extends EntryBase, AttemptKey {
   readonly k: 'wait'
   /** Null: the chart asks for a decision about a failed attempt. */
   readonly seq: number | null
@@ -150,14 +150,14 @@ export interface WaitBegun extends EntryBase, Place {
   readonly blockHash?: Hash
 }
 
-/** Nothing but waits is left for the attempt: it cannot go on by itself (B2). */
-export interface Waiting extends EntryBase, Place {
+/** Nothing but waits is left for the attempt: it cannot continue by itself (B2). */
+export interface Waiting extends EntryBase, AttemptKey {
   readonly k: 'waiting'
   readonly token: string
 }
 
-/** A message that lets a call go on without giving its result: "send it again". */
-export interface Answered extends EntryBase, Place {
+/** A message that lets a call continue without giving its result: "send it again". */
+export interface Answered extends EntryBase, AttemptKey {
   readonly k: 'answered'
   readonly seq: number
   readonly token: string
@@ -167,14 +167,14 @@ export interface Answered extends EntryBase, Place {
 
 /**
  * The attempt's code ran again on another state and did not ask for these results any more: they
- * are not on its tape from here on (L10).
+ * are not in its recorded results from here on (L10).
  */
-export interface Rewound extends EntryBase, Place {
+export interface Rewound extends EntryBase, AttemptKey {
   readonly k: 'rewound'
   readonly dropped: readonly number[]
 }
 
-export interface Settled extends EntryBase, Place {
+export interface Settled extends EntryBase, AttemptKey {
   readonly k: 'settled'
   readonly response: Response
   /** False: the attempt failed before anything could have happened outside (C3). */
@@ -182,10 +182,10 @@ export interface Settled extends EntryBase, Place {
   /** Of an attempt of the kernel: who did it. */
   readonly provider?: RecordedProvider
   /** Inside an atomic composite: what the attempt did to its overlay. */
-  readonly overlay?: Overlay
+  readonly overlay?: OverlayEntry
 }
 
-export interface Overlay {
+export interface OverlayEntry {
   readonly writes: readonly (readonly [key: string, text: string | null])[]
   /** SHA-256 of each text read from below, null where the key was absent. */
   readonly reads: readonly (readonly [key: string, hash: Hash | null])[]
@@ -203,7 +203,7 @@ export interface Overlay {
  * going to be rolled back, and what it did outside is being undone. `released`: it has committed
  * before, and what it had put off until then is done.
  */
-export interface ScopeEnded extends EntryBase, Place {
+export interface OverlayEnded extends EntryBase, AttemptKey {
   readonly k: 'scope'
   readonly outcome: 'committed' | 'aborted' | 'conflict' | 'aborting' | 'released'
   readonly response: Response
@@ -216,7 +216,7 @@ export interface ScopeEnded extends EntryBase, Place {
   readonly outbox?: readonly OutboxEntry[]
 }
 
-/** A write of a rolled back composite that nobody has undone, or one that was put off for good. */
+/** A write of a rolled back composite that was not undone, or one that was put off for good. */
 export interface LeftOutside {
   readonly path: string
   readonly step: number
@@ -256,13 +256,13 @@ export interface DecisionMade extends EntryBase {
   readonly by: Json
 }
 
-/** Somebody asked to cancel the run. */
+/** A caller asked to cancel the run. */
 export interface CancelAsked extends EntryBase {
   readonly k: 'cancel'
   readonly reason: string
   readonly by: Json
   /**
-   * Ended from its journal alone, without its code: nothing is told to its charts, and
+   * Ended from its journal alone, without its code: its charts get nothing, and
    * `run.finished` comes next.
    */
   readonly withoutCode?: true

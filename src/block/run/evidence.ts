@@ -1,9 +1,9 @@
 import { canonicalize, type JsonObject, type RunId } from '../../core/index.js'
 import type { EvidenceDraft, SealedReference } from '../journal.js'
-import type { DecisionAsk } from '../protocol.js'
-import type { RunFinished, RunStarted, ScopeEnded } from './entries.js'
+import type { DecisionCommand } from '../protocol.js'
+import type { OverlayEnded, RunFinished, RunStarted } from './entries.js'
 import { endCode } from './overlay-tasks.js'
-import type { OpenScope, RunState } from './run-state.js'
+import type { OpenOverlay, RunState } from './run-state.js'
 import { runUnitId, unitIdOf } from './unit-ids.js'
 
 /** What stands beside the entries of what did not succeed; live and in verification the same. */
@@ -31,10 +31,10 @@ export function runEvidence(
 }
 
 /** Of an overlay that was rolled back, or whose steps that were put off are not all done (C4). */
-export function scopeEvidence(
+export function overlayEvidence(
   runId: RunId,
-  { ask, outside }: Pick<OpenScope, 'ask' | 'outside'>,
-  ended: Pick<ScopeEnded, 'path' | 'step' | 'response' | 'at' | 'outcome' | 'left'>
+  { ask, outside }: Pick<OpenOverlay, 'ask' | 'outside'>,
+  ended: Pick<OverlayEnded, 'path' | 'step' | 'response' | 'at' | 'outcome' | 'left'>
 ): EvidenceDraft {
   const { path, step, response, left = [], at, outcome } = ended
   return {
@@ -55,10 +55,10 @@ export function scopeEvidence(
 /** Of a step that was put off and failed for good: its composite's promise is not kept yet. */
 export function releaseEvidence(
   state: RunState,
-  { path, step, response }: DecisionAsk,
+  { path, step, response }: DecisionCommand,
   at: number
 ): EvidenceDraft {
-  const parent = state.errandsAt(path)?.parentReceipt ?? null
+  const parent = state.tasksAt(path)?.parentReceipt ?? null
   return {
     type: 'failure',
     unitId: unitIdOf(state.runId, path, step),

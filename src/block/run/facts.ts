@@ -1,6 +1,6 @@
 import type { Hash, Json } from '../../core/index.js'
 import type { SealedFailure } from './entries.js'
-import type { TapeAnswer } from './folded-answers.js'
+import type { RecordedResult } from './folded-answers.js'
 import type { OpenAttempt } from './run-state.js'
 import type { WaitMessage } from './waits.js'
 
@@ -38,9 +38,9 @@ export type RunFact =
   | { readonly kind: 'message'; readonly message: WaitMessage }
 
 /** The answer of an earlier attempt, for a call that asks for the same (L7). */
-export function keptFact<Attempt extends OpenAttempt>(
+export function keptEvent<Attempt extends OpenAttempt>(
   attempt: Attempt,
-  { body, seq, effect, requestHash }: TapeAnswer & { readonly body: Json },
+  { body, seq, effect, requestHash }: RecordedResult & { readonly body: Json },
   request: Json = null
 ): Extract<RunFact, { readonly kind: 'performed' }> & { readonly attempt: Attempt } {
   const call = { seq, effect, requestHash, request }

@@ -2,8 +2,8 @@ import { assert, canonicalize, type Hash, type Json, limits } from '../../core/i
 import type { SealedReference } from '../journal.js'
 import type { Sealed } from './entries.js'
 
-/** An answer on a tape. Without `body` it has to be read back from the journal. */
-export interface TapeAnswer {
+/** An answer in recorded results. Without `body` it has to be read back from the journal. */
+export interface RecordedResult {
   readonly seq: number
   readonly effect: string
   readonly requestHash: Hash
@@ -24,7 +24,7 @@ const WHOLE = 0xffff
 const LOST = 0x8000
 
 /**
- * The answers of a long tape in delivery order, in a few bytes each.
+ * The answers of long recorded results in delivery order, in a few bytes each.
  *
  * Owns: for each answer its call, and either one of a few short bodies, which polls give again and
  * again, or the hash that the receipt will name. Does not own: other bodies; the journal has them.
@@ -84,7 +84,7 @@ export class FoldedAnswers {
     this.#add({ seq, effect, requestHash, ok }, known ?? lost())
   }
 
-  /** Takes an answer over from another tape. */
+  /** Takes an answer over from other recorded results. */
   take(from: FoldedAnswers, row: number): void {
     const [seq = 0, , , body = 0] = from.#row(row)
     const whole = from.#whole.get(row)
@@ -152,7 +152,7 @@ export class FoldedAnswers {
     return this.#row(row)[0] ?? 0
   }
 
-  at(row: number): TapeAnswer {
+  at(row: number): RecordedResult {
     const whole = this.#whole.get(row)
     if (whole !== undefined) return whole
     const [seq = 0, , , body = 0] = this.#row(row)
@@ -169,7 +169,7 @@ export class FoldedAnswers {
     return { ...named, requestHash }
   }
 
-  /** Where the answer to a call is, or -1. Quick for whoever asks in delivery order. */
+  /** Where the answer to a call is, or -1. Quick for questions in delivery order. */
   find(seq: number): number {
     for (let looked = 0; looked < this.#length; looked += 1) {
       const row = (this.#hint + looked) % this.#length

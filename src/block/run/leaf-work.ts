@@ -1,15 +1,15 @@
 import type { Hash, UnitId } from '../../core/index.js'
 import type { Block } from '../define.js'
+import type { Attribution } from '../intent-port.js'
 import type { SealedReference } from '../journal.js'
-import type { Attribution } from '../kernel.js'
-import type { AttemptAsk } from '../protocol.js'
+import type { AttemptCommand } from '../protocol.js'
 import type { StateView } from './state-view.js'
 
 /** What a unit of work is made of: a live attempt has it, and so has one that was done again. */
 export interface LeafWork {
   readonly unitId: UnitId
   readonly block: Block
-  readonly ask: AttemptAsk
+  readonly ask: AttemptCommand
   /** Frozen time, milliseconds. */
   readonly at: number
   readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }

@@ -17,8 +17,8 @@ interface Literal {
  * What the literals of a definition's node inputs are written as. A payload holds the very objects
  * of the definition, so each of them is written once for all runs, not once for each step.
  *
- * Owns: texts, made when they are first asked for. Does not own: the definition, which nobody
- * changes once it is compiled.
+ * Owns: texts, made when they are first asked for. Does not own: the definition, which does
+ * not change once it is compiled.
  */
 export class Literals implements KnownTexts {
   readonly #literals = new Map<object, Literal | undefined>()

@@ -90,7 +90,7 @@ export function timeoutResponse(attempt: { readonly past: Pick<Past, 'hasSent'> 
 }
 
 /**
- * What was sent outside does not fit the state as it is now: nobody but a person can tell (L10).
+ * What was sent outside does not fit the state as it is now: only a person can decide (L10).
  */
 export function contradicted({ effect, seq }: Requested): Outcome & { readonly ok: false } {
   const details = { effect, seq }

@@ -1,6 +1,6 @@
 import type { Hash } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
-import type { AttemptAsk } from '../protocol.js'
+import type { AttemptCommand } from '../protocol.js'
 import type { LeftOutside, Requested, Sealed } from './entries.js'
 
 /** One write of an overlay's children, and what is known of it. */
@@ -10,7 +10,7 @@ interface Write {
 }
 
 /** A write that landed and that something undoes. */
-export interface Undoable {
+export interface CompensableWrite {
   readonly asked: Requested
   readonly sealed: Sealed & { readonly undo: NonNullable<Sealed['undo']> }
 }
@@ -23,11 +23,11 @@ export class Outside {
   /** By what an effect's key is made of, besides the run. */
   readonly #writes = new Map<string, Write>()
   /** Deferred steps, in the order in which they were asked for. */
-  readonly deferred: AttemptAsk[] = []
+  readonly deferred: AttemptCommand[] = []
 
   requested(entry: Requested): void {
     const known = this.#writes.get(callName(entry))
-    // Asked for again after a failure: until it is answered, nobody knows.
+    // Asked for again after a failure: until it is answered, the outcome is unknown.
     if (known?.sealed?.ok !== true) {
       this.#writes.set(callName(entry), { asked: entry, sealed: undefined })
     }
@@ -51,12 +51,12 @@ export class Outside {
   }
 
   /** What can be undone, the last first. */
-  undoable(): readonly Undoable[] {
-    const all = [...this.#writes.values()].filter(isUndoable)
+  undoable(): readonly CompensableWrite[] {
+    const all = [...this.#writes.values()].filter(isCompensable)
     return all.sort((one, other) => other.sealed.n - one.sealed.n)
   }
 
-  /** What nobody has undone; `undone` gives the reason why not, or null when it was. */
+  /** What was not undone; `undone` gives the reason why not, or null when it was. */
   left(undone: (key: Hash) => string | null | undefined): readonly LeftOutside[] {
     return this.#remaining().flatMap(({ asked, sealed }) => {
       const reason = undone(asked.key)
@@ -90,7 +90,7 @@ function whyNot(sealed: Sealed | undefined): string {
   return sealed.undo === undefined || sealed.undo === null ? 'irreversible' : 'too_late'
 }
 
-function isUndoable(write: Write): write is Write & Undoable {
+function isCompensable(write: Write): write is Write & CompensableWrite {
   const { sealed } = write
   return sealed?.ok === true && sealed.undo !== undefined && sealed.undo !== null
 }

@@ -1,27 +1,27 @@
 import { type Hash, hashJson, type JsonObject, limits } from '../../core/index.js'
-import type { BlockIdentity, Sink } from '../chart/execution.js'
+import type { BlockIdentity, Sink } from '../chart/chart-run.js'
 import { initialLeaf, type LeafSnapshot, type LeafTable, stepLeaf } from '../chart/leaf-table.js'
 import {
-  type Ask,
-  type AttemptAsk,
+  type AttemptCommand,
   type Delivery,
   type ExecuteEvent,
   type LeafEvent,
   type NodeOptions,
+  type PumpCommand,
   type Request,
   type Response,
   reasons
 } from '../protocol.js'
 import { compensationBlock } from '../task-blocks.js'
 import { cancelEvent } from './cancelling.js'
-import type { CancelAsked, LeftOutside, OutboxEntry, ScopeEnded } from './entries.js'
-import type { Undoable } from './outside.js'
+import type { CancelAsked, LeftOutside, OutboxEntry, OverlayEnded } from './entries.js'
+import type { CompensableWrite } from './outside.js'
 
 /**
  * Work that an overlay leaves behind it: compensations after a rollback, deferred steps after a
  * commit (C4). Each is a leaf of its own, with the leaf's chart and a path that no node can have.
  */
-export interface Errand {
+export interface OverlayTask {
   readonly identity: BlockIdentity
   readonly execute: Omit<ExecuteEvent, 'at'>
   /** Effect key of the write that it undoes; null for a deferred step. */
@@ -31,18 +31,21 @@ export interface Errand {
 // No node's name has it.
 const MARK = '~'
 
-/** Whether a path is that of an errand: it is outside every overlay, and no chart's. */
-export function isErrand(path: string): boolean {
+/** Whether a path is that of a task: it is outside every overlay, and no chart's. */
+export function isOverlayTask(path: string): boolean {
   return path.includes(MARK)
 }
 
 /** Whether a path is that of a deferred step that is done now. */
-export function isRelease(path: string): boolean {
+export function isDeferredTask(path: string): boolean {
   return path.endsWith(`${MARK}release`)
 }
 
 /** What undoes a write. */
-export function undoErrand({ asked, sealed }: Undoable, around: Request): Errand {
+export function compensationTask(
+  { asked, sealed }: CompensableWrite,
+  around: Request
+): OverlayTask {
   const { path: at, step, attempt, seq, effect, key } = asked
   const { effect: by, request: payload, sideEffects } = sealed.undo
   const path = `${at}${MARK}undo.${attempt}.${seq}`
@@ -55,7 +58,7 @@ export function undoErrand({ asked, sealed }: Undoable, around: Request): Errand
     sideEffects
   }
   const request = { ...around, payload: input, context: {} }
-  return errand(path, compensationBlock.name, { request, step, options, undoes: key })
+  return overlayTask(path, compensationBlock.name, { request, step, options, undoes: key })
 }
 
 const tryAgain = {
@@ -66,14 +69,14 @@ const tryAgain = {
 } as const
 
 /**
- * A deferred step whose composite has committed with this receipt. When it fails for good, somebody
- * has to decide.
+ * A deferred step whose composite has committed with this receipt. When it fails for good, a
+ * person has to decide.
  */
-export function releaseErrand(ask: AttemptAsk, parentReceipt: Hash): Errand {
+export function deferredTask(ask: AttemptCommand, parentReceipt: Hash): OverlayTask {
   const { deferred: _, confirm: __, deadline: ___, ...kept } = ask.options
   const { metadata } = ask.request
   const request = { ...ask.request, metadata: { ...metadata, parentReceipt } }
-  return errand(`${ask.path}${MARK}release`, ask.block, {
+  return overlayTask(`${ask.path}${MARK}release`, ask.block, {
     request,
     step: ask.step,
     options: { ...kept, onError: 'ask', sideEffects: ask.sideEffects },
@@ -81,7 +84,7 @@ export function releaseErrand(ask: AttemptAsk, parentReceipt: Hash): Errand {
   })
 }
 
-function errand(
+function overlayTask(
   path: string,
   block: string,
   {
@@ -90,7 +93,7 @@ function errand(
     options,
     undoes
   }: Pick<ExecuteEvent, 'request' | 'step' | 'options'> & { readonly undoes: Hash | null }
-): Errand {
+): OverlayTask {
   const sideEffects = options.sideEffects ?? 'non_idempotent'
   const { metadata } = request
   const own = {
@@ -108,7 +111,11 @@ function errand(
   }
 }
 
-function notDone({ identity, execute }: Errand, reason: string, isInDoubt = false): LeftOutside {
+function notDone(
+  { identity, execute }: OverlayTask,
+  reason: string,
+  isInDoubt = false
+): LeftOutside {
   const { path, block: effect } = identity
   const key = hashJson(execute.request.payload)
   const state = isInDoubt ? 'in_doubt' : 'not_done'
@@ -116,7 +123,7 @@ function notDone({ identity, execute }: Errand, reason: string, isInDoubt = fals
 }
 
 /** What a commit says of the steps that it sets free. */
-export function outboxOf(deferred: readonly AttemptAsk[]): readonly OutboxEntry[] {
+export function outboxOf(deferred: readonly AttemptCommand[]): readonly OutboxEntry[] {
   return deferred.map(({ path, step, block, request }) => ({
     path,
     step,
@@ -126,18 +133,18 @@ export function outboxOf(deferred: readonly AttemptAsk[]): readonly OutboxEntry[
 }
 
 /**
- * The errands of one overlay, one after the other. Pure: it steps the leaf's chart and says what it
+ * The tasks of one overlay, one after the other. Pure: it steps the leaf's chart and says what it
  * asks for, live and in verification alike.
  *
- * Once the run is cancelled nobody is waited for: compensations are tried as often as ever, and one
- * that needs a person ends as `cancelled`; of deferred steps the one under way ends its attempt,
- * and the others are not begun. What is not done for that is named like all that is left.
+ * Once the run is cancelled no person is waited for: compensations are tried as often as ever, and
+ * one that needs a person ends as `cancelled`; of deferred steps the one under way ends its
+ * attempt, and the others are not begun. What is not done for that is named like all that is left.
  */
-export class Errands {
+export class OverlayTasks {
   readonly #table: LeafTable
   readonly #sink: Sink
-  readonly #waiting: Errand[]
-  #current: Errand | undefined
+  readonly #waiting: OverlayTask[]
+  #current: OverlayTask | undefined
   #leaf: LeafSnapshot | undefined
   /** The current one may have done something outside. */
   #hasSent = false
@@ -149,16 +156,16 @@ export class Errands {
 
   constructor(options: {
     readonly table: LeafTable
-    readonly errands: readonly Errand[]
+    readonly tasks: readonly OverlayTask[]
     readonly at: number
-    readonly ask: (ask: Ask) => void
+    readonly ask: (ask: PumpCommand) => void
     /** The run is cancelled already. */
     readonly cancel?: CancelAsked | undefined
   }) {
-    const { table, errands, at, ask, cancel } = options
+    const { table, tasks, at, ask, cancel } = options
     this.#table = table
     this.#cancel = cancel
-    this.#waiting = [...errands]
+    this.#waiting = [...tasks]
     this.#sink = {
       ask,
       report: (report) => {
@@ -173,7 +180,7 @@ export class Errands {
     return this.#current === undefined
   }
 
-  /** Whether the errand at this path is under way. */
+  /** Whether the task at this path is under way. */
   isAt(path: string): boolean {
     return this.#current?.identity.path === path
   }
@@ -249,6 +256,6 @@ export class Errands {
 }
 
 /** Why evidence stands beside the end of an overlay. */
-export function endCode({ outcome, response }: Pick<ScopeEnded, 'outcome' | 'response'>): string {
+export function endCode({ outcome, response }: Pick<OverlayEnded, 'outcome' | 'response'>): string {
   return outcome === 'released' ? 'deferred_not_done' : (response.reason ?? 'failed')
 }

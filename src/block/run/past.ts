@@ -1,11 +1,11 @@
 import type { Hash } from '../../core/index.js'
 import type { Requested, Sealed } from './entries.js'
-import type { TapeAnswer } from './folded-answers.js'
-import { Tape } from './tape.js'
+import type { RecordedResult } from './folded-answers.js'
+import { RecordedResults } from './recorded-results.js'
 
 /** A result that a later attempt keeps, and where it is. */
 export interface Kept {
-  readonly answer: TapeAnswer
+  readonly answer: RecordedResult
   readonly past: Past
 }
 
@@ -15,12 +15,12 @@ export interface Kept {
  */
 export class Past {
   // Made when needed: most attempts are given no answer.
-  #tape: Tape | undefined
+  #recorded: RecordedResults | undefined
   #requested: Map<number, Requested> | undefined
   readonly earlier: Past | undefined
   readonly step: number
   readonly attempt: number
-  /** Whoever verifies has no other place to read the answers from. */
+  /** A verification has no other place to read the answers from. */
   readonly #keepsAll: boolean
 
   constructor(
@@ -37,19 +37,21 @@ export class Past {
   }
 
   /** What was sealed, in delivery order. */
-  get tape(): Tape {
-    this.#tape ??= new Tape(({ seq }) => this.#keepsAll || this.#requested?.has(seq) === true)
-    return this.#tape
+  get recorded(): RecordedResults {
+    this.#recorded ??= new RecordedResults(
+      ({ seq }) => this.#keepsAll || this.#requested?.has(seq) === true
+    )
+    return this.#recorded
   }
 
   /** Whether the code itself was given any. */
   get hasAnswered(): boolean {
-    return this.#tape?.hasCalls ?? false
+    return this.#recorded?.hasCalls ?? false
   }
 
   /** How many answers there are. */
   get answers(): number {
-    return this.#tape?.length ?? 0
+    return this.#recorded?.length ?? 0
   }
 
   /** Whether a write was asked for under this number. */
@@ -75,7 +77,7 @@ export class Past {
     for (const [seq, entry] of this.#requested ?? []) {
       ;(isDropped.has(seq) ? dropped : rest).requested.set(seq, entry)
     }
-    this.tape.part((seq) => isDropped.has(seq), dropped.tape, rest.tape)
+    this.recorded.part((seq) => isDropped.has(seq), dropped.recorded, rest.recorded)
     return rest
   }
 
@@ -102,7 +104,7 @@ export class Past {
    */
   kept(call: { readonly seq: number; readonly requestHash: Hash }): Kept | undefined {
     for (const past of this.#parts()) {
-      const answer = past.tape.find(call.seq)
+      const answer = past.recorded.find(call.seq)
       if (answer === undefined) continue
       if (!answer.ok || answer.requestHash !== call.requestHash) return undefined
       const isKept =
@@ -113,8 +115,8 @@ export class Past {
   }
 
   /** Whether a call was given this result, now or in an earlier part or attempt. */
-  hasGiven(call: Pick<TapeAnswer, 'seq' | 'requestHash' | 'responseHash'>): boolean {
-    const answer = this.#tape?.find(call.seq)
+  hasGiven(call: Pick<RecordedResult, 'seq' | 'requestHash' | 'responseHash'>): boolean {
+    const answer = this.#recorded?.find(call.seq)
     const isSame =
       answer?.ok === true &&
       answer.requestHash === call.requestHash &&
@@ -131,7 +133,7 @@ export class Past {
   /** Number of the call that failed first in the attempt; infinite when none has. */
   #firstFailure(): number {
     const before = this.earlier?.attempt === this.attempt ? this.earlier.#firstFailure() : undefined
-    const own = this.#tape?.firstFailure ?? Number.POSITIVE_INFINITY
+    const own = this.#recorded?.firstFailure ?? Number.POSITIVE_INFINITY
     return before === undefined || before === Number.POSITIVE_INFINITY ? own : before
   }
 
@@ -153,7 +155,7 @@ export class Past {
   }
 
   #didNotHappen(seq: number): boolean {
-    const sealed = this.tape.find(seq)
+    const sealed = this.recorded.find(seq)
     if (sealed === undefined || sealed.ok) return false
     return (sealed.body as { readonly definite?: boolean } | null)?.definite === true
   }
@@ -162,25 +164,25 @@ export class Past {
   written(): readonly Sealed[] {
     const requested = this.#requested
     if (requested === undefined || requested.size === 0) return []
-    return this.tape.whole().filter(({ seq }) => requested.has(seq))
+    return this.recorded.whole().filter(({ seq }) => requested.has(seq))
   }
 
   /** Whether an entry cannot be of this part, whose requests are written out before its results. */
   isContradictedBy(entry: Sealed | Requested): boolean {
     const asked = this.#requested?.get(entry.seq)
     if (entry.k === 'requested') return asked !== undefined || this.answers > 0
-    if (this.answers > 0 && this.tape.has(entry.seq)) return true
+    if (this.answers > 0 && this.recorded.has(entry.seq)) return true
     return asked !== undefined && asked.requestHash !== entry.requestHash
   }
 
   /** Whether all of it, and of the attempts before it, is in memory as it was sealed. */
   get isWhole(): boolean {
-    return (this.#tape?.isWhole ?? true) && (this.earlier?.isWhole ?? true)
+    return (this.#recorded?.isWhole ?? true) && (this.earlier?.isWhole ?? true)
   }
 
   /** Entries of this attempt and of those before it, oldest first; all there are of a whole one. */
   entries(): readonly (Sealed | Requested)[] {
-    const own = [...(this.#requested?.values() ?? []), ...this.tape.whole()]
+    const own = [...(this.#requested?.values() ?? []), ...this.recorded.whole()]
     return [...(this.earlier?.entries() ?? []), ...own]
   }
 }
@@ -195,7 +197,7 @@ export function restorePast(entries: readonly (Sealed | Requested)[]): Past | un
     if (past === undefined || past.attempt !== entry.attempt || past.isContradictedBy(entry))
       past = new Past(entry, { earlier: past })
     if (entry.k === 'requested') past.requested.set(entry.seq, entry)
-    else past.tape.add(entry)
+    else past.recorded.add(entry)
   }
   return past
 }

@@ -7,7 +7,7 @@ const LITERAL_DEPTH = 2
  * Canonical texts of what payloads are made of: results of the steps before, whose texts are known,
  * and literals of the definition, which are the same objects in every step.
  *
- * Owns: nothing that cannot be written again. What it knows must not be changed, and nobody does:
+ * Owns: nothing that cannot be written again. What it knows must not change, and does not:
  * code is given copies.
  */
 export class PayloadTexts implements KnownTexts {

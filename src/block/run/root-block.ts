@@ -1,6 +1,6 @@
 import type { AnyActorLogic } from 'xstate'
 import { type Hash, hashJson, type JsonObject } from '../../core/index.js'
-import type { BlockIdentity } from '../chart/execution.js'
+import type { BlockIdentity } from '../chart/chart-run.js'
 import type { LeafTable } from '../chart/leaf-table.js'
 import { type ExecuteEvent, type Request, ROOT_PATH } from '../protocol.js'
 import type { Classes, Pins, RunStarted } from './entries.js'
@@ -13,7 +13,7 @@ export interface RootBlock {
   readonly definition: JsonObject
   /** Its canonical JSON: written once for all runs. */
   readonly definitionText: () => string
-  /** Texts of its literals, for the payloads of its nodes; a lone leaf has none. */
+  /** Texts of its literals, for the payloads of its nodes; a single-step run has none. */
   readonly literals?: () => Literals
   readonly definitionHash: Hash
   /** What names alone have led to; absent: nothing that has a version. */
@@ -29,7 +29,7 @@ export interface RootBlock {
    */
   readonly isUnit: boolean
   /** Of such a run: the name of its leaf's block. */
-  readonly loneBlock?: string
+  readonly singleStepBlock?: string
   /** Some block keeps its input or result private, so the run's own receipt does too. */
   readonly isPrivate: boolean
   /** Some node has a fallback after a retry or repair (C3). */

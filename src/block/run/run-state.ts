@@ -1,44 +1,44 @@
 import type { Hash, IdentityId, JsonObject, RunId, UnitId } from '../../core/index.js'
 import type { Block } from '../define.js'
+import type { Attribution } from '../intent-port.js'
 import type { SealedReference } from '../journal.js'
-import type { Attribution } from '../kernel.js'
 import type {
-  Ask,
-  AttemptAsk,
+  AttemptCommand,
   BlockCommand,
-  DecisionAsk,
+  DecisionCommand,
   Delivery,
+  OverlayCommand,
+  PumpCommand,
   Response,
-  ScopeAsk,
-  TimerAsk
+  TimerCommand
 } from '../protocol.js'
 import type {
+  AttemptKey,
   CancelAsked,
   OpenWait,
-  Place,
+  OverlayEnded,
   Rewound,
   RunStarted,
-  ScopeEnded,
   Sealed,
   Settled,
   WaitBegun
 } from './entries.js'
 import { referenceTo } from './folded-answers.js'
 import type { Outside } from './outside.js'
-import { type Errands, isErrand } from './overlay-tasks.js'
+import { isOverlayTask, type OverlayTasks } from './overlay-tasks.js'
 import type { Past } from './past.js'
 import type { RootBlock } from './root-block.js'
 import { RunTotals } from './totals.js'
 import { OpenWaits, openWaitOf } from './waits.js'
 
-export type ScopeOpenAsk = Extract<ScopeAsk, { readonly kind: 'scope.open' }>
+export type OverlayOpenCommand = Extract<OverlayCommand, { readonly kind: 'scope.open' }>
 
 /** A commit or abort that a composite has asked for. */
-export type ScopeEndAsk = Exclude<ScopeAsk, { readonly kind: 'scope.open' }>
+export type OverlayEndCommand = Exclude<OverlayCommand, { readonly kind: 'scope.open' }>
 
 /** An attempt that a chart has asked for and that has not settled yet. */
 export interface OpenAttempt {
-  readonly ask: AttemptAsk
+  readonly ask: AttemptCommand
   readonly block: Block
   readonly unitId: UnitId
   /** Its frozen time: when it was asked for (K7). */
@@ -52,43 +52,43 @@ export interface OpenAttempt {
 }
 
 /** An overlay of the run (C4). */
-export interface OpenScope {
-  readonly ask: ScopeOpenAsk
+export interface OpenOverlay {
+  readonly ask: OverlayOpenCommand
   readonly at: number
-  readonly outer: OpenScope | undefined
+  readonly outer: OpenOverlay | undefined
   /** What happened outside, and what is put off until the commit. */
   readonly outside: Outside
-  /** What was decided, and the errands that come before its composite continues. */
-  closing: { readonly decided: ScopeEnded; readonly errands: Errands } | undefined
+  /** What was decided, and the tasks that come before its composite continues. */
+  closing: { readonly decided: OverlayEnded; readonly tasks: OverlayTasks } | undefined
 }
 
 /**
  * What a driver attaches to the state of a run: how attempts and overlays are made, and what is
- * done when an entry changes them. It is called inside `apply` and `takeAsk`, synchronously.
+ * done when an entry changes them. It is called inside `apply` and `takeCommand`, synchronously.
  */
-export interface Driver<Attempt extends OpenAttempt, Scope extends OpenScope> {
+export interface Driver<Attempt extends OpenAttempt, Scope extends OpenOverlay> {
   /** Makes an attempt that was asked for; undefined when no such block is registered. */
-  attempt(ask: AttemptAsk, at: number, earlier: Past | undefined): Attempt | undefined
+  attempt(ask: AttemptCommand, at: number, earlier: Past | undefined): Attempt | undefined
   /** Makes an overlay that was asked for. */
-  scope(ask: ScopeOpenAsk, at: number, outer: Scope | undefined): Scope
+  overlay(ask: OverlayOpenCommand, at: number, outer: Scope | undefined): Scope
   /** Gives a chart what it waits for. */
   deliver(path: string, event: BlockCommand | Delivery): void
-  /** Hands on what an errand asks for, which has no actor. */
-  ask(ask: Ask): void
+  /** Hands on what a task asks for, which has no actor. */
+  ask(ask: PumpCommand): void
   /** A wait was begun. */
   waits(wait: WaitBegun): void
   /** A due time is over: of the wait with this token, or of the timer at this path. */
   calledOff(key: string): void
-  /** A result is on the attempt's tape. */
+  /** A result of the attempt was recorded. */
   answered(attempt: Attempt, entry: Sealed): void
-  /** Results have left the attempt's tape. */
+  /** Recorded results of the attempt were dropped. */
   rewound(attempt: Attempt, entry: Rewound): void
-  /** An attempt has ended; `scope`: the overlay that takes over its changes. */
-  settled(attempt: Attempt, entry: Settled, scope: Scope | undefined): void
+  /** An attempt has ended; `overlay`: the overlay that takes over its changes. */
+  settled(attempt: Attempt, entry: Settled, overlay: Scope | undefined): void
   /** An attempt was settled or cancelled, and is no more. */
   closed(attempt: Attempt): void
   /** An overlay was merged into the one around it, committed or dropped. */
-  ended(scope: Scope, outer: Scope | undefined, entry: ScopeEnded): void
+  ended(overlay: Scope, outer: Scope | undefined, entry: OverlayEnded): void
 }
 
 /** What runs, and whose it is. */
@@ -101,14 +101,14 @@ export interface RunTerms {
 /**
  * What a run's journal has led to: what was asked for and not answered, what is waited for, and the
  * totals that `run.completed` commits to. Live, in recovery and in verification the same: only
- * {@link apply} and {@link takeAsk} change it (D10).
+ * {@link apply} and {@link takeCommand} change it (D10).
  *
  * Owns: the state of one run. Does not own: charts and whatever a driver attaches to attempts and
  * overlays.
  */
 export class RunState<
   Attempt extends OpenAttempt = OpenAttempt,
-  Scope extends OpenScope = OpenScope
+  Scope extends OpenOverlay = OpenOverlay
 > extends RunTotals {
   readonly identity: IdentityId
   readonly root: RootBlock
@@ -119,10 +119,10 @@ export class RunState<
   readonly waits = new OpenWaits()
   /** Paths of the leaves that are WAITING inside an attempt. */
   readonly waiting = new Set<string>()
-  readonly timers = new Map<string, TimerAsk>()
-  readonly decisions = new Map<string, DecisionAsk>()
-  readonly scopes = new Map<string, Scope>()
-  readonly scopeEnds = new Map<string, ScopeEndAsk>()
+  readonly timers = new Map<string, TimerCommand>()
+  readonly decisions = new Map<string, DecisionCommand>()
+  readonly openOverlays = new Map<string, Scope>()
+  readonly overlayEnds = new Map<string, OverlayEndCommand>()
   /** Write-class results of attempts that did not succeed: they happened all the same. */
   landed: readonly SealedReference[] = []
   /** Write-class effects that were sent and never answered: nothing tells whether they happened. */
@@ -148,7 +148,7 @@ export class RunState<
   }
 
   /** The attempt at a place, unless another one is open there or none. */
-  attemptAt({ path, step, attempt }: Place): Attempt | undefined {
+  attemptAt({ path, step, attempt }: AttemptKey): Attempt | undefined {
     const open = this.attempts.get(path)
     return open?.ask.step === step && open.ask.attempt === attempt ? open : undefined
   }
@@ -162,21 +162,21 @@ export class RunState<
   }
 
   /** The innermost overlay around a path (not the path's own). */
-  scopeAround(path: string): Scope | undefined {
-    if (this.scopes.size === 0 || isErrand(path)) return undefined
+  overlayAround(path: string): Scope | undefined {
+    if (this.openOverlays.size === 0 || isOverlayTask(path)) return undefined
     let end = path.lastIndexOf('/')
     while (end > 0) {
-      const scope = this.scopes.get(path.slice(0, end))
-      if (scope !== undefined) return scope
+      const overlay = this.openOverlays.get(path.slice(0, end))
+      if (overlay !== undefined) return overlay
       end = path.lastIndexOf('/', end - 1)
     }
     return undefined
   }
 
-  /** The errands one of which is under way at a path. */
-  errandsAt(path: string): Errands | undefined {
-    for (const { closing } of this.scopes.values()) {
-      if (closing?.errands.isAt(path) === true) return closing.errands
+  /** The tasks one of which is under way at a path. */
+  tasksAt(path: string): OverlayTasks | undefined {
+    for (const { closing } of this.openOverlays.values()) {
+      if (closing?.tasks.isAt(path) === true) return closing.tasks
     }
     return undefined
   }
@@ -217,6 +217,6 @@ export class RunState<
 }
 
 /** One attempt at one place of its run. */
-export function placeKey({ path, step, attempt }: Place): string {
+export function placeKey({ path, step, attempt }: AttemptKey): string {
   return `${path} ${step} ${attempt}`
 }

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
 import { effectKey } from './calls.js'
-import type { JournalEntry, Place } from './entries.js'
+import type { AttemptKey, JournalEntry } from './entries.js'
 import { referenceTo } from './folded-answers.js'
 
 /**
@@ -17,7 +17,7 @@ export class SentEffects {
   /** By attempt, until it settles. */
   readonly #written = new Map<string, SealedReference[]>()
   /** Of steps that succeeded inside an atomic composite, until that ends. */
-  #inScope: { readonly path: string; readonly references: readonly SealedReference[] }[] = []
+  #inOverlay: { readonly path: string; readonly references: readonly SealedReference[] }[] = []
   readonly #failed: SealedReference[] = []
 
   /** Takes the next entry; `hasReceipt`: a receipt stands beside it. */
@@ -43,14 +43,14 @@ export class SentEffects {
         if (references === undefined) return
         this.#written.delete(place)
         if (!entry.response.success) this.#failed.push(...references)
-        else if (entry.overlay !== undefined) this.#inScope.push({ path: entry.path, references })
+        else if (entry.overlay !== undefined) this.#inOverlay.push({ path: entry.path, references })
         return
       }
       case 'scope': {
         // Its receipt has them, or the evidence of its end.
         if (entry.outcome !== 'aborted' && !(entry.outcome === 'committed' && hasReceipt)) return
         const below = `${entry.path}/`
-        this.#inScope = this.#inScope.filter(({ path }) => !path.startsWith(below))
+        this.#inOverlay = this.#inOverlay.filter(({ path }) => !path.startsWith(below))
         return
       }
       default:
@@ -60,7 +60,7 @@ export class SentEffects {
 
   /** Results of writes that no receipt names. */
   get landed(): readonly SealedReference[] {
-    const open = [...this.#written.values(), ...this.#inScope.map(({ references }) => references)]
+    const open = [...this.#written.values(), ...this.#inOverlay.map(({ references }) => references)]
     return [...this.#failed, ...open.flat()]
   }
 
@@ -70,6 +70,6 @@ export class SentEffects {
   }
 }
 
-function placeOf({ path, step, attempt }: Place): string {
+function placeOf({ path, step, attempt }: AttemptKey): string {
   return `${path} ${step} ${attempt}`
 }

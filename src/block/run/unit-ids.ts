@@ -15,8 +15,8 @@ export function runUnitId(runId: RunId): UnitId {
   return unitIdOf(runId, 'root', RUN_STEP)
 }
 
-/** Id of the unit of work of a run that is nothing else: a lone intent's receipt has it. */
-export function loneUnitId(runId: RunId): UnitId {
+/** Id of the unit of work of a run that is nothing else: a single-step run's receipt has it. */
+export function singleStepUnitId(runId: RunId): UnitId {
   return unitIdOf(runId, 'root', 1)
 }
 

@@ -10,14 +10,14 @@ import {
   type RunTrace
 } from '../../core/index.js'
 import type { Block } from '../define.js'
+import type { Attribution } from '../intent-port.js'
 import type { UnitDraft } from '../journal.js'
-import type { Attribution } from '../kernel.js'
 import type { Response } from '../protocol.js'
 import type { RunStarted } from './entries.js'
 import type { LeafWork } from './leaf-work.js'
+import type { Overlay } from './overlay.js'
 import type { RootBlock } from './root-block.js'
 import type { RunState } from './run-state.js'
-import type { Scope } from './scope.js'
 import { runUnitId, seedOf } from './unit-ids.js'
 
 /** What the receipts of one run have in common. */
@@ -141,8 +141,8 @@ export function attributionOf(block: Block, payloadText: string): Attribution {
 }
 
 /** The one unit of work of an outermost atomic composite (C4). */
-export function scopeUnit(
-  scope: Scope,
+export function overlayUnit(
+  overlay: Overlay,
   context: UnitContext,
   options: {
     readonly id: UnitDraft['id']
@@ -151,21 +151,21 @@ export function scopeUnit(
     readonly resultText: string
   }
 ): UnitDraft {
-  const { path, step, attempt, block } = scope.ask
+  const { path, step, attempt, block } = overlay.ask
   const { version, definitionHash } = context.root.compositeAt(path)
   return {
     action: block,
     dappId: `composite:${block}@${version}`,
-    payloadPrivate: scope.isPrivate,
-    at: scope.at,
+    payloadPrivate: overlay.isPrivate,
+    at: overlay.at,
     principal: context.principal,
     run: {
       runId: context.runId,
       path,
       step,
       attempt,
-      at: scope.at,
-      ...committed(scope.ask.request),
+      at: overlay.at,
+      ...committed(overlay.ask.request),
       ...traced(context)
     },
     provider: {
@@ -174,13 +174,13 @@ export function scopeUnit(
       codeHash: definitionHash,
       profile: context.profile
     },
-    capabilitiesDeclared: [...scope.declared].sort(),
-    capabilitiesUsed: [...scope.used].sort(),
-    sealed: scope.sealed,
-    resultPrivate: scope.isPrivate,
-    reads: scope.view.reads,
-    lists: scope.view.lists,
-    writes: scope.view.writes,
+    capabilitiesDeclared: [...overlay.declared].sort(),
+    capabilitiesUsed: [...overlay.used].sort(),
+    sealed: overlay.sealed,
+    resultPrivate: overlay.isPrivate,
+    reads: overlay.view.reads,
+    lists: overlay.view.lists,
+    writes: overlay.view.writes,
     ...options
   }
 }

@@ -8,9 +8,9 @@ import {
   type RunId
 } from '../../core/index.js'
 import type { Block } from '../define.js'
-import type { AttemptAsk, Wait, WaitAction, WaitReason } from '../protocol.js'
+import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../protocol.js'
 import { builtInEffects, requestHashOf } from './calls.js'
-import type { EntryDraft, OpenWait, Place, WaitBegun } from './entries.js'
+import type { AttemptKey, EntryDraft, OpenWait, WaitBegun } from './entries.js'
 
 /**
  * A message from outside the run that ends a wait (B3). `digest` binds it to what was shown (W7).
@@ -33,7 +33,7 @@ export type MessageOutcome =
   | {
       readonly accepted: false
       /**
-       * `run_moved`: the run parked or resumed meanwhile; whoever asked looks for it again.
+       * `run_moved`: the run parked or resumed meanwhile; the caller looks for it again.
        * `command_id_reused`: another command of the run has this id.
        */
       readonly reason:
@@ -45,7 +45,7 @@ export type MessageOutcome =
     }
 
 export interface WaitTerms {
-  readonly place: Place
+  readonly place: AttemptKey
   readonly seq: number | null
   readonly reason: WaitReason
   readonly request: Json
@@ -57,7 +57,7 @@ export interface WaitTerms {
 }
 
 /** The members of a wait that name one question: what is asked, by which call of which attempt. */
-type Question = Place & Pick<WaitBegun, 'seq' | 'requestHash'>
+type Question = AttemptKey & Pick<WaitBegun, 'seq' | 'requestHash'>
 
 /** How often a question was asked, for a checkpoint: path, the rest of its name, the count. */
 export type Askings = readonly (readonly [path: string, question: string, times: number])[]
@@ -207,7 +207,7 @@ export function openWaitOf(wait: WaitBegun, identity: IdentityId): OpenWait {
   return { ...numbered, blockHash, chain: null, identity, policyHash: null, runId, signer: null }
 }
 
-/** A wait as the charts are told of it. */
+/** A wait as the charts get it. */
 export function shownWait({ reason, request, actions, due, token, digest }: WaitBegun): Wait {
   const shown = { reason, request, actions, token, digest, ...(due === null ? {} : { due }) }
   // Journal entries keep these as text; what wrote them had the narrower types.
@@ -221,7 +221,7 @@ export interface Confirmation {
 }
 
 /** What a person is asked before an attempt, when its node wants a confirmation. */
-export function confirmationOf(ask: AttemptAsk, block: Block): Confirmation | undefined {
+export function confirmationOf(ask: AttemptCommand, block: Block): Confirmation | undefined {
   const { confirm } = ask.options
   if (confirm === undefined) return undefined
   const request = {

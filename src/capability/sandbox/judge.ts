@@ -16,13 +16,16 @@ import type {
 } from './outcome.js'
 import type { GuestReport } from './protocol.js'
 
-/** Names what an execution came to. Pure: the same report and tape give the same outcome. */
+/**
+ * Names what an execution came to. Pure: the same report and recorded results give the same
+ * outcome.
+ */
 export function judge(options: {
   readonly report: GuestReport
   readonly packageId: string
-  readonly tape: readonly TapeEntry[]
+  readonly recorded: readonly TapeEntry[]
 }): SandboxOutcome {
-  const { report, packageId, tape } = options
+  const { report, packageId, recorded } = options
   const { gasTicks, used, denied, ending } = report
   const facts: SandboxFacts = { gasTicks, used, denied }
   const failed = (code: SandboxFailureCode, message: string): SandboxOutcome => ({
@@ -44,7 +47,7 @@ export function judge(options: {
   if (ending.kind === 'not_loaded') return failed('not_loaded', `${ending.name}: ${ending.message}`)
   const calls = canonicalCalls(report)
   if ('problem' in calls) return failed('invalid_value', calls.problem)
-  const diverged = divergence(calls, tape, report.divergedAt)
+  const diverged = divergence(calls, recorded, report.divergedAt)
   if (diverged !== undefined) return failed('diverged', diverged)
   switch (ending.kind) {
     case 'thrown':
@@ -55,7 +58,7 @@ export function judge(options: {
     }
     case 'pending':
     case 'done': {
-      const answered = new Set(tape.map(({ seq }) => seq))
+      const answered = new Set(recorded.map(({ seq }) => seq))
       const open = calls.filter(({ seq }) => !answered.has(seq))
       if (open.length > 0) return { kind: 'call', calls: open, ...facts }
       if (ending.kind === 'pending') {
@@ -105,11 +108,11 @@ function canonicalCalls(
 
 function divergence(
   calls: readonly SandboxCall[],
-  tape: readonly TapeEntry[],
+  recorded: readonly TapeEntry[],
   divergedAt: number | undefined
 ): string | undefined {
   if (divergedAt !== undefined) return `call ${divergedAt} was not made again`
-  for (const { seq, requestHash } of tape) {
+  for (const { seq, requestHash } of recorded) {
     const actual: Hash | undefined = calls[seq]?.requestHash
     if (actual === undefined) return `call ${seq} was not made again`
     if (actual !== requestHash) return `call ${seq} asks for something else than before`

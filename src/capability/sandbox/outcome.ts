@@ -43,10 +43,10 @@ export type SandboxOutcome =
       readonly resultText: string
       /** Full state keys with canonical JSON, null to delete; in order of first writing. */
       readonly writes: ReadonlyMap<string, string | null>
-      /** Every call of the execution in order; each has its entry on the tape. */
+      /** Every call of the execution in order; each has its recorded result. */
       readonly calls: readonly SandboxCall[]
     })
-  /** Perform these, seal the results, and execute again with them on the tape. */
+  /** Perform these, seal the results, and execute again with them recorded. */
   | (SandboxFacts & { readonly kind: 'call'; readonly calls: readonly SandboxCall[] })
   | (SandboxFacts & SandboxFailure)
   /**
@@ -85,5 +85,8 @@ export type SandboxFailureCode =
   | 'invalid_value'
   /** A storage key is empty, too long or holds NUL. */
   | 'invalid_key'
-  /** The calls are not those of the tape: other code, state or input than when it was recorded. */
+  /**
+   * The calls are not those of the recorded results: other code, state or input than when it was
+   * recorded.
+   */
   | 'diverged'

@@ -29,11 +29,11 @@ export interface RunMessage {
   /** The four words of the random source. */
   readonly words: readonly [number, number, number, number]
   /** Results of earlier calls in delivery order. */
-  readonly tape: readonly TapeMessage[]
+  readonly recorded: readonly RecordedResultMessage[]
   readonly limits: SandboxLimits
 }
 
-export interface TapeMessage {
+export interface RecordedResultMessage {
   readonly seq: number
   readonly ok: boolean
   readonly text: string
@@ -70,7 +70,7 @@ export interface GuestReport {
     | { readonly kind: 'not_loaded'; readonly name: string; readonly message: string }
   /** The first limit that was exceeded, whatever the guest did afterwards. */
   readonly exceeded?: ExceededLimit
-  /** `seq` of a tape entry for which the guest had not made a call. */
+  /** `seq` of a recorded result for which the guest had not made a call. */
   readonly divergedAt?: number
   readonly calls: readonly GuestCall[]
   /** In order of first writing; null deletes. */

@@ -14,7 +14,7 @@ import { storageKey } from '../permissions/keys.js'
 import { type Engine, loadEngine } from './engine.js'
 import { judge } from './judge.js'
 import type { SandboxOutcome, TapeEntry } from './outcome.js'
-import type { RunMessage, SandboxLimits, TapeMessage } from './protocol.js'
+import type { RecordedResultMessage, RunMessage, SandboxLimits } from './protocol.js'
 import { type ReadState, SandboxWorker, seedWords } from './worker.js'
 
 export interface SandboxRequest {
@@ -24,7 +24,7 @@ export interface SandboxRequest {
   /** Declared capabilities that are granted; a call of any other is refused and recorded. */
   readonly granted: readonly string[]
   /** Results of earlier calls in delivery order (K9); empty at first. */
-  readonly tape: readonly TapeEntry[]
+  readonly recorded: readonly TapeEntry[]
   /** The attempt's frozen time in milliseconds (K7). */
   readonly now: number
   /** Seed of the attempt (formats.md §3). */
@@ -91,7 +91,7 @@ class SandboxPool implements Sandbox {
   async execute(request: SandboxRequest): Promise<SandboxOutcome> {
     const {
       package: { manifest },
-      tape
+      recorded
     } = request
     const message = messageOf(request)
     const worker = await this.#acquire()
@@ -102,7 +102,7 @@ class SandboxPool implements Sandbox {
       })
       switch (end.kind) {
         case 'report':
-          return judge({ report: end.report, packageId: manifest.id, tape })
+          return judge({ report: end.report, packageId: manifest.id, recorded })
         case 'killed':
           return notRun('killed', 'the wall-clock limit ran out')
         case 'fault':
@@ -189,12 +189,12 @@ function messageOf(request: SandboxRequest): RunMessage & { readonly bundle: str
     granted: declared.filter((name) => granted.includes(name)),
     now: request.now,
     words: seedWords(request.seed),
-    tape: request.tape.map(tapeMessage),
+    recorded: request.recorded.map(recordedResultMessage),
     limits: { ...defaultLimits, ...request.limits }
   }
 }
 
-function tapeMessage(entry: TapeEntry): TapeMessage {
+function recordedResultMessage(entry: TapeEntry): RecordedResultMessage {
   if (entry.ok) return { seq: entry.seq, ok: true, text: entry.resultText }
   const { reason, details } = entry
   return { seq: entry.seq, ok: false, text: canonicalize({ reason, details }) }

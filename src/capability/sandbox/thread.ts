@@ -4,7 +4,7 @@ import type {
   QuickJSRuntime,
   QuickJSSyncVariant
 } from 'quickjs-emscripten-core'
-import type { GuestBook } from './guest-book.js'
+import type { HostCallLog } from './host-call-log.js'
 import type { GuestReport, ReadAnswer, RunMessage, ThreadData, ThreadMessage } from './protocol.js'
 
 type Threads = typeof import('node:worker_threads')
@@ -41,7 +41,7 @@ export class SandboxThread {
   readonly #core: Core
   readonly #variant: QuickJSSyncVariant
   readonly #data: ThreadData
-  readonly #book: GuestBook
+  readonly #log: HostCallLog
   readonly #memory: EngineMemory
   readonly #bytes: Uint8Array
   readonly #words: Uint32Array
@@ -64,13 +64,13 @@ export class SandboxThread {
     readonly threads: Threads
     readonly core: Core
     readonly variant: QuickJSSyncVariant
-    readonly Book: typeof GuestBook
+    readonly Log: typeof HostCallLog
   }) {
-    const { threads, core, variant, Book } = parts
+    const { threads, core, variant, Log } = parts
     this.#threads = threads
     this.#core = core
     this.#variant = variant
-    this.#book = new Book((key) => this.#read(key))
+    this.#log = new Log((key) => this.#read(key))
     this.#data = threads.workerData
     const { pages } = this.#data.memory
     this.#memory = new WebAssembly.Memory({ initial: pages, maximum: pages })
@@ -92,7 +92,7 @@ export class SandboxThread {
     this.#allow(this.#data.load)
     const host = context.newFunction('host', (operation, name, text) =>
       context.newString(
-        this.#book.answer(
+        this.#log.answer(
           context.getString(operation),
           context.getString(name),
           context.getString(text)
@@ -155,12 +155,12 @@ export class SandboxThread {
           zero(Number(daylight), 4)
         },
         k: () => {
-          this.#book.exceed('memory_exceeded')
+          this.#log.exceed('memory_exceeded')
           return this.#stopIfExceeded()
         },
         i: () => {
           this.#gasTicks += 1
-          if (this.#gasTicks > this.#gasLimit) this.#book.exceed('gas_exceeded')
+          if (this.#gasTicks > this.#gasLimit) this.#log.exceed('gas_exceeded')
           return this.#stopIfExceeded()
         },
         s: (...call) => {
@@ -173,14 +173,14 @@ export class SandboxThread {
   }
 
   #stopIfExceeded(): 0 {
-    if (this.#book.exceeded !== undefined) throw this.#stop
+    if (this.#log.exceeded !== undefined) throw this.#stop
     return 0
   }
 
   #take(message: RunMessage): ThreadMessage {
     const { codeHash, bundle } = message
     this.#now = 0
-    this.#book.begin(message)
+    this.#log.begin(message)
     this.#allow(this.#data.load)
     let engineFault: string | undefined
     try {
@@ -193,7 +193,7 @@ export class SandboxThread {
     } catch (error) {
       if (error !== this.#stop) engineFault = String(error)
     }
-    return { type: 'report', report: this.#book.report(this.#gasTicks, undefined, engineFault) }
+    return { type: 'report', report: this.#log.report(this.#gasTicks, undefined, engineFault) }
   }
 
   #allow(limits: { readonly gasTicks: number; readonly microtasks: number }): void {
@@ -210,15 +210,15 @@ export class SandboxThread {
     const evaluated = context.evalCode(bundle, 'package.js', { type: 'module' })
     this.#drain()
     if (evaluated.error !== undefined) {
-      this.#book.end({ kind: 'not_loaded', ...this.#describe(evaluated.error) })
+      this.#log.end({ kind: 'not_loaded', ...this.#describe(evaluated.error) })
       return
     }
     const exported = this.#exportsOf(evaluated.value)
-    if (exported === undefined || this.#book.exceeded !== undefined) return
+    if (exported === undefined || this.#log.exceeded !== undefined) return
     const run = context.getProp(exported, 'run')
     if (context.typeof(run) !== 'function') {
       const message = 'the module does not export a function run'
-      this.#book.end({ kind: 'not_loaded', name: 'Error', message })
+      this.#log.end({ kind: 'not_loaded', name: 'Error', message })
       return
     }
     this.#keep(codeHash, { ...this.#takeImage(), run })
@@ -240,7 +240,7 @@ export class SandboxThread {
   #exportsOf(value: QuickJSHandle): QuickJSHandle | undefined {
     const state = this.#engine(this.#context).getPromiseState(value)
     if (state.type === 'fulfilled') return state.value
-    this.#book.end(
+    this.#log.end(
       state.type === 'rejected'
         ? { kind: 'not_loaded', ...this.#describe(state.error) }
         : { kind: 'not_loaded', name: 'Error', message: 'the module waits for ever' }
@@ -262,7 +262,7 @@ export class SandboxThread {
     this.#restore(image)
     this.#now = message.now
     this.#allow(message.limits)
-    this.#book.countBytes(message.intentText)
+    this.#log.countBytes(message.intentText)
     const started = context.callFunction(
       this.#engine(this.#start),
       context.undefined,
@@ -273,13 +273,13 @@ export class SandboxThread {
       ...message.words.map((word) => context.newNumber(word))
     )
     if (started.error !== undefined) {
-      this.#book.end({ kind: 'thrown', ...this.#describe(started.error) })
+      this.#log.end({ kind: 'thrown', ...this.#describe(started.error) })
     }
     this.#drain()
-    for (const { seq, ok, text } of message.tape) {
-      if (this.#book.exceeded !== undefined) break
-      if (!this.#book.hasCall(seq)) return this.#book.report(this.#gasTicks, seq)
-      this.#book.countBytes(text)
+    for (const { seq, ok, text } of message.recorded) {
+      if (this.#log.exceeded !== undefined) break
+      if (!this.#log.hasCall(seq)) return this.#log.report(this.#gasTicks, seq)
+      this.#log.countBytes(text)
       const settled = context.callFunction(
         this.#engine(this.#settle),
         context.undefined,
@@ -291,14 +291,14 @@ export class SandboxThread {
       if (settled.error !== undefined) break
       this.#drain()
     }
-    return this.#book.report(this.#gasTicks)
+    return this.#log.report(this.#gasTicks)
   }
 
   #drain(): void {
     const runtime = this.#engine(this.#runtime)
-    while (this.#book.exceeded === undefined && runtime.hasPendingJob()) {
+    while (this.#log.exceeded === undefined && runtime.hasPendingJob()) {
       if (this.#microtasks >= this.#microtasksMax) {
-        this.#book.exceed('microtasks_exceeded')
+        this.#log.exceed('microtasks_exceeded')
         return
       }
       const ran = runtime.executePendingJobs(1)

@@ -1,7 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type Clock, sha256Hex, TallyError } from '../../core/index.js'
 import type { Engine } from './engine.js'
-import { GuestBook } from './guest-book.js'
+import { HostCallLog } from './host-call-log.js'
 import type { GuestReport, ReadAnswer, RunMessage, ThreadMessage } from './protocol.js'
 import { SandboxThread } from './thread.js'
 
@@ -193,13 +193,13 @@ function threadSource({ coreFile, variantFile }: Engine): string {
   return `'use strict'
 const __name = (value) => value
 const variant = require(${JSON.stringify(variantFile)})
-const Book = ${GuestBook.toString()}
+const Log = ${HostCallLog.toString()}
 const Thread = ${SandboxThread.toString()}
 const thread = new Thread({
   threads: require('node:worker_threads'),
   core: require(${JSON.stringify(coreFile)}),
   variant: variant.default ?? variant,
-  Book
+  Log
 })
 thread.boot()`
 }

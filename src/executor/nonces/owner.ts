@@ -5,7 +5,7 @@ import type {
   SignedTransaction,
   UnfinishedTransaction
 } from '../port.js'
-import { Turnstile } from './turnstile.js'
+import { FairMutex } from './fair-mutex.js'
 
 /** What the owner of an account's nonces asks the chain. */
 export interface NonceChain {
@@ -47,13 +47,13 @@ interface Reservation {
  *    next preparation returns what had been included before.
  */
 export class NonceOwner {
-  readonly #turnstile: Turnstile
+  readonly #mutex: FairMutex
   readonly #reserved = new Map<number, Reservation>()
   /** Hashes that were never sent and whose nonce is another's now. */
   readonly #superseded = new Set<string>()
 
   constructor(clock: Clock) {
-    this.#turnstile = new Turnstile(clock)
+    this.#mutex = new FairMutex(clock)
   }
 
   /** Gives a nonce to `build` when it is this caller's turn, and keeps it for what was built. */
@@ -62,16 +62,16 @@ export class NonceOwner {
     signal: AbortSignal,
     build: (nonce: number) => Promise<SignedTransaction>
   ): Promise<SignedTransaction> {
-    const turn = await this.#turnstile.enter(signal)
+    const turn = await this.#mutex.enter(signal)
     try {
       const nonce = await this.#next(chain)
       const transaction = await build(nonce)
       this.#supersede(nonce)
       this.#reserved.set(nonce, { transaction, wasSent: false })
-      this.#turnstile.keep(turn, transaction.hash, { signal, forMs: limits.NONCE_LEASE_MS })
+      this.#mutex.keep(turn, transaction.hash, { signal, forMs: limits.NONCE_LEASE_MS })
       return transaction
     } catch (error) {
-      this.#turnstile.leave(turn)
+      this.#mutex.leave(turn)
       throw error
     }
   }
@@ -80,24 +80,24 @@ export class NonceOwner {
   async claim(transaction: SignedTransaction, signal: AbortSignal): Promise<Claim> {
     const { hash, nonce } = transaction
     if (nonce === null) return { kind: 'ours', fresh: false }
-    const turn = this.#turnstile.turnOf(hash) ?? (await this.#turnstile.enter(signal))
+    const turn = this.#mutex.turnOf(hash) ?? (await this.#mutex.enter(signal))
     const reservation = this.#reserved.get(nonce)
     const isOurs = reservation === undefined || reservation.transaction.hash === hash
     if (this.#superseded.has(hash) || !isOurs) {
-      this.#turnstile.leave(turn)
+      this.#mutex.leave(turn)
       return this.#superseded.has(hash) ? { kind: 'superseded' } : { kind: 'taken' }
     }
     // Bytes that this owner has not prepared come from an earlier life, and may have been sent.
     const fresh = reservation !== undefined && !reservation.wasSent
     this.#reserved.set(nonce, { transaction, wasSent: true })
-    this.#turnstile.keep(turn, hash, { signal, forMs: limits.NONCE_LEASE_MS })
+    this.#mutex.keep(turn, hash, { signal, forMs: limits.NONCE_LEASE_MS })
     return { kind: 'ours', fresh }
   }
 
   /** The sending is over, whatever was answered; the next one may have its turn. */
   sent({ hash }: SignedTransaction): void {
-    const turn = this.#turnstile.turnOf(hash)
-    if (turn !== undefined) this.#turnstile.leave(turn)
+    const turn = this.#mutex.turnOf(hash)
+    if (turn !== undefined) this.#mutex.leave(turn)
   }
 
   /** It was refused and never taken: its nonce is free. */

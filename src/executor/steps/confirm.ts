@@ -42,7 +42,7 @@ export async function confirmTransaction(
     limits.CHAIN_POLLS_MAX
   )
   const intervalMs = Math.max(terms.pollMs, Math.ceil(terms.timeoutMs / polls))
-  // What earlier attempts saw is on the tape: this one looks further.
+  // What earlier attempts saw is in the recorded results: this one looks further.
   const rounds = Math.min(polls * ctx.attempt, limits.CHAIN_LOOKS_MAX)
   for (let round = 1; round <= rounds; round += 1) {
     const verdict = watch.judge(await lookOnce(ctx, options.look))
@@ -102,11 +102,11 @@ class Watch {
   judge(seen: Seen): Verdict {
     this.#last = seen
     if ('failure' in seen) return { kind: 'open' }
-    const { standing } = seen
-    if (standing.status !== 'displaced') this.#displaced = 0
-    if (standing.status !== 'unknown') this.#missing = 0
-    this.#noticeReorg(standing)
-    switch (standing.status) {
+    const { standing: status } = seen
+    if (status.status !== 'displaced') this.#displaced = 0
+    if (status.status !== 'unknown') this.#missing = 0
+    this.#noticeReorg(status)
+    switch (status.status) {
       case 'unknown':
         this.#missing += 1
         // Nodes behind one address are not equally quick.
@@ -116,21 +116,21 @@ class Watch {
         return { kind: 'open' }
       case 'included':
         this.#wasKnown = true
-        return this.#ofIncluded(standing)
+        return this.#ofIncluded(status)
       case 'displaced':
         this.#displaced += 1
         // One lagging node must not end it.
         if (this.#displaced < limits.CHAIN_DISPLACED_LOOKS) return { kind: 'open' }
-        return { kind: 'failed', failure: this.#displacement(standing) }
+        return { kind: 'failed', failure: this.#displacement(status) }
       case 'mismatch':
         return {
           kind: 'failed',
           failure: this.#failure('wallet_mismatch', {
-            message: `the wallet has sent another transaction: ${standing.fields.join(', ')} differ`
+            message: `the wallet has sent another transaction: ${status.fields.join(', ')} differ`
           })
         }
       default:
-        return unreachable(standing)
+        return unreachable(status)
     }
   }
 
@@ -148,11 +148,11 @@ class Watch {
     return this.#failure('timed_out', { message: `${where} within the time given` })
   }
 
-  #noticeReorg(standing: Standing): void {
+  #noticeReorg(status: Standing): void {
     const before = this.#included
     if (before === undefined) return
-    if (standing.status === 'included') {
-      if (standing.blockHash !== before.blockHash) this.#wasReorged = true
+    if (status.status === 'included') {
+      if (status.blockHash !== before.blockHash) this.#wasReorged = true
     } else {
       this.#wasReorged = true
       this.#included = undefined
@@ -173,9 +173,9 @@ class Watch {
     }
   }
 
-  #displacement(standing: Extract<Standing, { readonly status: 'displaced' }>): ChainFailure {
-    const by = standing.by === null ? {} : { by: standing.by }
-    if (standing.cause === 'expired') {
+  #displacement(status: Extract<Standing, { readonly status: 'displaced' }>): ChainFailure {
+    const by = status.by === null ? {} : { by: status.by }
+    if (status.cause === 'expired') {
       return this.#failure('expired', { message: 'it was not included while it was valid' })
     }
     return this.#wasKnown

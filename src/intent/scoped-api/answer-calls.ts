@@ -27,9 +27,9 @@ export type CallContext = Pick<BlockContext, 'effect' | 'now' | 'unitId'> & {
 }
 
 /**
- * Answers the open calls of an execution, for the tape of the next (K9). Stateful ones are done in
- * the order in which the package made them, effects together; the entries stand in the order in
- * which the answers came. Part of a block's code: everything it does goes through `ctx`.
+ * Answers the open calls of an execution, for the recorded results of the next (K9). Stateful ones
+ * are done in the order in which the package made them, effects together; the entries stand in the
+ * order in which the answers came. Part of a block's code: everything it does goes through `ctx`.
  */
 export async function answerCalls(options: {
   readonly api: ScopedApi

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { grantsOf } from '../../capability/index.js'
 import { isHash, type Json, limits } from '../../core/index.js'
+import { codeHashIn, installedKey } from '../package-cache.js'
 import { recordedState } from '../providers.js'
-import { codeHashIn, installedKey } from '../shelf.js'
 import { payloadOf } from './payload.js'
 import type { SystemWork } from './system-work.js'
 

@@ -8,8 +8,8 @@ import {
   setApprover
 } from '../../capability/index.js'
 import { type Hash, isHash, type Json, limits } from '../../core/index.js'
+import { codeHashIn, installedKey } from '../package-cache.js'
 import { recordedState } from '../providers.js'
-import { codeHashIn, installedKey } from '../shelf.js'
 import { payloadOf } from './payload.js'
 import { isRevoked } from './revoked.js'
 import type { SystemWork } from './system-work.js'

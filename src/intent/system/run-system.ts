@@ -1,4 +1,4 @@
-import { type KernelPort, loneUnitId } from '../../block/index.js'
+import { type IntentPort, singleStepUnitId } from '../../block/index.js'
 import { mayAdminister, type Principal } from '../../capability/index.js'
 import { type IdentityId, isJsonObject, type Json, type RunId } from '../../core/index.js'
 import type { Intent } from '../intent.js'
@@ -43,7 +43,7 @@ const ownerOnly: ReadonlySet<string> = new Set([
 ])
 
 /** What the runtime begins and ends: only it knows what the payload is to name. */
-const loneOnly: ReadonlySet<string> = new Set([
+const singleStepOnly: ReadonlySet<string> = new Set([
   'system.identity.create',
   'system.quarantine',
   'system.takeover'
@@ -54,7 +54,7 @@ const loneOnly: ReadonlySet<string> = new Set([
  * read are answered by the runtime and leave nothing: here they are refused.
  */
 export function runSystem(
-  port: KernelPort,
+  port: IntentPort,
   intent: Intent,
   { identity, versions }: { readonly identity: IdentityId; readonly versions: Versions }
 ): Json | Promise<Json> {
@@ -77,8 +77,8 @@ export function runSystem(
   if (by === undefined || may !== true) {
     return port.fail('not_permitted', { action, principal: by?.kind ?? 'unknown' })
   }
-  const isLone = port.unitId === loneUnitId(port.runId as RunId)
-  if (change === undefined || (loneOnly.has(action) && !isLone)) {
+  const isLone = port.unitId === singleStepUnitId(port.runId as RunId)
+  if (change === undefined || (singleStepOnly.has(action) && !isLone)) {
     return port.fail('not_in_documents', {
       problem: 'it is done as an intent of its own, not as a step of a document',
       fix: 'Submit it alone, with tally.intent or "tally intent".'

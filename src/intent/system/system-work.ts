@@ -1,11 +1,11 @@
-import type { KernelPort } from '../../block/index.js'
+import type { IntentPort } from '../../block/index.js'
 import type { Principal } from '../../capability/index.js'
 import type { IdentityId } from '../../core/index.js'
 import type { Intent } from '../intent.js'
 
 /** A change of the kernel's tables. */
 export interface SystemWork {
-  readonly port: KernelPort
+  readonly port: IntentPort
   readonly identity: IdentityId
   readonly payload: Intent['payload']
   readonly by: Principal

@@ -6,8 +6,8 @@ import type { EvidenceDraft, JournalItem, Position, UnitDraft } from '../item.js
 import { ReceiptAssembler } from '../receipt/assemble.js'
 import type { BlobSalts } from '../receipt/blob.js'
 import { assembleEvidence } from '../receipt/evidence.js'
+import { advance, type ChainHead, nextState, ROTATION_ACTION } from './chain-head.js'
 import { invalid, unitChanges } from './changes.js'
-import { advance, nextState, ROTATION_ACTION, type Tip } from './tip.js'
 
 /** An item ready for the queue, with the bytes of its texts in UTF-8. */
 export interface PreparedItem {
@@ -18,35 +18,35 @@ export interface PreparedItem {
 /**
  * Turns items of the journal into queued items, synchronously.
  *
- * Owns: the tip that the next receipt builds on. Does not own: checks of reads (L10), the queue, or
- * when signatures are made.
+ * Owns: the chain head that the next receipt builds on. Does not own: checks of reads (L10), the
+ * queue, or when signatures are made.
  *
- * Invariants: each receipt links to the one before it, and its roots follow from the tip; a failed
- * call leaves tip, state and signing queue as they were.
+ * Invariants: each receipt links to the one before it, and its roots follow from the chain head; a
+ * failed call leaves chain head, state and signing queue as they were.
  */
 export class Appender {
   readonly #identity: IdentityId
   readonly #state: CurrentState
   readonly #signing: SigningQueue
   readonly #assembler: ReceiptAssembler
-  #tip: Tip
+  #chainHead: ChainHead
 
   constructor(options: {
     readonly identity: IdentityId
-    readonly tip: Tip
+    readonly chainHead: ChainHead
     readonly state: CurrentState
     readonly signing: SigningQueue
     readonly salts: BlobSalts
   }) {
     this.#identity = options.identity
-    this.#tip = options.tip
+    this.#chainHead = options.chainHead
     this.#state = options.state
     this.#signing = options.signing
     this.#assembler = new ReceiptAssembler(options.salts)
   }
 
-  get tip(): Tip {
-    return this.#tip
+  get chainHead(): ChainHead {
+    return this.#chainHead
   }
 
   /**
@@ -54,12 +54,12 @@ export class Appender {
    * hands over to. Throws `ledger.invalid_item`.
    */
   prepare(
-    { runId, entries, news, mac, unit, evidence }: JournalItem,
+    { runId, entries, runChanges, mac, unit, evidence }: JournalItem,
     position: Position,
     newKey: PublicKey | undefined
   ): PreparedItem {
     if (!isRunId(runId)) throw invalid('its run id is malformed')
-    // What can still be refused is, before the unit moves the tip.
+    // What can still be refused is, before the unit moves the chain head.
     if (evidence !== undefined) canonicalize(evidence.details)
     const done = unit === undefined ? undefined : this.#unit(unit, position, newKey)
     const signed = evidence === undefined ? undefined : this.#evidence(evidence)
@@ -70,8 +70,8 @@ export class Appender {
       entries,
       blobs: [...(done?.blobs ?? []), ...(signed?.blobs ?? [])],
       changes: done?.changes ?? [],
-      tip: this.#tip,
-      ...(news === undefined ? {} : { news }),
+      chainHead: this.#chainHead,
+      ...(runChanges === undefined ? {} : { runChanges }),
       ...(mac === undefined ? {} : { mac }),
       ...(done === undefined ? {} : { receipt: done.receipt }),
       ...(signed === undefined ? {} : { evidence: signed.record })
@@ -84,16 +84,16 @@ export class Appender {
       throw invalid('a key rotation is appended by rotate() only')
     }
     const { changes, writeSet, blobs } = unitChanges(unit.writes, (key) => this.#state.read(key))
-    const next = nextState(this.#tip, changes, newKey)
+    const next = nextState(this.#chainHead, changes, newKey)
     const assembled = this.#assembler.assemble(unit, {
       identity: this.#identity,
-      publicKey: this.#tip.publicKey,
-      previousReceiptHash: this.#tip.receiptHash,
-      previousStateRoot: this.#tip.executionRoot,
+      publicKey: this.#chainHead.publicKey,
+      previousReceiptHash: this.#chainHead.receiptHash,
+      previousStateRoot: this.#chainHead.executionRoot,
       nextStateRoot: next.nextStateRoot
     })
     const record = new SignedRecord(assembled)
-    this.#tip = advance(this.#tip, next, assembled.hash)
+    this.#chainHead = advance(this.#chainHead, next, assembled.hash)
     this.#signing.add(record)
     for (const [key, text] of changes) this.#state.change(key, text, position)
     const result = assembled.result.text
@@ -107,7 +107,7 @@ export class Appender {
   }
 
   #evidence(draft: EvidenceDraft) {
-    const { publicKey, receipts, receiptHash } = this.#tip
+    const { publicKey, receipts, receiptHash } = this.#chainHead
     const assembled = assembleEvidence(draft, {
       identity: this.#identity,
       publicKey,

@@ -1,7 +1,7 @@
 import { type Hash, type IdentityId, isJsonObject, type PublicKey } from '../../core/index.js'
 import { checkRotationProof } from '../../identity/index.js'
 import type { Receipt } from '../receipt/receipt.js'
-import { ROTATION_ACTION } from './tip.js'
+import { ROTATION_ACTION } from './chain-head.js'
 
 /** The key that a receipt hands the identity over to; undefined when its proof does not hold. */
 export function rotatedKey(identity: IdentityId, receipt: Receipt): PublicKey | undefined {

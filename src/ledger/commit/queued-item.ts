@@ -1,5 +1,5 @@
 import type { Hash, RunId, UnitId } from '../../core/index.js'
-import type { Tip } from '../chain/tip.js'
+import type { ChainHead } from '../chain/chain-head.js'
 import type { JournalItem } from '../item.js'
 import type { SignedRecord } from './signing.js'
 
@@ -7,7 +7,7 @@ import type { SignedRecord } from './signing.js'
 export interface QueuedItem {
   readonly runId: RunId
   readonly entries: readonly string[]
-  readonly news?: JournalItem['news'] | undefined
+  readonly runChanges?: JournalItem['runChanges'] | undefined
   readonly mac?: Hash
   readonly receipt?: {
     readonly record: SignedRecord
@@ -20,5 +20,5 @@ export interface QueuedItem {
   readonly blobs: readonly string[]
   readonly changes: readonly (readonly [key: string, text: string | null])[]
   /** Chain and state after it. */
-  readonly tip: Tip
+  readonly chainHead: ChainHead
 }

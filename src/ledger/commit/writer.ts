@@ -6,8 +6,8 @@ import {
   sha256Hex,
   TallyError
 } from '../../core/index.js'
-import { headRootOf } from '../chain/tip.js'
-import type { DerivableCommit } from '../derived/tail.js'
+import { headRootOf } from '../chain/chain-head.js'
+import type { DerivableCommit } from '../derived/unflushed-records.js'
 import { wrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import { type LogFrontier, leafHash } from '../log/index.js'
@@ -68,13 +68,13 @@ export class CommitWriter {
     const record = this.#record(items)
     const head: Head = {
       epoch: this.#head.epoch,
-      headRoot: headRootOf(last.tip),
+      headRoot: headRootOf(last.chainHead),
       logRoot: record.frontier.root(),
       logSize: record.frontier.size,
-      receiptHash: last.tip.receiptHash,
-      receipts: last.tip.receipts,
+      receiptHash: last.chainHead.receiptHash,
+      receipts: last.chainHead.receipts,
       seq: this.#head.seq + 1,
-      storageRoot: last.tip.tree.root()
+      storageRoot: last.chainHead.tree.root()
     }
     const headBytes = wrapValue(this.#keys.head, encodeHead(head))
     const key = this.#keys.commit(this.#head.seq)
@@ -102,7 +102,7 @@ export class CommitWriter {
       receipts: record.receipts,
       leaves: record.leaves,
       frontier: record.frontier,
-      tree: last.tip.tree,
+      tree: last.chainHead.tree,
       changedKeys
     }
   }

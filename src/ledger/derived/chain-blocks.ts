@@ -31,7 +31,7 @@ export class ChainBlocks {
   puts(
     first: number,
     commitSeqs: readonly number[],
-    stamp: number
+    watermark: number
   ): (readonly [string, Uint8Array])[] {
     const puts: (readonly [string, Uint8Array])[] = []
     for (let at = 0; at < commitSeqs.length; ) {
@@ -45,7 +45,7 @@ export class ChainBlocks {
         bytes.writeUIntBE(commitSeqs[at + place] ?? 0, (inBlock + place) * ENTRY_BYTES, ENTRY_BYTES)
       }
       const key = this.#keys.chainBlock(block)
-      puts.push([key, this.#form.wrap(key, bytes, stamp)])
+      puts.push([key, this.#form.wrap(key, bytes, watermark)])
       at += count
     }
     return puts

@@ -6,19 +6,19 @@ import { corruptValue } from '../envelope.js'
 /**
  * The value envelope of derived records (formats.md §6):
  *
- *   02 | crc32(key || rest), 4 bytes | stamp, 6 bytes | code, 16 bytes | body
+ *   02 | crc32(key || rest), 4 bytes | watermark, 6 bytes | code, 16 bytes | body
  *
- * Numbers are big-endian; `rest` is what stands behind the checksum, and the stamp is the number of
- * commits that the batch covers which wrote the record. The code is the first half of
+ * Numbers are big-endian; `rest` is what stands behind the checksum, and the watermark is the
+ * number of commits that the batch covers which wrote the record. The code is the first half of
  *
- *   sha256(subkey, 32 bytes | length of key, 4 | length of body, 4 | stamp, 6 | key | body)
+ *   sha256(subkey, 32 bytes | length of key, 4 | length of body, 4 | watermark, 6 | key | body)
  *
  * with subkey = HMAC-SHA256(blob key, "tallystick/derived"). Lengths come first, so that no input
  * is the beginning of another and nothing can be appended to what was hashed.
  */
 const VERSION = 2
-const STAMP_AT = 5
-const CODE_AT = STAMP_AT + 6
+const WATERMARK_AT = 5
+const CODE_AT = WATERMARK_AT + 6
 const BODY_AT = CODE_AT + 16
 const SUBKEY_BYTES = 32
 const CODED_AT = SUBKEY_BYTES + 14
@@ -47,17 +47,17 @@ export class DerivedCodes {
   }
 
   /** Wraps a body for the store. */
-  wrap(key: string, body: string | Uint8Array, stamp: number): Buffer {
+  wrap(key: string, body: string | Uint8Array, watermark: number): Buffer {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
     const value = Buffer.allocUnsafe(BODY_AT + length)
     value[0] = VERSION
-    value.writeUIntBE(stamp, STAMP_AT, 6)
+    value.writeUIntBE(watermark, WATERMARK_AT, 6)
     if (typeof body === 'string') value.write(body, BODY_AT)
     else value.set(body, BODY_AT)
     const hash = this.#hash(key, value)
     hash.copy(value, CODE_AT, 0, 16)
     this.#shares.set(value, hash.subarray(16))
-    value.writeUInt32BE(crc32(value.subarray(STAMP_AT), crc32(key)), 1)
+    value.writeUInt32BE(crc32(value.subarray(WATERMARK_AT), crc32(key)), 1)
     return value
   }
 
@@ -72,7 +72,7 @@ export class DerivedCodes {
     if (hash.compare(bytes, CODE_AT, BODY_AT, 0, 16) !== 0) {
       throw corruptValue(key, 'its code is not by the key of this ledger')
     }
-    if (crc32(bytes.subarray(STAMP_AT), crc32(key)) !== bytes.readUInt32BE(1)) {
+    if (crc32(bytes.subarray(WATERMARK_AT), crc32(key)) !== bytes.readUInt32BE(1)) {
       throw corruptValue(key, 'the checksum does not match')
     }
     return { body: bytes.subarray(BODY_AT), share: hash.subarray(16) }
@@ -98,7 +98,7 @@ export class DerivedCodes {
     const bodyLength = value.length - BODY_AT
     scratch.writeUInt32BE(keyLength, SUBKEY_BYTES)
     scratch.writeUInt32BE(bodyLength, SUBKEY_BYTES + 4)
-    value.copy(scratch, SUBKEY_BYTES + 8, STAMP_AT, CODE_AT)
+    value.copy(scratch, SUBKEY_BYTES + 8, WATERMARK_AT, CODE_AT)
     value.copy(scratch, CODED_AT + keyLength, BODY_AT)
     return sha256(scratch.subarray(0, CODED_AT + keyLength + bodyLength))
   }

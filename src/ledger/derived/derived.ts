@@ -13,12 +13,12 @@ import {
   changeOf,
   foldRecord,
   newDelta,
+  type RunCommit,
   type RunDelta,
-  RunRecords,
-  type Visit
+  RunRecords
 } from './run-records.js'
-import { digestCode, type Stamp, stampPut } from './stamp.js'
-import { type DerivableCommit, Tail } from './tail.js'
+import { type DerivableCommit, UnflushedRecords } from './unflushed-records.js'
+import { digestCode, type Watermark, watermarkPut } from './watermark.js'
 
 type Put = readonly [key: string, value: Uint8Array]
 
@@ -27,12 +27,13 @@ type Put = readonly [key: string, value: Uint8Array]
  * state pages, and run checkpoints with them.
  *
  * Owns: what of the durable commits is not derived on disk yet (the tail), and writing it behind.
- * Does not own: source records. Open feeds it the commits after its stamp.
+ * Does not own: source records. Open feeds it the commits after its watermark.
  *
  * Invariants:
  * - L1 Written in batches of their own, each stamped with the commits that it covers, and only
- *   after those are durable. A crash leaves a stamp and everything it covers, or the one before.
- * - L4 The stamp holds a digest of all of them but pages, so that open finds any that is lost.
+ *   after those are durable. A crash leaves a watermark and everything it covers, or the one
+ * before.
+ * - L4 The watermark holds a digest of all of them but pages, so that open finds any that is lost.
  * - L12 Each carries a code by the identity's blob key, checked at every read.
  * - L5 Memory holds the tail only, which is bounded by the thresholds of {@link due}.
  */
@@ -45,15 +46,15 @@ export class Derived {
   readonly #codes: DerivedCodes
   readonly #form: RecordForm
   #digest: Digest
-  #stamp: Stamp
-  #tail: Tail
+  #watermark: Watermark
+  #unflushed: UnflushedRecords
   /** The part of the tail that is being written, until its batch is durable. */
-  #writing: Tail | undefined
+  #writing: UnflushedRecords | undefined
   #written: Promise<void> | undefined
   /** The tree whose pages are on disk, and how many keys were changed since. */
   #pagedTree: StateTree
   #unpagedKeys = 0
-  /** The tree at the stamp. */
+  /** The tree at the watermark. */
   #derivedTree: StateTree
   readonly #checkpoints = new Map<RunId, PendingCheckpoint>()
   #checkpointBytes = 0
@@ -62,37 +63,37 @@ export class Derived {
     readonly store: Store
     readonly keys: StoreKeys
     readonly codes: DerivedCodes
-    readonly stamp: Stamp
+    readonly watermark: Watermark
     /** Of the records in the store. */
     readonly digest?: Digest | undefined
     readonly pagedTree: StateTree
   }) {
-    const { store, keys, codes, stamp, pagedTree } = options
+    const { store, keys, codes, watermark, pagedTree } = options
     const form = codedForm(codes)
     this.#codes = codes
     this.#form = form
     this.#digest = options.digest ?? emptyDigest
     this.#store = store
     this.#keys = keys
-    this.#stamp = stamp
-    this.#index = new IndexRuns({ store, keys, form, runs: stamp.index })
+    this.#watermark = watermark
+    this.#index = new IndexRuns({ store, keys, form, runs: watermark.index })
     this.#chain = new ChainBlocks(store, keys, form)
     this.#runs = new RunRecords(store, keys, form)
-    this.#tail = new Tail(stamp.seq, stamp.receipts)
+    this.#unflushed = new UnflushedRecords(watermark.seq, watermark.receipts)
     this.#pagedTree = pagedTree
     this.#derivedTree = pagedTree
   }
 
-  get stamp(): Stamp {
-    return this.#stamp
+  get watermark(): Watermark {
+    return this.#watermark
   }
 
   /** Takes note of a durable commit; commits come in order, each once. */
   absorb(commit: DerivableCommit): void {
-    this.#tail.absorb(commit, (runId) => this.#entriesBefore(runId))
+    this.#unflushed.absorb(commit, (runId) => this.#entriesBefore(runId))
   }
 
-  /** Takes note of a commit that the stamp covers and the state pages do not. */
+  /** Takes note of a commit that the watermark covers and the state pages do not. */
   absorbState(tree: StateTree, changedKeys: number): void {
     this.#derivedTree = tree
     this.#unpagedKeys += changedKeys
@@ -100,19 +101,19 @@ export class Derived {
 
   /** Whether enough has come together to be written. */
   due(): boolean {
-    const tail = this.#tail
+    const unflushed = this.#unflushed
     return (
       this.#writing === undefined &&
-      (tail.receipts >= limits.DERIVE_RECEIPTS ||
-        tail.toSeq - tail.fromSeq >= limits.DERIVE_COMMITS ||
-        tail.runs.size >= limits.DERIVE_RUNS ||
+      (unflushed.receipts >= limits.DERIVE_RECEIPTS ||
+        unflushed.toSeq - unflushed.fromSeq >= limits.DERIVE_COMMITS ||
+        unflushed.runs.size >= limits.DERIVE_RUNS ||
         this.#checkpointBytes >= limits.DERIVE_CHECKPOINT_BYTES)
     )
   }
 
   /** Whether writing falls behind so far that commits should wait for it. */
   isOverdue(): boolean {
-    return this.#writing !== undefined && this.#tail.receipts >= limits.DERIVE_RECEIPTS * 4
+    return this.#writing !== undefined && this.#unflushed.receipts >= limits.DERIVE_RECEIPTS * 4
   }
 
   /** Resolves when the batch that is being written is durable. */
@@ -121,8 +122,8 @@ export class Derived {
   }
 
   /** Whether a durable commit brought a receipt of this unit lately: without reading the store. */
-  isInTail(unitId: UnitId): boolean {
-    return this.#tail.units.has(unitId) || this.#writing?.units.has(unitId) === true
+  isUnflushed(unitId: UnitId): boolean {
+    return this.#unflushed.units.has(unitId) || this.#writing?.units.has(unitId) === true
   }
 
   /**
@@ -137,57 +138,60 @@ export class Derived {
   }
 
   async #write({ durable, pages }: { durable: number; pages: boolean }): Promise<void> {
-    const tail = this.#tail
+    const unflushed = this.#unflushed
     const checkpoints = [...this.#checkpoints].filter(([, { position }]) => position <= durable)
-    const hasNews = tail.toSeq > tail.fromSeq || checkpoints.length > 0
-    if (!hasNews && !(pages && this.#unpagedKeys > 0)) return
-    this.#writing = tail
-    this.#tail = new Tail(tail.toSeq, tail.firstReceipt + tail.receipts)
-    const { puts, deletes, index, digest } = await this.#records(tail)
+    const hasRunChanges = unflushed.toSeq > unflushed.fromSeq || checkpoints.length > 0
+    if (!hasRunChanges && !(pages && this.#unpagedKeys > 0)) return
+    this.#writing = unflushed
+    this.#unflushed = new UnflushedRecords(
+      unflushed.toSeq,
+      unflushed.firstReceipt + unflushed.receipts
+    )
+    const { puts, deletes, index, digest } = await this.#records(unflushed)
     for (const [runId, { checkpoint }] of checkpoints) {
       const key = this.#keys.checkpoint(runId)
       if (checkpoint === null) deletes.push(key)
-      else puts.push([key, this.#form.wrap(key, encodeCheckpoint(checkpoint), tail.toSeq)])
+      else puts.push([key, this.#form.wrap(key, encodeCheckpoint(checkpoint), unflushed.toSeq)])
     }
-    const paged = this.#pages(tail, pages, puts, deletes)
-    const stamp: Stamp = {
-      seq: tail.toSeq,
-      receipts: tail.firstReceipt + tail.receipts,
-      receiptHash: tail.receiptHash ?? this.#stamp.receiptHash,
-      frontier: tail.frontier ?? this.#stamp.frontier,
+    const paged = this.#pages(unflushed, pages, puts, deletes)
+    const watermark: Watermark = {
+      seq: unflushed.toSeq,
+      receipts: unflushed.firstReceipt + unflushed.receipts,
+      receiptHash: unflushed.receiptHash ?? this.#watermark.receiptHash,
+      frontier: unflushed.frontier ?? this.#watermark.frontier,
       index,
-      pages: paged ?? this.#stamp.pages,
+      pages: paged ?? this.#watermark.pages,
       digest: digestCode(this.#codes, digest)
     }
-    puts.push(stampPut(this.#keys, stamp, this.#form))
+    puts.push(watermarkPut(this.#keys, watermark, this.#form))
     await this.#store.commit([{ puts, deletes }])
     this.#index.adopt(index)
-    this.#stamp = stamp
+    this.#watermark = watermark
     this.#digest = digest
-    this.#derivedTree = tail.tree ?? this.#derivedTree
+    this.#derivedTree = unflushed.tree ?? this.#derivedTree
     if (paged !== undefined) this.#pagedTree = this.#derivedTree
     this.#writing = undefined
     for (const [runId, written] of checkpoints) this.#dropCheckpoint(runId, written)
   }
 
-  /** What the digest of the stamp covers: index, chain blocks, tiles and runs. */
-  async #records(tail: Tail): Promise<{
+  /** What the digest of the watermark covers: index, chain blocks, tiles and runs. */
+  async #records(unflushed: UnflushedRecords): Promise<{
     readonly puts: Put[]
     readonly deletes: string[]
-    readonly index: Stamp['index']
+    readonly index: Watermark['index']
     readonly digest: Digest
   }> {
     const running = new RunningDigest(this.#codes, this.#digest)
-    const index = await this.#index.add(tail.indexEntries(), tail.toSeq)
+    const index = await this.#index.add(unflushed.indexEntries(), unflushed.toSeq)
     for (const key of index.deletes) running.remove(key, this.#store.get(key))
     const grown = [
-      ...this.#chain.puts(tail.firstReceipt, tail.commitSeqs, tail.toSeq),
-      ...this.#tiles(tail)
+      ...this.#chain.puts(unflushed.firstReceipt, unflushed.commitSeqs, unflushed.toSeq),
+      ...this.#tiles(unflushed)
     ]
     for (const [key] of grown) running.remove(key, this.#store.get(key))
     const puts: Put[] = [...index.puts, ...grown]
-    for (const [runId, delta] of tail.runs) {
-      const run = this.#runs.puts(runId, delta, tail.toSeq)
+    for (const [runId, delta] of unflushed.runs) {
+      const run = this.#runs.puts(runId, delta, unflushed.toSeq)
       running.remove(this.#keys.run(runId), run.replaced)
       puts.push(...run.puts)
     }
@@ -195,16 +199,16 @@ export class Derived {
     return { puts, deletes: [...index.deletes], index: index.runs, digest: running.digest }
   }
 
-  #tiles(tail: Tail): Put[] {
-    if (tail.leaves.length === 0) return []
+  #tiles(unflushed: UnflushedRecords): Put[] {
+    if (unflushed.leaves.length === 0) return []
     const tiles = growTiles({
-      size: this.#stamp.frontier.size,
-      leaves: tail.leaves,
+      size: this.#watermark.frontier.size,
+      leaves: unflushed.leaves,
       readTile: this.#readTile
     })
     return tiles.map(({ level, index, bytes }) => {
       const key = this.#keys.tile(`${level}/${index}`)
-      return [key, this.#form.wrap(key, bytes, tail.toSeq)]
+      return [key, this.#form.wrap(key, bytes, unflushed.toSeq)]
     })
   }
 
@@ -214,31 +218,37 @@ export class Derived {
     return value === undefined ? undefined : this.#form.body(key, value)
   }
 
-  #pages(tail: Tail, always: boolean, puts: Put[], deletes: string[]): Stamp['pages'] | undefined {
-    const tree = tail.tree ?? this.#derivedTree
-    this.#unpagedKeys += tail.changedKeys
+  #pages(
+    unflushed: UnflushedRecords,
+    always: boolean,
+    puts: Put[],
+    deletes: string[]
+  ): Watermark['pages'] | undefined {
+    const tree = unflushed.tree ?? this.#derivedTree
+    this.#unpagedKeys += unflushed.changedKeys
     if (!always && this.#unpagedKeys < limits.DERIVE_PAGE_KEYS) return undefined
     this.#unpagedKeys = 0
     for (const page of changedPages(this.#pagedTree, tree)) {
       const key = this.#keys.statePage(page)
       const bytes = encodePage(tree, page)
       if (bytes.length === 0) deletes.push(key)
-      else puts.push([key, this.#form.wrap(key, bytes, tail.toSeq)])
+      else puts.push([key, this.#form.wrap(key, bytes, unflushed.toSeq)])
     }
-    return { seq: tail.toSeq, storageRoot: tree.root() }
+    return { seq: unflushed.toSeq, storageRoot: tree.root() }
   }
 
   /** Reads hashes of the log that are derived on disk; call after {@link write}. */
   hashReader(): { readonly size: number; readonly readHash: ReadHash } {
-    return { size: this.#stamp.frontier.size, readHash: tileHashReader(this.#readTile) }
+    return { size: this.#watermark.frontier.size, readHash: tileHashReader(this.#readTile) }
   }
 
   /** Where a receipt with this hash, or of this unit, may stand, newest first. */
   locations(
     name: { readonly hash: Hash } | { readonly unitId: UnitId }
   ): readonly ReceiptLocation[] {
-    const inMemory = [this.#tail, this.#writing].flatMap((tail) => {
-      const found = 'hash' in name ? tail?.hashes.get(name.hash) : tail?.units.get(name.unitId)
+    const inMemory = [this.#unflushed, this.#writing].flatMap((unflushed) => {
+      const found =
+        'hash' in name ? unflushed?.hashes.get(name.hash) : unflushed?.units.get(name.unitId)
       return found === undefined ? [] : [found]
     })
     if (inMemory.length > 0) return inMemory
@@ -247,9 +257,9 @@ export class Derived {
 
   /** Commit number of the n-th receipt, if it is durable. */
   commitSeqOf(index: number): number | undefined {
-    for (const tail of [this.#tail, this.#writing]) {
-      if (tail !== undefined && index >= tail.firstReceipt) {
-        return tail.commitSeqs[index - tail.firstReceipt]
+    for (const unflushed of [this.#unflushed, this.#writing]) {
+      if (unflushed !== undefined && index >= unflushed.firstReceipt) {
+        return unflushed.commitSeqs[index - unflushed.firstReceipt]
       }
     }
     return this.#chain.commitSeq(index)
@@ -269,7 +279,9 @@ export class Derived {
 
   /** Ids of all runs, sorted; `queued` are those with entries that are not durable yet. */
   async *runIds(queued: Iterable<RunId>): AsyncGenerator<RunId> {
-    const inMemory = [this.#writing, this.#tail].flatMap((tail) => [...(tail?.runs.keys() ?? [])])
+    const inMemory = [this.#writing, this.#unflushed].flatMap((unflushed) => [
+      ...(unflushed?.runs.keys() ?? [])
+    ])
     const later = [...new Set([...inMemory, ...queued])].sort()
     let next = 0
     for await (const runId of this.#runs.ids()) {
@@ -281,7 +293,7 @@ export class Derived {
   }
 
   /** Commits that hold entries of a run, in order, with the number of their first entry. */
-  *visits(runId: RunId): Generator<Visit> {
+  *visits(runId: RunId): Generator<RunCommit> {
     const stored = this.#runs.stored(runId)
     const deltas = this.#deltas(runId, stored.upTo)
     for (let block = 0; block < stored.blocks; block += 1) yield* this.#runs.block(runId, block)
@@ -320,9 +332,11 @@ export class Derived {
   // A batch may be on disk before its promise says so: what a stored record covers is not added
   // twice.
   #deltas(runId: RunId, storedUpTo: number): RunDelta[] {
-    return [this.#writing, this.#tail].flatMap((tail) => {
-      const delta = tail?.runs.get(runId)
-      return tail === undefined || delta === undefined || storedUpTo >= tail.toSeq ? [] : [delta]
+    return [this.#writing, this.#unflushed].flatMap((unflushed) => {
+      const delta = unflushed?.runs.get(runId)
+      return unflushed === undefined || delta === undefined || storedUpTo >= unflushed.toSeq
+        ? []
+        : [delta]
     })
   }
 

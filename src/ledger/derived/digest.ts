@@ -5,9 +5,9 @@ import type { DerivedCodes } from './codes.js'
 
 /**
  * What the derived records are as a set: how many, and the sum of those halves of their keyed
- * hashes that are not stored. A code of it stands in the stamp, so a record that is lost, is of an
- * older stamp, or is one too many shows when the ledger opens (L4), at the price of reading them
- * once; a process without the key does not know what must add up (L12).
+ * hashes that are not stored. A code of it stands in the watermark, so a record that is lost, is of
+ * an older watermark, or is one too many shows when the ledger opens (L4), at the price of reading
+ * them once; a process without the key does not know what must add up (L12).
  * State pages are not among them: they must give a root of their own.
  */
 export interface Digest {
@@ -71,7 +71,7 @@ export async function storedDigest(
   return running.digest
 }
 
-/** As it stands in the stamp. */
+/** As it stands in the watermark. */
 export function digestText({ records, sums }: Digest): string {
   return JSON.stringify([records, ...sums])
 }

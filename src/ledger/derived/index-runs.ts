@@ -84,7 +84,7 @@ export class IndexRuns {
   /** What to write so that the index covers `entries` too; {@link adopt} the runs once durable. */
   async add(
     entries: readonly IndexEntry[],
-    stamp: number
+    watermark: number
   ): Promise<{
     readonly runs: readonly IndexRun[]
     readonly puts: readonly (readonly [string, Uint8Array])[]
@@ -102,7 +102,7 @@ export class IndexRuns {
     }
     const id = Math.max(-1, ...this.#runs.map((run) => run.id)) + 1
     const run = { id, entries: total, bits: bitsFor(total) }
-    const puts = await this.#merge(run, { entries, merged, stamp })
+    const puts = await this.#merge(run, { entries, merged, watermark })
     const deletes = merged.flatMap((old) => this.#pageKeys(old))
     return { runs: [...kept, run], puts, deletes }
   }
@@ -117,11 +117,11 @@ export class IndexRuns {
     {
       entries,
       merged,
-      stamp
+      watermark
     }: {
       readonly entries: readonly IndexEntry[]
       readonly merged: readonly IndexRun[]
-      readonly stamp: number
+      readonly watermark: number
     }
   ): Promise<(readonly [string, Uint8Array])[]> {
     const fresh = sortedSlots(packed(entries))
@@ -138,7 +138,7 @@ export class IndexRuns {
         parts.push(spanOf(source.bytes, run.bits, page))
       }
       const key = this.#keys.indexPage(run.id, page)
-      puts.push([key, this.#form.wrap(key, sortedSlots(Buffer.concat(parts)), stamp)])
+      puts.push([key, this.#form.wrap(key, sortedSlots(Buffer.concat(parts)), watermark)])
       if (page % 16 === 15) await nextTurn()
     }
     return puts

@@ -3,7 +3,7 @@ import type { DerivedCodes } from './codes.js'
 
 /** How derived records stand in the store. */
 export interface RecordForm {
-  wrap(key: string, body: string | Uint8Array, stamp: number): Uint8Array
+  wrap(key: string, body: string | Uint8Array, watermark: number): Uint8Array
   /** Throws `ledger.corrupt` with the key. */
   body(key: string, value: Uint8Array): Buffer
 }
@@ -11,7 +11,7 @@ export interface RecordForm {
 /** With codes, checked at every read (L12). */
 export function codedForm(codes: DerivedCodes): RecordForm {
   return {
-    wrap: (key, body, stamp) => codes.wrap(key, body, stamp),
+    wrap: (key, body, watermark) => codes.wrap(key, body, watermark),
     body: (key, value) => codes.open(key, value).body
   }
 }

@@ -6,23 +6,23 @@ import type { Store } from '../stores/port.js'
 import type { RecordForm } from './record-form.js'
 
 /** A commit that holds entries of a run: its number, and the number of the first such entry. */
-export type Visit = readonly [commitSeq: number, firstEntry: number]
+export type RunCommit = readonly [commitSeq: number, firstEntry: number]
 
 /** What a stretch of commits adds to a run. */
 export interface RunDelta {
   /** Entries of the run before them. */
   readonly entriesBefore: number
   entries: number
-  readonly visits: Visit[]
-  started: RunNews | undefined
-  last: RunNews | undefined
+  readonly visits: RunCommit[]
+  started: RunChangeEntry | undefined
+  last: RunChangeEntry | undefined
 }
 
 /**
  * An entry about the run itself. Kept as text: as a rule it is not read before it is written, and
  * parsed it would live as long as the stretch does.
  */
-export interface RunNews {
+export interface RunChangeEntry {
   readonly text: string
   readonly kind: string
   readonly number: Json
@@ -37,12 +37,12 @@ export interface StoredRun {
   /** Full blocks, each a value of its own. */
   readonly blocks: number
   /** Visits that fill no block yet. */
-  readonly visits: readonly Visit[]
+  readonly visits: readonly RunCommit[]
   /** Commit records that the value covers. */
   readonly upTo: number
 }
 
-export const VISITS_IN_BLOCK = 256
+export const RUN_COMMITS_IN_BLOCK = 256
 const noRun: StoredRun = { record: undefined, entries: 0, blocks: 0, visits: [], upTo: 0 }
 const statuses: ReadonlySet<unknown> = new Set<RunStatus>([
   'running',
@@ -57,28 +57,30 @@ export function newDelta(entriesBefore = 0): RunDelta {
 }
 
 /** The entries of one item that are about the run itself. */
-export function newsIn(entries: readonly string[]): readonly RunNews[] {
-  const news: RunNews[] = []
+export function runChangesIn(entries: readonly string[]): readonly RunChangeEntry[] {
+  const runChanges: RunChangeEntry[] = []
   for (const text of entries) {
     // Only spares a parse: an entry that holds the text for another reason is parsed and left out.
     if (!text.includes('"k":"run.')) continue
     const { k: kind, n = null, status = null, at: time = null } = JSON.parse(text) as JsonObject
     if (typeof kind !== 'string' || !kind.startsWith('run.')) continue
-    news.push({ text, kind, number: n, status, at: time })
+    runChanges.push({ text, kind, number: n, status, at: time })
   }
-  return news
+  return runChanges
 }
 
-/** {@link newsIn} the entries of an item, which are not looked through when it says itself. */
-export function newsOf({
+/**
+ * {@link runChangesIn} the entries of an item, which are not looked through when it says itself.
+ */
+export function runChangesOf({
   entries,
-  news
+  runChanges
 }: {
   readonly entries: readonly string[]
-  readonly news?: JournalItem['news'] | undefined
-}): readonly RunNews[] {
-  if (news === undefined) return newsIn(entries)
-  return news.map(({ index, kind, number, status, at }) => ({
+  readonly runChanges?: JournalItem['runChanges'] | undefined
+}): readonly RunChangeEntry[] {
+  if (runChanges === undefined) return runChangesIn(entries)
+  return runChanges.map(({ index, kind, number, status, at }) => ({
     text: entries[index] ?? '',
     kind,
     number,
@@ -88,8 +90,8 @@ export function newsOf({
 }
 
 /** Whether a run begins with this entry: then nothing of it is stored yet. */
-export function beginsRun(news: RunNews | undefined): boolean {
-  return news?.kind === 'run.started' && news.number === 0
+export function beginsRun(runChanges: RunChangeEntry | undefined): boolean {
+  return runChanges?.kind === 'run.started' && runChanges.number === 0
 }
 
 /** Adds the entries of one item; `seq` is the commit that holds them, or undefined while queued. */
@@ -98,14 +100,14 @@ export function addEntries(
   entries: readonly string[],
   {
     seq,
-    news = newsIn(entries)
-  }: { readonly seq?: number; readonly news?: readonly RunNews[] } = {}
+    runChanges = runChangesIn(entries)
+  }: { readonly seq?: number; readonly runChanges?: readonly RunChangeEntry[] } = {}
 ): void {
   if (seq !== undefined && entries.length > 0 && delta.visits.at(-1)?.[0] !== seq) {
     delta.visits.push([seq, delta.entriesBefore + delta.entries])
   }
   delta.entries += entries.length
-  for (const one of news) {
+  for (const one of runChanges) {
     if (one.kind === 'run.started') delta.started = one
     delta.last = one
   }
@@ -124,8 +126,8 @@ export function changeOf({ entries, started, last }: RunDelta): RunChange {
   return { entries, started: read, last: last === started ? read : parsed(last) }
 }
 
-function parsed(news: RunNews | undefined): JsonObject | undefined {
-  return news === undefined ? undefined : (JSON.parse(news.text) as JsonObject)
+function parsed(runChanges: RunChangeEntry | undefined): JsonObject | undefined {
+  return runChanges === undefined ? undefined : (JSON.parse(runChanges.text) as JsonObject)
 }
 
 /** A record with later entries folded in. */
@@ -176,13 +178,13 @@ export class RunRecords {
   }
 
   /** Visits of one full block. */
-  block(runId: RunId, block: number): readonly Visit[] {
+  block(runId: RunId, block: number): readonly RunCommit[] {
     const key = this.#keys.visits(runId, block)
     const value = this.#store.get(key)
     if (value === undefined) {
       throw new TallyError('ledger.corrupt', { key, problem: 'the value is missing' })
     }
-    return JSON.parse(this.#form.body(key, value).toString()) as Visit[]
+    return JSON.parse(this.#form.body(key, value).toString()) as RunCommit[]
   }
 
   /**
@@ -209,9 +211,9 @@ export class RunRecords {
     const visits = [...before.visits, ...delta.visits]
     const puts: (readonly [string, Uint8Array])[] = []
     let blocks = before.blocks
-    while (visits.length > VISITS_IN_BLOCK) {
+    while (visits.length > RUN_COMMITS_IN_BLOCK) {
       const key = this.#keys.visits(runId, blocks)
-      puts.push([key, wrap(key, JSON.stringify(visits.splice(0, VISITS_IN_BLOCK)))])
+      puts.push([key, wrap(key, JSON.stringify(visits.splice(0, RUN_COMMITS_IN_BLOCK)))])
       blocks += 1
     }
     const entries = before.entries + delta.entries
@@ -226,7 +228,7 @@ export class RunRecords {
  */
 function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): string | undefined {
   if (started === undefined || last === undefined || !beginsRun(started)) return undefined
-  if (visits.length > VISITS_IN_BLOCK || typeof last.at !== 'number') return undefined
+  if (visits.length > RUN_COMMITS_IN_BLOCK || typeof last.at !== 'number') return undefined
   if (!statuses.has(last.status)) return undefined
   if (indexLikeKey.test(started.text) || indexLikeKey.test(last.text)) return undefined
   const lastText = last === started ? 'null' : last.text
@@ -264,7 +266,7 @@ export function decodeRun(key: string, runId: RunId, text: string): StoredRun {
     readonly status: Json
     readonly upTo: number
     readonly updatedAt: number | null
-    readonly visits: readonly Visit[]
+    readonly visits: readonly RunCommit[]
   }
   const { blocks, entries, visits, last, started, status, upTo, updatedAt } = value
   if (!Array.isArray(visits)) {

@@ -1,7 +1,7 @@
 import type { StoreKeys } from '../keys.js'
 import type { KeyRange, Store } from '../stores/port.js'
 
-/** Removes all derived records and their stamp; the next open makes them again. */
+/** Removes all derived records and their watermark; the next open makes them again. */
 export async function removeDerived(store: Store, keys: StoreKeys): Promise<void> {
   if (store.get(keys.derived) !== undefined) {
     await store.commit([{ puts: [], deletes: [keys.derived] }])

@@ -4,7 +4,7 @@ import type { KeyRange, Store, StoreItem } from '../stores/port.js'
 
 /**
  * A store whose derived records are in memory: for an opening that may not write, and finds those
- * on disk not to match their stamp. Everything else comes from the store; nothing goes to it.
+ * on disk not to match their watermark. Everything else comes from the store; nothing goes to it.
  */
 export class InMemoryDerived implements Store {
   readonly #store: Store

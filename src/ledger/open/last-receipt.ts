@@ -1,6 +1,6 @@
 import { sha256Hex } from '../../core/index.js'
+import type { ChainHead } from '../chain/chain-head.js'
 import { parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
-import type { Tip } from '../chain/tip.js'
 import { PACKAGE_KEY_PREFIX } from '../receipt/packages.js'
 import { parseReceipt } from '../receipt/parse.js'
 import { rootOf } from '../receipt/root.js'
@@ -20,17 +20,25 @@ export interface LastRecord {
  * receipt alone is found by its hash; a changed result beside it is found here, before it is
  * returned or the receipt is executed again. Throws `ledger.corrupt`.
  */
-export function checkLastReceipt(record: LastRecord, chain: ScannedChain, tip: Tip): void {
+export function checkLastReceipt(
+  record: LastRecord,
+  chain: ScannedChain,
+  chainHead: ChainHead
+): void {
   const { key, body } = record
   const stored = parseRecord(key, body.toString()).items.findLast(
     ({ receipt }) => receipt !== undefined
   )
   if (stored?.receipt === undefined) return
-  const problem = problemOf(stored.receipt, chain, tip)
+  const problem = problemOf(stored.receipt, chain, chainHead)
   if (problem !== undefined) throw corrupt(key, `the last receipt: ${problem}`)
 }
 
-function problemOf(stored: StoredReceiptText, chain: ScannedChain, tip: Tip): string | undefined {
+function problemOf(
+  stored: StoredReceiptText,
+  chain: ScannedChain,
+  chainHead: ChainHead
+): string | undefined {
   const parsed = parseReceipt(stored.text)
   if (!parsed.ok) return `${parsed.problem.field} is malformed`
   const { record: receipt } = parsed
@@ -38,15 +46,15 @@ function problemOf(stored: StoredReceiptText, chain: ScannedChain, tip: Tip): st
   if (sha256Hex(stored.result) !== receipt.resultHash) return 'its result is another'
   const changes = parseWriteSet(stored.writeSet)
   if (changes === undefined) return 'its write set is malformed'
-  if (tip.executionRoot !== receipt.nextStateRoot) return 'the state after it is another'
-  const wrong = changes.find((change) => !isInState(change, tip))
+  if (chainHead.executionRoot !== receipt.nextStateRoot) return 'the state after it is another'
+  const wrong = changes.find((change) => !isInState(change, chainHead))
   if (wrong !== undefined) return `its write set names another value of ${wrong.key}`
-  const before = rootBefore(changes, chain, tip)
+  const before = rootBefore(changes, chain, chainHead)
   const isOther = before !== undefined && before !== receipt.previousStateRoot
   return isOther ? 'its write set begins with another state' : undefined
 }
 
-function isInState({ key, valueHash }: StoredChange, { tree }: Tip): boolean {
+function isInState({ key, valueHash }: StoredChange, { tree }: ChainHead): boolean {
   const there = tree.get(hashKey(key))
   if (there === undefined || valueHash === undefined) return there === valueHash
   return Buffer.compare(there, valueHash) === 0
@@ -56,9 +64,9 @@ function isInState({ key, valueHash }: StoredChange, { tree }: Tip): boolean {
 function rootBefore(
   changes: readonly StoredChange[],
   { lastSigned, beforePreviousHash }: ScannedChain,
-  tip: Tip
+  chainHead: ChainHead
 ): string | undefined {
-  let { tree, packages } = tip
+  let { tree, packages } = chainHead
   for (const { key, before, beforeHash } of changes) {
     const hash = beforeHash ?? (before === undefined ? undefined : hashValue(before))
     tree = hash === undefined ? tree.delete(hashKey(key)) : tree.set(hashKey(key), hash)

@@ -7,9 +7,9 @@ import {
   TallyError
 } from '../../core/index.js'
 import { publicKeyBytes, verify } from '../../identity/index.js'
-import { genesisTip, headRootOf, type Tip } from '../chain/tip.js'
+import { type ChainHead, genesisHead, headRootOf } from '../chain/chain-head.js'
 import { Derived } from '../derived/derived.js'
-import { firstStamp, type Stamp } from '../derived/stamp.js'
+import { firstWatermark, type Watermark } from '../derived/watermark.js'
 import { unwrapText, unwrapValue, wrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { OpenLedger } from '../ledger.js'
@@ -40,7 +40,7 @@ export async function createLedger(options: CreateLedgerOptions): Promise<OpenLe
 /** Writes the first head of an identity; false when the store has one already. */
 export async function beginLedger(store: Store, identity: IdentityId): Promise<boolean> {
   const keys = new StoreKeys(identity)
-  const head: Head = { ...emptyHead(identity), headRoot: headRootOf(genesisTip(identity)) }
+  const head: Head = { ...emptyHead(identity), headRoot: headRootOf(genesisHead(identity)) }
   const [created] = await store.commit([
     {
       condition: { key: keys.head, value: undefined },
@@ -53,8 +53,8 @@ export async function beginLedger(store: Store, identity: IdentityId): Promise<b
 
 /**
  * Opens an identity's ledger (L4): checks checksums, contiguity, every receipt hash and link, the
- * head and the signature that endorses it, and the stamps of derived records; then takes the next
- * epoch, which fences off earlier writers (L2). Anything wrong gives a ledger in safe mode.
+ * head and the signature that endorses it, and the watermarks of derived records; then takes the
+ * next epoch, which fences off earlier writers (L2). Anything wrong gives a ledger in safe mode.
  * Throws `ledger.identity_missing`, `ledger.newer_version`, `ledger.wrong_signer`, `ledger.fenced`.
  */
 export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger> {
@@ -74,7 +74,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger
     blobKey,
     readOnly
   })
-  const { publicKey } = found.tip
+  const { publicKey } = found.chainHead
   const { signer } = options
   if (found.unsafe === undefined && !readOnly && signer.publicKey !== publicKey) {
     throw new TallyError('ledger.wrong_signer', {
@@ -94,7 +94,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger
     head: owned.head,
     headBytes: owned.headBytes,
     frontier: found.frontier,
-    tip: found.tip,
+    chainHead: found.chainHead,
     derived: found.derived,
     readOnly,
     ...(found.unsafe === undefined ? {} : { unsafe: found.unsafe })
@@ -104,7 +104,7 @@ export async function openLedger(options: OpenLedgerOptions): Promise<OpenLedger
 interface Found {
   readonly head: Head
   readonly headBytes: Uint8Array
-  readonly tip: Tip
+  readonly chainHead: ChainHead
   readonly frontier: LogFrontier
   readonly derived: Derived
   readonly unsafe?: { readonly code: string; readonly message: string }
@@ -131,9 +131,13 @@ async function check(options: CheckOptions): Promise<Found> {
     if (isTallyError(error, 'ledger.newer_version')) throw error
     // Reads work as far as they can: the index and the values that are whole.
     const derived = start?.derived ?? nothingDerived(options)
-    const { frontier } = derived.stamp
-    const tip = { ...genesisTip(identity), receipts: head.receipts, receiptHash: head.receiptHash }
-    return { head, headBytes, tip, frontier, derived, unsafe: causeOf(error) }
+    const { frontier } = derived.watermark
+    const chainHead = {
+      ...genesisHead(identity),
+      receipts: head.receipts,
+      receiptHash: head.receiptHash
+    }
+    return { head, headBytes, chainHead, frontier, derived, unsafe: causeOf(error) }
   }
 }
 
@@ -142,14 +146,14 @@ function nothingDerived({ store, keys, blobKey }: CheckOptions): Derived {
     store: new InMemoryDerived(store, keys),
     keys,
     codes: codesOf(blobKey),
-    stamp: firstStamp,
+    watermark: firstWatermark,
     pagedTree: StateTree.empty
   })
 }
 
 async function checkChain(options: CheckOptions, head: Head, start: StartingPoint): Promise<Found> {
   const { store, keys, identity, headBytes } = options
-  const { derived, rebuild, stamp, writes } = start
+  const { derived, rebuild, watermark, writes } = start
   const scan = new ChainScan(identity)
   let last: LastRecord | undefined
   for await (const [key, value] of store.entries(keys.allCommits())) {
@@ -157,29 +161,29 @@ async function checkChain(options: CheckOptions, head: Head, start: StartingPoin
     const { receipts } = scan.chain
     const { seq } = scan.next(key, body)
     if (scan.chain.receipts > receipts) last = { key, body }
-    if (seq + 1 === stamp.seq) checkStamp(keys, stamp, scan.chain)
+    if (seq + 1 === watermark.seq) checkWatermark(keys, watermark, scan.chain)
     if (rebuild.needs(seq)) {
       rebuild.add(key, seq, parseRecord(key, body.toString()).items)
       if (writes && derived.due()) await derived.write({ durable: 0, pages: false })
     }
   }
   const chain = scan.chain
-  if (stamp.seq > chain.seq) throw corrupt(keys.derived, 'it covers commits that are missing')
-  const tip = await tipAt(store, keys, chain, rebuild.tree)
-  checkHead(keys, head, { chain, tip, frontier: rebuild.frontier })
+  if (watermark.seq > chain.seq) throw corrupt(keys.derived, 'it covers commits that are missing')
+  const chainHead = await chainHeadAt(store, keys, chain, rebuild.tree)
+  checkHead(keys, head, { chain, chainHead, frontier: rebuild.frontier })
   checkSignature(keys, chain)
-  if (last !== undefined) checkLastReceipt(last, chain, tip)
+  if (last !== undefined) checkLastReceipt(last, chain, chainHead)
   // A reader writes nothing later: what was made anew must be whole now, proofs included.
   if (options.readOnly && writes) await derived.write({ durable: 0, pages: false })
-  return { head, headBytes, tip, frontier: rebuild.frontier, derived }
+  return { head, headBytes, chainHead, frontier: rebuild.frontier, derived }
 }
 
-async function tipAt(
+async function chainHeadAt(
   store: Store,
   keys: StoreKeys,
   chain: ScannedChain,
   tree: StateTree
-): Promise<Tip> {
+): Promise<ChainHead> {
   let packages = InstalledPackages.none
   for await (const [key, value] of store.entries(keys.states(PACKAGE_KEY_PREFIX))) {
     packages = packages.changed(keys.stateKey(key), unwrapText(key, value))
@@ -194,8 +198,8 @@ async function tipAt(
   return { publicKey, receipts, receiptHash, executionRoot, tree, packages }
 }
 
-function checkStamp(keys: StoreKeys, stamp: Stamp, chain: ScannedChain): void {
-  if (stamp.receipts !== chain.receipts || stamp.receiptHash !== chain.receiptHash) {
+function checkWatermark(keys: StoreKeys, watermark: Watermark, chain: ScannedChain): void {
+  if (watermark.receipts !== chain.receipts || watermark.receiptHash !== chain.receiptHash) {
     throw corrupt(keys.derived, 'the derived records belong to another chain')
   }
 }
@@ -205,17 +209,17 @@ function checkHead(
   head: Head,
   actual: {
     readonly chain: ScannedChain
-    readonly tip: Tip
+    readonly chainHead: ChainHead
     readonly frontier: LogFrontier
   }
 ): void {
-  const { chain, tip, frontier } = actual
+  const { chain, chainHead, frontier } = actual
   const pairs: readonly (readonly [string, Hash | number | null, Hash | number | null])[] = [
     ['seq', head.seq, chain.seq],
     ['receipts', head.receipts, chain.receipts],
     ['receiptHash', head.receiptHash, chain.receiptHash],
-    ['storageRoot', head.storageRoot, tip.tree.root()],
-    ['headRoot', head.headRoot, headRootOf(tip)],
+    ['storageRoot', head.storageRoot, chainHead.tree.root()],
+    ['headRoot', head.headRoot, headRootOf(chainHead)],
     ['logSize', head.logSize, frontier.size],
     ['logRoot', head.logRoot, frontier.root()]
   ]

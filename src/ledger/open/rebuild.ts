@@ -1,7 +1,7 @@
 import type { Hash, RunId, UnitId } from '../../core/index.js'
 import { applyWriteSet, parseWriteSet } from '../chain/stored-write-set.js'
 import type { Derived } from '../derived/derived.js'
-import type { DerivableCommit } from '../derived/tail.js'
+import type { DerivableCommit } from '../derived/unflushed-records.js'
 import { type LogFrontier, leafHash } from '../log/index.js'
 import { InstalledPackages } from '../receipt/packages.js'
 import type { Receipt } from '../receipt/receipt.js'
@@ -9,7 +9,7 @@ import { corrupt, type RecordItem } from '../record/record.js'
 import type { StateTree } from '../state/index.js'
 
 /**
- * Continues from the last stamp: folds the commits after it into state tree, log frontier and
+ * Continues from the last watermark: folds the commits after it into state tree, log frontier and
  * derived records, as the writer did when it made them.
  */
 export class Rebuild {
@@ -26,10 +26,10 @@ export class Rebuild {
     readonly pagesSeq: number
   }) {
     this.#derived = options.derived
-    this.#fromSeq = options.derived.stamp.seq
+    this.#fromSeq = options.derived.watermark.seq
     this.#pagesSeq = options.pagesSeq
     this.#tree = options.tree
-    this.#frontier = options.derived.stamp.frontier
+    this.#frontier = options.derived.watermark.frontier
   }
 
   get tree(): StateTree {

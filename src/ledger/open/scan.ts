@@ -1,6 +1,6 @@
 import type { Hash, IdentityId, PublicKey, Signature } from '../../core/index.js'
+import { ROTATION_ACTION } from '../chain/chain-head.js'
 import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
-import { ROTATION_ACTION } from '../chain/tip.js'
 import type { Receipt } from '../receipt/receipt.js'
 import { corrupt, parseHeader, type RecordHeader } from '../record/record.js'
 import { ReceiptSlicer } from '../record/slice.js'

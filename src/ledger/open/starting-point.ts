@@ -2,7 +2,7 @@ import { DerivedCodes } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { type Digest, storedDigest } from '../derived/digest.js'
 import { codedForm } from '../derived/record-form.js'
-import { digestCode, firstStamp, readStamp, type Stamp } from '../derived/stamp.js'
+import { digestCode, firstWatermark, readWatermark, type Watermark } from '../derived/watermark.js'
 import type { StoreKeys } from '../keys.js'
 import { StateTree } from '../state/index.js'
 import type { Store } from '../stores/port.js'
@@ -12,7 +12,7 @@ import { Rebuild } from './rebuild.js'
 import { readPagedTree } from './tree.js'
 
 export interface StartingPoint {
-  readonly stamp: Stamp
+  readonly watermark: Watermark
   readonly derived: Derived
   readonly rebuild: Rebuild
   /** Whether derived records may be written while the chain is read. */
@@ -20,7 +20,7 @@ export interface StartingPoint {
 }
 
 /**
- * Where opening continues from: the derived records of the store, if they are what their stamp
+ * Where opening continues from: the derived records of the store, if they are what their watermark
  * says (L4). One that is lost would let a unit be done twice (L6), so otherwise all are removed and
  * made again from the commit records; a reader makes them in memory and leaves the store alone. So
  * does an opening without the key, which cannot tell a record from an invented one (L12).
@@ -35,18 +35,18 @@ export async function startingPoint(options: {
   const known = blobKey === undefined ? undefined : await knownRecords(store, keys, blobKey)
   const inMemory = known === undefined && (readOnly || blobKey === undefined)
   if (known === undefined && !inMemory) await removeDerived(store, keys)
-  const stamp = known?.stamp ?? firstStamp
+  const watermark = known?.watermark ?? firstWatermark
   const tree = known?.tree ?? StateTree.empty
   const derived = new Derived({
     store: inMemory ? new InMemoryDerived(store, keys) : store,
     keys,
     codes: codesOf(blobKey),
-    stamp,
+    watermark,
     digest: known?.digest,
     pagedTree: tree
   })
-  const rebuild = new Rebuild({ derived, tree, pagesSeq: stamp.pages.seq })
-  return { stamp, derived, rebuild, writes: !readOnly || inMemory }
+  const rebuild = new Rebuild({ derived, tree, pagesSeq: watermark.pages.seq })
+  return { watermark, derived, rebuild, writes: !readOnly || inMemory }
 }
 
 /** Without the key: for records that stay in memory. */
@@ -54,20 +54,20 @@ export function codesOf(blobKey: Uint8Array | undefined): DerivedCodes {
   return new DerivedCodes(blobKey ?? new Uint8Array(32))
 }
 
-/** The records of the store, if all have right codes and are those that the stamp says. */
+/** The records of the store, if all have right codes and are those that the watermark says. */
 async function knownRecords(
   store: Store,
   keys: StoreKeys,
   blobKey: Uint8Array
 ): Promise<
-  { readonly stamp: Stamp; readonly tree: StateTree; readonly digest: Digest } | undefined
+  { readonly watermark: Watermark; readonly tree: StateTree; readonly digest: Digest } | undefined
 > {
   const codes = codesOf(blobKey)
-  const stamp = readStamp(store, keys, codes)
-  if (stamp.digest === null) return undefined
-  const { storageRoot } = stamp.pages
+  const watermark = readWatermark(store, keys, codes)
+  if (watermark.digest === null) return undefined
+  const { storageRoot } = watermark.pages
   const tree = await readPagedTree(store, keys, { storageRoot, form: codedForm(codes) })
   const digest = await storedDigest(store, keys, codes)
   if (tree === undefined || digest === undefined) return undefined
-  return digestCode(codes, digest) === stamp.digest ? { stamp, tree, digest } : undefined
+  return digestCode(codes, digest) === watermark.digest ? { watermark, tree, digest } : undefined
 }

@@ -13,7 +13,7 @@ import {
 } from './protocol.js'
 import {
   checkPrivate,
-  ownerPlaces,
+  ownerAddresses,
   type RuntimeEnvironment,
   systemEnvironment
 } from './socket-path.js'
@@ -43,7 +43,7 @@ export async function connectOwner(
     clock = systemClock
   }: { readonly environment?: RuntimeEnvironment; readonly clock?: Clock } = {}
 ): Promise<OwnerClient | undefined> {
-  for (const { directory, path } of await ownerPlaces(realPath, environment)) {
+  for (const { directory, path } of await ownerAddresses(realPath, environment)) {
     if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
     if (!(await isPrivate(directory))) continue
     const socket = await open(path)

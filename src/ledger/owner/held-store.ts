@@ -8,9 +8,9 @@ import { OwnerFile } from './owner-file.js'
 import { OwnerSocket } from './server.js'
 import {
   hasOwner,
-  prepareSocketPlace,
+  prepareSocketAddress,
   type RuntimeEnvironment,
-  socketPlaces,
+  socketAddresses,
   systemEnvironment
 } from './socket-path.js'
 
@@ -61,7 +61,7 @@ async function hold(
   if (await hasOwner(realPath, environment)) {
     throw locked(realPath, 'another process answers at its owner socket')
   }
-  const { path: socket } = await prepareSocketPlace(socketPlaces(realPath, environment))
+  const { path: socket } = await prepareSocketAddress(socketAddresses(realPath, environment))
   await stores.probe(location.livePath)
   const owner = await OwnerFile.take(realPath, { socket })
   try {

@@ -19,9 +19,9 @@ import { type OwnerHandler, ServedConnection } from './connection.js'
 import { encodeGreeting, encodeRefusal } from './protocol.js'
 import {
   hasOwner,
-  prepareSocketPlace,
+  prepareSocketAddress,
   type RuntimeEnvironment,
-  socketPlaces,
+  socketAddresses,
   systemEnvironment
 } from './socket-path.js'
 
@@ -66,7 +66,7 @@ export class OwnerSocket {
       const problem = 'another process answers at its owner socket'
       throw new TallyError('ledger.locked', { path: realPath, problem })
     }
-    const { path } = await prepareSocketPlace(socketPlaces(realPath, environment))
+    const { path } = await prepareSocketAddress(socketAddresses(realPath, environment))
     const owner = new OwnerSocket(path, realPath)
     const server = owner.#server
     try {

@@ -27,7 +27,7 @@ function currentUser(): number {
 }
 
 /** A place where the owner of a ledger may listen. */
-export interface SocketPlace {
+export interface SocketAddress {
   readonly directory: string
   readonly path: string
 }
@@ -36,10 +36,10 @@ export interface SocketPlace {
  * The places where the owner of the location may listen, the preferred one first. An owner without
  * `XDG_RUNTIME_DIR` listens in the temporary directory, so a client looks at both.
  */
-export function socketPlaces(
+export function socketAddresses(
   realPath: string,
   environment: RuntimeEnvironment
-): readonly SocketPlace[] {
+): readonly SocketAddress[] {
   const { runtimeDirectory, temporaryDirectory, userId } = environment
   const name = `tally-${sha256Hex(realPath).slice(0, 16)}.sock`
   const directories = [join(temporaryDirectory, `tallystick-${userId}`)]
@@ -48,15 +48,15 @@ export function socketPlaces(
 }
 
 /**
- * {@link socketPlaces}, and the one that the owner file names: an owner with another
+ * {@link socketAddresses}, and the one that the owner file names: an owner with another
  * `XDG_RUNTIME_DIR` than ours is found by it. The name must be that of this location, so that a
  * location that someone made leads to no other socket.
  */
-export async function ownerPlaces(
+export async function ownerAddresses(
   realPath: string,
   environment: RuntimeEnvironment
-): Promise<readonly SocketPlace[]> {
-  const places = socketPlaces(realPath, environment)
+): Promise<readonly SocketAddress[]> {
+  const places = socketAddresses(realPath, environment)
   const named = await namedSocket(realPath)
   if (named === undefined || places.some(({ path }) => path === named)) return places
   if (!isAbsolute(named) || !places.some(({ path }) => basename(path) === basename(named))) {
@@ -69,7 +69,9 @@ export async function ownerPlaces(
  * Chooses the first place whose parent directory is there, and makes its directory private.
  * Throws `owner.unsafe_directory`, `owner.path_too_long`.
  */
-export async function prepareSocketPlace(places: readonly SocketPlace[]): Promise<SocketPlace> {
+export async function prepareSocketAddress(
+  places: readonly SocketAddress[]
+): Promise<SocketAddress> {
   let refusal: unknown
   for (const place of places) {
     const actual = Buffer.byteLength(place.path)
@@ -126,7 +128,7 @@ export async function hasOwner(
   realPath: string,
   environment: RuntimeEnvironment = systemEnvironment()
 ): Promise<boolean> {
-  for (const { path } of await ownerPlaces(realPath, environment)) {
+  for (const { path } of await ownerAddresses(realPath, environment)) {
     if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
     if (await isListening(path)) return true
   }

@@ -19,7 +19,7 @@ export interface UnsignedRecord {
 }
 
 /** Where a receipt stands in its chain. */
-export interface ReceiptPlace {
+export interface ReceiptPosition {
   readonly identity: IdentityId
   readonly publicKey: PublicKey
   readonly previousReceiptHash: Hash | null
@@ -47,7 +47,7 @@ export class ReceiptAssembler {
     this.#salts = salts
   }
 
-  assemble(draft: UnitDraft, place: ReceiptPlace): AssembledReceipt {
+  assemble(draft: UnitDraft, place: ReceiptPosition): AssembledReceipt {
     const isPrivate = draft.payloadPrivate
     const payload = embed(
       draft.payloadText,

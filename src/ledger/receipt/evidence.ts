@@ -1,6 +1,6 @@
 import { canonicalize, canonicalString, type Hash, sha256Hex } from '../../core/index.js'
 import type { EvidenceDraft } from '../item.js'
-import type { ReceiptPlace } from './assemble.js'
+import type { ReceiptPosition } from './assemble.js'
 import { sealedText, type UnsignedRecord } from './assemble.js'
 import { embed } from './blob.js'
 
@@ -14,7 +14,7 @@ export interface AssembledEvidence extends UnsignedRecord {
  */
 export function assembleEvidence(
   draft: EvidenceDraft,
-  place: Pick<ReceiptPlace, 'identity' | 'publicKey'> & {
+  place: Pick<ReceiptPosition, 'identity' | 'publicKey'> & {
     readonly head: { readonly seq: number; readonly receiptHash: Hash | null }
   }
 ): AssembledEvidence {

@@ -1,5 +1,5 @@
 import type { RunId } from '../../core/index.js'
-import { newsIn } from '../derived/run-records.js'
+import { runChangesIn } from '../derived/run-records.js'
 import type { RecordItem } from '../record/record.js'
 import type { OpenStatus } from './format.js'
 
@@ -8,7 +8,7 @@ export class OpenRuns {
   readonly #open = new Map<RunId, OpenStatus>()
 
   add({ runId, entries }: RecordItem): void {
-    const last = newsIn(entries).at(-1)
+    const last = runChangesIn(entries).at(-1)
     if (last === undefined) return
     const { status } = last
     if (status === 'running' || status === 'waiting') this.#open.set(runId, status)

@@ -1,4 +1,4 @@
-import type { Tip } from '../chain/tip.js'
+import type { ChainHead } from '../chain/chain-head.js'
 import { ChainBlocks } from '../derived/chain-blocks.js'
 import {
   hashIndexKey,
@@ -9,7 +9,7 @@ import {
 } from '../derived/index-runs.js'
 import { uncheckedForm } from '../derived/record-form.js'
 import { decodeRun, RunRecords } from '../derived/run-records.js'
-import type { Stamp } from '../derived/stamp.js'
+import type { Watermark } from '../derived/watermark.js'
 import type { StoreKeys } from '../keys.js'
 import type { LogFrontier } from '../log/index.js'
 import { readPagedTree } from '../open/tree.js'
@@ -17,23 +17,23 @@ import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { Store } from '../stores/port.js'
 import { different } from './receipt-check.js'
+import { addRunCommit } from './run-commit-sum.js'
 import { type RunTable, recordDigest } from './run-table.js'
 import { TileCheck } from './tile-check.js'
-import { addVisit } from './visit-sum.js'
 
 /** Receipts whose commit numbers are compared at once: those of one block. */
 const COMPARED_RECEIPTS = 1_024
 
 /**
- * Compares the derived records with what the commit records give, as far as their stamp says that
- * they go (L6). Their codes are left aside: a verification has no key, and opening has checked them
- * (L12). The index is compared as a set, by sums over its entries: enough against damage, and
+ * Compares the derived records with what the commit records give, as far as their watermark says
+ * that they go (L6). Their codes are left aside: a verification has no key, and opening has checked
+ * them (L12). The index is compared as a set, by sums over its entries: enough against damage, and
  * a look-up checks the record that was found.
  */
 export class DerivedCheck {
   readonly #store: Store
   readonly #keys: StoreKeys
-  readonly #stamp: Stamp
+  readonly #watermark: Watermark
   readonly #chain: ChainBlocks
   readonly #index = new SlotSum()
   readonly #tiles: TileCheck
@@ -42,10 +42,10 @@ export class DerivedCheck {
   #compared = 0
   #chainProblem: (FieldProblem & { readonly key: string }) | undefined
 
-  constructor(store: Store, keys: StoreKeys, stamp: Stamp) {
+  constructor(store: Store, keys: StoreKeys, watermark: Watermark) {
     this.#store = store
     this.#keys = keys
-    this.#stamp = stamp
+    this.#watermark = watermark
     this.#chain = new ChainBlocks(store, keys, uncheckedForm)
     this.#tiles = new TileCheck(keys, (key) => {
       const value = store.get(key)
@@ -55,7 +55,7 @@ export class DerivedCheck {
 
   /** Takes note of a receipt of the chain. */
   receipt(receipt: Receipt, location: ReceiptLocation): void {
-    if (location.commitSeq >= this.#stamp.seq) return
+    if (location.commitSeq >= this.#watermark.seq) return
     this.#commitSeqs.push(location.commitSeq)
     if (this.#commitSeqs.length === COMPARED_RECEIPTS) this.#compareChain()
     for (const key of [hashIndexKey(receipt.receiptHash), unitIndexKey(receipt.inputPayload.id)]) {
@@ -65,21 +65,21 @@ export class DerivedCheck {
 
   /** Takes note of a record of the log. */
   leaf(commitSeq: number, leaf: Uint8Array): void {
-    if (commitSeq < this.#stamp.seq) this.#tiles.add(leaf)
+    if (commitSeq < this.#watermark.seq) this.#tiles.add(leaf)
   }
 
-  /** Compares the stamp with the chain, when the commit that it covers last has been read. */
-  endOfCommit(seq: number, tip: Tip, frontier: LogFrontier): FieldProblem | undefined {
-    const { pages } = this.#stamp
+  /** Compares the watermark with the chain, when the commit that it covers last has been read. */
+  endOfCommit(seq: number, chainHead: ChainHead, frontier: LogFrontier): FieldProblem | undefined {
+    const { pages } = this.#watermark
     if (seq + 1 === pages.seq) {
-      const problem = different('derived.pages', tip.tree.root(), pages.storageRoot)
+      const problem = different('derived.pages', chainHead.tree.root(), pages.storageRoot)
       if (problem !== undefined) return problem
     }
-    if (seq + 1 !== this.#stamp.seq) return undefined
+    if (seq + 1 !== this.#watermark.seq) return undefined
     return (
-      different('derived.receipts', tip.receipts, this.#stamp.receipts) ??
-      different('derived.receiptHash', tip.receiptHash, this.#stamp.receiptHash) ??
-      different('derived.frontier', frontier.root(), this.#stamp.frontier.root())
+      different('derived.receipts', chainHead.receipts, this.#watermark.receipts) ??
+      different('derived.receiptHash', chainHead.receiptHash, this.#watermark.receiptHash) ??
+      different('derived.frontier', frontier.root(), this.#watermark.frontier.root())
     )
   }
 
@@ -95,7 +95,7 @@ export class DerivedCheck {
 
   #checkIndex(): FieldProblem | undefined {
     const found = new SlotSum()
-    const { index: runs } = this.#stamp
+    const { index: runs } = this.#watermark
     const [store, keys] = [this.#store, this.#keys]
     for (const slot of new IndexRuns({ store, keys, form: uncheckedForm, runs }).slots()) {
       found.add(slot)
@@ -122,7 +122,7 @@ export class DerivedCheck {
   }
 
   async #checkPages(): Promise<FieldProblem | undefined> {
-    const { storageRoot } = this.#stamp.pages
+    const { storageRoot } = this.#watermark.pages
     const tree = await readPagedTree(this.#store, this.#keys, {
       storageRoot,
       form: uncheckedForm
@@ -143,9 +143,9 @@ export class DerivedCheck {
       const run = decodeRun(key, runId, uncheckedForm.body(key, value).toString())
       let visits = 0
       for (let block = 0; block < run.blocks; block += 1) {
-        for (const visit of records.block(runId, block)) visits = addVisit(visits, visit)
+        for (const visit of records.block(runId, block)) visits = addRunCommit(visits, visit)
       }
-      for (const visit of run.visits) visits = addVisit(visits, visit)
+      for (const visit of run.visits) visits = addRunCommit(visits, visit)
       if (run.entries > 0) stored += 1
       values += 1 + run.blocks
       const derived = runs.derived(runId)
@@ -162,7 +162,7 @@ export class DerivedCheck {
 
   /** How many values index, chain and log take. */
   #values(): number {
-    const index = this.#stamp.index.reduce((sum, { bits }) => sum + 2 ** bits, 0)
+    const index = this.#watermark.index.reduce((sum, { bits }) => sum + 2 ** bits, 0)
     return index + this.#chain.blocks(this.#compared) + this.#tiles.tiles
   }
 

@@ -1,5 +1,5 @@
 import type { Hash } from '../../core/index.js'
-import { headRootOf, type Tip } from '../chain/tip.js'
+import { type ChainHead, headRootOf } from '../chain/chain-head.js'
 import { unwrapText } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import type { LogFrontier } from '../log/index.js'
@@ -14,15 +14,15 @@ import type { StateFold } from './state-fold.js'
 /** Compares a stored head with what the records give. */
 export function checkHead(
   head: Head,
-  chain: { readonly tip: Tip; readonly frontier: LogFrontier; readonly commits: number }
+  chain: { readonly chainHead: ChainHead; readonly frontier: LogFrontier; readonly commits: number }
 ): FieldProblem | undefined {
-  const { tip, frontier, commits } = chain
+  const { chainHead, frontier, commits } = chain
   return (
     different('head.seq', commits, head.seq) ??
-    different('head.receipts', tip.receipts, head.receipts) ??
-    different('head.receiptHash', tip.receiptHash, head.receiptHash) ??
-    different('head.storageRoot', tip.tree.root(), head.storageRoot) ??
-    different('head.headRoot', headRootOf(tip), head.headRoot) ??
+    different('head.receipts', chainHead.receipts, head.receipts) ??
+    different('head.receiptHash', chainHead.receiptHash, head.receiptHash) ??
+    different('head.storageRoot', chainHead.tree.root(), head.storageRoot) ??
+    different('head.headRoot', headRootOf(chainHead), head.headRoot) ??
     different('head.logSize', frontier.size, head.logSize) ??
     different('head.logRoot', frontier.root(), head.logRoot)
   )
@@ -31,18 +31,21 @@ export function checkHead(
 /** Compares where a ledger stood when it was closed last with its chain (K10). */
 export function checkKept(
   kept: KeptPlace,
-  chain: { readonly tip: Tip; readonly placeOf: (receiptHash: Hash) => number | undefined }
+  chain: {
+    readonly chainHead: ChainHead
+    readonly placeOf: (receiptHash: Hash) => number | undefined
+  }
 ): FieldProblem | undefined {
   if (kept === null) return { field: 'lock', signed: 'a lock of this ledger', computed: 'another' }
-  const { tip, placeOf } = chain
+  const { chainHead, placeOf } = chain
   const { receipts, receiptHash, headRoot } = kept
-  if (receipts > tip.receipts) return different('lock.receipts', receipts, tip.receipts)
+  if (receipts > chainHead.receipts) return different('lock.receipts', receipts, chainHead.receipts)
   const place = receiptHash === null ? -1 : (placeOf(receiptHash) ?? 'none')
   if (place !== receipts - 1) {
     return { field: 'lock.receiptHash', signed: `${receiptHash}`, computed: 'another receipt' }
   }
-  if (receipts < tip.receipts) return undefined
-  return different('lock.headRoot', headRoot, headRootOf(tip))
+  if (receipts < chainHead.receipts) return undefined
+  return different('lock.headRoot', headRoot, headRootOf(chainHead))
 }
 
 /** Compares the stored state entries with the folded state: the first key that differs. */
@@ -55,7 +58,7 @@ export async function checkStateEntries(
   readonly problem?: FieldProblem & { readonly key: string }
 }> {
   let entries = 0
-  const { tree } = fold.tip
+  const { tree } = fold.chainHead
   for await (const [storeKey, value] of store.entries(keys.states(''))) {
     const key = keys.stateKey(storeKey)
     const text = unwrapText(storeKey, value)

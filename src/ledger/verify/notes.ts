@@ -1,6 +1,6 @@
 import { type Hash, type IdentityId, isTallyError, type PublicKey } from '../../core/index.js'
 import { publicKeyBytes, verify } from '../../identity/index.js'
-import { headRootOf, type Tip } from '../chain/tip.js'
+import { type ChainHead, headRootOf } from '../chain/chain-head.js'
 import {
   ED25519_KEY,
   type LogFrontier,
@@ -54,9 +54,9 @@ export class NoteCheck {
   /** A problem when a note of this size says otherwise. */
   at(
     frontier: LogFrontier,
-    tip: Tip
+    chainHead: ChainHead
   ): { readonly signed: string; readonly computed: Hash; readonly source: string } | undefined {
-    this.#publicKeys.add(tip.publicKey)
+    this.#publicKeys.add(chainHead.publicKey)
     const notes = this.#open.get(frontier.size)
     if (notes === undefined) return undefined
     this.#open.delete(frontier.size)
@@ -67,7 +67,7 @@ export class NoteCheck {
         this.#report(given, note.size, 'the log has another root at this size')
         return { signed: root, computed: note.root, source: given.source }
       }
-      const stateRoot = headRootOf(tip)
+      const stateRoot = headRootOf(chainHead)
       if (note.stateRoot !== stateRoot) {
         this.#report(given, note.size, 'the state root is another one')
         return { signed: stateRoot, computed: note.stateRoot, source: given.source }

@@ -5,9 +5,9 @@ import {
   type PublicKey,
   sha256Hex
 } from '../../core/index.js'
+import { advance, type ChainHead } from '../chain/chain-head.js'
 import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
 import { parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
-import { advance, type Tip } from '../chain/tip.js'
 import { type FieldProblem, parseReceipt, type TextOf } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { StoredReceiptText } from '../record/record.js'
@@ -19,7 +19,7 @@ export type CheckedReceipt =
       readonly ok: true
       readonly receipt: Receipt
       readonly changes: readonly StoredChange[]
-      readonly tip: Tip
+      readonly chainHead: ChainHead
       readonly textOf: TextOf
     }
   | { readonly ok: false; readonly problem: FieldProblem & { readonly key?: string } }
@@ -70,15 +70,15 @@ export function checkReceipt(options: {
   const parsed = parseReceipt(stored.text)
   if (!parsed.ok) return parsed
   const receipt = parsed.record
-  const { tip } = fold
+  const { chainHead } = fold
   const problem =
     different('identity', receipt.identity, identity) ??
-    different('publicKey', receipt.publicKey, tip.publicKey) ??
-    different('previousReceiptHash', receipt.previousReceiptHash, tip.receiptHash) ??
+    different('publicKey', receipt.publicKey, chainHead.publicKey) ??
+    different('previousReceiptHash', receipt.previousReceiptHash, chainHead.receiptHash) ??
     different('receiptHash', receipt.receiptHash, parsed.computedHash) ??
     different('inputHash', receipt.inputHash, sha256Hex(parsed.inputText)) ??
     different('resultHash', receipt.resultHash, sha256Hex(stored.result)) ??
-    different('previousStateRoot', receipt.previousStateRoot, tip.executionRoot) ??
+    different('previousStateRoot', receipt.previousStateRoot, chainHead.executionRoot) ??
     inputProblem(receipt, memory)
   if (problem !== undefined) return { ok: false, problem }
   const changes = parseWriteSet(stored.writeSet)
@@ -93,13 +93,19 @@ export function checkReceipt(options: {
       problem: { ...fieldOf('writeSet.before', 'another value', before), key: wrong.key }
     }
   }
-  const newKey = keyAfter(receipt, identity, tip.publicKey)
+  const newKey = keyAfter(receipt, identity, chainHead.publicKey)
   if (newKey === undefined) return failed('inputPayload.payload.proof', 'invalid', 'a valid proof')
   const next = fold.next(changes, newKey)
   const rootProblem = different('nextStateRoot', receipt.nextStateRoot, next.nextStateRoot)
   if (rootProblem !== undefined) return { ok: false, problem: rootProblem }
   const { textOf } = parsed
-  return { ok: true, receipt, changes, tip: advance(tip, next, receipt.receiptHash), textOf }
+  return {
+    ok: true,
+    receipt,
+    changes,
+    chainHead: advance(chainHead, next, receipt.receiptHash),
+    textOf
+  }
 }
 
 function inputProblem(receipt: Receipt, memory: ChainMemory): FieldProblem | undefined {

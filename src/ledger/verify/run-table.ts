@@ -2,7 +2,7 @@ import { type RunId, sha256 } from '../../core/index.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
 import { canonicalOfParsed } from '../receipt/parse.js'
 import { IdTable } from './id-table.js'
-import { addVisit } from './visit-sum.js'
+import { addRunCommit } from './run-commit-sum.js'
 
 const FIRST_ROWS = 256
 const DIGEST_BYTES = 32
@@ -20,7 +20,8 @@ export interface DerivedRun {
 
 /**
  * What a verification remembers of each run: how many entries it has, and a digest of its record as
- * of the stamp. About 200 bytes a run outside of the JavaScript heap, whatever its record holds.
+ * of the watermark. About 200 bytes a run outside of the JavaScript heap, whatever its record
+ * holds.
  */
 export class RunTable {
   readonly #ids = new IdTable()
@@ -70,7 +71,7 @@ export class RunTable {
     if (visit === undefined) return
     if (this.#lastVisits[row] !== visit + 1) {
       this.#lastVisits[row] = visit + 1
-      this.#visits[row] = addVisit(this.#visits[row] ?? 0, [visit, next - 1])
+      this.#visits[row] = addRunCommit(this.#visits[row] ?? 0, [visit, next - 1])
     }
     if (this.#derived[row] === 0) this.#derivedRuns += 1
     this.#derived[row] = next

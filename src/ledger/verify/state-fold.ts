@@ -1,6 +1,6 @@
 import type { IdentityId, PublicKey } from '../../core/index.js'
+import { type ChainHead, genesisHead, type NextState } from '../chain/chain-head.js'
 import { applyWriteSet, type StoredChange } from '../chain/stored-write-set.js'
-import { genesisTip, type NextState, type Tip } from '../chain/tip.js'
 import { embed } from '../receipt/blob.js'
 import { rootOf } from '../receipt/root.js'
 import { hashKey } from '../state/index.js'
@@ -12,10 +12,10 @@ import type { StateView } from './report.js'
  */
 export class StateFold implements StateView {
   readonly #values = new Map<string, string | undefined>()
-  tip: Tip
+  chainHead: ChainHead
 
   constructor(identity: IdentityId) {
-    this.tip = genesisTip(identity)
+    this.chainHead = genesisHead(identity)
   }
 
   read(key: string): string | undefined {
@@ -43,28 +43,28 @@ export class StateFold implements StateView {
     return changes.find(({ key, before, beforeHash }) => {
       const text = this.#values.get(key)
       if (text !== undefined) return embed(text, undefined).text !== before
-      const hash = this.#values.has(key) ? this.tip.tree.get(hashKey(key)) : undefined
+      const hash = this.#values.has(key) ? this.chainHead.tree.get(hashKey(key)) : undefined
       return !sameBytes(hash, beforeHash)
     })
   }
 
   /** The state after a write set; nothing changes before {@link commit}. */
   next(changes: readonly StoredChange[], publicKey: PublicKey): NextState {
-    const { tree, packages } = applyWriteSet(this.tip, changes)
+    const { tree, packages } = applyWriteSet(this.chainHead, changes)
     const nextStateRoot = rootOf({
       publicKey,
       installedDApps: packages.hash,
       storage: tree.root(),
-      commitment: this.tip.receiptHash
+      commitment: this.chainHead.receiptHash
     })
     return { publicKey, nextStateRoot, tree, packages }
   }
 
   commit(
-    tip: Tip,
+    chainHead: ChainHead,
     changes: readonly { readonly key: string; readonly text: string | null | undefined }[]
   ): void {
-    this.tip = tip
+    this.chainHead = chainHead
     for (const { key, text } of changes) {
       if (text === null) this.#values.delete(key)
       else this.#values.set(key, text)

@@ -5,7 +5,7 @@ import {
   type Json,
   type RunId
 } from '../../core/index.js'
-import { readUncheckedStamp, type Stamp } from '../derived/stamp.js'
+import { readUncheckedWatermark, type Watermark } from '../derived/watermark.js'
 import { unwrapText } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { LogFrontier, leafHash } from '../log/index.js'
@@ -77,7 +77,7 @@ class Verification {
   readonly #notes: NoteCheck
   readonly #signatures = new SignatureWindow<VerificationFailure>()
   #derived: DerivedCheck | undefined
-  #stamp: Stamp | undefined
+  #watermark: Watermark | undefined
   #head: Head | undefined
   #frontier = LogFrontier.empty
   #commits = 0
@@ -126,8 +126,8 @@ class Verification {
     const headBytes = store.get(this.#keys.head)
     if (headBytes === undefined) this.#stop('head', 'present', 'absent')
     this.#head = parseHead(this.#keys.head, unwrapText(this.#keys.head, headBytes))
-    this.#stamp = readUncheckedStamp(store, this.#keys)
-    this.#derived = new DerivedCheck(store, this.#keys, this.#stamp)
+    this.#watermark = readUncheckedWatermark(store, this.#keys)
+    this.#derived = new DerivedCheck(store, this.#keys, this.#watermark)
     this.#checkNotes()
     for await (const [key, value] of store.entries(this.#keys.allCommits())) {
       const { header, items } = parseRecord(key, unwrapText(key, value))
@@ -135,7 +135,7 @@ class Verification {
       let ordinal = 0
       for (const item of items) {
         const bodies = new CheckedBodies(store, this.#keys, item)
-        const index = this.#fold.tip.receipts
+        const index = this.#fold.chainHead.receipts
         const values = this.#journal(item)
         const lines = this.#journals.take(item, values)
         if (this.#options.onItem !== undefined) await this.#item(item, values)
@@ -149,7 +149,7 @@ class Verification {
         this.#withheld += bodies.withheld
       }
       this.#commits += 1
-      this.#require(this.#derived.endOfCommit(header.seq, this.#fold.tip, this.#frontier))
+      this.#require(this.#derived.endOfCommit(header.seq, this.#fold.chainHead, this.#frontier))
     }
   }
 
@@ -158,13 +158,13 @@ class Verification {
     this.#require(
       different('commit.key', expected, key) ??
         different('commit.seq', this.#commits, header.seq) ??
-        different('commit.receipts', this.#fold.tip.receipts, header.receipts) ??
+        different('commit.receipts', this.#fold.chainHead.receipts, header.receipts) ??
         different('commit.leaves', this.#frontier.size, header.leaves)
     )
   }
 
   #journal({ runId, entries }: RecordItem): readonly Json[] {
-    const isDerived = this.#commits < (this.#stamp?.seq ?? 0)
+    const isDerived = this.#commits < (this.#watermark?.seq ?? 0)
     const visit = isDerived ? this.#commits : undefined
     return entries.map((text) => {
       const checked = this.#runs.add(runId, text, visit)
@@ -175,15 +175,15 @@ class Verification {
 
   async #item(item: RecordItem, values: readonly Json[]): Promise<void> {
     const { runId, entries, receipt, evidence } = item
-    const { tip } = this.#fold
+    const { chainHead } = this.#fold
     const problem = await this.#options.onItem?.({
-      index: tip.receipts,
+      index: chainHead.receipts,
       runId,
       entries,
       values,
       hasReceipt: receipt !== undefined,
       evidence,
-      previousReceiptHash: tip.receiptHash,
+      previousReceiptHash: chainHead.receiptHash,
       stateBefore: this.#fold
     })
     if (problem !== undefined) this.#fail(problem)
@@ -208,7 +208,7 @@ class Verification {
     const { identity, onReceipt } = this.#options
     const checked = checkReceipt({ stored, identity, fold: this.#fold, memory: this.#memory })
     if (!checked.ok) this.#fail(checked.problem)
-    const { receipt, changes, tip, textOf } = checked
+    const { receipt, changes, chainHead, textOf } = checked
     const changed = changes.map(({ key, text, after }) => ({
       key,
       text: text === undefined && after !== undefined ? bodies.resolve(after) : text
@@ -222,7 +222,7 @@ class Verification {
     this.#memory.remember(receipt.receiptHash)
     this.#derived?.receipt(receipt, { commitSeq, ordinal })
     await this.#signed(receipt.receiptHash, receipt)
-    this.#fold.commit(tip, changed)
+    this.#fold.commit(chainHead, changed)
     this.#grow(stored.text)
   }
 
@@ -235,7 +235,7 @@ class Verification {
     const { text = '', writeSet = '', result = '' } = item.receipt ?? {}
     const rawText = raw === undefined ? undefined : bodies.resolveValue(raw as never, textOf)
     return {
-      index: this.#fold.tip.receipts,
+      index: this.#fold.chainHead.receipts,
       receipt,
       text,
       runId: item.runId as RunId,
@@ -268,13 +268,13 @@ class Verification {
     const parsed = parseEvidence(text)
     if (!parsed.ok) this.#fail({ ...parsed.problem, field: `evidence.${parsed.problem.field}` })
     const evidence = parsed.record
-    const { tip } = this.#fold
+    const { chainHead } = this.#fold
     this.#require(
       different('evidence.identity', evidence.identity, this.#options.identity) ??
-        different('evidence.publicKey', evidence.publicKey, tip.publicKey) ??
+        different('evidence.publicKey', evidence.publicKey, chainHead.publicKey) ??
         different('evidence.evidenceHash', evidence.evidenceHash, parsed.computedHash) ??
-        different('evidence.head.seq', evidence.head.seq, tip.receipts) ??
-        different('evidence.head.receiptHash', evidence.head.receiptHash, tip.receiptHash) ??
+        different('evidence.head.seq', evidence.head.seq, chainHead.receipts) ??
+        different('evidence.head.receiptHash', evidence.head.receiptHash, chainHead.receiptHash) ??
         lines.problem(evidence.journalHash)
     )
     bodies.checkValue(evidence.inputPayload.payload)
@@ -305,7 +305,7 @@ class Verification {
   }
 
   #checkNotes(): void {
-    const problem = this.#notes.at(this.#frontier, this.#fold.tip)
+    const problem = this.#notes.at(this.#frontier, this.#fold.chainHead)
     if (problem === undefined) return
     const { signed, computed, source } = problem
     this.#fail({ field: 'note', signed, computed, key: source })
@@ -313,7 +313,7 @@ class Verification {
 
   async #end(): Promise<void> {
     const { store } = this.#options
-    const { tip } = this.#fold
+    const { chainHead } = this.#fold
     const beyond = this.#notes.beyond()
     if (beyond !== undefined) {
       const { size, source } = beyond
@@ -322,12 +322,12 @@ class Verification {
     }
     if (this.#head !== undefined) {
       const commits = this.#commits
-      this.#require(checkHead(this.#head, { tip, frontier: this.#frontier, commits }))
+      this.#require(checkHead(this.#head, { chainHead, frontier: this.#frontier, commits }))
     }
     const { kept } = this.#options
     if (kept !== undefined) {
       const placeOf = (hash: Hash) => this.#memory.placeOf(hash)
-      this.#require(checkKept(kept, { tip, placeOf }))
+      this.#require(checkKept(kept, { chainHead, placeOf }))
     }
     const state = await checkStateEntries(store, this.#keys, this.#fold)
     this.#stateEntries = state.entries
@@ -349,7 +349,7 @@ class Verification {
   }
 
   #here(problem: FieldProblem & { readonly key?: string }): VerificationFailure {
-    return { index: this.#fold.tip.receipts, commit: this.#commits, ...problem }
+    return { index: this.#fold.chainHead.receipts, commit: this.#commits, ...problem }
   }
 
   #report(failure: VerificationFailure | undefined): VerificationReport {
@@ -367,7 +367,7 @@ class Verification {
       ok: failure === undefined,
       identity: this.#options.identity,
       commits: this.#commits,
-      receipts: this.#fold.tip.receipts,
+      receipts: this.#fold.chainHead.receipts,
       evidence: this.#evidence,
       signatures: this.#signatures.checked,
       runs: this.#runs.runs.size,

@@ -97,7 +97,7 @@ function isRecord(value: unknown): value is { readonly [key: string]: unknown } 
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** The schema of a value; each problem is told at its own place. */
+/** The schema of a value; each problem is reported at its own place. */
 export const valueSchema = z
   .custom<AisValue>()
   .superRefine((value, context) => {

@@ -16,7 +16,7 @@ interface Executed {
   readonly status: NodeResult['status']
 }
 
-export interface Execution {
+export interface NodeRun {
   readonly ctx: BlockContext
   readonly input: NodeInput
   readonly gathered: Gathered
@@ -28,7 +28,7 @@ export interface Execution {
  * Executes a ready node: once, or until its condition holds (W5); then checks what must hold
  * afterwards. Every touch of a chain is an effect of `ctx`.
  */
-export async function execute(execution: Execution): Promise<Executed> {
+export async function execute(execution: NodeRun): Promise<Executed> {
   const { ctx, input } = execution
   const { node } = input.spec
   const { retry, until } = node
@@ -80,7 +80,7 @@ export function pollDelayMs(retry: PlanRetry, attempt: number): number {
 
 /** One execution of a poll; undefined when it failed in a way that may pass. */
 async function polled(
-  execution: Execution,
+  execution: NodeRun,
   occasion: Occasion,
   mayGoOn: boolean
 ): Promise<Executed | undefined> {
@@ -98,7 +98,7 @@ function isRetryable(error: unknown): boolean {
   return error instanceof Error && error.name === 'AisRetryable'
 }
 
-async function once(execution: Execution, occasion: Occasion): Promise<Executed> {
+async function once(execution: NodeRun, occasion: Occasion): Promise<Executed> {
   const { input } = execution
   const { node } = input.spec
   try {
@@ -117,14 +117,14 @@ async function once(execution: Execution, occasion: Occasion): Promise<Executed>
   }
 }
 
-async function read({ ctx, input, ready }: Execution): Promise<Executed> {
+async function read({ ctx, input, ready }: NodeRun): Promise<Executed> {
   const { chain, block } = input.spec.node
   const at = block === undefined ? {} : { block }
   const outputs = await readChain(ctx, { chain, execution: ready.execution, ...at })
   return { outputs, status: 'done' }
 }
 
-async function write({ ctx, input, ready }: Execution, occasion: Occasion): Promise<Executed> {
+async function write({ ctx, input, ready }: NodeRun, occasion: Occasion): Promise<Executed> {
   const { node, mode } = input.spec
   const request = {
     chain: node.chain,
@@ -150,7 +150,7 @@ async function write({ ctx, input, ready }: Execution, occasion: Occasion): Prom
   return { outputs, status: 'done' }
 }
 
-function asserted(execution: Execution, executed: Executed, elapsedMs: number): Executed {
+function asserted(execution: NodeRun, executed: Executed, elapsedMs: number): Executed {
   const { node } = execution.input.spec
   const occasion = occasionOf(execution, elapsedMs)
   if (holds('assert', execution, executed, occasion)) return executed
@@ -164,7 +164,7 @@ function asserted(execution: Execution, executed: Executed, elapsedMs: number): 
 
 function holds(
   which: 'until' | 'assert',
-  { input, gathered, ready, values }: Execution,
+  { input, gathered, ready, values }: NodeRun,
   { outputs }: Executed,
   occasion: Occasion
 ): boolean {
@@ -181,13 +181,13 @@ function holds(
 }
 
 /** The last step of a composite stands among its steps, too. */
-function withSteps({ input }: Execution, outputs: JsonObject): JsonObject {
+function withSteps({ input }: NodeRun, outputs: JsonObject): JsonObject {
   const { step } = input.spec.node.source
   const isLast = step !== null && input.spec.node.id === input.spec.node.source.node
   return isLast ? { ...outputs, steps: { [step]: outputs } } : outputs
 }
 
-function occasionOf({ ctx, input }: Execution, elapsedMs: number): Occasion {
+function occasionOf({ ctx, input }: NodeRun, elapsedMs: number): Occasion {
   return { ctx, node: input.spec.node, elapsedMs }
 }
 

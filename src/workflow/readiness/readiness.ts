@@ -7,7 +7,7 @@ import { contractsFor } from './bindings.js'
 import { Evaluator, type NeededChoice, type NodeError } from './evaluator.js'
 import type { AisRuntime } from './runtime.js'
 
-/** Whether a node can be executed, as far as can be told without doing anything (W3, W6, W8). */
+/** Whether a node can be executed, as far as can be said without doing anything (W3, W6, W8). */
 export type Readiness =
   | ReadyNode
   /** A condition is false: done for those that wait for it. */

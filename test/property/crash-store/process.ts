@@ -39,7 +39,7 @@ type Writer =
   | 'import-worker.mjs'
 
 /**
- * Starts one of the writers of this folder. `onLine` is told each line that it prints, and how to
+ * Starts one of the writers of this folder. `onLine` gets each line that it prints, and how to
  * kill it. Resolves when it has ended.
  */
 export async function startWriter(

@@ -53,7 +53,7 @@ const setIn = (entry: LooseEntry, member: string, value: Json) => {
   Object.assign(entry['response'] as object, { [member]: value })
 }
 
-/** The same lie wherever the failure is told. */
+/** The same lie wherever the failure is recorded. */
 const told = (path: string, member: string, value: Json) => (entry: LooseEntry) => {
   if (isSettled(entry, path) || entry['k'] === 'run.finished') setIn(entry, member, value)
 }

@@ -55,7 +55,7 @@ describe('K8: failures of single-step runs', () => {
     const { ok, failure } = await tally.verify()
     isHonest = true
     expect(ok).toBe(false)
-    // The answer on the tape is the first thing that the other code does not ask for.
+    // The recorded answer is the first thing that the other code does not ask for.
     expect(failure).toMatchObject({ field: 'sealed.1', computed: 'no such call' })
   })
 
@@ -114,7 +114,7 @@ describe('K8: failures of single-step runs', () => {
   })
 })
 
-/** What somebody with the key can make of the run: hashes, links and signatures all in order. */
+/** What the holder of the key can make of the run: hashes, links and signatures all in order. */
 async function rewritten(
   change: (response: Record<string, Json>) => void,
   evidence: { readonly code?: string; readonly details?: Json } = {}

@@ -42,7 +42,7 @@ export function request(bundle: string, options: GuestOptions = {}): SandboxRequ
     package: guestPackage(bundle, id),
     intent: { action: 'guest.try', payload: {}, timestamp: 1_700_000_000 },
     granted: everything,
-    tape: [],
+    recorded: [],
     now: NOW_MS,
     seed: 'GENESIS',
     read: () => undefined,

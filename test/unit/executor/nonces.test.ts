@@ -79,7 +79,7 @@ describe('the owner of the nonces of an account', () => {
     const first = await prepare(owner, chain, 'a')
     await owner.claim(first, signal)
     owner.sent(first)
-    // Nobody answered, and the node refuses it now: its nonce is used, but only the chain can tell.
+    // No answer came, and the node refuses it now: its nonce is used, but only the chain can tell.
     chain.refuses = true
     const second = await prepare(owner, chain, 'b')
     expect(second.nonce).toBe(0)

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
-import type { KernelPort } from '../../../src/block/index.js'
+import type { IntentPort } from '../../../src/block/index.js'
 import type { Sandbox } from '../../../src/capability/index.js'
 import type { IdentityId } from '../../../src/core/index.js'
 import { limits } from '../../../src/core/index.js'
+import { memoryPackageStore, PackageCache } from '../../../src/intent/package-cache.js'
 import { runPackage } from '../../../src/intent/package-work.js'
-import { memoryPackageStore, PackageShelf } from '../../../src/intent/shelf.js'
 import { guestPackage } from '../capability/guest.js'
 
 /** Runs what calls again whenever it was answered: how often, and why it ended. */
@@ -19,8 +19,8 @@ async function callsForEver(gasTicks: number): Promise<{ rounds: number; reason:
     }
   } as unknown as Sandbox
   const code = guestPackage('export const run = 1')
-  const shelf = new PackageShelf(memoryPackageStore())
-  await shelf.keep(code)
+  const packageCache = new PackageCache(memoryPackageStore())
+  await packageCache.keep(code)
   const { codeHash } = code
   const port = {
     read: () => JSON.stringify({ codeHash }),
@@ -33,9 +33,9 @@ async function callsForEver(gasTicks: number): Promise<{ rounds: number; reason:
     at: 0,
     seed: '0',
     inputText: ''
-  } as unknown as KernelPort
+  } as unknown as IntentPort
   const identity = 'me' as IdentityId
-  const tools = { identity, shelf, sandbox, api: new Map(), tell: () => undefined }
+  const tools = { identity, packageCache, sandbox, api: new Map(), tell: () => undefined }
   const intent = { action: 'guest', payload: {} }
   try {
     await runPackage(port, tools, { intent, choice: { packageId: 'guest', codeHash } })

@@ -30,7 +30,9 @@ function request(method: string, params: Json): Promise<Json> {
   return tally.service({ method, params, signal }) as Promise<Json>
 }
 
-/** Starts a run that waits, in somebody's name; gives the answer that would end its wait. */
+/**
+ * Starts a run that waits, in the name of a principal; gives the answer that would end its wait.
+ */
 async function waiting(options: { readonly reason: string; readonly agent?: string }) {
   const { reason, agent } = options
   const id = `run-${reason}-${agent ?? 'owner'}`

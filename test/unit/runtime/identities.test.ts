@@ -123,7 +123,7 @@ describe('system.identity.create', () => {
     const put = (text: string) => writeFile(join(disk.path, 'marker.json'), text)
     const begun = () => rename(keysAt(`${second}.json`), keysAt(`${second}.begun.json`))
 
-    // Behind the receipt, with or without its head: nobody opens it before the maker is opened.
+    // Behind the receipt, with or without its head: it is not opened before the maker is opened.
     await begun()
     await put(`${unmarked}\n`)
     await expect(open({ identity: second })).rejects.toMatchObject({

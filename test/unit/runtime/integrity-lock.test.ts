@@ -1,7 +1,7 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { recoverLocation, type WiredRuntime } from '../../../src/runtime/index.js'
+import { repairLocation, type WiredRuntime } from '../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../support/packages.js'
 import { expectVerifyFailure } from '../../support/verified-close.js'
@@ -50,7 +50,7 @@ describe('integrity lock', () => {
     expectVerifyFailure('lock')
     await expectSafe('runtime.integrity_lock')
     await disk.close()
-    const told = await recoverLocation(disk.path, {
+    const told = await repairLocation(disk.path, {
       notes: [],
       allowCut: false,
       acknowledgeNotes: false,
@@ -74,8 +74,8 @@ describe('integrity lock', () => {
     expect(await tally.intent({ action: 'system.recover' })).toMatchObject({ ok: false })
     await disk.close()
     const options = { notes: [], allowCut: false, acknowledgeNotes: false }
-    await expect(recoverLocation(disk.path, options)).rejects.toThrow('4 receipts were there')
-    await recoverLocation(disk.path, { ...options, acknowledgeNotes: true })
+    await expect(repairLocation(disk.path, options)).rejects.toThrow('4 receipts were there')
+    await repairLocation(disk.path, { ...options, acknowledgeNotes: true })
     expect(await (await open()).intent({ action: 'count.up' })).toMatchObject({ count: 2 })
   })
 

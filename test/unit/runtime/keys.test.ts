@@ -14,7 +14,7 @@ import { KeyFiles, loadKeyFile, sign } from '../../../src/identity/index.js'
 import { holdStore, type Receipt } from '../../../src/ledger/index.js'
 import {
   createRuntime,
-  recoverLocation,
+  repairLocation,
   verifyLocation,
   type WiredRuntime
 } from '../../../src/runtime/index.js'
@@ -201,7 +201,7 @@ describe('rotation', () => {
     const isRotation = (receipt: Receipt) => receipt.intent === rotate.action
     await alter(identity, isRotation, (receipt) => ({ ...receipt, dappId: 'another' }))
     const options = { notes: [], allowCut: true, acknowledgeNotes: true }
-    const { recovery } = await recoverLocation(location(), options)
+    const { recovery } = await repairLocation(location(), options)
     expect(recovery).toMatchObject({ kind: 'cut', receipts: 1 })
     const again = await open()
     expect(await signedBy(again)).toBe(identity)

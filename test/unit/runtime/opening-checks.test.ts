@@ -7,7 +7,7 @@ import { programVersions } from '../../../src/intent/index.js'
 import { wrapValue } from '../../../src/ledger/envelope.js'
 import { holdStore } from '../../../src/ledger/index.js'
 import { StoreKeys } from '../../../src/ledger/keys.js'
-import { inspectOpening, recoverLocation, verifyLocation } from '../../../src/runtime/index.js'
+import { inspectOpening, repairLocation, verifyLocation } from '../../../src/runtime/index.js'
 import { openForRuntime } from '../../../src/runtime/open.js'
 import { Registry } from '../../../src/runtime/registry.js'
 import { WiredRuntime } from '../../../src/runtime/runtime.js'
@@ -138,12 +138,12 @@ describe.each(damages)('K10: where $name', ({ damage, code, consent, ...rest }) 
     await disk.close()
     const told: unknown[] = []
     const onCauses = (causes: readonly { readonly code: string }[]) => told.push(causes[0]?.code)
-    await expect(recoverLocation(disk.path, { ...nothing, onCauses })).rejects.toMatchObject({
+    await expect(repairLocation(disk.path, { ...nothing, onCauses })).rejects.toMatchObject({
       code: 'ledger.not_recoverable'
     })
     // Refused, it has changed nothing.
     expect((await inspectOpening(disk.path)).causes[0]).toMatchObject({ code })
-    await recoverLocation(disk.path, { ...nothing, ...consent, onCauses })
+    await repairLocation(disk.path, { ...nothing, ...consent, onCauses })
     expect(told).toEqual([code, code])
     expect((await inspectOpening(disk.path)).causes).toEqual([])
     expect((await verifyLocation(disk.path, { notes: [] })).failure).toBeUndefined()
@@ -198,7 +198,7 @@ describe('a ledger that a newer program has used', () => {
     await later.close()
     const code = 'runtime.newer_versions'
     const all = { allowCut: true, acceptLock: true, acknowledgeNotes: true, removePackages: true }
-    await expect(recoverLocation(disk.path, { notes: [], ...all })).rejects.toMatchObject({
+    await expect(repairLocation(disk.path, { notes: [], ...all })).rejects.toMatchObject({
       code: 'ledger.not_recoverable',
       message: expect.stringContaining('a newer program is needed')
     })

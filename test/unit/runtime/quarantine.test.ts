@@ -169,7 +169,7 @@ describe('a run that comes out otherwise', () => {
     await disk.close()
     const again = await open()
     expect(again.status().quarantined).toEqual([])
-    // The difference is still there, is told, and marks nothing anew.
+    // The difference is still there, is reported, and marks nothing anew.
     expect(await again.verify()).toMatchObject({ ok: false, difference: { run: 'r1' } })
     expect(again.status().quarantined).toEqual([])
     const handle = await again.resume('r1')

@@ -72,7 +72,7 @@ function justBefore(tally: WiredRuntime, work: () => Promise<void> | void): void
     const done = work()
     if (done !== undefined) await done
     await begin()
-    // Nothing new begins, and nobody is told of a commit.
+    // Nothing new begins, and no commit is acknowledged.
     expect(await tally.intent(naming)).toMatchObject({ type: 'error', reason: 'restoring' })
     expect(() => tally.start(documentOf('note'))).toThrow('being restored')
     expect(await tally.intent(importing())).toMatchObject({ reason: 'restoring' })

@@ -152,7 +152,7 @@ describe('an import', () => {
       code: 'snapshot.other_identity'
     })
     expect(await readdir(other)).toEqual(before)
-    // The same identity goes on in two places.
+    // The same identity continues in two places.
     const location = fresh()
     await importSnapshot(location, { file: place.path('early.snapshot') })
     await cp(place.path('ledger', 'keys'), `${location}/keys`, { recursive: true })

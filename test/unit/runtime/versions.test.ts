@@ -18,7 +18,7 @@ afterEach(() => disk.remove())
 const open = (registrations: Registrations, resume = false): Promise<WiredRuntime> =>
   disk.open({ ...registrations, resume })
 
-/** Says which version it is, before and after it waits for somebody. */
+/** Says which version it is, before and after it waits for a person. */
 function pay(version: string): Block {
   return defineBlock({
     name: 'pay',

@@ -6,19 +6,19 @@ import {
   compositeChartVersion
 } from '../../../../machines/composite.js'
 import { hashJson } from '../../../core/index.js'
-import { compositeMachine } from '../../chart/composite-machine.js'
 import type {
-  CompositePlan,
+  CompositeGraph,
   PlannedBranch,
   PlannedNode,
   PlannedValue
-} from '../../chart/composite-plan.js'
+} from '../../chart/composite-graph.js'
+import { compositeMachine } from '../../chart/composite-machine.js'
 import { compositeLogic } from '../../chart/composite-table.js'
 import { leafLogic } from '../../chart/leaf-table.js'
 import { rowsOf } from '../../chart/rows.js'
 import { highest } from '../../side-effects.js'
 import {
-  type CompilePlace,
+  type CompileContext,
   type CompileSession,
   namesOf,
   once,
@@ -30,14 +30,14 @@ import type { CompiledComposite, CompiledNode } from './compiled.js'
 import { type CompositeDefinition, entryOf } from './definition.js'
 import type { CompiledValue } from './expressions.js'
 import { functionVersions } from './function-versions.js'
-import { deferredProblems, type GraphValues } from './in-scope.js'
+import { deferredProblems, type GraphValues } from './in-overlay.js'
 import { mentionedNodes } from './mentions.js'
 import { compositeSchemaName } from './schema.js'
 
 /** Undefined when something was found wrong, here or before: then nothing is built. */
 export function compositeIn(
   definition: CompositeDefinition,
-  place: CompilePlace,
+  place: CompileContext,
   session: CompileSession
 ): CompiledComposite | undefined {
   const nodes = childrenOf(definition, place, session)
@@ -55,7 +55,7 @@ export function compositeIn(
     name,
     version,
     sideEffects: highest([...nodes.values()].map(({ sideEffects }) => sideEffects)),
-    isOutermostScope: plan.isOutermostScope,
+    isOutermostOverlay: plan.isOutermostOverlay,
     config,
     configHash: hashJson(config),
     definitionHash: hashJson({
@@ -74,14 +74,14 @@ export function compositeIn(
 
 function childrenOf(
   definition: CompositeDefinition,
-  place: CompilePlace,
+  place: CompileContext,
   session: CompileSession
 ): ReadonlyMap<string, CompiledNode> {
-  const isInScope = place.isInScope || definition.atomic
+  const isInOverlay = place.isInOverlay || definition.atomic
   const nodes = new Map<string, CompiledNode>()
   for (const [name, node] of Object.entries(definition.nodes)) {
     const path = [...place.path, 'nodes', name]
-    const child = session.child(name, node, definition, { ...place, path, isInScope })
+    const child = session.child(name, node, definition, { ...place, path, isInOverlay })
     if (child !== undefined) nodes.set(name, child)
   }
   return nodes
@@ -90,9 +90,9 @@ function childrenOf(
 function planOf(
   definition: CompositeDefinition,
   children: ReadonlyMap<string, CompiledNode>,
-  place: CompilePlace,
+  place: CompileContext,
   session: CompileSession
-): CompositePlan {
+): CompositeGraph {
   const values = valuesOf(definition, children, place, session)
   const responses = keptResponses(values, [...children.keys()])
   const planned = (expression: CompiledValue | null): PlannedValue | null =>
@@ -114,7 +114,7 @@ function planOf(
       branches: branchesOf(definition, name, place, session),
       keptAt: responses.placeOf(name)
     })
-    session.checkRecovery(node, child, path)
+    session.checkRetryPolicy(node, child, path)
   }
   for (const { path, message } of deferredProblems(definition, values)) {
     session.refuse('invalid_graph', [...place.path, ...path], message)
@@ -127,8 +127,8 @@ function planOf(
     kept: responses.names,
     noResponses: rowsOf(responses.names.map(() => null)),
     output: planned(values.output),
-    isScoped: place.isInScope || definition.atomic,
-    isOutermostScope: definition.atomic && !place.isInScope,
+    isScoped: place.isInOverlay || definition.atomic,
+    isOutermostOverlay: definition.atomic && !place.isInOverlay,
     repair: (name) => registry.repair(name)
   }
 }
@@ -136,7 +136,7 @@ function planOf(
 function branchesOf(
   { transitions }: CompositeDefinition,
   name: string,
-  { path }: CompilePlace,
+  { path }: CompileContext,
   session: CompileSession
 ): readonly PlannedBranch[] {
   const branches: PlannedBranch[] = []
@@ -158,7 +158,7 @@ function branchesOf(
 function valuesOf(
   definition: CompositeDefinition,
   children: ReadonlyMap<string, CompiledNode>,
-  { path }: CompilePlace,
+  { path }: CompileContext,
   session: CompileSession
 ): GraphValues {
   const roots = ['request', 'nodes']
@@ -185,7 +185,7 @@ function keptResponses({ inputs, output }: GraphValues, nodes: readonly string[]
   return { names, readBy, placeOf: (name: string) => places.get(name) ?? null }
 }
 
-function chartOf(definition: CompositeDefinition, plan: CompositePlan): ChartNode {
+function chartOf(definition: CompositeDefinition, plan: CompositeGraph): ChartNode {
   return compositeChart({
     id: definition.name.replaceAll('.', '/'),
     entry: plan.entry,

@@ -1,5 +1,5 @@
 import { type Json, limits } from '../../../core/index.js'
-import type { Predicate } from '../../chart/composite-plan.js'
+import type { Predicate } from '../../chart/composite-graph.js'
 import type { NodeOptions } from '../../protocol.js'
 import { exceeds } from '../../side-effects.js'
 import type { DocumentDefinition, PlanDefinition } from '../plan/definition.js'
@@ -8,37 +8,37 @@ import type {
   CompiledComposite,
   CompiledLeaf,
   CompiledNode,
-  CompiledPlan,
+  CompiledPlanGraph,
   CompileOptions
 } from './compiled.js'
 import type { CompositeDefinition, NodeDefinition } from './definition.js'
 import type { Diagnostic, DocumentPath } from './diagnostic.js'
 import type { CompiledValue } from './expressions.js'
-import { scopeProblem } from './in-scope.js'
+import { overlayProblem } from './in-overlay.js'
 import { resolveCondition } from './predicates.js'
 import type { LeafDefinition } from './registry.js'
 import { validateGraph } from './validate.js'
 
 /** Where in the document something is compiled. */
-export interface CompilePlace {
+export interface CompileContext {
   readonly path: DocumentPath
   readonly depth: number
   /** Inside an atomic composite or plan. */
-  readonly isInScope: boolean
+  readonly isInOverlay: boolean
 }
 
 /** Compiles the two kinds of parents; each may have the other inside. */
 export interface ParentCompilers {
   composite(
     definition: CompositeDefinition,
-    place: CompilePlace,
+    place: CompileContext,
     session: CompileSession
   ): CompiledComposite | undefined
   plan(
     definition: PlanDefinition,
-    place: CompilePlace,
+    place: CompileContext,
     session: CompileSession
-  ): CompiledPlan | undefined
+  ): CompiledPlanGraph | undefined
 }
 
 /** A parent of nodes, as its children are named after it. */
@@ -49,7 +49,7 @@ interface NodeParent {
 
 /**
  * What compiling one document shares among all that is nested in it: where names lead, and what was
- * found wrong. Whoever finds something wrong says so and goes on; nothing is built then.
+ * found wrong. A finder of something wrong says so and continues; nothing is built then.
  */
 export class CompileSession {
   readonly registry: CompileOptions['registry']
@@ -73,11 +73,11 @@ export class CompileSession {
     id: string,
     node: Pick<NodeDefinition, 'work' | 'sideEffects' | 'deferred' | 'timeoutMs'>,
     parent: NodeParent,
-    place: CompilePlace
+    place: CompileContext
   ): CompiledNode | undefined {
     const child = this.#work(`${parent.name}.${id}`, node, parent, place)
     if (child === undefined) return undefined
-    const problem = scopeProblem(child, node, place, this.registry)
+    const problem = overlayProblem(child, node, place, this.registry)
     if (problem !== undefined) this.refuse('invalid_graph', problem.path, problem.message)
     return withClass(child, node)
   }
@@ -86,7 +86,7 @@ export class CompileSession {
     name: string,
     { work }: Pick<NodeDefinition, 'work'>,
     { version }: NodeParent,
-    place: CompilePlace
+    place: CompileContext
   ): CompiledNode | undefined {
     const { path, depth } = place
     if (work.kind === 'block') {
@@ -112,8 +112,8 @@ export class CompileSession {
 
   #used(
     used: DocumentDefinition,
-    place: CompilePlace
-  ): CompiledComposite | CompiledPlan | undefined {
+    place: CompileContext
+  ): CompiledComposite | CompiledPlanGraph | undefined {
     if (isPlanDefinition(used)) return this.#parents.plan(used, place, this)
     const invalid = validateGraph(used)
     if (invalid.length === 0) return this.#parents.composite(used, place, this)
@@ -156,7 +156,7 @@ export class CompileSession {
     }
   }
 
-  checkRecovery(
+  checkRetryPolicy(
     { recovery }: Pick<NodeDefinition, 'recovery'>,
     child: CompiledNode,
     path: DocumentPath
@@ -173,7 +173,7 @@ export class CompileSession {
 
   /** A provider of a fallback is another block that answers the same request (C3). */
   #checkProvider(name: string, child: CompiledNode, path: DocumentPath): void {
-    // A leaf of the kernel looks for whom it was told when it runs: packages come and go.
+    // A leaf of the kernel looks for its provider when it runs: packages come and go.
     if (this.registry.block(referenceOf(child))?.kernel !== undefined) return
     const leaf = this.registry.block(name)
     if (leaf === undefined) {

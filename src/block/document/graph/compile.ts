@@ -6,7 +6,12 @@ import {
 } from '../plan/definition.js'
 import { compositeIn } from './compile-composite.js'
 import { CompileSession, type ParentCompilers } from './compile-session.js'
-import type { CompiledDocument, CompiledPlan, CompileOptions, CompileResult } from './compiled.js'
+import type {
+  CompiledDocument,
+  CompiledPlanGraph,
+  CompileOptions,
+  CompileResult
+} from './compiled.js'
 import type { CompositeDefinition } from './definition.js'
 import type { Diagnostic } from './diagnostic.js'
 import { validateGraph } from './validate.js'
@@ -32,7 +37,7 @@ export function compileComposite(
 export function compilePlan(
   definition: PlanDefinition,
   options: CompileOptions
-): CompileResult<CompiledPlan> {
+): CompileResult<CompiledPlanGraph> {
   const found: Diagnostic[] = []
   const session = new CompileSession(options, found, parents)
   return resultOf(planIn(definition, atRoot, session), found)
@@ -48,7 +53,7 @@ export function compileDocument(
     : compileComposite(definition, options)
 }
 
-const atRoot = { path: [], depth: 0, isInScope: false }
+const atRoot = { path: [], depth: 0, isInOverlay: false }
 
 const parents: ParentCompilers = { composite: compositeIn, plan: planIn }
 

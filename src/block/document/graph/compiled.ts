@@ -1,7 +1,7 @@
 import type { ChartNode } from '../../../../machines/composite.js'
 import type { Hash } from '../../../core/index.js'
+import type { CompositeGraph } from '../../chart/composite-graph.js'
 import type { CompositeMachine } from '../../chart/composite-machine.js'
-import type { CompositePlan } from '../../chart/composite-plan.js'
 import type { CompositeLogic } from '../../chart/composite-table.js'
 import type { SideEffectClass } from '../../protocol.js'
 import type { PlanLibrary } from '../plan/library.js'
@@ -18,7 +18,7 @@ export interface CompiledParent {
   /** The highest class of its leaves (B9). */
   readonly sideEffects: SideEffectClass
   /** Its commit is one receipt (C4); false inside another atomic one. */
-  readonly isOutermostScope: boolean
+  readonly isOutermostOverlay: boolean
   /** The chart as JSON, for drawing and for the checkpoint's `configHash`. */
   readonly config: ChartNode
   readonly configHash: Hash
@@ -30,7 +30,7 @@ export interface CompiledParent {
 /** A composite ready to run. One of these serves any number of runs. */
 export interface CompiledComposite extends CompiledParent {
   readonly kind: 'composite'
-  readonly plan: CompositePlan
+  readonly plan: CompositeGraph
   /** The chart in XState's own interpreter, made when first asked for, by fold and inspectors. */
   machine(): CompositeMachine
   /** What `createActor` takes; input is a `BlockIdentity`. */
@@ -38,7 +38,7 @@ export interface CompiledComposite extends CompiledParent {
 }
 
 /** A plan ready to run. One of these serves any number of runs. */
-export interface CompiledPlan extends CompiledParent {
+export interface CompiledPlanGraph extends CompiledParent {
   readonly kind: 'plan'
   readonly plan: PlanLibrary
   /** As of a composite. */
@@ -47,7 +47,7 @@ export interface CompiledPlan extends CompiledParent {
 }
 
 /** What a run can have for its root. */
-export type CompiledDocument = CompiledComposite | CompiledPlan
+export type CompiledDocument = CompiledComposite | CompiledPlanGraph
 
 export type CompiledNode = CompiledLeaf | CompiledDocument
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../../core/index.js'
-import type { RecoveryStep, SideEffectClass } from '../../protocol.js'
+import type { RetryPolicyStep, SideEffectClass } from '../../protocol.js'
 
 /** A composite as the compiler takes it: the document with its defaults filled in. Plain JSON. */
 export interface CompositeDefinition extends GraphDefinition {
@@ -21,7 +21,7 @@ export interface NodeDefinition {
   readonly work: WorkDefinition
   readonly input?: Json
   readonly context: readonly string[]
-  readonly recovery: readonly RecoveryStep[]
+  readonly recovery: readonly RetryPolicyStep[]
   readonly onError: 'stop' | 'ask'
   readonly timeoutMs?: number
   readonly confirm?: { readonly message?: string; readonly when?: ConditionDefinition }

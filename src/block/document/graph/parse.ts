@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { type Json, limits } from '../../../core/index.js'
-import type { RecoveryStep } from '../../protocol.js'
+import type { RetryPolicyStep } from '../../protocol.js'
 import type {
   BranchDefinition,
   CompositeDefinition,
@@ -133,9 +133,9 @@ function workOf(node: NodeDocument, path: DocumentPath, found: Diagnostic[]): Wo
   return { kind: 'block', block: block ?? '' }
 }
 
-type RecoveryDocument = NonNullable<NodeDocument['recovery']>[number]
+type RetryPolicyDocument = NonNullable<NodeDocument['recovery']>[number]
 
-function recoveryOf(entry: RecoveryDocument): RecoveryStep {
+function recoveryOf(entry: RetryPolicyDocument): RetryPolicyStep {
   if (entry === 'bubble') return { kind: 'bubble' }
   const errors = entry.errors === undefined ? {} : { errors: entry.errors }
   if ('retry' in entry) {

@@ -1,4 +1,4 @@
-import { asJson, type Predicate } from '../../chart/composite-plan.js'
+import { asJson, type Predicate } from '../../chart/composite-graph.js'
 import { givenRequest, givenResponse } from '../../given.js'
 import type { Request, Response } from '../../protocol.js'
 import { ignoreRejection } from '../../run/plain.js'

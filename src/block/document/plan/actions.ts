@@ -1,9 +1,9 @@
 import {
   askCancel,
   askDecision,
-  askScopeOpen,
+  askOverlayOpen,
   askTimer,
-  begunExecution,
+  begunRun,
   cancelledResponse,
   heldFailure,
   heldForDecision,
@@ -17,13 +17,13 @@ import {
   type Sink,
   skippedResponse,
   timedOutResponse
-} from '../../chart/execution.js'
-import { askScope } from '../../chart/parent.js'
+} from '../../chart/chart-run.js'
+import { askOverlay } from '../../chart/parent.js'
 import { type CompositeEvent, failedResponse, type Response, reasons } from '../../protocol.js'
 import type { PlanAction } from './action.js'
 import { nodeActions } from './node-actions.js'
+import { idlePlan, type PlanContext } from './node-state.js'
 import type { PlanQuestions } from './questions.js'
-import { idlePlan, type PlanContext } from './standing.js'
 
 /** Actions by the names of the template. */
 export function planActions(questions: PlanQuestions): Readonly<Record<string, PlanAction>> {
@@ -31,7 +31,7 @@ export function planActions(questions: PlanQuestions): Readonly<Record<string, P
     ...lifecycleActions(questions),
     ...nodeActions(questions.library),
     ...failureActions(questions),
-    ...scopeActions(questions),
+    ...overlayActions(questions),
     settleOutput: settles((context) => questions.result(context)),
     settleFailure: settles((context, event) => {
       const decision = questions.decision(context, event)
@@ -87,7 +87,7 @@ function lifecycleActions(questions: PlanQuestions): Readonly<Record<string, Pla
     begin: (context, event) => {
       if (event.type !== 'block.execute') return context
       const { runId } = event.request.metadata
-      const begun = begunExecution(context.identity, event)
+      const begun = begunRun(context.identity, event)
       const frozenAt = begun.options.frozenAt ?? event.at
       const options =
         library.delivery === 'arrival' ? begun.options : { ...begun.options, frozenAt }
@@ -105,8 +105,8 @@ function lifecycleActions(questions: PlanQuestions): Readonly<Record<string, Pla
       if (event.type === 'block.cancel') askCancel(context, event, sink)
     }),
     openScope: sends((context, _event, sink) => {
-      const outermost = library.isOutermostScope
-      askScopeOpen(context, outermost, sink)
+      const outermost = library.isOutermostOverlay
+      askOverlayOpen(context, outermost, sink)
     })
   }
 }
@@ -139,12 +139,12 @@ function failureActions(questions: PlanQuestions): Readonly<Record<string, PlanA
   }
 }
 
-function scopeActions(questions: PlanQuestions): Readonly<Record<string, PlanAction>> {
+function overlayActions(questions: PlanQuestions): Readonly<Record<string, PlanAction>> {
   const asks =
     (kind: 'scope.commit' | 'scope.abort'): PlanAction =>
     (context, event, _params, sink) => {
       const asked = { ...context, scopeAt: event.at }
-      askScope(asked, kind, sink)
+      askOverlay(asked, kind, sink)
       return asked
     }
   return {

@@ -6,7 +6,7 @@ import { leafLogic } from '../../chart/leaf-table.js'
 import { rowsOf } from '../../chart/rows.js'
 import { highest } from '../../side-effects.js'
 import {
-  type CompilePlace,
+  type CompileContext,
   type CompileSession,
   namesOf,
   once,
@@ -14,31 +14,31 @@ import {
   referenceOf,
   srcOf
 } from '../graph/compile-session.js'
-import type { CompiledNode, CompiledPlan } from '../graph/compiled.js'
+import type { CompiledNode, CompiledPlanGraph } from '../graph/compiled.js'
 import type { CompiledValue } from '../graph/expressions.js'
 import { functionVersions } from '../graph/function-versions.js'
 import { mentionedNodes, mentions } from '../graph/mentions.js'
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
 import type { PlanLibrary, PlanNode } from './library.js'
 import { planMachine } from './machine.js'
+import type { NodeState } from './node-state.js'
 import { orderOf, validatePlan } from './order.js'
-import type { NodeState } from './standing.js'
 import { planLogic } from './table.js'
 
 /** Undefined when something was found wrong, here or before: then nothing is built. */
 export function planIn(
   definition: PlanDefinition,
-  place: CompilePlace,
+  nodeIndex: CompileContext,
   session: CompileSession
-): CompiledPlan | undefined {
-  const invalid = validatePlan(definition, place.path)
+): CompiledPlanGraph | undefined {
+  const invalid = validatePlan(definition, nodeIndex.path)
   session.found.push(...invalid)
-  checkScope(definition, place, session)
-  const output = session.value(definition.output, valueRoots, [...place.path, 'output'])
-  checkDeferred(definition, output, place, session)
+  checkOverlay(definition, nodeIndex, session)
+  const output = session.value(definition.output, valueRoots, [...nodeIndex.path, 'output'])
+  checkDeferred(definition, output, nodeIndex, session)
   if (invalid.length > 0) return undefined
-  const children = childrenOf(definition, place, session)
-  const library = libraryOf(definition, { children, output }, place, session)
+  const children = childrenOf(definition, nodeIndex, session)
+  const library = libraryOf(definition, { children, output }, nodeIndex, session)
   if (session.found.length > 0) return undefined
   const logics: Record<string, AnyActorLogic> = { leaf: leafLogic(library) }
   for (const [id, child] of children) {
@@ -56,7 +56,7 @@ export function planIn(
     name,
     version,
     sideEffects: highest([...children.values()].map(({ sideEffects }) => sideEffects)),
-    isOutermostScope: library.isOutermostScope,
+    isOutermostOverlay: library.isOutermostOverlay,
     config,
     configHash: hashJson(config),
     definitionHash: hashJson({
@@ -74,12 +74,12 @@ export function planIn(
 }
 
 /** On an overlay only the declared order gives one receipt whatever the timing (D3). */
-function checkScope(
+function checkOverlay(
   { order, atomic }: PlanDefinition,
-  { path, isInScope }: CompilePlace,
+  { path, isInOverlay }: CompileContext,
   session: CompileSession
 ): void {
-  if (order === 'declared' || !(atomic || isInScope)) return
+  if (order === 'declared' || !(atomic || isInOverlay)) return
   const message = 'an atomic plan, and a plan inside an atomic composite, needs order: declared'
   session.refuse('invalid_graph', [...path, 'order'], message)
 }
@@ -91,7 +91,7 @@ const valueRoots = ['request', 'nodes']
 function checkDeferred(
   { nodes }: PlanDefinition,
   output: CompiledValue | null,
-  { path }: CompilePlace,
+  { path }: CompileContext,
   session: CompileSession
 ): void {
   for (const { id, deferred } of nodes) {
@@ -107,14 +107,14 @@ function checkDeferred(
 
 function childrenOf(
   definition: PlanDefinition,
-  place: CompilePlace,
+  nodeIndex: CompileContext,
   session: CompileSession
 ): ReadonlyMap<string, CompiledNode> {
-  const isInScope = place.isInScope || definition.atomic
+  const isInOverlay = nodeIndex.isInOverlay || definition.atomic
   const children = new Map<string, CompiledNode>()
   for (const [index, node] of definition.nodes.entries()) {
-    const path = [...place.path, 'nodes', index]
-    const child = session.child(node.id, node, definition, { ...place, path, isInScope })
+    const path = [...nodeIndex.path, 'nodes', index]
+    const child = session.child(node.id, node, definition, { ...nodeIndex, path, isInOverlay })
     if (child !== undefined) children.set(node.id, child)
   }
   return children
@@ -126,23 +126,23 @@ function libraryOf(
     readonly children: ReadonlyMap<string, CompiledNode>
     readonly output: CompiledValue | null
   },
-  place: CompilePlace,
+  nodeIndex: CompileContext,
   session: CompileSession
 ): PlanLibrary {
   const { children, output } = parts
   const { nodes, order: delivery, lanes, atomic } = definition
   const ordered = orderOf(nodes)
   const order = ordered.ok ? ordered.order : []
-  const places = new Map(order.map((index, at) => [nodes[index]?.id ?? '', at]))
-  const links = linksOf(definition, order, places)
-  const inputs = inputsOf(definition, place, session)
+  const nodeIndexes = new Map(order.map((index, at) => [nodes[index]?.id ?? '', at]))
+  const links = linksOf(definition, order, nodeIndexes)
+  const inputs = inputsOf(definition, nodeIndex, session)
   const isKept = keeping(inputs, output)
   const planned: PlanNode[] = []
   for (const index of order) {
     const node = present(nodes[index], `node ${index}`)
     const child = children.get(node.id)
     if (child === undefined) continue
-    const path = [...place.path, 'nodes', index]
+    const path = [...nodeIndex.path, 'nodes', index]
     const input = inputs.get(node.id) ?? null
     for (const id of foreignNodes(node, input)) {
       const message = `its input reads ${id}, which it does not depend on: name it in deps`
@@ -161,25 +161,25 @@ function libraryOf(
       isKept: isKept(node),
       place: planned.length,
       isInLine: delivery === 'declared' && (!definition.parallel || child.sideEffects !== 'none'),
-      goesOn: node.onError === 'continue',
+      continues: node.onError === 'continue',
       lane: node.lane ?? null,
       ...present(links[planned.length], 'links of a node')
     })
-    session.checkRecovery(node, child, path)
+    session.checkRetryPolicy(node, child, path)
   }
   const { registry } = session
   return {
     delivery,
     nodes: planned,
-    places,
+    places: nodeIndexes,
     roots: planned.filter(({ deps }) => deps.length === 0).map(({ place: at }) => at),
     initial: rowsOf(
       planned.map(({ deps }): NodeState => ({ status: 'idle', missing: deps.length }))
     ),
     lanes,
     output,
-    isScoped: place.isInScope || atomic,
-    isOutermostScope: atomic && !place.isInScope,
+    isScoped: nodeIndex.isInOverlay || atomic,
+    isOutermostOverlay: atomic && !nodeIndex.isInOverlay,
     repair: (name) => registry.repair(name)
   }
 }
@@ -188,21 +188,21 @@ function libraryOf(
 function linksOf(
   { nodes }: PlanDefinition,
   order: readonly number[],
-  places: ReadonlyMap<string, number>
+  nodeIndexes: ReadonlyMap<string, number>
 ): readonly Pick<PlanNode, 'deps' | 'dependents'>[] {
   const links = order.map((index) => ({
-    deps: (nodes[index]?.deps ?? []).map((dep) => places.get(dep) ?? 0),
+    deps: (nodes[index]?.deps ?? []).map((dep) => nodeIndexes.get(dep) ?? 0),
     dependents: [] as number[]
   }))
-  for (const [place, { deps }] of links.entries()) {
-    for (const dep of deps) links[dep]?.dependents.push(place)
+  for (const [nodeIndex, { deps }] of links.entries()) {
+    for (const dep of deps) links[dep]?.dependents.push(nodeIndex)
   }
   return links
 }
 
 function inputsOf(
   { nodes }: PlanDefinition,
-  { path }: CompilePlace,
+  { path }: CompileContext,
   session: CompileSession
 ): ReadonlyMap<string, CompiledValue | null> {
   return new Map(

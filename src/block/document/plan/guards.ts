@@ -1,8 +1,8 @@
 import { parentGuards } from '../../chart/parent-guards.js'
 import { itemAt } from '../../chart/rows.js'
 import type { CompositeEvent } from '../../protocol.js'
+import type { PlanContext } from './node-state.js'
 import type { PlanQuestions } from './questions.js'
-import type { PlanContext } from './standing.js'
 
 export type PlanGuard = (context: PlanContext, event: CompositeEvent) => boolean
 

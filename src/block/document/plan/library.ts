@@ -1,10 +1,10 @@
 import type { Json } from '../../../core/index.js'
-import type { PlannedNode } from '../../chart/composite-plan.js'
+import type { PlannedNode } from '../../chart/composite-graph.js'
 import type { Rows } from '../../chart/rows.js'
 import type { Repair } from '../../retry-policy.js'
 import type { CompiledExpression } from '../graph/expressions.js'
 import type { PlanDelivery } from './definition.js'
-import type { NodeState } from './standing.js'
+import type { NodeState } from './node-state.js'
 
 /** What a plan chart's functions look up: the compiled graph, beside the chart that is its data. */
 export interface PlanLibrary {
@@ -21,7 +21,7 @@ export interface PlanLibrary {
   readonly output: CompiledExpression<Json> | null
   readonly isScoped: boolean
   /** The plan whose commit is one receipt (C4). */
-  readonly isOutermostScope: boolean
+  readonly isOutermostOverlay: boolean
   repair(name: string): Repair | undefined
 }
 
@@ -37,6 +37,6 @@ export interface PlanNode extends Omit<PlannedNode, 'branches' | 'input' | 'kept
   /** Starts only when every node before it has ended (C2). */
   readonly isInLine: boolean
   /** A failure blocks only what depends on it (W9). */
-  readonly goesOn: boolean
+  readonly continues: boolean
   readonly lane: string | null
 }

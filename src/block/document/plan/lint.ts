@@ -8,8 +8,8 @@ export function lintDocument(definition: DocumentDefinition): readonly Diagnosti
 }
 
 /**
- * Doubtful things in a valid plan: a lane that nobody takes, fallback where there are no providers,
- * and whatever is doubtful in composites inside.
+ * Doubtful things in a valid plan: a lane that no node takes, fallback where there are no
+ * providers, and whatever is doubtful in composites inside.
  */
 function lintPlan({ nodes, lanes }: PlanDefinition): readonly Diagnostic[] {
   const found: Diagnostic[] = []
@@ -20,13 +20,13 @@ function lintPlan({ nodes, lanes }: PlanDefinition): readonly Diagnostic[] {
   for (const lane of Object.keys(lanes)) {
     if (!taken.has(lane)) warn(['lanes', lane], 'no node is in this lane')
   }
-  for (const [place, { work, recovery }] of nodes.entries()) {
+  for (const [nodeIndex, { work, recovery }] of nodes.entries()) {
     if (work.kind === 'block') continue
     if (recovery.some(({ kind }) => kind === 'fallback')) {
-      warn(['nodes', place, 'recovery'], 'a composite has no providers to fall back to')
+      warn(['nodes', nodeIndex, 'recovery'], 'a composite has no providers to fall back to')
     }
     if (work.kind === 'composite') {
-      found.push(...lintGraph(work.graph, ['nodes', place, 'composite']))
+      found.push(...lintGraph(work.graph, ['nodes', nodeIndex, 'composite']))
     }
   }
   return found

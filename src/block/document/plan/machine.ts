@@ -1,7 +1,7 @@
 import { type AnyActorLogic, type AnyActorRef, createActor, setup } from 'xstate'
 import type { ChartNode } from '../../../../machines/composite.js'
 import { limits, present } from '../../../core/index.js'
-import type { BlockIdentity } from '../../chart/execution.js'
+import type { BlockIdentity } from '../../chart/chart-run.js'
 import {
   type ChartAction,
   type ChartGuard,
@@ -15,8 +15,8 @@ import type { CompositeEvent } from '../../protocol.js'
 import { planActions } from './actions.js'
 import { planGuards } from './guards.js'
 import type { PlanLibrary } from './library.js'
+import { idlePlan, type PlanContext } from './node-state.js'
 import { PlanQuestions } from './questions.js'
-import { idlePlan, type PlanContext } from './standing.js'
 
 /**
  * A plan's chart as an XState machine: what is drawn and inspected, and what the pure fold
@@ -76,9 +76,9 @@ function sender({ library, children }: PlanParts) {
     const { node, message } = params as unknown as SentToChild
     const own = known.get(self) ?? new Map<string, AnyActorRef>()
     known.set(self, own)
-    const place = present(library.nodes[library.places.get(node) ?? -1], `node ${node}`)
-    const logic = present(children[place.src], `logic ${place.src}`)
-    const input = childIdentity(context.identity, place)
+    const nodeIndex = present(library.nodes[library.places.get(node) ?? -1], `node ${node}`)
+    const logic = present(children[nodeIndex.src], `logic ${nodeIndex.src}`)
+    const input = childIdentity(context.identity, nodeIndex)
     const child = own.get(node) ?? createActor(logic, { id: node, parent: self, input }).start()
     own.set(node, child)
     child.send(message)

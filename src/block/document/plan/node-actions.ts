@@ -2,12 +2,12 @@ import { itemsOf } from '../../chart/rows.js'
 import type { CompositeEvent, Wait } from '../../protocol.js'
 import type { PlanAction } from './action.js'
 import type { PlanLibrary } from './library.js'
+import type { NodeState, PlanContext } from './node-state.js'
 import { Progress } from './progress.js'
-import type { NodeState, PlanContext } from './standing.js'
 
 /** The actions of a plan that are about its nodes. */
 export function nodeActions(library: PlanLibrary): Readonly<Record<string, PlanAction>> {
-  const placeOf = (node: string) => library.places.get(node) ?? -1
+  const nodeIndexOf = (node: string) => library.places.get(node) ?? -1
   return {
     startNodes: (context, event, _params, sink) => {
       if (context.ready.length === 0) return context
@@ -18,37 +18,37 @@ export function nodeActions(library: PlanLibrary): Readonly<Record<string, PlanA
     takeSettled: (context, event) => {
       if (event.type !== 'block.settled') return context
       const progress = new Progress(library, context)
-      progress.settled(placeOf(event.node), event.response)
+      progress.settled(nodeIndexOf(event.node), event.response)
       return progress.context
     },
     takeWaiting: (context, event) => {
       if (event.type !== 'block.waiting') return context
       const progress = new Progress(library, context)
-      progress.waits(placeOf(event.node), event.sent === true)
+      progress.waits(nodeIndexOf(event.node), event.sent === true)
       return { ...progress.context, childReason: event.wait.reason }
     },
     takeResumed: (context, event) => {
       if (event.type !== 'block.resumed') return context
       const progress = new Progress(library, context)
-      progress.resumes(placeOf(event.node))
+      progress.resumes(nodeIndexOf(event.node))
       return progress.context
     },
     holdWait: (context) => ({ ...context, wait: waitOf(context) }),
     cancelNode: (context, event, _params, sink) =>
       event.type === 'block.waiting'
-        ? cancelled(context, [placeOf(event.node)], STOPPED, { library, event, sink })
+        ? cancelled(context, [nodeIndexOf(event.node)], STOPPED, { library, event, sink })
         : context,
     cancelNodes: (context, event, _params, sink) => {
       const reason = event.type === 'block.cancel' ? event.reason : STOPPED
       return cancelled(context, placesOf(context, isUnderWay), reason, { library, event, sink })
     },
     stopNodes: (context, event, _params, sink) => {
-      const places = placesOf(context, (state, place) => {
+      const nodeIndexes = placesOf(context, (state, nodeIndex) => {
         if (state.status === 'waiting') return !state.sent
         // Behind the failure nothing has been sent: such nodes have not had their turn.
-        return state.status === 'running' && isBehind(context, library, place)
+        return state.status === 'running' && isBehind(context, library, nodeIndex)
       })
-      return cancelled(context, places, STOPPED, { library, event, sink })
+      return cancelled(context, nodeIndexes, STOPPED, { library, event, sink })
     }
   }
 }
@@ -64,29 +64,29 @@ function isUnderWay(state: NodeState): boolean {
   return state.status === 'running' || state.status === 'waiting'
 }
 
-function isBehind(context: PlanContext, library: PlanLibrary, place: number): boolean {
+function isBehind(context: PlanContext, library: PlanLibrary, nodeIndex: number): boolean {
   if (library.delivery === 'arrival') return false
   const failed = context.failure?.details?.['failed_node']
   const at = typeof failed === 'string' ? library.places.get(failed) : undefined
-  return at !== undefined && place > at
+  return at !== undefined && nodeIndex > at
 }
 
 function placesOf(
   context: PlanContext,
-  isMeant: (state: NodeState, place: number) => boolean
+  isMeant: (state: NodeState, nodeIndex: number) => boolean
 ): readonly number[] {
-  const places: number[] = []
-  let place = 0
+  const nodeIndexes: number[] = []
+  let nodeIndex = 0
   for (const state of itemsOf(context.nodes)) {
-    if (isMeant(state, place)) places.push(place)
-    place += 1
+    if (isMeant(state, nodeIndex)) nodeIndexes.push(nodeIndex)
+    nodeIndex += 1
   }
-  return places
+  return nodeIndexes
 }
 
 function cancelled(
   context: PlanContext,
-  places: readonly number[],
+  nodeIndexes: readonly number[],
   reason: string,
   {
     library,
@@ -99,9 +99,9 @@ function cancelled(
   }
 ): PlanContext {
   const progress = new Progress(library, context)
-  for (const place of places) {
-    const name = library.nodes[place]?.name
-    if (name === undefined || !progress.cancels(place)) continue
+  for (const nodeIndex of nodeIndexes) {
+    const name = library.nodes[nodeIndex]?.name
+    if (name === undefined || !progress.cancels(nodeIndex)) continue
     sink.send(name, { type: 'block.cancel', reason, at: event.at })
   }
   return progress.context

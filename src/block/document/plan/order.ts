@@ -25,28 +25,29 @@ export function orderOf(nodes: readonly Dependent[], path: DocumentPath = []): P
   const refuse = (reason: Diagnostic['reason'], at: DocumentPath, message: string) => {
     found.push({ reason, path: [...path, 'nodes', ...at], message })
   }
-  const places = new Map<string, number>()
-  for (const [place, { id }] of nodes.entries()) {
-    if (places.has(id)) refuse('invalid_graph', [place, 'id'], `two nodes have the id ${id}`)
-    else places.set(id, place)
+  const nodeIndexes = new Map<string, number>()
+  for (const [nodeIndex, { id }] of nodes.entries()) {
+    if (nodeIndexes.has(id))
+      refuse('invalid_graph', [nodeIndex, 'id'], `two nodes have the id ${id}`)
+    else nodeIndexes.set(id, nodeIndex)
   }
   const dependents: number[][] = nodes.map(() => [])
-  const missing = nodes.map(({ deps }, place) => {
+  const missing = nodes.map(({ deps }, nodeIndex) => {
     for (const [index, dep] of deps.entries()) {
-      const before = places.get(dep)
-      if (before === undefined) refuse('unknown_node', [place, 'deps', index], `no node ${dep}`)
-      else dependents[before]?.push(place)
+      const before = nodeIndexes.get(dep)
+      if (before === undefined) refuse('unknown_node', [nodeIndex, 'deps', index], `no node ${dep}`)
+      else dependents[before]?.push(nodeIndex)
     }
     if (new Set(deps).size < deps.length) {
-      refuse('invalid_graph', [place, 'deps'], 'a dependency is named twice')
+      refuse('invalid_graph', [nodeIndex, 'deps'], 'a dependency is named twice')
     }
     return deps.length
   })
   if (found.length > 0) return { ok: false, diagnostics: found }
   const order = byLevels(dependents, missing)
   if (order.length === nodes.length) return { ok: true, order }
-  const cycle = cycleOf(nodes, places, missing)
-  const first = places.get(cycle[0] ?? '') ?? 0
+  const cycle = cycleOf(nodes, nodeIndexes, missing)
+  const first = nodeIndexes.get(cycle[0] ?? '') ?? 0
   refuse('invalid_graph', [first, 'deps'], `the nodes depend on each other: ${cycle.join(' -> ')}`)
   return { ok: false, diagnostics: found }
 }
@@ -54,12 +55,12 @@ export function orderOf(nodes: readonly Dependent[], path: DocumentPath = []): P
 /** Takes away, level by level, what depends on nothing that is left; `missing` is used up. */
 function byLevels(dependents: readonly (readonly number[])[], missing: number[]): number[] {
   const order: number[] = []
-  let level = [...missing.keys()].filter((place) => missing[place] === 0)
+  let level = [...missing.keys()].filter((nodeIndex) => missing[nodeIndex] === 0)
   while (level.length > 0) {
     order.push(...level)
     const next: number[] = []
-    for (const place of level) {
-      for (const dependent of dependents[place] ?? []) {
+    for (const nodeIndex of level) {
+      for (const dependent of dependents[nodeIndex] ?? []) {
         const left = (missing[dependent] ?? 0) - 1
         missing[dependent] = left
         if (left === 0) next.push(dependent)
@@ -73,15 +74,15 @@ function byLevels(dependents: readonly (readonly number[])[], missing: number[])
 /** Ids along one cycle among the nodes that still miss something; the first is named twice. */
 function cycleOf(
   nodes: readonly Dependent[],
-  places: ReadonlyMap<string, number>,
+  nodeIndexes: ReadonlyMap<string, number>,
   missing: readonly number[]
 ): readonly string[] {
-  const isLeft = (id: string) => (missing[places.get(id) ?? -1] ?? 0) > 0
+  const isLeft = (id: string) => (missing[nodeIndexes.get(id) ?? -1] ?? 0) > 0
   const steps = new Map<string, number>()
   let id = nodes.find((node) => isLeft(node.id))?.id
   while (id !== undefined && !steps.has(id)) {
     steps.set(id, steps.size)
-    id = nodes[places.get(id) ?? -1]?.deps.find(isLeft)
+    id = nodes[nodeIndexes.get(id) ?? -1]?.deps.find(isLeft)
   }
   const cycle = [...steps.keys()].slice(steps.get(id ?? '') ?? 0)
   const shown = cycle.length > SHOWN_MAX ? [...cycle.slice(0, SHOWN_MAX), '...'] : cycle
@@ -113,13 +114,13 @@ export function validatePlan(
   if (delivery === 'arrival' && !parallel) {
     refuse(['parallel'], 'one node after the other needs order: declared; or give one lane')
   }
-  for (const [place, { lane, work, confirm }] of nodes.entries()) {
+  for (const [nodeIndex, { lane, work, confirm }] of nodes.entries()) {
     if (lane !== undefined && !Object.hasOwn(lanes, lane)) {
-      refuse(['nodes', place, 'lane'], `no lane ${lane}`)
+      refuse(['nodes', nodeIndex, 'lane'], `no lane ${lane}`)
     }
     if (confirm !== undefined && work.kind !== 'block') {
       const message = 'only a node that is a block can ask for confirmation'
-      refuse(['nodes', place, 'confirm'], `${message}; confirm the nodes inside`)
+      refuse(['nodes', nodeIndex, 'confirm'], `${message}; confirm the nodes inside`)
     }
   }
   const ordered = orderOf(nodes, path)

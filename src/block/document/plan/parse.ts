@@ -30,7 +30,7 @@ export function parsePlan(document: Json, options: { readonly locate?: Locate } 
     parallel,
     atomic,
     lanes,
-    nodes: nodes.map((node, place) => planNodeOf(node, ['nodes', place], found)),
+    nodes: nodes.map((node, nodeIndex) => planNodeOf(node, ['nodes', nodeIndex], found)),
     ...(output === undefined ? {} : { output })
   }
   if (found.length === 0) found.push(...validatePlan(definition))

@@ -1,13 +1,19 @@
 import { type Json, present } from '../../../core/index.js'
 import { executionOf } from '../../chart/composite-child.js'
-import { asJson } from '../../chart/composite-plan.js'
+import { asJson } from '../../chart/composite-graph.js'
 import type { ParentSink } from '../../chart/parent-table.js'
 import { itemAt, type Rows, withItem } from '../../chart/rows.js'
 import { failedResponse, type Response, reasons } from '../../protocol.js'
 import type { Evaluated } from '../graph/expressions.js'
 import type { PlanNodeEnd } from './definition.js'
 import type { PlanLibrary, PlanNode } from './library.js'
-import { hasEnded, type LaneState, type NodeState, noPlaces, type PlanContext } from './standing.js'
+import {
+  hasEnded,
+  type LaneState,
+  type NodeState,
+  noPlaces,
+  type PlanContext
+} from './node-state.js'
 
 /**
  * What one event changes in how the nodes of a plan stand: a change under way, from one context to
@@ -73,39 +79,39 @@ export class Progress {
   }
 
   /** A child has ended. */
-  settled(place: number, response: Response): void {
-    const state = this.#at(place)
+  settled(nodeIndex: number, response: Response): void {
+    const state = this.#at(nodeIndex)
     if (state.status !== 'running' && state.status !== 'waiting') return
     if (state.status === 'waiting') this.#leaveWaiting(state.sent)
     this.#active -= 1
-    this.#leaveLane(place)
+    this.#leaveLane(nodeIndex)
     const isCancelled = state.isCancelled && response.reason === reasons.cancelled
-    this.#end(place, response, isCancelled ? 'cancelled' : response.success ? 'done' : 'failed')
+    this.#end(nodeIndex, response, isCancelled ? 'cancelled' : response.success ? 'done' : 'failed')
   }
 
-  waits(place: number, sent: boolean): void {
-    const state = this.#at(place)
+  waits(nodeIndex: number, sent: boolean): void {
+    const state = this.#at(nodeIndex)
     if (state.status !== 'running' && state.status !== 'waiting') return
     if (state.status === 'waiting') this.#leaveWaiting(state.sent)
     this.#waiting += 1
     if (sent) this.#sent += 1
-    this.#set(place, { status: 'waiting', isCancelled: state.isCancelled, sent })
+    this.#set(nodeIndex, { status: 'waiting', isCancelled: state.isCancelled, sent })
   }
 
-  resumes(place: number): void {
-    const state = this.#at(place)
+  resumes(nodeIndex: number): void {
+    const state = this.#at(nodeIndex)
     if (state.status !== 'waiting') return
     this.#leaveWaiting(state.sent)
-    this.#set(place, { status: 'running', isCancelled: state.isCancelled })
+    this.#set(nodeIndex, { status: 'running', isCancelled: state.isCancelled })
   }
 
-  /** A child is being told to stop; false when it is not under way or was told before. */
-  cancels(place: number): boolean {
-    const state = this.#at(place)
+  /** A child is being told to stop; false when it is not under way or was asked before. */
+  cancels(nodeIndex: number): boolean {
+    const state = this.#at(nodeIndex)
     if (state.status !== 'running' && state.status !== 'waiting') return false
     if (state.isCancelled) return false
     if (state.status === 'waiting') this.#leaveWaiting(state.sent)
-    this.#set(place, { status: 'running', isCancelled: true })
+    this.#set(nodeIndex, { status: 'running', isCancelled: true })
     return true
   }
 
@@ -118,19 +124,19 @@ export class Progress {
   }
 
   #startNode(node: PlanNode, sink: ParentSink, at: number): void {
-    const { place, lane } = node
-    const { status } = this.#at(place)
+    const { place: nodeIndex, lane } = node
+    const { status } = this.#at(nodeIndex)
     if (status !== 'idle' && status !== 'queued') return
-    if (node.isInLine && this.#frontier < place) {
-      return this.#set(place, { status: 'queued', next: null })
+    if (node.isInLine && this.#frontier < nodeIndex) {
+      return this.#set(nodeIndex, { status: 'queued', next: null })
     }
     if (lane !== null && this.#laneAt(lane).running >= (this.#library.lanes[lane] ?? 1)) {
-      return this.#queue(place, lane)
+      return this.#queue(nodeIndex, lane)
     }
     const input = this.#input(node)
     if (!input.ok) {
       const details = { node: node.name, code: input.code }
-      this.#end(place, failedResponse(reasons.inputExecutionError, details), 'failed')
+      this.#end(nodeIndex, failedResponse(reasons.inputExecutionError, details), 'failed')
       if (lane !== null) this.#takeNext(lane)
       return
     }
@@ -139,19 +145,19 @@ export class Progress {
       const state = this.#laneAt(lane)
       this.#setLane(lane, { ...state, running: state.running + 1 })
     }
-    this.#set(place, { status: 'running', isCancelled: false })
+    this.#set(nodeIndex, { status: 'running', isCancelled: false })
     const { childExecutions } = this.#before
-    const step = childExecutions - this.#library.nodes.length + place + 1
+    const step = childExecutions - this.#library.nodes.length + nodeIndex + 1
     const payload = input.value
-    sink.send(node.name, executionOf(this.#parentOf(place), node, { payload, step, at }))
+    sink.send(node.name, executionOf(this.#parentOf(nodeIndex), node, { payload, step, at }))
   }
 
-  /** What the child is told of its parent: with declared order also its turn (D3). */
-  #parentOf(place: number): PlanContext {
+  /** What the child gets of its parent: with declared order also its turn (D3). */
+  #parentOf(nodeIndex: number): PlanContext {
     const before = this.#before
     if (this.#library.delivery === 'arrival') return before
     const { turns = [] } = before.options
-    const turn = { plan: before.identity.path, place }
+    const turn = { plan: before.identity.path, place: nodeIndex }
     return { ...before, options: { ...before.options, turns: [...turns, turn] } }
   }
 
@@ -171,12 +177,12 @@ export class Progress {
   }
 
   /** Writes down an end, and what follows from it for the nodes that wait for this one. */
-  #end(place: number, response: Response, status: PlanNodeEnd): void {
-    const node = this.#node(place)
-    this.#setEnd(place, status, node.isKept || status !== 'done' ? response : null, null)
+  #end(nodeIndex: number, response: Response, status: PlanNodeEnd): void {
+    const node = this.#node(nodeIndex)
+    this.#setEnd(nodeIndex, status, node.isKept || status !== 'done' ? response : null, null)
     if (status === 'done') {
       for (const dependent of node.dependents) this.#depDone(dependent)
-    } else if (status === 'failed' && node.goesOn) this.#block(place)
+    } else if (status === 'failed' && node.continues) this.#block(nodeIndex)
     else if (status === 'failed') {
       const details = { ...response.details, failed_node: node.name }
       this.#failure ??= { ...response, details }
@@ -184,17 +190,18 @@ export class Progress {
     this.#moveFrontier()
   }
 
-  #depDone(place: number): void {
-    const state = this.#at(place)
+  #depDone(nodeIndex: number): void {
+    const state = this.#at(nodeIndex)
     if (state.status !== 'idle') return
-    if (state.missing > 1) return this.#set(place, { status: 'idle', missing: state.missing - 1 })
-    this.#set(place, { status: 'queued', next: null })
-    this.#ready.push(place)
+    if (state.missing > 1)
+      return this.#set(nodeIndex, { status: 'idle', missing: state.missing - 1 })
+    this.#set(nodeIndex, { status: 'queued', next: null })
+    this.#ready.push(nodeIndex)
   }
 
   /** Everything that depends on this node, however far away. */
-  #block(place: number): void {
-    const blockers = [place]
+  #block(nodeIndex: number): void {
+    const blockers = [nodeIndex]
     for (let blocker = blockers.pop(); blocker !== undefined; blocker = blockers.pop()) {
       const { name, dependents } = this.#node(blocker)
       for (const dependent of dependents) {
@@ -205,9 +212,14 @@ export class Progress {
     }
   }
 
-  #setEnd(place: number, status: PlanNodeEnd, response: Response | null, by: string | null): void {
+  #setEnd(
+    nodeIndex: number,
+    status: PlanNodeEnd,
+    response: Response | null,
+    by: string | null
+  ): void {
     this.#open -= 1
-    this.#set(place, { status, response, by })
+    this.#set(nodeIndex, { status, response, by })
   }
 
   /** Lets the next node in line start once all before it have ended (C2). */
@@ -221,15 +233,15 @@ export class Progress {
     if (isInLine && this.#at(this.#frontier).status === 'queued') this.#ready.push(this.#frontier)
   }
 
-  #queue(place: number, lane: string): void {
-    this.#set(place, { status: 'queued', next: null })
+  #queue(nodeIndex: number, lane: string): void {
+    this.#set(nodeIndex, { status: 'queued', next: null })
     const state = this.#laneAt(lane)
-    if (state.last !== null) this.#set(state.last, { status: 'queued', next: place })
-    this.#setLane(lane, { ...state, first: state.first ?? place, last: place })
+    if (state.last !== null) this.#set(state.last, { status: 'queued', next: nodeIndex })
+    this.#setLane(lane, { ...state, first: state.first ?? nodeIndex, last: nodeIndex })
   }
 
-  #leaveLane(place: number): void {
-    const { lane } = this.#node(place)
+  #leaveLane(nodeIndex: number): void {
+    const { lane } = this.#node(nodeIndex)
     if (lane === null) return
     const state = this.#laneAt(lane)
     this.#setLane(lane, { ...state, running: state.running - 1 })
@@ -260,16 +272,16 @@ export class Progress {
     this.#lanes = { ...this.#lanes, [lane]: state }
   }
 
-  #node(place: number): PlanNode {
-    return present(this.#library.nodes[place], `node ${place}`)
+  #node(nodeIndex: number): PlanNode {
+    return present(this.#library.nodes[nodeIndex], `node ${nodeIndex}`)
   }
 
-  #at(place: number): NodeState {
-    return present(itemAt(this.#nodes, place), `node ${place}`)
+  #at(nodeIndex: number): NodeState {
+    return present(itemAt(this.#nodes, nodeIndex), `node ${nodeIndex}`)
   }
 
-  #set(place: number, state: NodeState): void {
-    this.#nodes = withItem(this.#nodes, place, state)
+  #set(nodeIndex: number, state: NodeState): void {
+    this.#nodes = withItem(this.#nodes, nodeIndex, state)
   }
 }
 

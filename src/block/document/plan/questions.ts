@@ -1,14 +1,14 @@
 import type { Json } from '../../../core/index.js'
-import { asJson } from '../../chart/composite-plan.js'
-import { heldFailure } from '../../chart/execution.js'
+import { heldFailure } from '../../chart/chart-run.js'
+import { asJson } from '../../chart/composite-graph.js'
 import { ParentDecisions } from '../../chart/parent.js'
 import { itemsOf } from '../../chart/rows.js'
 import type { CompositeEvent, Response } from '../../protocol.js'
-import type { RecoveryDecision } from '../../retry-policy.js'
+import type { RetryDecision } from '../../retry-policy.js'
 import type { Evaluated } from '../graph/expressions.js'
 import type { PlanNodeResult } from './definition.js'
 import type { PlanLibrary, PlanNode } from './library.js'
-import { hasEnded, type NodeState, type PlanContext } from './standing.js'
+import { hasEnded, type NodeState, type PlanContext } from './node-state.js'
 
 /** What a plan's guards and actions ask of its graph, its context and the event at hand. */
 export class PlanQuestions {
@@ -57,20 +57,20 @@ export class PlanQuestions {
       const node = nodes[ends.length]
       if (node !== undefined) ends.push(endOf(node, state, { ends, nodes, withData }))
     }
-    return Object.fromEntries(nodes.map(({ name }, place) => [name, plain(ends[place])]))
+    return Object.fromEntries(nodes.map(({ name }, nodeIndex) => [name, plain(ends[nodeIndex])]))
   }
 
-  decision(context: PlanContext, event: CompositeEvent): RecoveryDecision {
+  decision(context: PlanContext, event: CompositeEvent): RetryDecision {
     return this.#decisions.of(context, event)
   }
 
   #responses(context: PlanContext): Json {
     const { nodes } = this.library
     const responses: [string, Json][] = []
-    let place = 0
+    let nodeIndex = 0
     for (const state of itemsOf(context.nodes)) {
-      const node = nodes[place]
-      place += 1
+      const node = nodes[nodeIndex]
+      nodeIndex += 1
       if (node?.isKept !== true || !hasEnded(state) || state.response === null) continue
       responses.push([node.name, { response: asJson(state.response) }])
     }

@@ -2,8 +2,8 @@ import { type ParentLogic, type ParentSnapshot, parentLogic } from '../../chart/
 import { planActions } from './actions.js'
 import { planGuards } from './guards.js'
 import type { PlanParts } from './machine.js'
+import { idlePlan, type PlanContext } from './node-state.js'
 import { PlanQuestions } from './questions.js'
-import { idlePlan, type PlanContext } from './standing.js'
 
 /** A plan's chart as a table: what runs, and what the pure fold replays. */
 export type PlanSnapshot = ParentSnapshot<PlanContext>

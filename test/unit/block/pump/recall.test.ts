@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest'
 import { KeptBodies, Recall, type RecallPort } from '../../../../src/block/pump/recall.js'
-import type { JournalEntry, Place, Sealed } from '../../../../src/block/run/entries.js'
-import type { TapeAnswer } from '../../../../src/block/run/folded-answers.js'
-import { Tape } from '../../../../src/block/run/tape.js'
+import type { AttemptKey, JournalEntry, Sealed } from '../../../../src/block/run/entries.js'
+import type { RecordedResult } from '../../../../src/block/run/folded-answers.js'
+import { RecordedResults } from '../../../../src/block/run/recorded-results.js'
 import { hashJson, type Json, limits, type RunId } from '../../../../src/core/index.js'
 
 const runId = 'recalled' as RunId
-const one: Place = { path: 'root/a', step: 1, attempt: 1 }
-const other: Place = { path: 'root/"b"', step: 2, attempt: 1 }
+const one: AttemptKey = { path: 'root/a', step: 1, attempt: 1 }
+const other: AttemptKey = { path: 'root/"b"', step: 2, attempt: 1 }
 const ANSWERS = limits.TAPE_ANSWERS_MAX * 2
 const pad = 'x'.repeat(limits.TAPE_BODY_LENGTH_MAX)
 
-function sealed(place: Place, seq: number, n: number, round = 0): Sealed {
+function sealed(place: AttemptKey, seq: number, n: number, round = 0): Sealed {
   const body = { seq, round, pad }
   const hashes = { requestHash: hashJson(seq), responseHash: hashJson(body), salt: hashJson(n) }
   return {
@@ -31,7 +31,7 @@ function sealed(place: Place, seq: number, n: number, round = 0): Sealed {
 /** Answers of two attempts in turn; the first of them was sealed once before on another state. */
 function recordedTapes() {
   const entries: JournalEntry[] = [sealed(one, 1, 0, 1)]
-  const tapes = new Map([one, other].map((place) => [place, new Tape(() => false)]))
+  const tapes = new Map([one, other].map((place) => [place, new RecordedResults(() => false)]))
   for (let seq = 1; seq <= ANSWERS; seq += 1) {
     for (const [place, tape] of tapes) {
       const entry = sealed(place, seq, entries.length)
@@ -61,7 +61,7 @@ function portOf(entries: readonly JournalEntry[], failsAt = Number.POSITIVE_INFI
   return { port, passes }
 }
 
-function lostOf(tape: Tape): readonly TapeAnswer[] {
+function lostOf(tape: RecordedResults): readonly RecordedResult[] {
   return tape.lostFrom(1, tape.length)
 }
 
@@ -83,7 +83,7 @@ describe('answers that only the journal has', () => {
     }
     const [first, second] = recalled
     if (first === undefined || second === undefined) throw new Error('there are two')
-    // One needs only a few, and holds nobody up.
+    // One needs only a few, and delays no other.
     const [few, all] = await Promise.all([read(first, 3), read(second, ANSWERS)])
     await reading
     const told = (count: number) =>
@@ -95,7 +95,7 @@ describe('answers that only the journal has', () => {
 
   it('D6: that the journal does not have, or cannot give, are missed', async () => {
     const { entries, recalled } = recordedTapes()
-    const [, { place, tape } = { place: other, tape: new Tape(() => false) }] = recalled
+    const [, { place, tape } = { place: other, tape: new RecordedResults(() => false) }] = recalled
     const short = portOf(entries.filter((entry) => entry.n < 20))
     const recall = new Recall(short.port, [{ place, tape }])
     const reading = recall.run()
@@ -118,7 +118,7 @@ describe('answers that only the journal has', () => {
   it('L7: are given to a later attempt a few at a time, in whatever order it asks', async () => {
     const { entries, recalled } = recordedTapes()
     const { port, passes } = portOf(entries)
-    const [{ place, tape } = { place: one, tape: new Tape(() => false) }] = recalled
+    const [{ place, tape } = { place: one, tape: new RecordedResults(() => false) }] = recalled
     const kept = new KeptBodies(port, { place, tape })
     const lost = lostOf(tape)
     const bodies = await Promise.all(lost.map((answer) => kept.body(answer)))

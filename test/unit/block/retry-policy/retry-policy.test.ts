@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { RecoveryStep, SideEffectClass } from '../../../../src/block/protocol.js'
+import type { RetryPolicyStep, SideEffectClass } from '../../../../src/block/protocol.js'
 import {
-  decideRecovery,
+  decideRetry,
   type FailedAttempt,
   initialCursor,
   retryDelayMs
 } from '../../../../src/block/retry-policy.js'
 import { failed, testRequest } from '../../../support/fake-pump.js'
 
-const retry: Extract<RecoveryStep, { kind: 'retry' }> = {
+const retry: Extract<RetryPolicyStep, { kind: 'retry' }> = {
   kind: 'retry',
   maxAttempts: 3,
   intervalMs: 10,
@@ -34,7 +34,7 @@ function attempt(change: Partial<FailedAttempt> = {}): FailedAttempt {
 
 describe('recovery', () => {
   it('B8: bubbles by default', () => {
-    expect(decideRecovery(attempt())).toEqual({
+    expect(decideRetry(attempt())).toEqual({
       kind: 'fail',
       response: failed('boom', 'NetworkError')
     })
@@ -42,7 +42,7 @@ describe('recovery', () => {
 
   it('B8: max_attempts counts executions in all', () => {
     const options = { recovery: [retry] }
-    const kinds = [1, 2, 3, 4].map((n) => decideRecovery(attempt({ options, attempt: n })).kind)
+    const kinds = [1, 2, 3, 4].map((n) => decideRetry(attempt({ options, attempt: n })).kind)
     expect(kinds).toEqual(['retry', 'retry', 'fail', 'fail'])
   })
 
@@ -70,11 +70,11 @@ describe('recovery', () => {
     ['idempotent', 'retry'],
     ['non_idempotent', 'fail']
   ])('B9: a retry of class %s is a %s', (sideEffects, kind) => {
-    expect(decideRecovery(attempt({ options: { recovery: [retry] }, sideEffects })).kind).toBe(kind)
+    expect(decideRetry(attempt({ options: { recovery: [retry] }, sideEffects })).kind).toBe(kind)
   })
 
   it('B9: a forbidden retry becomes unsafe_to_retry and keeps the reason', () => {
-    const decision = decideRecovery(
+    const decision = decideRetry(
       attempt({ options: { recovery: [retry] }, sideEffects: 'non_idempotent', sent: false })
     )
     expect(decision).toMatchObject({
@@ -89,7 +89,7 @@ describe('recovery', () => {
 
   it('B9: on_error ask hands the forbidden retry up for a decision', () => {
     const options = { recovery: [retry], onError: 'ask' } as const
-    const decision = decideRecovery(attempt({ options, sideEffects: 'non_idempotent' }))
+    const decision = decideRetry(attempt({ options, sideEffects: 'non_idempotent' }))
     expect(decision).toMatchObject({ kind: 'ask', response: { reason: 'unsafe_to_retry' } })
   })
 
@@ -101,11 +101,11 @@ describe('recovery', () => {
     ['non_idempotent', false, 'fallback'],
     ['non_idempotent', undefined, 'fail']
   ])('C3: class %s, sent %s: the next provider is a %s', (sideEffects, sent, kind) => {
-    const recovery: RecoveryStep[] = [{ kind: 'fallback', providers: ['b'] }]
-    expect(decideRecovery(attempt({ options: { recovery }, sideEffects, sent })).kind).toBe(kind)
+    const recovery: RetryPolicyStep[] = [{ kind: 'fallback', providers: ['b'] }]
+    expect(decideRetry(attempt({ options: { recovery }, sideEffects, sent })).kind).toBe(kind)
   })
 
-  it.each<[RecoveryStep[], SideEffectClass, boolean | undefined, string]>([
+  it.each<[RetryPolicyStep[], SideEffectClass, boolean | undefined, string]>([
     [[retry, { kind: 'fallback', providers: ['b'] }], 'non_idempotent', false, 'fallback'],
     [
       [retry, { kind: 'fallback', providers: ['b'] }],
@@ -125,14 +125,14 @@ describe('recovery', () => {
   ])('C3: where unsafe entries are passed, %j of class %s, sent %s: %s', (...row) => {
     const [recovery, sideEffects, sent, expected] = row
     const options = { recovery, passesUnsafe: true } as const
-    const decision = decideRecovery(attempt({ options, sideEffects, sent }))
+    const decision = decideRetry(attempt({ options, sideEffects, sent }))
     expect(decision.kind === 'fail' ? decision.response.reason : decision.kind).toBe(expected)
-    const before = decideRecovery(attempt({ options: { recovery }, sideEffects, sent }))
+    const before = decideRetry(attempt({ options: { recovery }, sideEffects, sent }))
     expect(before.kind).toBe(sideEffects === 'idempotent' ? 'retry' : 'fail')
   })
 
   it('B8: the list is walked in order, each provider once, then it bubbles', () => {
-    const recovery: RecoveryStep[] = [
+    const recovery: RetryPolicyStep[] = [
       { ...retry, maxAttempts: 2 },
       { kind: 'repair', repair: 'fix' },
       { kind: 'fallback', providers: ['b', 'c'] },
@@ -143,9 +143,7 @@ describe('recovery', () => {
     let cursor = initialCursor
     const kinds: string[] = []
     for (let n = 1; n < 9; n += 1) {
-      const decision = decideRecovery(
-        attempt({ options: { recovery }, attempt: n, cursor, repair })
-      )
+      const decision = decideRetry(attempt({ options: { recovery }, attempt: n, cursor, repair }))
       kinds.push(decision.kind === 'fallback' ? decision.provider : decision.kind)
       if (decision.kind === 'fail') break
       cursor = decision.cursor
@@ -154,35 +152,35 @@ describe('recovery', () => {
   })
 
   it('B8: entries are chosen by the type of the first failure', () => {
-    const recovery: RecoveryStep[] = [{ ...retry, errors: ['NetworkError'] }]
+    const recovery: RetryPolicyStep[] = [{ ...retry, errors: ['NetworkError'] }]
     const options = { recovery }
-    expect(decideRecovery(attempt({ options })).kind).toBe('retry')
-    expect(decideRecovery(attempt({ options, response: failed('x', 'Other') })).kind).toBe('fail')
+    expect(decideRetry(attempt({ options })).kind).toBe('retry')
+    expect(decideRetry(attempt({ options, response: failed('x', 'Other') })).kind).toBe('fail')
     const cursor = { index: 0, fallback: 0, firstErrorType: 'NetworkError' }
     const later = attempt({ options, attempt: 2, cursor, response: failed('x', 'Other') })
-    expect(decideRecovery(later).kind).toBe('retry')
+    expect(decideRetry(later).kind).toBe('retry')
   })
 
   it('B8: a repair that throws or declines is passed over', () => {
-    const recovery: RecoveryStep[] = [{ kind: 'repair', repair: 'fix' }, retry]
+    const recovery: RetryPolicyStep[] = [{ kind: 'repair', repair: 'fix' }, retry]
     const throwing = () => () => {
       throw new Error('no')
     }
     const options = { recovery }
-    expect(decideRecovery(attempt({ options, repair: throwing })).kind).toBe('retry')
-    expect(decideRecovery(attempt({ options, repair: () => () => null })).kind).toBe('retry')
+    expect(decideRetry(attempt({ options, repair: throwing })).kind).toBe('retry')
+    expect(decideRetry(attempt({ options, repair: () => () => null })).kind).toBe('retry')
   })
 
   it('what a person decided is not retried', () => {
     const options = { recovery: [retry] }
     for (const reason of ['cancelled', 'denied']) {
-      expect(decideRecovery(attempt({ options, response: failed(reason) })).kind).toBe('fail')
+      expect(decideRetry(attempt({ options, response: failed(reason) })).kind).toBe('fail')
     }
   })
 
   it('W5: a retry that would come after the deadline is timed_out', () => {
     const options = { recovery: [retry], deadline: 110, timeoutMs: 50 }
-    expect(decideRecovery(attempt({ options }))).toMatchObject({
+    expect(decideRetry(attempt({ options }))).toMatchObject({
       kind: 'fail',
       response: { reason: 'timed_out', details: { timeout_ms: 50, failure_reason: 'boom' } }
     })

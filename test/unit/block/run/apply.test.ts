@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { takeAsk } from '../../../../src/block/run/apply.js'
+import { takeCommand } from '../../../../src/block/run/apply.js'
 import type { EntryDraft, Sealed } from '../../../../src/block/run/entries.js'
 import { hashJson, type Json, sha256Hex } from '../../../../src/core/index.js'
 import { failed, succeeded } from '../../../support/fake-pump.js'
@@ -55,7 +55,7 @@ describe('the entries of a run', () => {
     run.apply(requested(1))
     expect(past.wasSent(1, requestHash)).toBe(true)
     run.apply(sealed(1))
-    expect(past.tape.find(1)?.body).toEqual({ paid: 1 })
+    expect(past.recorded.find(1)?.body).toEqual({ paid: 1 })
     expect(toldOf(run)).toEqual([])
   })
 
@@ -67,7 +67,7 @@ describe('the entries of a run', () => {
     run.apply(settled(false))
     const { past } = run.open(place.path, 2)
     run.apply(sealed(1, { undo }))
-    expect(past.tape.length).toBe(0)
+    expect(past.recorded.length).toBe(0)
     expect(scope.outside.undoable()).toHaveLength(1)
   })
 
@@ -110,7 +110,7 @@ describe('the entries of a run', () => {
     run.apply(sealed(2))
     run.apply(wait(3, 'three'))
     run.apply({ k: 'rewound', at: 4, ...place, dropped: [2, 3] })
-    expect(attempt.past.tape.whole().map(({ seq }) => seq)).toEqual([1])
+    expect(attempt.past.recorded.whole().map(({ seq }) => seq)).toEqual([1])
     expect(run.state.waits.isEmpty).toBe(true)
   })
 
@@ -143,7 +143,7 @@ describe('the entries of a run', () => {
     const run = new RunOfTest()
     const decision = { reason: 'decision', request: null, actions: ['retry'], due: 3 } as const
     const ask = { kind: 'decision', ...place, response: failed('boom'), wait: decision } as const
-    takeAsk(run.state, ask, run)
+    takeCommand(run.state, ask, run)
     run.apply(wait(null, 'one', { due: 3 } as Partial<EntryDraft>))
     run.apply({ k: 'timer', at: 3, path: place.path, step: 1 })
     expect([run.state.decisions.size, run.state.waits.isEmpty]).toEqual([0, true])
@@ -200,7 +200,7 @@ describe('the end of an overlay', () => {
   it.each(['committed', 'aborted', 'conflict'] as const)('C4: %s: it is dropped', (outcome) => {
     const run = withWrite()
     run.apply(scopeEnd(outcome))
-    expect(run.state.scopes.size).toBe(0)
+    expect(run.state.openOverlays.size).toBe(0)
     const event = outcome === 'conflict' ? 'scope.conflict' : 'scope.settled'
     expect(toldOf(run)).toEqual(['ended root', `${event} root`])
   })
@@ -211,7 +211,7 @@ describe('the end of an overlay', () => {
     expect(toldOf(run)).toEqual([])
     const [ask] = run.asks
     expect(ask?.path).toBe(`${place.path}~undo.1.1`)
-    expect(run.state.scopes.get('root')?.closing?.errands.isOver).toBe(false)
+    expect(run.state.openOverlays.get('root')?.closing?.tasks.isOver).toBe(false)
     run.apply(scopeEnd('aborted'))
     expect(toldOf(run)).toEqual(['ended root', 'scope.settled root'])
   })
@@ -226,7 +226,7 @@ describe('the end of an overlay', () => {
     run.apply(scopeEnd('committed'), sha256Hex('receipt'))
     expect(run.asks[0]?.path).toBe(`${place.path}~release`)
     run.apply(scopeEnd('released'))
-    expect([run.state.scopes.size, run.told.at(-1)]).toEqual([0, 'scope.settled root'])
+    expect([run.state.openOverlays.size, run.told.at(-1)]).toEqual([0, 'scope.settled root'])
   })
 
   it('C4: hands what an inner one did outside to the one around it, at its commit', () => {
@@ -237,7 +237,7 @@ describe('the end of an overlay', () => {
     run.apply(requested(1, 'root/inner/pay'))
     run.apply({ ...scopeEnd('committed'), path: 'root/inner' })
     expect(outer.outside.hasActed).toBe(true)
-    expect([...run.state.scopes.keys()]).toEqual(['root'])
+    expect([...run.state.openOverlays.keys()]).toEqual(['root'])
   })
 })
 
@@ -247,7 +247,7 @@ describe('a cancel that a chart asks for', () => {
     run.open('root/all/one')
     run.open('root/alley')
     run.apply({ ...wait(1, 'one'), path: 'root/all/one' } as EntryDraft)
-    takeAsk(run.state, { kind: 'cancel', path: 'root/all', step: 1, reason: 'stop' }, run)
+    takeCommand(run.state, { kind: 'cancel', path: 'root/all', step: 1, reason: 'stop' }, run)
     expect([...run.state.attempts.keys()]).toEqual(['root/alley'])
     expect(run.state.waits.isEmpty).toBe(true)
   })

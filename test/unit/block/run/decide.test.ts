@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { takeAsk } from '../../../../src/block/run/apply.js'
+import { takeCommand } from '../../../../src/block/run/apply.js'
 import {
   confirmationWait,
   decide,
@@ -133,7 +133,7 @@ describe('what a fact comes to', () => {
     const run = new RunOfTest()
     const { path } = place
     expect(decided(run, { kind: 'timer', path, step: 1 })).toEqual([])
-    takeAsk(run.state, { kind: 'timer', ...place, due: 5, reason: 'retry' }, run)
+    takeCommand(run.state, { kind: 'timer', ...place, due: 5, reason: 'retry' }, run)
     expect(decided(run, { kind: 'timer', path, step: 1 })).toMatchObject([{ k: 'timer', path }])
     expect(decided(run, { kind: 'timer', path, step: 2 })).toEqual([])
   })
@@ -184,7 +184,7 @@ describe('a failure that is asked about', () => {
 
   it('B5: opens one wait, and its answer is a decision', () => {
     const run = new RunOfTest()
-    takeAsk(run.state, ask, run)
+    takeCommand(run.state, ask, run)
     const opened = decisionWait(run.state, ask, 2)
     if (opened === undefined) throw new Error('no wait')
     expect(opened.more).toEqual({})

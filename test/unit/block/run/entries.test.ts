@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest'
 import {
   encodeEntry,
   encodeSuccess,
-  type Overlay,
+  type OverlayEntry,
   type Settled
 } from '../../../../src/block/run/entries.js'
 import { canonicalize, type Json, sha256Hex } from '../../../../src/core/index.js'
 
 const hash = fc.constant(sha256Hex('a text'))
-const overlay: fc.Arbitrary<Overlay> = fc.record(
+const overlay: fc.Arbitrary<OverlayEntry> = fc.record(
   {
     writes: fc.array(fc.tuple(fc.string(), fc.option(fc.string(), { nil: null }))),
     reads: fc.array(fc.tuple(fc.string(), fc.option(hash, { nil: null }))),

@@ -60,7 +60,7 @@ function take(
   const { seq, asks } = one.call
   const requestHash = hashOf(asks)
   const asked = past.requested.get(seq)
-  const isAnswered = past.tape.has(seq)
+  const isAnswered = past.recorded.has(seq)
   if (isAnswered || past.contradiction(seq, requestHash) !== undefined) return
   const entry = { ...place, attempt: past.attempt, n, seq, requestHash }
   if (one.act === 'request') {
@@ -80,7 +80,7 @@ function take(
   const body = ok ? n : { definite, details: {}, reason: 'no' }
   const salt = hashOf('salt')
   const sealed: Sealed = { ...entry, k: 'sealed', ok, body, salt, responseHash: hashJson(body) }
-  past.tape.add(sealed)
+  past.recorded.add(sealed)
 }
 
 /** Everything that a later attempt asks of what earlier ones have left behind. */

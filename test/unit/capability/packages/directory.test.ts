@@ -41,7 +41,7 @@ async function run(files: Readonly<Record<string, string>>) {
     package: packed,
     intent: {},
     granted: [],
-    tape: [],
+    recorded: [],
     now: 0,
     seed: '',
     read: () => undefined

@@ -97,7 +97,7 @@ describe('judge', () => {
       gasTicks: 0,
       engineFault: 'RangeError'
     }
-    const asked = { report, packageId: 'a', tape: [] }
+    const asked = { report, packageId: 'a', recorded: [] }
     expect(judge(asked)).toMatchObject({ code: 'engine_failed', isDeterministic: false })
     const exceeded = { ...report, exceeded: 'gas_exceeded' as const }
     expect(judge({ ...asked, report: exceeded })).toMatchObject({ isDeterministic: true })

@@ -96,7 +96,7 @@ const programs: readonly Program[] = [
     const sent = await api.wallet.send({ to: 'alice', amount: '10' })
     api.storage.set('last', sent)
     return sent.id`,
-    options: { tape: [answered(0, { to: 'alice', amount: '10' }, { id: 'tx-1' })] }
+    options: { recorded: [answered(0, { to: 'alice', amount: '10' }, { id: 'tx-1' })] }
   },
   {
     name: 'catches a failed effect',
@@ -105,7 +105,7 @@ const programs: readonly Program[] = [
       return [error.name, error.message, error.details]
     }`,
     options: {
-      tape: [
+      recorded: [
         {
           seq: 0,
           requestHash: sha256Hex('1'),
@@ -156,7 +156,7 @@ const actual: readonly Vector[] = await Promise.all(
       limits: { ...wall, ...options.limits },
       read: (key) => state[key]
     })
-    const { intent, granted, tape, now, seed, limits = {} } = asked
+    const { intent, granted, recorded: tape, now, seed, limits = {} } = asked
     const { codeHash, bundle } = asked.package
     const outcome = plain(await sandbox.execute(asked))
     return { name, codeHash, bundle, intent, granted, tape, now, seed, state, limits, outcome }

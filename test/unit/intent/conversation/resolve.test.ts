@@ -15,7 +15,7 @@ const actions: readonly KnownAction[] = [
   { action: 'notes.create' }
 ]
 
-/** Says what it was told to, and keeps what it was asked. */
+/** Answers as the test says, and keeps what it was asked. */
 function scripted(answer: Json | Error): IntentResolver & { readonly asked: string[] } {
   const asked: string[] = []
   return {

@@ -3,7 +3,7 @@ import { capabilitySet } from '../../../../src/capability/index.js'
 import { createScopedApi } from '../../../../src/intent/index.js'
 import { Guest, MemoryState, NOW_MS, OWNER } from './host.js'
 
-/** Answered by the sandbox itself, or by nobody yet. */
+/** Answered by the sandbox itself, or not yet at all. */
 const elsewhere = ['display.timerTick', 'storage.read', 'storage.write']
 
 describe('the scoped API', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type IdentityId, type RunId, sha256Hex, type UnitId } from '../../../../src/core/index.js'
-import { VISITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
+import { RUN_COMMITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
 import { unwrapUnchecked, wrapValue } from '../../../../src/ledger/envelope.js'
 import { type Ledger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
@@ -49,13 +49,13 @@ async function written(): Promise<{ readonly earlier: Entries; readonly whole: E
       await commit(ledger, { runId: LONG_RUN, entries: [entry(LONG_RUN, n, fields)] })
     }
   }
-  await visit(opened.ledger, 0, VISITS_IN_BLOCK + 20)
+  await visit(opened.ledger, 0, RUN_COMMITS_IN_BLOCK + 20)
   await grow(opened.ledger, 0, UNITS / 2)
   await opened.ledger.close()
   const earlier = await entriesOf(opened.store)
   const again = await reopen(opened)
   await grow(again, UNITS / 2, UNITS)
-  await visit(again, VISITS_IN_BLOCK + 20, VISITS_IN_BLOCK * 2 + 40)
+  await visit(again, RUN_COMMITS_IN_BLOCK + 20, RUN_COMMITS_IN_BLOCK * 2 + 40)
   await again.close()
   return { earlier, whole: await entriesOf(opened.store) }
 }
@@ -129,7 +129,7 @@ describe('derived records that are lost, stale or damaged', () => {
     (value: Uint8Array, key: string, earlier: Entries) => Uint8Array | null | undefined
   ])[] = [
     ['lost', () => null],
-    ['of an older stamp', (_, key, earlier) => earlier.find(([name]) => name === key)?.[1]],
+    ['of an older watermark', (_, key, earlier) => earlier.find(([name]) => name === key)?.[1]],
     [
       'with a flipped bit',
       (value) => {
@@ -163,7 +163,7 @@ describe('derived records that are lost, stale or damaged', () => {
     )
   }
 
-  it('L4: all derived records of an older stamp are gone on from', async () => {
+  it('L4: opening continues from derived records of an older watermark', async () => {
     const { earlier, whole } = await written()
     const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
     const older = earlier.filter(([key]) => isDerived(key))

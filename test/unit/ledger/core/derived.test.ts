@@ -9,7 +9,7 @@ import {
 } from '../../../../src/core/index.js'
 import { IndexRuns, unitIndexKey } from '../../../../src/ledger/derived/index-runs.js'
 import { uncheckedForm } from '../../../../src/ledger/derived/record-form.js'
-import { VISITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
+import { RUN_COMMITS_IN_BLOCK } from '../../../../src/ledger/derived/run-records.js'
 import { verifyLedger } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
 import { inclusionProof, leafHash, verifyInclusion } from '../../../../src/ledger/log/index.js'
@@ -62,7 +62,7 @@ describe('derived index', () => {
     const opened = await newLedger()
     const { ledger } = opened
     const runId = 'long' as RunId
-    const count = VISITS_IN_BLOCK * 2 + 50
+    const count = RUN_COMMITS_IN_BLOCK * 2 + 50
     for (let n = 0; n < count; n += 1) {
       const k = n === 0 ? 'run.started' : 'sealed'
       const appended = ledger.append({

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { createActor } from 'xstate'
 import { ledgerChart } from '../../../../machines/ledger.js'
 import {
+  type LedgerChartState,
   type LedgerEvent,
   LedgerModes,
-  type LedgerPlace,
   ledgerMachine,
   ledgerStep
 } from '../../../../src/ledger/mode.js'
@@ -23,7 +23,7 @@ const events: readonly LedgerEvent[] = [
 const waiting = Object.keys(
   ledgerChart.states.WAITING.states
 ) as (keyof typeof ledgerChart.states.WAITING.states)[]
-const places: readonly LedgerPlace[] = [
+const places: readonly LedgerChartState[] = [
   'READY',
   'BUSY',
   ...waiting.map((place) => ({ WAITING: place }))

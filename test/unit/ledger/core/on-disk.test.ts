@@ -14,7 +14,7 @@ import {
   verifyLedger
 } from '../../../../src/ledger/index.js'
 import { inspectLocation } from '../../../../src/ledger/location/index.js'
-import { recoverLocation } from '../../../../src/runtime/index.js'
+import { repairLocation } from '../../../../src/runtime/index.js'
 import { createLedger, openLedger } from '../../../support/ledgers.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
 import {
@@ -122,12 +122,12 @@ describe('a ledger on disk', () => {
     const report = await within((store) => verifyLedger({ store, identity, notes }))
     expect(report).toMatchObject({ ok: true, evidence: 1, anchored: { upTo: 7, logSize: 7 } })
     await forge('u4')
-    await expect(recoverLocation(path, { ...cut, notes })).rejects.toMatchObject({
+    await expect(repairLocation(path, { ...cut, notes })).rejects.toMatchObject({
       code: 'ledger.not_recoverable'
     })
     expect((await inspectLocation(path))?.marker.live).toBe('data-1')
     expect(await readdir(path)).not.toContain('data-2')
-    await recoverLocation(path, { ...cut, notes: notes.slice(0, 1) })
+    await repairLocation(path, { ...cut, notes: notes.slice(0, 1) })
     const after = await within((store) => verifyLedger({ store, identity, notes }))
     expect(after.failure).toMatchObject({ field: 'note.size', key: 'note 1' })
   })
@@ -138,10 +138,10 @@ describe('a ledger on disk', () => {
     await forge('u4')
     const before = await entriesAt(join(path, 'data-1'))
     expect(await withLedger(async (ledger) => ledger.state().mode)).toBe('safe')
-    await expect(recoverLocation(path, { ...cut, allowCut: false })).rejects.toMatchObject({
+    await expect(repairLocation(path, { ...cut, allowCut: false })).rejects.toMatchObject({
       code: 'ledger.not_recoverable'
     })
-    expect(await recoverLocation(path, cut)).toMatchObject({
+    expect(await repairLocation(path, cut)).toMatchObject({
       recovery: { kind: 'cut', receipts: 4, lostCommits: 2 },
       live: 'data-2',
       kept: 'data-1'
@@ -157,7 +157,7 @@ describe('a ledger on disk', () => {
       receipts: 5,
       evidence: 1
     })
-    expect(await recoverLocation(path, cut)).toMatchObject({
+    expect(await repairLocation(path, cut)).toMatchObject({
       recovery: { kind: 'clean' },
       live: 'data-2',
       kept: null
@@ -193,7 +193,7 @@ describe('a ledger on disk', () => {
     await die()
     expect((await inspectLocation(path))?.marker.live).toBe('data-1')
     expect(await withLedger(async (ledger) => ledger.state().mode)).toBe('safe')
-    expect(await recoverLocation(path, cut)).toMatchObject({
+    expect(await repairLocation(path, cut)).toMatchObject({
       recovery: { kind: 'cut', receipts: 5 },
       live,
       kept: 'data-1'
@@ -211,7 +211,7 @@ describe('a ledger on disk', () => {
     const copies = new Set<string>()
     const whole = join(directory, 'whole')
     await cp(path, whole, { recursive: true })
-    await recoverLocation(path, cut)
+    await repairLocation(path, cut)
     // What each step adds, in its order: the new data, then the marker that names it.
     for (const step of ['nothing', 'data-2', 'marker.json']) {
       if (step !== 'nothing') {
@@ -243,7 +243,7 @@ describe('a ledger on disk', () => {
     })
     const report = await within((store) => verifyLedger({ store, identity }))
     expect(report.ok).toBe(false)
-    expect(await recoverLocation(path, cut)).toMatchObject({ recovery: { kind: 'derived' } })
+    expect(await repairLocation(path, cut)).toMatchObject({ recovery: { kind: 'derived' } })
     await withLedger(async (ledger) => {
       for (let n = 0; n < 6; n += 1) expect(await ledger.hasUnit(`u${n}` as UnitId)).toBe(true)
     })
@@ -283,7 +283,7 @@ describe('a ledger on disk', () => {
     expect(report).toMatchObject({ ok: true, receipts: 8, anchored: { upTo: 9 } })
     expect(report.anchored.notes.every(({ ok }) => ok)).toBe(true)
     await forge('after')
-    expect(await recoverLocation(path, cut)).toMatchObject({
+    expect(await repairLocation(path, cut)).toMatchObject({
       recovery: { kind: 'cut', receipts: 7 }
     })
     const state = await withLedger(async (ledger) => ledger.state(), next)

@@ -137,14 +137,14 @@ describe('opening a ledger', () => {
     await opened.ledger.close()
     const { store } = opened
     const derived = `${identity}/derived`
-    const stamp = store.get(derived) ?? Buffer.alloc(0)
+    const watermark = store.get(derived) ?? Buffer.alloc(0)
     await store.commit([{ puts: [], deletes: [derived] }])
     const again = await reopen(opened)
     expect(again.state().mode).toBe('ready')
     expect((await again.unit('u1' as never))?.index).toBe(1)
     await again.close()
     expect((await verifyLedger({ store, identity })).failure).toBeUndefined()
-    await put(store, derived, stamp)
+    await put(store, derived, watermark)
     await changeDerived(store, derived, (text) => text.replace(/"receipts":\d+/, '"receipts":3'))
     const mended = await reopen(opened)
     expect(mended.state().mode).toBe('ready')

@@ -6,9 +6,9 @@ import {
   addEntries,
   decodeRun,
   newDelta,
-  newsIn,
   type RunDelta,
-  RunRecords
+  RunRecords,
+  runChangesIn
 } from '../../../../src/ledger/derived/run-records.js'
 import { unwrapText } from '../../../../src/ledger/envelope.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
@@ -89,7 +89,7 @@ describe('the derived value of a run', () => {
       run: runId,
       status: 'running'
     }
-    const newsOf = (value: object) => newsIn([canonicalize(value)])[0]
+    const newsOf = (value: object) => runChangesIn([canonicalize(value)])[0]
     const expected = { kind: 'run.started', number: 0, status: 'running', at: entry.at }
     expect(canonicalize(entry).length).toBeGreaterThan(16_384)
     expect(newsOf(entry)).toMatchObject(expected)

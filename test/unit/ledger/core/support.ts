@@ -103,7 +103,7 @@ export function entry(
   return canonicalize({ at: START_AT + n, n, run, ...fields })
 }
 
-/** An item with one unit and its settled entry, as a lone intent appends it. */
+/** An item with one unit and its settled entry, as a single-step run appends it. */
 export function loneItem(options: UnitOptions): JournalItem {
   const runId = `run-${options.id}` as RunId
   return {

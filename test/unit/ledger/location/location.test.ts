@@ -160,7 +160,7 @@ describe('openLocation', () => {
       formatVersion: 1,
       identities: [alice, bob],
       live: 'data-2',
-      // Whoever names none goes on with the one that was there first.
+      // A caller that names none gets the one that was there first.
       main: bob
     })
     expect((await readdir(directory)).sort()).toEqual(['data-1', 'data-2', 'marker.json'])

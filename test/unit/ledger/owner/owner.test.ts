@@ -18,7 +18,7 @@ import {
   type RuntimeEnvironment,
   type ServeOptions
 } from '../../../../src/ledger/owner/index.js'
-import { prepareSocketPlace, socketPlaces } from '../../../../src/ledger/owner/socket-path.js'
+import { prepareSocketAddress, socketAddresses } from '../../../../src/ledger/owner/socket-path.js'
 
 const identity = 'a'.repeat(64) as IdentityId
 let directory: string
@@ -260,7 +260,7 @@ describe('hostile peers', () => {
   })
 
   async function impostor(answer: (socket: Socket) => void): Promise<() => void> {
-    const { path } = await prepareSocketPlace(socketPlaces(realPath, environment))
+    const { path } = await prepareSocketAddress(socketAddresses(realPath, environment))
     const sockets: Socket[] = []
     const server = createServer((socket) => {
       sockets.push(socket)

@@ -8,7 +8,7 @@ import { holdStore } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
 import {
   inspectPackages,
-  recoverLocation,
+  repairLocation,
   type WiredRuntime
 } from '../../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
@@ -129,7 +129,7 @@ describe('common failure points of the seed', () => {
     await expectSafe(tally, 'capability.malformed_package')
     await disk.close()
     const asked = { notes: [], allowCut: false, acknowledgeNotes: false }
-    await expect(recoverLocation(disk.path, asked)).rejects.toMatchObject({
+    await expect(repairLocation(disk.path, asked)).rejects.toMatchObject({
       code: 'ledger.not_recoverable'
     })
     const again = await open()

@@ -97,7 +97,7 @@ test('K10: other code at the path is loaded once installed, with new grants', as
   const changed = await import('../../../../src/capability/index.js')
   const packed = await changed.packDirectory(directory)
   if (!packed.ok) throw new Error('it does not pack')
-  await same.packages.shelf.keep(packed.package)
+  await same.packages.packageCache.keep(packed.package)
   const { codeHash } = packed.package
   const payload = { id: 'counter', version: '2.0.0', codeHash }
   const installed = await same.intent({ action: 'package.install', payload })

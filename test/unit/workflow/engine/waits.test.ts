@@ -263,7 +263,7 @@ describe('W3: what is missing', () => {
     const on = await second.resume('one')
     const [friend, of] = waitOf('root/n2')
     await on.resume(friend, { digest: of, value: { 'ctx.friend': `0x${'d'.repeat(40)}` } })
-    // Nobody is asked for what is known.
+    // No person is asked for what is known.
     const { response } = await on.result
     expect(response.data).toEqual({ amount: '5', of: 1 })
     const sent = [...chain.sent.values()].map(({ execution }) => execution['args'])
@@ -831,7 +831,7 @@ describe('W11: at once', () => {
     const under = new Map(ids.map((id) => [id, 0]))
     let most = 0
     let open: () => void = () => undefined
-    // Nobody is answered until both chains are as busy as they may be.
+    // No request is answered until both chains are as busy as they may be.
     const full = new Promise<void>((resolve) => {
       open = resolve
     })
@@ -843,7 +843,7 @@ describe('W11: at once', () => {
         most = Math.max(most, busy)
         if ([...under.values()].every((count) => count >= width)) open()
         await full
-        // Whoever was let in too early is here before this turn is over.
+        // A request that was let in too early is here before this turn is over.
         await new Promise((resolve) => setImmediate(resolve))
         under.set(chain, (under.get(chain) ?? 0) - 1)
         return { balance: '1' }

@@ -1,0 +1,53 @@
+import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
+import type { Block } from '../define.js'
+import type { RecordedFailure, RecordedProvider } from '../intent-port.js'
+import type { Request } from '../protocol.js'
+import type { Call } from '../run/calls.js'
+import type { Outcome } from '../run/outcome.js'
+import type { StateView } from '../run/state-view.js'
+
+/** What an execution of a block's code is given; the same live, on resume and in verification. */
+export interface CallRunInput {
+  readonly runId: RunId
+  readonly unitId: UnitId
+  readonly path: ActorPath
+  readonly attempt: number
+  /** Frozen time of the attempt, milliseconds. */
+  readonly at: number
+  readonly seed: Hash
+  readonly block: Block
+  readonly payload: Json
+  /** Read when the code asks for it. */
+  readonly request: Pick<Request, 'context' | 'metadata'>
+  readonly view: StateView
+  /** Read when the code asks for it: making one is dear. */
+  readonly signal: AbortSignal
+  /** For leaves of the kernel only. */
+  readonly kernel?: IntentInput
+}
+
+export interface CallRunPort {
+  /** The code made a call; it is answered later, through `call.answer`. */
+  called(call: Call): void
+  settled(outcome: Outcome): void
+  log(message: string, data: Json): void
+  /** Work elsewhere has come back: the code continues before the loop turns. */
+  returned(): void
+  /** The code wants to run again from the start, on the state as it is then. */
+  again(): void
+}
+
+/** What an execution of the kernel is given besides what every block is. */
+export interface IntentInput {
+  readonly principal: Json
+  /** Canonical JSON of the input. */
+  readonly inputText: string
+  /** Provider that a recovery step names, or null. */
+  readonly provider: string | null
+  /** In a replay: who did it. */
+  readonly recorded: RecordedProvider | undefined
+  /** In a replay of an attempt that failed: how it failed. */
+  readonly recordedFailure?: RecordedFailure | undefined
+  /** The state now, not recorded. */
+  current(key: string): string | undefined
+}

@@ -1,0 +1,359 @@
+import {
+  bytesOver,
+  canonicalizeLedgerValue,
+  isTallyError,
+  type Json,
+  limits,
+  nextTurn,
+  Xorshift128
+} from '../../core/index.js'
+import type { BlockCode } from '../block-code.js'
+import {
+  type BlockContext,
+  BlockFailure,
+  type BlockState,
+  type EffectOptions,
+  type WaitAnswer
+} from '../context.js'
+import type { Block } from '../define.js'
+import type { Attribution, IntentEffect, IntentPort } from '../intent-port.js'
+import { builtInEffects, type Call, requestTextHash, reservedEffects } from '../run/calls.js'
+import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from '../run/outcome.js'
+import { plainDetails } from '../run/plain.js'
+import { notReserved } from '../run/state-view.js'
+import { exceeds } from '../side-effects.js'
+import { insideBlock, outsideBlock, type WatchedCode } from '../tripwire.js'
+import type { CallRunInput, CallRunPort } from './call-run-input.js'
+import { CallRunIntentPort } from './intent-port.js'
+import { LazyMembers } from './lazy-members.js'
+
+const noCalls: ReadonlyMap<number, never> = new Map<number, never>()
+
+const noneUsed: ReadonlySet<string> = new Set<string>()
+
+/**
+ * One execution of a block's code, from its first line to its result.
+ *
+ * Owns: the calls the code has made and not been answered. Does not own: the recorded results, the
+ * journal, or any decision; it reports calls and the outcome to its port and waits to be answered
+ * (D1).
+ */
+export class CallRun {
+  // Made when needed: most code makes no call and uses no capability.
+  #outstanding: Map<number, Call> | undefined
+  #used: Set<string> | undefined
+  readonly #input: CallRunInput
+  readonly #port: CallRunPort
+  readonly #watched: WatchedCode = { violation: undefined }
+  /** Whose schemas and class hold: the leaf's, or those of a block that acts for it. */
+  #acting: BlockCode
+  #attribution: Attribution | undefined
+  #elsewhere = 0
+  #returns: (() => void)[] = []
+  #random: Xorshift128 | undefined
+  #calls = 0
+  #isOver = false
+
+  constructor(input: CallRunInput, port: CallRunPort) {
+    this.#input = input
+    this.#port = port
+    this.#acting = input.block
+  }
+
+  /** Calls that were not answered yet, by their number. */
+  get outstanding(): ReadonlyMap<number, Call> {
+    return this.#outstanding ?? noCalls
+  }
+
+  /** Capabilities that the code has used. */
+  get used(): ReadonlySet<string> {
+    return this.#used ?? noneUsed
+  }
+
+  /** What the receipt says of an attempt of the kernel. */
+  get attribution(): Attribution | undefined {
+    return this.#attribution
+  }
+
+  /** Whether the code waits for work that is no call. */
+  get isElsewhere(): boolean {
+    return this.#elsewhere > 0 && !this.#isOver
+  }
+
+  /** Resolves when the code waits for nothing but calls, or has ended. */
+  async settledElsewhere(): Promise<void> {
+    while (this.isElsewhere) {
+      await new Promise<void>((resolve) => this.#returns.push(resolve))
+      await nextTurn()
+    }
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  /** Runs the code; the outcome arrives at the port, at once when the code is synchronous. */
+  start(): void {
+    const { block, payload } = this.#input
+    try {
+      const parsed = block.parseInput(payload)
+      if (!parsed.ok) {
+        this.#settle(failure('invalid_input', 'InvalidInput', { problem: parsed.problem }))
+        return
+      }
+      const returned = insideBlock(this.#watched, () => this.#run(block, parsed.value))
+      if (isThenable(returned)) {
+        returned.then(
+          (value: unknown) => this.#settle(this.#outputOf(value)),
+          (error: unknown) => this.#settle(outcomeOf(error))
+        )
+      } else this.#settle(this.#outputOf(returned))
+    } catch (error) {
+      this.#settle(outcomeOf(error))
+    }
+  }
+
+  #run(block: Block, value: unknown): unknown {
+    const { kernel } = block
+    if (kernel === undefined) return block.run(this.#context(), value)
+    return kernel.run(this.#intentPort(), value as Json)
+  }
+
+  #intentPort(): IntentPort {
+    return new CallRunIntentPort(this.#input, {
+      attribute: (attribution) => {
+        this.#attribution = attribution
+      },
+      use: (capability) => this.#use(capability),
+      effect: (effect) => this.#intentEffect(effect),
+      context: () => this.#context(),
+      elsewhere: (work) => this.#goElsewhere(work),
+      again: () => {
+        outsideBlock(() => this.#port.again())
+        return new Promise<never>(() => undefined)
+      },
+      act: (target, payload) => this.#act(target, payload)
+    })
+  }
+
+  /** A block does the work of the leaf, with what it may do itself. */
+  #act(target: BlockCode, payload: Json): unknown {
+    const { block } = this.#input
+    if (exceeds(target.sideEffects, block.sideEffects)) {
+      throw new BlockFailure('side_effect_not_declared', { declared: block.sideEffects })
+    }
+    const parsed = target.parseInput(payload)
+    if (!parsed.ok) throw new BlockFailure('invalid_input', { problem: parsed.problem })
+    this.#acting = target
+    return target.run(this.#context(), parsed.value)
+  }
+
+  #goElsewhere<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#elsewhere += 1
+    return outsideBlock(work).finally(() => {
+      this.#elsewhere -= 1
+      for (const resolve of this.#returns.splice(0)) resolve()
+      this.#port.returned()
+    })
+  }
+
+  /** Lets go of the code: whatever it still does is not heard. */
+  abandon(): void {
+    this.#isOver = true
+    this.#outstanding?.clear()
+  }
+
+  #settle(outcome: Outcome): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    const forgotten = this.#forgotten()
+    this.#outstanding?.clear()
+    const { violation } = this.#watched
+    if (violation !== undefined) return this.#port.settled(outcomeOf(violation))
+    // A result that does not depend on a call it made would not be the same with another timing.
+    this.#port.settled(
+      outcome.ok && forgotten !== undefined
+        ? failure('effect_not_awaited', 'EffectNotAwaited', { effect: forgotten.effect })
+        : outcome
+    )
+  }
+
+  /** A call that the code has not waited for. */
+  #forgotten(): Call | undefined {
+    if (this.#outstanding === undefined || this.#outstanding.size === 0) return undefined
+    return [...this.#outstanding.values()].find((call) => call.kind !== 'sleep')
+  }
+
+  #outputOf(value: unknown): Outcome {
+    try {
+      const parsed = this.#acting.parseOutput(value === undefined ? null : value)
+      if (!parsed.ok) return failure('invalid_output', 'InvalidOutput', { problem: parsed.problem })
+      const refusal = this.#attribution?.refusal?.(parsed.value)
+      if (refusal !== undefined) return failure(refusal.reason, 'InvalidOutput', refusal.details)
+      const text = canonicalizeLedgerValue(parsed.value)
+      const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
+      if (bytes !== undefined) return failure('output_too_large', 'InvalidOutput', { bytes })
+      return { ok: true, text }
+    } catch (error) {
+      // A schema may run the caller's code, and a result may be a proxy.
+      if (!isTallyError(error)) return outcomeOf(error)
+      return failure('invalid_output', 'InvalidOutput', { problem: error.message })
+    }
+  }
+
+  #context(): BlockContext {
+    const input = this.#input
+    const { runId, unitId, path, attempt, at } = input
+    const context: Omit<BlockContext, 'context' | 'signal' | 'trace'> = {
+      runId,
+      unitId,
+      path,
+      attempt,
+      state: this.#state(),
+      now: () => at,
+      random: () => this.#chance().random(),
+      uuid: () => this.#chance().uuid(),
+      effect: (name, options) => this.#effect(name, options),
+      sleep: (ms) => this.#sleep(ms),
+      wait: ({ reason, request, timeoutMs }) =>
+        this.#call<WaitAnswer>(
+          builtInEffects.wait,
+          { reason, request: request ?? null },
+          (call) => ({
+            kind: 'wait',
+            reason,
+            timeoutMs,
+            ...call
+          })
+        ),
+      log: (message, data) => outsideBlock(() => this.#port.log(message, plainDetails(data))),
+      fail: (reason, details) => {
+        throw new BlockFailure(reason, details ?? null)
+      }
+    }
+    return Object.freeze(Object.assign(new LazyMembers(input), context))
+  }
+
+  #use(capability: string): void {
+    this.#used ??= new Set()
+    this.#used.add(capability)
+  }
+
+  #chance(): Xorshift128 {
+    this.#random ??= new Xorshift128(this.#input.seed)
+    return this.#random
+  }
+
+  #state(): BlockState {
+    const { view } = this.#input
+    return Object.freeze<BlockState>({
+      get: <Value extends Json>(key: string) => {
+        const text = view.read(key)
+        return text === undefined ? undefined : (JSON.parse(text) as Value)
+      },
+      has: (key) => view.read(key) !== undefined,
+      set: (key, value) => view.write(notReserved(key), value),
+      delete: (key) => view.write(notReserved(key), undefined),
+      list: async (prefix) => {
+        const below = await this.#call<readonly string[]>(builtInEffects.list, prefix, (call) => ({
+          kind: 'list',
+          prefix,
+          ...call
+        }))
+        return view.list(prefix, below)
+      }
+    })
+  }
+
+  #effect<Result extends Json>(
+    name: string,
+    options: EffectOptions<Result> | NonNullable<EffectOptions<Result>['perform']>
+  ): Promise<Result> {
+    const {
+      request,
+      sideEffects,
+      durable = false,
+      perform,
+      locate
+    } = typeof options === 'function' ? { perform: options } : options
+    if (reservedEffects.has(name)) throw new BlockFailure('effect_name_reserved', { effect: name })
+    const block = this.#acting
+    const effectClass = sideEffects ?? block.sideEffects
+    if (exceeds(effectClass, block.sideEffects)) {
+      throw new BlockFailure('side_effect_not_declared', {
+        effect: name,
+        declared: block.sideEffects
+      })
+    }
+    if (block.capabilities.length > 0) {
+      if (!block.capabilities.includes(name)) {
+        throw new BlockFailure('capability_not_declared', { effect: name })
+      }
+      this.#use(name)
+    }
+    return this.#call<Result>(name, request ?? null, (call) => ({
+      kind: 'effect',
+      sideEffects: effectClass,
+      durable,
+      perform,
+      locate,
+      ...call
+    }))
+  }
+
+  #intentEffect({ name, request, sideEffects, perform, locate }: IntentEffect): Promise<Json> {
+    const declared = this.#input.block.sideEffects
+    if (exceeds(sideEffects, declared)) {
+      throw new BlockFailure('side_effect_not_declared', { effect: name, declared })
+    }
+    return this.#call<Json>(name, request, (call) => ({
+      kind: 'effect',
+      sideEffects,
+      durable: false,
+      perform,
+      locate,
+      ...call
+    }))
+  }
+
+  #sleep(ms: number): Promise<void> {
+    return this.#call<null>(builtInEffects.sleep, { ms }, (call) => ({
+      kind: 'sleep',
+      ms,
+      ...call
+    })).then(() => undefined)
+  }
+
+  #call<Result>(
+    effect: string,
+    request: Json,
+    build: (call: Omit<Call, 'kind'>) => Call
+  ): Promise<Result> {
+    this.#calls += 1
+    const seq = this.#calls
+    if (seq > limits.ATTEMPT_EFFECTS_MAX) throw new BlockFailure('too_many_effects', { seq })
+    // The copy also keeps later changes by the code out of what was hashed.
+    const text = canonicalizeLedgerValue(request)
+    const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
+    if (bytes !== undefined) throw new BlockFailure('request_too_large', { effect, bytes })
+    const copy = JSON.parse(text) as Json
+    return new Promise<Result>((resolve, reject) => {
+      const call = build({
+        seq,
+        effect,
+        request: copy,
+        requestHash: requestTextHash(effect, text),
+        answer: (ok, body) => {
+          this.#outstanding?.delete(seq)
+          if (ok) resolve(body as Result)
+          else reject(effectFailure(body))
+        }
+      })
+      // Code that has been let go of waits for ever.
+      if (this.#isOver) return
+      this.#outstanding ??= new Map()
+      this.#outstanding.set(seq, call)
+      outsideBlock(() => this.#port.called(call))
+    })
+  }
+}

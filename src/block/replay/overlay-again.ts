@@ -1,0 +1,132 @@
+import type { Json } from '../../core/index.js'
+import type { Block } from '../define.js'
+import { differing, type Finding } from '../finding.js'
+import type { Response } from '../protocol.js'
+import type { OverlayEntry, Settled } from '../run/entries.js'
+import { Overlay, overlayOf } from '../run/overlay.js'
+import type { Seen } from './ground.js'
+import { type LeafAgain, leafAgain } from './leaf-work.js'
+import type { AskedAttempt, OpenedOverlay, OverlayStep } from './open.js'
+import type { Below, RedoOptions, Skipped } from './redo.js'
+
+export type OverlayAgain =
+  | { readonly kind: 'done'; readonly overlay: Overlay }
+  | { readonly kind: 'finding'; readonly finding: Finding }
+  | Skipped
+
+/**
+ * Does the leaves of an atomic composite again, in order, on a new overlay over `below`, and
+ * compares what each returned and wrote with its journal entry.
+ */
+export async function overlayAgain(
+  opened: OpenedOverlay,
+  options: OverlayOptions
+): Promise<OverlayAgain> {
+  const overlay = emptyOverlay(opened, options)
+  for (const step of opened.steps) {
+    const again = await stepAgain(overlay, step, options)
+    if (again.kind !== 'done') return again
+  }
+  return { kind: 'done', overlay }
+}
+
+export interface OverlayOptions extends RedoOptions {
+  readonly below: Below
+  readonly outer?: Overlay
+  /** Gets what steps read, wherever it lies. */
+  readonly seen?: Seen
+}
+
+/** The overlay as it was when it was opened. */
+export function emptyOverlay(
+  { ask, at }: OpenedOverlay,
+  { outer, below }: Pick<OverlayOptions, 'below' | 'outer'>
+): Overlay {
+  const ground = outer === undefined ? below : outer.view
+  return new Overlay(ask, { at, outer, below: (key) => ground.read(key) })
+}
+
+/** Does one step again, on top of those before it. */
+export async function stepAgain(
+  overlay: Overlay,
+  step: OverlayStep,
+  options: OverlayOptions
+): Promise<OverlayAgain> {
+  if (step.kind === 'scope') {
+    const inner = await overlayAgain(step.overlay, { ...options, outer: overlay })
+    if (inner.kind === 'done') overlay.join(inner.overlay)
+    return inner
+  }
+  const again = await leafOnOverlay(overlay, step.attempt, step.settled, options)
+  if (again.kind !== 'done') return again
+  overlay.absorb(again.work.view)
+  overlay.collect(again.work, step.settled.response)
+  return { kind: 'done', overlay }
+}
+
+/** State as the steps of an overlay see it. */
+export function onOverlay(overlay: Overlay, { below, seen }: OverlayOptions): Below {
+  const view: Below = {
+    read: (key) => overlay.view.read(key),
+    list: (prefix) => overlay.list(prefix, below.list(prefix))
+  }
+  return seen === undefined ? view : seen.through(view)
+}
+
+async function leafOnOverlay(
+  overlay: Overlay,
+  attempt: AskedAttempt,
+  settled: Settled,
+  options: OverlayOptions
+): Promise<LeafAgain> {
+  const below = onOverlay(overlay, options)
+  const { at, past } = attempt
+  const { provider } = settled
+  const again = await leafAgain(attempt, {
+    ...options,
+    below,
+    at,
+    tape: past.recorded.whole(),
+    provider
+  })
+  if (again.kind === 'skipped') return again
+  const finding = again.kind === 'finding' ? again.finding : stepFinding(again, settled)
+  if (finding === undefined) return again
+  return { kind: 'finding', finding: { ...finding, key: finding.key ?? attempt.ask.path } }
+}
+
+function stepFinding(
+  { work, resultText }: LeafAgain & { readonly kind: 'done' },
+  { response, overlay }: Settled
+): Finding | undefined {
+  const again = overlayOf(work)
+  return (
+    responseFinding(resultText, response) ??
+    differing('journal.overlay.writes', sorted(again.writes), sorted(overlay?.writes)) ??
+    differing('journal.overlay.reads', sorted(again.reads), sorted(overlay?.reads)) ??
+    // Journals of 0.1.0 have none.
+    (overlay?.lists === undefined
+      ? undefined
+      : differing('journal.overlay.lists', again.lists, overlay.lists)) ??
+    differing('journal.overlay.used', again.used, overlay?.used)
+  )
+}
+
+function sorted(changes: OverlayEntry['writes'] | OverlayEntry['reads'] = []): readonly Json[] {
+  return [...changes].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0))
+}
+
+/** Blocks whose code runs inside an overlay, one for each step. */
+export function blocksIn(overlay: OpenedOverlay | undefined): readonly Block[] {
+  return (overlay?.steps ?? []).flatMap((step) =>
+    step.kind === 'leaf' ? [step.attempt.block] : blocksIn(step.overlay)
+  )
+}
+
+/** Whether the journal has another response than that of a leaf that succeeded with this result. */
+export function responseFinding(resultText: string, response: Response): Finding | undefined {
+  // As journals have it, read and written in their order; equal texts need no closer look.
+  const text = `{"data":${resultText},"metadata":{},"success":true}`
+  if (JSON.stringify(response) === text) return undefined
+  return differing('journal.response', JSON.parse(text), response)
+}

@@ -1,0 +1,204 @@
+import { type IdentityId, TallyError } from '../core/index.js'
+import { type ChainHead, genesisHead, headRootOf } from './chain/chain-head.js'
+import { isRotation, rotatedKey } from './chain/keys-in-force.js'
+import { applyWriteSet, parseWriteSet, type StoredChange } from './chain/stored-write-set.js'
+import { unwrapText, wrapValue } from './envelope.js'
+import { StoreKeys } from './keys.js'
+import { LogFrontier, leafHash } from './log/index.js'
+import { removeDerived } from './open/derived-records.js'
+import { copyOthers } from './other-identities.js'
+import { PutBatch } from './put-batch.js'
+import { ItemBodies } from './read/bodies.js'
+import type { Receipt } from './receipt/receipt.js'
+import { encodeHead, type Head, parseHead } from './record/head.js'
+import { corrupt, parseRecord, type RecordItem } from './record/record.js'
+import type { Store } from './stores/port.js'
+import type { GivenNote, VerificationReport } from './verify/report.js'
+import { verifyLedger } from './verify/verify.js'
+
+export interface RepairOptions {
+  /** The damaged store; only its derived records are ever changed. */
+  readonly store: Store
+  readonly identity: IdentityId
+  /** Notes from outside, as for a verification. */
+  readonly notes?: readonly GivenNote[]
+  /**
+   * Allows the chain to be cut: an empty store, which gets the longest verified prefix and all
+   * other identities byte for byte. The caller then switches the location to it (L9) and keeps the
+   * old one.
+   */
+  readonly target?: Store
+  /** Continues although a note from outside proves that records beyond the prefix existed. */
+  readonly acknowledgeNotes?: boolean
+}
+
+export type RepairOutcome =
+  /** Everything verifies; open the ledger again. */
+  | { readonly kind: 'clean'; readonly report: VerificationReport }
+  /** Only derived records were wrong; they are removed and made again by the next open. */
+  | { readonly kind: 'derived'; readonly report: VerificationReport }
+  /** The target holds the verified prefix. */
+  | {
+      readonly kind: 'cut'
+      readonly report: VerificationReport
+      readonly commits: number
+      readonly receipts: number
+      /** Commit records left behind in the old store. */
+      readonly lostCommits: number
+    }
+
+/**
+ * Gets a ledger out of safe mode (K2): by a clean full verification, by making derived records
+ * again, or, where a target is given, by keeping the longest verified prefix. Throws
+ * `ledger.not_recoverable` when that would lose something that was not acknowledged.
+ */
+export async function repairLedger(options: RepairOptions): Promise<RepairOutcome> {
+  const { store, identity, notes = [], target } = options
+  const report = await verifyLedger({ store, identity, notes })
+  const { failure } = report
+  const keys = new StoreKeys(identity)
+  if (failure === undefined) return { kind: 'clean', report }
+  const { field, key = '' } = failure
+  if (field.startsWith('derived') || (field === 'store' && keys.isDerived(key))) {
+    await removeDerived(store, keys)
+    return { kind: 'derived', report }
+  }
+  if (target === undefined) {
+    const place = `receipt ${failure.index}, ${failure.field}`
+    throw new TallyError('ledger.not_recoverable', { problem: `verification failed at ${place}` })
+  }
+  checkNotes(report, notes, options.acknowledgeNotes ?? false)
+  const prefix = await copyPrefix({ store, target, keys, identity, commits: failure.commit })
+  await copyOthers(store, target, keys)
+  return { kind: 'cut', report, ...prefix }
+}
+
+function checkNotes(
+  report: VerificationReport,
+  notes: readonly GivenNote[],
+  acknowledged: boolean
+): void {
+  if (acknowledged || notes.length === 0) return
+  const covered = report.anchored.notes.filter(({ ok }) => ok).length
+  if (covered === notes.length) return
+  throw new TallyError('ledger.not_recoverable', {
+    problem: `${notes.length - covered} notes are not covered by what would be kept`
+  })
+}
+
+/**
+ * Copies the first commits with their blobs, then writes state and head as they were after them.
+ */
+async function copyPrefix(options: {
+  readonly store: Store
+  readonly target: Store
+  readonly keys: StoreKeys
+  readonly identity: IdentityId
+  readonly commits: number
+}): Promise<{
+  readonly commits: number
+  readonly receipts: number
+  readonly lostCommits: number
+}> {
+  const { store, target, keys, identity, commits } = options
+  const batch = new PutBatch(target)
+  const fold = new PrefixFold(store, keys, identity)
+  let lostCommits = 0
+  for await (const [key, value] of store.entries(keys.allCommits())) {
+    if (keys.commitSeq(key) >= commits) {
+      lostCommits += 1
+      continue
+    }
+    await batch.put(key, value)
+    for (const item of parseRecord(key, unwrapText(key, value)).items) {
+      fold.add(key, item)
+      for (const hash of item.largeBlobs) {
+        const blob = store.get(keys.blob(hash))
+        if (blob !== undefined) await batch.put(keys.blob(hash), blob)
+      }
+    }
+  }
+  for (const [key, text] of fold.values) {
+    const storeKey = keys.state(key)
+    await batch.put(storeKey, wrapValue(storeKey, text))
+  }
+  const epoch = epochOf(store, keys) + 1
+  await batch.put(keys.head, wrapValue(keys.head, encodeHead(fold.head(commits, epoch))))
+  await batch.flush()
+  return { commits, receipts: fold.chainHead.receipts, lostCommits }
+}
+
+/** A head that cannot be read may have had any epoch; commit records carry the writer's. */
+function epochOf(store: Store, keys: StoreKeys): number {
+  const value = store.get(keys.head)
+  try {
+    return value === undefined ? 0 : parseHead(keys.head, unwrapText(keys.head, value)).epoch
+  } catch {
+    return 2 ** 32
+  }
+}
+
+/** Folds records that were verified already: state values, chain head and log. */
+class PrefixFold {
+  readonly values = new Map<string, string>()
+  chainHead: ChainHead
+  readonly #store: Store
+  readonly #keys: StoreKeys
+  readonly #identity: IdentityId
+  #frontier = LogFrontier.empty
+
+  constructor(store: Store, keys: StoreKeys, identity: IdentityId) {
+    this.#store = store
+    this.#keys = keys
+    this.#identity = identity
+    this.chainHead = genesisHead(identity)
+  }
+
+  add(key: string, item: RecordItem): void {
+    if (item.receipt !== undefined) {
+      const { text, writeSet } = item.receipt
+      const receipt = JSON.parse(text) as Receipt
+      const changes = parseWriteSet(writeSet)
+      if (changes === undefined) throw corrupt(key, 'a write set is malformed')
+      this.#change(changes, new ItemBodies(this.#store, this.#keys, item))
+      const publicKey = isRotation(receipt) ? rotatedKey(this.#identity, receipt) : undefined
+      this.chainHead = {
+        publicKey: publicKey ?? this.chainHead.publicKey,
+        receipts: this.chainHead.receipts + 1,
+        receiptHash: receipt.receiptHash,
+        executionRoot: receipt.nextStateRoot,
+        ...applyWriteSet(this.chainHead, changes)
+      }
+      this.#frontier = this.#frontier.append(leafHash(text))
+    }
+    if (item.evidence !== undefined) {
+      this.#frontier = this.#frontier.append(leafHash(item.evidence))
+    }
+  }
+
+  head(seq: number, epoch: number): Head {
+    const { receiptHash, receipts, tree } = this.chainHead
+    return {
+      epoch,
+      headRoot: headRootOf(this.chainHead),
+      logRoot: this.#frontier.root(),
+      logSize: this.#frontier.size,
+      receiptHash,
+      receipts,
+      seq,
+      storageRoot: tree.root()
+    }
+  }
+
+  #change(changes: readonly StoredChange[], bodies: ItemBodies): void {
+    for (const { key, text, after } of changes) {
+      const value = text === undefined && after !== undefined ? bodies.resolve(after) : text
+      if (value === null) this.values.delete(key)
+      else if (value !== undefined) this.values.set(key, value)
+      else {
+        const problem = `the value of ${key} is withheld`
+        throw new TallyError('ledger.not_recoverable', { problem })
+      }
+    }
+  }
+}

@@ -1,0 +1,45 @@
+import { createSandbox, type Sandbox } from '../capability/index.js'
+import type { IdentityId } from '../core/index.js'
+import {
+  createIntentPipeline,
+  createScopedApi,
+  type NetworkOptions,
+  type PackageCache,
+  type StageListener,
+  type Versions
+} from '../intent/index.js'
+import { openPackageCache } from './packages.js'
+import type { Registry } from './registry.js'
+
+/**
+ * Registers the leaves of the kernel beside the trusted blocks. Its caller closes the sandbox,
+ * whose threads start when the first package runs.
+ */
+export function pipelineFor(
+  registry: Registry,
+  options: {
+    readonly identity: IdentityId
+    /** Where the ledger lies; undefined in memory. */
+    readonly realPath: string | undefined
+    readonly network?: NetworkOptions
+    readonly onStage?: StageListener
+    readonly versions?: Versions
+  }
+): { readonly packageCache: PackageCache; readonly sandbox: Sandbox } {
+  const { identity, realPath, network, onStage, versions } = options
+  const packageCache = openPackageCache(realPath)
+  const sandbox = createSandbox()
+  const api = createScopedApi(network === undefined ? {} : { network })
+  const blocks = registry.blocks()
+  const kernel = createIntentPipeline({
+    identity,
+    blocks,
+    packageCache,
+    sandbox,
+    api,
+    ...(versions === undefined ? {} : { versions }),
+    ...(onStage === undefined ? {} : { onStage })
+  })
+  registry.addKernel(kernel)
+  return { packageCache, sandbox }
+}
