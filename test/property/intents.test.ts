@@ -155,8 +155,12 @@ describe('intents and crashes', () => {
     timeout: 120_000
   }, async () => {
     const location = await mkdtemp(join(tmpdir(), 'tally-intents-'))
+    const locations = new Map<Machine, string>()
     const live = async (machine: Machine, dieAt?: number): Promise<number | undefined> => {
-      const { life, tally } = await openLife(machine, location, dieAt).catch(() => ({
+      // Each ledger has a directory of its own: an integrity lock belongs to one ledger.
+      const own = locations.get(machine) ?? join(location, `${locations.size}`)
+      locations.set(machine, own)
+      const { life, tally } = await openLife(machine, own, dieAt).catch(() => ({
         life: undefined,
         tally: undefined
       }))

@@ -6,8 +6,8 @@ import { essence } from '../support/crash-everywhere.js'
 import { Machine, settleDown, type World } from '../support/lives.js'
 import { runScenario, type Scenario } from '../support/run-to-end.js'
 
-/** More than a recorded results keep; each round is one answer and one sleep. */
-const ROUNDS = limits.TAPE_ANSWERS_MAX / 2 + 4
+/** Far more than recorded results keep; each round is one answer and one sleep. */
+const ROUNDS = limits.TAPE_ANSWERS_MAX
 /** Too long to be kept with folded recorded results. */
 const pad = 'x'.repeat(limits.TAPE_BODY_LENGTH_MAX)
 
@@ -136,7 +136,7 @@ describe('code with more answers than are kept in memory', () => {
     const isRead = name.startsWith('far') || name.startsWith('a second')
     expect(reads[0] ?? 0).toBeGreaterThanOrEqual(isRead ? 1 : 0)
     if (!isRead) expect(reads).toEqual([0])
-    const deaths = [Math.floor(reference.boundaries * 0.85), 20]
+    const deaths = [Math.floor(reference.boundaries * 0.6), 20]
     asked.count = 0
     reads.splice(0)
     const again = await runScenario(scenario, deaths)
