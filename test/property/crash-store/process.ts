@@ -37,6 +37,7 @@ type Writer =
   | 'rotate-worker.mjs'
   | 'killed-rotation.mjs'
   | 'import-worker.mjs'
+  | '../quarantine-kill/worker.mjs'
 
 /**
  * Starts one of the writers of this folder. `onLine` gets each line that it prints, and how to
