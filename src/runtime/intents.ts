@@ -1,6 +1,7 @@
 import type { OpenWait, Position } from '../block/index.js'
 import { type GrantedCode, missing } from '../capability/index.js'
 import {
+  type ErrorCode,
   type Hash,
   isJsonObject,
   isTallyError,
@@ -122,9 +123,14 @@ export class Intents {
     const entry = runs.startSingleStep(runId, prepared, { ...given, inputs })
     // As a rule it ends while it begins, and no wait has to be watched for.
     if (!entry.hasEnded) await entry.begun.catch(() => undefined)
-    const reply = entry.hasEnded
-      ? replyOf(runId, intent.action, await entry.result)
-      : await this.#reply(runId, entry, intent.action)
+    let reply: IntentReply
+    try {
+      reply = entry.hasEnded
+        ? replyOf(runId, intent.action, await entry.result)
+        : await this.#reply(runId, entry, intent.action)
+    } catch (error) {
+      return refusedFor(runId, error)
+    }
     if (reply.type === 'dapp' && isSystemIntent(intent.action)) {
       await this.changed(intent.action, given.principal)
     }
@@ -218,18 +224,13 @@ export class Intents {
       })
     })
     waited.catch(() => undefined)
-    try {
-      await entry.begun
-      if (runs.waits(runId).length > 0) {
-        const [open] = await runs.durableWaits(runId)
-        if (open !== undefined) return waitReply(runId, open)
-      }
-      const first = await Promise.race([entry.result, waited])
-      return 'token' in first ? waitReply(runId, first) : replyOf(runId, action, first)
-    } catch (error) {
-      if (!isTallyError(error, 'run.id_reused')) throw error
-      return refused(runId, 'id_reused', { problem: error.message })
+    await entry.begun
+    if (runs.waits(runId).length > 0) {
+      const [open] = await runs.durableWaits(runId)
+      if (open !== undefined) return waitReply(runId, open)
     }
+    const first = await Promise.race([entry.result, waited])
+    return 'token' in first ? waitReply(runId, first) : replyOf(runId, action, first)
   }
 
   /** Resumes everything that waits for grants which are all there now. */
@@ -294,6 +295,18 @@ function replyOf(id: RunId, action: string, result: RunResult): IntentReply {
     return doneReply({ id, dappId, receipt: receiptHash, result: response.data })
   }
   return refused(id, response.reason ?? 'failed', response.details ?? {}, action)
+}
+
+/** A run that may not begin is a reply; every other error is thrown. */
+function refusedFor(id: RunId, error: unknown): ErrorReply {
+  const reason = isTallyError(error) ? refusals[error.code] : undefined
+  if (!isTallyError(error) || reason === undefined) throw error
+  return refused(id, reason, { problem: error.message })
+}
+
+const refusals: Partial<Record<ErrorCode, string>> = {
+  'run.id_reused': 'id_reused',
+  'run.version_quarantined': 'version_quarantined'
 }
 
 function refused(id: RunId, reason: string, details: JsonObject, action?: string): ErrorReply {

@@ -1,5 +1,5 @@
 import type { Difference } from '../audit/index.js'
-import type { CompiledDocument, CompiledRootLeaf } from '../block/index.js'
+import type { CompiledDocument, CompiledRootLeaf, Pins } from '../block/index.js'
 import {
   type ErrorCode,
   isTallyError,
@@ -73,10 +73,18 @@ export class Quarantine {
     if (refusal !== undefined) throw refusal
   }
 
-  /** Why a new run of this document is refused; undefined when it may begin. */
-  refuses(compiled: CompiledDocument | CompiledRootLeaf): TallyError | undefined {
+  /**
+   * Why a new run is refused; undefined when it may begin. `pinsOf` gives the versions of the
+   * blocks that serve the intents of the run, also of a single-step run.
+   */
+  refuses(
+    compiled: CompiledDocument | CompiledRootLeaf,
+    pinsOf: () => Pins | undefined
+  ): TallyError | undefined {
     if (this.#onQuarantine === 'warn' || this.#marks.size === 0) return undefined
+    const served = Object.entries(pinsOf()?.blocks ?? {})
     const names = new Set(leavesOf(compiled))
+    for (const [name, version] of served) names.add(`${name}@${version}`)
     const mark = this.marks().find(({ provider }) => provider !== null && names.has(provider))
     if (mark === undefined) return undefined
     const { run: runId } = mark

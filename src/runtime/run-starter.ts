@@ -7,6 +7,7 @@ import {
   type SingleStepRun
 } from '../block/index.js'
 import { canonicalize, isRunId, type Json, type RunId, TallyError } from '../core/index.js'
+import { isSystemIntent } from '../intent/index.js'
 import { isEnded } from './ended.js'
 import type { Compiled, PreparedRun } from './prepared-run.js'
 import type { RunDriver } from './run-driver.js'
@@ -67,7 +68,8 @@ export class RunStarter {
     const start = this.#checked(runId, given)
     const ready = this.#untilReady(prepared)
     const isKnown = this.#store.get(runId) !== undefined
-    if (ready !== undefined || isKnown || this.#isRecorded(runId, start)) {
+    const mayEnd = ready === undefined && this.#refusal(prepared) === undefined
+    if (!mayEnd || isKnown || this.#isRecorded(runId, start)) {
       // The beginning asks again, and gets the failure.
       ready?.catch(() => undefined)
       return this.#start(runId, prepared, start)
@@ -79,6 +81,16 @@ export class RunStarter {
       this.#store.settle(entry, { error })
     }
     return entry
+  }
+
+  /** Why no new run may begin with this code (K10). */
+  #refusal({ root, compiled }: Compiled): TallyError | undefined {
+    const { registry, quarantine } = this.#store.parts
+    // The owner releases by a system intent: none of them is refused.
+    if (root.isUnit && isSystemIntent(root.name)) return undefined
+    return quarantine.refuses(compiled, () =>
+      root.isUnit ? registry.intentPins(root.name) : root.pins
+    )
   }
 
   #isRecorded(runId: RunId, { isNew }: Start): boolean {
@@ -98,7 +110,7 @@ export class RunStarter {
       this.#store.settle(entry, { result: refused })
       return
     }
-    const doubted = this.#store.parts.quarantine.refuses(prepared.compiled)
+    const doubted = this.#refusal(prepared)
     if (doubted !== undefined) throw doubted
     for (let ready = this.#untilReady(prepared); ready !== undefined; ) {
       await ready

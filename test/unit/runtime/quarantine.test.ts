@@ -40,6 +40,7 @@ const pure = defineBlock({
   name: 'pure',
   version: '1.0.0',
   sideEffects: 'none',
+  intents: ['test.pure'],
   run: () => ({ is: 'pure' })
 })
 
@@ -264,6 +265,33 @@ describe('a run that comes out otherwise', () => {
     await parked(tally, 'r2', 'pure')
     await tally.release('r1')
     await parked(tally, 'r3', 'stamp')
+  })
+
+  it('K10: a host may refuse intents that the version serves, and repeated ones attach', async () => {
+    expectVerifyFailure('journal.response')
+    const first = await open()
+    await first.intent({ id: 'before', action: 'clock.stamp' })
+    await parked(first, 'r1', 'stamp')
+    await disk.close()
+    const tally = await open({ onQuarantine: 'refuse_version' })
+    const { receipts } = tally.status()
+    const refused = { type: 'error', reason: 'version_quarantined' }
+    expect(await tally.intent({ action: 'clock.stamp' })).toMatchObject(refused)
+    expect(await tally.intent({ id: 'named', action: 'clock.stamp' })).toMatchObject(refused)
+    expect(tally.run('named')).toBeUndefined()
+    const input = { lit: { action: 'clock.stamp', payload: {} } }
+    const nodes = { first: { block: 'intent', input }, ask: { block: 'ask' } }
+    const step = { ...two('pure'), nodes }
+    await expect(tally.start(step).result).rejects.toMatchObject({
+      code: 'run.version_quarantined'
+    })
+    expect(tally.status().receipts).toBe(receipts)
+    expect(await tally.intent({ id: 'before', action: 'clock.stamp' })).toMatchObject({
+      type: 'dapp'
+    })
+    expect(await tally.intent({ action: 'test.pure' })).toMatchObject({ type: 'dapp' })
+    expect(await tally.release('r1')).toMatchObject({ type: 'dapp' })
+    expect(await tally.intent({ action: 'clock.stamp' })).toMatchObject({ type: 'dapp' })
   })
 })
 
