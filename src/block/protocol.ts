@@ -4,10 +4,10 @@ import type { Hash, Json, JsonObject, WaitToken } from '../core/index.js'
 /**
  * The messages between a parent block, its child blocks and the pump (B1-B3). All plain JSON.
  *
- * A chart never awaits (D1). It says what it wants with an {@link PumpCommand} to the {@link
- * PumpPort} of its actor system, and continues when the pump delivers the answer as an event. `at`
- * is milliseconds on the run's logical clock (K7); every delivery carries it, and nothing in a
- * chart reads another clock.
+ * A chart never awaits (D1). It gives each wish as a {@link PumpCommand} to the
+ * {@link PumpPort} of its actor system, and continues when the pump delivers the answer as an
+ * event. `at` is milliseconds on the run's logical clock (K7); every delivery carries it, and
+ * nothing in a chart reads another clock.
  */
 
 /**

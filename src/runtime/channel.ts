@@ -51,7 +51,7 @@ interface Reader {
   readonly queue: DeliveredEvent[]
   /** Number of the first event that it is given: earlier ones are in what it got first. */
   readonly since: number
-  /** Waits that it has got and that are not answered, as far as it was told. */
+  /** Waits that it has got and that are not answered, as far as it knows. */
   readonly waits: OpenTokens
   dropped: number
   wake: (() => void) | undefined

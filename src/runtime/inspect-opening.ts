@@ -46,7 +46,7 @@ export async function inspectHeld(
   // Reading a ledger does not need these rooms, and loads this file.
   const { KERNEL_VERSION, programVersions: versions } = await import('../intent/index.js')
   const { Registry } = await import('./registry.js')
-  const { pipelineFor: kernelFor } = await import('./intent-pipeline.js')
+  const { pipelineFor } = await import('./intent-pipeline.js')
   const { Packages } = await import('./packages.js')
   const { IntegrityLock } = await import('./integrity-lock.js')
   const { checkOpening } = await import('./opening-checks.js')
@@ -55,7 +55,7 @@ export async function inspectHeld(
   const { store } = held
   const ledger = await openLedger({ store, identity, signer: noSigner, readOnly: true, ...keyed })
   const code = await Registry.open(options.code ?? {})
-  const { packageCache, sandbox } = kernelFor(code, { identity, realPath })
+  const { packageCache, sandbox } = pipelineFor(code, { identity, realPath })
   const packages = new Packages(ledger, packageCache, sandbox)
   const lock = new IntegrityLock({
     ledger,

@@ -146,7 +146,7 @@ export class Intents {
     return replyOf(runId, action, await entry.result)
   }
 
-  /** After a step of a run that changed something: as after a lone system intent. */
+  /** After a step of a run that changed something: as after a single-step system intent. */
   stepped(position: Position): void {
     const follow = async () => {
       await this.#parts.ledger.durable(position)

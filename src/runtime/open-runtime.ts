@@ -25,7 +25,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     if (options.mode !== 'replay') await noteSessions({ opened, registry })
     if (options.serve !== false) runtime.listen()
     if (options.resume === true) await runtime.resumeAll()
-    if (options.mode !== 'replay') runtime.runsOf.resting.look()
+    if (options.mode !== 'replay') runtime.runsOf.withoutCode.look()
     runtime.quarantine.opened()
     // Its methods cannot be replaced (K10).
     Object.freeze(runtime)

@@ -180,9 +180,9 @@ async function codeOf(
   { identity, location }: { readonly identity: IdentityId; readonly location: string | undefined }
 ): Promise<{ readonly registry: Registry; close(): Promise<void> }> {
   const { Registry } = await import('./registry.js')
-  const { pipelineFor: kernelFor } = await import('./intent-pipeline.js')
+  const { pipelineFor } = await import('./intent-pipeline.js')
   const registry = await Registry.open(registrations)
-  const { sandbox } = kernelFor(registry, { identity, realPath: location })
+  const { sandbox } = pipelineFor(registry, { identity, realPath: location })
   return { registry, close: () => sandbox.close() }
 }
 

@@ -19,12 +19,12 @@ import { RunsWithoutCode } from './runs-without-code.js'
 export class RunDriver {
   readonly store: RunStore
   /** Those that cannot be resumed here. */
-  readonly resting: RunsWithoutCode
+  readonly withoutCode: RunsWithoutCode
   readonly orphanedEffects: OrphanedEffects
 
   constructor(store: RunStore) {
     this.store = store
-    this.resting = new RunsWithoutCode(store.parts)
+    this.withoutCode = new RunsWithoutCode(store.parts)
     this.orphanedEffects = new OrphanedEffects(store.parts)
   }
 
@@ -55,7 +55,7 @@ export class RunDriver {
       if (isEnded(record) || quarantine.holds(runId)) continue
       const entry = await this.attach(runId, { isShown: false })
       if (status !== 'running') continue
-      if (await this.resting.unlessCodeMissing(runId, this.resume(entry))) resumed.push(runId)
+      if (await this.withoutCode.unlessCodeMissing(runId, this.resume(entry))) resumed.push(runId)
     }
     return resumed
   }
@@ -71,7 +71,7 @@ export class RunDriver {
   }
 
   async #rebuild(entry: RunEntry): Promise<void> {
-    const { store, resting } = this
+    const { store, withoutCode: resting } = this
     const { runId } = entry
     this.#setDue(entry, null)
     await this.orphanedEffects.announced()

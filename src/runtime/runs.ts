@@ -43,8 +43,8 @@ export class Runs {
   }
 
   /** Those that cannot be resumed here. */
-  get resting(): RunsWithoutCode {
-    return this.#driver.resting
+  get withoutCode(): RunsWithoutCode {
+    return this.#driver.withoutCode
   }
 
   get liveCount(): number {
@@ -162,7 +162,7 @@ export class Runs {
     const { runId } = entry
     const status = { waits: this.waits(runId), isLive: this.isLive(runId) }
     const shown = presentEvents(runId, this.#store.parts.ledger.run(runId), status)
-    return entry.read([...shown, ...this.resting.present(runId)], this.#store.position(runId))
+    return entry.read([...shown, ...this.withoutCode.present(runId)], this.#store.position(runId))
   }
 
   /** Reads the events of a run from now on, and nothing of how it stands. */
@@ -176,7 +176,7 @@ export class Runs {
   /** Parks what is running; resolves when everything is durable. */
   async close(): Promise<void> {
     this.#store.isClosing = true
-    await this.resting.close()
+    await this.withoutCode.close()
     await this.#driver.park()
     for (const entry of this.#store.entries()) {
       const { runId } = entry

@@ -153,7 +153,7 @@ export class WiredRuntime implements Runtime {
     return serve({
       ledger: this.ledger,
       location: this.#opened.realPath ?? MEMORY_LOCATION,
-      warnings: async () => [...this.#warnings, ...(await this.runsOf.resting.warnings())],
+      warnings: async () => [...this.#warnings, ...(await this.runsOf.withoutCode.warnings())],
       running: { runs: this.runsOf, registry: this.registry },
       asking: {
         intent: (request, principal) => this.intents.submit(request, principal),
@@ -342,7 +342,7 @@ export class WiredRuntime implements Runtime {
 
   status(): RuntimeStatus {
     const quarantined = this.quarantine.marks()
-    const warnings = [...this.#warnings, ...this.runsOf.resting.warningsNow()]
+    const warnings = [...this.#warnings, ...this.runsOf.withoutCode.warningsNow()]
     return { ...this.ledger.state(), warnings, quarantined }
   }
 

@@ -27,7 +27,7 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
 describe('a killed runtime', () => {
-  it('L1, L6, L7: loses nothing that was told and does nothing twice, kill after kill', {
+  it('L1, L6, L7: loses nothing acknowledged and does nothing twice, kill after kill', {
     timeout: KILLS * 10_000
   }, async () => {
     const random = new Xorshift128('crash-runtime')
@@ -67,7 +67,7 @@ describe('a killed runtime', () => {
     expect(runs).toBeGreaterThanOrEqual(told.size)
     for (const [id, hash] of told) {
       const stored = await runtime.receipt(hash as Parameters<typeof runtime.receipt>[0] & string)
-      expect(stored?.receipt.inputPayload.run?.runId, `${id} was told and is gone`).toBe(id)
+      expect(stored?.receipt.inputPayload.run?.runId, `${id} was acknowledged and is gone`).toBe(id)
     }
     expect(runtime.ledger.read('total')).toBe(String(runs * COUNTS_PER_RUN))
     const deeds = existsSync(world) ? readFileSync(world, 'utf8').trim().split('\n') : []

@@ -345,7 +345,7 @@ describe('a single-step run that ends at once', () => {
     await tally.close()
   })
 
-  it('D2, L6: is there as a whole or not at all after a crash; what was told is there', async () => {
+  it('D2, L6: is there as a whole or not at all after a crash; what was acknowledged is there', async () => {
     const ids = ['i0', 'i1', 'i2', 'i3']
     const live = async (machine: Machine, dieAt?: number) => {
       const { life, store } = machine.begin(dieAt)

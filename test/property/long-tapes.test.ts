@@ -6,7 +6,7 @@ import { essence } from '../support/crash-everywhere.js'
 import { Machine, settleDown, type World } from '../support/lives.js'
 import { runScenario, type Scenario } from '../support/run-to-end.js'
 
-/** Far more than recorded results keep; each round is one answer and one sleep. */
+/** Far more than is kept in memory; each round is one answer and one sleep. */
 const ROUNDS = limits.TAPE_ANSWERS_MAX
 /** Too long to be kept with folded recorded results. */
 const pad = 'x'.repeat(limits.TAPE_BODY_LENGTH_MAX)
@@ -106,7 +106,7 @@ const documents = {
       input: input({ sleepMs: 10 })
     }))
   },
-  'a second attempt that keeps what the first was told': composite({
+  'a second attempt that keeps the answers of the first': composite({
     ...chain,
     nodes: {
       ...chain.nodes,

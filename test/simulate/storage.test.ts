@@ -59,7 +59,7 @@ describe('storage simulation', () => {
 
   it.each<[string, ToyMistakes, SimulationOptions]>([
     ['receipt and head in separate writes', { separateWrites: true }, {}],
-    ['going on after a failed write', { goesOn: true }, {}],
+    ['continuing after a failed write', { goesOn: true }, {}],
     ['acknowledging before the write', { acknowledgesEarly: true }, {}],
     ['believing the head at open', { believes: true }, {}],
     ['appending a known unit again', { forgetsUnits: true }, {}],

@@ -8,7 +8,7 @@ export interface Death {
   readonly isAfter: boolean
 }
 
-/** A process that lives until its chain is called for the n-th time; it is told what it prints. */
+/** A process that lives until its chain is called for the n-th time; it gets what it prints. */
 export async function liveUntilCall(life: {
   /** Path of a module that takes its options as JSON. */
   readonly worker: string

@@ -246,11 +246,12 @@ async function checkTold(runtime: WiredRuntime, told: Told): Promise<void> {
   for (const event of told.events) {
     if (event.type === 'block.settled' && event.receiptHash !== undefined) {
       const stored = await runtime.receipt(event.receiptHash)
-      if (stored === undefined) throw new Error(`receipt of ${event.path} was told and is gone`)
+      if (stored === undefined)
+        throw new Error(`receipt of ${event.path} was acknowledged and is gone`)
     }
     const mark = markOf(event)
     if (mark !== undefined && !entries.some((text) => mark.every((part) => text.includes(part)))) {
-      throw new Error(`${event.type} was told and is gone: ${mark.join(' ')}`)
+      throw new Error(`${event.type} was acknowledged and is gone: ${mark.join(' ')}`)
     }
   }
   for (const token of told.accepted) {

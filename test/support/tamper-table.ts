@@ -17,7 +17,7 @@ export interface Tampering {
   readonly verify?: string
   /** Where it fails with code once it was opened, and the mode; undefined if opening mends it. */
   readonly opened?: { readonly field: string; readonly mode: 'safe' | 'ready' }
-  /** What nobody can catch alone in what stands there, as the specification says. */
+  /** What no verification can catch alone in what stands there, as the specification says. */
   readonly exception?: typeof openJournal
   alter(store: Store, identity: IdentityId): Promise<void>
 }

@@ -1,7 +1,7 @@
 import { canonicalize, type Json, type JsonObject } from '../../src/core/index.js'
 import type { Outcome } from './run-to-end.js'
 
-/** Receipts of nodes, in order, whole; the last tells of the journal, which keeps who was first. */
+/** Receipts of nodes, in order, whole; the last names the journal, which keeps who was first. */
 export function nodeReceiptsOf({ receipts }: Pick<Outcome, 'receipts'>): readonly string[] {
   const nodes = receipts.filter(({ intent }) => intent !== 'run.completed')
   return nodes.map(({ receiptHash, signature }) => `${receiptHash} ${signature}`)

@@ -3,7 +3,7 @@ pragma solidity ^0.8.24;
 
 import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
-/// A token for examples and tests: whoever deploys it gets the first supply.
+/// A token for examples and tests: its deployer gets the first supply.
 contract ExampleToken is ERC20 {
     uint8 private immutable places;
 

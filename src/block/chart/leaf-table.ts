@@ -116,7 +116,7 @@ export function leafLogic(library: LeafLibrary): LeafLogic {
     config: blockChart,
     getInitialSnapshot: (_scope, identity) => initialLeaf(identity),
     transition: (snapshot, event, scope) => {
-      const sink = new ScopeSink(scope, snapshot.context.identity.path)
+      const sink = new OverlaySink(scope, snapshot.context.identity.path)
       return stepLeaf(table, snapshot, event, sink)
     },
     getPersistedSnapshot: (snapshot) => snapshot,
@@ -126,11 +126,11 @@ export function leafLogic(library: LeafLibrary): LeafLogic {
       return leafSnapshot(present(table.get(keyOfValue(value)), 'state').value, context)
     },
     start: (snapshot, scope) =>
-      askAgain(snapshot, new ScopeSink(scope, snapshot.context.identity.path))
+      askAgain(snapshot, new OverlaySink(scope, snapshot.context.identity.path))
   }
 }
 
-class ScopeSink implements Sink {
+class OverlaySink implements Sink {
   readonly #scope: Scope
   readonly #path: string
 

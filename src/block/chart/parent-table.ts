@@ -106,7 +106,7 @@ export function parentLogic<Context extends ParentRun, Params extends object>(
     transition: (snapshot, event, scope) => {
       if (isSystemEvent(event)) return handleSystemEvent(snapshot, event, scope)
       const { value, context, children } = snapshot
-      const sink = new ScopeSink(parts, children, context.identity, scope)
+      const sink = new OverlaySink(parts, children, context.identity, scope)
       const from = { state: stateOf(value), context }
       const step = stepTable(table, from, event, sink)
       return step === from ? snapshot : snapshotOf(step.state.value, step.context, children)
@@ -132,7 +132,7 @@ export function parentLogic<Context extends ParentRun, Params extends object>(
     },
     start: ({ value, context, children }, scope) => {
       for (const child of Object.values(children)) child.start()
-      const sink = new ScopeSink(parts, children, context.identity, scope)
+      const sink = new OverlaySink(parts, children, context.identity, scope)
       askParentAgain(keyOfValue(value), context, sink)
     }
   }
@@ -188,7 +188,7 @@ function handleSystemEvent<Context extends ParentRun>(
 
 type Scope<Context extends ParentRun> = ActorScope<ParentSnapshot<Context>, CompositeEvent>
 
-class ScopeSink<Context extends ParentRun> implements ParentSink {
+class OverlaySink<Context extends ParentRun> implements ParentSink {
   readonly #parts: Parts
   readonly #children: Children
   readonly #identity: BlockIdentity

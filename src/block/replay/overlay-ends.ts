@@ -49,7 +49,7 @@ function orderFinding({ outcome }: OverlayEnded, { closing, outside }: OpenedOve
       if (isDirect && decided === undefined) return undefined
       return decided?.outcome === before && tasks?.isOver === true
         ? undefined
-        : unexpected('journal.scope', `${before}, and its errands to be over`, outcome)
+        : unexpected('journal.scope', `${before}, and its tasks to be over`, outcome)
     }
   }
 }

@@ -64,7 +64,7 @@ export function releaseEvidence(
     unitId: unitIdOf(state.runId, path, step),
     action: 'step.deferred',
     payloadText: canonicalize({ parent, path }),
-    landed: state.landedAt(path),
+    landed: state.appliedAt(path),
     code: response.reason ?? 'failed',
     details: response.details ?? {},
     at

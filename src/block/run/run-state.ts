@@ -204,7 +204,7 @@ export class RunState<
   }
 
   /** Write-class results of the attempt that failed last at a path. */
-  landedAt(path: string): readonly SealedReference[] {
+  appliedAt(path: string): readonly SealedReference[] {
     const writes = this.pasts?.get(path)?.written() ?? []
     return writes.filter(({ ok }) => ok).map(referenceTo)
   }

@@ -1,7 +1,7 @@
 /**
  * A process that rotates the key of a ledger and makes other identities again and again until it is
  * killed. Prints `ready <public key>` with the key that it has found in force, `done <public key>`
- * for each rotation and `made <identity>` for each identity whose end it was told.
+ * for each rotation and `made <identity>` for each identity whose making was acknowledged.
  */
 import { writeSync } from 'node:fs'
 

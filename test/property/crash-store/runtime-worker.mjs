@@ -2,7 +2,7 @@
  * A process that runs one document after the other until it is killed. Plain JavaScript over the
  * built package, because it starts often. Its world is a file: what was done outside, a line each.
  * Prints
- * `done <run> <receipt>` for each run whose end it was told, or the error that ended it.
+ * `done <run> <receipt>` for each run whose end was acknowledged, or the error that ended it.
  */
 import { appendFileSync, existsSync, readFileSync, writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -15,7 +15,7 @@ export function workerBlocks(defineBlock, worldPath) {
     existsSync(worldPath) && readFileSync(worldPath, 'utf8').includes(`${key}\n`)
   const act = async ({ key, request }) => {
     appendFileSync(worldPath, `${JSON.stringify(request)} ${key}\n`)
-    // Sometimes at once, sometimes while others go on.
+    // Sometimes at once, sometimes while others continue.
     if (key < '8') await delay(1)
     return { done: true }
   }

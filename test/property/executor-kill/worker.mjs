@@ -1,7 +1,7 @@
 /**
- * A process that sends transactions until it is killed: runs are taken up, then new ones started,
+ * A process that sends transactions until it is killed: runs are resumed, then new ones started,
  * some abreast. Plain JavaScript over the built package, because it starts often.
- * Prints `done <run> <hash>` for each run whose end it was told, or the error that ended it.
+ * Prints `done <run> <hash>` for each run whose end was acknowledged, or the error that ended it.
  */
 import { writeSync } from 'node:fs'
 

@@ -1,7 +1,8 @@
 /**
- * A process that runs workflows until it is killed: those that were interrupted are taken up, then
+ * A process that runs workflows until it is killed: those that were interrupted are resumed, then
  * new ones started, some abreast. Plain JavaScript over the built package, because it starts often.
- * Prints `done <run> <outputs>` for each run whose end it was told, or the error that ended it.
+ * Prints `done <run> <outputs>` for each run whose end was acknowledged, or the error that ended
+ * it.
  */
 import { writeSync } from 'node:fs'
 

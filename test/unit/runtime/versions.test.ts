@@ -238,7 +238,7 @@ describe('a deploy while a run is parked', () => {
     await parked(document, old)
     const tally = await open(onlyNew, true)
     expect(tally.status().mode).toBe('ready')
-    await tally.runsOf.resting.warnings()
+    await tally.runsOf.withoutCode.warnings()
     expect(tally.status().warnings).toEqual([
       expect.stringMatching(/^run june rests: .*count@1\.0\.0, pay@1\.0\.0/)
     ])
@@ -255,7 +255,7 @@ describe('a deploy while a run is parked', () => {
     expect(await tally.verify()).toMatchObject({ ok: true, complete: false })
     await disk.close()
     const whole = await open(both)
-    await whole.runsOf.resting.warnings()
+    await whole.runsOf.withoutCode.warnings()
     expect(whole.status().warnings).toEqual([])
     expect(await answered(whole)).toMatchObject({ counted: 2 })
     expect(await whole.replay()).toMatchObject({ ok: true, complete: true })
@@ -264,7 +264,7 @@ describe('a deploy while a run is parked', () => {
   it('B10: the events of a run without its code say why it is parked', async () => {
     await parked(document, old)
     const tally = await open(onlyNew)
-    await tally.runsOf.resting.warnings()
+    await tally.runsOf.withoutCode.warnings()
     const seen: string[] = []
     for await (const event of await tally.attach('june')) {
       seen.push(event.type)

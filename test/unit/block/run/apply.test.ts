@@ -71,7 +71,7 @@ describe('the entries of a run', () => {
     expect(scope.outside.undoable()).toHaveLength(1)
   })
 
-  it('B2: let a leaf wait, and go on with its answer', () => {
+  it('B2: let a leaf wait, and continue with its answer', () => {
     const run = new RunOfTest()
     const { waits } = run.open()
     run.apply(wait(1, 'one'))
@@ -174,7 +174,7 @@ describe('the entries of a run', () => {
     expect(other.state.settled?.reason).toBe('cancelled')
   })
 
-  it('B3: say that a run is parked, taken up and finished', () => {
+  it('B3: say that a run is parked, resumed and finished', () => {
     const run = new RunOfTest()
     run.apply({ k: 'run.waiting', at: 2, status: 'waiting', waits: [], due: null })
     expect(run.state.isParked).toBe(true)
@@ -205,7 +205,7 @@ describe('the end of an overlay', () => {
     expect(toldOf(run)).toEqual(['ended root', `${event} root`])
   })
 
-  it('C4: undoes what was done outside before the composite goes on', () => {
+  it('C4: undoes what was done outside before the composite continues', () => {
     const run = withWrite()
     run.apply(scopeEnd('aborting'))
     expect(toldOf(run)).toEqual([])

@@ -29,7 +29,7 @@ const given: Given = {
 function decided(run: RunOfTest, fact: RunFact) {
   const before = JSON.stringify(run.plain())
   const drafts = decide(run.state, fact, given)
-  // To decide changes nothing, so the same fact comes to the same entries.
+  // To decide changes nothing, so the same fact gives the same entries.
   expect(JSON.stringify(run.plain())).toBe(before)
   expect(decide(run.state, fact, given)).toEqual(drafts)
   return drafts
@@ -61,7 +61,7 @@ function message(run: RunOfTest, token: string, action: string, value: Json = nu
   return { kind: 'message', message: said }
 }
 
-describe('what a fact comes to', () => {
+describe('the entries of a fact', () => {
   it('D2: the result of a call is sealed, also of an attempt that is over', () => {
     const run = new RunOfTest()
     const attempt = run.open()
