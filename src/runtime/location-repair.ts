@@ -41,9 +41,11 @@ export interface RepairLocationOptions extends NamedIdentity {
 }
 
 /**
- * Gets a ledger out of safe mode (K2): each cause that opening would find ends, or nothing is
- * changed. What loses something needs a consent. A cut makes a new data directory of the longest
- * verified prefix, and the marker switches to it (L9); the old one stays.
+ * Gets a ledger out of safe mode (K2). What loses something needs a consent: where one is missing
+ * for a cause that can be seen beforehand, nothing is changed. Wrong indexes are removed without
+ * one, for the next opening to make them again. A cause that another one hid is found only then:
+ * the repair is refused, and what was done before stays done. A cut makes a new data directory of
+ * the longest verified prefix, and the marker switches to it (L9); the old one stays.
  * Throws `ledger.not_recoverable`, `ledger.not_found`, `ledger.locked`.
  */
 export async function repairLocation(

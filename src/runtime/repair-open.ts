@@ -1,7 +1,9 @@
+import type { VerificationReport } from '../audit/index.js'
 import { isTallyError, type JsonObject } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { IntegrityLock } from './integrity-lock.js'
 import { type RemediedCause, remedied } from './opening-remedies.js'
+import { forgedJournal } from './own-journal.js'
 import { removeMalformed } from './package-bytes.js'
 import type { Packages } from './packages.js'
 import type { RuntimeAudit } from './verifying.js'
@@ -28,21 +30,22 @@ interface Parts {
 /**
  * Ends the safe mode of an open ledger after a clean full verification, of the stored packages and
  * the integrity lock too (K2, K10). What loses something is done only when the payload consents to
- * it: `acceptLock`, `acknowledgeNotes`, `removePackages`. Nothing is done otherwise, and the
- * answer says what would be. A chain is never cut while the ledger is open.
+ * it: `acceptLock`, `acknowledgeNotes`, `removePackages`. Where a consent is missing, nothing is
+ * done, and the answer says what would be. Packages are removed before the verification, and stay
+ * removed where it fails. A chain is never cut, and no index is removed, while the ledger is open.
+ * As from the shell, code that gives something else than was signed keeps no ledger in safe mode.
  */
 export async function repairOpen(parts: Parts, payload: JsonObject): Promise<OpenRepair> {
-  const { ledger, packages, audit, lock, realPath } = parts
+  const { ledger, packages, lock, realPath } = parts
   const causes = await lasting(parts)
   const needed = causes.find(
     ({ consent, isRecoverable }) => !isRecoverable || consent === null || payload[consent] !== true
   )
-  // What is executed again needs code that is right, or none.
   if (needed === undefined && payload['removePackages'] === true && realPath !== undefined) {
     await removeMalformed(realPath)
     await packages.arrange()
   }
-  const report = await audit.verify({}, { lock: false })
+  const report = await verified(parts)
   const { line } = report
   if (!report.ok || needed !== undefined) {
     const { mode, cause } = ledger.state()
@@ -52,6 +55,15 @@ export async function repairOpen(parts: Parts, payload: JsonObject): Promise<Ope
   if (ledger.state().mode === 'safe') ledger.leaveSafeMode(report)
   if (causes.length > 0) await lock.keep()
   return { ok: true, mode: ledger.state().mode, line, cause: null }
+}
+
+/** All is executed again; a difference that lies in code leaves the records to be judged (L14). */
+async function verified({ ledger, audit }: Parts): Promise<VerificationReport> {
+  const report = await audit.verify({}, { lock: false })
+  const { difference } = report
+  if (difference === undefined) return report
+  if ((await forgedJournal(ledger, difference.run)) !== undefined) return report
+  return audit.verify({ reexecute: false }, { lock: false })
 }
 
 /** Causes that a clean verification does not end, as they are now. */

@@ -1,6 +1,7 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { defineBlock } from '../../../src/block/index.js'
 import { alterRecords } from '../../../src/cli/demo/alter.js'
 import { ManualClock, systemRandom } from '../../../src/core/index.js'
 import { programVersions } from '../../../src/intent/index.js'
@@ -183,6 +184,49 @@ describe('an open ledger in safe mode', () => {
     expect(await recover(tally, { removePackages: true })).toMatchObject({ ok: true })
     await disk.close()
     expect(await (await open()).intent({ action: 'count.up' })).toMatchObject({ count: 3 })
+  })
+})
+
+describe('a ledger with a wrong lock and code that gives something else', () => {
+  const impureOptions = () => {
+    const run = () => ({ at: `${process.hrtime.bigint()}` })
+    const intents = ['clock.read']
+    const clock = defineBlock({
+      name: 'clock',
+      version: '1.0.0',
+      sideEffects: 'none',
+      intents,
+      run
+    })
+    return { packages: [installed], blocks: [clock] }
+  }
+
+  async function prepare(): Promise<void> {
+    expectVerifyFailure('journal.response')
+    const tally = await disk.open(impureOptions())
+    await tally.intent({ id: 'three', action: 'clock.read' })
+    await disk.close()
+    await changeFile('integrity', () => 'lock')
+  }
+
+  it('K2: leaves safe mode in the process, and the next opening marks the run', async () => {
+    await prepare()
+    const tally = await disk.open(impureOptions())
+    const payload = { acceptLock: true }
+    expect(await tally.intent({ action: 'system.recover', payload })).toMatchObject({
+      ok: true,
+      mode: 'ready'
+    })
+    await disk.close()
+    const { mode, quarantined } = (await disk.open(impureOptions())).status()
+    expect([mode, quarantined]).toMatchObject(['ready', [{ run: 'three' }]])
+  })
+
+  it('K2: leaves safe mode from outside, and the next opening marks the run', async () => {
+    await prepare()
+    await repairLocation(disk.path, { ...nothing, acceptLock: true })
+    const { mode, quarantined } = (await disk.open(impureOptions())).status()
+    expect([mode, quarantined]).toMatchObject(['ready', [{ run: 'three' }]])
   })
 })
 
