@@ -1,5 +1,5 @@
 import { isTallyError } from '../core/index.js'
-import type { OpeningReport } from '../runtime/index.js'
+import type { OpeningCause, OpeningReport } from '../runtime/index.js'
 import type { Frame } from './frame/frame.js'
 import { errorDocument } from './frame/output.js'
 import { givenPassphrase } from './frame/passphrase.js'
@@ -65,15 +65,15 @@ const restoringFix = 'Once the import has ended, stop the process that holds it,
 const replicaFix = 'It can be read and verified; "tally import --take-over" lets it run here.'
 const replayFix = 'Run "tally verify --replay" with the configuration that has the code.'
 
-/** A service tells the cause that it knows. */
+/** A service gives all causes that it found when it opened the ledger. */
 async function asHeld(status: {
   readonly mode: string
-  readonly cause: { readonly code: string; readonly message: string } | null
+  readonly causes: readonly OpeningCause[]
   readonly warnings: readonly string[]
 }): Promise<OpeningReport> {
   const { remedied } = await import('../runtime/index.js')
-  const { cause, warnings } = status
-  return { causes: cause === null ? [] : [remedied(cause)], warnings, notChecked: [] }
+  const { causes, warnings } = status
+  return { causes: causes.map(remedied), warnings, notChecked: [] }
 }
 
 async function inspected(frame: Frame, config: string | undefined): Promise<OpeningReport> {

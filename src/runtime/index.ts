@@ -10,7 +10,12 @@ export type { IntentRequest } from './intents.js'
 export { type LocationRepair, repairLocation } from './location-repair.js'
 export { commandIn, type GivenCommand } from './messages.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
-export { consentFlags, type RemediedCause, remedied } from './opening-remedies.js'
+export {
+  consentFlags,
+  type OpeningCause,
+  type RemediedCause,
+  remedied
+} from './opening-remedies.js'
 export { inspectPackages, type StoredPackages } from './package-bytes.js'
 export { parseDocument } from './parse-document.js'
 export type { OnQuarantine } from './quarantine.js'

@@ -46,6 +46,7 @@ import { type IntentRequest, Intents } from './intents.js'
 import { ownerNamed } from './messages.js'
 import { MEMORY_LOCATION, type OpenedLedger } from './open.js'
 import { checkOpening } from './opening-checks.js'
+import type { OpeningCause } from './opening-remedies.js'
 import { Packages } from './packages.js'
 import { hostOf } from './pump-host.js'
 import { Quarantine } from './quarantine.js'
@@ -81,6 +82,7 @@ export class WiredRuntime implements Runtime {
   readonly #importing: Importing
   readonly quarantine: Quarantine
   #warnings: readonly string[] = []
+  #causes: readonly OpeningCause[] = []
   #closed: Promise<void> | undefined
 
   constructor(opened: OpenedLedger, registry: Registry, options: WiredOptions) {
@@ -154,6 +156,7 @@ export class WiredRuntime implements Runtime {
       ledger: this.ledger,
       location: this.#opened.realPath ?? MEMORY_LOCATION,
       warnings: async () => [...this.#warnings, ...(await this.runsOf.withoutCode.warnings())],
+      causes: () => this.#causes,
       running: { runs: this.runsOf, registry: this.registry },
       asking: {
         intent: (request, principal) => this.intents.submit(request, principal),
@@ -172,11 +175,12 @@ export class WiredRuntime implements Runtime {
   /** Checks what is there, and notes with which program it continues (K2, K10). */
   async checkIntegrity(): Promise<void> {
     const { ledger, packages, registry: code } = this
-    const { warnings, difference } = await checkOpening({
+    const { warnings, causes, difference } = await checkOpening({
       ...{ ledger, packages, code },
       ...{ lock: this.#lock, versions: this.#versions }
     })
     this.#warnings = warnings
+    this.#causes = causes
     await this.quarantine.refresh()
     if (this.#mode === 'replay') return
     await this.#acts.begin((action) => this.intent({ action }))

@@ -21,6 +21,8 @@ export interface ServiceStatus {
   readonly identity: IdentityId
   readonly mode: LedgerMode
   readonly cause: { readonly code: string; readonly message: string } | null
+  /** All causes of safe mode that opening found; `cause` is the first. */
+  readonly causes: readonly { readonly code: string; readonly message: string }[]
   readonly receipts: number
   readonly epoch: number
   readonly location: string

@@ -40,6 +40,7 @@ import {
 } from './following.js'
 import { type Asking, intentRequestsOf } from './intent-service.js'
 import { messageOf } from './messages.js'
+import type { OpeningCause } from './opening-remedies.js'
 import { Params } from './params.js'
 import type { RecheckOptions, TransactionCheck } from './reconfirm.js'
 import type { Registry } from './registry.js'
@@ -64,6 +65,8 @@ export interface ServiceParts {
   readonly asking?: Asking
   /** What could not be checked when the ledger was opened, and which runs rest. */
   warnings?(): readonly string[] | Promise<readonly string[]>
+  /** Causes of safe mode that opening found. */
+  causes?(): readonly OpeningCause[]
   verify(options: {
     readonly notes: readonly GivenNote[]
     readonly replay: boolean
@@ -314,6 +317,7 @@ async function statusOf(parts: ServiceParts): Promise<ServiceStatus> {
     identity,
     mode,
     cause,
+    causes: causesOf(cause, parts.causes?.() ?? []),
     receipts,
     epoch,
     location,
@@ -324,6 +328,15 @@ async function statusOf(parts: ServiceParts): Promise<ServiceStatus> {
   const marks = await marksOf(ledger).catch(() => [])
   const quarantined = marks.filter(({ isReleased }) => !isReleased)
   return { ...shown, warnings: (await warnings?.()) ?? [], quarantined }
+}
+
+/** What opening found goes with its first cause: one that came later stands alone. */
+function causesOf(
+  cause: OpeningCause | null,
+  found: readonly OpeningCause[]
+): readonly OpeningCause[] {
+  if (cause === null) return []
+  return found[0]?.message === cause.message ? found : [cause]
 }
 
 /**

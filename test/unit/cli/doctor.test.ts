@@ -1,0 +1,68 @@
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterEach, expect, it } from 'vitest'
+import { doctor } from '../../../src/cli/doctor.js'
+import { createFrame } from '../../../src/cli/frame/frame.js'
+import type { Check } from '../../../src/cli/health.js'
+import { createRuntime, type WiredRuntime } from '../../../src/runtime/index.js'
+import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { counterPackage, PackageFolder } from '../../support/packages.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
+
+let service: WiredRuntime | undefined
+afterEach(async () => {
+  await service?.close()
+  service = undefined
+})
+
+/** Lines of one name that `tally doctor --json` gives of a ledger. */
+async function checksNamed(name: string, directory: string): Promise<readonly Check[]> {
+  let printed = ''
+  const stdout = {
+    write: (text: string) => {
+      printed += text
+      return true
+    }
+  }
+  const host = { stdout, stderr: { write: () => true }, environment: {}, cwd: directory }
+  await doctor(createFrame({ dir: directory, json: true }, host), {})
+  const documents = printed
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as { readonly $type: string; readonly checks?: Check[] })
+  const { checks = [] } = documents.find(({ $type }) => $type === 'doctor') ?? {}
+  return checks.filter((check) => check.name === name)
+}
+
+it('K10: names all causes of safe mode, also of a ledger that a service holds', async () => {
+  expectVerifyFailure('journal')
+  expectVerifyFailure('lock')
+  const folder = await PackageFolder.create()
+  const disk = await LedgerOnDisk.create()
+  try {
+    const tally = await disk.open({ packages: [await folder.write(counterPackage)] })
+    const capabilities = ['storage.read', 'storage.write']
+    await tally.intent({ action: 'system.grant', payload: { package: 'counter', capabilities } })
+    await tally.intent({ action: 'count.up' })
+    await disk.close()
+    for (const part of ['integrity', 'packages']) {
+      const [name = ''] = await readdir(join(disk.path, part))
+      await writeFile(join(disk.path, part, name), part)
+    }
+    const problems = [
+      expect.objectContaining({ fix: expect.stringContaining('--accept-lock') }),
+      expect.objectContaining({ fix: expect.stringContaining('--remove-packages') })
+    ]
+    const causesIn = () => checksNamed('ledger', disk.path)
+    expect(await causesIn()).toEqual(problems)
+    service = await createRuntime({ location: disk.path, serve: true })
+    const held = await causesIn()
+    expect(held).toEqual(problems)
+    expect(JSON.stringify(held)).toContain('held by process')
+    await service.close()
+    service = undefined
+  } finally {
+    await folder.remove()
+    await disk.remove()
+  }
+})
