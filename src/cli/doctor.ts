@@ -1,4 +1,4 @@
-import { access, constants, readFile, stat, statfs } from 'node:fs/promises'
+import { access, constants, readdir, readFile, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { IdentityId } from '../core/index.js'
 import {
@@ -101,9 +101,9 @@ async function checkLedger(frame: Frame, config: string | undefined): Promise<re
     )
     const packages = await checkPackages(realPath)
     const checks = [await checkHolder(realPath), ...(await checkHealth(frame, config)), packages]
-    const left = await checkUnfinished(realPath)
+    const left = [await checkUnfinished(realPath), await checkUnusedKeys(realPath)]
     if (!isAlone) checks.push(identitiesOf(marker))
-    return [...checks, ...(left === undefined ? [] : [left]), ...(await Promise.all(keys))]
+    return [...checks, ...left.filter((one) => one !== undefined), ...(await Promise.all(keys))]
   } catch (error) {
     return [problemOf('ledger', error)]
   }
@@ -177,6 +177,23 @@ async function checkKey(realPath: string, identity: IdentityId, name: string): P
     return problemOf(name, error)
   }
 }
+
+/** Private keys that no receipt names: a rotation makes one, or was killed while it did. */
+async function checkUnusedKeys(realPath: string): Promise<Check | undefined> {
+  const directory = join(realPath, 'keys')
+  const names = await readdir(directory).catch(() => [])
+  const unused = names.filter((name) => unusedKeyName.test(name)).sort()
+  if (unused.length === 0) return undefined
+  const found = `${unused.join(', ')} in ${directory}: being made, or left by a killed rotation`
+  return { name: 'unused keys', state: 'warning', found, fix: unusedKeysFix }
+}
+
+/** Files of keys that are not in force yet, and files whose writing was interrupted. */
+const unusedKeyName = /^\.|\.(next|begun)\.json$/
+
+const unusedKeysFix =
+  'If no process holds the ledger, open it with its key: that removes what no receipt names. ' +
+  'Beside data that "tally recover --cut" has kept the files stay; remove them with that data.'
 
 async function checkDisk(frame: Frame): Promise<Check> {
   const name = 'disk'

@@ -66,3 +66,25 @@ it('K10: names all causes of safe mode, also of a ledger that a service holds', 
     await disk.remove()
   }
 })
+
+it('K2: names the key files that a killed rotation has left, until they are cleared up', async () => {
+  const disk = await LedgerOnDisk.create()
+  try {
+    const { identity } = await disk.open()
+    await disk.close()
+    const keys = join(disk.path, 'keys')
+    const names = [
+      `${identity}.${'a'.repeat(64)}.next.json`,
+      `.${identity}.json.00000000-0000-4000-8000-000000000000`
+    ]
+    for (const name of names) await writeFile(join(keys, name), '{}', { mode: 0o600 })
+    const [check] = await checksNamed('unused keys', disk.path)
+    expect(check).toMatchObject({ state: 'warning', found: expect.stringContaining(keys) })
+    for (const name of names) expect(check).toMatchObject({ found: expect.stringContaining(name) })
+    await disk.open()
+    await disk.close()
+    expect(await checksNamed('unused keys', disk.path)).toEqual([])
+  } finally {
+    await disk.remove()
+  }
+})
