@@ -36,7 +36,21 @@ function sceneBlocks(world: World): readonly Block[] {
     const { value } = await ctx.wait({ reason: 'external', request: { isOdd } })
     return value
   }
+  const sendsParity = async (ctx: BlockContext) => {
+    const isOdd = (ctx.state.get<number>('n') ?? 0) % 2 === 1
+    await ctx.effect('look', { request: { isOdd }, sideEffects: 'none', perform: () => null })
+    if (!isOdd)
+      await ctx.effect('post', { request: 'even', perform: (call) => world.actOnce(call) })
+    const { value } = await ctx.wait({ reason: 'external', request: { isOdd } })
+    return value
+  }
   return [
+    defineBlock({
+      name: 'send-parity',
+      version: '1.0.0',
+      sideEffects: 'idempotent',
+      run: sendsParity
+    }),
     defineBlock({ name: 'ask-parity', version: '1.0.0', sideEffects: 'none', run: asksParity }),
     defineBlock({ name: 'ask-twice', version: '1.0.0', sideEffects: 'none', run: asksTwice }),
     defineBlock({
@@ -261,6 +275,11 @@ export const journalScenes: Readonly<Record<string, JournalScene>> = {
     'an answer is dropped on another state',
     composite({ a: { block: 'ask-twice' } }),
     ['answer', 'poke', 'reopen', 'answer']
+  ),
+  'rewound-write': staged(
+    'a write is dropped on another state, and the run fails',
+    composite({ a: { block: 'send-parity' } }),
+    ['reopen', 'poke', 'reopen', 'answer']
   ),
   'asked-again': staged(
     'a question is asked a second time',

@@ -35,23 +35,34 @@ export interface Recorded {
   readonly report: VerificationReport
 }
 
-export async function recorded(
+/** What a process does with its runtime. */
+type Use = (tally: WiredRuntime, clock: ManualClock) => Promise<void>
+
+export function recorded(registrations: Registrations, use: Use): Promise<Recorded> {
+  return recordedLives(registrations, [use])
+}
+
+/** The same over several processes, one after the other. */
+export async function recordedLives(
   registrations: Registrations,
-  use: (tally: WiredRuntime, clock: ManualClock) => Promise<void>
+  uses: readonly Use[]
 ): Promise<Recorded> {
   const store = openMemoryStore()
-  const ledger = await openFor(store)
-  const { ledger: spied, items } = recording(ledger)
-  const random = { bytes: (length: number) => new Uint8Array(length), uuid: () => 'unused' }
   const clock = new ManualClock(1_000)
-  const tally = new WiredRuntime(
-    { ledger: spied, store, realPath: undefined, close: () => ledger.close() },
-    await Registry.open(registrations),
-    { clock, random, durability: 'output' }
-  )
-  await use(tally, clock)
-  await tally.close()
-  return { items, registrations, report: await verifiedWith(store, registrations) }
+  const all: JournalItem[] = []
+  const random = { bytes: (length: number) => new Uint8Array(length), uuid: () => 'unused' }
+  for (const use of uses) {
+    const { ledger, items } = recording(await openFor(store))
+    const tally = new WiredRuntime(
+      { ledger, store, realPath: undefined, close: () => ledger.close() },
+      await Registry.open(registrations),
+      { clock, random, durability: 'output' }
+    )
+    await use(tally, clock)
+    await tally.close()
+    all.push(...items)
+  }
+  return { items: all, registrations, report: await verifiedWith(store, registrations) }
 }
 
 /**

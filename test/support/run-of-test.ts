@@ -131,10 +131,10 @@ export class RunOfTest implements Driver<OpenAttempt, OpenOverlay> {
         attempts: [...state.attempts].map(([path, { at, past, waits }]) => [
           path,
           at,
-          past.entries(),
+          past.saved(),
           [...waits]
         ]),
-        pasts: [...(state.pasts ?? [])].map(([path, past]) => [path, past.entries()]),
+        pasts: [...(state.pasts ?? [])].map(([path, past]) => [path, past.saved()]),
         waits: [state.waits.all(), state.waits.askings(), [...state.waiting]],
         asked: [[...state.timers], [...state.decisions], [...state.overlayEnds]],
         scopes: [...state.openOverlays].map(([path, { outside, closing }]) => [

@@ -1,6 +1,6 @@
 import type { Json } from '../../core/index.js'
 import type { AttemptCommand } from '../protocol.js'
-import { confirmationWait } from '../run/decide.js'
+import { confirmationWait, rewoundDraft } from '../run/decide.js'
 import type { Rewound } from '../run/entries.js'
 import { keptEvent } from '../run/facts.js'
 import type { Past } from '../run/past.js'
@@ -201,9 +201,7 @@ export class Leaves {
   async #replay(attempts: readonly Attempt[]): Promise<void> {
     for (const { attempt, dropped } of await replayRecordedResults(attempts, this.#parts)) {
       if (dropped.length === 0) continue
-      const { path, step, attempt: number } = attempt.ask
-      const at = this.#parts.writer.now()
-      this.#parts.record({ k: 'rewound', at, path, step, attempt: number, dropped })
+      this.#parts.record(rewoundDraft(attempt, dropped, this.#parts.writer.now()))
     }
   }
 

@@ -8,6 +8,7 @@ import type {
   JournalEntry,
   OpenWait,
   Requested,
+  Rewound,
   RunStarted,
   RunStatus,
   Sealed,
@@ -71,8 +72,9 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
       return parked(entry, context)
     case 'run.finished':
       return finished(entry, state)
-    case 'run.started':
     case 'rewound':
+      return rewound(entry, state)
+    case 'run.started':
     case 'cancel':
       return undefined
     default: {
@@ -354,6 +356,16 @@ function finished(
     differing('journal.status', status, entry.status),
     differing('journal.journalHash', state.journalHash, entry.journalHash)
   )
+}
+
+/** Ledgers of 0.1.0 do not say that writes are among what was dropped. */
+function rewound(entry: Rewound, state: ReplayState): Finding | undefined {
+  const { dropped, outside } = entry
+  if (outside === undefined) return undefined
+  const past = state.attemptAt(entry)?.past
+  return past !== undefined && outside && dropped.some((seq) => past.hasSentAs(seq))
+    ? undefined
+    : unexpected('journal.outside', 'true, where writes are dropped', String(outside))
 }
 
 /** Names what was asked for, against a place that was not. */

@@ -135,7 +135,7 @@ function rewound<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   const attempt = state.attemptAt(entry)
   if (attempt === undefined) return
   for (const seq of entry.dropped) endWait(state, attempt, seq, driver)
-  attempt.past = attempt.past.without(entry.dropped)
+  attempt.past = attempt.past.without(entry.dropped, { isStated: entry.outside === true })
   driver.rewound(attempt, entry)
 }
 
@@ -273,19 +273,19 @@ function close<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
   if (succeeded) resolveDoubts(state, past)
   else {
     state.keepPast(path, past)
-    const written = past.written()
+    const { written, unanswered } = past.outside()
     if (written.length > 0) state.landed = [...state.landed, ...written.map(referenceTo)]
-    for (const { seq, effect, key } of past.requested.values()) {
-      if (!past.recorded.has(seq)) state.inDoubt = [...state.inDoubt, { path, effect, key }]
+    for (const { effect, key } of unanswered) {
+      state.inDoubt = [...state.inDoubt, { path, effect, key }]
     }
   }
   driver.closed(attempt)
 }
 
 /** A later attempt of the step found out what had become of its effects. */
-function resolveDoubts(state: RunState, { requested }: OpenAttempt['past']): void {
+function resolveDoubts(state: RunState, past: OpenAttempt['past']): void {
   if (state.inDoubt.length === 0) return
-  const keys = new Set<unknown>([...requested.values()].map(({ key }) => key))
+  const keys = past.keys()
   state.inDoubt = state.inDoubt.filter(({ key }) => !keys.has(key))
 }
 

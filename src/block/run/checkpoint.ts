@@ -1,7 +1,7 @@
 import { CompactRange, type Json, type JsonObject } from '../../core/index.js'
 import type { SealedReference } from '../journal.js'
-import type { CancelAsked, JournalEntry, Requested, Sealed } from './entries.js'
-import { restorePast } from './past.js'
+import type { CancelAsked, JournalEntry } from './entries.js'
+import { restorePast, type SavedPart } from './past.js'
 import { placeKey, type RunState } from './run-state.js'
 import type { Askings } from './waits.js'
 
@@ -31,8 +31,8 @@ export interface RunCheckpoint {
   }
   /** How often attempts in progress have asked each question; absent: none was asked. */
   readonly askings?: Askings
-  /** Entries of failed attempts whose results the next attempt keeps (L7). */
-  readonly past: readonly (Sealed | Requested)[]
+  /** By path: dropped parts and failed attempts whose results the next one keeps (L7). */
+  readonly past: Readonly<Record<string, readonly SavedPart[]>>
 }
 
 /**
@@ -68,10 +68,12 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
     ...(cancelled === undefined ? {} : { cancel: cancelled }),
     ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
     ...(askings.length === 0 ? {} : { askings }),
-    past: [
-      ...attempts.flatMap(({ past }) => past.earlier?.entries() ?? []),
-      ...pasts.flatMap((past) => past.entries())
-    ]
+    past: Object.fromEntries([
+      ...attempts.flatMap(({ ask: { path }, past: { earlier } }) =>
+        earlier === undefined ? [] : [[path, earlier.saved()] as const]
+      ),
+      ...[...(state.pasts ?? [])].map(([path, past]) => [path, past.saved()] as const)
+    ])
   }
 }
 
@@ -86,8 +88,8 @@ export function restore(state: RunState, saved: RunCheckpoint): void {
   state.landed = saved.landed?.all ?? []
   state.inDoubt = saved.landed?.inDoubt ?? []
   state.restoredTimes = new Map(Object.entries(saved.attempts))
-  for (const path of new Set(saved.past.map((entry) => entry.path))) {
-    const past = restorePast(saved.past.filter((entry) => entry.path === path))
+  for (const [path, parts] of Object.entries(saved.past)) {
+    const past = restorePast(parts)
     if (past !== undefined) state.keepPast(path, past)
   }
 }

@@ -213,6 +213,17 @@ function doubtEnded(
   return [entry, sealed(state, attempt, call, answer, given)]
 }
 
+/** The code does not ask for some results any more; the writes among them happened all the same. */
+export function rewoundDraft(
+  { ask, past }: OpenAttempt,
+  dropped: readonly number[],
+  at: number
+): EntryDraft & { readonly k: 'rewound' } {
+  const { path, step, attempt } = ask
+  const entry = { k: 'rewound', at, path, step, attempt, dropped } as const
+  return dropped.some((seq) => past.hasSentAs(seq)) ? { ...entry, outside: true } : entry
+}
+
 /** The end of an attempt. `overlay`: what it did to the overlay around it. */
 export function settledDraft(
   attempt: OpenAttempt,

@@ -172,6 +172,11 @@ export interface Answered extends EntryBase, AttemptKey {
 export interface Rewound extends EntryBase, AttemptKey {
   readonly k: 'rewound'
   readonly dropped: readonly number[]
+  /**
+   * Writes are among them, and evidence states what they have done outside. Absent: none are, or
+   * evidence leaves them out, as in 0.1.0.
+   */
+  readonly outside?: true
 }
 
 export interface Settled extends EntryBase, AttemptKey {

@@ -9,9 +9,28 @@ export interface Kept {
   readonly past: Past
 }
 
+/** One part of an attempt, to be restored elsewhere. */
+export interface SavedPart {
+  readonly step: number
+  readonly attempt: number
+  /** False: what it did outside is not stated (`rewound` of the journal). Absent: it is. */
+  readonly isStated?: false
+  /** Requests first, then results in delivery order. */
+  readonly entries: readonly (Sealed | Requested)[]
+}
+
+/** What an attempt has done outside. */
+export interface DoneOutside {
+  /** Results of its writes, in delivery order. */
+  readonly written: readonly Sealed[]
+  /** Writes without a result. */
+  readonly unanswered: readonly Requested[]
+}
+
 /**
  * What was sealed and asked for in one attempt of a step, and in the attempts before it. A later
  * attempt must not act again where an earlier one has acted (L7), so this outlives its attempt.
+ * Where results are dropped (L10), an attempt has several parts, each the `earlier` of the next.
  */
 export class Past {
   // Made when needed: most attempts are given no answer.
@@ -22,25 +41,31 @@ export class Past {
   readonly attempt: number
   /** A verification has no other place to read the answers from. */
   readonly #keepsAll: boolean
+  /** Whether evidence states what this part has done outside. */
+  readonly #isStated: boolean
 
   constructor(
     place: { readonly step: number; readonly attempt: number },
     {
       earlier,
-      keepsAll = false
-    }: { readonly earlier?: Past | undefined; readonly keepsAll?: boolean } = {}
+      keepsAll = false,
+      isStated = true
+    }: {
+      readonly earlier?: Past | undefined
+      readonly keepsAll?: boolean
+      readonly isStated?: boolean
+    } = {}
   ) {
     this.step = place.step
     this.attempt = place.attempt
     this.earlier = earlier
     this.#keepsAll = keepsAll
+    this.#isStated = isStated
   }
 
   /** What was sealed, in delivery order. */
   get recorded(): RecordedResults {
-    this.#recorded ??= new RecordedResults(
-      ({ seq }) => this.#keepsAll || this.#requested?.has(seq) === true
-    )
+    this.#recorded ??= new RecordedResults(({ seq }) => this.#keepsAll || this.hasSentAs(seq))
     return this.#recorded
   }
 
@@ -65,13 +90,20 @@ export class Past {
     return this.#requested
   }
 
+  /** Whether a write was asked for under this number, in this part or in a dropped one. */
+  hasSentAs(seq: number): boolean {
+    if (this.isRequested(seq)) return true
+    return this.earlier?.attempt === this.attempt && this.earlier.hasSentAs(seq)
+  }
+
   /**
    * The same without some results: those become an earlier part of the attempt, where they can
-   * still be found by what asks for the same, and where what was sent stays sent.
+   * still be found by what asks for the same, and where what was sent stays sent. `isStated`:
+   * whether evidence states the writes among them.
    */
-  without(seqs: readonly number[]): Past {
+  without(seqs: readonly number[], { isStated }: { readonly isStated: boolean }): Past {
     const keepsAll = this.#keepsAll
-    const dropped = new Past(this, { earlier: this.earlier, keepsAll })
+    const dropped = new Past(this, { earlier: this.earlier, keepsAll, isStated })
     const rest = new Past(this, { earlier: dropped, keepsAll })
     const isDropped = new Set(seqs)
     for (const [seq, entry] of this.#requested ?? []) {
@@ -160,19 +192,28 @@ export class Past {
     return (sealed.body as { readonly definite?: boolean } | null)?.definite === true
   }
 
-  /** Results of what was asked for durably: of write class. */
-  written(): readonly Sealed[] {
-    const requested = this.#requested
-    if (requested === undefined || requested.size === 0) return []
-    return this.recorded.whole().filter(({ seq }) => requested.has(seq))
+  /** What the attempt has done outside, dropped parts included. */
+  outside(): DoneOutside {
+    const open = new Map<string, Requested>()
+    const written: Sealed[] = []
+    for (const part of this.#stated()) {
+      for (const asked of part.#requested?.values() ?? []) open.set(callName(asked), asked)
+      if (open.size === 0) continue
+      for (const answer of part.recorded.whole())
+        if (open.delete(callName(answer))) written.push(answer)
+    }
+    return { written, unanswered: [...open.values()] }
   }
 
-  /** Whether an entry cannot be of this part, whose requests are written out before its results. */
-  isContradictedBy(entry: Sealed | Requested): boolean {
-    const asked = this.#requested?.get(entry.seq)
-    if (entry.k === 'requested') return asked !== undefined || this.answers > 0
-    if (this.answers > 0 && this.recorded.has(entry.seq)) return true
-    return asked !== undefined && asked.requestHash !== entry.requestHash
+  /** Keys of the writes that the attempt has asked for. */
+  keys(): ReadonlySet<unknown> {
+    const requests = this.#stated().flatMap((part) => [...(part.#requested?.values() ?? [])])
+    return new Set(requests.map(({ key }) => key))
+  }
+
+  /** Parts of the attempt that evidence states, the oldest first. */
+  #stated(): readonly Past[] {
+    return [...this.#parts()].filter((part) => part.#isStated).reverse()
   }
 
   /** Whether all of it, and of the attempts before it, is in memory as it was sealed. */
@@ -180,24 +221,28 @@ export class Past {
     return (this.#recorded?.isWhole ?? true) && (this.earlier?.isWhole ?? true)
   }
 
-  /** Entries of this attempt and of those before it, oldest first; all there are of a whole one. */
-  entries(): readonly (Sealed | Requested)[] {
-    const own = [...(this.#requested?.values() ?? []), ...this.recorded.whole()]
-    return [...(this.earlier?.entries() ?? []), ...own]
+  /** Parts of this attempt and of those before it, oldest first; all there is of a whole one. */
+  saved(): readonly SavedPart[] {
+    const { step, attempt } = this
+    const entries = [...(this.#requested?.values() ?? []), ...this.recorded.whole()]
+    const own = { step, attempt, entries, ...(this.#isStated ? {} : { isStated: false as const }) }
+    return [...(this.earlier?.saved() ?? []), own]
   }
 }
 
-/**
- * Rebuilds what `entries` wrote out. Parts of an attempt are told apart where it matters: where one
- * would overwrite what another has.
- */
-export function restorePast(entries: readonly (Sealed | Requested)[]): Past | undefined {
+/** Rebuilds what was saved, part by part; undefined of nothing. */
+export function restorePast(parts: readonly SavedPart[]): Past | undefined {
   let past: Past | undefined
-  for (const entry of entries) {
-    if (past === undefined || past.attempt !== entry.attempt || past.isContradictedBy(entry))
-      past = new Past(entry, { earlier: past })
-    if (entry.k === 'requested') past.requested.set(entry.seq, entry)
-    else past.recorded.add(entry)
+  for (const part of parts) {
+    past = new Past(part, { earlier: past, isStated: part.isStated !== false })
+    for (const entry of part.entries) {
+      if (entry.k === 'requested') past.requested.set(entry.seq, entry)
+      else past.recorded.add(entry)
+    }
   }
   return past
+}
+
+function callName({ seq, requestHash }: Pick<Sealed, 'seq' | 'requestHash'>): string {
+  return `${seq} ${requestHash}`
 }

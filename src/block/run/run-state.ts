@@ -205,8 +205,8 @@ export class RunState<
 
   /** Write-class results of the attempt that failed last at a path. */
   appliedAt(path: string): readonly SealedReference[] {
-    const writes = this.pasts?.get(path)?.written() ?? []
-    return writes.filter(({ ok }) => ok).map(referenceTo)
+    const { written = [] } = this.pasts?.get(path)?.outside() ?? {}
+    return written.filter(({ ok }) => ok).map(referenceTo)
   }
 
   /** Keeps what an attempt that failed leaves to the next one of its step. */

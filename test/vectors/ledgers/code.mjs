@@ -145,7 +145,24 @@ function waitingBlocks(lib) {
     const { value } = await ctx.wait({ reason: 'external', request: { price } })
     return { price, value }
   }
+  // Acts and asks; on another price it asks for neither any more.
+  const drops = (name, other) =>
+    block(
+      lib,
+      name,
+      async (ctx) => {
+        const price = ctx.state.get('price') ?? 0
+        const performed = { sideEffects: 'none', perform: () => price }
+        await ctx.effect('look', { request: { price }, ...performed })
+        if (price > 0) return other(ctx)
+        await ctx.effect('post', { request: name, perform: () => ({ posted: true }) })
+        return ctx.wait({ reason: 'external', request: 'first' })
+      },
+      { sideEffects: 'idempotent' }
+    )
   return [
+    drops('drop-and-fail', (ctx) => ctx.fail('changed')),
+    drops('drop-and-ask', (ctx) => ctx.wait({ reason: 'external', request: 'second' })),
     block(lib, 'ask', ask, { intents: ['ask.it'] }),
     block(lib, 'nap', nap),
     block(lib, 'mixed', mixed, { sideEffects: 'idempotent' }),

@@ -301,6 +301,25 @@ const openRuns = {
     make: (scene) =>
       leftOpen(scene, 'transfers', { start: (tally) => tally.start(transfers, { id: 'transfers' }) })
   },
+  'open-dropped': {
+    title: 'writes that were not asked for any more: of a run that failed, and of one that waits',
+    async make(scene) {
+      const names = ['drop-and-fail', 'drop-and-ask']
+      const tally = await scene.open()
+      if (scene.life === 1) {
+        for (const name of names) await parked(tally.start(single(name), { id: name }))
+        return tally.close()
+      }
+      const changed = single('price', { input: { lit: { price: 1 } } })
+      await driven(tally.start(changed, { id: 'change' }))
+      const [failing, asking] = names
+      await driven(await tally.resume(failing))
+      await parked(await tally.resume(asking))
+      await tally.note()
+      return tally.close()
+    },
+    lives: 2
+  },
   'open-agent': {
     title: 'a flow of agents that waits before a tool acts',
     make: (scene) =>

@@ -139,6 +139,38 @@ describe('the entries of a run', () => {
     expect(state.inDoubt).toEqual([])
   })
 
+  it.each([
+    ['counts', true, 1],
+    ['leaves out, as older versions did,', undefined, 0]
+  ] as const)(
+    'C3: end an attempt whose failure %s what was dropped with outside: %s',
+    (_, outside, count) => {
+      const run = new RunOfTest()
+      run.open()
+      run.apply(requested(1))
+      run.apply(sealed(1))
+      run.apply(requested(2))
+      run.apply(wait(2, 'two'))
+      const dropped = { k: 'rewound', at: 4, ...place, dropped: [1, 2] } as const
+      run.apply(outside === undefined ? dropped : { ...dropped, outside })
+      run.apply(settled(false))
+      const { state } = run
+      expect([state.landed.length, state.inDoubt.length]).toEqual([count, count])
+      expect(state.appliedAt(place.path)).toHaveLength(count)
+      run.open(place.path, 2)
+      run.apply({ ...requested(2), attempt: 2 } as EntryDraft)
+      run.apply({ ...sealed(2), attempt: 2 } as EntryDraft)
+      run.apply({
+        ...dropped,
+        attempt: 2,
+        dropped: [2],
+        ...(outside === undefined ? {} : { outside })
+      })
+      run.apply({ ...settled(true), attempt: 2 } as EntryDraft)
+      expect(state.inDoubt).toEqual([])
+    }
+  )
+
   it('B5: close the decision whose time is over, as its timer', () => {
     const run = new RunOfTest()
     const decision = { reason: 'decision', request: null, actions: ['retry'], due: 3 } as const
