@@ -2,13 +2,15 @@ import { chainJournal, type Hash, isHash, type Json, type RunId } from '../../co
 import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { RecordItem } from '../record/record.js'
+import { type BesideEnd, endProblem } from './run-end.js'
 
 /**
  * Compares what receipts and evidence say of the journals of their runs with the journals (L12).
- * Owns: the hash of each journal whose run has not ended.
+ * Owns: the hash of each journal whose run has not ended, and which of these are being cancelled.
  */
 export class JournalHashes {
   readonly #hashes = new Map<RunId, string>()
+  readonly #cancelled = new Set<RunId>()
 
   /** Takes the lines of an item, as text and as they were read. */
   take({ runId, entries }: RecordItem, values: readonly Json[]): JournalLines {
@@ -18,28 +20,46 @@ export class JournalHashes {
       before.push(hash)
       hash = chainJournal(hash, entry)
     }
-    if (values.some(isEnd)) this.#hashes.delete(runId)
-    else if (entries.length > 0) this.#hashes.set(runId, hash)
-    return new JournalLines(before)
+    let end: Json | undefined
+    for (const value of values) {
+      const { k } = value as { readonly k?: unknown }
+      if (k === 'cancel') this.#cancelled.add(runId)
+      else if (k === 'run.finished') end = value
+    }
+    if (end === undefined) {
+      if (entries.length > 0) this.#hashes.set(runId, hash)
+      return new JournalLines(before)
+    }
+    this.#hashes.delete(runId)
+    return new JournalLines(before, { entry: end, isCancelled: this.#cancelled.delete(runId) })
   }
 }
 
-function isEnd(value: Json): boolean {
-  return (value as { readonly k?: unknown }).k === 'run.finished'
+/** The last entry of a run, and whether a caller had asked to cancel it. */
+interface RunEnd {
+  readonly entry: Json
+  readonly isCancelled: boolean
 }
 
 /** Journal lines of one item: hashes of the journal before each of them. */
 export class JournalLines {
   readonly #before: readonly string[]
+  readonly #end: RunEnd | undefined
 
-  constructor(before: readonly string[]) {
+  constructor(before: readonly string[], end?: RunEnd) {
     this.#before = before
+    this.#end = end
   }
 
   /** What is wrong with a signed hash; it covers the journal up to one of the lines. */
   problem(signed: Hash | undefined): FieldProblem | undefined {
     if (signed === undefined || this.#before.includes(signed)) return undefined
     return { field: 'journalHash', signed, computed: this.#before.at(-1) ?? 'no journal' }
+  }
+
+  /** What the last entry of the run says otherwise than the record beside it. */
+  endProblem(beside: BesideEnd): FieldProblem | undefined {
+    return this.#end && endProblem(this.#end.entry, this.#end, beside)
   }
 }
 

@@ -56,6 +56,14 @@ export class RunCheck {
     return this.#sealed.get(hash)
   }
 
+  /** In words: nothing signs the journals of runs that have not ended. */
+  notChecked(): readonly string[] {
+    const { openRuns } = this.runs
+    if (openRuns === 0) return []
+    const journals = openRuns === 1 ? 'journal of 1 open run' : `journals of ${openRuns} open runs`
+    return [`${journals}: what authenticates it needs the blob key`]
+  }
+
   #keep(value: Json, textOf: TextOf, entry: string): FieldProblem | undefined {
     const { responseHash, salt, body } = value as unknown as {
       readonly responseHash?: Hash

@@ -10,14 +10,9 @@ import { unwrapText } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { LogFrontier, leafHash } from '../log/index.js'
 import { type FieldProblem, parseEvidence, type TextOf } from '../receipt/parse.js'
-import type { Receipt } from '../receipt/receipt.js'
+import type { Evidence, Receipt } from '../receipt/receipt.js'
 import { type Head, parseHead } from '../record/head.js'
-import {
-  parseRecord,
-  type RecordHeader,
-  type RecordItem,
-  type StoredReceiptText
-} from '../record/record.js'
+import { parseRecord, type RecordHeader, type RecordItem } from '../record/record.js'
 import type { Store } from '../stores/port.js'
 import { DerivedCheck } from './derived-check.js'
 import { checkHead, checkKept, checkStateEntries } from './end-checks.js'
@@ -81,7 +76,7 @@ class Verification {
   #head: Head | undefined
   #frontier = LogFrontier.empty
   #commits = 0
-  #evidence = 0
+  #evidenceRecords = 0
   #stateEntries = 0
   #withheld = 0
 
@@ -139,11 +134,15 @@ class Verification {
         const values = this.#journal(item)
         const lines = this.#journals.take(item, values)
         if (this.#options.onItem !== undefined) await this.#item(item, values)
-        if (item.receipt !== undefined) {
-          await this.#receipt(item, { bodies, lines, commitSeq: header.seq, ordinal })
+        const { receipt, evidence: text } = item
+        const resultText = receipt && bodies.resolve(receipt.result)
+        if (receipt !== undefined) {
+          const { seq: commitSeq } = header
+          await this.#receipt(item, { bodies, resultText, lines, commitSeq, ordinal })
           ordinal += 1
         }
-        if (item.evidence !== undefined) await this.#evidenceRecord(item.evidence, bodies, lines)
+        const evidence = text === undefined ? undefined : await this.#evidence(text, bodies, lines)
+        this.#require(lines.endProblem({ hasReceipt: receipt !== undefined, resultText, evidence }))
         const problem = bodies.problem()
         if (problem !== undefined) throw new Stop({ index, commit: this.#commits, ...problem })
         this.#withheld += bodies.withheld
@@ -193,11 +192,13 @@ class Verification {
     item: RecordItem,
     {
       bodies,
+      resultText,
       lines,
       commitSeq,
       ordinal
     }: {
       readonly bodies: CheckedBodies
+      readonly resultText: string | undefined
       readonly lines: JournalLines
       readonly commitSeq: number
       readonly ordinal: number
@@ -215,10 +216,10 @@ class Verification {
     }))
     this.#require(lines.problem(signedJournal(receipt)))
     if (onReceipt !== undefined) {
-      const seen = this.#seen(item, receipt, { bodies, textOf })
+      const seen = this.#seen(item, receipt, { bodies, resultText, textOf })
       const problem = await onReceipt({ ...seen, commitSeq, changes: changed })
       if (problem !== undefined) this.#fail(problem)
-    } else this.#checkBodies(stored, receipt, bodies)
+    } else this.#checkBodies(receipt, bodies)
     this.#memory.remember(receipt.receiptHash)
     this.#derived?.receipt(receipt, { commitSeq, ordinal })
     await this.#signed(receipt.receiptHash, receipt)
@@ -229,10 +230,15 @@ class Verification {
   #seen(
     item: RecordItem,
     receipt: Receipt,
-    { bodies, textOf }: { readonly bodies: CheckedBodies; readonly textOf: TextOf }
+    given: {
+      readonly bodies: CheckedBodies
+      readonly resultText: string | undefined
+      readonly textOf: TextOf
+    }
   ): Omit<VerifiedReceipt, 'commitSeq' | 'changes'> {
     const { payload, raw, sealed } = receipt.inputPayload
-    const { text = '', writeSet = '', result = '' } = item.receipt ?? {}
+    const { text = '', writeSet = '' } = item.receipt ?? {}
+    const { bodies, resultText, textOf } = given
     const rawText = raw === undefined ? undefined : bodies.resolveValue(raw as never, textOf)
     return {
       index: this.#fold.chainHead.receipts,
@@ -242,7 +248,7 @@ class Verification {
       entries: item.entries,
       payloadText: bodies.resolveValue(payload, textOf),
       raw: rawText === undefined ? undefined : (JSON.parse(rawText) as string),
-      resultText: bodies.resolve(result),
+      resultText,
       writeSetText: writeSet,
       sealed: sealed.map((reference) => {
         const body = this.#runs.sealed(reference.responseHash)
@@ -254,17 +260,16 @@ class Verification {
   }
 
   /** What {@link #seen} finds out on the way, for when no hook reads the bodies themselves. */
-  #checkBodies(stored: StoredReceiptText, receipt: Receipt, bodies: CheckedBodies): void {
+  #checkBodies(receipt: Receipt, bodies: CheckedBodies): void {
     const { payload, raw, sealed } = receipt.inputPayload
     if (raw !== undefined) bodies.checkValue(raw as never)
     bodies.checkValue(payload)
-    bodies.resolve(stored.result)
     for (const { responseHash } of sealed) {
       if (this.#runs.sealed(responseHash) === undefined) this.#withheld += 1
     }
   }
 
-  async #evidenceRecord(text: string, bodies: CheckedBodies, lines: JournalLines): Promise<void> {
+  async #evidence(text: string, bodies: CheckedBodies, lines: JournalLines): Promise<Evidence> {
     const parsed = parseEvidence(text)
     if (!parsed.ok) this.#fail({ ...parsed.problem, field: `evidence.${parsed.problem.field}` })
     const evidence = parsed.record
@@ -279,8 +284,9 @@ class Verification {
     )
     bodies.checkValue(evidence.inputPayload.payload)
     await this.#signed(evidence.evidenceHash, evidence)
-    this.#evidence += 1
+    this.#evidenceRecords += 1
     this.#grow(text)
+    return evidence
   }
 
   async #signed(
@@ -360,15 +366,14 @@ class Verification {
     if (upTo < this.#frontier.size) {
       notChecked.push(`${this.#frontier.size - upTo} log records after the last note from outside`)
     }
-    const { openRuns } = this.#runs.runs
-    if (openRuns > 0) notChecked.push(openRunsText(openRuns))
+    notChecked.push(...this.#runs.notChecked())
     if (failure !== undefined) notChecked.push('everything after the failure')
     return {
       ok: failure === undefined,
       identity: this.#options.identity,
       commits: this.#commits,
       receipts: this.#fold.chainHead.receipts,
-      evidence: this.#evidence,
+      evidence: this.#evidenceRecords,
       signatures: this.#signatures.checked,
       runs: this.#runs.runs.size,
       journalEntries: this.#runs.entries,
@@ -379,11 +384,6 @@ class Verification {
       notChecked
     }
   }
-}
-
-function openRunsText(count: number): string {
-  const runs = count === 1 ? 'journal of 1 open run' : `journals of ${count} open runs`
-  return `${runs}: what authenticates it needs the blob key`
 }
 
 function earlier(

@@ -12,6 +12,7 @@ import { type Ledger, openMemoryStore } from '../../../src/ledger/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'
 import { openLedger } from '../../support/ledgers.js'
 import { openOn, testKeys } from '../../support/lives.js'
+import { expectVerifyFailure } from '../../support/verified-close.js'
 
 // A block whose behaviour a test changes behind its name and version.
 let isHonest = true
@@ -107,6 +108,8 @@ describe('K8: failures of single-step runs', () => {
   })
 
   it('are found when evidence alone says something else', async () => {
+    expectVerifyFailure('journal.response.reason')
+    expectVerifyFailure('journal.response.details')
     const code = await rewritten(() => undefined, { code: 'too_much' })
     expect(code.failure).toMatchObject({ field: 'evidence.code', signed: 'too_much' })
     const details = await rewritten(() => undefined, { details: { left: 1, price: 7 } })

@@ -59,6 +59,7 @@ class Run:
         self.started: dict[str, Any] = {}
         self.finished: Optional[dict[str, Any]] = None
         self.status = ""
+        self.is_cancelled = False
         self.entries = 0
         self.at = 0
         self.chain = ""
@@ -212,7 +213,7 @@ class Runs:
         equal("success", response["success"], done)
         equal("data of a failure", None if done else response["data"], None)
         if kind == "run.finished":
-            equal(f"success of run {run.id}", done, run.status == "done")
+            equal(f"status of run {run.id}", run.status, "done" if done else "cancelled" if run.is_cancelled else "failed")
 
     def _facts(self, run: Run, kind: str, entry: dict[str, Any]) -> None:
         """Hashes of an entry that follow from its own members."""
@@ -241,6 +242,8 @@ class Runs:
             run.waits[entry["token"]] = entry
         elif kind == "run.waiting":
             self._shown(run, entry["waits"])
+        elif kind == "cancel":
+            run.is_cancelled = True
         elif kind == "run.finished":
             run.finished = entry
             equal("journalHash", entry["journalHash"], run.before_end)

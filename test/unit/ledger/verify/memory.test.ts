@@ -33,7 +33,7 @@ describe('verify', () => {
         runId,
         entries: [
           entry(runId, 0, started),
-          entry(runId, 1, { k: 'run.finished', status: 'done', response: filler })
+          entry(runId, 1, { k: 'run.finished', status: 'done', filler })
         ],
         unit: unit({ id: `unit-${number}`, writes: { last: number } })
       })
