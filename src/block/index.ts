@@ -32,7 +32,11 @@ export type {
   CompileResult
 } from './document/graph/compiled.js'
 export type { CompositeDefinition } from './document/graph/definition.js'
-export type { Diagnostic, DocumentPath } from './document/graph/diagnostic.js'
+export {
+  type Diagnostic,
+  type DocumentPath,
+  reportedDiagnostics
+} from './document/graph/diagnostic.js'
 export { drawChart, drawSource } from './document/graph/draw.js'
 export { type ParsedComposite, parseComposite, schemaProblems } from './document/graph/parse.js'
 export type { BlockRegistry, ConditionPredicate } from './document/graph/registry.js'

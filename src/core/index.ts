@@ -27,8 +27,10 @@ export {
   timeText
 } from './clock.js'
 export { appendLeaf, CompactRange, innerNode, leafNode, rootOfPeaks } from './compact-range.js'
-export { type Position, positionAt } from './document/position.js'
-export { locate, readDocument } from './document/read.js'
+export { type Finding, type HiddenFindings, located, reported } from './document/findings.js'
+export { type Locate, placesIn } from './document/places.js'
+export type { Position } from './document/position.js'
+export { readDocument } from './document/read.js'
 export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'

@@ -4,6 +4,8 @@
 export const JSON_DEPTH_MAX = 64
 /** Size of a document's text (formats.md §10). */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024
+/** Findings about one document that a report names; of the others it gives the number. */
+export const DOCUMENT_FINDINGS_MAX = 100
 
 /** Child executions of one composite when the document does not say (seed 4, B6). */
 export const MAX_STEPS_DEFAULT = 128

@@ -107,14 +107,15 @@ function beside(file: string, path: string): string {
 
 /** An issue as commands show it. */
 export function problemOf(issue: Issue, file?: string): Problem {
-  const { severity, code, message, path, protocol, line, column } = issue
+  const { severity, code, message, path, protocol, line, column, more } = issue
   const where = file ?? protocol
   const label = severity === 'error' ? '' : ` (${code})`
   return {
     reason: severity === 'error' ? code : 'lint',
     path,
     message: `${where === undefined ? '' : `${where}: `}${message}${label}`,
-    ...(line === undefined || column === undefined ? {} : { line, column })
+    ...(line === undefined || column === undefined ? {} : { line, column }),
+    ...(more === undefined ? {} : { more })
   }
 }
 

@@ -1,3 +1,4 @@
+import { type DocumentPath, type Locate, located, reported } from '../../../core/index.js'
 import { failedResponse, type Response, reasons } from '../../protocol.js'
 
 /** One thing wrong, or doubtful, in a composite document. */
@@ -15,12 +16,30 @@ export interface Diagnostic {
   /** From 1; absent without the document's text. */
   readonly line?: number
   readonly column?: number
+  /** In the last diagnostic of a report that leaves some out: how many. */
+  readonly more?: number
 }
 
-export type DocumentPath = readonly (string | number)[]
+export type { DocumentPath, Locate }
 
-/** Finds a path in the document's text, as `locate` of core does. */
-export type Locate = (path: DocumentPath) => { readonly line: number; readonly column: number }
+/** Diagnostics as a report shows them: not too many, errors first when there are. */
+export function reportedDiagnostics(
+  found: readonly Diagnostic[],
+  locate?: Locate
+): readonly Diagnostic[] {
+  return reported(
+    found.map((one) => located(one, locate)),
+    {
+      isError: ({ reason }) => reason !== 'lint',
+      more: ({ more, message, hasErrors }) => ({
+        reason: hasErrors ? 'invalid_graph' : 'lint',
+        path: [],
+        message,
+        more
+      })
+    }
+  )
+}
 
 /** The response of an invalid composite (B4): construction fails, nothing runs. */
 export function invalidGraphResponse(diagnostics: readonly Diagnostic[]): Response {
@@ -29,10 +48,4 @@ export function invalidGraphResponse(diagnostics: readonly Diagnostic[]): Respon
   return failedResponse(label === 'unknown_node' ? reasons.invalidGraph : label, {
     diagnostics: diagnostics.map(({ reason, path, message }) => ({ reason, path, message }))
   })
-}
-
-export function located(diagnostic: Diagnostic, locate: Locate | undefined): Diagnostic {
-  if (locate === undefined) return diagnostic
-  const { line, column } = locate(diagnostic.path)
-  return { ...diagnostic, line, column }
 }

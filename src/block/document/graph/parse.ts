@@ -9,7 +9,12 @@ import type {
   NodeDefinition,
   WorkDefinition
 } from './definition.js'
-import { type Diagnostic, type DocumentPath, type Locate, located } from './diagnostic.js'
+import {
+  type Diagnostic,
+  type DocumentPath,
+  type Locate,
+  reportedDiagnostics
+} from './diagnostic.js'
 import { compositeSchema, type GraphDocument } from './schema.js'
 import { validateGraph } from './validate.js'
 
@@ -28,7 +33,7 @@ export function parseComposite(
 ): ParsedComposite {
   const refused = (diagnostics: readonly Diagnostic[]): ParsedComposite => ({
     ok: false,
-    diagnostics: diagnostics.map((diagnostic) => located(diagnostic, options.locate))
+    diagnostics: reportedDiagnostics(diagnostics, options.locate)
   })
   const parsed = compositeSchema.safeParse(document)
   if (!parsed.success) {

@@ -1,5 +1,10 @@
 import type { Json } from '../../../core/index.js'
-import { type Diagnostic, type DocumentPath, type Locate, located } from '../graph/diagnostic.js'
+import {
+  type Diagnostic,
+  type DocumentPath,
+  type Locate,
+  reportedDiagnostics
+} from '../graph/diagnostic.js'
 import { nodeOf, schemaProblems } from '../graph/parse.js'
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
 import { validatePlan } from './order.js'
@@ -16,7 +21,7 @@ export type ParsedPlan =
 export function parsePlan(document: Json, options: { readonly locate?: Locate } = {}): ParsedPlan {
   const refused = (diagnostics: readonly Diagnostic[]): ParsedPlan => ({
     ok: false,
-    diagnostics: diagnostics.map((diagnostic) => located(diagnostic, options.locate))
+    diagnostics: reportedDiagnostics(diagnostics, options.locate)
   })
   const parsed = planSchema.safeParse(document)
   if (!parsed.success) return refused(schemaProblems(parsed.error))
