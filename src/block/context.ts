@@ -90,6 +90,11 @@ export interface EffectCall {
   readonly key: string
   readonly request: Json
   readonly signal: AbortSignal
+  /**
+   * Who started the run (K13), as its entry point says; never what a document or payload says.
+   * Absent where no run asks.
+   */
+  readonly principal?: Json
 }
 
 export type Located<Result extends Json> =

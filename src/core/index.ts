@@ -35,6 +35,11 @@ export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
 export { type ErrorContext, isTallyError, TallyError } from './errors/error.js'
+export {
+  type FileProblem,
+  FileRoot
+} from './files/file-root.js'
+export { type FileReadProblem, readRegularFile } from './files/regular-file.js'
 export { chainJournal, hashJson, sha256, sha256Hex } from './hash.js'
 export type {
   Appended,

@@ -100,7 +100,9 @@ export class Calling {
     this.#whilePerforming(async () => {
       await this.#readyFor(call)
       const provider = host.provider(call.effect)
-      const performed = await perform(call, provider, { key, signals: attempt, repeated })
+      const principal = state.started?.principal ?? null
+      const options = { key, signals: attempt, repeated, principal }
+      const performed = await perform(call, provider, options)
       inbox.post({ kind: 'performed', attempt, call, performed })
     })
   }
