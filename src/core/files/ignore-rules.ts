@@ -12,7 +12,7 @@ import {
  * a repository comes from a stranger (decision 0123).
  */
 export interface IgnoreRules {
-  /** Whether a path below the file's directory is ignored by this file; undefined: it says nothing. */
+  /** Whether a path below the file's directory is ignored; undefined: the file does not say. */
   decide(
     segments: readonly string[],
     options: { readonly isDirectory: boolean; readonly budget: StepBudget }
