@@ -120,7 +120,8 @@ async function readBeside(directory: string, path: string): Promise<string> {
     throw new TallyError('cli.unreadable_file', { path, problem: 'there is no such file' })
   }
   const where = 'the files beside and below it are read'
-  const problem = `the workflow imports ${path} (${read.problem}), but only ${where}; use --protocol`
+  const found = `the workflow imports ${path} (${read.problem})`
+  const problem = `${found}, but only ${where}; use --protocol`
   throw new TallyError('cli.usage', { problem })
 }
 
