@@ -7,9 +7,9 @@ import {
   type Json,
   limits
 } from '../../core/index.js'
+import type { Compensation } from '../code/compensation.js'
+import { type EffectCall, EffectFailure, type Located } from '../code/context.js'
 import { LazySignal, type SignalSource } from '../code/lazy-signal.js'
-import type { Compensation } from '../compensation.js'
-import { type EffectCall, EffectFailure, type Located } from '../context.js'
 import type { EffectRequest } from '../run/calls.js'
 import type { JournalEntry, SealedFailure } from '../run/entries.js'
 import type { Performed } from '../run/facts.js'
