@@ -11,7 +11,7 @@ import type { Row } from './row.js'
  * machine falls on both alike. Only rows that both have are compared.
  */
 
-/** What is worse by more than this is marked. */
+/** What is worse by more than this is marked, where it has a floor after division by the floor's. */
 const LOSS_MAX = 0.05
 
 export interface Compared {
@@ -24,6 +24,8 @@ export interface Compared {
   readonly gain: number
   /** The same of the floor, which does not change: how far the machine is to blame. */
   readonly floorGain: number | null
+  /** The gain less what the machine is to blame for: the median of the pairs' quotients. */
+  readonly quotient: number | null
   readonly isWorse: boolean
 }
 
@@ -62,22 +64,34 @@ function compared(
   name: string,
   rows: readonly { readonly before: Row; readonly after: Row }[]
 ): Compared {
-  const gains = rows.map(({ before, after }) =>
-    after.better === 'higher' ? after.value / before.value : before.value / after.value
+  const pairs = rows.map(({ before, after }) => ({
+    gain: better(after.better, before.value, after.value),
+    floorGain:
+      before.floor === null || after.floor === null
+        ? null
+        : better(after.better, before.floor, after.floor)
+  }))
+  const gain = median(pairs.map((pair) => pair.gain))
+  const floored = pairs.flatMap(({ gain, floorGain }) =>
+    floorGain === null ? [] : [{ floorGain, quotient: gain / floorGain }]
   )
-  const floors = rows.flatMap(({ before, after }) =>
-    before.floor === null || after.floor === null ? [] : [after.floor / before.floor]
-  )
-  const gain = median(gains)
+  const hasFloor = floored.length > 0
+  const quotient = hasFloor ? median(floored.map((pair) => pair.quotient)) : null
   return {
     name,
     before: median(rows.map(({ before }) => before.value)),
     after: median(rows.map(({ after }) => after.value)),
     unit: rows[0]?.after.unit ?? '',
     gain,
-    floorGain: floors.length === 0 ? null : median(floors),
-    isWorse: gain < 1 - LOSS_MAX
+    floorGain: hasFloor ? median(floored.map(({ floorGain }) => floorGain)) : null,
+    quotient,
+    isWorse: (quotient ?? gain) < 1 - LOSS_MAX
   }
+}
+
+/** How many times as good the second of two values is. */
+function better(direction: Row['better'], one: number, two: number): number {
+  return direction === 'higher' ? two / one : one / two
 }
 
 function rowsOf(bench: Bench): ReadonlyMap<string, Row> {
@@ -110,7 +124,7 @@ function printed({ main, words }: Bench): string {
   return words.includes('--json') ? `${stdout}${JSON.stringify(row)}\n` : stdout
 }
 
-const columns = [40, 12, 12, 14, 7, 8]
+const columns = [40, 12, 12, 14, 7, 8, 10]
 
 function cells(texts: readonly string[]): string {
   const padded = texts.map((text, index) => {
@@ -120,10 +134,10 @@ function cells(texts: readonly string[]): string {
   return padded.join('').trim()
 }
 
-export const comparedHeader = cells(['row', 'before', 'after', '', 'gain', 'floor'])
+export const comparedHeader = cells(['row', 'before', 'after', '', 'gain', 'floor', 'quotient'])
 
 export function comparedLine(row: Compared): string {
-  const { name, before, after, unit, gain, floorGain, isWorse } = row
+  const { name, before, after, unit, gain, floorGain, quotient, isWorse } = row
   const number = (value: number) => value.toPrecision(4)
   const line = cells([
     name,
@@ -131,7 +145,8 @@ export function comparedLine(row: Compared): string {
     number(after),
     unit,
     gain.toFixed(2),
-    floorGain?.toFixed(2) ?? ''
+    floorGain?.toFixed(2) ?? '',
+    quotient?.toFixed(2) ?? ''
   ])
   return isWorse ? `${line}  WORSE` : line
 }
