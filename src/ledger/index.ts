@@ -22,7 +22,6 @@ export type {
   SavedCheckpoint,
   StoredReceipt
 } from './ledger-api.js'
-export type { LedgerMode } from './ledger-mode.js'
 export {
   inspectLocation,
   type Location,
@@ -32,6 +31,7 @@ export {
   replaceFile,
   unfinishedData
 } from './location/index.js'
+export type { LedgerMode } from './mode.js'
 export { beginLedger, createLedger, openLedger } from './open/open.js'
 export {
   connectOwner,

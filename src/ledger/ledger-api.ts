@@ -1,8 +1,8 @@
 import type { Hash, IdentityId, Json, JsonObject, RunId, UnitId } from '../core/index.js'
 import type { Signer } from '../identity/index.js'
 import type { Appended, JournalItem, Position } from './item.js'
-import type { LedgerMode } from './ledger-mode.js'
 import type { ReadHash } from './log/index.js'
+import type { LedgerMode } from './mode.js'
 import type { Evidence, Receipt, WriteSet } from './receipt/receipt.js'
 import type { Restoring } from './restoring.js'
 import type { Store } from './stores/port.js'
@@ -114,6 +114,8 @@ export interface Ledger {
   /** Whether codes by the key of the ledger can be written and checked (L12). */
   readonly hasKey: boolean
   readonly identity: IdentityId
+  /** What it is doing: {@link Ledger.state} without the rest. */
+  readonly mode: LedgerMode
   /** Hash of the last queued receipt. */
   head(): Hash | null
   /** Canonical JSON of a state entry, queued changes included. */

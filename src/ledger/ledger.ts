@@ -32,7 +32,7 @@ import type {
   StoredReceipt
 } from './ledger-api.js'
 import { type LogFrontier, noteOrigin, type ReadHash, signLogNote } from './log/index.js'
-import { type Cause, causeOf, LedgerModes } from './mode.js'
+import { type Cause, causeOf, type LedgerMode, LedgerModes } from './mode.js'
 import { Reader } from './read/reader.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
 import type { Head } from './record/head.js'
@@ -134,6 +134,10 @@ export class OpenLedger implements Ledger {
     this.#durableFrontier = frontier
     this.#openedWhole = isWhole
     if (parts.unsafe !== undefined) this.enterSafeMode(parts.unsafe)
+  }
+
+  get mode(): LedgerMode {
+    return this.#modes.mode
   }
 
   head(): Hash | null {
@@ -354,10 +358,7 @@ export class OpenLedger implements Ledger {
     this.#durablePosition = last
     this.#durableFrontier = commit.frontier
     for (const { changes, receipt, chainHead } of items) {
-      this.#state.durable(
-        changes.map(([key]) => key),
-        last
-      )
+      for (const [key] of changes) this.#state.durable(key, last)
       if (receipt !== undefined) this.#queuedUnits.delete(receipt.unitId)
       this.#durableHead = chainHead
     }

@@ -1,7 +1,9 @@
-import { type ActorLogic, assign, createActor, setup } from 'xstate'
+import { assign, setup } from 'xstate'
 import { ledgerChart } from '../../machines/ledger.js'
 import { isTallyError, TallyError, unreachable } from '../core/index.js'
-import type { LedgerMode } from './ledger-mode.js'
+
+/** What the ledger is doing (machines/ledger.ts). */
+export type LedgerMode = 'ready' | 'committing' | 'safe' | 'restoring' | 'poisoned' | 'closed'
 
 export type LedgerEvent =
   | { readonly type: 'flush.begun' }
@@ -82,28 +84,8 @@ function transitionsOf(place: LedgerChartState): Transitions {
   return 'on' in waiting ? waiting.on : {}
 }
 
-interface LedgerSnapshot extends LedgerStatus {
-  readonly status: 'active'
-  readonly output: undefined
-  readonly error: undefined
-}
-
-function active(value: LedgerChartState, cause: Cause | null): LedgerSnapshot {
-  return { status: 'active', output: undefined, error: undefined, value, cause }
-}
-
-/** The logic of the ledger's actor: the chart as a table. */
-const ledgerLogic: ActorLogic<LedgerSnapshot, LedgerEvent> = {
-  getInitialSnapshot: () => active('READY', null),
-  transition: (snapshot, event) => {
-    const { value, cause } = ledgerStep(snapshot, event)
-    return active(value, cause)
-  },
-  getPersistedSnapshot: (snapshot) => snapshot
-}
-
 /**
- * The mode of a ledger: the live actor of its chart.
+ * The mode of a ledger: where it stands in its chart.
  *
  * Owns: which mode it is and why. Does not own: what a mode allows beyond {@link
  * LedgerModes.check}.
@@ -114,7 +96,7 @@ const ledgerLogic: ActorLogic<LedgerSnapshot, LedgerEvent> = {
  * - K10 Appends are taken while a snapshot may yet take the ledger's place, and none once it has.
  */
 export class LedgerModes {
-  readonly #actor = createActor(ledgerLogic, { id: 'ledger' }).start()
+  #status: LedgerStatus = { value: 'READY', cause: null }
   #mode: LedgerMode = 'ready'
   readonly #listeners = new Set<() => void>()
 
@@ -123,13 +105,13 @@ export class LedgerModes {
   }
 
   get cause(): Cause | undefined {
-    return this.#actor.getSnapshot().cause ?? undefined
+    return this.#status.cause ?? undefined
   }
 
   send(event: LedgerEvent): void {
     if (this.#mode === 'closed') return
-    this.#actor.send(event)
-    this.#change(modeOf(this.#actor.getSnapshot().value))
+    this.#status = ledgerStep(this.#status, event)
+    this.#change(modeOf(this.#status.value))
   }
 
   /**
@@ -153,7 +135,7 @@ export class LedgerModes {
   }
 
   #waitsFor(): string | undefined {
-    const { value } = this.#actor.getSnapshot()
+    const { value } = this.#status
     return typeof value === 'string' ? undefined : value.WAITING
   }
 
@@ -163,7 +145,6 @@ export class LedgerModes {
   }
 
   close(): void {
-    this.#actor.stop()
     this.#change('closed')
   }
 

@@ -28,9 +28,12 @@ export function presentEvents(
 }
 
 /** Whether a step of a document, not a single-step run, was done by the kernel itself. */
-export function isKernelStep(event: RunEvent): boolean {
-  if (event.type !== 'block.settled' || event.receiptHash === undefined) return false
-  return event.dappId === KERNEL_ID && event.path !== 'root'
+export function isKernelStep({
+  dappId,
+  path,
+  receiptHash
+}: RunEvent & { readonly type: 'block.settled' }): boolean {
+  return receiptHash !== undefined && dappId === KERNEL_ID && path !== 'root'
 }
 
 /** Whether a run is a single-step run. */

@@ -74,7 +74,7 @@ export class RunStore {
   checkOpen(): void {
     if (this.isClosing) throw new TallyError('runtime.closed', {})
     // What begins now would have to wait for what may never be committed.
-    if (this.parts.ledger.state().mode === 'restoring') {
+    if (this.parts.ledger.mode === 'restoring') {
       throw new TallyError('ledger.restoring', { problem: 'a snapshot takes its place' })
     }
   }
@@ -123,8 +123,9 @@ export class RunStore {
     if (event.type === 'waiting') {
       entry.onWait?.(event, position)
       this.onWait?.(entry, event)
+    } else if (event.type === 'block.settled' && isKernelStep(event)) {
+      this.parts.onIntentWork?.(position)
     }
-    if (isKernelStep(event)) this.parts.onIntentWork?.(position)
     entry.emit(event, position)
   }
 }

@@ -90,14 +90,12 @@ export class CurrentState {
     this.#queued.set(key, { text, position })
   }
 
-  /** Moves the changes of a flush from the queue to the cache. */
-  durable(keys: Iterable<string>, position: number): void {
-    for (const key of keys) {
-      const queued = this.#queued.get(key)
-      if (queued === undefined || queued.position > position) continue
-      this.#queued.delete(key)
-      this.#remember(key, queued.text)
-    }
+  /** Moves a change that was flushed from the queue to the cache. */
+  durable(key: string, position: number): void {
+    const queued = this.#queued.get(key)
+    if (queued === undefined || queued.position > position) return
+    this.#queued.delete(key)
+    this.#remember(key, queued.text)
   }
 
   #compare(key: string, text: string | null): void {
