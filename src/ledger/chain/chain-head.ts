@@ -1,7 +1,6 @@
 import type { Hash, IdentityId, PublicKey, StateRoot } from '../../core/index.js'
 import { InstalledPackages } from '../receipt/packages.js'
-import { rootOf } from '../receipt/root.js'
-import { hashKey, hashValue, StateTree } from '../state/index.js'
+import { hashKey, hashValue, rootOf, StateTree } from '../state/index.js'
 
 /** The action of the receipt that hands an identity over to a new key (formats.md §2). */
 export const ROTATION_ACTION = 'system.key.rotate'

@@ -3,9 +3,8 @@ import type { ChainHead } from '../chain/chain-head.js'
 import { parseWriteSet, type StoredChange } from '../chain/stored-write-set.js'
 import { PACKAGE_KEY_PREFIX } from '../receipt/packages.js'
 import { parseReceipt } from '../receipt/parse.js'
-import { rootOf } from '../receipt/root.js'
 import { corrupt, parseRecord, type StoredReceiptText } from '../record/record.js'
-import { hashKey, hashValue } from '../state/index.js'
+import { hashKey, hashValue, rootOf } from '../state/index.js'
 import type { ScannedChain } from './scan.js'
 
 /** The commit record with the last receipt, as the scan has read it. */

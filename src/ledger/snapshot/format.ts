@@ -9,6 +9,7 @@
  *   {"open":"run-1","status":"waiting"}     a run that has not ended; ascending
  *   {"note":"…","sha256":"…"}               footer: the hash of all bytes before it
  */
+
 import {
   type Hash,
   type IdentityId,
@@ -24,9 +25,9 @@ import {
   type RunId
 } from '../../core/index.js'
 import { RECEIPT_VERSION } from '../receipt/receipt.js'
-import { CAPABILITY_VERSION, STATE_ROOT_VERSION } from '../receipt/root.js'
 import { encodeHead, HEAD_VERSION, type Head, parseHead } from '../record/head.js'
 import { RECORD_VERSION } from '../record/record.js'
+import { CAPABILITY_VERSION, STATE_ROOT_VERSION } from '../state/index.js'
 
 const SNAPSHOT_FORMAT = 'tally-snapshot'
 const SNAPSHOT_VERSION = 1

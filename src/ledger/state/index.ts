@@ -37,8 +37,11 @@ export {
 } from './proof.js'
 export { encodeStateProof, parseStateProof } from './proof-format.js'
 export {
+  CAPABILITY_VERSION,
   hashInstalledDApps,
   type InstalledDApp,
+  rootOf,
+  STATE_ROOT_VERSION,
   type StateRootParts,
   stateRoot
 } from './root.js'

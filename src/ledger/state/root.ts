@@ -22,6 +22,19 @@ export interface StateRootParts {
   readonly installedDApps: Hash
 }
 
+/** Versions that every root commits to; a change of one is a `system.upgrade` receipt. */
+export const STATE_ROOT_VERSION = 1
+export const CAPABILITY_VERSION = 1
+
+/** What a root of the current versions commits to. */
+export interface RootParts {
+  readonly publicKey: PublicKey
+  readonly installedDApps: Hash
+  readonly storage: Hash
+  /** Hash of a receipt, or null before the first. */
+  readonly commitment: Hash | null
+}
+
 /**
  * The root of a whole state: head root or execution root, by its commitment (formats.md §4).
  *
@@ -30,17 +43,30 @@ export interface StateRootParts {
  *  "receiptChainCommitment":null,"storage":"..","version":1}   -- without the line break
  */
 export function stateRoot(parts: StateRootParts): StateRoot {
-  const { capabilityVersion, stateRootVersion, receiptChainCommitment: commitment } = parts
+  const { capabilityVersion, stateRootVersion } = parts
   assert(
     Number.isSafeInteger(capabilityVersion) && Number.isSafeInteger(stateRootVersion),
     'a version in a state root is not an integer'
   )
-  // Written out by hand: two roots are taken per receipt, and hex and integers need no escaping.
+  const { identityPublicKey: publicKey, receiptChainCommitment: commitment } = parts
+  return versionedRoot({ ...parts, publicKey, commitment }, capabilityVersion, stateRootVersion)
+}
+
+/**
+ * A root of the current versions. An execution root commits to the receipt before the one that it
+ * stands in, a head root to the last receipt.
+ */
+export function rootOf(parts: RootParts): StateRoot {
+  return versionedRoot(parts, CAPABILITY_VERSION, STATE_ROOT_VERSION)
+}
+
+// Written out by hand: two roots are taken per receipt, and hex and integers need no escaping.
+function versionedRoot(parts: RootParts, capability: number, version: number): StateRoot {
+  const commitment = parts.commitment === null ? 'null' : `"${parts.commitment}"`
   return sha256Hex(
-    `{"capabilityVersion":${capabilityVersion},"identityPublicKey":"${parts.identityPublicKey}",` +
-      `"installedDApps":"${parts.installedDApps}","receiptChainCommitment":` +
-      `${commitment === null ? 'null' : `"${commitment}"`},"storage":"${parts.storage}",` +
-      `"version":${stateRootVersion}}`
+    `{"capabilityVersion":${capability},"identityPublicKey":"${parts.publicKey}",` +
+      `"installedDApps":"${parts.installedDApps}","receiptChainCommitment":${commitment},` +
+      `"storage":"${parts.storage}","version":${version}}`
   )
 }
 

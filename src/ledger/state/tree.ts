@@ -67,6 +67,7 @@ export class StateTree {
 
   /** The storage root, as hex. Hashes only the nodes that no earlier root covered. */
   root(): Hash {
+    if (this.top === undefined) return emptyStorageRoot
     return this.rootBytes().toString('hex') as Hash
   }
 

@@ -2,8 +2,7 @@ import type { IdentityId, PublicKey } from '../../core/index.js'
 import { type ChainHead, genesisHead, type NextState } from '../chain/chain-head.js'
 import { applyWriteSet, type StoredChange } from '../chain/stored-write-set.js'
 import { embed } from '../receipt/blob.js'
-import { rootOf } from '../receipt/root.js'
-import { hashKey } from '../state/index.js'
+import { hashKey, rootOf } from '../state/index.js'
 import type { StateView } from './report.js'
 
 /**
