@@ -18,8 +18,8 @@ export interface JournalItem {
   readonly entries: readonly string[]
   /** Those of the entries that change the run's record; looked for in their texts if absent. */
   readonly runChanges?: readonly RunEntry[]
-  /** `authenticate` of the hash chain over the run's entries, up to the last of these. */
-  readonly mac?: Hash
+  /** The hash chain over the run's entries, up to the last of these: a code of it is kept. */
+  readonly journalHash?: Hash
   /** The unit of work that these entries complete: it becomes one receipt. */
   readonly unit?: UnitDraft
   /** Signed evidence to add to the log: abort, denial or failure. */

@@ -168,7 +168,7 @@ export class JournalWriter {
       runId: this.#state.runId,
       entries,
       runChanges,
-      mac: this.#host.journal.authenticate(journalHash),
+      journalHash,
       ...(unit === undefined ? {} : { unit }),
       ...(evidence === undefined ? {} : { evidence }),
       ...(rests === undefined ? {} : { rests })

@@ -1,13 +1,21 @@
-import { canonicalize, type IdentityId, isRunId, type PublicKey } from '../../core/index.js'
+import {
+  canonicalize,
+  canonicalString,
+  type IdentityId,
+  isRunId,
+  limits,
+  type PublicKey,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
 import type { QueuedItem } from '../commit/queued-item.js'
 import { SignedRecord, type SigningQueue } from '../commit/signing.js'
 import type { CurrentState } from '../current/current-state.js'
 import type { EvidenceDraft, JournalItem, Position, UnitDraft } from '../item.js'
 import { ReceiptAssembler } from '../receipt/assemble.js'
-import type { BlobSalts } from '../receipt/blob.js'
+import { type BlobSalts, embed } from '../receipt/blob.js'
 import { assembleEvidence } from '../receipt/evidence.js'
 import { advance, type ChainHead, nextState, ROTATION_ACTION } from './chain-head.js'
-import { invalid, unitChanges } from './changes.js'
 
 /** An item ready for the queue, with the bytes of its texts in UTF-8. */
 export interface PreparedItem {
@@ -29,7 +37,10 @@ export class Appender {
   readonly #state: CurrentState
   readonly #signing: SigningQueue
   readonly #assembler: ReceiptAssembler
+  readonly #salts: BlobSalts
   #chainHead: ChainHead
+  /** Of the last item: most are of the same run as the one before. */
+  #lastRunId: RunId | undefined
 
   constructor(options: {
     readonly identity: IdentityId
@@ -42,6 +53,7 @@ export class Appender {
     this.#chainHead = options.chainHead
     this.#state = options.state
     this.#signing = options.signing
+    this.#salts = options.salts
     this.#assembler = new ReceiptAssembler(options.salts)
   }
 
@@ -54,11 +66,12 @@ export class Appender {
    * hands over to. Throws `ledger.invalid_item`.
    */
   prepare(
-    { runId, entries, runChanges, mac, unit, evidence }: JournalItem,
+    { runId, entries, runChanges, journalHash, unit, evidence }: JournalItem,
     position: Position,
     newKey: PublicKey | undefined
   ): PreparedItem {
-    if (!isRunId(runId)) throw invalid('its run id is malformed')
+    if (runId !== this.#lastRunId && !isRunId(runId)) throw invalid('its run id is malformed')
+    this.#lastRunId = runId
     // What can still be refused is, before the unit moves the chain head.
     if (evidence !== undefined) canonicalize(evidence.details)
     const done = unit === undefined ? undefined : this.#unit(unit, position, newKey)
@@ -71,10 +84,10 @@ export class Appender {
       blobs: [...(done?.blobs ?? []), ...(signed?.blobs ?? [])],
       changes: done?.changes ?? [],
       chainHead: this.#chainHead,
-      ...(runChanges === undefined ? {} : { runChanges }),
-      ...(mac === undefined ? {} : { mac }),
-      ...(done === undefined ? {} : { receipt: done.receipt }),
-      ...(signed === undefined ? {} : { evidence: signed.record })
+      runChanges,
+      mac: journalHash === undefined ? undefined : this.#salts.authenticate(journalHash),
+      receipt: done?.receipt,
+      evidence: signed?.record
     }
     return { item, bytes }
   }
@@ -122,4 +135,61 @@ export class Appender {
 
 function bytesOf(texts: readonly string[]): number {
   return texts.reduce((bytes, text) => bytes + Buffer.byteLength(text), 0)
+}
+
+/** What a unit changes in effect, with its write set. */
+interface UnitChanges {
+  /** In ascending order of keys. */
+  readonly changes: readonly (readonly [key: string, text: string | null])[]
+  /** Canonical JSON of the write set (formats.md §3). */
+  readonly writeSet: string
+  /** Values that the write set names by hash. */
+  readonly blobs: readonly string[]
+}
+
+const noChanges: UnitChanges = { changes: [], writeSet: '[]', blobs: [] }
+
+/**
+ * Orders a unit's writes by key (UTF-16 code units), drops those that change nothing, and builds
+ * the write set. Throws `ledger.invalid_item` for keys that cannot be state.
+ */
+function unitChanges(
+  writes: ReadonlyMap<string, string | null>,
+  read: (key: string) => string | undefined
+): UnitChanges {
+  if (writes.size === 0) return noChanges
+  if (writes.size > limits.WRITE_SET_KEYS_MAX) throw invalid('it changes too many keys')
+  const keys = [...writes.keys()]
+  if (keys.length > 1) keys.sort()
+  const changes: (readonly [string, string | null])[] = []
+  const blobs: string[] = []
+  let writeSet = '['
+  for (const key of keys) {
+    checkKey(key)
+    const after = writes.get(key) ?? null
+    const before = read(key)
+    if (after === (before ?? null)) continue
+    changes.push([key, after])
+    if (writeSet.length > 1) writeSet += ','
+    writeSet += '{'
+    if (after !== null) {
+      const embedded = embed(after, undefined)
+      if (embedded.blob !== undefined) blobs.push(embedded.blob)
+      writeSet += `"after":${embedded.text},`
+    }
+    if (before !== undefined) writeSet += `"before":${embed(before, undefined).text},`
+    writeSet += `"key":${canonicalString(key)}}`
+  }
+  return { changes, writeSet: `${writeSet}]`, blobs }
+}
+
+function checkKey(key: string): void {
+  if (key === '' || key.length > limits.STATE_KEY_LENGTH_MAX || key.includes('\0')) {
+    throw invalid('a state key is empty, too long, or holds NUL')
+  }
+  if (key.startsWith('local/')) throw invalid('keys under "local/" are outside the state root')
+}
+
+function invalid(problem: string): TallyError {
+  return new TallyError('ledger.invalid_item', { problem })
 }

@@ -52,6 +52,8 @@ export class CommitQueue<Item> {
   /** Told when the flush that was under way has ended. */
   #onFlushed: (() => void) | undefined
   readonly #waits = new Map<Position, Wait>()
+  /** Whether one caller at most has waited for the last flush. */
+  #wasForOne = false
   #failure: Error | undefined
 
   constructor(options: QueueOptions<Item>) {
@@ -92,7 +94,9 @@ export class CommitQueue<Item> {
     if (wait === undefined) {
       wait = newWait()
       this.#waits.set(target, wait)
-      this.#schedule()
+      // One run at a time has nobody to share a flush with: a turn of the loop would be lost.
+      if (this.#wasForOne && this.#waits.size === 1) void this.#flush()
+      else this.#schedule()
     }
     return wait.promise
   }
@@ -196,11 +200,14 @@ export class CommitQueue<Item> {
   }
 
   #settle(): void {
+    let settled = 0
     for (const [position, wait] of this.#waits) {
       if (position > this.#durable) continue
       this.#waits.delete(position)
       wait.resolve()
+      settled += 1
     }
+    this.#wasForOne = settled <= 1
   }
 }
 

@@ -7,16 +7,19 @@ import type { SignedRecord } from './signing.js'
 export interface QueuedItem {
   readonly runId: RunId
   readonly entries: readonly string[]
-  readonly runChanges?: JournalItem['runChanges'] | undefined
-  readonly mac?: Hash
-  readonly receipt?: {
-    readonly record: SignedRecord
-    readonly unitId: UnitId
-    readonly hash: Hash
-    readonly writeSet: string
-    readonly result: string
-  }
-  readonly evidence?: SignedRecord
+  readonly runChanges: JournalItem['runChanges'] | undefined
+  /** Code over the run's journal so far. */
+  readonly mac: Hash | undefined
+  readonly receipt:
+    | {
+        readonly record: SignedRecord
+        readonly unitId: UnitId
+        readonly hash: Hash
+        readonly writeSet: string
+        readonly result: string
+      }
+    | undefined
+  readonly evidence: SignedRecord | undefined
   readonly blobs: readonly string[]
   readonly changes: readonly (readonly [key: string, text: string | null])[]
   /** Chain and state after it. */

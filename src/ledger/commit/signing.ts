@@ -65,10 +65,13 @@ export class SigningQueue {
     this.#signer = signer
   }
 
-  /** Resolves once every record added so far is signed; rejects when the signer fails. */
-  async finish(): Promise<void> {
+  /**
+   * Signs every record added so far; a promise when a signer has to be awaited, which rejects when
+   * it fails.
+   */
+  finish(): Promise<unknown> | undefined {
     this.#signRest()
-    if (this.#chunks.size > 0) await Promise.all(this.#chunks)
+    return this.#chunks.size > 0 ? Promise.all(this.#chunks) : undefined
   }
 
   /** Leaves the signing pool; the signer is its owner's. */

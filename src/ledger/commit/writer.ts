@@ -62,7 +62,8 @@ export class CommitWriter {
 
   /** Signs, writes and syncs a batch; throws `ledger.fenced` when the head is not ours any more. */
   async write(items: readonly QueuedItem[]): Promise<DerivableCommit> {
-    await this.#signing.finish()
+    const signing = this.#signing.finish()
+    if (signing !== undefined) await signing
     const last = items.at(-1)
     if (last === undefined) throw new TallyError('core.internal', { problem: 'an empty batch' })
     const record = this.#record(items)
@@ -138,17 +139,13 @@ export class CommitWriter {
         entries,
         blobs: inRecord,
         largeBlobs: large.map(({ hash }) => hash),
-        ...(mac === undefined ? {} : { mac }),
-        ...(receipt === undefined
-          ? {}
-          : {
-              receipt: {
-                text: logged(receipt.record.text()),
-                writeSet: receipt.writeSet,
-                result: receipt.result
-              }
-            }),
-        ...(evidence === undefined ? {} : { evidence: logged(evidence.text()) })
+        mac,
+        receipt: receipt && {
+          text: logged(receipt.record.text()),
+          writeSet: receipt.writeSet,
+          result: receipt.result
+        },
+        evidence: evidence && logged(evidence.text())
       })
     }
     const frontier = this.#frontier.appendAll(leaves)
@@ -176,10 +173,15 @@ export class CommitWriter {
   }
 }
 
-function splitBlobs(blobs: readonly string[]): {
+interface SplitBlobs {
   readonly inRecord: readonly string[]
   readonly large: readonly { readonly hash: Hash; readonly blob: string }[]
-} {
+}
+
+const noBlobs: SplitBlobs = { inRecord: [], large: [] }
+
+function splitBlobs(blobs: readonly string[]): SplitBlobs {
+  if (blobs.length === 0) return noBlobs
   const isLarge = (blob: string) => bytesOver(blob, limits.BLOB_IN_RECORD_BYTES_MAX) !== undefined
   return {
     inRecord: blobs.filter((blob) => !isLarge(blob)),

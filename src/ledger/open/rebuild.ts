@@ -1,4 +1,4 @@
-import type { Hash, RunId, UnitId } from '../../core/index.js'
+import type { Hash, UnitId } from '../../core/index.js'
 import { applyWriteSet, parseWriteSet } from '../chain/stored-write-set.js'
 import type { Derived } from '../derived/derived.js'
 import type { DerivableCommit } from '../derived/unflushed-records.js'
@@ -71,12 +71,9 @@ export class Rebuild {
       if (evidence !== undefined) leaves.push(leafHash(evidence))
     }
     for (const leaf of leaves) this.#frontier = this.#frontier.append(leaf)
-    const runs: { runId: RunId; entries: readonly string[] }[] = items.map(
-      ({ runId, entries }) => ({ runId, entries })
-    )
     return {
       seq,
-      items: runs,
+      items: items.map(({ runId, entries }) => ({ runId, entries, runChanges: undefined })),
       receipts,
       leaves,
       frontier: this.#frontier,

@@ -51,9 +51,9 @@ export function headerLine({ epoch, leaves, receipts, seq }: RecordHeader): stri
 export interface RecordItem {
   readonly runId: RunId
   readonly entries: readonly string[]
-  readonly mac?: Hash
-  readonly receipt?: StoredReceiptText
-  readonly evidence?: string
+  readonly mac: Hash | undefined
+  readonly receipt: StoredReceiptText | undefined
+  readonly evidence: string | undefined
   /** Texts of blobs kept in the record. */
   readonly blobs: readonly string[]
   /** Hashes of blobs kept in values of their own. */
@@ -122,9 +122,9 @@ function parseItem(key: string, lines: readonly string[]): RecordItem {
   return {
     runId,
     entries,
-    ...(isHash(mac) ? { mac } : {}),
-    ...(text === undefined ? {} : { receipt: { text, writeSet, result } }),
-    ...(evidence === undefined ? {} : { evidence }),
+    mac: isHash(mac) ? mac : undefined,
+    receipt: text === undefined ? undefined : { text, writeSet, result },
+    evidence,
     blobs,
     largeBlobs
   }

@@ -118,7 +118,8 @@ const BINARY_KEY = { keyEncoding: 'buffer', valueEncoding: 'buffer' } as const
 class LevelStore implements Store {
   readonly #path: string
   readonly #database: Database
-  #turn: Promise<unknown> = Promise.resolve()
+  /** The last commit that is under way. */
+  #turn: Promise<unknown> | undefined
   /** Values that conditions have named, as they are now. */
   readonly #compared = new Map<string, Uint8Array>()
   #failed = false
@@ -159,8 +160,13 @@ class LevelStore implements Store {
 
   commit(items: readonly StoreItem[]): Promise<readonly boolean[]> {
     if (!this.#open) return Promise.reject(this.#closed())
-    const result = this.#turn.then(() => this.#write(items))
-    this.#turn = result.catch(() => undefined)
+    const before = this.#turn
+    const result = before === undefined ? this.#write(items) : before.then(() => this.#write(items))
+    const end = () => {
+      if (this.#turn === turn) this.#turn = undefined
+    }
+    const turn = result.then(end, end)
+    this.#turn = turn
     return result
   }
 
@@ -210,7 +216,7 @@ class LevelStore implements Store {
       for (const [key, value] of puts) {
         if (key === condition?.key || this.#compared.has(key)) {
           if (this.#compared.size >= COMPARED_KEYS_MAX) this.#compared.clear()
-          this.#compared.set(key, Uint8Array.from(value))
+          this.#compared.set(key, new Uint8Array(value))
         }
       }
       for (const key of deletes) this.#compared.delete(key)
