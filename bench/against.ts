@@ -11,7 +11,7 @@ import type { Row } from './row.js'
  * machine falls on both alike. Only rows that both have are compared.
  */
 
-/** What is worse by more than this is marked, where it has a floor after division by the floor's. */
+/** What is worse by more than this is marked; with a floor, after division by its gain. */
 const LOSS_MAX = 0.05
 
 export interface Compared {
