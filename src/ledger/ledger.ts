@@ -88,7 +88,6 @@ export class OpenLedger implements Ledger {
   readonly #queuedUnits = new Set<UnitId>()
   /** Execution chain head of the last durable commit: what notes speak about. */
   #durableHead: ChainHead
-  #durableFrontier: LogFrontier
   #durablePosition: Position = 0
 
   constructor(parts: LedgerParts) {
@@ -131,7 +130,6 @@ export class OpenLedger implements Ledger {
       commits: () => this.#writer.head.seq
     })
     this.#durableHead = parts.chainHead
-    this.#durableFrontier = frontier
     this.#openedWhole = isWhole
     if (parts.unsafe !== undefined) this.enterSafeMode(parts.unsafe)
   }
@@ -257,8 +255,8 @@ export class OpenLedger implements Ledger {
     const { signer } = this.#signing
     const note = {
       origin: noteOrigin(this.identity),
-      size: this.#durableFrontier.size,
-      root: this.#durableFrontier.root(),
+      size: this.#writer.frontier.size,
+      root: this.#writer.frontier.root(),
       stateRoot: headRootOf(this.#durableHead)
     }
     const publicKey = publicKeyBytes(signer.publicKey)
@@ -356,7 +354,6 @@ export class OpenLedger implements Ledger {
   async #write(items: readonly QueuedItem[], last: Position): Promise<void> {
     const commit = await this.#writer.write(items)
     this.#durablePosition = last
-    this.#durableFrontier = commit.frontier
     for (const { changes, receipt, chainHead } of items) {
       for (const [key] of changes) this.#state.durable(key, last)
       if (receipt !== undefined) this.#queuedUnits.delete(receipt.unitId)

@@ -60,6 +60,11 @@ export class CommitWriter {
     return this.#head
   }
 
+  /** The log's right edge after the last durable commit. */
+  get frontier(): LogFrontier {
+    return this.#frontier
+  }
+
   /** Signs, writes and syncs a batch; throws `ledger.fenced` when the head is not ours any more. */
   async write(items: readonly QueuedItem[]): Promise<DerivableCommit> {
     const signing = this.#signing.finish()
