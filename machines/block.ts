@@ -10,10 +10,7 @@ const settled = {
   onFailure: 'settleFailure'
 } as const
 
-/**
- * First match in order: what follows an attempt's end. The choice is
- * `src/block/chart/retry-policy.ts`.
- */
+/** First match in order: what follows an attempt's end. The choice is `src/block/recovery.ts`. */
 const afterAttempt = [
   { guard: 'succeeds', target: '#block.READY', actions: [settled.onSuccess] },
   {

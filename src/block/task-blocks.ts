@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { type AttemptCommand, sideEffectClasses } from './chart/protocol.js'
-import { type Block, defineBlock } from './code/block.js'
+import { type Block, defineBlock } from './define.js'
+import type { AttemptCommand } from './protocol.js'
+import { sideEffectClasses } from './side-effects.js'
 
 /** Blocks of the work that overlays leave behind them (C4). */
 

@@ -46,11 +46,30 @@ export {
   grantsOf,
   PACKAGE_STORAGE_PREFIX,
   PREFERENCES_PREFIX,
+  PRINCIPAL_GRANTS_PREFIX,
   packageStoragePrefix,
   preferenceKey,
+  principalGrantIn,
+  principalGrantsOf,
   storageKey
 } from './permissions/keys.js'
-export { mayAdminister, type Principal } from './permissions/principal.js'
+export {
+  isOwner,
+  isSamePrincipal,
+  mayAdminister,
+  type Principal,
+  principalIn
+} from './permissions/principal.js'
+export {
+  AGENT_TOOL_EFFECTS,
+  AGENT_TURN_BLOCK,
+  grantToPrincipal,
+  LEDGER_READ,
+  type PrincipalCode,
+  type PrincipalGrantOutcome,
+  principalLacks,
+  revokeFromPrincipal
+} from './permissions/principal-grants.js'
 export type { StatePort, StateReader } from './permissions/state.js'
 export { compareRationals, type Rational, rationalOf, scoreOf } from './routing/rational.js'
 export {

@@ -3,14 +3,26 @@ import type { ExitCode, Frame } from './frame/frame.js'
 import { askIntent } from './frame/intent.js'
 import { openSession, type Session } from './frame/session.js'
 
+export interface GrantOptions {
+  /** Name of the agent that may use the code, or no longer. */
+  readonly agent?: string
+  readonly config?: string
+}
+
 /**
  * `tally grant PACKAGE [CAPABILITY...]`: lets the installed code of a package do something (K5).
+ * With `--agent`: lets an agent use the code of a block or package (K14).
  */
 export function grant(
   frame: Frame,
   subject: string,
-  capabilities: readonly string[]
+  capabilities: readonly string[],
+  options: GrantOptions
 ): Promise<ExitCode> {
+  const { agent } = options
+  if (agent !== undefined) {
+    return changeFor(frame, 'system.grant', { ...options, agent, subject, capabilities })
+  }
   return change(frame, 'system.grant', { subject, capabilities, whenNone: 'declared' })
 }
 
@@ -18,9 +30,31 @@ export function grant(
 export function revoke(
   frame: Frame,
   subject: string,
-  capabilities: readonly string[]
+  capabilities: readonly string[],
+  options: GrantOptions
 ): Promise<ExitCode> {
+  const { agent } = options
+  if (agent !== undefined) {
+    return changeFor(frame, 'system.revoke', { ...options, agent, subject, capabilities })
+  }
   return change(frame, 'system.revoke', { subject, capabilities, whenNone: 'granted' })
+}
+
+/** Looked up where the ledger is held: only there the code is known. */
+async function changeFor(
+  frame: Frame,
+  action: 'system.grant' | 'system.revoke',
+  asked: GrantOptions & {
+    readonly agent: string
+    readonly subject: string
+    readonly capabilities: readonly string[]
+  }
+): Promise<ExitCode> {
+  const { agent, subject, capabilities, config } = asked
+  const session = await openSession(frame, 'run', { config })
+  const named = capabilities.length === 0 ? {} : { capabilities: [...capabilities] }
+  const payload = { principal: { kind: 'agent', id: agent }, subject, ...named }
+  return askIntent(frame, session, { action, payload })
 }
 
 async function change(

@@ -6,7 +6,7 @@ import {
   type RecordedProvider,
   type SideEffectClass
 } from '../block/index.js'
-import type { Sandbox } from '../capability/index.js'
+import type { Sandbox, StateReader } from '../capability/index.js'
 import { type Hash, type IdentityId, type Json, unreachable, versionedName } from '../core/index.js'
 import { type Intent, parseIntent } from './intent.js'
 import { KERNEL_HASH, KERNEL_VERSION } from './kernel-version.js'
@@ -20,6 +20,7 @@ import { runSystem } from './system/run-system.js'
 import type { Versions } from './system/system-work.js'
 import { programVersions } from './system/versions.js'
 import { runGranted, runTrusted } from './trusted.js'
+import { checkPrincipal, type UsedCode, usedBlock, usedPackage } from './used-code.js'
 
 export interface IntentPipelineOptions {
   readonly identity: IdentityId
@@ -43,6 +44,8 @@ export function createIntentPipeline(options: IntentPipelineOptions): {
   readonly blocks: readonly Block[]
   /** The trusted block that an action is routed to, if no package goes before it (K4). */
   serving(action: string): Block | undefined
+  /** Who would do an intent now. */
+  choose(intent: Pick<Intent, 'action' | 'provider'>, state: StateReader): Choice
 } {
   const providers = new Providers(options.blocks, options.packageCache)
   const { versions = programVersions } = options
@@ -58,7 +61,13 @@ export function createIntentPipeline(options: IntentPipelineOptions): {
       }
     })
   )
-  return { blocks, serving: (action) => providers.serving(action) }
+  const { identity } = options
+  return {
+    blocks,
+    serving: (action) => providers.serving(action),
+    choose: (intent, state) =>
+      providers.choose(intent, { named: undefined, identity, state, pinned: undefined })
+  }
 }
 
 interface Pipeline extends IntentPipelineOptions {
@@ -81,6 +90,7 @@ function runIntent(given: IntentPort, input: Json, pipeline: Pipeline): unknown 
     return executed(runSystem(port, intent, pipeline), tell)
   }
   const choice = chosen(port, intent, pipeline)
+  if (choice.kind !== 'none') checkPrincipal(port, pipeline.identity, usedBy(choice))
   switch (choice.kind) {
     case 'block':
       if (choice.block.needsGrant === true) {
@@ -125,9 +135,14 @@ type Chosen =
       readonly provider: {
         readonly packageId: string
         readonly codeHash: Hash
+        readonly declared: readonly string[]
         readonly servedAs?: string
       }
     }
+
+function usedBy(choice: Exclude<Chosen, { readonly kind: 'none' }>): UsedCode | undefined {
+  return choice.kind === 'block' ? usedBlock(choice.block) : usedPackage(choice.provider)
+}
 
 function chosen(port: IntentPort, intent: Intent, pipeline: Pipeline): Chosen {
   const { identity, providers, pinned } = pipeline
@@ -140,13 +155,14 @@ function chosen(port: IntentPort, intent: Intent, pipeline: Pipeline): Chosen {
     pinned
   })
   if (choice.kind !== 'package') return choice
-  const { packageId, codeHash, action } = choice.provider
-  return { kind: 'package', provider: { packageId, codeHash, servedAs: action } }
+  const { packageId, codeHash, declared, action } = choice.provider
+  return { kind: 'package', provider: { packageId, codeHash, declared, servedAs: action } }
 }
 
 function recordedChoice({ kind, id, codeHash }: RecordedProvider, providers: Providers): Chosen {
   if (kind === 'package') {
-    return { kind: 'package', provider: { packageId: versionedName(id).name, codeHash } }
+    const packageId = versionedName(id).name
+    return { kind: 'package', provider: { packageId, codeHash, declared: [] } }
   }
   const block = kind === 'declared' ? providers.block(id) : undefined
   return block === undefined ? { kind: 'none', reason: 'no_provider' } : { kind: 'block', block }

@@ -69,7 +69,10 @@ export class Providers {
   }
 
   /** Chooses by the state as it is now; nothing of it is recorded, the choice is. */
-  choose(intent: Intent, { named, identity, state, pinned }: ChoiceContext): Choice {
+  choose(
+    intent: Pick<Intent, 'action' | 'provider'>,
+    { named, identity, state, pinned }: ChoiceContext
+  ): Choice {
     const { action } = intent
     const wanted = named ?? intent.provider
     if (wanted !== undefined) return this.#named(action, wanted, { identity, state, pinned })

@@ -26,7 +26,6 @@ export class DocumentRooms {
   readonly #expressions: () => Promise<Expressions>
   readonly #kinds: DocumentKind[] = []
   readonly #listeners: ((delta: AgentDelta) => void)[] = []
-  readonly #closed: string[] = []
   #notes: SessionNotes | undefined
   #isOver: (runId: string) => boolean = () => false
   /** Sessions that are being let go of. */
@@ -66,10 +65,10 @@ export class DocumentRooms {
     if (typeof schema === 'string' && schema.startsWith('ais-')) await this.#loadWorkflow()
   }
 
-  /** Loads the rooms whose blocks a definition names; they may stand deep inside it. */
-  async loadForBlocks(definition: DocumentDefinition): Promise<void> {
+  /** Loads the rooms whose blocks a definition or a name means; they may stand deep inside it. */
+  async loadForBlocks(named: DocumentDefinition | string): Promise<void> {
     // A definition is plain JSON by construction; its type only names the members.
-    const value = definition as unknown as Json
+    const value = named as unknown as Json
     if (mentions(value, ['agent.', 'flow.'])) await this.#loadAgents()
     if (mentions(value, ['ais.'])) await this.#loadWorkflow()
   }
@@ -84,12 +83,6 @@ export class DocumentRooms {
   onDelta(listener: (delta: AgentDelta) => void): void {
     this.#listeners.push(listener)
     this.#agentParts?.onDelta(listener)
-  }
-
-  /** Keeps files and directories of the host from what documents have read. */
-  keepClosed(paths: readonly string[]): void {
-    this.#closed.push(...paths)
-    this.#agentParts?.keepClosed(paths)
   }
 
   /** A run has left memory: its agents' sessions end. */
@@ -141,7 +134,6 @@ export class DocumentRooms {
     const parts = new AgentParts(this.#hosts.agents)
     this.#register(parts.blocks, parts.providers)
     this.#kinds.push(flowKind((document) => parts.compile(document)))
-    parts.keepClosed(this.#closed)
     for (const listener of this.#listeners) parts.onDelta(listener)
     if (this.#notes !== undefined) parts.turns.useNotes(this.#notes)
     this.#agentParts = parts

@@ -202,7 +202,9 @@ export class Intents {
   /** A grant of what the package does not declare would never have an effect. */
   #undeclared(id: RunId, { action, payload }: Intent): ErrorReply | undefined {
     if (action !== 'system.grant') return undefined
-    const { package: name, codeHash, capabilities } = payload
+    const { package: name, codeHash, capabilities, principal } = payload
+    // What a principal may use has more names: those of the code itself, of its effects.
+    if (principal !== undefined) return undefined
     const subject = codeHash ?? name
     if (typeof subject !== 'string' || !Array.isArray(capabilities)) return undefined
     const names = capabilities.map(String)
@@ -301,11 +303,16 @@ function replyOf(id: RunId, action: string, result: RunResult): IntentReply {
 function refusedFor(id: RunId, error: unknown): ErrorReply {
   const reason = isTallyError(error) ? refusals[error.code] : undefined
   if (!isTallyError(error) || reason === undefined) throw error
-  return refused(id, reason, { problem: error.message })
+  const { message: problem, context, fix } = error
+  return refused(id, reason, {
+    problem,
+    ...(reason === 'not_permitted' ? { ...context, fix } : {})
+  })
 }
 
 const refusals: Partial<Record<ErrorCode, string>> = {
   'run.id_reused': 'id_reused',
+  'run.not_permitted': 'not_permitted',
   'run.version_quarantined': 'version_quarantined'
 }
 

@@ -205,6 +205,20 @@ export class NameScope implements BlockRegistry {
     return pinnedKinds.some((kind) => pins[kind] !== undefined) ? pins : undefined
   }
 
+  /** Blocks and documents that were asked for, and are there. */
+  found(): {
+    readonly blocks: readonly Block[]
+    readonly composites: readonly DocumentDefinition[]
+  } {
+    const of = <Kind extends CodeKind>(kind: Kind) =>
+      this.#asked.flatMap((asked) => {
+        const found = this.#found.get(`${asked.kind} ${asked.reference}`)
+        // Found under its kind.
+        return asked.kind === kind && found ? [found.value as CodeKinds[Kind]] : []
+      })
+    return { blocks: of('blocks'), composites: of('composites') }
+  }
+
   /** What was asked for and is not registered, each as `name@version`, sorted. */
   missing(): readonly string[] {
     const missing = this.#asked.filter(

@@ -8,6 +8,7 @@ import type {
 } from '../block/index.js'
 import type { IntentDefinition } from '../intent/index.js'
 import type { CheckInputs } from './document-kind.js'
+import type { ReachedCode } from './reached-code.js'
 
 /** What `run.started` keeps of a run. */
 export type RunDefinition = DocumentDefinition | IntentDefinition
@@ -35,6 +36,7 @@ export type Prepared =
       readonly compiled: CompiledDocument
       readonly block: BlockLookup
       readonly definition: DocumentDefinition
+      readonly reached: () => ReachedCode
       /** What is doubtful in the document, beside what `lintDocument` finds. */
       readonly warnings: readonly Diagnostic[]
       readonly checkInputs?: CheckInputs

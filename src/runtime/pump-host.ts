@@ -1,6 +1,7 @@
 import { ActorPool, type PumpHost, Turns, UnitGate } from '../block/index.js'
 import type { Json } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
+import { PrincipalGate } from './principal-gate.js'
 import type { Registry } from './registry.js'
 import type { WiredOptions } from './runtime-api.js'
 
@@ -21,6 +22,7 @@ export function hostOf(
     profile,
     durability,
     block: (name) => registry.block(name),
-    provider: (name) => registry.provider(name)
+    provider: (name) => registry.provider(name),
+    refusesEffect: new PrincipalGate(ledger, registry).refusesEffect
   }
 }

@@ -13,9 +13,9 @@ import {
   type Request,
   type Response,
   type RunStarted,
-  reportedDiagnostics,
   rootOf
 } from '../block/index.js'
+import type { StateReader } from '../capability/index.js'
 import {
   canonicalize,
   type Hash,
@@ -27,6 +27,7 @@ import {
 } from '../core/index.js'
 import { compileValue, type Expressions, loadExpressions } from '../expression/index.js'
 import {
+  type createIntentPipeline,
   type IntentResolver,
   intentRoot,
   isIntentDefinition,
@@ -40,8 +41,13 @@ import { DocumentRooms } from './document-rooms.js'
 import { NamedCode, NameScope } from './named-code.js'
 import { pinnedNames } from './pinned-names.js'
 import type { BlockLookup, Prepared, PreparedRun, RunDefinition } from './prepared-run.js'
+import {
+  type ReachedCode,
+  type ReachedIntent,
+  reachedIntents,
+  reachedTools
+} from './reached-code.js'
 import { type RecordedRun, recordedRun } from './recorded-run.js'
-import { servedActions } from './served-actions.js'
 import { usedInputProblems } from './used-inputs.js'
 /**
  * What a runtime can run: everything that documents may name. Blocks, composites, conditions and
@@ -78,7 +84,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   readonly code = new NamedCode()
   /** What documents that others use say about their inputs, by `name@version`. */
   readonly #checks = new VersionTable<CheckInputs>()
-  #serving: (action: string) => Block | undefined = () => undefined
+  #kernel: Pick<Kernel, 'serving' | 'choose'> | undefined
   readonly #providers = new Map<string, Provider>()
   readonly #resolvers: readonly string[]
   readonly #prepared = new Map<string, Promise<Prepared>>()
@@ -171,12 +177,14 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   }
 
   /** Adds the leaves of the kernel. Throws `runtime.duplicate_name`. */
-  addKernel(kernel: {
-    readonly blocks: readonly Block[]
-    serving(action: string): Block | undefined
-  }): void {
+  addKernel(kernel: Kernel): void {
     this.#addOwn(kernel.blocks)
-    this.#serving = (action) => kernel.serving(action)
+    this.#kernel = kernel
+  }
+
+  /** Who would do an intent now. */
+  choose(intent: ReachedIntent, state: StateReader): ReturnType<Kernel['choose']> | undefined {
+    return this.#kernel?.choose(intent, state)
   }
 
   composite(reference: string): DocumentDefinition | undefined {
@@ -255,7 +263,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
 
   /** What a single-step run that does not end at once has to pin: the block that serves it. */
   intentPins(action: string): Pins | undefined {
-    const block = this.#serving(action)
+    const block = this.#kernel?.serving(action)
     return block === undefined ? undefined : { blocks: { [block.name]: block.version } }
   }
 
@@ -269,10 +277,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     await this.rooms.loadForBlocks(definition)
     const scope = this.#scope(pins)
     const result = compileDocument(definition, { registry: scope, expressions })
-    if (!result.ok) {
-      const diagnostics = reportedDiagnostics(result.diagnostics)
-      return { ok: false, diagnostics, definition, missing: scope.missing() }
-    }
+    if (!result.ok) return { ...result, definition, missing: scope.missing() }
     const { compiled } = result
     const isPrivate = (name: string) => {
       const block = scope.block(name)
@@ -282,7 +287,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     const named = { isPrivate, ...(pinned === undefined ? {} : { pins: pinned }) }
     const root = rootOf(definition, compiled, named)
     const block = (name: string) => scope.block(name)
-    return { ok: true, root, compiled, block, definition, warnings }
+    const reached = this.#reachedBy(definition, scope)
+    return { ok: true, root, compiled, block, definition, reached, warnings }
   }
 
   /** Hash of a definition by its pins alone; undefined for one that cannot have begun. */
@@ -298,12 +304,26 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     return mentionsCel(used) ? await this.#loadExpressions() : plainExpressions
   }
 
+  /** What compiling has looked up: nothing else can run. */
+  #reachedBy(definition: DocumentDefinition, scope: NameScope): () => ReachedCode {
+    const { blocks, composites } = scope.found()
+    return () => {
+      const isKernel = (name: string) => scope.block(name)?.kernel !== undefined
+      const all = [definition, ...composites]
+      return {
+        blocks,
+        intents: all.flatMap((one) => reachedIntents(one, isKernel)),
+        tools: all.flatMap(reachedTools)
+      }
+    }
+  }
+
   /** Versions to which names alone lead now, with those of the blocks that serve its intents. */
   #pinsOf(definition: DocumentDefinition, scope: NameScope): Pins | undefined {
     const pins = scope.pins()
     const isKernel = (name: string) => scope.block(name)?.kernel !== undefined
-    const served = servedActions(definition, isKernel).flatMap((action) => {
-      const block = this.#serving(action)
+    const served = reachedIntents(definition, isKernel).flatMap(({ action }) => {
+      const block = this.#kernel?.serving(action)
       return block === undefined ? [] : [[block.name, block.version] as const]
     })
     if (served.length === 0) return pins
@@ -330,6 +350,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
 
 /** A single-step run's root, and where its names lead. */
 export type SingleStepRoot = ReturnType<typeof intentRoot> & { readonly block: BlockLookup }
+
+type Kernel = ReturnType<typeof createIntentPipeline>
 
 type CompileExpressions = Pick<Expressions, 'compileValue' | 'compileCondition'>
 

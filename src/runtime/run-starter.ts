@@ -10,6 +10,7 @@ import { canonicalize, isRunId, type Json, type RunId, TallyError } from '../cor
 import { isSystemIntent } from '../intent/index.js'
 import { isEnded } from './ended.js'
 import type { Compiled, PreparedRun } from './prepared-run.js'
+import { PrincipalGate } from './principal-gate.js'
 import type { RunDriver } from './run-driver.js'
 import type { RunEntry } from './run-entry.js'
 import type { RunStore } from './run-store.js'
@@ -29,12 +30,15 @@ export class RunStarter {
   readonly #driver: RunDriver
   readonly #store: RunStore
   readonly #ends: SingleStepEnds
+  readonly #gate: PrincipalGate
   #lastPrincipal: { readonly of: Json; readonly text: string } | undefined
 
   constructor(driver: RunDriver) {
     this.#driver = driver
     this.#store = driver.store
     this.#ends = new SingleStepEnds(driver.store)
+    const { ledger, registry } = driver.store.parts
+    this.#gate = new PrincipalGate(ledger, registry)
   }
 
   /**
@@ -68,7 +72,7 @@ export class RunStarter {
     const start = this.#checked(runId, given)
     const ready = this.#untilReady(prepared)
     const isKnown = this.#store.get(runId) !== undefined
-    const mayEnd = ready === undefined && this.#refusal(prepared) === undefined
+    const mayEnd = ready === undefined && this.#refusal(runId, prepared, start) === undefined
     if (!mayEnd || isKnown || this.#isRecorded(runId, start)) {
       // The beginning asks again, and gets the failure.
       ready?.catch(() => undefined)
@@ -83,9 +87,12 @@ export class RunStarter {
     return entry
   }
 
-  /** Why no new run may begin with this code (K10). */
-  #refusal({ root, compiled }: Compiled): TallyError | undefined {
+  /** Why no new run may begin with this code (K10), or not by who asks (K14). */
+  #refusal(runId: RunId, prepared: Compiled, start: Start): TallyError | undefined {
+    const { root, compiled } = prepared
     const { registry, quarantine } = this.#store.parts
+    const forbidden = this.#gate.refusal(runId, prepared, start)
+    if (forbidden !== undefined) return forbidden
     // The owner releases by a system intent: none of them is refused.
     if (root.isUnit && isSystemIntent(root.name)) return undefined
     return quarantine.refuses(compiled, () =>
@@ -110,8 +117,8 @@ export class RunStarter {
       this.#store.settle(entry, { result: refused })
       return
     }
-    const doubted = this.#refusal(prepared)
-    if (doubted !== undefined) throw doubted
+    const refusal = this.#refusal(runId, prepared, start)
+    if (refusal !== undefined) throw refusal
     for (let ready = this.#untilReady(prepared); ready !== undefined; ) {
       await ready
       ready = this.#untilReady(prepared)

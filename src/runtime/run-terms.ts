@@ -1,5 +1,6 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { Pins, Position, PumpHost, RootBlock, RunStarted } from '../block/index.js'
+import { isSamePrincipal } from '../capability/index.js'
 import {
   canonicalize,
   canonicalizeLedgerValue,
@@ -193,14 +194,18 @@ function refused(
   return { id: runId, status: 'failed', response: { ...response, details: { diagnostics } } }
 }
 
-/** The same id stands for the same work (L6). Throws `run.id_reused`. */
+/** The same id stands for the same work of the same principal (L6). Throws `run.id_reused`. */
 export function checkSame(
   record: RunRecord,
   prepared: PreparedRun,
-  { inputHash, contextText }: { readonly inputHash: Hash; readonly contextText: string | undefined }
+  { inputHash, contextText, principal }: Pick<Start, 'inputHash' | 'contextText' | 'principal'>
 ): void {
   const started = record.started as unknown as RunStarted
   const { runId } = record
+  // Whose run it is comes first: what another has started is not to be compared with (K13).
+  if (!isSamePrincipal(started.principal, principal)) {
+    throw new TallyError('run.id_reused', { runId, what: 'principal' })
+  }
   if (started.inputHash !== inputHash) {
     throw new TallyError('run.id_reused', { runId, what: 'input' })
   }

@@ -12,6 +12,7 @@ import {
 import type { AskedIntent } from './asked-intent.js'
 import { finishIdentities, IdentityMaking, type IdentityMakingParts } from './identity-making.js'
 import { KeyRotation, type KeyRotationParts } from './key-rotation.js'
+import { type GrantingParts, resolvePrincipalGrant } from './principal-grants.js'
 import { refusal } from './refusal.js'
 import { type ReadOnlyReplica, TakingOver } from './taking-over.js'
 
@@ -46,6 +47,9 @@ export class SystemActs {
         return Promise.resolve(refusal(id, intent.action, 'invalid_input', noPayload))
       case 'system.key.revoke':
         return this.#revoke(asked)
+      case 'system.grant':
+      case 'system.revoke':
+        return resolvePrincipalGrant(this.#parts, asked)
       case 'system.takeover':
         return this.#takingOver.act(asked)
       case 'system.upgrade':
@@ -94,7 +98,7 @@ export class SystemActs {
   }
 }
 
-export interface SystemActsParts extends KeyRotationParts, IdentityMakingParts {
+export interface SystemActsParts extends KeyRotationParts, IdentityMakingParts, GrantingParts {
   readonly versions: Versions
   /** Present where the ledger was imported and is taken over. */
   readonly follower?: ReadOnlyReplica

@@ -4,6 +4,7 @@ import { KERNEL_HASH, KERNEL_VERSION, type SystemIntent } from '../intent/index.
 import type { Ledger } from '../ledger/index.js'
 import type { IntegrityLock } from './integrity-lock.js'
 import type { Packages } from './packages.js'
+import { principalGrants } from './principal-grants.js'
 import { repairOpen } from './repair-open.js'
 import type { RuntimeAudit } from './verifying.js'
 
@@ -37,7 +38,10 @@ const readings: Partial<Record<SystemIntent, Reading>> = {
     packages: plain(packages.list(granted(ledger))),
     refused: plain(packages.refused)
   }),
-  'system.permissions': async (parts) => ({ permissions: plain(await permissionsOf(parts)) }),
+  'system.permissions': async (parts) => ({
+    permissions: plain(await permissionsOf(parts)),
+    principals: plain(await principalGrants(parts))
+  }),
   'system.recover': async (parts, payload) => plain(await repairOpen(parts, payload)),
   'system.replay': async ({ audit }, { receipt }) => {
     if (typeof receipt !== 'number' && !isHash(receipt)) {

@@ -10,12 +10,11 @@ export function workflowKind(parts: WorkflowParts): DocumentKind {
     parse: (document, options) => {
       const compiled = parts.compile(document, options)
       const diagnostics = compiled.issues.map(
-        ({ code, severity, path, message, protocol, line, column, more }): Diagnostic => ({
+        ({ code, severity, path, message, protocol, line, column }): Diagnostic => ({
           reason: severity === 'error' ? 'invalid_graph' : 'lint',
           path,
           message: `${code}: ${protocol === undefined ? '' : `in ${protocol}, `}${message}`,
-          ...(line === undefined || column === undefined ? {} : { line, column }),
-          ...(more === undefined ? {} : { more })
+          ...(line === undefined || column === undefined ? {} : { line, column })
         })
       )
       if (!compiled.ok) {

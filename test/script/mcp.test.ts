@@ -16,6 +16,11 @@ let url: string
 beforeAll(async () => {
   project = await Project.create()
   expect((await project.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
+  for (const agent of ['mcp', 'reviewer']) {
+    for (const block of ['greet', 'ask']) {
+      expect((await project.tally(['grant', '--agent', agent, block])).code).toBe(0)
+    }
+  }
   owner = project.start(['run', 'ask.yaml', '--id', 'owners', '--wait', '--json'])
   await owner.says('run.parked')
   const words = ['mcp', '--http', '0', '--allow-answers', '--as', 'reviewer']

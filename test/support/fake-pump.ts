@@ -1,4 +1,5 @@
 import { type Actor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
+import type { FoldDelivery } from '../../src/block/chart/fold.js'
 import {
   connectPump,
   type DecisionMadeEvent,
@@ -8,8 +9,7 @@ import {
   type Request,
   type Response,
   type SideEffectClass
-} from '../../src/block/chart/protocol.js'
-import type { FoldDelivery } from '../../src/block/replay/fold.js'
+} from '../../src/block/protocol.js'
 import type { Json } from '../../src/core/index.js'
 
 /**

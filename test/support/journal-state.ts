@@ -1,11 +1,11 @@
+import { RunFold } from '../../src/block/chart/fold.js'
+import { defineBlock } from '../../src/block/index.js'
 import type {
   AttemptCommand,
   BlockCommand,
   Delivery,
   PumpCommand
-} from '../../src/block/chart/protocol.js'
-import { defineBlock } from '../../src/block/index.js'
-import { RunFold } from '../../src/block/replay/fold.js'
+} from '../../src/block/protocol.js'
 import { apply, takeCommand } from '../../src/block/run/apply.js'
 import {
   chainJournal,

@@ -2,7 +2,8 @@ import {
   type Block,
   type BlockContext,
   defineBlock,
-  type SideEffectClass
+  type SideEffectClass,
+  touchingNothing
 } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import { enter, type FlowPosition, type NodeEntry, type NodeOutput } from './flow-position.js'
@@ -35,17 +36,19 @@ export const loaderBlock: Block = defineBlock({
   }
 })
 
-export const inputBlock: Block = defineBlock({
-  name: INPUT_BLOCK,
-  version: '1.0.0',
-  sideEffects: 'none',
-  run: (_ctx, payload): NodeOutput => {
-    const { entry, given } = payload as LoaderPayload
-    const { walk: position, input } = enter(entry)
-    const asked = input['userPrompt'] ?? given
-    return { handle: 'out', ports: { prompt: asked, result: asked }, walk: position }
-  }
-})
+export const inputBlock: Block = touchingNothing(
+  defineBlock({
+    name: INPUT_BLOCK,
+    version: '1.0.0',
+    sideEffects: 'none',
+    run: (_ctx, payload): NodeOutput => {
+      const { entry, given } = payload as LoaderPayload
+      const { walk: position, input } = enter(entry)
+      const asked = input['userPrompt'] ?? given
+      return { handle: 'out', ports: { prompt: asked, result: asked }, walk: position }
+    }
+  })
+)
 
 export type PlanLoopPayload = {
   readonly entry: NodeEntry
@@ -58,21 +61,24 @@ export type PlanLoopPayload = {
  * First `plan`; then `execute` until an evaluation says it is done, or the visits run out. An
  * evaluation counts once: a stale one would end a round that was not evaluated.
  */
-export const planLoopBlock: Block = defineBlock({
-  name: PLAN_LOOP_BLOCK,
-  version: '1.0.0',
-  sideEffects: 'none',
-  run: (_ctx, payload): NodeOutput => {
-    const { entry, maxVisits, threshold } = payload as PlanLoopPayload
-    const { walk: position, input } = enter(entry)
-    const { nodeId } = entry
-    const visit = (Object.hasOwn(position.visits, nodeId) ? (position.visits[nodeId] ?? 0) : 0) + 1
-    const visits = { ...position.visits, [nodeId]: visit }
-    const result = input['previousResult'] ?? null
-    const handle = loopHandle(position, visit, { maxVisits, threshold })
-    return { handle, ports: { result }, walk: { ...position, visits, score: null } }
-  }
-})
+export const planLoopBlock: Block = touchingNothing(
+  defineBlock({
+    name: PLAN_LOOP_BLOCK,
+    version: '1.0.0',
+    sideEffects: 'none',
+    run: (_ctx, payload): NodeOutput => {
+      const { entry, maxVisits, threshold } = payload as PlanLoopPayload
+      const { walk: position, input } = enter(entry)
+      const { nodeId } = entry
+      const visit =
+        (Object.hasOwn(position.visits, nodeId) ? (position.visits[nodeId] ?? 0) : 0) + 1
+      const visits = { ...position.visits, [nodeId]: visit }
+      const result = input['previousResult'] ?? null
+      const handle = loopHandle(position, visit, { maxVisits, threshold })
+      return { handle, ports: { result }, walk: { ...position, visits, score: null } }
+    }
+  })
+)
 
 function loopHandle(
   { score }: FlowPosition,
@@ -85,24 +91,26 @@ function loopHandle(
 }
 
 /** The result of a flow: what the last node gave, what came to its inputs, and what was spent. */
-export const finishBlock: Block = defineBlock({
-  name: FINISH_BLOCK,
-  version: '1.0.0',
-  sideEffects: 'none',
-  run: (_ctx, payload) => {
-    const { entry } = payload as { readonly entry: NodeEntry }
-    const { walk: position, input } = enter(entry)
-    const { previousResult, result, ...rest } = input
-    const given = Object.keys(isJsonObject(entry.run) ? entry.run : {})
-    const outputs = Object.entries(rest).filter(([name]) => !given.includes(name))
-    return {
-      result: result ?? previousResult ?? null,
-      outputs: Object.fromEntries(outputs),
-      steps: position.step,
-      spent: position.spent
+export const finishBlock: Block = touchingNothing(
+  defineBlock({
+    name: FINISH_BLOCK,
+    version: '1.0.0',
+    sideEffects: 'none',
+    run: (_ctx, payload) => {
+      const { entry } = payload as { readonly entry: NodeEntry }
+      const { walk: position, input } = enter(entry)
+      const { previousResult, result, ...rest } = input
+      const given = Object.keys(isJsonObject(entry.run) ? entry.run : {})
+      const outputs = Object.entries(rest).filter(([name]) => !given.includes(name))
+      return {
+        result: result ?? previousResult ?? null,
+        outputs: Object.fromEntries(outputs),
+        steps: position.step,
+        spent: position.spent
+      }
     }
-  }
-})
+  })
+)
 
 /** What a custom kind of node is given. */
 export interface FlowKindInput {

@@ -1,4 +1,5 @@
 import type { EffectCall, Located, Provider, SideEffectClass } from '../../block/index.js'
+import { AGENT_TOOL_EFFECTS } from '../../capability/index.js'
 import { isJsonObject, type Json, type JsonObject, TallyError } from '../../core/index.js'
 import type { ToolDefinition } from '../adapters/adapter.js'
 
@@ -35,7 +36,7 @@ export function defineTool(tool: AgentTool): AgentTool {
 
 /** The effect of a tool's call, and the provider's name: tools and other providers never clash. */
 export function toolEffect(name: string): string {
-  return `agent.tool.${name}`
+  return `${AGENT_TOOL_EFFECTS}${name}`
 }
 
 export function toolProvider(tool: AgentTool): Provider {

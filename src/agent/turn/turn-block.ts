@@ -1,4 +1,5 @@
 import { type Block, type BlockContext, defineBlock } from '../../block/index.js'
+import { AGENT_TURN_BLOCK } from '../../capability/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import type { TurnResult } from '../adapters/adapter.js'
 import { enter, type NodeOutput } from '../position/flow-position.js'
@@ -8,7 +9,7 @@ import { reasonOf, scoreOf } from './expected-output.js'
 import { assemblePrompt } from './prompt.js'
 
 /** Name of the block that an agent node of a flow compiles to. */
-export const TURN_BLOCK = 'agent.turn'
+export const TURN_BLOCK = AGENT_TURN_BLOCK
 
 /**
  * A leaf that does an agent's turns (semantics.md A5, A6): assembles the prompt, asks by the effect

@@ -1,11 +1,12 @@
 import { limits, nextTurn } from '../../core/index.js'
 import { type Call, type EffectRequest, effectKey } from '../run/calls.js'
 import { callWait, requestedDraft } from '../run/decide.js'
-import { keptEvent } from '../run/facts.js'
+import { keptEvent, type Performed } from '../run/facts.js'
 import { contradicted, type Outcome } from '../run/outcome.js'
 import type { Overlay } from '../run/overlay.js'
 import type { Kept, Past } from '../run/past.js'
 import type { StateView } from '../run/state-view.js'
+import { compensationBlock } from '../task-blocks.js'
 import type { Attempt } from './attempt.js'
 import type { PumpEvent } from './facts.js'
 import type { PumpParts } from './parts.js'
@@ -95,16 +96,30 @@ export class Calling {
     const refused = this.#refused(attempt, call)
     if (refused !== undefined) return inbox.post(refused)
     const key = effectKey(state.runId, path, step, seq, requestHash)
-    const repeated = attempt.past.wasSent(seq, requestHash) && !isOrdered
+    const wasSent = attempt.past.wasSent(seq, requestHash)
+    const repeated = wasSent && !isOrdered
     if (call.sideEffects !== 'none' && !attempt.past.isRequested(seq)) this.#request(attempt, call)
     this.#whilePerforming(async () => {
       await this.#readyFor(call)
       const provider = host.provider(call.effect)
-      const principal = state.started?.principal ?? null
-      const options = { key, signals: attempt, repeated, principal }
-      const performed = await perform(call, provider, options)
+      const refusal = wasSent ? undefined : this.#refusalOf(attempt, call)
+      const performed: Performed =
+        refusal === undefined
+          ? await perform(call, provider, { key, signals: attempt, repeated })
+          : { kind: 'failed', failure: refusal }
       inbox.post({ kind: 'performed', attempt, call, performed })
     })
+  }
+
+  /**
+   * Why who started the run may not have an effect sent that was not sent before: of another,
+   * nothing would say what became of it. What undoes a write that has landed is not refused either.
+   */
+  #refusalOf({ block, attribution }: Attempt, { effect }: EffectRequest) {
+    const { host, state } = this.#parts
+    if (block === compensationBlock) return undefined
+    const principal = state.started?.principal ?? null
+    return host.refusesEffect?.({ effect, principal, block, attribution })
   }
 
   /** Why an effect is not sent now. */

@@ -1,13 +1,24 @@
 import type { Clock, Hash, IdentityId, Json, RunId, RunTrace } from '../../core/index.js'
-import type { Response } from '../chart/protocol.js'
-import type { Block } from '../code/block.js'
+import type { Block } from '../define.js'
+import type { Attribution } from '../intent-port.js'
+import type { Journal, Position } from '../journal.js'
+import type { Response } from '../protocol.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
-import type { OpenWait } from '../run/entries.js'
-import type { Journal, Position } from '../run/journal.js'
+import type { OpenWait, SealedFailure } from '../run/entries.js'
 import type { UnitGate } from './gate.js'
 import type { Provider } from './performing.js'
 import type { ActorPool } from './run-actors.js'
 import type { Turns } from './turns.js'
+
+/** An effect that is about to be sent for the first time. */
+export interface AskedEffect {
+  readonly effect: string
+  /** Who started the run. */
+  readonly principal: Json
+  readonly block: Block
+  /** Who does the work, where the kernel chose it. */
+  readonly attribution: Attribution | undefined
+}
 
 /** What a run is handed by the runtime. */
 export interface PumpHost {
@@ -23,6 +34,8 @@ export interface PumpHost {
   readonly durability: 'output' | 'step'
   block(name: string): Block | undefined
   provider(name: string): Provider | undefined
+  /** Why who started a run may not have an effect sent (K14); undefined: it may. */
+  refusesEffect?(asked: AskedEffect): SealedFailure | undefined
   /** Hands on an event once everything up to `position` is durable. */
   emit(event: RunEvent, position: Position): void
 }

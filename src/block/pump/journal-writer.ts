@@ -6,6 +6,7 @@ import {
   type RunEntry,
   TallyError
 } from '../../core/index.js'
+import type { Appended, Position } from '../journal.js'
 import type { Completed } from '../run/decide.js'
 import {
   chainJournal,
@@ -14,7 +15,6 @@ import {
   encodeSuccess,
   type JournalEntry
 } from '../run/entries.js'
-import type { Appended, Position } from '../run/journal.js'
 import type { RunTotals } from '../run/totals.js'
 import type { PumpHost } from './host.js'
 

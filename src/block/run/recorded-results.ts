@@ -1,4 +1,5 @@
 import { limits } from '../../core/index.js'
+import type { SealedReference } from '../journal.js'
 import { builtInEffects } from './calls.js'
 import type { Sealed } from './entries.js'
 import {
@@ -7,7 +8,6 @@ import {
   referenceTo,
   type SealAgain
 } from './folded-answers.js'
-import type { SealedReference } from './journal.js'
 
 /**
  * What was sealed for one attempt, in delivery order.

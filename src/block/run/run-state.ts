@@ -1,4 +1,7 @@
 import type { Hash, IdentityId, JsonObject, RunId, UnitId } from '../../core/index.js'
+import type { Block } from '../define.js'
+import type { Attribution } from '../intent-port.js'
+import type { SealedReference } from '../journal.js'
 import type {
   AttemptCommand,
   BlockCommand,
@@ -8,8 +11,7 @@ import type {
   PumpCommand,
   Response,
   TimerCommand
-} from '../chart/protocol.js'
-import type { Attribution, Block } from '../code/block.js'
+} from '../protocol.js'
 import type {
   AttemptKey,
   CancelAsked,
@@ -22,7 +24,6 @@ import type {
   WaitBegun
 } from './entries.js'
 import { referenceTo } from './folded-answers.js'
-import type { SealedReference } from './journal.js'
 import type { Outside } from './outside.js'
 import { isOverlayTask, type OverlayTasks } from './overlay-tasks.js'
 import type { Past } from './past.js'

@@ -1,3 +1,4 @@
+import { isJsonObject, type Json } from '../../core/index.js'
 import { approverKey } from './keys.js'
 import type { StateReader } from './state.js'
 
@@ -18,4 +19,26 @@ export interface Principal {
 export function mayAdminister(state: StateReader, principal: Principal): boolean {
   if (principal.kind === 'owner') return true
   return principal.kind === 'peer' && state.get(approverKey(principal.id)) !== undefined
+}
+
+/** Whether a principal is the owner, whom no grant binds. */
+export function isOwner(value: Json): boolean {
+  return isJsonObject(value) && value['kind'] === 'owner'
+}
+
+/** The principal in a message or a journal entry; undefined for what names none. */
+export function principalIn(value: Json | undefined): Principal | undefined {
+  if (value === undefined || !isJsonObject(value)) return undefined
+  const { kind, id } = value
+  if (typeof id !== 'string') return undefined
+  if (kind === 'owner' || kind === 'agent' || kind === 'peer' || kind === 'package') {
+    return { kind, id }
+  }
+  return undefined
+}
+
+/** Whether both name one principal, whatever a person claims to be called. */
+export function isSamePrincipal(one: Json, other: Json): boolean {
+  const [first, second] = [principalIn(one), principalIn(other)]
+  return first?.kind === second?.kind && first?.id === second?.id
 }

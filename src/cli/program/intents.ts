@@ -11,15 +11,19 @@ export function addIntentCommands(add: Add): void {
     .option('--trace <traceparent>', 'trace of the caller, in the form of W3C Trace Context')
     .option(...configOption)
   add(
-    'grant <package> [capabilities...]',
-    'let a package do what it declares',
+    'grant <subject> [capabilities...]',
+    'let a package do what it declares, or an agent use a block or package',
     async () => (await import('../grant.js')).grant
   )
+    .option('--agent <name>', 'the agent that may use it')
+    .option(...configOption)
   add(
-    'revoke <package> [capabilities...]',
+    'revoke <subject> [capabilities...]',
     'take grants back',
     async () => (await import('../grant.js')).revoke
   )
+    .option('--agent <name>', 'the agent that may use it no longer')
+    .option(...configOption)
   add(
     'permissions',
     'list what is granted',

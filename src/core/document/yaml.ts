@@ -18,23 +18,16 @@ import { readPlainScalar } from './scalar.js'
 /** The way from the root to a node: keys of objects and indexes of arrays. */
 export type DocumentPath = readonly (string | number)[]
 
-/** Takes every node where it begins and where it ends, what is inside between the two. */
-export interface NodeSink {
-  /**
-   * `segment` is the node's key or index, undefined at the root; `offset` is that of its key, or of
-   * the node where it has none.
-   */
-  enter(segment: string | number | undefined, offset: number): void
-  leave(): void
-}
+/** Told of every node with its path and the offset of its key, or of itself where it has none. */
+export type NodeVisitor = (path: DocumentPath, offset: number) => void
 
 /**
  * Reads YAML text as a JSON value. The event stream of js-yaml is built into values by a loop of
  * our own, so that anchors, aliases, tags, merge keys, duplicate keys and `__proto__` are refused
  * where they stand. Throws `document.malformed`, or `core.limit_exceeded` for depth.
  */
-export function readYaml(text: string, sink?: NodeSink): Json {
-  const builder = new ValueBuilder(text, sink)
+export function readYaml(text: string, visit?: NodeVisitor): Json {
+  const builder = new ValueBuilder(text, visit)
   for (const event of eventsOf(text)) builder.take(event)
   return builder.finish()
 }
@@ -61,16 +54,17 @@ interface Frame {
 
 class ValueBuilder {
   readonly #text: string
-  readonly #sink: NodeSink | undefined
+  readonly #visit: NodeVisitor | undefined
   readonly #frames: Frame[] = []
+  readonly #path: (string | number)[] = []
   #documents = 0
   #root: Json | undefined
   #offset = 0
   #keyOffset: number | undefined
 
-  constructor(text: string, sink: NodeSink | undefined) {
+  constructor(text: string, visit: NodeVisitor | undefined) {
     this.#text = text
-    this.#sink = sink
+    this.#visit = visit
   }
 
   take(event: Event): void {
@@ -155,13 +149,13 @@ class ValueBuilder {
 
   #enter(): void {
     const frame = this.#frames.at(-1)
-    const segment = frame === undefined ? undefined : (frame.key ?? frame.array?.length ?? 0)
-    this.#sink?.enter(segment, this.#keyOffset ?? this.#offset)
+    if (frame !== undefined) this.#path.push(frame.key ?? frame.array?.length ?? 0)
+    this.#visit?.(this.#path, this.#keyOffset ?? this.#offset)
     this.#keyOffset = undefined
   }
 
   #leave(): void {
-    this.#sink?.leave()
+    this.#path.pop()
   }
 
   #attach(value: Json): void {

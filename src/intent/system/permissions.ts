@@ -1,13 +1,16 @@
 import { z } from 'zod'
 import {
   grant,
+  grantToPrincipal,
   type PermissionChange,
+  type PrincipalGrantOutcome,
   prefer,
   revoke,
+  revokeFromPrincipal,
   type StatePort,
   setApprover
 } from '../../capability/index.js'
-import { type Hash, isHash, type Json, limits } from '../../core/index.js'
+import { type Hash, isHash, type Json, type JsonObject, limits } from '../../core/index.js'
 import { codeHashIn, installedKey } from '../package-cache.js'
 import { recordedState } from '../providers.js'
 import { payloadOf } from './payload.js'
@@ -16,19 +19,35 @@ import type { SystemWork } from './system-work.js'
 
 const name = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
 
+/** Who is granted; absent: the code itself. */
+const principal = z.strictObject({ kind: z.enum(['agent', 'peer']), id: name })
+
 const grants = z.strictObject({
+  principal: principal.optional(),
+  /** Name of the code, for lists of what a principal may use. */
+  subject: name.optional(),
   /** Package id: the code that is installed under it. */
   package: name.optional(),
   codeHash: z.string().refine(isHash).optional(),
   capabilities: z.array(name).min(1).max(limits.MANIFEST_ENTRIES_MAX)
 })
 
-/** `system.grant`, `system.revoke`: `{ package | codeHash, capabilities }`. */
+/**
+ * `system.grant`, `system.revoke`: `{ package | codeHash, capabilities }`; with `principal` what
+ * that one may use of the code, by the owner only (K14).
+ */
 export function changeGrants(work: SystemWork, kind: 'grant' | 'revoke'): Json {
   const { port, identity, by, at } = work
   const given = payloadOf(work, grants)
   const codeHash = given.codeHash ?? installedCode(work, given.package)
-  const { capabilities } = given
+  const { capabilities, principal, subject = codeHash } = given
+  if (principal !== undefined) {
+    const state = statePort(port)
+    const change = { identity, principal, codeHash, capabilities, by, at, subject }
+    const outcome =
+      kind === 'grant' ? grantToPrincipal(state, change) : revokeFromPrincipal(state, change)
+    return told(port, outcome, { codeHash, principal })
+  }
   const change = kind === 'grant' ? grant : revoke
   return told(port, change(statePort(port), { identity, codeHash, capabilities, by, at }), {
     codeHash
@@ -63,8 +82,8 @@ function installedCode({ port }: SystemWork, id: string | undefined): Hash {
 
 function told(
   port: SystemWork['port'],
-  change: PermissionChange,
-  about: { readonly codeHash?: Hash }
+  change: PermissionChange | PrincipalGrantOutcome,
+  about: { readonly codeHash?: Hash; readonly principal?: JsonObject }
 ): Json {
   if (change.ok) return { ...about, changed: [...change.changed] }
   const { code, message } = change

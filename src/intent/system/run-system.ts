@@ -1,6 +1,6 @@
 import { type IntentPort, singleStepUnitId } from '../../block/index.js'
-import { mayAdminister, type Principal } from '../../capability/index.js'
-import { type IdentityId, isJsonObject, type Json, type RunId } from '../../core/index.js'
+import { mayAdminister, principalIn } from '../../capability/index.js'
+import type { IdentityId, Json, RunId } from '../../core/index.js'
 import type { Intent } from '../intent.js'
 import { KERNEL_HASH, KERNEL_ID, KERNEL_VERSION } from '../kernel-version.js'
 import { payloadTextOf } from '../payload-text.js'
@@ -72,7 +72,7 @@ export function runSystem(
   const change = changes[action]
   const isKept = ownerOnly.has(action)
   if (change === undefined && !isKept) return port.fail('reads_only', { action })
-  const by = principalOf(port.principal)
+  const by = principalIn(port.principal)
   const may = isKept ? by?.kind === 'owner' : by && mayAdminister(recordedState(port), by)
   if (by === undefined || may !== true) {
     return port.fail('not_permitted', { action, principal: by?.kind ?? 'unknown' })
@@ -85,14 +85,4 @@ export function runSystem(
     })
   }
   return change({ port, identity, payload, by, at: Math.floor(port.at / 1000), versions })
-}
-
-function principalOf(value: Json): Principal | undefined {
-  if (!isJsonObject(value)) return undefined
-  const { kind, id } = value
-  if (typeof id !== 'string') return undefined
-  if (kind === 'owner' || kind === 'agent' || kind === 'peer' || kind === 'package') {
-    return { kind, id }
-  }
-  return undefined
 }

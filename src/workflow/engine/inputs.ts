@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Block, defineBlock } from '../../block/index.js'
+import { type Block, defineBlock, touchingNothing } from '../../block/index.js'
 import { isJsonObject } from '../../core/index.js'
 import { nodeDiagnostic } from '../diagnostic/diagnostic.js'
 import { prepareRuntime } from '../readiness/runtime.js'
@@ -16,7 +16,7 @@ const inputsInput = z.strictObject({
  * run's own inputs are checked before there is a run (W3). What is absent is asked for later.
  */
 export function inputsBlock(version: string): Block {
-  return defineBlock({
+  const block = defineBlock({
     name: nodeBlocks.inputs,
     version,
     sideEffects: 'none',
@@ -41,4 +41,5 @@ export function inputsBlock(version: string): Block {
       )
     }
   })
+  return touchingNothing(block)
 }

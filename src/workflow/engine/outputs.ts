@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Block, type BlockContext, defineBlock } from '../../block/index.js'
+import { type Block, type BlockContext, defineBlock, touchingNothing } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { lookUp, referenceText } from '../../expression/index.js'
 import type { AisValue } from '../document/value.js'
@@ -25,7 +25,7 @@ type OutputsInput = z.infer<typeof outputsInput>
  * still missing, as every node does (W3).
  */
 export function outputsBlock(values: () => CompileValues, version: string): Block {
-  return defineBlock({
+  const block = defineBlock({
     name: nodeBlocks.outputs,
     version,
     sideEffects: 'none',
@@ -40,6 +40,7 @@ export function outputsBlock(values: () => CompileValues, version: string): Bloc
       return ctx.fail('still_missing', null)
     }
   })
+  return touchingNothing(block)
 }
 
 function runtimeFor(ctx: BlockContext, { plan, given, nodes }: OutputsInput): AisRuntime {

@@ -5,7 +5,8 @@ import {
   isTallyError,
   type Json,
   limits,
-  placesIn,
+  locate,
+  positionAt,
   readDocument
 } from '../../../src/core/index.js'
 
@@ -158,7 +159,7 @@ describe('readDocument', () => {
   })
 })
 
-describe('placesIn', () => {
+describe('locate', () => {
   const text = 'name: x\nnodes:\n  - id: a\n    args: {to: b, amount: 1}\n  - id: c\n'
   it.each([
     [['name'], 1, 1],
@@ -167,16 +168,16 @@ describe('placesIn', () => {
     [['nodes', 0, 'missing'], 3, 5],
     [['missing'], 1, 1]
   ])('finds %j', (path, line, column) => {
-    expect(placesIn(text)(path)).toEqual({ line, column })
+    expect(locate(text, path)).toEqual({ line, column })
   })
 
   it('finds keys of JSON text, and stops at the nearest ancestor of a broken text', () => {
-    expect(placesIn('{"a": {\n  "b": 1}}')(['a', 'b'])).toEqual({ line: 2, column: 4 })
-    expect(placesIn('a: 1\nb: [')(['a'])).toEqual({ line: 1, column: 1 })
+    expect(locate('{"a": {\n  "b": 1}}', ['a', 'b'])).toEqual({ line: 2, column: 4 })
+    expect(locate('a: 1\nb: [', ['a'])).toEqual({ line: 1, column: 1 })
   })
 
   it('counts every kind of line end', () => {
-    expect(placesIn('a: 0\r\nb: 0\rc: 0\nd: 0')(['d'])).toEqual({ line: 4, column: 1 })
+    expect(positionAt('a\r\nb\rc\nd', 7)).toEqual({ line: 4, column: 1 })
   })
 })
 

@@ -77,6 +77,9 @@ describe('an agent', () => {
   )
 
   it('K13: answers no wait of a run that it started', async () => {
+    const principal = { kind: 'agent', id: 'planner' }
+    const payload = { principal, subject: 'ask.external' }
+    expect(await tally.intent({ action: 'system.grant', payload })).toMatchObject({ type: 'dapp' })
     const answer = await waiting({ reason: 'external', agent: 'planner' })
     expect(await codeOf(request('message', { ...answer, agent: 'planner' }))).toContain(
       'service.agent_refused: The agent planner may not answer this wait: it started the run itself'

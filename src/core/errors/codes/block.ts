@@ -25,6 +25,10 @@ export const blockCodes = {
     message: 'Run {runId} exists with another {what}.',
     fix: 'Use a new id for other work; the same id stands for the same work.'
   },
+  'run.not_permitted': {
+    message: 'The {principal} lacks {capability} of code {codeHash} for run {runId}: {missing}.',
+    fix: 'As the owner: {command}'
+  },
   'run.invalid_context': {
     message: 'The context of a run cannot be used: {problem}.',
     fix: 'Give a plain JSON object.'

@@ -1,0 +1,37 @@
+import type { Json } from '../../../core/index.js'
+
+/**
+ * What the block room needs of the expression room (B4, B7). `compile...` throws for text that
+ * cannot be compiled; `evaluate` never throws. Roots are the names an expression may begin with.
+ */
+export interface CompileExpressions {
+  /** CEL text; `evaluate` gives a boolean, or `ok: false` when it is not exactly one. */
+  compileCondition(
+    expression: string,
+    options: { readonly roots: readonly string[] }
+  ): CompiledExpression<boolean>
+  /** A value of lit / ref / cel / object / array. */
+  compileValue(value: Json, options: { readonly roots: readonly string[] }): CompiledValue
+}
+
+export interface CompiledExpression<Result> {
+  evaluate(bindings: Bindings): Evaluated<Result>
+}
+
+export interface CompiledValue extends CompiledExpression<Json> {
+  /** What it reads, from its syntax tree. */
+  readonly references: readonly ValueReference[]
+}
+
+/** A root and the way from it, as far as it is written: `nodes[x].a` is `nodes` without a path. */
+export interface ValueReference {
+  readonly root: string
+  readonly path: readonly (string | number)[]
+}
+
+export type Bindings = Readonly<Record<string, Json>>
+
+export type Evaluated<Result> =
+  | { readonly ok: true; readonly value: Result }
+  /** `code` is stable: it stands in responses. */
+  | { readonly ok: false; readonly code: string }

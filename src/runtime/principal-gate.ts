@@ -1,0 +1,156 @@
+import type { AskedEffect, Block, PumpHost } from '../block/index.js'
+import {
+  AGENT_TOOL_EFFECTS,
+  AGENT_TURN_BLOCK,
+  isOwner,
+  type Principal,
+  principalIn,
+  principalLacks
+} from '../capability/index.js'
+import { isJsonObject, type Json, type RunId, TallyError, versionedName } from '../core/index.js'
+import { isSystemIntent, type UsedCode, usedBlock, usedPackage } from '../intent/index.js'
+import type { Ledger } from '../ledger/index.js'
+import type { Compiled } from './prepared-run.js'
+import type { ReachedCode, ReachedIntent } from './reached-code.js'
+import type { Registry } from './registry.js'
+
+/**
+ * The gate of every road to an effect (K14): what principals other than the owner may use.
+ *
+ * Owns: nothing. What is granted is state. The kernel asks again for the one that it chooses.
+ */
+export class PrincipalGate {
+  readonly #ledger: Pick<Ledger, 'identity' | 'read'>
+  readonly #registry: Registry
+
+  constructor(ledger: Pick<Ledger, 'identity' | 'read'>, registry: Registry) {
+    this.#ledger = ledger
+    this.#registry = registry
+  }
+
+  /** Why a run may not begin: some code that it reaches is not granted to who starts it. */
+  refusal(
+    runId: RunId,
+    prepared: Compiled,
+    { principal, inputs }: { readonly principal: Json; readonly inputs: Json }
+  ): TallyError<'run.not_permitted'> | undefined {
+    if (isOwner(principal)) return undefined
+    const by = principalIn(principal)
+    const lacking = this.#reached(prepared, inputs).flatMap((used) => {
+      const capabilities = this.#lacking(by, used)
+      return capabilities.length === 0 ? [] : [{ ...used, capabilities }]
+    })
+    return lacking.length === 0 ? undefined : notPermitted(runId, by, lacking)
+  }
+
+  /** Why an effect is not sent: a grant was taken back meanwhile, or was never asked for. */
+  refusesEffect: NonNullable<PumpHost['refusesEffect']> = ({ effect, principal, ...rest }) => {
+    if (isOwner(principal)) return undefined
+    const used = usedFor(effect, rest)
+    const [capability] = this.#lacking(principalIn(principal), used)
+    if (capability === undefined) return undefined
+    const { codeHash, name: code } = used
+    const details = { capability, code, codeHash, effect }
+    return { reason: 'not_permitted', definite: true, details }
+  }
+
+  /** Whether a principal may use a capability of a code. */
+  may(principal: Principal, used: UsedCode): boolean {
+    return this.#lacking(principal, used).length === 0
+  }
+
+  #lacking(principal: Principal | undefined, used: UsedCode): readonly string[] {
+    const { codeHash, capabilities } = used
+    if (principal === undefined) return capabilities
+    const { identity } = this.#ledger
+    return principalLacks(this.#state, { identity, principal, codeHash, capabilities })
+  }
+
+  readonly #state = {
+    get: (key: string) => {
+      const text = this.#ledger.read(key)
+      return text === undefined ? undefined : (JSON.parse(text) as Json)
+    }
+  }
+
+  /** All code that a run can come to, as far as its definition and its input tell. */
+  #reached(prepared: Compiled, inputs: Json): readonly UsedCode[] {
+    const { blocks, intents, tools }: ReachedCode =
+      'reached' in prepared
+        ? prepared.reached()
+        : { blocks: [], intents: [intentIn(inputs)], tools: [] }
+    const found = [
+      ...blocks.map((block) => withTools(this.#used(block), block, tools)),
+      ...intents.map((intent) => this.#serving(intent))
+    ]
+    const byHash = new Map(found.flatMap((used) => (used ? [[used.codeHash, used]] : [])))
+    return [...byHash.values()]
+  }
+
+  #used(block: Block): UsedCode | undefined {
+    return usedBlock(block, (effect) => this.#registry.provider(effect))
+  }
+
+  #serving(intent: ReachedIntent): UsedCode | undefined {
+    // The kernel decides by itself who may have these.
+    if (isSystemIntent(intent.action)) return undefined
+    const choice = this.#registry.choose(intent, this.#state)
+    switch (choice?.kind) {
+      case 'block':
+        return this.#used(choice.block)
+      case 'package':
+        return usedPackage(choice.provider)
+      default:
+        return undefined
+    }
+  }
+}
+
+/** What sending an effect takes: the code's own name, and the effect's where that is declared. */
+function usedFor(
+  effect: string,
+  { block, attribution }: Pick<AskedEffect, 'block' | 'attribution'>
+): UsedCode {
+  const { id, codeHash } = attribution?.provider ?? { id: block.name, codeHash: block.codeHash }
+  const declared = attribution?.capabilitiesDeclared ?? block.capabilities
+  const { name } = versionedName(id)
+  // Which tool it is stands in a document, not in the code of a turn.
+  const isOwn = declared.includes(effect) || effect.startsWith(AGENT_TOOL_EFFECTS)
+  return { name, codeHash, capabilities: isOwn ? [name, effect] : [name] }
+}
+
+/** The code of turns with the tools that a document gives them. */
+function withTools(
+  used: UsedCode | undefined,
+  { name }: Block,
+  tools: readonly string[]
+): UsedCode | undefined {
+  if (used === undefined || name !== AGENT_TURN_BLOCK) return used
+  const effects = new Set(tools.map((tool) => `${AGENT_TOOL_EFFECTS}${tool}`))
+  return { ...used, capabilities: [...used.capabilities, ...effects] }
+}
+
+function intentIn(inputs: Json): ReachedIntent {
+  const { action, provider } = isJsonObject(inputs) ? inputs : {}
+  return {
+    action: String(action ?? ''),
+    ...(typeof provider === 'string' ? { provider } : {})
+  }
+}
+
+function notPermitted(
+  runId: RunId,
+  by: Principal | undefined,
+  lacking: readonly UsedCode[]
+): TallyError<'run.not_permitted'> {
+  const { kind, id } = by ?? { kind: 'caller', id: 'without a name' }
+  const missing = lacking.map(({ name, capabilities }) => `${name}: ${capabilities.join(', ')}`)
+  return new TallyError('run.not_permitted', {
+    runId,
+    principal: `${kind} ${id}`,
+    missing: missing.join('; '),
+    capability: lacking[0]?.capabilities[0] ?? '',
+    codeHash: lacking[0]?.codeHash ?? '',
+    command: lacking.map(({ name }) => `tally grant --agent ${id} ${name}`).join(' && ')
+  })
+}

@@ -1,0 +1,186 @@
+import {
+  AdapterRegistry,
+  type AgentTool,
+  defineFlowKind,
+  fakeAdapter
+} from '../../src/agent/index.js'
+import { type Block, defineBlock, type SideEffectClass } from '../../src/block/index.js'
+import type { Json, JsonObject } from '../../src/core/index.js'
+import type { Registrations } from '../../src/runtime/index.js'
+import { agentOf, flowOf, nodeOf } from './flows.js'
+
+/** Every road by which a caller may come to an effect, with what it takes to be let through. */
+
+export const classes = ['none', 'idempotent', 'non_idempotent'] as const
+
+/** What a caller asks: a document, or an intent. */
+export type Asked =
+  | { readonly document: Json }
+  | { readonly intent: JsonObject & { action: string } }
+
+export interface Road {
+  readonly name: string
+  asked(sideEffects: SideEffectClass): Asked
+  /** What the owner grants for it, beside the block itself: subjects and capabilities. */
+  readonly grants?: (sideEffects: SideEffectClass) => readonly (readonly [string, ...string[]])[]
+  /** Effects that are done, `act` where it is not said. */
+  readonly done?: readonly string[]
+}
+
+const nameOf = (sideEffects: SideEffectClass) => `act.${sideEffects.replace('_', '-')}`
+
+function composite(nodes: JsonObject, more: JsonObject = {}): JsonObject {
+  const [entry_point = ''] = Object.keys(nodes)
+  return { schema: 'tally-composite/1', name: 'road', version: '1', entry_point, nodes, ...more }
+}
+
+const graph = (step: JsonObject): JsonObject => ({
+  schema: 'tally-graph/1',
+  name: 'road',
+  steps: [{ id: 'one', ...step }]
+})
+
+const intentLeaf = {
+  none: 'intent.none',
+  idempotent: 'intent.idempotent',
+  non_idempotent: 'intent'
+}
+
+const flow = (node: JsonObject): JsonObject =>
+  flowOf({
+    agents: [agentOf('main', { toolPolicy: { allowedCapabilities: ['act'] } })],
+    nodes: [node, nodeOf('finish', 'control.finish')],
+    edges: ['ask -> finish']
+  })
+
+export const roads: readonly Road[] = [
+  { name: 'an intent', asked: (one) => ({ intent: { action: nameOf(one) } }) },
+  {
+    name: 'an intent that names its provider',
+    asked: (one) => ({ intent: { action: nameOf(one), provider: nameOf(one) } })
+  },
+  {
+    name: 'a composite of its own',
+    asked: (one) => ({ document: composite({ one: { block: nameOf(one) } }) })
+  },
+  {
+    name: 'a version by its number',
+    asked: (one) => ({ document: composite({ one: { block: `${nameOf(one)}@1` } }) })
+  },
+  {
+    name: 'a composite inside its own',
+    asked: (one) => {
+      const inner = { entry_point: 'deep', nodes: { deep: { block: nameOf(one) } } }
+      return { document: composite({ one: { composite: inner } }) }
+    }
+  },
+  {
+    name: 'a registered composite',
+    asked: (one) => ({ document: composite({ one: { use: `uses.${nameOf(one)}` } }) })
+  },
+  { name: 'a step of a graph', asked: (one) => ({ document: graph({ block: nameOf(one) }) }) },
+  {
+    name: 'an intent in a graph',
+    asked: (one) => ({ document: graph({ action: nameOf(one), side_effects: one }) })
+  },
+  {
+    name: 'an intent that a step computes',
+    asked: (one) => {
+      const input = { object: { action: { cel: `'act.' + '${nameOf(one).slice(4)}'` } } }
+      return { document: composite({ one: { block: intentLeaf[one], input } }) }
+    }
+  },
+  {
+    name: 'a plan',
+    asked: (one) => {
+      const nodes = [{ id: 'one', block: nameOf(one) }]
+      return { document: { schema: 'tally-plan/1', name: 'road', version: '1', nodes } }
+    }
+  },
+  {
+    name: 'a fallback',
+    asked: (one) => {
+      const recovery = [{ fallback: [nameOf(one)] }]
+      return { document: composite({ one: { block: 'refuse.write', recovery } }) }
+    },
+    grants: (one) => [['refuse.write'], [nameOf(one)]]
+  },
+  {
+    name: 'a kind of node of a flow',
+    asked: (one) => ({ document: flow(nodeOf('ask', nameOf(one).replace('-', '_'))) }),
+    grants: (one) => [[`flow.kind.${nameOf(one).replace('-', '_')}`]]
+  },
+  {
+    name: 'a tool of an agent in a flow',
+    asked: () => ({ document: flow(nodeOf('ask', 'agent.main', { agentId: 'main' })) }),
+    grants: () => [['agent.turn', 'agent.turn', 'agent.tool.act']]
+  },
+  {
+    name: 'an atomic composite that is rolled back',
+    asked: (one) => {
+      const nodes = { one: { block: nameOf(one) }, two: { block: 'refuse' } }
+      return { document: composite(nodes, { atomic: true, transitions: { one: 'two' } }) }
+    },
+    grants: (one) => [['refuse'], [nameOf(one)]],
+    done: ['act', 'undo']
+  }
+]
+
+/** What the roads need, with a note of everything that is done outside. */
+export function roadsOf(told: (effect: string) => void): Registrations {
+  const act = (effect: string) => (): Json => {
+    told(effect)
+    return 'done'
+  }
+  const acting = (sideEffects: SideEffectClass): Block =>
+    defineBlock({
+      name: nameOf(sideEffects),
+      version: '1',
+      sideEffects,
+      intents: [nameOf(sideEffects)],
+      ...(sideEffects === 'none' ? {} : { compensate: 'undo' }),
+      run: (ctx) => ctx.effect('act', { perform: act('act') })
+    })
+  const refuse = (name: string, sideEffects: SideEffectClass) =>
+    defineBlock({ name, version: '1', sideEffects, run: (ctx) => ctx.fail('refused') })
+  const kind = (sideEffects: SideEffectClass) =>
+    defineFlowKind({
+      kind: nameOf(sideEffects).replace('-', '_'),
+      version: '1',
+      sideEffects,
+      run: async (ctx) => ({ ports: { result: await ctx.effect('act', act('act')) } })
+    })
+  const tool: AgentTool = {
+    name: 'act',
+    description: 'Acts.',
+    parameters: { type: 'object' },
+    sideEffects: 'non_idempotent',
+    isDestructive: false,
+    perform: act('act')
+  }
+  const adapters = new AdapterRegistry().registerAdapter('fake', () =>
+    fakeAdapter({
+      script: ({ messages }) =>
+        messages.length > 0
+          ? { text: 'done' }
+          : { text: '', toolCalls: [{ id: 'c', name: 'act', arguments: {} }] }
+    })
+  )
+  return {
+    blocks: [
+      ...classes.map(acting),
+      refuse('refuse', 'none'),
+      refuse('refuse.write', 'non_idempotent')
+    ],
+    composites: classes.map((one) =>
+      composite({ one: { block: nameOf(one) } }, { name: `uses.${nameOf(one)}` })
+    ),
+    providers: [{ name: 'undo', perform: act('undo') }],
+    agents: { adapters, tools: [tool], kinds: classes.map(kind), environment: {} }
+  }
+}
+
+/** Subjects and capabilities that let an agent go a road. */
+export function grantsFor(road: Road, sideEffects: SideEffectClass) {
+  return road.grants?.(sideEffects) ?? [[nameOf(sideEffects)] as const]
+}
