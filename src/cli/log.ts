@@ -2,7 +2,7 @@ import { timeText } from '../core/index.js'
 import type { ReceiptView } from '../runtime/index.js'
 import { countOf } from './frame/count.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
-import { shortHash, shortValue } from './frame/render.js'
+import { shortHash, shortValue, showUnchecked } from './frame/render.js'
 import { withSession } from './frame/session.js'
 import { joined, type Text, text } from './frame/text.js'
 
@@ -22,15 +22,18 @@ export async function log(frame: Frame, options: LogOptions): Promise<ExitCode> 
   const { output } = frame
   const range = rangeOf(options)
   return withSession(frame, 'read', async ({ client }) => {
+    const notChecked = new Set<string>()
     let shown = 0
     for await (const view of client.stream('receipts', range)) {
       const { run } = view.receipt.inputPayload
       if (options.run !== undefined && run?.runId !== options.run) continue
       output.document('receipt', view)
       output.line(receiptLine(frame, view))
+      for (const one of view.notChecked) notChecked.add(one)
       shown += 1
       await output.ready()
     }
+    showUnchecked(frame, { notChecked: [...notChecked] })
     if (shown === 0 && !output.isJson) output.log(text`no receipts`)
     return exitCodes.done
   })

@@ -1,7 +1,7 @@
 import { timeText } from '../core/index.js'
 import type { RunSummary } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
-import { statusText, table } from './frame/render.js'
+import { showUnchecked, statusText, table } from './frame/render.js'
 import { withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
@@ -24,6 +24,8 @@ export async function runs(frame: Frame, options: { readonly status?: string }):
       problem ?? (waits.length === 0 ? '' : `${waits.length} open`)
     ])
     for (const line of table(rows)) output.line(line)
+    const notChecked = new Set(found.flatMap((one) => one.notChecked))
+    showUnchecked(frame, { notChecked: [...notChecked] })
     if (found.length === 0 && !output.isJson) output.log(text`no runs`)
     return exitCodes.done
   })

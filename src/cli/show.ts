@@ -2,7 +2,7 @@ import { checkWait, isTallyError, type JsonObject, timeText } from '../core/inde
 import type { ReceiptView, RunView } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { receiptNamed } from './frame/receipt-name.js'
-import { shortHash, shortValue, statusText, waitLines } from './frame/render.js'
+import { shortHash, shortValue, showUnchecked, statusText, waitLines } from './frame/render.js'
 import { type Session, withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
@@ -59,7 +59,7 @@ function showRun(frame: Frame, view: RunView): void {
   if (view.receiptHash !== null) output.line(text`receipt    ${view.receiptHash}`)
   if (view.due !== null) output.line(text`resumes    ${timeText(view.due)}`)
   for (const line of waitLines(frame, id, view.waits)) output.line(line)
-  for (const one of view.notChecked) output.line(text`${paint('yellow', 'not checked')} ${one}`)
+  showUnchecked(frame, view)
 }
 
 async function showJournal(frame: Frame, client: Session['client'], id: string): Promise<void> {
@@ -98,4 +98,5 @@ function showReceipt(frame: Frame, view: ReceiptView): void {
   for (const { effect, responseHash } of inputPayload.sealed) {
     output.line(text`sealed     ${effect} ${shortHash(responseHash)}`)
   }
+  showUnchecked(frame, view)
 }

@@ -166,7 +166,10 @@ export interface Ledger {
 
   /** Execution root after the last queued receipt, and the head root over it (formats.md §4). */
   roots(): { readonly execution: Hash; readonly head: Hash; readonly storage: Hash }
-  /** Waits for everything queued, then signs the log's current root (formats.md §5). */
+  /**
+   * Waits for everything queued, then signs the log's current root (formats.md §5). Throws as
+   * {@link append} does: what is wrong is not endorsed.
+   */
   note(): Promise<string>
   /**
    * Hands the identity over to a new key (formats.md §2). `item` makes the journal item of the

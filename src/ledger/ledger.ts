@@ -251,15 +251,13 @@ export class OpenLedger implements Ledger {
   }
 
   async note(): Promise<string> {
+    this.#modes.check()
     await this.#queue.durable(this.#queue.lastPosition)
     const { signer } = this.#signing
-    const note = {
-      origin: noteOrigin(this.identity),
-      size: this.#writer.frontier.size,
-      root: this.#writer.frontier.root(),
-      stateRoot: headRootOf(this.#durableHead)
-    }
     const publicKey = publicKeyBytes(signer.publicKey)
+    const [frontier, origin] = [this.#writer.frontier, noteOrigin(this.identity)]
+    const stateRoot = headRootOf(this.#durableHead)
+    const note = { origin, size: frontier.size, root: frontier.root(), stateRoot }
     return signLogNote({ note, publicKey, sign: (message) => signer.sign(message) })
   }
 

@@ -145,7 +145,10 @@ export interface Runtime extends AsyncDisposable {
    * meanwhile. Rejects with `snapshot.unwritable`, `ledger.corrupt`.
    */
   export(options: ExportOptions): Promise<SnapshotReport>
-  /** A signed note over everything committed so far: keep it elsewhere, it anchors the history. */
+  /**
+   * A signed note over everything committed so far: keep it elsewhere, it anchors the history.
+   * Rejects with `ledger.safe_mode`: a ledger that is wrong is not endorsed.
+   */
   note(): Promise<string>
   status(): RuntimeStatus
   /** Parks what is running and lets go of the ledger. */

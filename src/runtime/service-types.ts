@@ -54,6 +54,8 @@ export interface RunSummary {
   readonly quarantined: boolean
   /** Code of what is wrong with the run's records; then no wait is shown (L12). */
   readonly problem?: string
+  /** What of it could not be compared with what is signed, in words (L12). */
+  readonly notChecked: readonly string[]
 }
 
 export interface RunView extends RunSummary {
@@ -65,8 +67,6 @@ export interface RunView extends RunSummary {
   readonly receiptHash: Hash | null
   /** In memory now, and running. */
   readonly live: boolean
-  /** What of it could not be compared with what is signed, in words (L12). */
-  readonly notChecked: readonly string[]
 }
 
 export interface ReceiptView {
@@ -80,6 +80,8 @@ export interface ReceiptView {
   readonly result: Json
   /** Bodies that are not there: `payload`, `result`. */
   readonly withheld: readonly string[]
+  /** What of it could not be compared with what is signed, in words (L12). */
+  readonly notChecked: readonly string[]
   /** In a list: code of what keeps its result from being shown, which is null then. */
   readonly problem?: string
 }

@@ -140,7 +140,7 @@ function requestsOf(parts: ServiceParts): Requests {
       const which = receiptOf(params)
       const stored = await ledger.receipt(which)
       if (stored === undefined) throw new TallyError('receipt.not_found', { which })
-      return receiptView(stored)
+      return receiptView(ledger, stored)
     },
     cancel: async (params) => {
       const reason = params.optionalText('reason') ?? 'cancelled by the owner'
@@ -208,7 +208,7 @@ function streamsOf(parts: ServiceParts): Streams {
       const from = params.optionalCount('from') ?? Math.max(0, receipts - (last ?? receipts))
       const to = params.optionalCount('to') ?? receipts
       params.end()
-      for await (const stored of ledger.receipts({ from, to })) yield receiptLine(stored)
+      for await (const stored of ledger.receipts({ from, to })) yield receiptLine(ledger, stored)
     },
     journal: async function* (params) {
       const id = lastOf(params, params.text('id'))

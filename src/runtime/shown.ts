@@ -4,6 +4,7 @@ import {
   checkWait,
   type Hash,
   isTallyError,
+  type JsonObject,
   limits,
   type RunId,
   TallyError
@@ -21,15 +22,65 @@ import { waitsOf } from './ended.js'
 
 export type ShownLedger = Pick<Ledger, 'run' | 'journal' | 'authenticate' | 'hasKey'>
 
-/** As far as the key of a ledger is needed, and there is none, nothing is looked at. */
+/**
+ * What waits, or how the run has ended. As far as the key of a ledger is needed, and there is none,
+ * nothing is looked at.
+ */
 export async function checkShown(
   ledger: ShownLedger,
   record: RunRecord,
   completed: StoredReceipt | undefined
 ): Promise<void> {
-  for (const wait of waitsOf(record)) checkWait(record.runId, wait)
-  if (record.status === 'done') checkResult(record, completed)
-  else if (record.status !== 'running' && ledger.hasKey) await checkJournal(ledger, record)
+  checkEnd(record, completed)
+  const { status } = record
+  if (status !== 'done' && status !== 'running' && ledger.hasKey) await checkJournal(ledger, record)
+}
+
+/**
+ * All that a view of a run has: its input too, which stands in the journal alone. Throws
+ * `run.wait_forged`, `run.result_forged`, `run.journal_forged`.
+ */
+export async function checkView(
+  ledger: ShownLedger,
+  record: RunRecord,
+  completed: StoredReceipt | undefined
+): Promise<void> {
+  checkEnd(record, completed)
+  if (ledger.hasKey) await checkJournal(ledger, record)
+  else if (completed !== undefined) await checkSigned(ledger, record, completed)
+}
+
+function checkEnd(record: RunRecord, completed: StoredReceipt | undefined): void {
+  const { runId, status } = record
+  for (const wait of waitsOf(record)) checkWait(runId, wait)
+  if (status === 'done') checkResult(record, completed)
+  else if (completed !== undefined) {
+    const problem = `receipt ${completed.receipt.receiptHash} says that it succeeded`
+    throw new TallyError('run.result_forged', { runId, problem })
+  }
+}
+
+/** Compares the journal of a run that succeeded with what its receipt signs of it. */
+async function checkSigned(
+  ledger: ShownLedger,
+  { runId, started, entries }: RunRecord,
+  completed: StoredReceipt
+): Promise<void> {
+  const { receipt, payloadText } = completed
+  if (payloadText === undefined) return
+  const { input = null, name, principal = null } = started
+  const isSame = signsJournal(completed)
+    ? (JSON.parse(payloadText) as JsonObject)['journalHash'] ===
+      (await readJournal(ledger, runId)).beforeLast
+    : canonicalize([input, name ?? null, principal]) ===
+      canonicalize([JSON.parse(payloadText), receipt.intent, receipt.inputPayload.principal])
+  if (!isSame) throw new TallyError('run.journal_forged', { runId, entry: entries - 1 })
+}
+
+/** Whether the receipt of a run that succeeded is over its whole journal, and can be read. */
+export function signsJournal({ receipt, payloadText }: StoredReceipt): boolean {
+  const { action, run } = receipt.inputPayload
+  return payloadText !== undefined && action === 'run.completed' && run?.step === 0
 }
 
 /**
@@ -63,7 +114,7 @@ export function checkReceiptResult({ isResultSigned, receipt }: StoredReceipt): 
 async function checkJournal(ledger: ShownLedger, { runId }: RunRecord): Promise<void> {
   for (let look = 0; look < limits.VERIFY_ATTEMPTS_MAX; look += 1) {
     const record = ledger.run(runId, { durable: true })
-    if (record === undefined || record.status === 'running') return
+    if (record === undefined) return
     const found = await readJournal(ledger, runId)
     // It may have gone on meanwhile; then its pump has looked at all of it.
     if (ledger.run(runId, { durable: true })?.entries !== record.entries) continue
@@ -77,9 +128,11 @@ async function checkJournal(ledger: ShownLedger, { runId }: RunRecord): Promise<
 }
 
 async function readJournal(ledger: ShownLedger, runId: RunId) {
-  const found = { journalHash: '' as Hash, entries: 0, started: '', last: '' }
+  const none = '' as Hash
+  const found = { journalHash: none, beforeLast: none, entries: 0, started: '', last: '' }
   let mac: Hash | undefined
   for await (const entry of ledger.journal(runId)) {
+    found.beforeLast = found.journalHash
     found.journalHash = chainJournal(found.journalHash, entry.text)
     if (found.entries === 0) found.started = entry.text
     if (isAboutRun(entry.value)) found.last = entry.text
@@ -91,17 +144,6 @@ async function readJournal(ledger: ShownLedger, runId: RunId) {
 
 function isAboutRun(value: unknown): boolean {
   return String((value as { readonly k?: unknown }).k).startsWith('run.')
-}
-
-/** What of a run is shown as it stands there: it cannot be compared with what was written. */
-export function uncheckedOf(
-  ledger: Pick<Ledger, 'hasKey' | 'state'>,
-  { status }: Pick<RunRecord, 'status'>
-): readonly string[] {
-  const { mode, cause } = ledger.state()
-  const unsafe = mode === 'safe' ? [`the ledger is in safe mode: ${cause?.message}`] : []
-  if (ledger.hasKey || status === 'done') return unsafe
-  return [...unsafe, 'the journal of the run: what authenticates it needs the blob key']
 }
 
 /** Why the waits of a run cannot be shown in a list; undefined where they can. */

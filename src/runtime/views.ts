@@ -4,7 +4,8 @@ import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../ledg
 import { isEnded, waitsOf } from './ended.js'
 import type { Runs } from './runs.js'
 import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
-import { checkReceiptResult, checkShown, problemOf, uncheckedOf } from './shown.js'
+import { checkReceiptResult, checkView, problemOf } from './shown.js'
+import { uncheckedInList, uncheckedOf, uncheckedOfReceipt } from './unchecked.js'
 
 /** Stored records as plain JSON for those who ask: what the service's methods return. */
 
@@ -24,7 +25,8 @@ export function runSummary(
     entries,
     waits: runs?.waits(runId) ?? waitsOf(record),
     due: status === 'waiting' ? (parked.due ?? null) : null,
-    quarantined: markOf(ledger, runId)?.isReleased === false
+    quarantined: markOf(ledger, runId)?.isReleased === false,
+    notChecked: uncheckedInList(ledger, record)
   }
 }
 
@@ -50,7 +52,7 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
   // Brings the rooms that run things, which a list of receipts needs nothing of.
   const { endingUnit } = await import('./run-records.js')
   const completed = await ledger.unit(endingUnit(record))
-  if (runs?.isLive(id) !== true) await checkShown(ledger, record, completed)
+  if (runs?.isLive(id) !== true) await checkView(ledger, record, completed)
   const { response } = record.last as unknown as { readonly response: Response }
   return {
     ...runSummary(record, { ledger, runs }),
@@ -59,24 +61,24 @@ export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId)
     response: isEnded(record) ? response : null,
     receiptHash: completed?.receipt.receiptHash ?? null,
     live: runs?.isLive(id) ?? false,
-    notChecked: uncheckedOf(ledger, record)
+    notChecked: uncheckedOf(ledger, record, completed)
   }
 }
 
 /** Throws `run.result_forged`. */
-export function receiptView(stored: StoredReceipt): ReceiptView {
+export function receiptView(ledger: Ledger, stored: StoredReceipt): ReceiptView {
   checkReceiptResult(stored)
-  return viewOf(stored)
+  return viewOf(ledger, stored)
 }
 
 /** {@link receiptView} in a list: a forged result is named, and keeps no other from being shown. */
-export function receiptLine(stored: StoredReceipt): ReceiptView {
-  const view = viewOf(stored)
+export function receiptLine(ledger: Ledger, stored: StoredReceipt): ReceiptView {
+  const view = viewOf(ledger, stored)
   const problem: ErrorCode = 'run.result_forged'
   return stored.isResultSigned ? view : { ...view, result: null, problem }
 }
 
-function viewOf(stored: StoredReceipt): ReceiptView {
+function viewOf(ledger: Ledger, stored: StoredReceipt): ReceiptView {
   const { index, commitSeq, receipt, writeSet, payloadText, resultText } = stored
   const bodies = { payload: payloadText, result: resultText }
   const withheld = Object.entries(bodies).filter(([, text]) => text === undefined)
@@ -87,7 +89,8 @@ function viewOf(stored: StoredReceipt): ReceiptView {
     writeSet,
     payload: bodyOf(payloadText),
     result: bodyOf(resultText),
-    withheld: withheld.map(([name]) => name)
+    withheld: withheld.map(([name]) => name),
+    notChecked: uncheckedOfReceipt(ledger)
   }
 }
 

@@ -6,6 +6,11 @@ export type TamperColumn =
   | 'open'
   | 'parked'
   | 'ended'
+  | 'journal'
+  | 'receipt'
+  | 'log'
+  | 'runs'
+  | 'sign'
   | 'approve'
   | 'resume'
   | 'run'
@@ -19,8 +24,9 @@ export type TamperCells = Partial<Record<TamperColumn, string>> & {
    * `own key`: the holder of the key can rewrite all; only a note from outside finds it.
    * `blob key`: the journal of an open run, shown without the key.
    * `safe mode`: what is in a ledger that is in safe mode is shown with that, and not acted on.
+   * `changes`: what a receipt has changed is signed as the state after it, and shown as written.
    */
-  readonly alone?: 'own key' | 'blob key' | 'safe mode'
+  readonly alone?: 'own key' | 'blob key' | 'safe mode' | 'changes'
 }
 
 /** By the name of the row: fields of verifications, and codes of errors and of causes. */
@@ -72,6 +78,9 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     note: 'resultHash',
     open: 'ledger.corrupt',
     ended: 'run.result_forged',
+    journal: 'run.result_forged',
+    receipt: 'run.result_forged',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.result_forged',
@@ -84,6 +93,8 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     open: 'run.journal_forged',
     parked: 'run.wait_forged',
     ended: 'run.result_forged',
+    journal: 'run.result_forged',
+    sign: 'ledger.safe_mode',
     approve: 'run.journal_forged',
     resume: 'run.journal_forged',
     import: 'snapshot.not_verified'
@@ -96,11 +107,13 @@ export const cells: Readonly<Record<string, TamperCells>> = {
   },
   'the journal of all runs, with their derived records gone': {
     verify: 'journalHash',
-    note: 'journalHash',
     replay: 'journal.inputHash',
+    note: 'journalHash',
     open: 'run.journal_forged',
     parked: 'run.wait_forged',
     ended: 'run.result_forged',
+    journal: 'run.result_forged',
+    sign: 'ledger.safe_mode',
     approve: 'run.wait_forged',
     resume: 'run.wait_forged',
     run: 'run.result_forged',
@@ -113,6 +126,9 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     open: 'ledger.corrupt',
     parked: 'run.not_found',
     ended: 'run.not_found',
+    journal: 'run.not_found',
+    receipt: 'receipt.not_found',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     export: 'ledger.corrupt',
@@ -123,6 +139,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     replay: 'head.storageRoot',
     note: 'head.storageRoot',
     open: 'ledger.corrupt',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     import: 'snapshot.not_verified'
@@ -133,11 +150,14 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     note: 'signature',
     open: 'ledger.corrupt',
     parked: 'run.not_found',
+    receipt: 'receipt.not_found',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.result_forged',
     export: 'ledger.corrupt',
-    import: 'snapshot.unreadable'
+    import: 'snapshot.unreadable',
+    alone: 'safe mode'
   },
   'the result, signed with another key': {
     verify: 'publicKey',
@@ -145,11 +165,14 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     note: 'publicKey',
     open: 'ledger.corrupt',
     parked: 'run.not_found',
+    receipt: 'receipt.not_found',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.result_forged',
     export: 'ledger.corrupt',
-    import: 'snapshot.unreadable'
+    import: 'snapshot.unreadable',
+    alone: 'safe mode'
   },
   'the result, signed with the own key': {
     verify: 'previousReceiptHash',
@@ -157,11 +180,14 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     note: 'previousReceiptHash',
     open: 'ledger.corrupt',
     parked: 'run.not_found',
+    receipt: 'receipt.not_found',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.result_forged',
     export: 'ledger.corrupt',
-    import: 'snapshot.unreadable'
+    import: 'snapshot.unreadable',
+    alone: 'safe mode'
   },
   'a commit in the middle dropped': {
     verify: 'commit.seq',
@@ -170,6 +196,9 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     open: 'ledger.corrupt',
     parked: 'run.not_found',
     ended: 'run.not_found',
+    journal: 'run.not_found',
+    receipt: 'receipt.not_found',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.corrupt',
     resume: 'ledger.corrupt',
     run: 'run.result_forged',
@@ -183,6 +212,9 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     open: 'ledger.corrupt',
     parked: 'run.not_found',
     ended: 'run.not_found',
+    journal: 'run.not_found',
+    receipt: 'receipt.not_found',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     export: 'ledger.corrupt',
@@ -195,6 +227,9 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     open: 'ledger.corrupt',
     parked: 'run.not_found',
     ended: 'run.not_found',
+    journal: 'run.not_found',
+    receipt: 'receipt.not_found',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     export: 'ledger.corrupt',
@@ -205,6 +240,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     replay: 'head.seq',
     note: 'head.seq',
     open: 'ledger.corrupt',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.corrupt',
     resume: 'ledger.corrupt',
     import: 'snapshot.not_verified'
@@ -215,6 +251,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     note: 'note.size',
     open: 'runtime.rolled_back',
     parked: 'run.not_found',
+    sign: 'ledger.safe_mode',
     approve: 'run.not_found',
     resume: 'run.not_found'
   },
@@ -237,6 +274,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     replay: 'lock.receiptHash',
     note: 'note',
     open: 'runtime.integrity_lock',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.id_reused',
@@ -273,7 +311,49 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     replay: 'lock.receiptHash',
     note: 'lock.receiptHash',
     open: 'runtime.integrity_lock',
+    sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode'
+  },
+  'the input of the run that has ended, with its derived records gone': {
+    verify: 'journalHash',
+    replay: 'journal.inputHash',
+    note: 'journalHash',
+    ended: 'run.journal_forged',
+    journal: 'run.journal_forged',
+    import: 'snapshot.not_verified'
+  },
+  'the result of the run that has ended, with its derived records gone': {
+    verify: 'journal.response.data',
+    replay: 'journal.response',
+    note: 'journal.response.data',
+    ended: 'run.result_forged',
+    journal: 'run.result_forged',
+    run: 'run.result_forged',
+    import: 'snapshot.not_verified'
+  },
+  'the status of the run that has ended, with its derived records gone': {
+    verify: 'journal.status',
+    replay: 'journal.response',
+    note: 'journal.status',
+    ended: 'run.result_forged',
+    journal: 'run.result_forged',
+    run: 'run.result_forged',
+    import: 'snapshot.not_verified'
+  },
+  'what was asked before the run ended, with its derived records gone': {
+    verify: 'journalHash',
+    replay: 'journal.digest',
+    note: 'journalHash',
+    ended: 'run.journal_forged',
+    journal: 'run.journal_forged',
+    import: 'snapshot.not_verified'
+  },
+  'the changes beside receipts': {
+    verify: 'nextStateRoot',
+    replay: 'nextStateRoot',
+    note: 'nextStateRoot',
+    import: 'snapshot.not_verified',
+    alone: 'changes'
   }
 }

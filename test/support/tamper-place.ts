@@ -37,9 +37,8 @@ export class TamperPlace {
     await live(path('honest'), honest.asked, ['last', 'parked'])
     await live(path('again'), forged.asked, ['first', 'ended', 'last', 'parked'])
     await live(path('foreign'), honest.asked, ['first', 'ended', 'last'])
-    const note = await made.tally(['note'], path('honest'))
-    await writeFile(path('honest.note'), note.text)
-    await writeFile(path('foreign.note'), (await made.tally(['note'], path('foreign'))).text)
+    await made.tally(['note', '--output', path('honest.note')], path('honest'))
+    await made.tally(['note', '--output', path('foreign.note')], path('foreign'))
     return made
   }
 
@@ -74,12 +73,11 @@ export class TamperPlace {
         return true
       }
     }
-    const json = words[0] === 'note' ? [] : ['--json']
     const { perform } = (await import(builtModule('cli/program.js'))) as Pick<
       typeof import('../../src/cli/program.js'),
       'perform'
     >
-    const code = await perform([...words, '--dir', directory, ...json], {
+    const code = await perform([...words, '--dir', directory, '--json'], {
       stdout: sink,
       stderr: sink,
       environment: {},

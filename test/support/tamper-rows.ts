@@ -5,7 +5,7 @@ import { getPublicKey, sign } from '../../src/identity/index.js'
 import { unwrapText, wrapValue } from '../../src/ledger/envelope.js'
 import type { Store } from '../../src/ledger/index.js'
 import { inStore, type TamperPlace } from './tamper-place.js'
-import { derivedKeys, honest, tamperings } from './tamper-table.js'
+import { derivedKeys, forged, honest, tamperings } from './tamper-table.js'
 
 /** One way to alter the ledger at a location, whatever is mended beside it. */
 export interface TamperRow {
@@ -21,6 +21,27 @@ export const rows: readonly TamperRow[] = [
     name,
     alter: (location: string) => inStore(location, alter)
   })),
+  journalOf('ended', 'the input of the run that has ended', (line) =>
+    line.includes('"k":"run.started"') ? line.replaceAll(honest.asked, forged.asked) : line
+  ),
+  journalOf('ended', 'the result of the run that has ended', (line) =>
+    line.includes('"k":"run.finished"') ? line.replaceAll(honest.result, forged.result) : line
+  ),
+  journalOf('ended', 'the status of the run that has ended', (line) => {
+    if (!line.includes('"k":"run.finished"')) return line
+    const failure = { data: null, details: {}, errorType: null, metadata: {} }
+    const response = { ...failure, reason: forged.result, success: false }
+    const entry = JSON.parse(line.slice(1)) as JsonObject
+    return `J${canonicalize({ ...entry, response, status: 'failed' })}`
+  }),
+  journalOf('ended', 'what was asked before the run ended', (line) =>
+    line.includes('"k":"wait"') || line.includes('"k":"run.waiting"')
+      ? line.replaceAll(honest.asked, forged.asked)
+      : line
+  ),
+  records('the changes beside receipts', (lines) =>
+    lines.map((line) => (line.startsWith('W') ? line.replaceAll(honest.asked, forged.asked) : line))
+  ),
   records('the result, hashed anew', (lines) => rehashed(lines)),
   records('the result, signed with another key', (lines) => rehashed(lines, otherSeed)),
   {
@@ -136,13 +157,34 @@ function parkedAgain(name: string, letters: string): TamperRow {
           return letters.includes(line.charAt(0)) ? other : line
         })
       }).alter(location)
-      await inStore(location, async (store, identity) => {
-        for await (const [key] of store.entries(allOf(identity))) {
-          if (derivedKeys.test(key)) await store.commit([{ puts: [], deletes: [key] }])
-        }
-      })
+      await withoutDerived(location)
     }
   }
+}
+
+/** Journal lines of one run, whose derived records are gone: they are made again from these. */
+function journalOf(run: string, name: string, change: (line: string) => string): TamperRow {
+  return {
+    name: `${name}, with its derived records gone`,
+    alter: async (location) => {
+      await records('', (lines) => {
+        let isMeant = false
+        return lines.map((line) => {
+          if (line.startsWith('I')) isMeant = line.includes(run)
+          return isMeant && line.startsWith('J') ? change(line) : line
+        })
+      }).alter(location)
+      await withoutDerived(location)
+    }
+  }
+}
+
+function withoutDerived(location: string): Promise<void> {
+  return inStore(location, async (store, identity) => {
+    for await (const [key] of store.entries(allOf(identity))) {
+      if (derivedKeys.test(key)) await store.commit([{ puts: [], deletes: [key] }])
+    }
+  })
 }
 
 function parkedLines(text: string): readonly string[] {

@@ -33,6 +33,14 @@ export function statusText(paint: Paint, status: RunSummary['status']): Text {
   return paint(statusStyles[status], status)
 }
 
+/** What could not be compared with what is signed: said to people where it is shown. */
+export function showUnchecked(
+  { output }: Frame,
+  { notChecked }: { readonly notChecked: readonly string[] }
+): void {
+  for (const one of notChecked) output.line(text`${output.paint('yellow', 'not checked')} ${one}`)
+}
+
 /** Name of a node without the root that all have in common. */
 export function nodeName(path: string): string {
   return path.replace(/^root\//, '')
