@@ -18,8 +18,12 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   expectVerifyFailure('state')
+  for (const field of left) expectVerifyFailure(field)
   await place.remove()
 })
+
+/** What is wrong with copies in which opening finds nothing. */
+const left = new Set<string>()
 
 const code = { blocks: [payBlock] }
 const nothing = { notes: [], allowCut: false, acknowledgeNotes: false }
@@ -72,5 +76,8 @@ describe.each(ready)('K10: where a forger has altered $name', (row) => {
     const location = await place.altered(row.alter)
     expect((await inspectOpening(location, { code })).causes).toEqual([])
     expect(await modeOf(location)).toBe('ready')
+    // By the bytes alone another place of the same record may be the first.
+    const { failure } = await verifyLocation(location, { notes: [] })
+    if (failure !== undefined) left.add(failure.field)
   })
 })
