@@ -10,7 +10,10 @@ const settled = {
   onFailure: 'settleFailure'
 } as const
 
-/** First match in order: what follows an attempt's end. The choice is `src/block/recovery.ts`. */
+/**
+ * First match in order: what follows an attempt's end. The choice is
+ * `src/block/chart/retry-policy.ts`.
+ */
 const afterAttempt = [
   { guard: 'succeeds', target: '#block.READY', actions: [settled.onSuccess] },
   {

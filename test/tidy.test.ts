@@ -32,11 +32,17 @@ import {
  */
 
 const FILE_LINES_MAX = 400
+/** Of a file that is one thing and reads worse in two: named one by one, decision 0112. */
+const WHOLE_FILE_LINES_MAX = 600
+const wholeFiles: ReadonlySet<string> = new Set(['src/block/chart/composite.ts'])
 const FUNCTION_LINES_MAX = 70
 const LINE_COLUMNS_MAX = 100
 
 // A table with one entry for each code: it grows with the product and is read by searching.
 const isTable = ({ path }: SourceFile) => path.startsWith('src/core/errors/codes/')
+
+const linesMaxOf = ({ path }: SourceFile) =>
+  wholeFiles.has(path) ? WHOLE_FILE_LINES_MAX : FILE_LINES_MAX
 
 // Bytes of a format, shown in a comment, and the name of a test: there is no place to break them.
 const unbreakable = /^\s*(\*|\/\/) +\S+$|^\s*it\('[^']+', async \(\) => \{$/
@@ -210,7 +216,7 @@ describe('code', () => {
 
   it('keeps files, functions and lines short', () => {
     const longFiles = shipped
-      .filter((file) => !isTable(file) && file.lines.length - 1 > FILE_LINES_MAX)
+      .filter((file) => !isTable(file) && file.lines.length - 1 > linesMaxOf(file))
       .map((file) => `${file.path} ${file.lines.length - 1} lines`)
     expect.soft(longFiles).toEqual([])
     const longFunctions = src.flatMap((file) =>

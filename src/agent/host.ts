@@ -33,8 +33,11 @@ export interface AgentHost {
    * Default: none but the keys that adapters take from the environment, and no server beside them.
    */
   readonly documentSecrets?: readonly string[]
-  /** The only directory that loaders read. Default: the working directory. */
-  readonly loaderRoot?: string
+  /**
+   * The only directory that loaders read; null: they read nothing. Default: the working directory
+   * for runs that the owner started, and none for those of agents and peers.
+   */
+  readonly loaderRoot?: string | null
   /** Parts of responses that are not to be sealed. */
   readonly secrets?: ResponseSecrets
   /** Hears text as it arrives; what it hears is no history (A5). */
@@ -53,6 +56,7 @@ export class AgentParts {
   readonly #host: AgentHost
   readonly #adapters: AdapterRegistry
   readonly #listeners = new Set<(delta: AgentDelta) => void>()
+  readonly #closed: string[] = []
 
   constructor(host: AgentHost = {}) {
     const { environment = process.env, documentSecrets = [], secrets, onDelta } = host
@@ -77,7 +81,7 @@ export class AgentParts {
       finishBlock,
       ...kinds.map(({ block }) => block)
     ]
-    const loader = fileLoader(host.loaderRoot ?? process.cwd())
+    const loader = fileLoader({ root: host.loaderRoot, closed: () => this.#closed })
     this.providers = [this.turns, loader, ...tools.map(toolProvider)]
   }
 
@@ -100,6 +104,11 @@ export class AgentParts {
       tool: (name) => tools.find((tool) => tool.name === name),
       kind: (name) => kinds.find(({ kind }) => kind === name)
     }
+  }
+
+  /** Keeps files and directories of the host from loaders, wherever they lie. */
+  keepClosed(paths: readonly string[]): void {
+    this.#closed.push(...paths)
   }
 
   /** Hears the text of all turns as it arrives. */

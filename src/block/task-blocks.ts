@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { type Block, defineBlock } from './define.js'
-import type { AttemptCommand } from './protocol.js'
-import { sideEffectClasses } from './side-effects.js'
+import { type AttemptCommand, sideEffectClasses } from './chart/protocol.js'
+import { type Block, defineBlock } from './code/block.js'
 
 /** Blocks of the work that overlays leave behind them (C4). */
 

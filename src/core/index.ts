@@ -27,12 +27,19 @@ export {
   timeText
 } from './clock.js'
 export { appendLeaf, CompactRange, innerNode, leafNode, rootOfPeaks } from './compact-range.js'
-export { type Position, positionAt } from './document/position.js'
-export { locate, readDocument } from './document/read.js'
+export { type Finding, type HiddenFindings, located, reported } from './document/findings.js'
+export { type Locate, placesIn } from './document/places.js'
+export type { Position } from './document/position.js'
+export { readDocument } from './document/read.js'
 export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
 export { type ErrorContext, isTallyError, TallyError } from './errors/error.js'
+export {
+  type FileProblem,
+  FileRoot
+} from './files/file-root.js'
+export { type FileReadProblem, readRegularFile } from './files/regular-file.js'
 export { chainJournal, hashJson, sha256, sha256Hex } from './hash.js'
 export type {
   Appended,

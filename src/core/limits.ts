@@ -4,6 +4,8 @@
 export const JSON_DEPTH_MAX = 64
 /** Size of a document's text (formats.md §10). */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024
+/** Findings about one document that a report names; of the others it gives the number. */
+export const DOCUMENT_FINDINGS_MAX = 100
 
 /** Child executions of one composite when the document does not say (seed 4, B6). */
 export const MAX_STEPS_DEFAULT = 128
@@ -342,6 +344,14 @@ export const PROMPT_FILE_BYTES_MAX = 256 * 1024
 /** Files that a loader of a flow reads, and bytes of them together. */
 export const LOADER_FILES_MAX = 256
 export const LOADER_BYTES_MAX = 1024 * 1024
+/** Entries of directories that one reading of files looks at, and levels of directories. */
+export const FILE_ENTRIES_MAX = 10_000
+export const FILE_LEVELS_MAX = 32
+/** Length of a path as documents write it, in UTF-16 units. */
+export const FILE_PATH_LENGTH_MAX = 1_024
+/** Size of one ignore file, and steps of matching that one reading of files takes. */
+export const IGNORE_FILE_BYTES_MAX = 64 * 1024
+export const IGNORE_STEPS_MAX = 20_000_000
 
 /** Actions that an AI provider gets when it resolves a text, and what it may answer. */
 export const KNOWN_ACTIONS_MAX = 1_000

@@ -7,6 +7,8 @@ export interface TallyConfig extends Registrations {
   readonly durability?: 'output' | 'step'
   /** Directories of capability packages, from the working directory. */
   readonly packages?: readonly string[]
+  /** As in `createRuntime`; the configuration itself is closed anyway. */
+  readonly closedPaths?: readonly string[]
   /** Where packages may reach by `network.request`. */
   readonly network?: NetworkOptions
 }

@@ -1,5 +1,5 @@
-import type { Diagnostic, DocumentDefinition, DocumentPath } from '../block/index.js'
-import type { Json } from '../core/index.js'
+import type { Diagnostic, DocumentDefinition } from '../block/index.js'
+import type { Json, Locate } from '../core/index.js'
 
 /** What a document becomes: a definition that a run can have for its root. */
 export type ParsedDocument =
@@ -20,9 +20,6 @@ export type CheckInputs = (
   inputs: Json
 ) => readonly { readonly name: string; readonly problem: string }[]
 
-/** Where a path of the document stands in its text, from 1. */
-export type LocatePath = (path: DocumentPath) => { readonly line: number; readonly column: number }
-
 /**
  * One kind of document. To compile and run, to resume, to verify and to draw a document only its
  * definition is needed: whatever a kind adds, it says in the terms of composites and plans.
@@ -32,5 +29,5 @@ export interface DocumentKind {
   readonly name: string
   matches(document: Json): boolean
   /** Never throws for a bad document. Without text there is no `locate`. */
-  parse(document: Json, options: { readonly locate?: LocatePath }): ParsedDocument
+  parse(document: Json, options: { readonly locate?: Locate }): ParsedDocument
 }

@@ -1,7 +1,14 @@
 import { parseComposite, parsePlan } from '../block/index.js'
-import { isJsonObject, isTallyError, type Json, locate, readDocument } from '../core/index.js'
+import {
+  isJsonObject,
+  isTallyError,
+  type Json,
+  type Locate,
+  placesIn,
+  readDocument
+} from '../core/index.js'
 import { parseGraph } from '../intent/index.js'
-import type { DocumentKind, LocatePath, ParsedDocument } from './document-kind.js'
+import type { DocumentKind, ParsedDocument } from './document-kind.js'
 
 /** Documents that say in `schema` what they are. */
 function bySchema(name: string, parse: DocumentKind['parse']): DocumentKind {
@@ -20,14 +27,14 @@ const plainKinds: readonly DocumentKind[] = [
 
 /** A document's text, read. */
 export type ReadSource =
-  | { readonly ok: true; readonly document: Json; readonly locate?: LocatePath }
+  | { readonly ok: true; readonly document: Json; readonly locate?: Locate }
   | (ParsedDocument & { readonly ok: false })
 
 /** Reads a document from text; a parsed one has no places. Never throws for a bad one. */
 export function readSource(source: string | Json): ReadSource {
   if (typeof source !== 'string') return { ok: true, document: source }
   try {
-    return { ok: true, document: readDocument(source), locate: (path) => locate(source, path) }
+    return { ok: true, document: readDocument(source), locate: placesIn(source) }
   } catch (error) {
     if (!isTallyError(error)) throw error
     const message = error.message
@@ -41,7 +48,7 @@ export function readSource(source: string | Json): ReadSource {
  */
 export function parseByKind(
   document: Json,
-  options: { readonly locate?: LocatePath; readonly own: readonly DocumentKind[] }
+  options: { readonly locate?: Locate; readonly own: readonly DocumentKind[] }
 ): ParsedDocument {
   return kindOf(document, options.own).parse(document, options)
 }

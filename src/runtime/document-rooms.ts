@@ -26,6 +26,7 @@ export class DocumentRooms {
   readonly #expressions: () => Promise<Expressions>
   readonly #kinds: DocumentKind[] = []
   readonly #listeners: ((delta: AgentDelta) => void)[] = []
+  readonly #closed: string[] = []
   #notes: SessionNotes | undefined
   #isOver: (runId: string) => boolean = () => false
   /** Sessions that are being let go of. */
@@ -85,6 +86,12 @@ export class DocumentRooms {
     this.#agentParts?.onDelta(listener)
   }
 
+  /** Keeps files and directories of the host from what documents have read. */
+  keepClosed(paths: readonly string[]): void {
+    this.#closed.push(...paths)
+    this.#agentParts?.keepClosed(paths)
+  }
+
   /** A run has left memory: its agents' sessions end. */
   disposeRun(runId: RunId): void {
     if (this.#agentParts !== undefined) this.#leave(this.#disposeRun(this.#agentParts, runId))
@@ -134,6 +141,7 @@ export class DocumentRooms {
     const parts = new AgentParts(this.#hosts.agents)
     this.#register(parts.blocks, parts.providers)
     this.#kinds.push(flowKind((document) => parts.compile(document)))
+    parts.keepClosed(this.#closed)
     for (const listener of this.#listeners) parts.onDelta(listener)
     if (this.#notes !== undefined) parts.turns.useNotes(this.#notes)
     this.#agentParts = parts

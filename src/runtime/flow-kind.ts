@@ -1,7 +1,7 @@
 import { anyFlowHost, type CompiledFlow, compileFlow, isFlowDocument } from '../agent/index.js'
-import type { Diagnostic } from '../block/index.js'
-import type { Json } from '../core/index.js'
-import type { DocumentKind, LocatePath } from './document-kind.js'
+import { type Diagnostic, reportedDiagnostics } from '../block/index.js'
+import type { Json, Locate } from '../core/index.js'
+import type { DocumentKind } from './document-kind.js'
 
 /** Flow documents as a kind; `compile` knows the host's adapters, tools and node kinds. */
 export function flowKind(compile: (document: Json) => CompiledFlow): DocumentKind {
@@ -22,12 +22,12 @@ export const anyFlowKind: DocumentKind = flowKind((document) => compileFlow(docu
 
 function diagnosticsOf(
   findings: (CompiledFlow & { readonly ok: false })['findings'],
-  locate: LocatePath | undefined
+  locate: Locate | undefined
 ): readonly Diagnostic[] {
-  return findings.map(({ code, severity, path, message }) => ({
+  const diagnostics = findings.map(({ code, severity, path, message }) => ({
     reason: severity === 'warning' ? ('lint' as const) : ('invalid_graph' as const),
     path,
-    message: `${code}: ${message}`,
-    ...(locate === undefined ? {} : locate(path))
+    message: `${code}: ${message}`
   }))
+  return reportedDiagnostics(diagnostics, locate)
 }

@@ -11,6 +11,8 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
   const random = options.random ?? systemRandom
   const registry = await Registry.open(options)
   const opened = await openForRuntime(options, { random })
+  const own = opened.realPath === undefined ? [] : [opened.realPath]
+  registry.rooms.keepClosed([...own, ...(options.closedPaths ?? [])])
   const runtime = new WiredRuntime(opened, registry, {
     clock,
     random,

@@ -1,5 +1,5 @@
-import type { Json } from '../core/index.js'
-import type { LocatePath, ParsedDocument } from './document-kind.js'
+import type { Json, Locate } from '../core/index.js'
+import type { ParsedDocument } from './document-kind.js'
 
 /**
  * Reads a parsed document by its kind, whatever its names lead to. Never throws for a bad one. The
@@ -7,7 +7,7 @@ import type { LocatePath, ParsedDocument } from './document-kind.js'
  */
 export async function parseDocument(
   document: Json,
-  options: { readonly locate?: LocatePath } = {}
+  options: { readonly locate?: Locate } = {}
 ): Promise<ParsedDocument> {
   const { parseByKind } = await import('./document-kinds.js')
   const { anyFlowKind } = await import('./flow-kind.js')

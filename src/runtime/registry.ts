@@ -13,6 +13,7 @@ import {
   type Request,
   type Response,
   type RunStarted,
+  reportedDiagnostics,
   rootOf
 } from '../block/index.js'
 import type { StateReader } from '../capability/index.js'
@@ -277,7 +278,10 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     await this.rooms.loadForBlocks(definition)
     const scope = this.#scope(pins)
     const result = compileDocument(definition, { registry: scope, expressions })
-    if (!result.ok) return { ...result, definition, missing: scope.missing() }
+    if (!result.ok) {
+      const diagnostics = reportedDiagnostics(result.diagnostics)
+      return { ok: false, diagnostics, definition, missing: scope.missing() }
+    }
     const { compiled } = result
     const isPrivate = (name: string) => {
       const block = scope.block(name)

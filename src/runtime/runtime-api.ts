@@ -45,6 +45,11 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
   /** Where packages may reach by `network.request`. */
   readonly network?: NetworkOptions
   /**
+   * Files and directories that no document has read by a loader, wherever they lie: the program's
+   * own configuration, other key stores. The directory of every ledger is closed anyway.
+   */
+  readonly closedPaths?: readonly string[]
+  /**
    * `replay`: reads, verifies and replays, and takes no new runs and intents (K10). Default
    * `normal`.
    */

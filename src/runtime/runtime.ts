@@ -5,7 +5,7 @@ import {
   type ReceiptReplay,
   type VerificationReport
 } from '../audit/index.js'
-import { type Diagnostic, lintDocument } from '../block/index.js'
+import { type Diagnostic, lintDocument, reportedDiagnostics } from '../block/index.js'
 import { openPackage } from '../capability/index.js'
 import {
   type Hash,
@@ -304,7 +304,7 @@ export class WiredRuntime implements Runtime {
   async lint(document: string | Json): Promise<readonly Diagnostic[]> {
     const prepared = await this.registry.prepare(document)
     if (!prepared.ok) return prepared.diagnostics
-    return [...lintDocument(prepared.definition), ...prepared.warnings]
+    return reportedDiagnostics([...lintDocument(prepared.definition), ...prepared.warnings])
   }
 
   async recheck(id: string, options: RecheckOptions = {}): Promise<readonly TransactionCheck[]> {

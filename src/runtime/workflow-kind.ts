@@ -10,11 +10,12 @@ export function workflowKind(parts: WorkflowParts): DocumentKind {
     parse: (document, options) => {
       const compiled = parts.compile(document, options)
       const diagnostics = compiled.issues.map(
-        ({ code, severity, path, message, protocol, line, column }): Diagnostic => ({
+        ({ code, severity, path, message, protocol, line, column, more }): Diagnostic => ({
           reason: severity === 'error' ? 'invalid_graph' : 'lint',
           path,
           message: `${code}: ${protocol === undefined ? '' : `in ${protocol}, `}${message}`,
-          ...(line === undefined || column === undefined ? {} : { line, column })
+          ...(line === undefined || column === undefined ? {} : { line, column }),
+          ...(more === undefined ? {} : { more })
         })
       )
       if (!compiled.ok) {

@@ -1,8 +1,8 @@
 import type { Block, PlanDefinition } from '../block/index.js'
-import { isJsonObject, type Json, TallyError } from '../core/index.js'
+import { isJsonObject, type Json, type Locate, TallyError } from '../core/index.js'
 import { bundleSchema, isBundle } from './document/bundle.js'
 import { flowSchemaNames } from './document/flow.js'
-import type { Issue, Locate } from './document/issue.js'
+import { type Issue, reportedIssues } from './document/issue.js'
 import type { PackDocument } from './document/pack.js'
 import { type DocumentSource, parseFlow, parsePack, parseProtocol } from './document/parse.js'
 import type { ProtocolDocument } from './document/protocol.js'
@@ -84,7 +84,7 @@ export class WorkflowParts {
     if (!parts.ok) return parts
     const { mode } = parts
     const parsed = parseFlow(parts.flow)
-    if (!parsed.ok) return { ok: false, issues: placed(parsed.issues, options.locate) }
+    if (!parsed.ok) return { ok: false, issues: reportedIssues(parsed.issues, options.locate) }
     const protocols = [...parts.protocols, ...this.#protocols]
     const values = this.#values ?? noValues()
     const packs = [...this.#packs, ...parts.packs]
@@ -97,12 +97,12 @@ export class WorkflowParts {
       ...(pack === undefined ? {} : { pack }),
       ...(defaultChain === undefined ? {} : { defaultChain })
     })
-    if (!planned.ok) return { ok: false, issues: placed(planned.issues, options.locate) }
+    if (!planned.ok) return { ok: false, issues: reportedIssues(planned.issues, options.locate) }
     const { plan, resolved } = planned
     if (plan.requiresPack !== null && pack === undefined) {
       const message = `it needs the pack ${plan.requiresPack.name}@${plan.requiresPack.version}`
       const issue = { code: 'pack_mismatch', severity: 'error', path: ['requires_pack'] } as const
-      return { ok: false, issues: placed([{ ...issue, message }], options.locate) }
+      return { ok: false, issues: reportedIssues([{ ...issue, message }], options.locate) }
     }
     const policy = packs.reduce(tightened, { ...defaultPolicy, ...this.#host.policy })
     const doubts = lintFlow({ flow: parsed.document, plan, resolved, values })
@@ -114,7 +114,7 @@ export class WorkflowParts {
         const prepared = prepareRuntime(plan, givenOf(given))
         return prepared.ok ? [] : prepared.problems
       },
-      issues: placed([...planned.issues, ...doubts], options.locate)
+      issues: reportedIssues([...planned.issues, ...doubts], options.locate)
     }
   }
 
@@ -172,11 +172,4 @@ function read<Document>(parsed: Parsed<Document>, kind: string): Document {
 
 function isFlowName(schema: string): boolean {
   return flowSchemaNames.some((one) => one === schema)
-}
-
-function placed(issues: readonly Issue[], locate: Locate | undefined): readonly Issue[] {
-  if (locate === undefined) return issues
-  return issues.map((issue) =>
-    issue.protocol === undefined ? { ...issue, ...locate(issue.path) } : issue
-  )
 }

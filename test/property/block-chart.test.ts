@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { getAdjacencyMap } from 'xstate/graph'
-import { leafMachine } from '../../src/block/chart/leaf-machine.js'
-import { leafLogic } from '../../src/block/chart/leaf-table.js'
-import type { LeafEvent, PumpCommand } from '../../src/block/protocol.js'
+import { leafLogic } from '../../src/block/chart/leaf.js'
+import { leafMachine } from '../../src/block/chart/machine.js'
+import type { LeafEvent, PumpCommand } from '../../src/block/chart/protocol.js'
 import {
   leafEvents as events,
   leafIdentity as identity,

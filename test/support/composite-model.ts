@@ -1,4 +1,4 @@
-import type { CompositeEvent, Response } from '../../src/block/protocol.js'
+import type { CompositeEvent, Response } from '../../src/block/chart/protocol.js'
 import { isJsonObject, type Json, type JsonObject } from '../../src/core/index.js'
 
 /**

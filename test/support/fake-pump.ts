@@ -1,5 +1,4 @@
 import { type Actor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
-import type { FoldDelivery } from '../../src/block/chart/fold.js'
 import {
   connectPump,
   type DecisionMadeEvent,
@@ -9,7 +8,8 @@ import {
   type Request,
   type Response,
   type SideEffectClass
-} from '../../src/block/protocol.js'
+} from '../../src/block/chart/protocol.js'
+import type { FoldDelivery } from '../../src/block/replay/fold.js'
 import type { Json } from '../../src/core/index.js'
 
 /**

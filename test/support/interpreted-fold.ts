@@ -1,18 +1,17 @@
 import { type ActorScope, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
 import type { BlockIdentity } from '../../src/block/chart/chart-run.js'
-import type { CompositeMachine } from '../../src/block/chart/composite-machine.js'
+import { type LeafTable, leafTable } from '../../src/block/chart/leaf.js'
+import type { CompositeMachine, SentToChild } from '../../src/block/chart/machine.js'
+import { childIdentity } from '../../src/block/chart/parent-table.js'
+import type { BlockReport, CompositeEvent, PumpCommand } from '../../src/block/chart/protocol.js'
+import type { CompiledDocument } from '../../src/block/document/compiled.js'
 import {
   type BlockEvent,
   type FoldedBlock,
   LeafStepper,
   type MakeParent,
   type Stepper
-} from '../../src/block/chart/fold.js'
-import type { SentToChild } from '../../src/block/chart/glue.js'
-import { type LeafTable, leafTable } from '../../src/block/chart/leaf-table.js'
-import { childIdentity } from '../../src/block/chart/parent-table.js'
-import type { CompiledDocument } from '../../src/block/document/graph/compiled.js'
-import type { BlockReport, CompositeEvent, PumpCommand } from '../../src/block/protocol.js'
+} from '../../src/block/replay/fold.js'
 import { present, TallyError } from '../../src/core/index.js'
 
 /**

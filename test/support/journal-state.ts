@@ -1,11 +1,11 @@
-import { RunFold } from '../../src/block/chart/fold.js'
-import { defineBlock } from '../../src/block/index.js'
 import type {
   AttemptCommand,
   BlockCommand,
   Delivery,
   PumpCommand
-} from '../../src/block/protocol.js'
+} from '../../src/block/chart/protocol.js'
+import { defineBlock } from '../../src/block/index.js'
+import { RunFold } from '../../src/block/replay/fold.js'
 import { apply, takeCommand } from '../../src/block/run/apply.js'
 import {
   chainJournal,

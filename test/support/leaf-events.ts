@@ -1,4 +1,4 @@
-import type { LeafEvent, NodeOptions } from '../../src/block/protocol.js'
+import type { LeafEvent, NodeOptions } from '../../src/block/chart/protocol.js'
 import { failed, succeeded, testRequest } from './fake-pump.js'
 
 /** Events that between them walk every transition of the leaf chart. */

@@ -1,7 +1,7 @@
-import { compileComposite } from '../../src/block/document/graph/compile.js'
-import type { CompiledComposite } from '../../src/block/document/graph/compiled.js'
-import { parseComposite } from '../../src/block/document/graph/parse.js'
-import type { BlockRegistry } from '../../src/block/document/graph/registry.js'
+import { compileComposite } from '../../src/block/document/compile.js'
+import type { CompiledComposite } from '../../src/block/document/compiled.js'
+import { parseComposite } from '../../src/block/document/parse.js'
+import type { BlockRegistry } from '../../src/block/document/registry.js'
 import type { Json, JsonObject } from '../../src/core/index.js'
 import {
   type ModelBranch,

@@ -1,5 +1,5 @@
 import { type AnyActor, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
-import { connectPump, type PumpCommand } from '../../src/block/protocol.js'
+import { connectPump, type PumpCommand } from '../../src/block/chart/protocol.js'
 
 type Inspect = NonNullable<Parameters<typeof createActor>[1]>['inspect']
 

@@ -87,7 +87,7 @@ export const builtinPlaces: Readonly<Record<string, readonly string[]>> = {
   ],
   'node:worker_threads': ['src/identity/', 'src/capability/sandbox/', 'src/testing/'],
   'node:child_process': ['src/agent/', 'src/testing/', 'src/cli/'],
-  'node:crypto': ['src/core/', 'src/identity/', 'src/ledger/', 'src/block/tripwire.ts'],
+  'node:crypto': ['src/core/', 'src/identity/', 'src/ledger/', 'src/block/code/tripwire.ts'],
   'node:vm': [],
   'node:timers': [],
   'node:timers/promises': []

@@ -1,18 +1,55 @@
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative, sep } from 'node:path'
+import { type FileProblem, type FileRoot, limits } from '../../core/index.js'
 
 /** The file system as prompt assets need it. */
 export interface AssetFiles {
   /** Names of entries; the order does not matter. Throws when there is no such directory. */
   readDirectory(path: string): Promise<readonly string[]>
   readFile(path: string): Promise<string>
-  size(path: string): Promise<number>
+  /** Bytes of a file. Absent: `readFile` reads no file over `PROMPT_FILE_BYTES_MAX`. */
+  size?(path: string): Promise<number>
 }
 
-export const diskFiles: AssetFiles = {
-  readDirectory: (path) => readdir(path),
-  readFile: (path) => readFile(path, 'utf8'),
-  size: async (path) => (await stat(path)).size
+/** Why a file of prompt assets is not read, for people. */
+export class AssetProblem extends Error {
+  override readonly name = 'AssetProblem'
+}
+
+/** Files below a directory: links that lead out of it, pipes and devices are not read. */
+export function filesBelow(root: FileRoot, directory: string): AssetFiles {
+  const pathOf = (path: string) => relative(directory, path).split(sep).join('/') || '.'
+  return {
+    readDirectory: async (path) => {
+      const listed = await root.names(pathOf(path))
+      if (!listed.ok) throw new AssetProblem(problemText(listed.problem))
+      return listed.names.map((name) => name.replace(/\/$/, ''))
+    },
+    readFile: async (path) => {
+      const bytesMax = limits.PROMPT_FILE_BYTES_MAX
+      const read = await root.readText(pathOf(path), { bytesMax })
+      if (!read.ok) throw new AssetProblem(problemText(read.problem))
+      return read.text
+    }
+  }
+}
+
+/** A refusal, for people. */
+export function problemText(problem: FileProblem): string {
+  switch (problem) {
+    case 'too_many_bytes':
+      return `it is over ${limits.PROMPT_FILE_BYTES_MAX} bytes`
+    case 'outside_root':
+      return 'it leads outside its directory'
+    case 'not_regular':
+      return 'it is no regular file'
+    case 'credentials':
+      return 'it looks like credentials'
+    case 'hidden':
+    case 'closed':
+      return 'it leads to what is not to be read'
+    default:
+      return 'it cannot be read'
+  }
 }
 
 /** Files in memory, by path with `/` between names; for tests and for documents of a service. */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import { limits, sha256Hex } from '../../core/index.js'
-import { type AssetFiles, diskFiles, namesIn, pathIn } from './files.js'
+import { FileRoot, limits, sha256Hex } from '../../core/index.js'
+import { type AssetFiles, AssetProblem, filesBelow, namesIn, pathIn, problemText } from './files.js'
 import {
   agentHeadSchema,
   headProblem,
@@ -19,14 +19,21 @@ import {
 /**
  * Reads a directory `.agents-flow/`. The same files give the same manifest on every machine. What
  * is wrong with a file is an error of the manifest and keeps only the agents concerned from
- * running.
+ * running. Without `files` nothing outside the directory is read; `within` is a directory in which
+ * it has to lie itself.
  */
 export async function readPromptAssets(
   directory: string,
-  options: { readonly files?: AssetFiles } = {}
+  options: { readonly files?: AssetFiles; readonly within?: string } = {}
 ): Promise<PromptAssetManifest> {
-  const reader = new AssetReader(directory, options.files ?? diskFiles)
-  return reader.read()
+  const { files, within } = options
+  if (files !== undefined) return new AssetReader(directory, files).read()
+  const opened = await FileRoot.open(directory, within === undefined ? {} : { within })
+  if (opened.ok) return new AssetReader(directory, filesBelow(opened.root, directory)).read()
+  const message = problemText(opened.problem)
+  const error: AssetError = { code: 'file_read_error', message, sourcePath: '.' }
+  const errors = opened.problem === 'not_found' ? [] : [error]
+  return { schema: promptAssetsSchema, agents: {}, instructions: {}, skills: {}, errors }
 }
 
 class AssetReader {
@@ -153,12 +160,14 @@ class AssetReader {
       return this.#unreadable(file, `there are more than ${limits.PROMPT_FILES_MAX} files`)
     }
     try {
-      if ((await this.#files.size(path)) > limits.PROMPT_FILE_BYTES_MAX) {
-        return this.#unreadable(file, `it is over ${limits.PROMPT_FILE_BYTES_MAX} bytes`)
+      const bytes = (await this.#files.size?.(path)) ?? 0
+      if (bytes > limits.PROMPT_FILE_BYTES_MAX) {
+        return this.#unreadable(file, problemText('too_many_bytes'))
       }
       return await this.#files.readFile(path)
-    } catch {
-      return this.#unreadable(file, 'it cannot be read')
+    } catch (error) {
+      const message = error instanceof AssetProblem ? error.message : problemText('unreadable')
+      return this.#unreadable(file, message)
     }
   }
 

@@ -32,6 +32,6 @@ export async function withPromptAssets(document: Json, directory: string): Promi
   const found = await stat(path).catch(() => undefined)
   if (found?.isDirectory() !== true || 'promptAssets' in extensions) return document
   // A manifest is plain JSON by construction; its type only names the members.
-  const promptAssets = (await readPromptAssets(path)) as unknown as Json
+  const promptAssets = (await readPromptAssets(path, { within: directory })) as unknown as Json
   return { ...document, extensions: { ...extensions, promptAssets } }
 }

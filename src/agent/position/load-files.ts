@@ -1,72 +1,60 @@
-import { readdir, readFile, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { type EffectCall, EffectFailure, type Provider } from '../../block/index.js'
-import { isJsonObject, type Json, limits } from '../../core/index.js'
+import { FileRoot, isJsonObject, type Json, limits } from '../../core/index.js'
 import { LOAD_EFFECT } from './blocks.js'
 
-/**
- * Answers loaders of flows: text files below one directory of the host, and nothing outside it,
- * symbolic links included. What was read is sealed, so a replay reads no file.
- */
-export function fileLoader(root: string): Provider {
-  return { name: LOAD_EFFECT, perform: (call) => load(root, call) }
+/** What loaders of flows may read of this machine (semantics.md K15). */
+export interface LoaderFiles {
+  /**
+   * The only directory that loaders read; null: none. Default: the working directory for runs that
+   * the owner started, and none for those of others.
+   */
+  readonly root: string | null | undefined
+  /** Files and directories that no loader reads, wherever they lie. */
+  readonly closed: () => readonly string[]
 }
 
-async function load(root: string, { request }: EffectCall): Promise<Json> {
+/**
+ * Answers loaders of flows: text files below one directory of the host, through the one door that
+ * {@link FileRoot} is. What was read is sealed, so a replay reads no file.
+ */
+export function fileLoader(files: LoaderFiles): Provider {
+  return { name: LOAD_EFFECT, perform: (call) => load(files, call) }
+}
+
+async function load(files: LoaderFiles, { request, principal }: EffectCall): Promise<Json> {
   const asked = isJsonObject(request) ? request : {}
-  const path = typeof asked['path'] === 'string' ? asked['path'] : '.'
-  const directory = await inside(root, path)
-  if (asked['kind'] === 'names') return { path, names: await namesIn(directory) }
-  const names = await filesBelow(directory)
+  const path = typeof asked['path'] === 'string' && asked['path'] !== '' ? asked['path'] : '.'
+  const directory = files.root === undefined ? rootFor(principal) : files.root
+  if (directory === null) throw refused('no_root', path)
+  const opened = await FileRoot.open(directory, { closed: files.closed(), ignoreFiles: true })
+  if (!opened.ok) throw refused('no_root', path)
+  const { root } = opened
+  if (asked['kind'] === 'names') {
+    const listed = await root.names(path)
+    if (!listed.ok) throw refused(listed.problem, listed.path)
+    if (listed.names.length > limits.LOADER_FILES_MAX) throw refused('too_many_files', path)
+    return { path, names: listed.names }
+  }
+  const listed = await root.filesBelow(path, { filesMax: limits.LOADER_FILES_MAX })
+  if (!listed.ok) throw refused(listed.problem, listed.path)
+  const below = path.replace(/\/$/, '')
   const documents: Json[] = []
-  let bytes = 0
-  for (const name of names) {
-    const file = await inside(root, join(path, name))
-    bytes += (await stat(file)).size
-    if (bytes > limits.LOADER_BYTES_MAX) throw refused('too_many_bytes', path)
-    documents.push({ path: name, content: (await readFile(file, 'utf8')).toWellFormed() })
+  let bytesLeft = limits.LOADER_BYTES_MAX
+  for (const name of listed.names) {
+    const read = await root.readText(`${below}/${name}`, { bytesMax: bytesLeft })
+    // Found by what is in it; those that are known by their names were left out before.
+    if (!read.ok && read.problem === 'credentials') continue
+    if (!read.ok) throw refused(read.problem, read.path)
+    bytesLeft -= read.bytes
+    documents.push({ path: name, content: read.text })
   }
   return { path, documents }
 }
 
-/** The real path, which lies in the root. */
-async function inside(root: string, path: string): Promise<string> {
-  const realRoot = await realpath(root)
-  const real = await realpath(resolve(realRoot, path)).catch(() => {
-    throw refused('not_found', path)
-  })
-  const way = relative(realRoot, real)
-  if (way === '..' || way.startsWith(`..${sep}`) || isAbsolute(way)) {
-    throw refused('outside_root', path)
-  }
-  return real
-}
-
-/** What stands in a directory itself; folders end with `/`. */
-async function namesIn(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { withFileTypes: true })
-  if (entries.length > limits.LOADER_FILES_MAX) throw refused('too_many_files', '.')
-  return entries
-    .filter(({ name }) => !name.startsWith('.'))
-    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
-    .sort()
-}
-
-/** Paths with `/`, sorted by code units; names that begin with a dot are left out. */
-async function filesBelow(directory: string, prefix = ''): Promise<readonly string[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(() => {
-    throw refused('not_found', prefix)
-  })
-  const found: string[] = []
-  for (const entry of [...entries].sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
-    const path = `${prefix}${entry.name}`
-    if (entry.isDirectory()) {
-      found.push(...(await filesBelow(join(directory, entry.name), `${path}/`)))
-    } else if (entry.isFile()) found.push(path)
-    if (found.length > limits.LOADER_FILES_MAX) throw refused('too_many_files', prefix)
-  }
-  return found
+/** A host that says nothing lets its owner read what lies where the process was started. */
+function rootFor(principal: Json | undefined): string | null {
+  const isOwner = isJsonObject(principal ?? null) && (principal as { kind?: Json }).kind === 'owner'
+  return isOwner ? process.cwd() : null
 }
 
 function refused(problem: string, path: string): EffectFailure {

@@ -1,3 +1,4 @@
+import { isJsonObject, type Json } from '../../core/index.js'
 import {
   type BlockReport,
   type CancelEvent,
@@ -13,9 +14,16 @@ import {
   reasons,
   type SideEffectClass,
   type Wait
-} from '../protocol.js'
-import { initialCursor, type RetryCursor, type RetryDecision, timedOut } from '../retry-policy.js'
-import { mergePatch } from './merge-patch.js'
+} from './protocol.js'
+import {
+  decideRetry,
+  type FailedAttempt,
+  initialCursor,
+  type Repair,
+  type RetryCursor,
+  type RetryDecision,
+  timedOut
+} from './retry-policy.js'
 
 /**
  * What leaf and composite have in common: one execution of a block with its attempts, and the
@@ -115,51 +123,6 @@ export function nextAttempt<Context extends ChartRun>(
   }
 }
 
-export function plannedRetry<Context extends ChartRun>(
-  context: Context,
-  decision: RetryDecision
-): Context {
-  if (decision.kind !== 'retry') return context
-  const wait: Wait = {
-    reason: 'retry',
-    request: { attempt: context.attempt, delay_ms: decision.delayMs },
-    actions: ['cancel'],
-    due: decision.due
-  }
-  return { ...context, cursor: decision.cursor, wait }
-}
-
-export function heldForDecision<Context extends ChartRun>(
-  context: Context,
-  decision: RetryDecision
-): Context {
-  if (decision.kind !== 'ask') return context
-  const { response } = decision
-  const { deadline } = context.options
-  const wait: Wait = {
-    reason: 'decision',
-    request: {
-      attempt: context.attempt,
-      reason: response.reason ?? null,
-      details: response.details ?? null
-    },
-    actions: ['retry', 'patch', 'skip', 'abort'],
-    ...(deadline === undefined ? {} : { due: deadline })
-  }
-  return { ...context, cursor: decision.cursor, failure: response, wait }
-}
-
-export function patched<Context extends ChartRun>(
-  context: Context,
-  event: DecisionMadeEvent
-): Context {
-  const { request } = context
-  if (request === null || event.patch === undefined) return nextAttempt(context, {})
-  return nextAttempt(context, {
-    request: { ...request, payload: mergePatch(request.payload, event.patch) }
-  })
-}
-
 export function askTimer(context: ChartRun, sink: Sink): void {
   sink.ask({
     kind: 'timer',
@@ -183,26 +146,6 @@ export function askDecision(context: ChartRun, sink: Sink): void {
   })
 }
 
-/** Opens an overlay for what a block is about to execute (C4). */
-export function askOverlayOpen(context: ChartRun, outermost: boolean, sink: Sink): void {
-  const { identity, step, attempt, request, options } = context
-  if (request === null) return
-  const { path, block } = identity
-  const { frozenAt } = options
-  const time = frozenAt === undefined ? {} : { frozenAt }
-  sink.ask({ kind: 'scope.open', path, step, attempt, block, request, outermost, ...time })
-}
-
-export function askCancel(context: ChartRun, event: CancelEvent, sink: Sink): void {
-  const { identity, step } = context
-  sink.ask({ kind: 'cancel', path: identity.path, step, reason: event.reason })
-}
-
-export function reportSettled(context: ChartRun, response: Response, at: number, sink: Sink): void {
-  const { identity, step } = context
-  sink.report({ type: 'block.settled', node: identity.node, step, response, at })
-}
-
 /** `sent`: something is under way outside, so that a parent that stops lets it end (W9). */
 export function reportWaiting(context: ChartRun, at: number, sink: Sink, sent = false): void {
   const { identity, wait } = context
@@ -211,37 +154,12 @@ export function reportWaiting(context: ChartRun, at: number, sink: Sink, sent = 
   sink.report({ type: 'block.waiting', node, wait, ...(sent ? { sent } : {}), at })
 }
 
-export function reportResumed(context: ChartRun, at: number, sink: Sink): void {
-  sink.report({ type: 'block.resumed', node: context.identity.node, at })
-}
-
-/**
- * Executing a BUSY or WAITING block answers for the new execution and leaves the old alone (B2).
- */
-export function refuseBusy(context: ChartRun, event: ExecuteEvent, sink: Sink): void {
-  const { path, node } = context.identity
-  sink.report({
-    type: 'block.settled',
-    node,
-    step: event.step,
-    response: failedResponse(reasons.blockBusy, { path }),
-    at: event.at
-  })
-}
-
 export function cancelledResponse(event: CancelEvent): Response {
   return failedResponse(reasons.cancelled, { reason: event.reason })
 }
 
-/** A skipped block succeeded with nothing, by a person's decision. */
-export const skippedResponse: Response = { success: true, data: null, metadata: { skipped: true } }
-
 export function heldFailure(context: ChartRun): Response {
   return context.failure ?? failedResponse('failed')
-}
-
-export function timedOutResponse(context: ChartRun): Response {
-  return timedOut(context.options, context.failure)
 }
 
 /** A report as the pump hears it from the root, which has no parent. */
@@ -262,7 +180,216 @@ export function rootCommand(path: string, report: BlockReport): RootCommand {
   }
 }
 
-/** Logical time of an event; every event of the protocol carries it. */
-export function timeOf(event: CompositeEvent): number {
-  return event.at
+/** What the charts decide by that is not in them: repairs are registered functions. */
+export interface ChartLibrary {
+  repair(name: string): Repair | undefined
+}
+
+/** A failure as an event shows it; undefined: the event shows none. */
+type FailureOf<Context> = (
+  context: Context,
+  event: CompositeEvent
+) => Pick<FailedAttempt, 'response' | 'sent' | 'canFallBack'> | undefined
+
+/**
+ * What follows a failure (B8), computed once for an event: a guard asks, and then an action, and a
+ * registered repair is called once. By context too, as the same event may be shown to several.
+ */
+export class Decisions<Context extends ChartRun> {
+  readonly #known = new WeakMap<
+    object,
+    { readonly context: Context; readonly decision: RetryDecision }
+  >()
+  readonly #library: ChartLibrary
+  readonly #failureOf: FailureOf<Context>
+
+  constructor(library: ChartLibrary, failureOf: FailureOf<Context>) {
+    this.#library = library
+    this.#failureOf = failureOf
+  }
+
+  of(context: Context, event: CompositeEvent): RetryDecision {
+    const known = this.#known.get(event)
+    if (known !== undefined && known.context === context) return known.decision
+    const decision = this.#decide(context, event)
+    this.#known.set(event, { context, decision })
+    return decision
+  }
+
+  #decide(context: Context, event: CompositeEvent): RetryDecision {
+    const { request, options, attempt, cursor } = context
+    const failure = this.#failureOf(context, event)
+    if (request === null || failure === undefined) {
+      return { kind: 'fail', response: heldFailure(context) }
+    }
+    return decideRetry({
+      request,
+      options,
+      attempt,
+      cursor,
+      sideEffects: classOf(context),
+      at: event.at,
+      repair: (name) => this.#library.repair(name),
+      ...failure
+    })
+  }
+}
+
+/** What a kind of block answers for the guards and actions that all charts name alike. */
+export interface ChartQuestions<Context extends ChartRun> {
+  decision(context: Context, event: CompositeEvent): RetryDecision
+  /** Begins a new attempt, which was counted. */
+  restarted(context: Context): Context
+  /** Forgets the execution: an idle block keeps no payloads. */
+  idle(context: Context): Context
+}
+
+/** A function that the charts name. Pure, never throwing; what it sends goes to the sink. */
+export type BlockAction<Context> = (
+  context: Context,
+  event: CompositeEvent,
+  params: object,
+  sink: Sink
+) => Context
+
+/** Runs an action for what it sends; the context stays. */
+export function sends<Context>(
+  send: (context: Context, event: CompositeEvent, sink: Sink) => void
+): BlockAction<Context> {
+  return (context, event, _params, sink) => {
+    send(context, event, sink)
+    return context
+  }
+}
+
+/** Makes actions that settle with a response. */
+export function settling<Context extends ChartRun>(
+  questions: Pick<ChartQuestions<Context>, 'idle'>
+) {
+  return (response: (context: Context, event: CompositeEvent) => Response): BlockAction<Context> =>
+    (context, event, _params, sink) => {
+      const { identity, step } = context
+      const { node } = identity
+      const { at } = event
+      sink.report({ type: 'block.settled', node, step, response: response(context, event), at })
+      return questions.idle(context)
+    }
+}
+
+export function sharedGuards<Context extends ChartRun>(questions: ChartQuestions<Context>) {
+  const decides = (kind: RetryDecision['kind']) => (context: Context, event: CompositeEvent) =>
+    questions.decision(context, event).kind === kind
+  const chooses = (action: 'retry' | 'patch' | 'skip') => (_: Context, event: CompositeEvent) =>
+    event.type === 'decision.made' && event.action === action
+  return {
+    retriesLater: decides('retry'),
+    repairs: decides('repair'),
+    asks: decides('ask'),
+    choosesRetry: chooses('retry'),
+    choosesPatch: chooses('patch'),
+    choosesSkip: chooses('skip')
+  }
+}
+
+export function sharedActions<Context extends ChartRun>(questions: ChartQuestions<Context>) {
+  const settles = settling(questions)
+  const actions = {
+    refuseBusy: sends((context, event, sink) => {
+      if (event.type === 'block.execute') refuseBusy(context, event, sink)
+    }),
+    reportResumed: sends(({ identity }, { at }, sink) =>
+      sink.report({ type: 'block.resumed', node: identity.node, at })
+    ),
+    askCancel: sends(({ identity, step }, event, sink) => {
+      if (event.type !== 'block.cancel') return
+      sink.ask({ kind: 'cancel', path: identity.path, step, reason: event.reason })
+    }),
+    askTimer: sends((context, _event, sink) => askTimer(context, sink)),
+    askDecision: sends((context, _event, sink) => askDecision(context, sink)),
+    countAttempt: (context) => questions.restarted(nextAttempt(context, {})),
+    planRetry: (context, event) => plannedRetry(context, questions.decision(context, event)),
+    repair: (context, event) => {
+      const decision = questions.decision(context, event)
+      if (decision.kind !== 'repair') return context
+      const { request, cursor } = decision
+      return questions.restarted(nextAttempt(context, { request, cursor }))
+    },
+    holdDecision: (context, event) => heldForDecision(context, questions.decision(context, event)),
+    patchRequest: (context, event) =>
+      event.type === 'decision.made' ? questions.restarted(patched(context, event)) : context,
+    settleFailure: settles((context, event) => {
+      const decision = questions.decision(context, event)
+      return decision.kind === 'fail' ? decision.response : heldFailure(context)
+    }),
+    settleCancelled: settles((context, event) =>
+      event.type === 'block.cancel' ? cancelledResponse(event) : heldFailure(context)
+    ),
+    // A skipped block succeeded with nothing, by a person's decision.
+    settleSkipped: settles(() => ({ success: true, data: null, metadata: { skipped: true } })),
+    settleHeld: settles((context) => heldFailure(context)),
+    settleTimedOut: settles(({ options, failure }) => timedOut(options, failure))
+  } satisfies Readonly<Record<string, BlockAction<Context>>>
+  return actions
+}
+
+/**
+ * Executing a BUSY or WAITING block answers for the new execution and leaves the old alone (B2).
+ */
+function refuseBusy({ identity }: ChartRun, { step, at }: ExecuteEvent, sink: Sink): void {
+  const { path, node } = identity
+  const response = failedResponse(reasons.blockBusy, { path })
+  sink.report({ type: 'block.settled', node, step, response, at })
+}
+
+function plannedRetry<Context extends ChartRun>(
+  context: Context,
+  decision: RetryDecision
+): Context {
+  if (decision.kind !== 'retry') return context
+  const wait: Wait = {
+    reason: 'retry',
+    request: { attempt: context.attempt, delay_ms: decision.delayMs },
+    actions: ['cancel'],
+    due: decision.due
+  }
+  return { ...context, cursor: decision.cursor, wait }
+}
+
+function heldForDecision<Context extends ChartRun>(
+  context: Context,
+  decision: RetryDecision
+): Context {
+  if (decision.kind !== 'ask') return context
+  const { response } = decision
+  const { deadline } = context.options
+  const wait: Wait = {
+    reason: 'decision',
+    request: {
+      attempt: context.attempt,
+      reason: response.reason ?? null,
+      details: response.details ?? null
+    },
+    actions: ['retry', 'patch', 'skip', 'abort'],
+    ...(deadline === undefined ? {} : { due: deadline })
+  }
+  return { ...context, cursor: decision.cursor, failure: response, wait }
+}
+
+function patched<Context extends ChartRun>(context: Context, event: DecisionMadeEvent): Context {
+  const { request } = context
+  if (request === null || event.patch === undefined) return nextAttempt(context, {})
+  return nextAttempt(context, {
+    request: { ...request, payload: mergePatch(request.payload, event.patch) }
+  })
+}
+
+/** Applies a JSON merge patch (RFC 7396): null removes a key, objects merge, all else replaces. */
+export function mergePatch(target: Json, patch: Json): Json {
+  if (!isJsonObject(patch)) return patch
+  const merged = new Map<string, Json>(isJsonObject(target) ? Object.entries(target) : [])
+  for (const [key, value] of Object.entries(patch)) {
+    if (value === null) merged.delete(key)
+    else merged.set(key, mergePatch(merged.get(key) ?? null, value))
+  }
+  return Object.fromEntries(merged)
 }

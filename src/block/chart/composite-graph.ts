@@ -1,7 +1,7 @@
-import type { Json, JsonObject } from '../../core/index.js'
-import type { CompiledExpression, Evaluated } from '../document/graph/expressions.js'
-import type { NodeOptions, Request, Response, SideEffectClass } from '../protocol.js'
-import type { Repair } from '../retry-policy.js'
+import type { Json } from '../../core/index.js'
+import type { CompiledExpression, Evaluated } from '../document/expressions.js'
+import type { NodeOptions, Request, Response, SideEffectClass } from './protocol.js'
+import type { Repair } from './retry-policy.js'
 import type { Rows } from './rows.js'
 
 /**
@@ -89,11 +89,3 @@ export function choose(node: PlannedNode, response: Response, request: Request):
 export function asJson(value: Request | Response): Json {
   return value as unknown as Json
 }
-
-export function prunedContext(context: JsonObject, keys: readonly string[]): JsonObject {
-  if (keys.length === 0) return emptyContext
-  const kept = keys.filter((key) => Object.hasOwn(context, key))
-  return Object.fromEntries(kept.map((key) => [key, context[key] ?? null]))
-}
-
-const emptyContext: JsonObject = {}

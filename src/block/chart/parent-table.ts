@@ -7,16 +7,12 @@ import {
 } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
 import { present } from '../../core/index.js'
-import {
-  type BlockReport,
-  type CompositeEvent,
-  type PumpCommand,
-  pumpOf,
-  type SideEffectClass
-} from '../protocol.js'
-import { type BlockIdentity, rootCommand, type Sink } from './chart-run.js'
+import type { BlockIdentity, Sink } from './chart-run.js'
 import { askParentAgain, type ParentRun } from './parent.js'
+import type { CompositeEvent, SideEffectClass } from './protocol.js'
 import {
+  type ActorPlace,
+  ActorSink,
   keyOfValue,
   stepTable,
   type TableFunctions,
@@ -106,7 +102,7 @@ export function parentLogic<Context extends ParentRun, Params extends object>(
     transition: (snapshot, event, scope) => {
       if (isSystemEvent(event)) return handleSystemEvent(snapshot, event, scope)
       const { value, context, children } = snapshot
-      const sink = new OverlaySink(parts, children, context.identity, scope)
+      const sink = new ParentActorSink(parts, children, context.identity, scope)
       const from = { state: stateOf(value), context }
       const step = stepTable(table, from, event, sink)
       return step === from ? snapshot : snapshotOf(step.state.value, step.context, children)
@@ -132,7 +128,7 @@ export function parentLogic<Context extends ParentRun, Params extends object>(
     },
     start: ({ value, context, children }, scope) => {
       for (const child of Object.values(children)) child.start()
-      const sink = new OverlaySink(parts, children, context.identity, scope)
+      const sink = new ParentActorSink(parts, children, context.identity, scope)
       askParentAgain(keyOfValue(value), context, sink)
     }
   }
@@ -188,42 +184,31 @@ function handleSystemEvent<Context extends ParentRun>(
 
 type Scope<Context extends ParentRun> = ActorScope<ParentSnapshot<Context>, CompositeEvent>
 
-class OverlaySink<Context extends ParentRun> implements ParentSink {
+class ParentActorSink extends ActorSink implements ParentSink {
   readonly #parts: Parts
   readonly #children: Children
   readonly #identity: BlockIdentity
-  readonly #scope: Scope<Context>
 
-  constructor(parts: Parts, children: Children, identity: BlockIdentity, scope: Scope<Context>) {
+  constructor(parts: Parts, children: Children, identity: BlockIdentity, scope: ActorPlace) {
+    super(scope, identity.path)
     this.#parts = parts
     this.#children = children
     this.#identity = identity
-    this.#scope = scope
-  }
-
-  ask(ask: PumpCommand): void {
-    pumpOf(this.#scope.system)?.ask(ask, this.#scope.self)
-  }
-
-  report(report: BlockReport): void {
-    const parent = this.#scope.self._parent
-    if (parent === undefined) this.ask(rootCommand(this.#identity.path, report))
-    else this.#scope.defer(() => parent.send(report))
   }
 
   send(node: string, event: CompositeEvent): void {
     const child = this.#children[node] ?? this.#spawn(node)
-    this.#scope.defer(() => child.send(event))
+    this.scope.defer(() => child.send(event))
   }
 
   #spawn(name: string): AnyActorRef {
     const place = present(this.#parts.child(name), `node ${name}`)
     const logic = present(this.#parts.children[place.src], `logic ${place.src}`)
     const input = childIdentity(this.#identity, place)
-    const options = { id: name, parent: this.#scope.self, src: place.src, input }
+    const options = { id: name, parent: this.scope.self, src: place.src, input }
     const child: AnyActorRef = createActor(logic, options)
     this.#children[name] = child
-    this.#scope.defer(() => child.start())
+    this.scope.defer(() => child.start())
     return child
   }
 }

@@ -1,5 +1,8 @@
+import type { AnyActorRef } from 'xstate'
 import type { ChartNode, ChartTransition } from '../../../machines/composite.js'
 import { limits, present, TallyError } from '../../core/index.js'
+import { rootCommand, type Sink } from './chart-run.js'
+import { type ActorSystem, type BlockReport, type PumpCommand, pumpOf } from './protocol.js'
 
 /**
  * A chart as a table: for each state that has no states inside, its transitions with their
@@ -172,4 +175,33 @@ function placesOf(chart: ChartNode) {
 function valueFrom(key: string): TableValue {
   const [head = '', ...rest] = key.split('.')
   return rest.length === 0 ? head : { [head]: valueFrom(rest.join('.')) }
+}
+
+/** What a sink needs of the scope in which an actor takes an event. */
+export interface ActorPlace {
+  readonly self: AnyActorRef
+  readonly system: ActorSystem
+  defer(send: () => void): void
+}
+
+/** Hands on what the table of an actor says: asks to the pump, reports to the parent. */
+export class ActorSink implements Sink {
+  protected readonly scope: ActorPlace
+  readonly #path: string
+
+  constructor(scope: ActorPlace, path: string) {
+    this.scope = scope
+    this.#path = path
+  }
+
+  ask(ask: PumpCommand): void {
+    pumpOf(this.scope.system)?.ask(ask, this.scope.self)
+  }
+
+  report(report: BlockReport): void {
+    const parent = this.scope.self._parent
+    if (parent === undefined) this.ask(rootCommand(this.#path, report))
+    // Deferred, as sendParent is: the parent sees this actor's new snapshot.
+    else this.scope.defer(() => parent.send(report))
+  }
 }

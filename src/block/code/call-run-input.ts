@@ -1,10 +1,9 @@
 import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
-import type { Block } from '../define.js'
-import type { RecordedFailure, RecordedProvider } from '../intent-port.js'
-import type { Request } from '../protocol.js'
+import type { Request } from '../chart/protocol.js'
 import type { Call } from '../run/calls.js'
 import type { Outcome } from '../run/outcome.js'
 import type { StateView } from '../run/state-view.js'
+import type { Block, RecordedFailure, RecordedProvider } from './block.js'
 
 /** What an execution of a block's code is given; the same live, on resume and in verification. */
 export interface CallRunInput {

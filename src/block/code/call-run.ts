@@ -7,25 +7,23 @@ import {
   nextTurn,
   Xorshift128
 } from '../../core/index.js'
-import type { BlockCode } from '../block-code.js'
+import { exceeds } from '../chart/protocol.js'
+import { builtInEffects, type Call, requestTextHash, reservedEffects } from '../run/calls.js'
+import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from '../run/outcome.js'
+import { plainDetails } from '../run/plain.js'
+import { notReserved } from '../run/state-view.js'
+import type { Attribution, Block, BlockCode, IntentEffect, IntentPort } from './block.js'
+import type { CallRunInput, CallRunPort } from './call-run-input.js'
 import {
   type BlockContext,
   BlockFailure,
   type BlockState,
   type EffectOptions,
   type WaitAnswer
-} from '../context.js'
-import type { Block } from '../define.js'
-import type { Attribution, IntentEffect, IntentPort } from '../intent-port.js'
-import { builtInEffects, type Call, requestTextHash, reservedEffects } from '../run/calls.js'
-import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from '../run/outcome.js'
-import { plainDetails } from '../run/plain.js'
-import { notReserved } from '../run/state-view.js'
-import { exceeds } from '../side-effects.js'
-import { insideBlock, outsideBlock, type WatchedCode } from '../tripwire.js'
-import type { CallRunInput, CallRunPort } from './call-run-input.js'
+} from './context.js'
 import { CallRunIntentPort } from './intent-port.js'
 import { LazyMembers } from './lazy-members.js'
+import { insideBlock, outsideBlock, type WatchedCode } from './tripwire.js'
 
 const noCalls: ReadonlyMap<number, never> = new Map<number, never>()
 

@@ -1,8 +1,7 @@
 import type { Json } from '../../core/index.js'
-import type { BlockCode } from '../block-code.js'
-import { type BlockContext, BlockFailure, type WaitAnswer, type WaitOptions } from '../context.js'
-import type { Attribution, IntentEffect, IntentPort } from '../intent-port.js'
+import type { Attribution, BlockCode, IntentEffect, IntentPort } from './block.js'
 import type { CallRunInput } from './call-run-input.js'
+import { type BlockContext, BlockFailure, type WaitAnswer, type WaitOptions } from './context.js'
 
 /** What the execution does for code of the kernel. */
 interface IntentHands {

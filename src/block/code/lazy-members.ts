@@ -1,6 +1,6 @@
 import { copyJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
-import type { BlockTrace } from '../context.js'
-import type { Request } from '../protocol.js'
+import type { Request } from '../chart/protocol.js'
+import type { BlockTrace } from './context.js'
 import { LazySignal, type SignalSource } from './lazy-signal.js'
 
 interface Source extends SignalSource {

@@ -1,11 +1,14 @@
-import { assert, canonicalize, flatText, type JsonObject } from '../../core/index.js'
-import { leafTable } from '../chart/leaf-table.js'
-import { ROOT_PATH } from '../protocol.js'
+import { blockChart } from '../../../machines/block.js'
+import type { ChartNode } from '../../../machines/composite.js'
+import { assert, canonicalize, flatText, hashJson, type JsonObject } from '../../core/index.js'
+import { type LeafLibrary, leafLogic, leafTable } from '../chart/leaf.js'
+import { ROOT_PATH } from '../chart/protocol.js'
+import type { Block } from '../code/block.js'
 import type { Classes, Pins } from '../run/entries.js'
 import { Literals } from '../run/literals.js'
 import type { RootBlock } from '../run/root-block.js'
-import type { CompiledDocument, CompiledLeaf } from './graph/compiled.js'
-import type { DocumentDefinition } from './plan/definition.js'
+import type { CompiledDocument, CompiledLeaf } from './compiled.js'
+import type { DocumentDefinition } from './definition.js'
 
 /** A compiled composite or plan as the root of a run. */
 export function rootOf(
@@ -98,4 +101,58 @@ function compositeAt(root: CompiledDocument, path: string): CompiledDocument {
     found = node
   }
   return found
+}
+
+/** A leaf at the root of a run, with what checkpoints and verification need of its chart. */
+export interface CompiledRootLeaf extends CompiledLeaf {
+  readonly config: ChartNode
+  readonly configHash: RootBlock['definitionHash']
+  readonly definitionHash: RootBlock['definitionHash']
+  readonly library: LeafLibrary
+}
+
+// A single-step run has no recovery of its own: its caller tries again under another id.
+const library: LeafLibrary = { repair: () => undefined }
+const configHash = hashJson(blockChart)
+const logic = leafLogic(library)
+
+/** One leaf as a run of its own (L6): its receipt is all that the run leaves. */
+export function leafRootOf(options: {
+  /** As `run.started` keeps it; plain JSON. */
+  readonly definition: JsonObject
+  /** What lists of runs show. */
+  readonly name: string
+  readonly block: Pick<Block, 'name' | 'version' | 'sideEffects'>
+}): { readonly root: RootBlock; readonly compiled: CompiledRootLeaf } {
+  const { definition, name, block } = options
+  const definitionText = canonicalize(definition)
+  const definitionHash = hashJson(definition)
+  const { version, sideEffects } = block
+  const leaf = {
+    kind: 'leaf',
+    reference: block.name,
+    name: block.name,
+    version,
+    sideEffects
+  } as const
+  const config: ChartNode = blockChart
+  return {
+    compiled: { ...leaf, config, configHash, definitionHash, library },
+    root: {
+      name,
+      version,
+      definition,
+      definitionText: () => definitionText,
+      definitionHash,
+      logic,
+      leafTable: () => leafTable(library),
+      input: { path: ROOT_PATH, node: ROOT_PATH, block: block.name, sideEffects },
+      isUnit: true,
+      singleStepBlock: block.name,
+      isPrivate: false,
+      hasAlternatives: () => false,
+      classes: () => undefined,
+      compositeAt: () => ({ version, definitionHash })
+    }
+  }
 }

@@ -1,7 +1,7 @@
 import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
+import type { AttemptCommand, Request } from '../chart/protocol.js'
+import type { Block } from '../code/block.js'
 import type { CallRunInput, IntentInput } from '../code/call-run-input.js'
-import type { Block } from '../define.js'
-import type { AttemptCommand, Request } from '../protocol.js'
 import type { StateView } from '../run/state-view.js'
 import { putOff } from '../task-blocks.js'
 

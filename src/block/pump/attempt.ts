@@ -8,15 +8,14 @@ import {
   TallyError,
   type UnitId
 } from '../../core/index.js'
+import type { AttemptCommand } from '../chart/protocol.js'
+import type { Attribution, Block } from '../code/block.js'
 import { CallRun } from '../code/call-run.js'
 import type { CallRunPort, IntentInput } from '../code/call-run-input.js'
-import type { Block } from '../define.js'
-import type { Attribution } from '../intent-port.js'
-import type { SealedReference } from '../journal.js'
-import type { AttemptCommand } from '../protocol.js'
 import { builtInEffects, type Call, type EffectRequest } from '../run/calls.js'
 import type { Sealed, WaitBegun } from '../run/entries.js'
 import type { RecordedResult } from '../run/folded-answers.js'
+import type { SealedReference } from '../run/journal.js'
 import type { Literals } from '../run/literals.js'
 import type { Outcome } from '../run/outcome.js'
 import { Past } from '../run/past.js'

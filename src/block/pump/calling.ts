@@ -102,10 +102,12 @@ export class Calling {
     this.#whilePerforming(async () => {
       await this.#readyFor(call)
       const provider = host.provider(call.effect)
+      const principal = state.started?.principal ?? null
+      const options = { key, signals: attempt, repeated, principal }
       const refusal = wasSent ? undefined : this.#refusalOf(attempt, call)
       const performed: Performed =
         refusal === undefined
-          ? await perform(call, provider, { key, signals: attempt, repeated })
+          ? await perform(call, provider, options)
           : { kind: 'failed', failure: refusal }
       inbox.post({ kind: 'performed', attempt, call, performed })
     })

@@ -1,5 +1,5 @@
 import { limits } from '../../core/index.js'
-import { failedResponse } from '../protocol.js'
+import { failedResponse } from '../chart/protocol.js'
 import { settledDraft } from '../run/decide.js'
 import type { Outcome } from '../run/outcome.js'
 import { type Overlay, overlayOf } from '../run/overlay.js'

@@ -1,4 +1,4 @@
-import type { PlanTurn } from '../protocol.js'
+import type { PlanTurn } from '../chart/protocol.js'
 import type { Attempt } from './attempt.js'
 import type { OutcomeEvent, PerformedFact, PumpEvent } from './facts.js'
 import type { Inbox } from './inbox.js'

@@ -1,5 +1,5 @@
 import { TallyError } from '../../core/index.js'
-import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../protocol.js'
+import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../chart/protocol.js'
 import type { OverlayEnded, Rewound, Sealed, Settled, WaitBegun } from '../run/entries.js'
 import { Overlay } from '../run/overlay.js'
 import { isOverlayTask } from '../run/overlay-tasks.js'

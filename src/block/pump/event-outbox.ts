@@ -1,5 +1,5 @@
 import type { Hash, RunId } from '../../core/index.js'
-import type { Response } from '../protocol.js'
+import type { Response } from '../chart/protocol.js'
 import type { AttemptKey, JournalEntry } from '../run/entries.js'
 import { traced } from '../run/unit.js'
 import { openWaitOf } from '../run/waits.js'

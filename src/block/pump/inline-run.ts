@@ -7,9 +7,9 @@ import {
   type RunId,
   type RunTrace
 } from '../../core/index.js'
-import type { Position } from '../journal.js'
-import { type Response, ROOT_PATH } from '../protocol.js'
+import { type Response, ROOT_PATH } from '../chart/protocol.js'
 import { chainJournal, encodeDone, encodeStarted, encodeSuccess } from '../run/entries.js'
+import type { Position } from '../run/journal.js'
 import { type RootBlock, rootRequest } from '../run/root-block.js'
 import { StateView } from '../run/state-view.js'
 import { committed, traced, unitOf } from '../run/unit.js'

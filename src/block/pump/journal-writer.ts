@@ -6,7 +6,6 @@ import {
   type RunEntry,
   TallyError
 } from '../../core/index.js'
-import type { Appended, Position } from '../journal.js'
 import type { Completed } from '../run/decide.js'
 import {
   chainJournal,
@@ -15,6 +14,7 @@ import {
   encodeSuccess,
   type JournalEntry
 } from '../run/entries.js'
+import type { Appended, Position } from '../run/journal.js'
 import type { RunTotals } from '../run/totals.js'
 import type { PumpHost } from './host.js'
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/index.js'
-import type { AttemptCommand } from '../protocol.js'
+import type { AttemptCommand } from '../chart/protocol.js'
 import { confirmationWait, rewoundDraft } from '../run/decide.js'
 import type { Rewound } from '../run/entries.js'
 import { keptEvent } from '../run/facts.js'

@@ -7,9 +7,9 @@ import {
   type Json,
   limits
 } from '../../core/index.js'
+import type { Compensation } from '../code/compensation.js'
+import { type EffectCall, EffectFailure, type Located } from '../code/context.js'
 import { LazySignal, type SignalSource } from '../code/lazy-signal.js'
-import type { Compensation } from '../compensation.js'
-import { type EffectCall, EffectFailure, type Located } from '../context.js'
 import type { EffectRequest } from '../run/calls.js'
 import type { JournalEntry, SealedFailure } from '../run/entries.js'
 import type { Performed } from '../run/facts.js'
@@ -43,14 +43,23 @@ export type UnfinishedJournals = AsyncIterable<readonly JournalEntry[]>
 export async function perform(
   call: EffectRequest,
   provider: Provider | undefined,
-  options: { readonly key: Hash; readonly signals: SignalSource; readonly repeated: boolean }
+  options: {
+    readonly key: Hash
+    readonly signals: SignalSource
+    readonly repeated: boolean
+    readonly principal: Json
+  }
 ): Promise<Performed> {
   const run = call.perform ?? provider?.perform.bind(provider)
   if (run === undefined) return failed('no_provider', { effect: call.effect }, true)
-  const { key, signals } = options
+  const { key, signals, principal } = options
   // Copies: a provider that changes a request changes neither the journal nor the next try.
   const input = (): EffectCall =>
-    Object.assign(new LazySignal(signals), { key, request: copyJson(call.request) })
+    Object.assign(new LazySignal(signals), {
+      key,
+      request: copyJson(call.request),
+      principal: copyJson(principal)
+    })
   const isWrite = call.sideEffects !== 'none'
   if (options.repeated) {
     const earlier = await located(call, provider, input())

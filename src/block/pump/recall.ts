@@ -1,7 +1,7 @@
 import { assert, canonicalString, type Json, type RunId } from '../../core/index.js'
-import type { Journal } from '../journal.js'
 import type { AttemptKey, JournalEntry } from '../run/entries.js'
 import type { RecordedResult } from '../run/folded-answers.js'
+import type { Journal } from '../run/journal.js'
 import type { RecordedResults } from '../run/recorded-results.js'
 
 /** Recorded results that are read back, and their attempt. */

@@ -7,7 +7,7 @@ import {
   type PumpCommand,
   type PumpPort,
   ROOT_PATH
-} from '../protocol.js'
+} from '../chart/protocol.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { RootBlock } from '../run/root-block.js'
 

@@ -1,5 +1,5 @@
 import { assert, type KnownTexts, limits, nextTurn, type RunId } from '../../core/index.js'
-import type { DecisionCommand } from '../protocol.js'
+import type { DecisionCommand } from '../chart/protocol.js'
 import { JournalRecovery } from '../recovery/recovery.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { checkpointOf, type RunCheckpoint } from '../run/checkpoint.js'

@@ -1,5 +1,5 @@
 import { elapsedMs, limits, nextTurn } from '../../core/index.js'
-import type { Journal } from '../journal.js'
+import type { Journal } from '../run/journal.js'
 
 /**
  * Shares the event loop among all runs of a runtime (D9): a run that continues after the slice is

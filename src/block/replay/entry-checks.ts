@@ -1,7 +1,6 @@
 import { hashJson, type IdentityId, isJsonObject, type Json } from '../../core/index.js'
-import { isCompensatingCall } from '../compensation.js'
-import { differing, type Finding, firstOf, unexpected } from '../finding.js'
-import type { DecisionCommand } from '../protocol.js'
+import type { DecisionCommand } from '../chart/protocol.js'
+import { isCompensatingCall } from '../code/compensation.js'
 import { builtInEffects, effectKey, requestHashOf } from '../run/calls.js'
 import type {
   DecisionMade,
@@ -21,6 +20,7 @@ import type { RootBlock } from '../run/root-block.js'
 import { placeKey } from '../run/run-state.js'
 import { bare } from '../run/unit.js'
 import { beginWait, confirmationOf, openWaitOf } from '../run/waits.js'
+import { differing, type Finding, firstOf, unexpected } from './finding.js'
 import { overlayFinding } from './overlay-ends.js'
 import type { ReplayState } from './replay-state.js'
 

@@ -1,20 +1,19 @@
 import { type ActorPath, canonicalize, copyJson, type Json } from '../../core/index.js'
+import type { RecordedFailure, RecordedProvider } from '../code/block.js'
 import type { IntentInput } from '../code/call-run-input.js'
-import { executeOnRecordedResults } from '../code/reexecute.js'
-import { differing, type Finding } from '../finding.js'
-import type { RecordedFailure, RecordedProvider } from '../intent-port.js'
-import type { SealedReference } from '../journal.js'
+import { compensationOf } from '../code/compensation.js'
 import type { Call } from '../run/calls.js'
 import type { Sealed } from '../run/entries.js'
+import type { SealedReference } from '../run/journal.js'
 import type { LeafWork } from '../run/leaf-work.js'
 import type { Outcome } from '../run/outcome.js'
 import { StateView } from '../run/state-view.js'
 import { seedOf } from '../run/unit-ids.js'
 import { confirmationOf } from '../run/waits.js'
 import { putOff } from '../task-blocks.js'
-import { compensationFinding } from './compensation-work.js'
-import type { AskedAttempt } from './open.js'
-import type { Below, RedoOptions, Skipped } from './redo.js'
+import { differing, type Finding } from './finding.js'
+import type { AskedAttempt, Below, CompensationPort, RedoOptions, Skipped } from './redo.js'
+import { executeOnRecordedResults } from './reexecute.js'
 
 export type LeafAgain =
   | { readonly kind: 'done'; readonly work: LeafWork; readonly resultText: string }
@@ -187,4 +186,33 @@ function fingerprint(again: LeafAgain): unknown {
   if (again.kind !== 'done') return again.kind === 'finding' ? { ...again.finding } : again.what
   const { work, resultText } = again
   return { resultText, writes: [...work.view.writes], used: work.capabilitiesUsed }
+}
+
+/** What a finding about a compensation is about. */
+export const UNDO_FIELD = 'journal.undo'
+
+/**
+ * Works out again what undoes the writes of an attempt that was executed again: a compensation is a
+ * function of the request, which the code has made once more, and the response, which is sealed.
+ */
+export function compensationFinding(
+  { block }: AskedAttempt,
+  recordedResults: readonly Sealed[],
+  { calls, port }: { readonly calls: ReadonlyMap<number, Call>; readonly port: CompensationPort }
+): Finding | undefined {
+  for (const entry of recordedResults) {
+    const call = calls.get(entry.seq)
+    if (entry.undo === undefined || call === undefined) continue
+    const { effect, body: response } = entry
+    const compensation = block.compensate ?? port.provider(effect)?.compensate
+    const again =
+      compensation === undefined
+        ? null
+        : compensationOf(compensation, { effect, request: call.request ?? null, response })
+    const differs = differing(UNDO_FIELD, again, entry.undo)
+    const provider = block.compensate === undefined ? effect : undefined
+    const finding = port.workedOut({ entry, provider, finding: differs })
+    if (finding !== undefined) return finding
+  }
+  return undefined
 }

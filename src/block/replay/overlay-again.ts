@@ -1,13 +1,23 @@
 import type { Json } from '../../core/index.js'
-import type { Block } from '../define.js'
-import { differing, type Finding } from '../finding.js'
-import type { Response } from '../protocol.js'
+import type { Response } from '../chart/protocol.js'
+import type { Block } from '../code/block.js'
 import type { OverlayEntry, Settled } from '../run/entries.js'
 import { Overlay, overlayOf } from '../run/overlay.js'
-import type { Seen } from './ground.js'
+import { differing, type Finding } from './finding.js'
 import { type LeafAgain, leafAgain } from './leaf-work.js'
-import type { AskedAttempt, OpenedOverlay, OverlayStep } from './open.js'
-import type { Below, RedoOptions, Skipped } from './redo.js'
+import {
+  type AskedAttempt,
+  type Below,
+  type FailureAgain,
+  type Ground,
+  lacksBody,
+  type OpenedOverlay,
+  type OverlayStep,
+  type RedoOptions,
+  Seen,
+  type Skipped,
+  skipped
+} from './redo.js'
 
 export type OverlayAgain =
   | { readonly kind: 'done'; readonly overlay: Overlay }
@@ -129,4 +139,77 @@ export function responseFinding(resultText: string, response: Response): Finding
   const text = `{"data":${resultText},"metadata":{},"success":true}`
   if (JSON.stringify(response) === text) return undefined
   return differing('journal.response', JSON.parse(text), response)
+}
+
+/** An overlay that is done again as far as it got. */
+export interface OverlaySoFar {
+  readonly overlay: Overlay
+  /** Everything that its steps have read. */
+  readonly seen: Seen
+  /** Why it could not be done again any further; then what failed inside cannot be either. */
+  stopped: Exclude<FailureAgain, { readonly kind: 'same' }> | undefined
+}
+
+interface Known extends OverlaySoFar {
+  done: number
+}
+
+/**
+ * Overlays of one run that a step failed inside of. Their steps are executed again, so that what
+ * failed finds the state that it had found (C4).
+ *
+ * Owns: overlays done again so far: each step is executed once, however often something fails after
+ * it. They live as long as the overlays of the run.
+ */
+export class OverlaysAgain {
+  readonly #known = new WeakMap<OpenedOverlay, Known>()
+
+  /** Does what the overlay's steps did until now, on those around it. */
+  async upTo(
+    opened: OpenedOverlay,
+    options: RedoOptions & { readonly below: Ground }
+  ): Promise<OverlaySoFar> {
+    const outer = opened.outer === undefined ? undefined : await this.upTo(opened.outer, options)
+    const known = this.#known.get(opened) ?? begun(opened, outer, options.below)
+    this.#known.set(opened, known)
+    if (outer?.stopped !== undefined) known.stopped ??= outer.stopped
+    while (known.stopped === undefined && known.done < opened.steps.length) {
+      const step = opened.steps[known.done]
+      if (step === undefined) break
+      known.done += 1
+      const { overlay, seen } = known
+      const below = seen.through(options.below)
+      const again = await stepAgain(overlay, step, { ...options, below, seen })
+      if (seen.isWithheld(options.below)) known.stopped = lacksBody('state that they read')
+      else if (again.kind === 'skipped') known.stopped = lacksBody(again.what)
+      else if (again.kind === 'finding') known.stopped = doubted(opened, known, again, options)
+    }
+    return known
+  }
+}
+
+function begun(opened: OpenedOverlay, outer: OverlaySoFar | undefined, ground: Ground): Known {
+  const seen = new Seen()
+  const around = outer === undefined ? {} : { outer: outer.overlay }
+  const overlay = emptyOverlay(opened, { below: seen.through(ground), ...around })
+  return { overlay, seen, stopped: undefined, done: 0 }
+}
+
+/** A difference says nothing when what was read has been changed by others meanwhile. */
+function doubted(
+  opened: OpenedOverlay,
+  { seen }: Known,
+  finding: Extract<FailureAgain, { readonly kind: 'finding' }>,
+  { below }: { readonly below: Ground }
+): Exclude<FailureAgain, { readonly kind: 'same' }> {
+  const isDoubtful =
+    seen.hasChanged(below, outermost(opened).asked) ||
+    seen.hasChangedAround(opened.outer, opened.asked)
+  return isDoubtful ? skipped('state that they read has changed meanwhile') : finding
+}
+
+export function outermost(overlay: OpenedOverlay): OpenedOverlay {
+  let found = overlay
+  while (found.outer !== undefined) found = found.outer
+  return found
 }

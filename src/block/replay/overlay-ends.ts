@@ -1,8 +1,8 @@
-import { differing, type Finding, firstOf, unexpected } from '../finding.js'
 import type { OverlayEnded } from '../run/entries.js'
 import { outboxOf } from '../run/overlay-tasks.js'
 import { bare } from '../run/unit.js'
-import type { OpenedOverlay } from './open.js'
+import { differing, type Finding, firstOf, unexpected } from './finding.js'
+import type { OpenedOverlay } from './redo.js'
 import type { ReplayState } from './replay-state.js'
 
 /** Whether overlays may end as the journal says (C4). */

@@ -1,8 +1,9 @@
 import type { Hash, Json, RunId } from '../../core/index.js'
-import { type Finding, unexpected } from '../finding.js'
-import type { UnitDraft } from '../journal.js'
 import type { Provider } from '../pump/performing.js'
-import type { Sealed } from '../run/entries.js'
+import type { Sealed, Settled } from '../run/entries.js'
+import type { UnitDraft } from '../run/journal.js'
+import type { OpenAttempt, OpenOverlay } from '../run/run-state.js'
+import { type Finding, unexpected } from './finding.js'
 
 /** State below a unit of work, as it was when the unit committed. */
 export interface Below {
@@ -85,4 +86,106 @@ export function skipped(why: string): FailureAgain & { readonly kind: 'skipped' 
 /** What it depends on is withheld here. */
 export function lacksBody(what: string): FailureAgain & { readonly kind: 'skipped' } {
   return { kind: 'skipped', why: `${what} is withheld`, isWithheld: true }
+}
+
+/** An attempt that a chart has asked for and that has not settled yet. */
+export interface AskedAttempt extends OpenAttempt {
+  /** Canonical JSON of what the code is given. */
+  readonly payloadText: string
+  /** Where in the run and in the ledger it was asked for. */
+  readonly asked: Moment
+}
+
+/** A place in the order of things: entries of the run, and items of the ledger. */
+export interface Moment {
+  readonly entry: number
+  readonly item: number
+}
+
+/** One step inside an overlay that was not rolled back. */
+export type OverlayStep =
+  | { readonly kind: 'leaf'; readonly attempt: AskedAttempt; readonly settled: Settled }
+  /** `n`: number of the entry with which it was joined. */
+  | { readonly kind: 'scope'; readonly overlay: OpenedOverlay; readonly n: number }
+
+/** An overlay of the run, with what has happened in it so far (C4). */
+export interface OpenedOverlay extends OpenOverlay {
+  /** Where in the run and in the ledger it was opened. */
+  readonly asked: Moment
+  readonly outer: OpenedOverlay | undefined
+  readonly steps: OverlayStep[]
+  /** Attempts that were cancelled after a write that something undoes. */
+  readonly cancelled: AskedAttempt[]
+}
+
+/**
+ * State below a unit of work, with what has become of it lately: something that failed is not
+ * checked at a commit, so what it has read may not be what is there when its failure is recorded.
+ */
+export interface Ground extends Below {
+  /** Whether the value of a key is withheld. */
+  isWithheld(key: string): boolean
+  /** Whether a key was changed by an item after this one. */
+  changedSince(item: number, key: string): boolean
+  /** Whether any key below a prefix was. */
+  changedBelowSince(item: number, prefix: string): boolean
+}
+
+/** What was read while something was done again. */
+export class Seen {
+  readonly keys = new Set<string>()
+  readonly prefixes = new Set<string>()
+
+  /** The same state, with a note of what is read. */
+  through<State extends Below>(below: State): Below {
+    return {
+      read: (key) => {
+        this.keys.add(key)
+        return below.read(key)
+      },
+      list: (prefix) => {
+        this.prefixes.add(prefix)
+        return below.list(prefix)
+      }
+    }
+  }
+
+  /** Whether something that was read cannot be had. */
+  isWithheld(ground: Ground): boolean {
+    return some(this.keys, (key) => ground.isWithheld(key))
+  }
+
+  /** Whether something that was read has been changed after an item. */
+  hasChanged(ground: Ground, { item }: Moment): boolean {
+    return (
+      some(this.keys, (key) => ground.changedSince(item, key)) ||
+      some(this.prefixes, (prefix) => ground.changedBelowSince(item, prefix))
+    )
+  }
+
+  /** Whether overlays around have changed something that was read, after an entry of the run. */
+  hasChangedAround(overlay: OpenedOverlay | undefined, { entry }: Moment): boolean {
+    for (let around = overlay; around !== undefined; around = around.outer) {
+      const later = around.steps.filter((step) => numberOf(step) >= entry)
+      if (later.some((step) => this.#meets(step))) return true
+    }
+    return false
+  }
+
+  #meets(step: OverlayStep): boolean {
+    if (step.kind === 'scope') return step.overlay.steps.some((inner) => this.#meets(inner))
+    const { writes = [] } = step.settled.overlay ?? {}
+    return writes.some(
+      ([key]) => this.keys.has(key) || some(this.prefixes, (prefix) => key.startsWith(prefix))
+    )
+  }
+}
+
+function numberOf(step: OverlayStep): number {
+  return step.kind === 'leaf' ? step.settled.n : step.n
+}
+
+function some<Item>(items: Iterable<Item>, holds: (item: Item) => boolean): boolean {
+  for (const item of items) if (holds(item)) return true
+  return false
 }

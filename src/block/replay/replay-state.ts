@@ -2,8 +2,8 @@ import type { Settled } from '../run/entries.js'
 import { PayloadTexts } from '../run/payload-texts.js'
 import { RunState } from '../run/run-state.js'
 import { SentEffects } from '../run/sent-effects.js'
-import type { AskedAttempt, Moment, OpenedOverlay } from './open.js'
-import { OverlaysAgain } from './overlay-work.js'
+import { OverlaysAgain } from './overlay-again.js'
+import type { AskedAttempt, Moment, OpenedOverlay } from './redo.js'
 
 /** The state of a run that is done again, with what only its verification needs. */
 export class ReplayState extends RunState<AskedAttempt, OpenedOverlay> {

@@ -1,11 +1,8 @@
 import type { EvidenceDraft, Hash, IdentityId, RunId } from '../../core/index.js'
-import { RunFold } from '../chart/fold.js'
-import type { LeafLibrary } from '../chart/leaf-actions.js'
-import type { Block } from '../define.js'
-import type { CompiledNode } from '../document/graph/compiled.js'
-import { type Finding, unexpected } from '../finding.js'
-import type { RecordedProvider } from '../intent-port.js'
-import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../protocol.js'
+import type { LeafLibrary } from '../chart/leaf.js'
+import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../chart/protocol.js'
+import type { Block, RecordedProvider } from '../code/block.js'
+import type { CompiledNode } from '../document/compiled.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { chainJournal, type JournalEntry, type OverlayEnded, type Settled } from '../run/entries.js'
 import { overlayEvidence, releaseEvidence, runEvidence } from '../run/evidence.js'
@@ -18,10 +15,19 @@ import { unitIdOf } from '../run/unit-ids.js'
 import { blockOf } from '../task-blocks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
-import type { AskedAttempt, OpenedOverlay } from './open.js'
+import { type Finding, unexpected } from './finding.js'
+import { RunFold } from './fold.js'
 import { blocksIn } from './overlay-again.js'
 import { overlayCompletes } from './overlay-ends.js'
-import type { Below, FailureAgain, RecordedUnit, RedoOptions, UnitAgain } from './redo.js'
+import type {
+  AskedAttempt,
+  Below,
+  FailureAgain,
+  OpenedOverlay,
+  RecordedUnit,
+  RedoOptions,
+  UnitAgain
+} from './redo.js'
 import { ReplayState } from './replay-state.js'
 import { unitAgain } from './unit-work.js'
 

@@ -1,7 +1,6 @@
 import { assert, canonicalize, type IdentityId, type Json } from '../../core/index.js'
-import { differing, unexpected } from '../finding.js'
-import type { UnitDraft } from '../journal.js'
 import type { JournalEntry, OverlayEnded, Settled } from '../run/entries.js'
+import type { UnitDraft } from '../run/journal.js'
 import type { RootBlock } from '../run/root-block.js'
 import {
   begun,
@@ -12,10 +11,11 @@ import {
   unitContextOf
 } from '../run/unit.js'
 import { seedOf, unitIdOf } from '../run/unit-ids.js'
+import { differing, unexpected } from './finding.js'
 import { leafAgain } from './leaf-work.js'
-import type { AskedAttempt } from './open.js'
 import { overlayAgain, responseFinding } from './overlay-again.js'
 import {
+  type AskedAttempt,
   type Below,
   type CompensationPort,
   found,

@@ -1,6 +1,6 @@
 import { unreachable } from '../../core/index.js'
 import { cancelledResponse } from '../chart/chart-run.js'
-import { type DecisionAction, type PumpCommand, ROOT_PATH } from '../protocol.js'
+import { type DecisionAction, type PumpCommand, ROOT_PATH } from '../chart/protocol.js'
 import { cancelEvent, continuesCancelled, overlayDeliveries } from './cancelling.js'
 import type {
   CancelAsked,

@@ -1,5 +1,5 @@
 import { cancelledResponse } from '../chart/chart-run.js'
-import type { CancelEvent, Delivery } from '../protocol.js'
+import type { CancelEvent, Delivery } from '../chart/protocol.js'
 import type { CancelAsked, OverlayEnded } from './entries.js'
 
 /** What cancelling a run means where its charts cannot hear of it: while tasks are done (C4). */

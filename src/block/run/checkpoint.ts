@@ -1,6 +1,6 @@
 import { CompactRange, type Json, type JsonObject } from '../../core/index.js'
-import type { SealedReference } from '../journal.js'
 import type { CancelAsked, JournalEntry } from './entries.js'
+import type { SealedReference } from './journal.js'
 import { restorePast, type SavedPart } from './past.js'
 import { placeKey, type RunState } from './run-state.js'
 import type { Askings } from './waits.js'

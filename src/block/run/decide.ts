@@ -6,13 +6,13 @@ import {
   type Json,
   type UnitId
 } from '../../core/index.js'
-import { type CompensatingCall, type Compensation, compensationOf } from '../compensation.js'
-import type { EvidenceDraft, JournalItem, UnitDraft } from '../journal.js'
-import { type DecisionCommand, failedResponse, type Response, reasons } from '../protocol.js'
+import { type DecisionCommand, failedResponse, type Response, reasons } from '../chart/protocol.js'
+import { type CompensatingCall, type Compensation, compensationOf } from '../code/compensation.js'
 import { builtInEffects, type Call, type EffectRequest, effectKey } from './calls.js'
 import type { EntryDraft, OverlayEntry, WaitBegun } from './entries.js'
 import { releaseEvidence } from './evidence.js'
 import type { AskedCall, RunFact } from './facts.js'
+import type { EvidenceDraft, JournalItem, UnitDraft } from './journal.js'
 import { timeoutResponse } from './outcome.js'
 import { isDeferredTask } from './overlay-tasks.js'
 import type { OpenAttempt, RunState } from './run-state.js'

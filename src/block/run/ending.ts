@@ -1,5 +1,5 @@
 import { canonicalize, type Hash } from '../../core/index.js'
-import type { Response } from '../protocol.js'
+import type { Response } from '../chart/protocol.js'
 import type { Completed } from './decide.js'
 import type { RunFinished } from './entries.js'
 import { runEvidence } from './evidence.js'

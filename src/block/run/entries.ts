@@ -9,9 +9,9 @@ import {
   type RunId,
   type RunTrace
 } from '../../core/index.js'
-import type { CompensatingCall } from '../compensation.js'
-import type { RecordedProvider } from '../intent-port.js'
-import type { Response, SideEffectClass } from '../protocol.js'
+import type { Response, SideEffectClass } from '../chart/protocol.js'
+import type { RecordedProvider } from '../code/block.js'
+import type { CompensatingCall } from '../code/compensation.js'
 
 export { chainJournal } from '../../core/index.js'
 

@@ -1,6 +1,6 @@
 import { assert, canonicalize, type Hash, type Json, limits } from '../../core/index.js'
-import type { SealedReference } from '../journal.js'
 import type { Sealed } from './entries.js'
+import type { SealedReference } from './journal.js'
 
 /** An answer in recorded results. Without `body` it has to be read back from the journal. */
 export interface RecordedResult {

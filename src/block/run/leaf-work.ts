@@ -1,8 +1,7 @@
 import type { Hash, UnitId } from '../../core/index.js'
-import type { Block } from '../define.js'
-import type { Attribution } from '../intent-port.js'
-import type { SealedReference } from '../journal.js'
-import type { AttemptCommand } from '../protocol.js'
+import type { AttemptCommand } from '../chart/protocol.js'
+import type { Attribution, Block } from '../code/block.js'
+import type { SealedReference } from './journal.js'
 import type { StateView } from './state-view.js'
 
 /** What a unit of work is made of: a live attempt has it, and so has one that was done again. */

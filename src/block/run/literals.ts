@@ -5,7 +5,7 @@ import {
   type Json,
   type KnownTexts
 } from '../../core/index.js'
-import type { DocumentDefinition } from '../document/plan/definition.js'
+import type { DocumentDefinition } from '../document/definition.js'
 
 /** A literal of a definition: its canonical JSON, and itself with its members in that order. */
 interface Literal {

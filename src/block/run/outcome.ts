@@ -1,6 +1,6 @@
 import { isJsonObject, isTallyError, type Json, type JsonObject } from '../../core/index.js'
-import { BlockFailure, DeterminismViolation, EffectFailure } from '../context.js'
-import { failedResponse, type Response, reasons } from '../protocol.js'
+import { failedResponse, type Response, reasons } from '../chart/protocol.js'
+import { BlockFailure, DeterminismViolation, EffectFailure } from '../code/context.js'
 import type { Requested, SealedFailure } from './entries.js'
 import type { Past } from './past.js'
 import { isThrown, plainDetails, plainText, thrownMember } from './plain.js'

@@ -1,7 +1,7 @@
 import type { Hash } from '../../core/index.js'
-import type { SealedReference } from '../journal.js'
-import type { AttemptCommand } from '../protocol.js'
+import type { AttemptCommand } from '../chart/protocol.js'
 import type { LeftOutside, Requested, Sealed } from './entries.js'
+import type { SealedReference } from './journal.js'
 
 /** One write of an overlay's children, and what is known of it. */
 interface Write {

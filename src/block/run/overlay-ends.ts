@@ -1,5 +1,5 @@
 import { canonicalize } from '../../core/index.js'
-import { failedResponse, type Response } from '../protocol.js'
+import { failedResponse, type Response } from '../chart/protocol.js'
 import type { Decision } from './decide.js'
 import type { AttemptKey } from './entries.js'
 import { overlayEvidence } from './evidence.js'

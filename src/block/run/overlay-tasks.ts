@@ -1,6 +1,6 @@
 import { type Hash, hashJson, type JsonObject, limits } from '../../core/index.js'
 import type { BlockIdentity, Sink } from '../chart/chart-run.js'
-import { initialLeaf, type LeafSnapshot, type LeafTable, stepLeaf } from '../chart/leaf-table.js'
+import { initialLeaf, type LeafSnapshot, type LeafTable, stepLeaf } from '../chart/leaf.js'
 import {
   type AttemptCommand,
   type Delivery,
@@ -11,7 +11,7 @@ import {
   type Request,
   type Response,
   reasons
-} from '../protocol.js'
+} from '../chart/protocol.js'
 import { compensationBlock } from '../task-blocks.js'
 import { cancelEvent } from './cancelling.js'
 import type { CancelAsked, LeftOutside, OutboxEntry, OverlayEnded } from './entries.js'

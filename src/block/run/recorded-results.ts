@@ -1,5 +1,4 @@
 import { limits } from '../../core/index.js'
-import type { SealedReference } from '../journal.js'
 import { builtInEffects } from './calls.js'
 import type { Sealed } from './entries.js'
 import {
@@ -8,6 +7,7 @@ import {
   referenceTo,
   type SealAgain
 } from './folded-answers.js'
+import type { SealedReference } from './journal.js'
 
 /**
  * What was sealed for one attempt, in delivery order.

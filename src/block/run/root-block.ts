@@ -1,8 +1,8 @@
 import type { AnyActorLogic } from 'xstate'
 import { type Hash, hashJson, type JsonObject } from '../../core/index.js'
 import type { BlockIdentity } from '../chart/chart-run.js'
-import type { LeafTable } from '../chart/leaf-table.js'
-import { type ExecuteEvent, type Request, ROOT_PATH } from '../protocol.js'
+import type { LeafTable } from '../chart/leaf.js'
+import { type ExecuteEvent, type Request, ROOT_PATH } from '../chart/protocol.js'
 import type { Classes, Pins, RunStarted } from './entries.js'
 import type { Literals } from './literals.js'
 

@@ -1,7 +1,4 @@
 import type { Hash, IdentityId, JsonObject, RunId, UnitId } from '../../core/index.js'
-import type { Block } from '../define.js'
-import type { Attribution } from '../intent-port.js'
-import type { SealedReference } from '../journal.js'
 import type {
   AttemptCommand,
   BlockCommand,
@@ -11,7 +8,8 @@ import type {
   PumpCommand,
   Response,
   TimerCommand
-} from '../protocol.js'
+} from '../chart/protocol.js'
+import type { Attribution, Block } from '../code/block.js'
 import type {
   AttemptKey,
   CancelAsked,
@@ -24,6 +22,7 @@ import type {
   WaitBegun
 } from './entries.js'
 import { referenceTo } from './folded-answers.js'
+import type { SealedReference } from './journal.js'
 import type { Outside } from './outside.js'
 import { isOverlayTask, type OverlayTasks } from './overlay-tasks.js'
 import type { Past } from './past.js'

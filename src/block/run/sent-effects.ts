@@ -1,8 +1,8 @@
 import type { JsonObject } from '../../core/index.js'
-import type { SealedReference } from '../journal.js'
 import { effectKey } from './calls.js'
 import type { AttemptKey, JournalEntry } from './entries.js'
 import { referenceTo } from './folded-answers.js'
+import type { SealedReference } from './journal.js'
 
 /**
  * What a run has done outside, read off its journal alone: no block, no chart and no definition is

@@ -1,5 +1,5 @@
 import { type Json, limits } from '../../core/index.js'
-import { failedResponse, type Response, reasons } from '../protocol.js'
+import { failedResponse, type Response, reasons } from '../chart/protocol.js'
 import { builtInEffects } from './calls.js'
 import type { Completed } from './decide.js'
 import type { Requested } from './entries.js'

@@ -9,11 +9,10 @@ import {
   type RunId,
   type RunTrace
 } from '../../core/index.js'
-import type { Block } from '../define.js'
-import type { Attribution } from '../intent-port.js'
-import type { UnitDraft } from '../journal.js'
-import type { Response } from '../protocol.js'
+import type { Response } from '../chart/protocol.js'
+import type { Attribution, Block } from '../code/block.js'
 import type { RunStarted } from './entries.js'
+import type { UnitDraft } from './journal.js'
 import type { LeafWork } from './leaf-work.js'
 import type { Overlay } from './overlay.js'
 import type { RootBlock } from './root-block.js'

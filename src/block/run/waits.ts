@@ -7,8 +7,8 @@ import {
   present,
   type RunId
 } from '../../core/index.js'
-import type { Block } from '../define.js'
-import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../protocol.js'
+import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../chart/protocol.js'
+import type { Block } from '../code/block.js'
 import { builtInEffects, requestHashOf } from './calls.js'
 import type { AttemptKey, EntryDraft, OpenWait, WaitBegun } from './entries.js'
 

@@ -1,6 +1,13 @@
-import { constants, open, realpath } from 'node:fs/promises'
+import { realpath } from 'node:fs/promises'
 import { basename, relative } from 'node:path'
-import { isTallyError, type Json, limits, parse } from '../../core/index.js'
+import {
+  type FileReadProblem,
+  isTallyError,
+  type Json,
+  limits,
+  parse,
+  readRegularFile
+} from '../../core/index.js'
 import { parseManifest, type Refusal } from '../manifest/manifest.js'
 import { bundleDirectory } from './bundle.js'
 import { type CapabilityPackage, makePackage } from './package.js'
@@ -73,34 +80,21 @@ async function readInside(
 > {
   const inside = await resolveInside(root, name)
   if (!inside.ok) return inside
-  // A pipe that takes the file's place meanwhile must not be waited for.
-  const flags = constants.O_RDONLY | constants.O_NONBLOCK
-  const file = await open(inside.path, flags).catch((error: unknown) => unreadable(name, error))
-  if ('ok' in file) return file
+  const read = await readRegularFile(inside.path, { bytesMax, isReal: true })
+  if (!read.ok) return { ok: false, refusal: refusalOf(name, read.problem) }
   try {
-    const { size } = await file.stat()
-    if (size > bytesMax) return { ok: false, refusal: tooLarge(name) }
-    const bytes = Buffer.alloc(size)
-    const { bytesRead } = await file.read(bytes, 0, size, 0)
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(0, bytesRead))
-    return { ok: true, text }
-  } catch (error) {
-    if (!(error instanceof TypeError)) return unreadable(name, error)
+    return { ok: true, text: new TextDecoder('utf-8', { fatal: true }).decode(read.bytes) }
+  } catch {
     const message = `${name} is not UTF-8 text`
     return { ok: false, refusal: { code: 'malformed_json', path: [name], message } }
-  } finally {
-    await file.close()
   }
 }
 
 /** One package that cannot be read is refused like any other; the rest is not affected (K3). */
-function unreadable(
-  name: string,
-  error: unknown
-): { readonly ok: false; readonly refusal: Refusal } {
-  if (!(error instanceof Error) || !('code' in error)) throw error
-  const message = `${name} cannot be read: ${String(error.code)}`
-  return { ok: false, refusal: { code: 'unreadable', path: [name], message } }
+function refusalOf(name: string, problem: FileReadProblem): Refusal {
+  if (problem === 'too_many_bytes') return tooLarge(name)
+  const message = `${name} cannot be read: ${problem}`
+  return { code: 'unreadable', path: [name], message }
 }
 
 function readManifest(

@@ -17,6 +17,7 @@ const names = ['tally.config.ts', 'tally.config.js', 'tally.config.mjs', 'tally.
 const keys: Readonly<Record<keyof TallyConfig, true>> = {
   agents: true,
   blocks: true,
+  closedPaths: true,
   composites: true,
   conditions: true,
   durability: true,

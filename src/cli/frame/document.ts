@@ -1,4 +1,4 @@
-import { locate, readDocument } from '../../core/index.js'
+import { placesIn, readDocument } from '../../core/index.js'
 import type { DocumentFile } from './document-file.js'
 import { diagnosticText } from './follow.js'
 import { type ExitCode, exitCodes, type Frame } from './frame.js'
@@ -10,6 +10,7 @@ export type Problem = {
   readonly message: string
   readonly line?: number
   readonly column?: number
+  readonly more?: number
 }
 
 /**
@@ -22,14 +23,14 @@ export async function checkDocument(
   source = document
 ): Promise<readonly Problem[]> {
   const value = readDocument(document)
-  const { lintDocument } = await import('../../block/index.js')
+  const { lintDocument, reportedDiagnostics } = await import('../../block/index.js')
   const { parseDocument } = await import('../../runtime/index.js')
-  const place = (path: Problem['path']) => locate(source, path)
+  const place = placesIn(source)
   const parsed = await parseDocument(value, { locate: place })
   if (!parsed.ok) return parsed.diagnostics
   const doubtful = lintDocument(parsed.definition)
   const placed = doubtful.map((found) => ({ ...found, ...place(found.path) }))
-  return [...placed, ...(parsed.warnings ?? [])]
+  return reportedDiagnostics([...placed, ...(parsed.warnings ?? [])])
 }
 
 /** Prints the errors of a document that cannot run; undefined when it has none. */

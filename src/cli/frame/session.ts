@@ -89,7 +89,8 @@ export async function configOf(frame: Frame, given: string | undefined): Promise
     return {}
   }
   frame.output.log(text`configuration ${found.path}`)
-  return loadConfig(frame, found.path)
+  const config = await loadConfig(frame, found.path)
+  return { ...config, closedPaths: [...(config.closedPaths ?? []), found.path] }
 }
 
 /** Opens a session, uses it, and closes it whatever happens. */

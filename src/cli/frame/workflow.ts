@@ -1,5 +1,13 @@
-import { dirname, isAbsolute, join, relative, resolve } from 'node:path'
-import { isJsonObject, type Json, readDocument, sha256Hex, TallyError } from '../../core/index.js'
+import { dirname, resolve } from 'node:path'
+import {
+  FileRoot,
+  isJsonObject,
+  type Json,
+  limits,
+  readDocument,
+  sha256Hex,
+  TallyError
+} from '../../core/index.js'
 import type { Issue, PackDocument, ProtocolDocument, WorkflowHost } from '../../workflow/index.js'
 import { loadConfig } from './config.js'
 import type { Problem } from './document.js'
@@ -51,10 +59,15 @@ export async function readWorkflow(
   const packs: PackDocument[] = []
   const documents = { protocols: [] as Json[], packs: [] as Json[] }
   const imports = parsed.ok ? importsOf(parsed.document) : []
-  const files = imports.map(({ path, integrity }) => ({ path: beside(file, path), integrity }))
-  const named = (options.protocol ?? []).map((path) => ({ path, integrity: undefined }))
-  for (const { path, integrity } of [...files, ...named]) {
-    const content = await readInput(frame, path)
+  const directory = dirname(resolve(frame.cwd, file))
+  const files = imports.map((one) => ({ ...one, read: () => readBeside(directory, one.path) }))
+  const named = (options.protocol ?? []).map((path) => ({
+    path,
+    integrity: undefined,
+    read: () => readInput(frame, path)
+  }))
+  for (const { path, integrity, read: readText } of [...files, ...named]) {
+    const content = await readText()
     if (integrity !== undefined && integrity !== `sha256:${sha256Hex(content)}`) {
       const problem = `${path} is not the file that the workflow imports: its hash differs`
       throw new TallyError('cli.usage', { problem })
@@ -97,24 +110,32 @@ async function configured(
 }
 
 // A document may come from a stranger: what it imports lies beside or below it.
-function beside(file: string, path: string): string {
-  const target = join(dirname(file), path)
-  const way = relative(dirname(file), target)
-  if (!isAbsolute(path) && !way.startsWith('..')) return target
-  const problem = `the workflow imports ${path}, which does not lie beside it; use --protocol`
+async function readBeside(directory: string, path: string): Promise<string> {
+  const opened = await FileRoot.open(directory)
+  const read = opened.ok
+    ? await opened.root.readText(path, { bytesMax: limits.INPUT_BYTES_MAX })
+    : opened
+  if (read.ok) return read.text
+  if (read.problem === 'not_found') {
+    throw new TallyError('cli.unreadable_file', { path, problem: 'there is no such file' })
+  }
+  const where = 'the files beside and below it are read'
+  const found = `the workflow imports ${path} (${read.problem})`
+  const problem = `${found}, but only ${where}; use --protocol`
   throw new TallyError('cli.usage', { problem })
 }
 
 /** An issue as commands show it. */
 export function problemOf(issue: Issue, file?: string): Problem {
-  const { severity, code, message, path, protocol, line, column } = issue
+  const { severity, code, message, path, protocol, line, column, more } = issue
   const where = file ?? protocol
   const label = severity === 'error' ? '' : ` (${code})`
   return {
     reason: severity === 'error' ? code : 'lint',
     path,
     message: `${where === undefined ? '' : `${where}: `}${message}${label}`,
-    ...(line === undefined || column === undefined ? {} : { line, column })
+    ...(line === undefined || column === undefined ? {} : { line, column }),
+    ...(more === undefined ? {} : { more })
   }
 }
 

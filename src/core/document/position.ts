@@ -8,17 +8,32 @@ export interface Position {
 
 const lineBreak = /\r\n|\r|\n/g
 
-/** The place of an offset (UTF-16 units from 0) in a text; LF, CR LF and CR all end a line. */
-export function positionAt(text: string, offset: number): Position {
-  const before = text.slice(0, Math.max(0, offset))
-  const breaks = [...before.matchAll(lineBreak)]
-  const last = breaks.at(-1)
-  const lineStart = last === undefined ? 0 : last.index + last[0].length
-  return { line: breaks.length + 1, column: before.length - lineStart + 1 }
+/** The lines of one text, scanned once; LF, CR LF and CR all end a line. */
+export class Lines {
+  readonly #starts: number[] = [0]
+
+  constructor(text: string) {
+    for (const { index, 0: ending } of text.matchAll(lineBreak)) {
+      this.#starts.push(index + ending.length)
+    }
+  }
+
+  /** The place of an offset (UTF-16 units from 0). */
+  at(offset: number): Position {
+    const wanted = Math.max(0, offset)
+    let first = 0
+    let behind = this.#starts.length
+    while (behind - first > 1) {
+      const middle = (first + behind) >> 1
+      if ((this.#starts[middle] ?? 0) <= wanted) first = middle
+      else behind = middle
+    }
+    return { line: first + 1, column: wanted - (this.#starts[first] ?? 0) + 1 }
+  }
 }
 
 /** A `document.malformed` error that points at an offset of the text. */
 export function malformedAt(text: string, offset: number, problem: string): TallyError {
-  const { line, column } = positionAt(text, offset)
+  const { line, column } = new Lines(text.slice(0, Math.max(0, offset))).at(offset)
   return new TallyError('document.malformed', { line, column, problem })
 }

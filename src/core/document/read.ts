@@ -3,7 +3,8 @@ import { parse } from '../json/parse.js'
 import type { Json } from '../json/value.js'
 import { DOCUMENT_BYTES_MAX } from '../limits.js'
 import { refuseDeepNesting } from './nesting.js'
-import { malformedAt, type Position, positionAt } from './position.js'
+import { placesIn } from './places.js'
+import { malformedAt } from './position.js'
 import { unsafeNumber } from './scalar.js'
 import { type DocumentPath, readYaml } from './yaml.js'
 
@@ -26,26 +27,6 @@ export function readDocument(text: string): Json {
   }
   refuseDeepNesting(text)
   return /^\s*[[{]/.test(text) ? readBracketed(text) : readYaml(text)
-}
-
-/**
- * Line and column of the key (or array item) at a path of a document, for errors that are found
- * after reading. Best effort: where the path does not exist, the place of its nearest ancestor.
- */
-export function locate(text: string, path: DocumentPath): Position {
-  let offset = 0
-  let matched = -1
-  try {
-    readYaml(text, (candidate, at) => {
-      if (candidate.length <= matched || candidate.length > path.length) return
-      if (!candidate.every((segment, index) => String(segment) === String(path[index]))) return
-      matched = candidate.length
-      offset = at
-    })
-  } catch {
-    // JSON that YAML reads otherwise: what was found so far is the best answer.
-  }
-  return positionAt(text, offset)
 }
 
 function refuseLargeText(text: string): void {
@@ -95,5 +76,5 @@ function refuseUnsafeMembers(text: string, value: Json, path: (string | number)[
 }
 
 function atPath(text: string, path: DocumentPath, problem: string): TallyError {
-  return new TallyError('document.malformed', { ...locate(text, path), problem })
+  return new TallyError('document.malformed', { ...placesIn(text)(path), problem })
 }

@@ -18,16 +18,23 @@ import { readPlainScalar } from './scalar.js'
 /** The way from the root to a node: keys of objects and indexes of arrays. */
 export type DocumentPath = readonly (string | number)[]
 
-/** Told of every node with its path and the offset of its key, or of itself where it has none. */
-export type NodeVisitor = (path: DocumentPath, offset: number) => void
+/** Takes every node where it begins and where it ends, what is inside between the two. */
+export interface NodeSink {
+  /**
+   * `segment` is the node's key or index, undefined at the root; `offset` is that of its key, or of
+   * the node where it has none.
+   */
+  enter(segment: string | number | undefined, offset: number): void
+  leave(): void
+}
 
 /**
  * Reads YAML text as a JSON value. The event stream of js-yaml is built into values by a loop of
  * our own, so that anchors, aliases, tags, merge keys, duplicate keys and `__proto__` are refused
  * where they stand. Throws `document.malformed`, or `core.limit_exceeded` for depth.
  */
-export function readYaml(text: string, visit?: NodeVisitor): Json {
-  const builder = new ValueBuilder(text, visit)
+export function readYaml(text: string, sink?: NodeSink): Json {
+  const builder = new ValueBuilder(text, sink)
   for (const event of eventsOf(text)) builder.take(event)
   return builder.finish()
 }
@@ -54,17 +61,16 @@ interface Frame {
 
 class ValueBuilder {
   readonly #text: string
-  readonly #visit: NodeVisitor | undefined
+  readonly #sink: NodeSink | undefined
   readonly #frames: Frame[] = []
-  readonly #path: (string | number)[] = []
   #documents = 0
   #root: Json | undefined
   #offset = 0
   #keyOffset: number | undefined
 
-  constructor(text: string, visit: NodeVisitor | undefined) {
+  constructor(text: string, sink: NodeSink | undefined) {
     this.#text = text
-    this.#visit = visit
+    this.#sink = sink
   }
 
   take(event: Event): void {
@@ -149,13 +155,13 @@ class ValueBuilder {
 
   #enter(): void {
     const frame = this.#frames.at(-1)
-    if (frame !== undefined) this.#path.push(frame.key ?? frame.array?.length ?? 0)
-    this.#visit?.(this.#path, this.#keyOffset ?? this.#offset)
+    const segment = frame === undefined ? undefined : (frame.key ?? frame.array?.length ?? 0)
+    this.#sink?.enter(segment, this.#keyOffset ?? this.#offset)
     this.#keyOffset = undefined
   }
 
   #leave(): void {
-    this.#path.pop()
+    this.#sink?.leave()
   }
 
   #attach(value: Json): void {

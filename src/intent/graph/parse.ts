@@ -5,15 +5,15 @@ import {
   type PlanDefinition,
   type PlanNodeDefinition,
   planSchemaName,
+  reportedDiagnostics,
   schemaProblems,
   validatePlan
 } from '../../block/index.js'
-import type { Json, JsonObject } from '../../core/index.js'
+import type { Json, JsonObject, Locate } from '../../core/index.js'
 import { intentBlocks } from '../names.js'
 import { type GraphDocument, graphSchema } from './schema.js'
 
 type Step = GraphDocument['steps'][number]
-type Locate = (path: DocumentPath) => { readonly line: number; readonly column: number }
 
 /**
  * Reads a `tally-graph/1` document (already plain JSON) as a plan in declared order (C1, C2): its
@@ -23,7 +23,7 @@ type Locate = (path: DocumentPath) => { readonly line: number; readonly column: 
 export function parseGraph(document: Json, options: { readonly locate?: Locate } = {}): ParsedPlan {
   const refused = (found: readonly Diagnostic[]): ParsedPlan => ({
     ok: false,
-    diagnostics: found.map((one) => located(one, options.locate))
+    diagnostics: reportedDiagnostics(found, options.locate)
   })
   const parsed = graphSchema.safeParse(document)
   if (!parsed.success) return refused(schemaProblems(parsed.error))
@@ -140,8 +140,4 @@ function inSteps(one: Diagnostic): Diagnostic {
   const named = field === 'deps' ? 'depends_on' : field
   const path = [index, named, ...rest].filter((part) => part !== undefined)
   return { ...one, path: ['steps', ...path] }
-}
-
-function located(diagnostic: Diagnostic, locate: Locate | undefined): Diagnostic {
-  return locate === undefined ? diagnostic : { ...diagnostic, ...locate(diagnostic.path) }
 }

@@ -1,4 +1,4 @@
-import type { DocumentPath } from '../../core/index.js'
+import { type DocumentPath, type Locate, located, reported } from '../../core/index.js'
 
 /** Stable labels of what can be wrong, or doubtful, in documents and their plan. */
 export type IssueCode =
@@ -35,6 +35,7 @@ export type IssueCode =
   | 'missing_query'
   | 'unknown_execution_type'
   | 'pack_mismatch'
+  | 'more_findings'
   | LintCode
 
 /** Doubts; a document with nothing but these runs. */
@@ -65,10 +66,9 @@ export interface Issue {
   /** From 1; absent without the document's text. */
   readonly line?: number
   readonly column?: number
+  /** With `more_findings`, the last of a report: how many it leaves out. */
+  readonly more?: number
 }
-
-/** Finds a path in a document's text, as `locate` of core does. */
-export type Locate = (path: DocumentPath) => { readonly line: number; readonly column: number }
 
 type Details = Pick<Issue, 'nodeId' | 'protocol'>
 
@@ -130,9 +130,20 @@ export class Issues {
   }
 }
 
-/** An issue with its line and column, where the text is known. */
-export function locatedIssue(issue: Issue, locate: Locate | undefined): Issue {
-  if (locate === undefined || issue.protocol !== undefined) return issue
-  const { line, column } = locate(issue.path)
-  return { ...issue, line, column }
+/**
+ * Issues as a report shows them: not too many, errors first when there are; with their lines and
+ * columns, where the text is known.
+ */
+export function reportedIssues(found: readonly Issue[], locate?: Locate): readonly Issue[] {
+  const placed = found.map((one) => (one.protocol === undefined ? located(one, locate) : one))
+  return reported(placed, {
+    isError: ({ severity }) => severity === 'error',
+    more: ({ more, message, hasErrors }) => ({
+      code: 'more_findings',
+      severity: hasErrors ? 'error' : 'info',
+      message,
+      path: [],
+      more
+    })
+  })
 }

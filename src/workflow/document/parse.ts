@@ -4,11 +4,11 @@ import {
   isJsonObject,
   isTallyError,
   type Json,
-  locate,
+  placesIn,
   readDocument
 } from '../../core/index.js'
 import { type FlowDocument, flowSchemaNames, flowSchemaOf2, flowSchemaOf3 } from './flow.js'
-import { type Issue, type Locate, locatedIssue } from './issue.js'
+import { type Issue, reportedIssues } from './issue.js'
 import { type PackDocument, packSchema, packSchemaName } from './pack.js'
 import { type ProtocolDocument, protocolSchema, protocolSchemaName } from './protocol.js'
 
@@ -51,19 +51,18 @@ function parseWith<Document>(
   const name = isJsonObject(value) ? value['schema'] : undefined
   const schema =
     typeof name === 'string' && Object.hasOwn(schemas, name) ? schemas[name] : undefined
-  const place: Locate | undefined =
-    typeof source === 'string' ? (path) => locate(source, path) : undefined
+  const place = typeof source === 'string' ? placesIn(source) : undefined
   if (schema === undefined) {
     const message = `schema must be one of ${Object.keys(schemas).join(', ')}`
     const issue: Issue = { code: 'unknown_schema', severity: 'error', path: ['schema'], message }
-    return { ok: false, issues: [locatedIssue(issue, place)] }
+    return { ok: false, issues: reportedIssues([issue], place) }
   }
   const parsed = schema.safeParse(value)
   if (parsed.success) return { ok: true, document: parsed.data }
-  const issues = flattened(parsed.error.issues, []).map(({ path, message }) =>
-    locatedIssue({ code: 'schema_violation', severity: 'error', path, message }, place)
+  const issues = flattened(parsed.error.issues, []).map(
+    ({ path, message }): Issue => ({ code: 'schema_violation', severity: 'error', path, message })
   )
-  return { ok: false, issues }
+  return { ok: false, issues: reportedIssues(issues, place) }
 }
 
 function readSource(

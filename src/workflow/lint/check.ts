@@ -1,7 +1,7 @@
-import { isJsonObject, type Json, locate, readDocument } from '../../core/index.js'
+import { isJsonObject, type Json, placesIn, readDocument } from '../../core/index.js'
 import { checkProtocol } from '../document/check-protocol.js'
 import { type FlowDocument, flowSchemaNames } from '../document/flow.js'
-import { type Issue, Issues, locatedIssue } from '../document/issue.js'
+import { type Issue, Issues, reportedIssues } from '../document/issue.js'
 import { type PackDocument, packSchemaName } from '../document/pack.js'
 import { parseFlow, parsePack, parseProtocol } from '../document/parse.js'
 import { type ProtocolDocument, protocolSchemaName } from '../document/protocol.js'
@@ -89,7 +89,7 @@ async function checkFlow(
 }
 
 function withPlaces(issues: readonly Issue[], text: string): readonly Issue[] {
-  return issues.map((issue) => locatedIssue(issue, (path) => locate(text, path)))
+  return reportedIssues(issues, placesIn(text))
 }
 
 /** `name@version` of the protocols that a workflow's nodes use. */

@@ -164,7 +164,7 @@ describe('nodes of other kinds', () => {
     await writeFile(join(root, 'docs', 'b.md'), 'B')
     await writeFile(join(root, 'docs', '.hidden'), 'no')
     await writeFile(join(root, 'docs', 'deep', 'a.md'), 'A')
-    const loading = async (nodeKind: string, path: string, loaderRoot: string) => {
+    const loading = async (nodeKind: string, path: string, loaderRoot: string | null) => {
       const document = flowOf({
         nodes: [nodeOf('load', nodeKind, { config: { path } }), finish],
         edges: ['load -> finish']
@@ -189,6 +189,12 @@ describe('nodes of other kinds', () => {
     await symlink(root, join(docs, 'link'))
     expect(await loading('loader.local-dir', 'link', docs)).toBe('outside_root')
     expect(await loading('loader.local-dir', 'none', docs)).toBe('not_found')
+    expect(await loading('loader.local-dir', '', docs)).toMatchObject({ path: '.' })
+    expect(await loading('loader.local-dir', 'deep/', docs)).toMatchObject({
+      documents: [{ path: 'a.md', content: 'A' }]
+    })
+    expect(await loading('loader.work-dir', '.', join(docs, 'none'))).toBe('no_root')
+    expect(await loading('loader.work-dir', '.', null)).toBe('no_root')
   })
 
   it('loader.http-auth hands on where and with which reference, and reads nothing', async () => {

@@ -5,8 +5,7 @@ import {
   isTallyError,
   type Json,
   limits,
-  locate,
-  positionAt,
+  placesIn,
   readDocument
 } from '../../../src/core/index.js'
 
@@ -159,7 +158,7 @@ describe('readDocument', () => {
   })
 })
 
-describe('locate', () => {
+describe('placesIn', () => {
   const text = 'name: x\nnodes:\n  - id: a\n    args: {to: b, amount: 1}\n  - id: c\n'
   it.each([
     [['name'], 1, 1],
@@ -168,16 +167,16 @@ describe('locate', () => {
     [['nodes', 0, 'missing'], 3, 5],
     [['missing'], 1, 1]
   ])('finds %j', (path, line, column) => {
-    expect(locate(text, path)).toEqual({ line, column })
+    expect(placesIn(text)(path)).toEqual({ line, column })
   })
 
   it('finds keys of JSON text, and stops at the nearest ancestor of a broken text', () => {
-    expect(locate('{"a": {\n  "b": 1}}', ['a', 'b'])).toEqual({ line: 2, column: 4 })
-    expect(locate('a: 1\nb: [', ['a'])).toEqual({ line: 1, column: 1 })
+    expect(placesIn('{"a": {\n  "b": 1}}')(['a', 'b'])).toEqual({ line: 2, column: 4 })
+    expect(placesIn('a: 1\nb: [')(['a'])).toEqual({ line: 1, column: 1 })
   })
 
   it('counts every kind of line end', () => {
-    expect(positionAt('a\r\nb\rc\nd', 7)).toEqual({ line: 4, column: 1 })
+    expect(placesIn('a: 0\r\nb: 0\rc: 0\nd: 0')(['d'])).toEqual({ line: 4, column: 1 })
   })
 })
 

@@ -3,7 +3,7 @@ import { createMachine } from 'xstate'
 import { blockChart } from '../../../machines/block.js'
 import { type ChartNode, compositeChart } from '../../../machines/composite.js'
 import { intentChart } from '../../../machines/intent.js'
-import { leafActions, leafGuards } from '../../../src/block/chart/leaf-actions.js'
+import { leafFunctions } from '../../../src/block/chart/leaf.js'
 
 const template = {
   id: 'demo',
@@ -54,8 +54,10 @@ describe.each(Object.entries(charts))('chart %s', (_, chart) => {
 })
 
 describe('block chart', () => {
+  const { guards, actions } = leafFunctions({ repair: () => undefined })
+
   it('names only functions that exist, and all of them', () => {
-    expect(new Set(references(blockChart, 'guard'))).toEqual(new Set(Object.keys(leafGuards)))
-    expect(new Set(references(blockChart, 'actions'))).toEqual(new Set(Object.keys(leafActions)))
+    expect(new Set(references(blockChart, 'guard'))).toEqual(new Set(Object.keys(guards)))
+    expect(new Set(references(blockChart, 'actions'))).toEqual(new Set(Object.keys(actions)))
   })
 })

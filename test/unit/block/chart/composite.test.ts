@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { AnyActorRef } from 'xstate'
-import { foldRun } from '../../../../src/block/chart/fold.js'
-import type { CompiledComposite } from '../../../../src/block/document/graph/compiled.js'
-import { connectPump, type Response } from '../../../../src/block/protocol.js'
+import { connectPump, type Response } from '../../../../src/block/chart/protocol.js'
+import type { CompiledComposite } from '../../../../src/block/document/compiled.js'
+import { foldRun } from '../../../../src/block/replay/fold.js'
 import type { Json } from '../../../../src/core/index.js'
 import { compiledFrom, none, testRegistry } from '../../../support/composites.js'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { mergePatch } from '../../../../src/block/chart/merge-patch.js'
+import { mergePatch } from '../../../../src/block/chart/chart-run.js'
 import type { Json } from '../../../../src/core/index.js'
 
 describe('merge patch', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { getShortestPaths } from 'xstate/graph'
-import { leafMachine } from '../../../../src/block/chart/leaf-machine.js'
-import { leafLogic } from '../../../../src/block/chart/leaf-table.js'
-import type { LeafEvent } from '../../../../src/block/protocol.js'
+import { leafLogic } from '../../../../src/block/chart/leaf.js'
+import { leafMachine } from '../../../../src/block/chart/machine.js'
+import type { LeafEvent } from '../../../../src/block/chart/protocol.js'
 import {
   leafEvents as events,
   leafIdentity as identity,

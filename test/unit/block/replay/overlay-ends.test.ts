@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { leafTable } from '../../../../src/block/chart/leaf-table.js'
-import { leafRootOf } from '../../../../src/block/document/leaf-root.js'
+import { leafTable } from '../../../../src/block/chart/leaf.js'
+import { leafRootOf } from '../../../../src/block/document/root.js'
 import { overlayFinding } from '../../../../src/block/replay/overlay-ends.js'
 import { ReplayState } from '../../../../src/block/replay/replay-state.js'
 import type { OverlayEnded, Requested, Sealed } from '../../../../src/block/run/entries.js'

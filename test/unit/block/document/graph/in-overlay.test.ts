@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { compileComposite } from '../../../../../src/block/document/graph/compile.js'
-import { parseComposite } from '../../../../../src/block/document/graph/parse.js'
+import { compileComposite } from '../../../../../src/block/document/compile.js'
+import { parseComposite } from '../../../../../src/block/document/parse.js'
 import type { JsonObject } from '../../../../../src/core/index.js'
 import { compositeDocument, testRegistry } from '../../../../support/composites.js'
 import { fakeExpressions } from '../../../../support/fake-expressions.js'

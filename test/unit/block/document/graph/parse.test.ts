@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { createMachine } from 'xstate'
 import { blockChart } from '../../../../../machines/block.js'
-import { compileComposite } from '../../../../../src/block/document/graph/compile.js'
+import { compileComposite } from '../../../../../src/block/document/compile.js'
 import {
   type Diagnostic,
   invalidGraphResponse
-} from '../../../../../src/block/document/graph/diagnostic.js'
-import { drawChart, drawMermaid, drawSource } from '../../../../../src/block/document/graph/draw.js'
-import { lintGraph } from '../../../../../src/block/document/graph/lint.js'
-import { parseComposite } from '../../../../../src/block/document/graph/parse.js'
-import { compositeJsonSchema } from '../../../../../src/block/document/graph/schema.js'
+} from '../../../../../src/block/document/definition.js'
+import { drawChart, drawMermaid, drawSource } from '../../../../../src/block/document/draw.js'
+import { lintGraph } from '../../../../../src/block/document/lint.js'
+import { parseComposite } from '../../../../../src/block/document/parse.js'
+import { compositeJsonSchema } from '../../../../../src/block/document/schema.js'
 import type { JsonObject } from '../../../../../src/core/index.js'
 import {
   compiledFrom,

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { itemAt, itemsOf, rowsOf, withItem } from '../../../../../src/block/chart/rows.js'
-import { compilePlan } from '../../../../../src/block/document/graph/compile.js'
-import { drawGraph } from '../../../../../src/block/document/plan/draw.js'
-import { lintDocument } from '../../../../../src/block/document/plan/lint.js'
-import { orderOf } from '../../../../../src/block/document/plan/order.js'
-import { parsePlan } from '../../../../../src/block/document/plan/parse.js'
-import { planJsonSchema } from '../../../../../src/block/document/plan/schema.js'
-import { type JsonObject, locate, readDocument } from '../../../../../src/core/index.js'
+import { compilePlan } from '../../../../../src/block/document/compile.js'
+import { drawGraph } from '../../../../../src/block/document/draw.js'
+import { lintDocument } from '../../../../../src/block/document/lint.js'
+import { parsePlan } from '../../../../../src/block/document/parse.js'
+import { planJsonSchema } from '../../../../../src/block/document/schema.js'
+import { orderOf } from '../../../../../src/block/document/validate.js'
+import { type JsonObject, placesIn, readDocument } from '../../../../../src/core/index.js'
 import { loadExpressions } from '../../../../../src/expression/index.js'
 import { none, testRegistry } from '../../../../support/composites.js'
 
@@ -99,7 +99,7 @@ describe('a plan document', () => {
   it('points at the line', () => {
     const head = 'schema: tally-plan/1\nname: p\nversion: "1"\n'
     const text = `${head}nodes:\n  - id: a\n    block: x\n    deps: [b]\n`
-    const parsed = parsePlan(readDocument(text), { locate: (path) => locate(text, path) })
+    const parsed = parsePlan(readDocument(text), { locate: placesIn(text) })
     expect(parsed).toMatchObject({ ok: false, diagnostics: [{ line: 7, message: 'no node b' }] })
   })
 

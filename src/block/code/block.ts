@@ -1,0 +1,267 @@
+import { z } from 'zod'
+import { type Hash, hashJson, type Json, TallyError, type UnitId } from '../../core/index.js'
+import type { SideEffectClass } from '../chart/protocol.js'
+import type { Compensation } from './compensation.js'
+import type { BlockContext, EffectCall, Located, WaitAnswer, WaitOptions } from './context.js'
+
+/** What executing a leaf needs of its block. */
+export interface BlockCode {
+  readonly sideEffects: SideEffectClass
+  readonly capabilities: readonly string[]
+  parseInput(value: Json): Parsed
+  parseOutput(value: unknown): Parsed
+  run(ctx: BlockContext, input: unknown): unknown
+}
+
+export type Parsed =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly problem: string }
+
+/** A leaf block in TypeScript. Trusted: it runs in this process and is not sandboxed (K8). */
+export interface BlockDefinition<Input = unknown, Output = unknown> {
+  /** Dotted lower-case name, unique in a runtime: `invoice.pay`. */
+  readonly name: string
+  /** Change it whenever the behaviour changes; it is in every receipt. */
+  readonly version: string
+  /** What running it may do outside; unset means `non_idempotent` (B9). */
+  readonly sideEffects?: SideEffectClass
+  /** Effects it may ask for by name; the receipt says which of them it used. */
+  readonly capabilities?: readonly string[]
+  /** Actions of intents that it serves; `a` also serves `a.b` (K4). */
+  readonly intents?: readonly string[]
+  readonly input?: z.ZodType<Input>
+  readonly output?: z.ZodType<Output>
+  /**
+   * How its writes are undone when an atomic composite around it is rolled back (C4). Without it,
+   * or that of the effect's provider, a block that acts outside is refused in there.
+   */
+  readonly compensate?: Compensation
+  /** Keeps the payload or result out of the receipt, behind a salted hash (formats.md §3). */
+  readonly private?: { readonly input?: boolean; readonly output?: boolean }
+  run(ctx: BlockContext, input: Input): Promise<Output> | Output
+}
+
+/** A checked definition, with the hash by which receipts name its code. */
+export interface Block {
+  readonly name: string
+  readonly version: string
+  readonly sideEffects: SideEffectClass
+  readonly capabilities: readonly string[]
+  /** Sorted. */
+  readonly intents: readonly string[]
+  readonly isInputPrivate: boolean
+  readonly isOutputPrivate: boolean
+  readonly compensate?: Compensation
+  /** sha256(JCS({name, version, schemas})): declared, not measured. */
+  readonly codeHash: Hash
+  parseInput(value: Json): Parsed
+  parseOutput(value: unknown): Parsed
+  run(ctx: BlockContext, input: unknown): unknown
+  /**
+   * Its code changes nothing of what it is given, so that it may be given the definition's own
+   * literals; for blocks of this library only.
+   */
+  readonly sharesInput?: true
+  /**
+   * Intents that it serves need a grant of its capabilities for its code hash (K5): its code is
+   * a stranger's, as a tool's of an MCP server is.
+   */
+  readonly needsGrant?: true
+  /**
+   * It asks for no effect and no state, so that every principal may use it (K14); for blocks of
+   * this library only.
+   */
+  readonly touchesNothing?: true
+  /** Runs instead of `run`: the leaf is part of the kernel. */
+  readonly kernel?: KernelWork
+}
+
+const blockName = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/
+const intentName = /^[a-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)*$/
+
+/**
+ * Defines a leaf block. Throws `block.invalid_definition` for a bad name, version or schema.
+ *
+ * @example
+ * const greet = defineBlock({
+ *   name: 'greet',
+ *   version: '1.0.0',
+ *   sideEffects: 'none',
+ *   input: z.object({ name: z.string() }),
+ *   run: (ctx, input) => ({ text: `hello ${input.name}`, at: ctx.now() })
+ * })
+ */
+export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Output>): Block {
+  const { name, version } = definition
+  if (!blockName.test(name)) throw invalid(name, 'its name is not a dotted lower-case name')
+  if (version === '') throw invalid(name, 'it has no version')
+  const capabilities = [...new Set(definition.capabilities ?? [])].sort()
+  const intents = [...new Set(definition.intents ?? [])].sort()
+  const badIntent = intents.find((intent) => !intentName.test(intent))
+  if (badIntent !== undefined) throw invalid(name, `its intent ${badIntent} is not a dotted name`)
+  const schemas = {
+    input: schemaOf(name, definition.input, 'input'),
+    output: schemaOf(name, definition.output, 'output')
+  }
+  return Object.freeze<Block>({
+    name,
+    version,
+    sideEffects: definition.sideEffects ?? 'non_idempotent',
+    capabilities,
+    intents,
+    isInputPrivate: definition.private?.input ?? false,
+    isOutputPrivate: definition.private?.output ?? false,
+    ...(definition.compensate === undefined ? {} : { compensate: definition.compensate }),
+    codeHash: hashJson({ name, version, schemas }),
+    parseInput: (value) => parseWith(definition.input, value),
+    parseOutput: (value) => parseWith(definition.output, value),
+    // The schema has just produced the input that the definition's own type asks for.
+    run: (ctx, input) => definition.run(ctx, input as Input)
+  })
+}
+
+/** A block of this library that asks for no effect and no state. */
+export function touchingNothing(block: Block): Block {
+  return Object.freeze<Block>({ ...block, touchesNothing: true })
+}
+
+function parseWith(schema: z.ZodType | undefined, value: unknown): Parsed {
+  if (schema === undefined) return { ok: true, value }
+  const result = schema.safeParse(value)
+  if (result.success) return { ok: true, value: result.data }
+  const issue = result.error.issues[0]
+  const path = issue === undefined ? '' : issue.path.map(String).join('.')
+  return { ok: false, problem: `${path === '' ? 'value' : path}: ${issue?.code ?? 'invalid'}` }
+}
+
+function schemaOf(name: string, schema: z.ZodType | undefined, which: string): unknown {
+  if (schema === undefined) return null
+  try {
+    const json: unknown = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' })
+    return JSON.parse(JSON.stringify(json))
+  } catch (cause) {
+    throw invalid(name, `its ${which} schema cannot be written as JSON Schema`, cause)
+  }
+}
+
+function invalid(name: string, problem: string, cause?: unknown): TallyError {
+  return new TallyError('block.invalid_definition', { name, problem }, { cause })
+}
+
+/*
+ * Code of the kernel: a leaf that decides at run time who does its work (semantics.md K1). It gets
+ * more than a block does, and what it says of itself stands in the receipt.
+ */
+
+/** Who did the work of an attempt, as its journal entry keeps it: a replay asks the same again. */
+export interface RecordedProvider {
+  /** `declared`, `package` or `kernel`. */
+  readonly kind: string
+  readonly id: string
+  readonly codeHash: Hash
+}
+
+/** How an attempt failed, as its journal entry keeps it. */
+export interface RecordedFailure {
+  readonly reason: string
+  readonly details: Json
+}
+
+/** What the receipt says instead of the leaf's own name, code and payload. */
+export interface Attribution {
+  readonly action: string
+  readonly dappId: string
+  readonly provider: RecordedProvider
+  /** Versions that the result may depend on; absent: those of trusted code. */
+  readonly profile?: Json
+  /** Canonical JSON. */
+  readonly payloadText: string
+  readonly raw?: string
+  /** Sorted. */
+  readonly capabilitiesDeclared: readonly string[]
+  readonly isInputPrivate: boolean
+  readonly isOutputPrivate: boolean
+  /** Why a result cannot be taken, or undefined. */
+  refusal?(result: unknown): { readonly reason: string; readonly details: Json } | undefined
+}
+
+export interface IntentEffect {
+  readonly name: string
+  readonly request: Json
+  readonly sideEffects: SideEffectClass
+  readonly perform: ((call: EffectCall) => Promise<Json> | Json) | undefined
+  readonly locate: ((call: EffectCall) => Promise<Located<Json>> | Located<Json>) | undefined
+}
+
+/** What code of the kernel may touch. */
+export interface IntentPort {
+  readonly runId: string
+  readonly unitId: UnitId
+  /** Frozen time in milliseconds (K7). */
+  readonly at: number
+  readonly seed: Hash
+  /** Who started the run (K13). */
+  readonly principal: Json
+  /** Canonical JSON of the input. */
+  readonly inputText: string
+  /** Provider that a recovery step names (C3), or null. */
+  readonly provider: string | null
+  /** In a replay: who did it. No provider is chosen again. */
+  readonly recorded: RecordedProvider | undefined
+  /** In a replay of an attempt that failed: how it failed. */
+  readonly recordedFailure: RecordedFailure | undefined
+  /** Aborted when the attempt is cancelled. */
+  readonly signal: AbortSignal
+  /** Canonical text of a state entry; recorded as read (L10). */
+  read(key: string): string | undefined
+  /** Undefined deletes. */
+  write(key: string, value: Json | undefined): void
+  list(prefix: string): Promise<readonly string[]>
+  /** The state as it is now, not recorded: only for what the result does not depend on. */
+  current(key: string): string | undefined
+  attribute(attribution: Attribution): void
+  /** Counts a capability as used. */
+  use(capability: string): void
+  /** Any effect up to the leaf's own class; rejects as `ctx.effect` does. */
+  effect(effect: IntentEffect): Promise<Json>
+  wait(options: WaitOptions): Promise<WaitAnswer>
+  fail(reason: string, details?: Json): never
+  /** Work of this process that is no effect: the same for the same input, wherever it is done. */
+  elsewhere<Result>(work: () => Promise<Result>): Promise<Result>
+  /** Gives up this execution and runs again from the start, on the state as it is then (L10). */
+  again(): Promise<never>
+  /** Runs a trusted block as if it were the leaf: its schemas, its class, its capabilities. */
+  act(block: BlockCode, payload: Json): unknown
+}
+
+/** Versions of blocks by name, as the run that asks has pinned them (B10). */
+export type PinnedBlocks = Readonly<Record<string, string>>
+
+export interface KernelWork {
+  run(port: IntentPort, input: Json, pinned?: PinnedBlocks): unknown
+  /** Hash of the code that a recorded provider has here, or undefined when it is not here. */
+  codeOf(recorded: RecordedProvider): Promise<Hash | undefined>
+}
+
+/** A leaf whose code is the kernel's. Not for code from outside: it can write any state. */
+export function defineIntentBlock(definition: {
+  readonly name: string
+  readonly version: string
+  readonly sideEffects: SideEffectClass
+  readonly work: KernelWork
+}): Block {
+  const { name, version, sideEffects, work } = definition
+  const block = defineBlock({
+    name,
+    version,
+    sideEffects,
+    input: z.json(),
+    run: (ctx) => ctx.fail('invalid_operation')
+  })
+  // Its input is checked by the kernel itself.
+  return Object.freeze<Block>({
+    ...block,
+    parseInput: (value) => ({ ok: true, value }),
+    kernel: work
+  })
+}

@@ -1,0 +1,324 @@
+import { type Json, limits } from '../../core/index.js'
+import type { Predicate } from '../chart/composite-graph.js'
+import { exceeds, type NodeOptions } from '../chart/protocol.js'
+import type {
+  CompiledComposite,
+  CompiledLeaf,
+  CompiledNode,
+  CompiledPlanGraph,
+  CompileOptions
+} from './compiled.js'
+import {
+  type CompositeDefinition,
+  type Diagnostic,
+  type DocumentDefinition,
+  type DocumentPath,
+  isPlanDefinition,
+  type NodeDefinition,
+  type PlanDefinition
+} from './definition.js'
+import { type CompiledValue, mentions } from './expressions.js'
+import { type BlockRegistry, type LeafDefinition, resolveCondition } from './registry.js'
+import { validateGraph } from './validate.js'
+
+/** Where in the document something is compiled. */
+export interface CompileContext {
+  readonly path: DocumentPath
+  readonly depth: number
+  /** Inside an atomic composite or plan. */
+  readonly isInOverlay: boolean
+}
+
+/** Compiles the two kinds of parents; each may have the other inside. */
+export interface ParentCompilers {
+  composite(
+    definition: CompositeDefinition,
+    place: CompileContext,
+    session: CompileSession
+  ): CompiledComposite | undefined
+  plan(
+    definition: PlanDefinition,
+    place: CompileContext,
+    session: CompileSession
+  ): CompiledPlanGraph | undefined
+}
+
+/** A parent of nodes, as its children are named after it. */
+interface NodeParent {
+  readonly name: string
+  readonly version: string
+}
+
+/**
+ * What compiling one document shares among all that is nested in it: where names lead, and what was
+ * found wrong. A finder of something wrong says so and continues; nothing is built then.
+ */
+export class CompileSession {
+  readonly registry: CompileOptions['registry']
+  readonly found: Diagnostic[]
+  readonly #expressions: CompileOptions['expressions']
+  readonly #parents: ParentCompilers
+
+  constructor(options: CompileOptions, found: Diagnostic[], parents: ParentCompilers) {
+    this.registry = options.registry
+    this.found = found
+    this.#expressions = options.expressions
+    this.#parents = parents
+  }
+
+  refuse(reason: Diagnostic['reason'], path: DocumentPath, message: string): void {
+    this.found.push({ reason, path, message })
+  }
+
+  /** What a node runs; undefined when something was found wrong. `place` is the node's own. */
+  child(
+    id: string,
+    node: Pick<NodeDefinition, 'work' | 'sideEffects' | 'deferred' | 'timeoutMs'>,
+    parent: NodeParent,
+    place: CompileContext
+  ): CompiledNode | undefined {
+    const child = this.#work(`${parent.name}.${id}`, node, parent, place)
+    if (child === undefined) return undefined
+    const problem = overlayProblem(child, node, place, this.registry)
+    if (problem !== undefined) this.refuse('invalid_graph', problem.path, problem.message)
+    return withClass(child, node)
+  }
+
+  #work(
+    name: string,
+    { work }: Pick<NodeDefinition, 'work'>,
+    { version }: NodeParent,
+    place: CompileContext
+  ): CompiledNode | undefined {
+    const { path, depth } = place
+    if (work.kind === 'block') {
+      const leaf = this.registry.block(work.block)
+      if (leaf !== undefined) return { kind: 'leaf', reference: work.block, ...pickLeaf(leaf) }
+      this.refuse('unknown_block', [...path, 'block'], `no block is registered as ${work.block}`)
+      return undefined
+    }
+    if (depth + 1 >= limits.GRAPH_DEPTH_MAX) {
+      const message = `composites are nested deeper than ${limits.GRAPH_DEPTH_MAX}`
+      this.refuse('invalid_graph', path, message)
+      return undefined
+    }
+    if (work.kind === 'composite') {
+      const inner = { ...place, path: [...path, 'composite'], depth: depth + 1 }
+      return this.#parents.composite({ name, version, ...work.graph }, inner, this)
+    }
+    const used = this.registry.composite(work.use)
+    if (used !== undefined) return this.#used(used, { ...place, depth: depth + 1 })
+    this.refuse('unknown_block', [...path, 'use'], `no composite is registered as ${work.use}`)
+    return undefined
+  }
+
+  #used(
+    used: DocumentDefinition,
+    place: CompileContext
+  ): CompiledComposite | CompiledPlanGraph | undefined {
+    if (isPlanDefinition(used)) return this.#parents.plan(used, place, this)
+    const invalid = validateGraph(used)
+    if (invalid.length === 0) return this.#parents.composite(used, place, this)
+    const { path } = place
+    this.found.push(...invalid.map((one) => ({ ...one, path: [...path, 'use', ...one.path] })))
+    return undefined
+  }
+
+  confirmWhen(node: Pick<NodeDefinition, 'confirm'>, path: DocumentPath): Predicate | null {
+    const when = node.confirm?.when
+    if (when === undefined) return null
+    const resolved = resolveCondition(when, this.registry, this.#expressions)
+    if (resolved.ok) return resolved.predicate
+    this.refuse('condition_resolution_error', [...path, 'confirm', 'when'], resolved.problem)
+    return null
+  }
+
+  condition(
+    condition: Parameters<typeof resolveCondition>[0]
+  ): ReturnType<typeof resolveCondition> {
+    return resolveCondition(condition, this.registry, this.#expressions)
+  }
+
+  value(
+    value: Json | undefined,
+    roots: readonly string[],
+    path: DocumentPath
+  ): CompiledValue | null {
+    if (value === undefined) return null
+    if (this.#expressions === undefined) {
+      this.refuse('invalid_graph', path, 'no expression compiler is given')
+      return null
+    }
+    try {
+      return this.#expressions.compileValue(value, { roots })
+    } catch (error) {
+      const message = error instanceof Error ? error.message : 'it cannot be compiled'
+      this.refuse('invalid_graph', path, message)
+      return null
+    }
+  }
+
+  checkRetryPolicy(
+    { recovery }: Pick<NodeDefinition, 'recovery'>,
+    child: CompiledNode,
+    path: DocumentPath
+  ): void {
+    for (const [index, entry] of recovery.entries()) {
+      const at = [...path, 'recovery', index]
+      if (entry.kind === 'repair' && this.registry.repair(entry.repair) === undefined) {
+        this.refuse('invalid_graph', at, `no repair is registered as ${entry.repair}`)
+      }
+      if (entry.kind !== 'fallback') continue
+      for (const provider of entry.providers) this.#checkProvider(provider, child, at)
+    }
+  }
+
+  /** A provider of a fallback is another block that answers the same request (C3). */
+  #checkProvider(name: string, child: CompiledNode, path: DocumentPath): void {
+    // A leaf of the kernel looks for its provider when it runs: packages come and go.
+    if (this.registry.block(referenceOf(child))?.kernel !== undefined) return
+    const leaf = this.registry.block(name)
+    if (leaf === undefined) {
+      this.refuse('unknown_block', path, `no block is registered as ${name}`)
+    } else if (exceeds(leaf.sideEffects, child.sideEffects)) {
+      const message = `${name} may do more outside than ${child.name}: ${leaf.sideEffects}`
+      this.refuse('invalid_graph', path, message)
+    }
+  }
+}
+
+function pickLeaf(leaf: LeafDefinition): Omit<CompiledLeaf, 'kind' | 'reference'> {
+  const { name, version, sideEffects } = leaf
+  return { name, version, sideEffects }
+}
+
+// A document may say what a block does outside; the node's word then counts for the composite too.
+function withClass(child: CompiledNode, node: Pick<NodeDefinition, 'sideEffects'>): CompiledNode {
+  if (node.sideEffects === undefined) return child
+  return { ...child, sideEffects: node.sideEffects }
+}
+
+/** What a node asks of the child that it executes, as its document says. */
+export function optionsOf(
+  node: Omit<NodeDefinition, 'work' | 'input' | 'context' | 'onError'>,
+  asks: boolean
+): NodeOptions {
+  const { recovery, timeoutMs, confirm, sideEffects, deferred } = node
+  const message = confirm?.message
+  return {
+    ...(recovery.length === 0 ? {} : { recovery }),
+    ...(asks ? { onError: 'ask' } : {}),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(confirm === undefined ? {} : { confirm: message === undefined ? {} : { message } }),
+    ...(sideEffects === undefined ? {} : { sideEffects }),
+    ...(deferred === true ? { deferred } : {})
+  }
+}
+
+/** The name by which a node's child is found again while a run continues. */
+export function referenceOf(child: CompiledNode): string {
+  return child.kind === 'leaf' ? child.reference : child.name
+}
+
+/** Name under which the logic of a node's child is registered. */
+export function srcOf(id: string, child: CompiledNode): string {
+  return child.kind === 'leaf' ? 'leaf' : `composite:${id}`
+}
+
+/** Names and versions of what a definition's nodes lead to: they are part of its hash. */
+export function namesOf(nodes: ReadonlyMap<string, CompiledNode>): readonly Json[] {
+  // By name: a definition that comes back from the ledger has its keys sorted.
+  const sorted = [...nodes].sort(([a], [b]) => (a < b ? -1 : 1))
+  return sorted.map(([node, child]) =>
+    child.kind === 'leaf'
+      ? { node, name: child.name, version: child.version }
+      : { node, name: child.name, definitionHash: child.definitionHash }
+  )
+}
+
+/** Computes a value when it is first asked for. */
+export function once<Value>(make: () => Value): () => Value {
+  let made: { readonly value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
+
+/** What may stand inside an atomic composite, and how (C4). */
+
+interface DocumentPosition {
+  readonly path: DocumentPath
+  readonly isInOverlay: boolean
+}
+
+type Problem = Pick<Diagnostic, 'path' | 'message'>
+
+/**
+ * What happens outside cannot be rolled back with an overlay: a write there needs something that
+ * undoes it, or waits for the commit.
+ */
+export function overlayProblem(
+  child: CompiledNode,
+  { deferred, timeoutMs }: Pick<NodeDefinition, 'deferred' | 'timeoutMs'>,
+  { path, isInOverlay }: DocumentPosition,
+  registry: BlockRegistry
+): Problem | undefined {
+  if (deferred === true) {
+    const at = [...path, 'deferred']
+    if (!isInOverlay) {
+      return { path: at, message: 'only a step inside an atomic composite can be deferred' }
+    }
+    if (child.kind !== 'leaf') {
+      return { path: at, message: 'only a node that is a block can be deferred' }
+    }
+    if (timeoutMs === undefined) return undefined
+    const message = 'a deferred step is done however long it takes: it has no timeout_ms'
+    return { path: [...path, 'timeout_ms'], message }
+  }
+  if (!isInOverlay || child.kind !== 'leaf' || child.sideEffects === 'none') return undefined
+  if (isReversible(child.reference, registry)) return undefined
+  const { name, sideEffects } = child
+  const message =
+    `${name} acts outside (${sideEffects}); an atomic composite cannot undo that: ` +
+    'declare a compensation, or defer the step'
+  return { path, message }
+}
+
+function isReversible(reference: string, registry: BlockRegistry): boolean {
+  const leaf = registry.block(reference)
+  if (leaf?.compensate !== undefined) return true
+  const effects = leaf?.capabilities ?? []
+  const undone = effects.filter((one) => registry.provider?.(one)?.compensate !== undefined)
+  return effects.length > 0 && undone.length === effects.length
+}
+
+/** Where a composite reads what a deferred step does not have yet. */
+export function deferredProblems(
+  { nodes, transitions }: CompositeDefinition,
+  { inputs, output }: GraphValues
+): readonly Problem[] {
+  const problems: Problem[] = []
+  for (const [name, node] of Object.entries(nodes)) {
+    if (node.deferred !== true) continue
+    const branches = Object.hasOwn(transitions, name) ? (transitions[name] ?? []) : []
+    if (branches.some(({ condition }) => condition.kind !== 'default')) {
+      const message = `${name} is deferred: what follows cannot depend on its response`
+      problems.push({ path: ['transitions', name], message })
+    }
+    for (const [reader, input] of inputs) {
+      if (!mentions(input, name)) continue
+      problems.push({ path: ['nodes', reader, 'input'], message: `${name} is deferred` })
+    }
+    if (mentions(output, name)) {
+      problems.push({ path: ['output'], message: `${name} is deferred` })
+    }
+  }
+  return problems
+}
+
+/** The compiled values of a graph: its nodes' inputs, and its output. */
+export interface GraphValues {
+  readonly inputs: ReadonlyMap<string, CompiledValue | null>
+  readonly output: CompiledValue | null
+}

@@ -1,0 +1,65 @@
+import { compositeIn } from './compile-composite.js'
+import { planIn } from './compile-plan.js'
+import { CompileSession, type ParentCompilers } from './compile-session.js'
+import type {
+  CompiledDocument,
+  CompiledPlanGraph,
+  CompileOptions,
+  CompileResult
+} from './compiled.js'
+import {
+  type CompositeDefinition,
+  type Diagnostic,
+  type DocumentDefinition,
+  isPlanDefinition,
+  type PlanDefinition
+} from './definition.js'
+import { validateGraph } from './validate.js'
+
+/**
+ * Compiles a graph to a chart (B4, B6). Everything a name leads to is resolved here, so that a run
+ * never meets an unknown block, condition or repair. Never throws for a bad definition.
+ */
+export function compileComposite(
+  definition: CompositeDefinition,
+  options: CompileOptions
+): CompileResult {
+  const found: Diagnostic[] = [...validateGraph(definition)]
+  if (found.length > 0) return { ok: false, diagnostics: found }
+  const session = new CompileSession(options, found, parents)
+  return resultOf(compositeIn(definition, atRoot, session), found)
+}
+
+/**
+ * Compiles a dependency graph to a chart and what it looks up (C2, W2). Everything a name leads to
+ * is resolved here, and the order of the nodes is worked out. Never throws for a bad plan.
+ */
+export function compilePlan(
+  definition: PlanDefinition,
+  options: CompileOptions
+): CompileResult<CompiledPlanGraph> {
+  const found: Diagnostic[] = []
+  const session = new CompileSession(options, found, parents)
+  return resultOf(planIn(definition, atRoot, session), found)
+}
+
+/** {@link compileComposite} or {@link compilePlan}, as the definition is. */
+export function compileDocument(
+  definition: DocumentDefinition,
+  options: CompileOptions
+): CompileResult<CompiledDocument> {
+  return isPlanDefinition(definition)
+    ? compilePlan(definition, options)
+    : compileComposite(definition, options)
+}
+
+const atRoot = { path: [], depth: 0, isInOverlay: false }
+
+const parents: ParentCompilers = { composite: compositeIn, plan: planIn }
+
+function resultOf<Compiled extends CompiledDocument>(
+  compiled: Compiled | undefined,
+  diagnostics: readonly Diagnostic[]
+): CompileResult<Compiled> {
+  return compiled === undefined ? { ok: false, diagnostics } : { ok: true, compiled }
+}

@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import { limits } from '../../core/index.js'
+import { planSchemaName } from './definition.js'
+
+/**
+ * The document schema `tally-composite/1`. Unknown keys are refused. The published JSON Schema in
+ * `docs/schema/tally-composite-1.json` is made from it.
+ */
+export const compositeSchemaName = 'tally-composite/1'
+
+// Begins with a letter and has no dot: XState reads dots as paths, and JavaScript sorts keys that
+// look like integers before all others.
+export const nodeName = z
+  .string()
+  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
+  .meta({ description: 'Letters, digits, _ and -, beginning with a letter; at most 64.' })
+
+export const label = z.string().min(1).max(128)
+const milliseconds = z.int().min(0).max(limits.RETRY_DELAY_MS_MAX)
+
+const condition = z.union([
+  label,
+  z.strictObject({ cel: z.string().min(1).max(limits.EXPRESSION_LENGTH_MAX) })
+])
+
+export const value = z.json().meta({ description: 'A value of lit, ref, cel, object or array.' })
+
+const errors = z
+  .array(label)
+  .min(1)
+  .optional()
+  .meta({ description: 'Only for first failures of these error types.' })
+
+const recovery = z.array(
+  z.union([
+    z.literal('bubble'),
+    z.strictObject({
+      retry: z.strictObject({
+        max_attempts: z
+          .int()
+          .min(1)
+          .max(limits.RETRY_ATTEMPTS_MAX)
+          .meta({ description: 'Executions in all, the first one included.' }),
+        interval_ms: milliseconds.default(0),
+        backoff: z.enum(['fixed', 'linear', 'exp']).default('fixed'),
+        max_interval_ms: milliseconds.optional()
+      }),
+      errors
+    }),
+    z.strictObject({ repair: label, errors }),
+    z.strictObject({ fallback: z.array(label).min(1).max(64), errors }),
+    z.strictObject({ bubble: z.literal(true), errors })
+  ])
+)
+
+/** What a node of either kind of graph says. */
+export const nodeFields = {
+  block: label.optional(),
+  use: label.optional(),
+  get composite() {
+    return graph.optional()
+  },
+  input: value.optional(),
+  context: z.array(label).optional(),
+  recovery: recovery.max(64).optional(),
+  on_error: z.enum(['stop', 'ask']).optional(),
+  timeout_ms: milliseconds.min(1).optional(),
+  confirm: z
+    .union([
+      z.literal(true),
+      z.strictObject({ message: z.string().max(2_000).optional(), when: condition.optional() })
+    ])
+    .optional(),
+  side_effects: z.enum(['none', 'idempotent', 'non_idempotent']).optional(),
+  deferred: z.boolean().optional().meta({
+    description: 'Inside an atomic composite: done after its commit, as work of its own.'
+  })
+}
+
+const node = z.strictObject(nodeFields)
+
+/** What a document of either kind is called. */
+export const documentFields = {
+  name: label.regex(/^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/),
+  version: label,
+  description: z.string().optional()
+}
+
+const graphFields = {
+  max_steps: z.int().min(0).max(limits.MAX_STEPS_LIMIT).default(limits.MAX_STEPS_DEFAULT),
+  atomic: z.boolean().default(false),
+  entry_point: nodeName,
+  nodes: z.record(nodeName, node),
+  transitions: z
+    .record(
+      nodeName,
+      z.union([
+        nodeName,
+        z
+          .array(z.strictObject({ condition, target: nodeName }))
+          .min(1)
+          .max(limits.GRAPH_BRANCHES_MAX)
+      ])
+    )
+    .default({}),
+  output: value.optional()
+}
+
+const graph = z.strictObject(graphFields)
+
+export const compositeSchema = z.strictObject({
+  schema: z.literal(compositeSchemaName),
+  ...documentFields,
+  ...graphFields
+})
+
+export type GraphDocument = z.output<typeof graph>
+export type CompositeDocument = z.output<typeof compositeSchema>
+
+/** The JSON Schema of a document as an author writes it, for editors and for `docs/schema/`. */
+export function compositeJsonSchema(): unknown {
+  return z.toJSONSchema(compositeSchema, { io: 'input', target: 'draft-2020-12' })
+}
+
+/**
+ * The document schema `tally-plan/1`. Unknown keys are refused. The published JSON Schema in
+ * `docs/schema/tally-plan-1.json` is made from it.
+ */
+const { on_error: _, ...sharedFields } = nodeFields
+
+const planNode = z.strictObject({
+  id: nodeName,
+  deps: z
+    .array(nodeName)
+    .max(limits.GRAPH_NODES_MAX)
+    .default([])
+    .meta({ description: 'Nodes that must be done before this one starts.' }),
+  ...sharedFields,
+  on_error: z
+    .enum(['stop', 'continue', 'ask'])
+    .optional()
+    .meta({ description: 'What a failure that recovery does not cure leads to.' }),
+  lane: label.optional()
+})
+
+export const planSchema = z.strictObject({
+  schema: z.literal(planSchemaName),
+  ...documentFields,
+  order: z
+    .enum(['arrival', 'declared'])
+    .default('arrival')
+    .meta({ description: 'Whether results are delivered as they come or in the order of nodes.' }),
+  parallel: z.boolean().default(true),
+  atomic: z.boolean().default(false),
+  lanes: z
+    .record(label, z.int().min(1).max(limits.GRAPH_NODES_MAX))
+    .default({})
+    .meta({ description: 'How many nodes of a lane may run at once.' }),
+  nodes: z.array(planNode).min(1),
+  output: value.optional()
+})
+
+export type PlanDocument = z.output<typeof planSchema>
+
+/** The JSON Schema of a document as an author writes it, for editors and for `docs/schema/`. */
+export function planJsonSchema(): unknown {
+  return z.toJSONSchema(planSchema, { io: 'input', target: 'draft-2020-12' })
+}

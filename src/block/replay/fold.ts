@@ -1,0 +1,240 @@
+import { present, TallyError } from '../../core/index.js'
+import { type BlockIdentity, rootCommand } from '../chart/chart-run.js'
+import {
+  initialLeaf,
+  type LeafLibrary,
+  type LeafSnapshot,
+  type LeafTable,
+  leafTable,
+  stepLeaf
+} from '../chart/leaf.js'
+import type { ParentRun } from '../chart/parent.js'
+import {
+  childIdentity,
+  type ParentSink,
+  type ParentStep,
+  type ParentSteps
+} from '../chart/parent-table.js'
+import {
+  type BlockCommand,
+  type BlockReport,
+  type CompositeEvent,
+  type Delivery,
+  type LeafEvent,
+  type PumpCommand,
+  ROOT_PATH
+} from '../chart/protocol.js'
+import type { CompiledDocument, CompiledNode } from '../document/compiled.js'
+
+/**
+ * The pure fold: what the charts of a run ask for when the recorded deliveries are given to them
+ * again (architecture.md §4). No actor is started and nothing leaves; verification compares the
+ * asks with what the journal says was attempted.
+ *
+ * Owns: one snapshot per block of the run. Does not own: the journal, or what an attempt gave.
+ *
+ * - D1: every block goes through the table of its chart. Tests give parents that go through
+ *   XState's interpreter instead, and compare the two.
+ * - D4: messages between blocks are delivered as XState does: each block has a queue, and what a
+ *   transition sends is delivered after it, in order, depth first. So the asks come in live order.
+ */
+export class RunFold {
+  readonly #blocks = new Map<string, FoldedBlock>()
+  readonly #asks: PumpCommand[] = []
+
+  constructor(root: CompiledNode, { library, makeParent = tableParent }: FoldOptions) {
+    const identity: BlockIdentity = {
+      path: ROOT_PATH,
+      node: ROOT_PATH,
+      block: root.name,
+      sideEffects: root.sideEffects
+    }
+    const shared = { blocks: this.#blocks, asks: this.#asks, makeParent }
+    const block = new FoldedBlock(shared, undefined, ROOT_PATH)
+    block.stepper =
+      root.kind === 'leaf'
+        ? new LeafStepper(block, leafTable(library), identity)
+        : makeParent(block, root, identity)
+    this.#blocks.set(ROOT_PATH, block)
+  }
+
+  /** Gives one delivery to the block at `path`; returns the asks that it led to, in order. */
+  deliver(delivery: FoldDelivery): readonly PumpCommand[] {
+    const block = this.#blocks.get(delivery.path)
+    if (block === undefined) {
+      throw new TallyError('block.unknown_path', { path: delivery.path })
+    }
+    block.send(delivery.event)
+    return this.#asks.splice(0)
+  }
+
+  /** State value and context of the block at `path`, as a checkpoint has them. */
+  stateOf(path: string): { readonly value: unknown; readonly context: unknown } | undefined {
+    return this.#blocks.get(path)?.stepper?.state()
+  }
+}
+
+export interface FoldOptions {
+  readonly library: LeafLibrary
+  /** Tests give one that goes through XState's interpreter, and compare. Default: the tables. */
+  readonly makeParent?: MakeParent
+}
+
+/** Makes what a composite or plan is in the fold. */
+export type MakeParent = (
+  block: FoldedBlock,
+  compiled: CompiledDocument,
+  identity: BlockIdentity
+) => Stepper
+
+const tableParent: MakeParent = (block, compiled, identity) =>
+  new ParentStepper(block, compiled, identity)
+
+export interface FoldDelivery {
+  readonly path: string
+  readonly event: BlockCommand | Delivery
+}
+
+/**
+ * All asks of a run, in order. Throws `block.unknown_path` for a delivery to a block that never
+ * ran.
+ */
+export function foldRun(
+  root: CompiledNode,
+  deliveries: Iterable<FoldDelivery>,
+  options: FoldOptions
+): readonly PumpCommand[] {
+  const fold = new RunFold(root, options)
+  return [...deliveries].flatMap((delivery) => fold.deliver(delivery))
+}
+
+export type BlockEvent = BlockCommand | Delivery | BlockReport
+
+export interface Stepper {
+  /** One transition; asks and messages go to the block. */
+  step(event: BlockEvent): void
+  state(): { readonly value: unknown; readonly context: unknown }
+}
+
+/** What all blocks of one fold share. */
+interface SharedFold {
+  readonly blocks: Map<string, FoldedBlock>
+  readonly asks: PumpCommand[]
+  readonly makeParent: MakeParent
+}
+
+/** A block of the run with its queue. */
+export class FoldedBlock {
+  stepper: Stepper | undefined
+  readonly path: string
+  readonly #shared: SharedFold
+  readonly #parent: FoldedBlock | undefined
+  readonly #queue: BlockEvent[] = []
+  readonly #sent: (() => void)[] = []
+  #isBusy = false
+
+  constructor(shared: SharedFold, parent: FoldedBlock | undefined, path: string) {
+    this.#shared = shared
+    this.#parent = parent
+    this.path = path
+  }
+
+  get makeParent(): MakeParent {
+    return this.#shared.makeParent
+  }
+
+  send(event: BlockEvent): void {
+    this.#queue.push(event)
+    if (this.#isBusy) return
+    this.#isBusy = true
+    for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+      this.stepper?.step(next)
+      for (const deliver of this.#sent.splice(0)) deliver()
+    }
+    this.#isBusy = false
+  }
+
+  ask(ask: PumpCommand): void {
+    this.#shared.asks.push(ask)
+  }
+
+  report(report: BlockReport): void {
+    const parent = this.#parent
+    if (parent === undefined) this.ask(rootCommand(this.path, report))
+    else this.#sent.push(() => parent.send(report))
+  }
+
+  /** Sends to the block of a child, made when first needed. */
+  sendTo(node: string, event: BlockEvent, make: (child: FoldedBlock) => Stepper): void {
+    this.#sent.push(() => {
+      const path = `${this.path}/${node}`
+      const { blocks } = this.#shared
+      let child = blocks.get(path)
+      if (child === undefined) {
+        child = new FoldedBlock(this.#shared, this, path)
+        child.stepper = make(child)
+        blocks.set(path, child)
+      }
+      child.send(event)
+    })
+  }
+}
+
+export class LeafStepper implements Stepper {
+  readonly #block: FoldedBlock
+  readonly #table: LeafTable
+  #snapshot: LeafSnapshot
+
+  constructor(block: FoldedBlock, table: LeafTable, identity: BlockIdentity) {
+    this.#block = block
+    this.#table = table
+    this.#snapshot = initialLeaf(identity)
+  }
+
+  step(event: BlockEvent): void {
+    this.#snapshot = stepLeaf(this.#table, this.#snapshot, event as LeafEvent, this.#block)
+  }
+
+  state() {
+    return { value: this.#snapshot.value, context: this.#snapshot.context }
+  }
+}
+
+/** A composite or a plan. */
+class ParentStepper implements Stepper {
+  readonly #sink: ParentSink
+  readonly #steps: ParentSteps<ParentRun>
+  #step: ParentStep<ParentRun>
+
+  constructor(block: FoldedBlock, compiled: CompiledDocument, identity: BlockIdentity) {
+    // Composites and plans differ in their contexts, into which nothing here looks.
+    this.#steps = compiled.logic.steps as unknown as ParentSteps<ParentRun>
+    this.#step = this.#steps.initial(identity)
+    this.#sink = {
+      ask: (ask) => block.ask(ask),
+      report: (report) => block.report(report),
+      send: (node, event) =>
+        block.sendTo(node, event, (child) => childStepper(child, compiled, { node, identity }))
+    }
+  }
+
+  step(event: BlockEvent): void {
+    this.#step = this.#steps.step(this.#step, event as CompositeEvent, this.#sink)
+  }
+
+  state() {
+    return { value: this.#step.state.value, context: this.#step.context }
+  }
+}
+
+function childStepper(
+  block: FoldedBlock,
+  compiled: CompiledDocument,
+  { node, identity }: { readonly node: string; readonly identity: BlockIdentity }
+): Stepper {
+  const child = present(compiled.nodes.get(node), `node ${node}`)
+  const own = childIdentity(identity, present(compiled.logic.steps.child(node), `node ${node}`))
+  return child.kind === 'leaf'
+    ? new LeafStepper(block, leafTable(compiled.plan), own)
+    : block.makeParent(block, child, own)
+}

@@ -1,0 +1,178 @@
+import {
+  type ActorPath,
+  canonicalize,
+  type Hash,
+  hashJson,
+  type Json,
+  limits,
+  nextTurn,
+  type RunId,
+  type UnitId
+} from '../../core/index.js'
+import type { Request } from '../chart/protocol.js'
+import type { Attribution, Block } from '../code/block.js'
+import { CallRun } from '../code/call-run.js'
+import type { CallRunInput } from '../code/call-run-input.js'
+import type { Call } from '../run/calls.js'
+import type { Outcome } from '../run/outcome.js'
+import { StateView } from '../run/state-view.js'
+import type { Finding } from './finding.js'
+
+/** A sealed answer, as re-execution gives it; without `requestHash` the request is not compared. */
+export interface TapeEntry {
+  readonly seq: number
+  readonly effect: string
+  readonly requestHash?: Hash
+  readonly ok: boolean
+  readonly body: Json
+}
+
+export type Reexecuted =
+  | {
+      readonly kind: 'settled'
+      readonly outcome: Outcome
+      /** Capabilities that the code asked for, sorted. */
+      readonly used: readonly string[]
+      /** What the kernel says of it. */
+      readonly attribution?: Attribution
+    }
+  | { readonly kind: 'diverged'; readonly finding: Finding }
+
+/**
+ * Runs a block's code again with the answers that it got (architecture.md §1): one sealed entry at
+ * a time in the recorded order, microtasks drained between, no clock and no IO. A call that the
+ * recorded results do not answer, an entry that no call asks for, and code that waits for something
+ * outside
+ * `ctx` are findings. `heard` gets each call that the code makes.
+ */
+export async function executeOnRecordedResults(
+  input: CallRunInput,
+  tape: readonly TapeEntry[],
+  heard: (call: Call) => void = () => undefined
+): Promise<Reexecuted> {
+  let outcome: Outcome | undefined
+  const execution = new CallRun(input, {
+    called: heard,
+    settled: (settled) => {
+      outcome = settled
+    },
+    log: () => undefined,
+    returned: () => undefined,
+    again: () => undefined
+  })
+  execution.start()
+  for (const entry of tape) {
+    // Number 0 is the node's own confirmation, which the code does not see.
+    if (entry.seq === 0) continue
+    await nextTurn()
+    if (execution.isElsewhere) await execution.settledElsewhere()
+    const finding = answer(execution, entry)
+    if (finding !== undefined) return diverged(execution, finding)
+  }
+  if (!execution.isOver) await patience(execution)
+  if (outcome === undefined) return diverged(execution, stalled(execution))
+  const { attribution } = execution
+  const settled = { kind: 'settled', outcome, used: [...execution.used].sort() } as const
+  return attribution === undefined ? settled : { ...settled, attribution }
+}
+
+function answer(execution: CallRun, entry: TapeEntry): Finding | undefined {
+  const call = execution.outstanding.get(entry.seq)
+  const field = `sealed.${entry.seq}`
+  if (call === undefined) {
+    return { field, signed: `a response to ${entry.effect}`, computed: 'no such call' }
+  }
+  if (call.effect !== entry.effect) {
+    return { field, signed: entry.effect, computed: call.effect }
+  }
+  const { requestHash } = entry
+  if (requestHash !== undefined && requestHash !== call.requestHash) {
+    return { field: `${field}.requestHash`, signed: requestHash, computed: call.requestHash }
+  }
+  call.answer(entry.ok, entry.body)
+  return undefined
+}
+
+/** Lets the code run as far as it gets by itself; most code needs no turn of the event loop. */
+async function patience(execution: CallRun): Promise<void> {
+  for (let tick = 0; tick < limits.PUMP_PATIENCE_TICKS; tick += 1) {
+    await undefined
+    if (execution.isOver) return
+  }
+  await nextTurn()
+  await execution.settledElsewhere()
+}
+
+function stalled(execution: CallRun): Finding {
+  const [call] = execution.outstanding.values()
+  if (call === undefined) {
+    return {
+      field: 'execution',
+      signed: 'an end without anything but ctx',
+      computed: 'it waits for something outside ctx'
+    }
+  }
+  return {
+    field: `sealed.${call.seq}`,
+    signed: 'none',
+    computed: `a response to ${call.effect}`
+  }
+}
+
+function diverged(execution: CallRun, finding: Finding): Reexecuted {
+  execution.abandon()
+  return { kind: 'diverged', finding }
+}
+
+/** What one execution outside any run came to. */
+export interface OnceResult {
+  readonly executed: Reexecuted
+  readonly writes: readonly (readonly [key: string, text: string | null])[]
+  readonly reads: readonly string[]
+}
+
+const noRequest: Pick<Request, 'context' | 'metadata'> = {
+  context: {},
+  metadata: {
+    id: 'once',
+    traceId: hashJson(['trace', 'once']).slice(0, 32),
+    spanId: 'root:1',
+    runId: 'once',
+    blockName: 'once',
+    nodeName: 'root',
+    attempt: 1,
+    sideEffectClass: 'none'
+  }
+}
+
+/** Executes a block once, outside any run, at a fixed time with a fixed seed. */
+export async function checkOnce(
+  block: Block,
+  given: {
+    readonly input: Json
+    readonly state: Readonly<Record<string, Json>>
+    readonly tape: readonly TapeEntry[]
+  }
+): Promise<OnceResult> {
+  const { input, state, tape } = given
+  const below = new Map(Object.entries(state).map(([key, value]) => [key, canonicalize(value)]))
+  const view = new StateView((key) => below.get(key))
+  const unitId = hashJson(['once', block.name]) as unknown as UnitId
+  const executed = await executeOnRecordedResults(
+    {
+      runId: 'once' as RunId,
+      unitId,
+      path: 'root' as ActorPath,
+      attempt: 1,
+      at: 1_700_000_000_000,
+      seed: hashJson(['seed', unitId]),
+      block,
+      payload: input,
+      request: noRequest,
+      view,
+      signal: new AbortController().signal
+    },
+    tape
+  )
+  return { executed, writes: [...view.writes], reads: [...view.reads.keys()] }
+}

@@ -1,0 +1,66 @@
+import { DIAGNOSTIC_TEXT_LENGTH_MAX, DOCUMENT_FINDINGS_MAX } from '../limits.js'
+import type { Locate } from './places.js'
+import type { DocumentPath } from './yaml.js'
+
+/** What every finding about a document has, whatever else a room says of it. */
+export interface Finding {
+  /** Keys from the root of the document. */
+  readonly path: DocumentPath
+  readonly message: string
+  /** In the last finding of a report that leaves some out: how many. */
+  readonly more?: number
+}
+
+/**
+ * Findings as a report shows them: at most {@link DOCUMENT_FINDINGS_MAX}, errors before doubts once
+ * there are more, and a last one that says how many more there are. A report may go into another.
+ * Texts that are very long are cut.
+ */
+export function reported<One extends Finding>(
+  found: readonly One[],
+  { isError, more }: { isError(one: One): boolean; more(hidden: HiddenFindings): One }
+): readonly One[] {
+  const notes = found.filter((one) => one.more !== undefined)
+  const named = found.filter((one) => one.more === undefined)
+  const hidden = notes.reduce((sum, one) => sum + (one.more ?? 0), 0)
+  const over = Math.max(0, named.length - DOCUMENT_FINDINGS_MAX)
+  if (hidden + over === 0) return named.map(shortened)
+  const errors = named.filter(isError)
+  const ranked = over === 0 ? named : [...errors, ...named.filter((one) => !isError(one))]
+  const note = more({
+    more: hidden + over,
+    message: `${hidden + over} more findings are not shown`,
+    hasErrors: errors.length > DOCUMENT_FINDINGS_MAX || notes.some(isError)
+  })
+  return [...ranked.slice(0, DOCUMENT_FINDINGS_MAX).map(shortened), note]
+}
+
+/** The findings that a report leaves out. */
+export interface HiddenFindings {
+  readonly more: number
+  readonly message: string
+  readonly hasErrors: boolean
+}
+
+/** A finding with its line and column, where the text is known. */
+export function located<One extends Finding>(one: One, locate: Locate | undefined): One {
+  return locate === undefined ? one : { ...one, ...locate(one.path) }
+}
+
+function shortened<One extends Finding>(one: One): One {
+  const { path, message } = one
+  if (isShort(message) && path.every((segment) => isShort(String(segment)))) return one
+  return {
+    ...one,
+    message: cut(message),
+    path: path.map((segment) => (typeof segment === 'string' ? cut(segment) : segment))
+  }
+}
+
+function isShort(text: string): boolean {
+  return text.length <= DIAGNOSTIC_TEXT_LENGTH_MAX
+}
+
+function cut(text: string): string {
+  return isShort(text) ? text : `${text.slice(0, DIAGNOSTIC_TEXT_LENGTH_MAX)}...`
+}

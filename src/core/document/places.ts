@@ -1,0 +1,71 @@
+import { Lines, type Position } from './position.js'
+import { type DocumentPath, type NodeSink, readYaml } from './yaml.js'
+
+/** Finds a path in a document's text. */
+export type Locate = (path: DocumentPath) => Position
+
+/**
+ * Finds places in one text: line and column of the key (or array item) at a path, for errors that
+ * are found after reading. Best effort: where the path does not exist, the place of its nearest
+ * ancestor. The text is read once more, with the first place that is asked for, however many are.
+ */
+export function placesIn(text: string): Locate {
+  let places: { readonly root: PlaceNode; readonly lines: Lines } | undefined
+  return (path) => {
+    places ??= { root: placesOf(text), lines: new Lines(text) }
+    return places.lines.at(offsetOf(places.root, path))
+  }
+}
+
+interface PlaceNode {
+  readonly offset: number
+  /** By key, or by index in an array. */
+  members?: Map<string | number, PlaceNode>
+}
+
+function placesOf(text: string): PlaceNode {
+  const tree = new PlaceTree()
+  try {
+    readYaml(text, tree)
+  } catch {
+    // JSON that YAML reads otherwise: what was found so far is the best answer.
+  }
+  return tree.root
+}
+
+class PlaceTree implements NodeSink {
+  readonly #open: PlaceNode[] = []
+  root: PlaceNode = { offset: 0 }
+
+  enter(segment: string | number | undefined, offset: number): void {
+    const node: PlaceNode = { offset }
+    const parent = this.#open.at(-1)
+    if (parent === undefined || segment === undefined) this.root = node
+    else {
+      parent.members ??= new Map()
+      parent.members.set(segment, node)
+    }
+    this.#open.push(node)
+  }
+
+  leave(): void {
+    this.#open.pop()
+  }
+}
+
+function offsetOf(root: PlaceNode, path: DocumentPath): number {
+  let found = root
+  for (const segment of path) {
+    const next = found.members?.get(segment) ?? found.members?.get(otherForm(segment))
+    if (next === undefined) break
+    found = next
+  }
+  return found.offset
+}
+
+// A path may name an index as text, and a key of digits as a number.
+function otherForm(segment: string | number): string | number {
+  if (typeof segment === 'number') return String(segment)
+  const index = Number(segment)
+  return String(index) === segment ? index : segment
+}
