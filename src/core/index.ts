@@ -60,6 +60,7 @@ export {
 export { copyJson } from './json/copy.js'
 export { flatText } from './json/flat.js'
 export { parse } from './json/parse.js'
+export { CanonicalScan } from './json/scan.js'
 export { isJsonObject, type Json, type JsonArray, type JsonObject } from './json/value.js'
 export * as limits from './limits.js'
 export { runtimeProfile } from './profile.js'

@@ -2,7 +2,7 @@ import { type IdentityId, TallyError } from '../core/index.js'
 import { type ChainHead, genesisHead, headRootOf } from './chain/chain-head.js'
 import { isRotation, rotatedKey } from './chain/keys-in-force.js'
 import { applyWriteSet, parseWriteSet, type StoredChange } from './chain/stored-write-set.js'
-import { unwrapText, wrapValue } from './envelope.js'
+import { unwrapText, unwrapValue, wrapValue } from './envelope.js'
 import { StoreKeys } from './keys.js'
 import { LogFrontier, leafHash } from './log/index.js'
 import { removeDerived } from './open/derived-records.js'
@@ -110,7 +110,7 @@ async function copyPrefix(options: {
       continue
     }
     await batch.put(key, value)
-    for (const item of parseRecord(key, unwrapText(key, value)).items) {
+    for (const item of parseRecord(key, unwrapValue(key, value)).items) {
       fold.add(key, item)
       for (const hash of item.largeBlobs) {
         const blob = store.get(keys.blob(hash))

@@ -25,9 +25,7 @@ export function checkLastReceipt(
   chainHead: ChainHead
 ): void {
   const { key, body } = record
-  const stored = parseRecord(key, body.toString()).items.findLast(
-    ({ receipt }) => receipt !== undefined
-  )
+  const stored = parseRecord(key, body).items.findLast(({ receipt }) => receipt !== undefined)
   if (stored?.receipt === undefined) return
   const problem = problemOf(stored.receipt, chain, chainHead)
   if (problem !== undefined) throw corrupt(key, `the last receipt: ${problem}`)
@@ -41,7 +39,7 @@ function problemOf(
   const parsed = parseReceipt(stored.text)
   if (!parsed.ok) return `${parsed.problem.field} is malformed`
   const { record: receipt } = parsed
-  if (sha256Hex(parsed.inputText) !== receipt.inputHash) return 'its input is another'
+  if (parsed.inputHash !== receipt.inputHash) return 'its input is another'
   if (sha256Hex(stored.result) !== receipt.resultHash) return 'its result is another'
   const changes = parseWriteSet(stored.writeSet)
   if (changes === undefined) return 'its write set is malformed'

@@ -162,7 +162,7 @@ async function checkChain(options: CheckOptions, head: Head, start: StartingPoin
     if (scan.chain.receipts > receipts) last = { key, body }
     if (seq + 1 === watermark.seq) checkWatermark(keys, watermark, scan.chain)
     if (rebuild.needs(seq)) {
-      rebuild.add(key, seq, parseRecord(key, body.toString()).items)
+      rebuild.add(key, seq, parseRecord(key, body).items)
       if (writes && derived.due()) await derived.write({ durable: 0, pages: false })
     }
   }

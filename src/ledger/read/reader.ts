@@ -9,7 +9,7 @@ import {
 } from '../../core/index.js'
 import type { Derived } from '../derived/derived.js'
 import type { ReceiptLocation } from '../derived/index-runs.js'
-import { unwrapText } from '../envelope.js'
+import { unwrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
 import type { JournalEntry, LogRecord, StoredReceipt } from '../ledger-api.js'
 import type { Evidence, Receipt, WriteSet } from '../receipt/receipt.js'
@@ -65,7 +65,7 @@ export class Reader {
     const key = this.#keys.commit(seq)
     const value = this.#store.get(key)
     if (value === undefined) throw corrupt(key, 'the commit record is missing')
-    const record = parseRecord(key, unwrapText(key, value))
+    const record = parseRecord(key, unwrapValue(key, value))
     this.#records.set(seq, record)
     for (const oldest of this.#records.keys()) {
       if (this.#records.size <= RECORDS_KEPT) break
@@ -77,7 +77,7 @@ export class Reader {
   /** Commit records `from` <= seq < `to`, in order. */
   async *records(from: number, to: number): AsyncGenerator<CommitRecord> {
     for await (const [key, value] of this.#store.entries(this.#keys.commits(from, to))) {
-      yield parseRecord(key, unwrapText(key, value))
+      yield parseRecord(key, unwrapValue(key, value))
     }
   }
 

@@ -1,4 +1,5 @@
 import {
+  CanonicalScan,
   canonicalize,
   type Hash,
   isHash,
@@ -7,7 +8,8 @@ import {
   isSignature,
   type Json,
   type JsonObject,
-  limits,
+  present,
+  sha256,
   sha256Hex
 } from '../../core/index.js'
 import { type Evidence, RECEIPT_VERSION, type Receipt } from './receipt.js'
@@ -34,12 +36,17 @@ export type ParsedRecord<Record> =
       readonly ok: true
       readonly record: Record
       readonly computedHash: Hash
-      /** Canonical JSON of its `inputPayload`. */
-      readonly inputText: string
+      /** Hash of its `inputPayload`. */
+      readonly inputHash: Hash
+      /** Its leaf in the log: the hash of the whole text. */
+      readonly leaf: Uint8Array
       /** Canonical JSON of a part of the record, cheaper than writing it anew. */
       readonly textOf: TextOf
     }
   | { readonly ok: false; readonly problem: FieldProblem }
+
+/** Reads one text at a time, from its beginning to its end. */
+const scan = new CanonicalScan()
 
 type FieldCheck = (value: Json) => boolean
 
@@ -165,9 +172,9 @@ function parseSigned<Signed>(
   const { value, textOf } = read
   const problem = fieldProblem(value, checks, optional)
   if (problem !== undefined) return { ok: false, problem }
-  const { hashed, inputText } = cutSigned(text, value as JsonObject, { hashField, textOf })
-  const computedHash = sha256Hex(hashed)
-  return { ok: true, record: value as unknown as Signed, computedHash, inputText, textOf }
+  const { computedHash, inputHash } = hashesOf(value as JsonObject, hashField)
+  const leaf = sha256(scan.bytesBehindZero)
+  return { ok: true, record: value as unknown as Signed, computedHash, inputHash, leaf, textOf }
 }
 
 /** The value of a canonical text; text that is not what its value is written as is refused. */
@@ -176,94 +183,43 @@ export function parseCanonical(text: string): Json | undefined {
 }
 
 /**
- * {@link parseCanonical}, with how to write parts of the value canonically: where the whole text is
- * what V8 writes, a part of it is too, at a fifth of the price.
+ * {@link parseCanonical}, with how to write parts of the value canonically: mostly as V8 does, at a
+ * fifth of the price.
  */
 export function readCanonical(text: string): CanonicalValue | undefined {
-  try {
-    const value = JSON.parse(text) as Json
-    if (isWrittenAs(value, text)) return { value, textOf: JSON.stringify }
-    return canonicalize(value) === text ? { value, textOf: canonicalize } : undefined
-  } catch {
-    return undefined
-  }
+  if (!scan.read(text)) return undefined
+  const textOf = scan.keepsOrder ? JSON.stringify : canonicalize
+  return { value: JSON.parse(text) as Json, textOf }
 }
 
 /** Canonical JSON of a value that JSON text was parsed to: mostly at a fifth of the price. */
 export function canonicalOfParsed(value: Json): string {
-  const text = hasSortedKeys(value, 0) ? JSON.stringify(value) : ''
-  return text === '' || text.includes('\\ud') ? canonicalize(value) : text
+  const text = JSON.stringify(value)
+  return scan.read(text) ? text : canonicalize(value)
 }
 
 /**
- * A quick proof that text is canonical: V8 writes strings and numbers as RFC 8785 does, and keys in
- * the order in which they stood, so only that order is left to check. Escaped surrogates and keys
- * that look like integers take the long way.
+ * Hash of a signed record without its hash and its signature, and of its input, out of the text
+ * that was read last. What a caller wrote into a payload is never searched.
  */
-function isWrittenAs(value: Json, text: string): boolean {
-  return !text.includes('\\ud') && JSON.stringify(value) === text && hasSortedKeys(value, 0)
-}
-
-function hasSortedKeys(value: Json, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  if (depth >= limits.JSON_DEPTH_MAX) return false
-  if (Array.isArray(value)) return value.every((item: Json) => hasSortedKeys(item, depth + 1))
-  const object = value as JsonObject
-  let last: string | undefined
-  for (const key in object) {
-    if (last !== undefined && key <= last) return false
-    if (!hasSortedKeys(object[key] ?? null, depth + 1)) return false
-    last = key
-  }
-  return true
-}
-
-/**
- * Canonical text of a signed record without its hash and its signature, and of its input. They are
- * cut where the lengths of the other members say that they stand: what a caller wrote into a
- * payload is never searched, and the input, the largest member, is not written anew.
- */
-function cutSigned(
-  text: string,
+function hashesOf(
   record: JsonObject,
-  { hashField, textOf }: { readonly hashField: string; readonly textOf: TextOf }
-): { readonly hashed: string; readonly inputText: string } {
-  const lengths: number[] = []
-  let inputLength = text.length - 1
+  hashField: string
+): { readonly computedHash: Hash; readonly inputHash: Hash } {
+  const { bytes } = scan
+  const unsigned: number[] = []
+  let inputHash: Hash | undefined
+  let member = 0
   for (const name in record) {
-    const length = name === 'inputPayload' ? 0 : valueLength(name, record[name] ?? null, textOf)
-    inputLength -= name.length + 4 + length
-    lengths.push(length)
-  }
-  let [hashed, inputText] = ['', '']
-  let [kept, at, member] = [0, 0, 0]
-  for (const name in record) {
-    const from = at + name.length + 4
-    let to = from + (lengths[member] ?? 0)
+    if (name === hashField || name === 'signature') unsigned.push(member)
     if (name === 'inputPayload') {
-      to += inputLength
-      inputText = text.slice(from, to)
-    } else if (name === hashField || name === 'signature') {
-      hashed += text.slice(kept, at)
-      kept = to
+      const { valueFrom, to } = scan.place(member)
+      inputHash = sha256Hex(bytes.subarray(valueFrom, to))
     }
-    at = to
     member += 1
   }
-  return { hashed: hashed + text.slice(kept), inputText }
-}
-
-const hexChecks: ReadonlySet<FieldCheck> = new Set([isHash, isHashOrNull, isPublicKey, isSignature])
-/** Members that were checked to be hexadecimal digits, or null. */
-const hexMembers: ReadonlySet<string> = new Set(
-  [...Object.entries(receiptFields), ...Object.entries(evidenceFields)]
-    .filter(([, check]) => hexChecks.has(check))
-    .map(([name]) => name)
-)
-
-/** Length of a member's canonical text. */
-function valueLength(name: string, value: Json, textOf: TextOf): number {
-  return typeof value === 'string' && hexMembers.has(name) ? value.length + 2 : textOf(value).length
+  const computedHash = sha256Hex(scan.bytesWithout(unsigned))
+  return { computedHash, inputHash: present(inputHash, 'input of a record') }
 }
 
 function fields(

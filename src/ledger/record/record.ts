@@ -82,47 +82,76 @@ export function parseHeader(key: string, line: string): RecordHeader {
 /** Reads a whole record; throws `ledger.corrupt` with its key when the lines are out of order. */
 export function parseRecord(
   key: string,
-  text: string
+  body: Buffer
 ): { readonly header: RecordHeader; readonly items: readonly RecordItem[] } {
-  const [first = '', ...lines] = text.split('\n')
-  const header = parseHeader(key, first)
+  const lines = linesOf(body)
+  const header = parseHeader(key, `${lines.kinds[0] ?? ''}${lines.texts[0] ?? ''}`)
   const items: RecordItem[] = []
-  for (let at = 0; at < lines.length; ) {
-    let end = at + 1
-    while (end < lines.length && lines[end]?.[0] !== 'I') end += 1
-    items.push(parseItem(key, lines.slice(at, end)))
-    at = end
+  for (let from = 1; from < lines.kinds.length; ) {
+    let to = from + 1
+    while (to < lines.kinds.length && lines.kinds[to] !== 'I') to += 1
+    items.push(parseItem(key, lines, { from, to }))
+    from = to
   }
   return { header, items }
 }
 
-function parseItem(key: string, lines: readonly string[]): RecordItem {
-  let at = 0
-  const many = (kind: LineKind): string[] => {
-    const start = at
-    while (lines[at]?.[0] === kind) at += 1
-    return lines.slice(start, at).map((line) => line.slice(1))
+/** Lines of a record: the letter of each, and its text behind that. */
+interface RecordLines {
+  readonly kinds: readonly string[]
+  readonly texts: readonly string[]
+}
+
+/** Each line is decoded by itself: one text of a whole record takes four times as long. */
+function linesOf(body: Buffer): RecordLines {
+  const [kinds, texts]: [string[], string[]] = [[], []]
+  for (let from = 0; from <= body.length; ) {
+    const lineBreak = body.indexOf(LINE_BREAK, from)
+    const to = lineBreak < 0 ? body.length : lineBreak
+    kinds.push(from === to ? '' : String.fromCharCode(body[from] ?? 0))
+    texts.push(body.toString('utf8', from + 1, to))
+    from = to + 1
   }
-  const [runText] = many('I')
+  return { kinds, texts }
+}
+
+const LINE_BREAK = 0x0a
+
+function parseItem(
+  key: string,
+  { kinds, texts }: RecordLines,
+  { from, to }: { readonly from: number; readonly to: number }
+): RecordItem {
+  let at = from
+  const many = (kind: LineKind): readonly string[] => {
+    const start = at
+    while (at < to && kinds[at] === kind) at += 1
+    return start === at ? none : texts.slice(start, at)
+  }
+  // A second line of one of these kinds is out of order.
+  const one = (kind: LineKind): string | undefined => {
+    if (at === to || kinds[at] !== kind) return undefined
+    at += 1
+    return texts[at - 1]
+  }
+  const runText = one('I')
   const entries = many('J')
-  const [mac, ...moreMacs] = many('M').map((hash) => hashText.exec(hash)?.[1])
-  const [text, ...moreReceipts] = many('R')
-  const [writeSet = '', ...moreSets] = many('W')
-  const [result = '', ...moreResults] = many('O')
-  const [evidence, ...moreEvidence] = many('E')
+  const mac = hashOf(one('M'))
+  const text = one('R')
+  const writeSet = one('W') ?? ''
+  const result = one('O') ?? ''
+  const evidence = one('E')
   const blobs = many('B')
-  const largeBlobs = many('L').map((hash) => hashText.exec(hash)?.[1])
-  const extra = [moreMacs, moreReceipts, moreSets, moreResults, moreEvidence].some(
-    (more) => more.length > 0
-  )
-  if (extra || at !== lines.length) throw corrupt(key, 'its lines are out of order')
+  const largeBlobs = many('L').map(hashOf)
+  if (at !== to) throw corrupt(key, 'its lines are out of order')
   const runId = runText?.slice(1, -1)
   if (!isRunId(runId) || runText !== `"${runId}"`) throw corrupt(key, 'a run id is malformed')
-  if (!largeBlobs.every(isHash)) throw corrupt(key, 'the hash of a blob is malformed')
+  if (!largeBlobs.every((hash) => hash !== undefined))
+    throw corrupt(key, 'the hash of a blob is malformed')
   return {
     runId,
     entries,
-    mac: isHash(mac) ? mac : undefined,
+    mac,
     receipt: text === undefined ? undefined : { text, writeSet, result },
     evidence,
     blobs,
@@ -130,7 +159,12 @@ function parseItem(key: string, lines: readonly string[]): RecordItem {
   }
 }
 
-const hashText = /^"([0-9a-f]{64})"$/
+const none: readonly string[] = []
+
+function hashOf(text: string | undefined): Hash | undefined {
+  const hash = text?.slice(1, -1)
+  return isHash(hash) && text === `"${hash}"` ? hash : undefined
+}
 
 /** The lines of an item. */
 export function itemLines(item: RecordItem): string {

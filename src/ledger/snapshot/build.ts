@@ -121,8 +121,9 @@ class Filling {
     const { seq } = this.#scan.chain
     const key = this.#keys.commit(seq)
     try {
-      this.#scan.next(key, Buffer.from(text))
-      for (const item of parseRecord(key, text).items) {
+      const body = Buffer.from(text)
+      this.#scan.next(key, body)
+      for (const item of parseRecord(key, body).items) {
         this.#open.add(item)
         for (const hash of item.largeBlobs) this.#named.add(hash)
       }

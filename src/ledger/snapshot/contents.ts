@@ -105,9 +105,8 @@ export class SnapshotContents {
     for await (const [key, value] of look.commits) {
       const body = unwrapValue(key, value)
       onCommit(key, body)
-      const text = body.toString()
-      for (const item of parseRecord(key, text).items) open.add(item)
-      yield { kind: 'commits', text: encodeLine({ kind: 'commits', text }) }
+      for (const item of parseRecord(key, body).items) open.add(item)
+      yield { kind: 'commits', text: encodeLine({ kind: 'commits', text: body.toString() }) }
     }
     for await (const [key, value] of look.stateEntries) {
       const text = unwrapText(key, value)

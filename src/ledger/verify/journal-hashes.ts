@@ -12,8 +12,8 @@ export class JournalHashes {
   readonly #hashes = new Map<RunId, string>()
   readonly #cancelled = new Set<RunId>()
 
-  /** Takes the lines of an item, as text and as they were read. */
-  take({ runId, entries }: RecordItem, values: readonly Json[]): JournalLines {
+  /** Takes the lines of an item; `kinds` are those of the entries. */
+  take({ runId, entries }: RecordItem, kinds: readonly string[]): JournalLines {
     let hash = this.#hashes.get(runId) ?? ''
     const before: string[] = []
     for (const entry of entries) {
@@ -21,10 +21,9 @@ export class JournalHashes {
       hash = chainJournal(hash, entry)
     }
     let end: Json | undefined
-    for (const value of values) {
-      const { k } = value as { readonly k?: unknown }
-      if (k === 'cancel') this.#cancelled.add(runId)
-      else if (k === 'run.finished') end = value
+    for (const [index, kind] of kinds.entries()) {
+      if (kind === 'cancel') this.#cancelled.add(runId)
+      else if (kind === 'run.finished') end = JSON.parse(entries[index] ?? '') as Json
     }
     if (end === undefined) {
       if (entries.length > 0) this.#hashes.set(runId, hash)

@@ -20,6 +20,8 @@ export type CheckedReceipt =
       readonly receipt: Receipt
       readonly changes: readonly StoredChange[]
       readonly chainHead: ChainHead
+      /** Its leaf in the log. */
+      readonly leaf: Uint8Array
       readonly textOf: TextOf
     }
   | { readonly ok: false; readonly problem: FieldProblem & { readonly key?: string } }
@@ -76,7 +78,7 @@ export function checkReceipt(options: {
     different('publicKey', receipt.publicKey, chainHead.publicKey) ??
     different('previousReceiptHash', receipt.previousReceiptHash, chainHead.receiptHash) ??
     different('receiptHash', receipt.receiptHash, parsed.computedHash) ??
-    different('inputHash', receipt.inputHash, sha256Hex(parsed.inputText)) ??
+    different('inputHash', receipt.inputHash, parsed.inputHash) ??
     different('resultHash', receipt.resultHash, sha256Hex(stored.result)) ??
     different('previousStateRoot', receipt.previousStateRoot, chainHead.executionRoot) ??
     inputProblem(receipt, memory)
@@ -98,12 +100,13 @@ export function checkReceipt(options: {
   const next = fold.next(changes, newKey)
   const rootProblem = different('nextStateRoot', receipt.nextStateRoot, next.nextStateRoot)
   if (rootProblem !== undefined) return { ok: false, problem: rootProblem }
-  const { textOf } = parsed
+  const { leaf, textOf } = parsed
   return {
     ok: true,
     receipt,
     changes,
     chainHead: advance(chainHead, next, receipt.receiptHash),
+    leaf,
     textOf
   }
 }

@@ -1,7 +1,12 @@
-import { type Hash, type Json, type JsonObject, type RunId, sha256Hex } from '../../core/index.js'
+import {
+  CanonicalScan,
+  type Hash,
+  type JsonObject,
+  type RunId,
+  sha256Hex
+} from '../../core/index.js'
 import { saltedBlob } from '../receipt/blob.js'
-import { type FieldProblem, readCanonical, type TextOf } from '../receipt/parse.js'
-import { hasEntryFields } from '../record/record.js'
+import type { FieldProblem } from '../receipt/parse.js'
 import { RunTable } from './run-table.js'
 
 export interface KeptBody {
@@ -11,7 +16,7 @@ export interface KeptBody {
 }
 
 export type CheckedEntry =
-  | { readonly ok: true; readonly value: Json }
+  | { readonly ok: true; readonly kind: string }
   | { readonly ok: false; readonly problem: FieldProblem }
 
 /** Units of sealed bodies that wait for the receipt that names them. */
@@ -26,30 +31,43 @@ const KEPT_OVERHEAD = 512
  */
 export class RunCheck {
   readonly runs = new RunTable()
+  readonly #scan = new CanonicalScan()
   readonly #sealed = new Map<Hash, KeptBody>()
   #sealedLength = 0
   entries = 0
 
   /** Checks one entry; `visit` is its commit, if derived records cover that. */
   add(runId: RunId, text: string, visit: number | undefined): CheckedEntry {
-    const read = readCanonical(text)
-    if (read === undefined || !hasEntryFields(read.value)) {
+    const entry = this.#read(text)
+    if (entry === undefined) {
       return wrong('journal', text.slice(0, 200), 'a canonical journal entry')
     }
-    const { value } = read
-    if (value.run !== runId) return wrong('journal.run', value.run, runId)
+    const { kind, run, n } = entry
+    if (run !== runId) return wrong('journal.run', run, runId)
     const { runs } = this
     const row = runs.row(runId)
     const next = runs.next(row)
-    if (value.n !== next) return wrong('journal.n', String(value.n), String(next))
+    if (n !== next) return wrong('journal.n', String(n), String(next))
     runs.count(row, visit)
     this.entries += 1
-    if (visit !== undefined && value.k.startsWith('run.')) {
-      const { status, at } = value as unknown as JsonObject
-      runs.fold(row, { text, kind: value.k, status, at })
+    const problem = kind === 'sealed' ? this.#keep(text) : undefined
+    if (visit !== undefined && kind.startsWith('run.')) {
+      const { status, at } = JSON.parse(text) as JsonObject
+      runs.fold(row, { text, kind, status, at })
     }
-    const problem = value.k === 'sealed' ? this.#keep(value, read.textOf, text) : undefined
-    return problem === undefined ? { ok: true, value } : { ok: false, problem }
+    return problem === undefined ? { ok: true, kind } : { ok: false, problem }
+  }
+
+  /** The fields that every entry has; undefined where they are not, or the text is another. */
+  #read(
+    text: string
+  ): { readonly kind: string; readonly run: string; readonly n: number } | undefined {
+    const scan = this.#scan
+    if (!scan.read(text)) return undefined
+    const [kind, run] = [stringIn(scan.member('k')), stringIn(scan.member('run'))]
+    const [n, at] = [numberIn(scan.member('n')), numberIn(scan.member('at'))]
+    const isEntry = kind !== undefined && run !== undefined && at !== undefined
+    return isEntry && Number.isSafeInteger(n) ? { kind, run, n: n ?? 0 } : undefined
   }
 
   sealed(hash: Hash): KeptBody | undefined {
@@ -64,15 +82,14 @@ export class RunCheck {
     return [`${journals}: what authenticates it needs the blob key`]
   }
 
-  #keep(value: Json, textOf: TextOf, entry: string): FieldProblem | undefined {
-    const { responseHash, salt, body } = value as unknown as {
-      readonly responseHash?: Hash
-      readonly salt?: Hash
-      readonly body?: Json
-    }
+  /** Keeps the body of the entry that was read last. */
+  #keep(entry: string): FieldProblem | undefined {
+    const scan = this.#scan
+    const responseHash = stringIn(scan.member('responseHash')) as Hash | undefined
+    const salt = stringIn(scan.member('salt')) as Hash | undefined
+    const bodyText = scan.member('body')
     // A body that was erased leaves its hash.
-    if (responseHash === undefined || salt === undefined || body === undefined) return undefined
-    const bodyText = textOf(body)
+    if (responseHash === undefined || salt === undefined || bodyText === undefined) return undefined
     const computed = sha256Hex(saltedBlob(bodyText, salt))
     if (computed !== responseHash) {
       return { field: 'journal.responseHash', signed: responseHash, computed }
@@ -90,4 +107,15 @@ export class RunCheck {
 
 function wrong(field: string, signed: string, computed: string): CheckedEntry {
   return { ok: false, problem: { field, signed, computed } }
+}
+
+/** The value of a member's canonical text, if that is a string. */
+function stringIn(text: string | undefined): string | undefined {
+  if (text?.startsWith('"') !== true) return undefined
+  return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1)
+}
+
+/** The value of a member's canonical text, if that is a number. */
+function numberIn(text: string | undefined): number | undefined {
+  return text !== undefined && /^[-\d]/.test(text) ? Number(text) : undefined
 }

@@ -1,10 +1,10 @@
 import type { PublicKey, Signature } from '../../core/index.js'
 import { publicKeyBytes, type SignedBytes, verifyMany } from '../../identity/index.js'
 
-const BATCH = 128
+const BATCH = 16
 
 /** Batches that are open at once: the pool never runs dry while the caller parses. */
-const OPEN_BATCHES = 4
+const OPEN_BATCHES = 16
 
 /**
  * Checks signatures in the thread pool while the caller continues: a bounded number of batches is

@@ -6,9 +6,9 @@ import {
   type RunId
 } from '../../core/index.js'
 import { readUncheckedWatermark, type Watermark } from '../derived/watermark.js'
-import { unwrapText } from '../envelope.js'
+import { unwrapText, unwrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
-import { LogFrontier, leafHash } from '../log/index.js'
+import { LogFrontier } from '../log/index.js'
 import { type FieldProblem, parseEvidence, type TextOf } from '../receipt/parse.js'
 import type { Evidence, Receipt } from '../receipt/receipt.js'
 import { type Head, parseHead } from '../record/head.js'
@@ -125,15 +125,14 @@ class Verification {
     this.#derived = new DerivedCheck(store, this.#keys, this.#watermark)
     this.#checkNotes()
     for await (const [key, value] of store.entries(this.#keys.allCommits())) {
-      const { header, items } = parseRecord(key, unwrapText(key, value))
+      const { header, items } = parseRecord(key, unwrapValue(key, value))
       this.#header(key, header)
       let ordinal = 0
       for (const item of items) {
         const bodies = new CheckedBodies(store, this.#keys, item)
         const index = this.#fold.chainHead.receipts
-        const values = this.#journal(item)
-        const lines = this.#journals.take(item, values)
-        if (this.#options.onItem !== undefined) await this.#item(item, values)
+        const lines = this.#journals.take(item, this.#journal(item))
+        if (this.#options.onItem !== undefined) await this.#item(item)
         const { receipt, evidence: text } = item
         const resultText = receipt && bodies.resolve(receipt.result)
         if (receipt !== undefined) {
@@ -162,24 +161,25 @@ class Verification {
     )
   }
 
-  #journal({ runId, entries }: RecordItem): readonly Json[] {
+  /** Checks the journal entries of an item; gives their kinds. */
+  #journal({ runId, entries }: RecordItem): readonly string[] {
     const isDerived = this.#commits < (this.#watermark?.seq ?? 0)
     const visit = isDerived ? this.#commits : undefined
     return entries.map((text) => {
       const checked = this.#runs.add(runId, text, visit)
       if (!checked.ok) this.#fail({ ...checked.problem, key: runId })
-      return checked.value
+      return checked.kind
     })
   }
 
-  async #item(item: RecordItem, values: readonly Json[]): Promise<void> {
+  async #item(item: RecordItem): Promise<void> {
     const { runId, entries, receipt, evidence } = item
     const { chainHead } = this.#fold
     const problem = await this.#options.onItem?.({
       index: chainHead.receipts,
       runId,
       entries,
-      values,
+      values: entries.map((text) => JSON.parse(text) as Json),
       hasReceipt: receipt !== undefined,
       evidence,
       previousReceiptHash: chainHead.receiptHash,
@@ -209,7 +209,7 @@ class Verification {
     const { identity, onReceipt } = this.#options
     const checked = checkReceipt({ stored, identity, fold: this.#fold, memory: this.#memory })
     if (!checked.ok) this.#fail(checked.problem)
-    const { receipt, changes, chainHead, textOf } = checked
+    const { receipt, changes, chainHead, leaf, textOf } = checked
     const changed = changes.map(({ key, text, after }) => ({
       key,
       text: text === undefined && after !== undefined ? bodies.resolve(after) : text
@@ -224,7 +224,7 @@ class Verification {
     this.#derived?.receipt(receipt, { commitSeq, ordinal })
     await this.#signed(receipt.receiptHash, receipt)
     this.#fold.commit(chainHead, changed)
-    this.#grow(stored.text)
+    this.#grow(leaf)
   }
 
   #seen(
@@ -285,7 +285,7 @@ class Verification {
     bodies.checkValue(evidence.inputPayload.payload)
     await this.#signed(evidence.evidenceHash, evidence)
     this.#evidenceRecords += 1
-    this.#grow(text)
+    this.#grow(parsed.leaf)
     return evidence
   }
 
@@ -303,8 +303,7 @@ class Verification {
     if (bad !== undefined) throw new Stop(bad)
   }
 
-  #grow(text: string): void {
-    const leaf = leafHash(text)
+  #grow(leaf: Uint8Array): void {
     this.#frontier = this.#frontier.append(leaf)
     this.#derived?.leaf(this.#commits, leaf)
     this.#checkNotes()

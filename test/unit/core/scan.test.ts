@@ -1,0 +1,140 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { CanonicalScan, canonicalize, isJsonObject, type Json } from '../../../src/core/index.js'
+
+const scan = new CanonicalScan()
+
+/** What {@link CanonicalScan} has to decide, by making the value and writing it. */
+function isCanonical(text: string): boolean {
+  try {
+    return canonicalize(JSON.parse(text)) === text
+  } catch {
+    return false
+  }
+}
+
+// Characters at which the order of bytes and that of UTF-16 differ, or that are escaped.
+const character = fc.constantFrom(
+  ...['a', 'b', '0', '1', '10', '$', ' ', '"', '\\', '/', '\b', '\t', '\n', '\f', '\r', '\u0001'],
+  ...['\u001f', '\u007f', 'é', '漢', '\u2028', '\ue000', '\ufffd', '\u{1f600}', '__proto__']
+)
+const string = fc.string({ unit: character, maxLength: 4 })
+const { value } = fc.letrec<{ value: Json }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    string,
+    fc.boolean(),
+    fc.constant(null),
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.dictionary(string, tie('value'), { maxKeys: 6 })
+  )
+}))
+const piece = fc.constantFrom(
+  ...[
+    '',
+    ' ',
+    '"',
+    ',',
+    ':',
+    '{',
+    '}',
+    '[',
+    ']',
+    '0',
+    '1',
+    '-',
+    '.',
+    'e5',
+    'E',
+    '+',
+    'true',
+    'nul'
+  ],
+  ...['\\u0001', '\\u000a', '\\u000b', '\\u001F', '\\u0041', '\\ud83d', '\\/', '\\n', '\ud83d'],
+  ...['"a":1,', ',"z":0', '\u0000', '\n', '\ufeff', '"\\n":1,']
+)
+
+describe('CanonicalScan', () => {
+  it('accepts every text that canonicalize writes, and gives its members', () => {
+    fc.assert(
+      fc.property(value, (json) => {
+        const text = canonicalize(json)
+        expect(scan.read(text)).toBe(true)
+        expect(scan.bytes.toString()).toBe(text)
+        expect(scan.bytesBehindZero.toString()).toBe(`\0${text}`)
+        const parsed = JSON.parse(text) as Json
+        if (scan.keepsOrder) expect(JSON.stringify(parsed)).toBe(text)
+        if (!isJsonObject(parsed)) return
+        const names = Object.keys(parsed).sort()
+        names.forEach((name, number) => {
+          const written = canonicalize(parsed[name])
+          const { from, valueFrom, to } = scan.place(number)
+          const literal = canonicalize(name)
+          expect(scan.bytes.toString('utf8', valueFrom, to)).toBe(written)
+          expect(scan.bytes.toString('utf8', from, to)).toBe(`${literal}:${written}`)
+          if (/^\w+$/.test(name)) expect(scan.member(name)).toBe(written)
+        })
+        expect(scan.member('absent')).toBe(undefined)
+      })
+    )
+  })
+
+  it('refuses every text that its value is not written as', () => {
+    const changed = fc.tuple(value, fc.nat(), fc.nat(2), piece, fc.boolean())
+    fc.assert(
+      fc.property(changed, ([json, place, cut, put, isCanonicalFirst]) => {
+        const text = isCanonicalFirst ? canonicalize(json) : JSON.stringify(json)
+        const at = place % (text.length + 1)
+        const other = text.slice(0, at) + put + text.slice(at + cut)
+        expect(scan.read(other)).toBe(isCanonical(other))
+      }),
+      { numRuns: 2_000 }
+    )
+  })
+
+  it.each([
+    ['nothing', ''],
+    ['an object that does not end', '{"a":1'],
+    ['a string that does not end', '"abc'],
+    ['a comma at the end', '{"a":1,}'],
+    ['a name twice', '{"a":1,"a":1}'],
+    ['names by the order of their integers', '{"2":0,"10":0}'],
+    ['names by the order of their escapes', '{"\\n":0,"\\t":0}'],
+    ['names by the order of their bytes', '{"\ue000":0,"\u{1f600}":0}'],
+    ['a lone surrogate', '"\ud800"'],
+    ['an escape that is not needed', '"\\u0061"'],
+    ['a zero before an integer', '01'],
+    ['minus zero', '-0'],
+    ['an integer that a double cannot hold', '9007199254740993'],
+    ['a number that is too large', '1e400'],
+    ['white space', '{"a": 1}'],
+    ['text behind the value', '{}{}'],
+    ['more levels than are allowed', `${'['.repeat(65)}${']'.repeat(65)}`]
+  ])('refuses %s', (_, text) => {
+    expect(isCanonical(text)).toBe(false)
+    expect(scan.read(text)).toBe(false)
+  })
+
+  it.each([
+    ['names that look like integers', '{"10":0,"2":0}'],
+    ['names beyond ASCII', '{"\u{1f600}":0,"\ue000":0}'],
+    ['as many levels as are allowed', `${'['.repeat(64)}${']'.repeat(64)}`],
+    ['a long text', `["${'漢'.repeat(1_000_000)}"]`],
+    [
+      'many members',
+      canonicalize(Object.fromEntries(Array.from('x'.repeat(500), (x, n) => [x + n, n])))
+    ]
+  ])('accepts %s', (_, text) => {
+    expect(scan.read(text)).toBe(true)
+  })
+
+  it('leaves members out, with the comma behind each', () => {
+    expect(scan.read('{"a":{"b":1},"b":[],"c":"x","d":1}')).toBe(true)
+    expect(scan.bytesWithout([0, 2]).toString()).toBe('{"b":[],"d":1}')
+    expect(scan.bytesWithout([]).toString()).toBe('{"a":{"b":1},"b":[],"c":"x","d":1}')
+    expect(scan.bytesWithout([1, 2]).toString()).toBe('{"a":{"b":1},"d":1}')
+    expect(scan.bytes.toString()).toBe('{"a":{"b":1},"b":[],"c":"x","d":1}')
+  })
+})
