@@ -235,19 +235,18 @@ function fieldProblem(
   optional: ReadonlySet<string>
 ): FieldProblem | undefined {
   if (!isJsonObject(value)) return { field: 'text', signed: brief(value), computed: 'an object' }
+  let known = 0
   for (const field in checks) {
     const member = value[field]
-    if (member === undefined) {
-      if (optional.has(field)) continue
-      return { field, signed: 'absent', computed: 'present' }
-    }
-    if (checks[field]?.(member) !== true) return malformed(value, field)
+    if (member !== undefined) {
+      if (checks[field]?.(member) !== true) return malformed(value, field)
+      known += 1
+    } else if (!optional.has(field)) return { field, signed: 'absent', computed: 'present' }
   }
-  for (const field in value) {
-    if (Object.hasOwn(checks, field)) continue
-    return { field, signed: brief(value[field] ?? null), computed: 'absent' }
-  }
-  return undefined
+  const names = Object.keys(value)
+  if (names.length === known) return undefined
+  const other = names.find((name) => !Object.hasOwn(checks, name)) ?? ''
+  return { field: other, signed: brief(value[other] ?? null), computed: 'absent' }
 }
 
 function malformed(value: JsonObject, field: string): FieldProblem {

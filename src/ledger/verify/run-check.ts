@@ -1,10 +1,4 @@
-import {
-  CanonicalScan,
-  type Hash,
-  type JsonObject,
-  type RunId,
-  sha256Hex
-} from '../../core/index.js'
+import { CanonicalScan, type Hash, type RunId, sha256Hex } from '../../core/index.js'
 import { saltedBlob } from '../receipt/blob.js'
 import type { FieldProblem } from '../receipt/parse.js'
 import { RunTable } from './run-table.js'
@@ -18,6 +12,14 @@ export interface KeptBody {
 export type CheckedEntry =
   | { readonly ok: true; readonly kind: string }
   | { readonly ok: false; readonly problem: FieldProblem }
+
+/** What every entry has. */
+interface ReadEntry {
+  readonly kind: string
+  readonly run: string
+  readonly n: number
+  readonly at: number
+}
 
 /** Units of sealed bodies that wait for the receipt that names them. */
 const SEALED_LENGTH_MAX = 32 * 1024 * 1024
@@ -42,7 +44,7 @@ export class RunCheck {
     if (entry === undefined) {
       return wrong('journal', text.slice(0, 200), 'a canonical journal entry')
     }
-    const { kind, run, n } = entry
+    const { kind, run, n, at } = entry
     if (run !== runId) return wrong('journal.run', run, runId)
     const { runs } = this
     const row = runs.row(runId)
@@ -52,22 +54,19 @@ export class RunCheck {
     this.entries += 1
     const problem = kind === 'sealed' ? this.#keep(text) : undefined
     if (visit !== undefined && kind.startsWith('run.')) {
-      const { status, at } = JSON.parse(text) as JsonObject
-      runs.fold(row, { text, kind, status, at })
+      runs.fold(row, { text, kind, status: stringIn(this.#scan.member('status')), at })
     }
     return problem === undefined ? { ok: true, kind } : { ok: false, problem }
   }
 
   /** The fields that every entry has; undefined where they are not, or the text is another. */
-  #read(
-    text: string
-  ): { readonly kind: string; readonly run: string; readonly n: number } | undefined {
+  #read(text: string): ReadEntry | undefined {
     const scan = this.#scan
     if (!scan.read(text)) return undefined
     const [kind, run] = [stringIn(scan.member('k')), stringIn(scan.member('run'))]
     const [n, at] = [numberIn(scan.member('n')), numberIn(scan.member('at'))]
     const isEntry = kind !== undefined && run !== undefined && at !== undefined
-    return isEntry && Number.isSafeInteger(n) ? { kind, run, n: n ?? 0 } : undefined
+    return isEntry && Number.isSafeInteger(n) ? { kind, run, n: n ?? 0, at } : undefined
   }
 
   sealed(hash: Hash): KeptBody | undefined {
