@@ -1,6 +1,6 @@
 import { access, constants, readdir, readFile, stat, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { IdentityId } from '../core/index.js'
+import { type IdentityId, TallyError } from '../core/index.js'
 import {
   connectOwner,
   inspectLocation,
@@ -9,6 +9,7 @@ import {
   unfinishedData
 } from '../ledger/index.js'
 import { findConfig } from './frame/config.js'
+import { writerProblem } from './frame/config-owner.js'
 import { DEFAULT_DIRECTORY, type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { errorDocument } from './frame/output.js'
 import { table } from './frame/render.js'
@@ -76,12 +77,14 @@ async function checkConfig(frame: Frame, given: string | undefined): Promise<Che
     const fix = 'Write a tally.config.ts beside package.json, or use --config.'
     return { name: 'config', state: 'warning', found: config.reason, fix }
   }
-  const isThere = await access(config.path).then(
-    () => true,
-    () => false
-  )
-  if (isThere) return { name: 'config', state: 'ok', found: config.path }
-  return { name: 'config', state: 'problem', found: `${config.path} is missing`, fix: 'Check it.' }
+  const { path } = config
+  try {
+    const problem = await writerProblem(path)
+    if (problem === undefined) return { name: 'config', state: 'ok', found: path }
+    return problemOf('config', new TallyError('cli.unsafe_config', { path, problem }))
+  } catch {
+    return { name: 'config', state: 'problem', found: `${path} is missing`, fix: 'Check it.' }
+  }
 }
 
 async function checkLedger(frame: Frame, config: string | undefined): Promise<readonly Check[]> {

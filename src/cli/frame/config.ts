@@ -2,6 +2,7 @@ import { access, realpath, stat } from 'node:fs/promises'
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { isJsonObject, limits, readDocument, TallyError } from '../../core/index.js'
 import type { TallyConfig } from '../../runtime/index.js'
+import { writerProblem } from './config-owner.js'
 import { readInput } from './files.js'
 import type { Frame } from './frame.js'
 
@@ -42,7 +43,7 @@ export async function findConfig(
   for (const directory of await packageDirectories(frame.cwd)) {
     for (const name of names) {
       const path = join(directory, name)
-      if (await isOurs(path)) return { path }
+      if (await isFile(path)) return { path }
     }
   }
   return { path: undefined, reason: 'there is no tally.config in the package' }
@@ -70,11 +71,8 @@ async function isOpen(directory: string): Promise<boolean> {
   return ((await stat(directory)).mode & WRITABLE_BY_ALL) !== 0
 }
 
-/** Whether a file is there and no other user could have put it there. */
-async function isOurs(path: string): Promise<boolean> {
-  const found = await stat(path).catch(() => undefined)
-  const user = process.getuid?.()
-  return found?.isFile() === true && (user === undefined || [user, 0].includes(found.uid))
+async function isFile(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined))?.isFile() === true
 }
 
 async function isInside(path: string, directory: string): Promise<boolean> {
@@ -92,11 +90,14 @@ async function exists(path: string): Promise<boolean> {
 
 /**
  * Loads the configuration: TypeScript and JavaScript by jiti, which hands them this very copy of
- * tallystick. Throws `cli.invalid_config`.
+ * tallystick. Throws `cli.invalid_config`, and `cli.unsafe_config` for one that another user could
+ * have written.
  */
 export async function loadConfig(frame: Frame, path: string): Promise<TallyConfig> {
   const invalid = (problem: string, cause?: unknown) =>
     new TallyError('cli.invalid_config', { path, problem }, { cause })
+  const problem = await writerProblem(path).catch(() => undefined)
+  if (problem !== undefined) throw new TallyError('cli.unsafe_config', { path, problem })
   const loaded = await load(frame, path).catch((cause: unknown) => {
     if (cause instanceof TallyError && cause.code === 'cli.unreadable_file') throw cause
     throw invalid('it does not load', cause)

@@ -13,6 +13,10 @@ export const cliCodes = {
     message: 'The configuration {path} cannot be used: {problem}.',
     fix: 'Export what defineConfig gives by default; docs/guide.md shows one.'
   },
+  'cli.unsafe_config': {
+    message: 'The configuration {path} is not loaded, since it may be from another user: {problem}.',
+    fix: 'See what it says. If it is yours, make it so: "chown" to you, and "chmod go-w" for it and its directory.'
+  },
   'cli.note_inside': {
     message: 'The note {path} lies in the directory of the ledger that it is to anchor.',
     fix: 'Use a note that was kept elsewhere: a writer of the ledger could change this one too.'
