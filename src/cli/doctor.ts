@@ -6,6 +6,7 @@ import {
   inspectLocation,
   type Marker,
   mainIdentity,
+  runtimeDirectoryProblems,
   unfinishedData
 } from '../ledger/index.js'
 import { findConfig } from './frame/config.js'
@@ -151,9 +152,15 @@ async function checkPackages(realPath: string): Promise<Check> {
 async function checkHolder(realPath: string): Promise<Check> {
   try {
     const owner = await connectOwner(realPath)
-    if (owner === undefined) return { name: 'holder', state: 'ok', found: 'no process holds it' }
-    owner.close()
-    return { name: 'holder', state: 'ok', found: 'a service answers at the owner socket' }
+    owner?.close()
+    const holder =
+      owner === undefined ? 'no process holds it' : 'a service answers at the owner socket'
+    const problems = await runtimeDirectoryProblems()
+    if (problems.length === 0) return { name: 'holder', state: 'ok', found: holder }
+    const found = [holder, ...problems].join('; ')
+    const fix =
+      'Have that directory removed, or set XDG_RUNTIME_DIR to one that only you can enter.'
+    return { name: 'holder', state: 'warning', found, fix }
   } catch (error) {
     return problemOf('holder', error)
   }

@@ -42,7 +42,8 @@ export {
   type OwnerHandler,
   type OwnerRequest,
   type OwnerSocket,
-  type ReadableStore
+  type ReadableStore,
+  runtimeDirectoryProblems
 } from './owner/index.js'
 export {
   markIn,

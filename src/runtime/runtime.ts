@@ -182,7 +182,7 @@ export class WiredRuntime implements Runtime {
       ...{ ledger, packages, code },
       ...{ lock: this.#lock, versions: this.#versions }
     })
-    this.#warnings = warnings
+    this.#warnings = [...(this.#opened.socket?.passedOver ?? []), ...warnings]
     this.#causes = causes
     await this.quarantine.refresh()
     if (this.#mode === 'replay') return

@@ -12,10 +12,10 @@ import {
   parseOwnerMessage
 } from './protocol.js'
 import {
-  checkPrivate,
   ownerAddresses,
   type RuntimeEnvironment,
-  systemEnvironment
+  systemEnvironment,
+  unsafety
 } from './socket-path.js'
 
 /** A connection to the process that holds a ledger. */
@@ -45,7 +45,7 @@ export async function connectOwner(
 ): Promise<OwnerClient | undefined> {
   for (const { directory, path } of await ownerAddresses(realPath, environment)) {
     if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
-    if (!(await isPrivate(directory))) continue
+    if ((await unsafety(directory, environment.userId)) !== undefined) continue
     const socket = await open(path)
     if (socket === undefined) continue
     const connection = new Connection(socket)
@@ -169,15 +169,6 @@ class Connection {
     for (const call of this.#calls.values()) call.fail(error)
     this.#calls.clear()
     this.#socket.destroy()
-  }
-}
-
-async function isPrivate(directory: string): Promise<boolean> {
-  try {
-    await checkPrivate(directory)
-    return true
-  } catch {
-    return false
   }
 }
 

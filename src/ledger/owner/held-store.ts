@@ -8,6 +8,7 @@ import { OwnerFile } from './owner-file.js'
 import { OwnerSocket } from './server.js'
 import {
   hasOwner,
+  type PreparedAddress,
   prepareSocketAddress,
   type RuntimeEnvironment,
   socketAddresses,
@@ -61,11 +62,11 @@ async function hold(
   if (await hasOwner(realPath, environment)) {
     throw locked(realPath, 'another process answers at its owner socket')
   }
-  const { path: socket } = await prepareSocketAddress(socketAddresses(realPath, environment))
+  const address = await prepareSocketAddress(socketAddresses(realPath, environment), environment)
   await stores.probe(location.livePath)
-  const owner = await OwnerFile.take(realPath, { socket })
+  const owner = await OwnerFile.take(realPath, { socket: address.path })
   try {
-    return await held(location, { stores, owner, environment })
+    return await held(location, { stores, owner, environment, address })
   } catch (error) {
     await owner.release()
     throw error
@@ -78,14 +79,15 @@ async function held(
     readonly stores: Stores
     readonly owner: OwnerFile
     readonly environment: RuntimeEnvironment
+    readonly address: PreparedAddress
   }
 ): Promise<HeldStore> {
-  const { stores, owner, environment } = taken
+  const { stores, owner, environment, address } = taken
   const { realPath } = location
   const store = await stores.open(location.livePath)
   try {
     refuseOthers(realPath, owner)
-    const socket = await OwnerSocket.bind(realPath, environment)
+    const socket = await OwnerSocket.bind(realPath, environment, address)
     return {
       location,
       store: new FencedStore(store, owner),

@@ -19,6 +19,7 @@ import { type OwnerHandler, ServedConnection } from './connection.js'
 import { encodeGreeting, encodeRefusal } from './protocol.js'
 import {
   hasOwner,
+  type PreparedAddress,
   prepareSocketAddress,
   type RuntimeEnvironment,
   socketAddresses,
@@ -42,32 +43,39 @@ export interface ServeOptions {
 /** A bound owner socket. */
 export class OwnerSocket {
   readonly path: string
+  /** Places that would have been preferred and are not private, for people. */
+  readonly passedOver: readonly string[]
   readonly #realPath: string
   readonly #server: Server
   readonly #connections = new Set<ServedConnection>()
   #options: ServeOptions | undefined
 
-  private constructor(path: string, realPath: string) {
+  private constructor({ path, passedOver }: PreparedAddress, realPath: string) {
     this.path = path
+    this.passedOver = passedOver
     this.#realPath = realPath
     this.#server = createServer((socket) => this.#accept(socket))
   }
 
   /**
-   * Binds the owner socket of a claimed location, whose LevelDB lock the caller holds.
+   * Binds the owner socket of a claimed location, whose LevelDB lock the caller holds, at the
+   * address that was prepared for it, or at one that is prepared now.
    * Throws `ledger.locked` when another process answers there, `owner.unsafe_directory`,
    * `owner.path_too_long`.
    */
   static async bind(
     realPath: string,
-    environment: RuntimeEnvironment = systemEnvironment()
+    environment: RuntimeEnvironment = systemEnvironment(),
+    address?: PreparedAddress
   ): Promise<OwnerSocket> {
     if (await hasOwner(realPath, environment)) {
       const problem = 'another process answers at its owner socket'
       throw new TallyError('ledger.locked', { path: realPath, problem })
     }
-    const { path } = await prepareSocketAddress(socketAddresses(realPath, environment))
-    const owner = new OwnerSocket(path, realPath)
+    const places = socketAddresses(realPath, environment)
+    const chosen = address ?? (await prepareSocketAddress(places, environment))
+    const { path } = chosen
+    const owner = new OwnerSocket(chosen, realPath)
     const server = owner.#server
     try {
       await rm(path, { force: true })

@@ -1,6 +1,6 @@
 import { lstat, mkdir } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
+import { homedir, tmpdir } from 'node:os'
 import { basename, dirname, isAbsolute, join } from 'node:path'
 import { limits, sha256Hex, TallyError } from '../../core/index.js'
 import { errorNumber } from '../location/durable-file.js'
@@ -11,6 +11,8 @@ export interface RuntimeEnvironment {
   /** `$XDG_RUNTIME_DIR`, when there is one. */
   readonly runtimeDirectory?: string | undefined
   readonly temporaryDirectory: string
+  /** For where another user has made the directory in the temporary one. */
+  readonly homeDirectory?: string
   readonly userId: number
 }
 
@@ -18,6 +20,7 @@ export function systemEnvironment(): RuntimeEnvironment {
   return {
     runtimeDirectory: process.env['XDG_RUNTIME_DIR'],
     temporaryDirectory: tmpdir(),
+    homeDirectory: homedir(),
     userId: currentUser()
   }
 }
@@ -32,18 +35,25 @@ export interface SocketAddress {
   readonly path: string
 }
 
+/** The place that was chosen, and what is wrong with those before it, for people. */
+export interface PreparedAddress extends SocketAddress {
+  readonly passedOver: readonly string[]
+}
+
 /**
  * The places where the owner of the location may listen, the preferred one first. An owner without
- * `XDG_RUNTIME_DIR` listens in the temporary directory, so a client looks at both.
+ * `XDG_RUNTIME_DIR` listens in the temporary directory, and in that of its user where another user
+ * has been there first, so a client looks at all of them.
  */
 export function socketAddresses(
   realPath: string,
   environment: RuntimeEnvironment
 ): readonly SocketAddress[] {
-  const { runtimeDirectory, temporaryDirectory, userId } = environment
+  const { runtimeDirectory, temporaryDirectory, homeDirectory, userId } = environment
   const name = `tally-${sha256Hex(realPath).slice(0, 16)}.sock`
   const directories = [join(temporaryDirectory, `tallystick-${userId}`)]
   if (runtimeDirectory) directories.unshift(join(runtimeDirectory, 'tallystick'))
+  if (homeDirectory) directories.push(join(homeDirectory, '.tallystick'))
   return directories.map((directory) => ({ directory, path: join(directory, name) }))
 }
 
@@ -66,43 +76,78 @@ export async function ownerAddresses(
 }
 
 /**
- * Chooses the first place whose parent directory is there, and makes its directory private.
- * Throws `owner.unsafe_directory`, `owner.path_too_long`.
+ * Chooses the first place that is private or can be made so: a directory of another user keeps this
+ * one from nothing. Throws `owner.unsafe_directory` with what was found at each, and
+ * `owner.path_too_long` where every path is.
  */
 export async function prepareSocketAddress(
-  places: readonly SocketAddress[]
-): Promise<SocketAddress> {
-  let refusal: unknown
+  places: readonly SocketAddress[],
+  { userId }: Pick<RuntimeEnvironment, 'userId'>
+): Promise<PreparedAddress> {
+  const passedOver: string[] = []
+  const refused: { readonly path: string; readonly problem: string }[] = []
+  let tooLong: TallyError | undefined
   for (const place of places) {
-    const actual = Buffer.byteLength(place.path)
+    const { directory, path } = place
+    const actual = Buffer.byteLength(path)
     if (actual > limits.SOCKET_PATH_BYTES_MAX) {
       const limit = limits.SOCKET_PATH_BYTES_MAX
-      refusal ??= new TallyError('owner.path_too_long', { path: place.path, actual, limit })
+      tooLong ??= new TallyError('owner.path_too_long', { path, actual, limit })
       continue
     }
-    try {
-      await mkdir(place.directory, { mode: 0o700 })
-      return place
-    } catch (error) {
-      if (errorNumber(error) === 'EEXIST') {
-        await checkPrivate(place.directory)
-        return place
-      }
-      const { directory: path } = place
-      const problem = `it cannot be made (${errorNumber(error)})`
-      refusal ??= new TallyError('owner.unsafe_directory', { path, problem }, { cause: error })
-    }
+    const problem = await problemOfMaking(directory, userId)
+    if (problem === undefined) return { ...place, passedOver }
+    refused.push({ path: directory, problem })
+    passedOver.push(`the runtime directory ${directory} is not used: ${problem}`)
   }
-  throw refusal
+  const [first, ...others] = refused
+  if (first === undefined) throw tooLong
+  const more = others.map(({ path, problem }) => `; ${path}: ${problem}`).join('')
+  const { path, problem } = first
+  throw new TallyError('owner.unsafe_directory', { path, problem: problem + more })
 }
 
-/** Throws `owner.unsafe_directory` unless only this user can enter the directory. */
-export async function checkPrivate(path: string): Promise<void> {
-  const unsafe = (problem: string) => new TallyError('owner.unsafe_directory', { path, problem })
-  const status = await lstat(path)
-  if (!status.isDirectory()) throw unsafe('it is not a directory')
-  if (status.uid !== currentUser()) throw unsafe('it belongs to another user')
-  if ((status.mode & 0o077) !== 0) throw unsafe('other users can enter it')
+async function problemOfMaking(directory: string, userId: number): Promise<string | undefined> {
+  try {
+    await mkdir(directory, { mode: PRIVATE_MODE })
+    return undefined
+  } catch (error) {
+    if (errorNumber(error) === 'EEXIST') return unsafety(directory, userId)
+    return `it cannot be made (${errorNumber(error)})`
+  }
+}
+
+const PRIVATE_MODE = 0o700
+const OTHERS_MASK = 0o077
+
+/** What is wrong with a directory, unless only this user can enter it; for people. */
+export async function unsafety(path: string, userId: number): Promise<string | undefined> {
+  try {
+    const status = await lstat(path)
+    const mode = `mode ${(status.mode & 0o7777).toString(8).padStart(4, '0')}`
+    if (status.uid !== userId) return `it belongs to user ${status.uid} (${mode})`
+    if (!status.isDirectory()) return 'it is not a directory'
+    if ((status.mode & OTHERS_MASK) !== 0) return `other users can enter it (${mode})`
+    return undefined
+  } catch (error) {
+    return `it cannot be looked at (${errorNumber(error)})`
+  }
+}
+
+/** What keeps an owner of this user from its runtime directories, for people. */
+export async function runtimeDirectoryProblems(
+  environment: RuntimeEnvironment = systemEnvironment()
+): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const { directory } of socketAddresses('', environment)) {
+    const isThere = await lstat(directory).then(
+      () => true,
+      () => false
+    )
+    const problem = isThere ? await unsafety(directory, environment.userId) : undefined
+    if (problem !== undefined) found.push(`${directory} is not used: ${problem}`)
+  }
+  return found
 }
 
 /** Whether a process listens at a socket path. A socket file without a process refuses. */
@@ -122,14 +167,16 @@ export function isListening(path: string): Promise<boolean> {
 
 /**
  * Whether a process owns the location, by its socket. Asked before LevelDB is: a refused open in
- * another thread of the owner's process would give up the owner's lock.
+ * another thread of the owner's process would give up the owner's lock. Only directories are looked
+ * into that an owner would listen in: what another user put elsewhere is no owner.
  */
 export async function hasOwner(
   realPath: string,
   environment: RuntimeEnvironment = systemEnvironment()
 ): Promise<boolean> {
-  for (const { path } of await ownerAddresses(realPath, environment)) {
+  for (const { directory, path } of await ownerAddresses(realPath, environment)) {
     if (Buffer.byteLength(path) > limits.SOCKET_PATH_BYTES_MAX) continue
+    if ((await unsafety(directory, environment.userId)) !== undefined) continue
     if (await isListening(path)) return true
   }
   return false

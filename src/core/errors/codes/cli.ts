@@ -14,7 +14,8 @@ export const cliCodes = {
     fix: 'Export what defineConfig gives by default; docs/guide.md shows one.'
   },
   'cli.unsafe_config': {
-    message: 'The configuration {path} is not loaded, since it may be from another user: {problem}.',
+    message:
+      'The configuration {path} is not loaded, since it may be from another user: {problem}.',
     fix: 'See what it says. If it is yours, make it so: "chown" to you, and "chmod go-w" for it and its directory.'
   },
   'cli.note_inside': {

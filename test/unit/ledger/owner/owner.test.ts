@@ -1,4 +1,4 @@
-import { chmod, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, chown, mkdir, mkdtemp, realpath, rm, stat, writeFile } from 'node:fs/promises'
 import { connect, createServer, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -16,9 +16,14 @@ import {
   type OwnerHandler,
   OwnerSocket,
   type RuntimeEnvironment,
+  runtimeDirectoryProblems,
   type ServeOptions
 } from '../../../../src/ledger/owner/index.js'
-import { prepareSocketAddress, socketAddresses } from '../../../../src/ledger/owner/socket-path.js'
+import {
+  prepareSocketAddress,
+  socketAddresses,
+  unsafety
+} from '../../../../src/ledger/owner/socket-path.js'
 
 const identity = 'a'.repeat(64) as IdentityId
 let directory: string
@@ -59,6 +64,21 @@ async function connected() {
   if (client === undefined) throw new Error('nobody is there')
   return client
 }
+
+/**
+ * Makes a directory another user's, and says how it is described. Only the superuser can: others
+ * leave it open to all, which is passed over in the same way.
+ */
+async function givenAway(path: string): Promise<string> {
+  if (process.getuid?.() === 0) {
+    await chown(path, OTHER_USER, OTHER_USER)
+    return `it belongs to user ${OTHER_USER} (mode 0700)`
+  }
+  await chmod(path, 0o777)
+  return 'other users can enter it (mode 0777)'
+}
+
+const OTHER_USER = 65_534
 
 const echo: OwnerHandler = async ({ method, params }) => ({ method, params })
 const code = (value: string) => expect.objectContaining({ code: value })
@@ -260,7 +280,7 @@ describe('hostile peers', () => {
   })
 
   async function impostor(answer: (socket: Socket) => void): Promise<() => void> {
-    const { path } = await prepareSocketAddress(socketAddresses(realPath, environment))
+    const { path } = await prepareSocketAddress(socketAddresses(realPath, environment), environment)
     const sockets: Socket[] = []
     const server = createServer((socket) => {
       sockets.push(socket)
@@ -317,6 +337,49 @@ describe('the runtime directory', () => {
     await chmod(join(directory, 'tallystick'), 0o755)
     await expect(listening(echo)).rejects.toEqual(code('owner.unsafe_directory'))
     expect(await connectOwner(realPath, { environment })).toBeUndefined()
+  })
+
+  it('L11: one that another user made first is passed over, and its owner is named', async () => {
+    const { userId, temporaryDirectory } = environment
+    const homeDirectory = join(directory, 'home')
+    const taken = join(temporaryDirectory, `tallystick-${userId}`)
+    await mkdir(homeDirectory)
+    await mkdir(taken, { recursive: true, mode: 0o700 })
+    const said = await givenAway(taken)
+    const { runtimeDirectory: _, ...bare } = environment
+    const at = { ...bare, homeDirectory }
+    expect(await hasOwner(realPath, at)).toBe(false)
+    expect(await runtimeDirectoryProblems(at)).toEqual([`${taken} is not used: ${said}`])
+    const socket = await listening(echo, { at })
+    expect(socket.path.startsWith(join(homeDirectory, '.tallystick'))).toBe(true)
+    expect(socket.passedOver).toEqual([`the runtime directory ${taken} is not used: ${said}`])
+    expect(await hasOwner(realPath, at)).toBe(true)
+    await expect(listening(echo, { at })).rejects.toEqual(code('ledger.locked'))
+    const client = await connectOwner(realPath, { environment: at })
+    expect(client?.ledger.realPath).toBe(realPath)
+    client?.close()
+    await expect(listening(echo, { at: bare })).rejects.toMatchObject({
+      code: 'owner.unsafe_directory',
+      context: { path: taken, problem: said }
+    })
+  })
+
+  it('L11: where none can be had, what was found at each is said', async () => {
+    await writeFile(join(directory, 'tallystick'), '')
+    const missing = join(directory, 'missing')
+    await expect(
+      listening(echo, { at: { ...environment, homeDirectory: missing } })
+    ).rejects.toMatchObject({
+      context: {
+        problem: expect.stringMatching(/^it is not a directory; .* cannot be made .*; .*missing/)
+      }
+    })
+  })
+
+  it('L11: one of another user is told by its owner, whatever its mode', async () => {
+    const { userId } = environment
+    expect(await unsafety(directory, userId)).toBeUndefined()
+    expect(await unsafety(directory, userId + 1)).toBe(`it belongs to user ${userId} (mode 0700)`)
   })
 
   it('L11: one that is a file is refused', async () => {
