@@ -5,6 +5,7 @@ import {
   type Store,
   type VerificationReport as StructuralReport,
   storedMarks,
+  type VerifyOptions,
   verifyLedger
 } from '../ledger/index.js'
 import { Auditor } from './auditor.js'
@@ -25,6 +26,8 @@ export interface DeepVerifyOptions {
   readonly notes?: readonly GivenNote[]
   /** Where the ledger stood when it was closed last (K10). */
   readonly kept?: KeptPlace | undefined
+  /** With the key of the ledger: the journals of open runs are checked too. */
+  readonly authenticate?: VerifyOptions['authenticate']
 }
 
 /**
@@ -34,7 +37,7 @@ export interface DeepVerifyOptions {
  */
 export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<VerificationReport> {
   const began = elapsedMs()
-  const { store, identity, code, notes = [], kept, executions = 1 } = options
+  const { store, identity, code, notes = [], kept, authenticate, executions = 1 } = options
   const isWanted = options.reexecute ?? code !== undefined
   if (isWanted && code === undefined) throw new TallyError('audit.no_code', {})
   const auditor =
@@ -46,6 +49,7 @@ export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<Veri
     identity,
     notes,
     kept,
+    authenticate,
     ...(hooks === undefined ? {} : hooks.hooks)
   })
   const isMoved = before !== chainHeadOf(store, identity)

@@ -98,6 +98,13 @@ export interface JournalEntry {
   readonly evidence?: string
 }
 
+/** A journal that holds entries which this ledger has not written. */
+export interface ForgedJournal {
+  readonly runId: RunId
+  /** Last entry of the first item whose code does not fit. */
+  readonly entry: number
+}
+
 /** A run's persisted actors (formats.md §7). */
 export interface SavedCheckpoint {
   readonly text: string
@@ -158,6 +165,11 @@ export interface Ledger {
     runIds: Iterable<RunId>,
     texts: readonly string[]
   ): AsyncIterable<readonly JournalEntry[]>
+  /**
+   * What open runs have in their journals that this ledger has not written, by its key: the first
+   * of it. Signed hashes cover the journals of runs that have ended.
+   */
+  forgedJournal(): Promise<ForgedJournal | undefined>
   /** Durable state entries by key: key and canonical JSON. */
   stateEntries(): AsyncIterable<readonly [key: string, text: string]>
   /** Keeps a checkpoint once `position` is durable; the newest of a run wins. Null removes it. */

@@ -170,11 +170,7 @@ export class OpenLedger implements Ledger {
     return this.#salts.authenticate(hash)
   }
 
-  seal(
-    unitId: UnitId,
-    seq: number,
-    bodyText: string
-  ): { readonly salt: Hash; readonly hash: Hash } {
+  seal(...[unitId, seq, bodyText]: Parameters<Ledger['seal']>): ReturnType<Ledger['seal']> {
     const salt = this.#salts.salt(unitId, seq)
     return { salt, hash: sha256Hex(saltedBlob(bodyText, salt)) }
   }
@@ -228,6 +224,10 @@ export class OpenLedger implements Ledger {
 
   journals(runIds: Iterable<RunId>, texts: readonly string[]) {
     return this.#reader.journals(runIds, texts)
+  }
+
+  forgedJournal() {
+    return this.#reader.forgedJournal((hash) => this.authenticate(hash))
   }
 
   async *stateEntries(): AsyncGenerator<readonly [key: string, text: string]> {

@@ -1,4 +1,4 @@
-import { type IdentityId, TallyError } from '../core/index.js'
+import { type Hash, type IdentityId, TallyError } from '../core/index.js'
 import { type ChainHead, genesisHead, headRootOf } from './chain/chain-head.js'
 import { isRotation, rotatedKey } from './chain/keys-in-force.js'
 import { applyWriteSet, parseWriteSet, type StoredChange } from './chain/stored-write-set.js'
@@ -9,6 +9,7 @@ import { removeDerived } from './open/derived-records.js'
 import { copyOthers } from './other-identities.js'
 import { PutBatch } from './put-batch.js'
 import { ItemBodies } from './read/bodies.js'
+import { BlobSalts } from './receipt/blob.js'
 import type { Receipt } from './receipt/receipt.js'
 import { encodeHead, type Head, parseHead } from './record/head.js'
 import { corrupt, parseRecord, type RecordItem } from './record/record.js'
@@ -22,6 +23,8 @@ export interface RepairOptions {
   readonly identity: IdentityId
   /** Notes from outside, as for a verification. */
   readonly notes?: readonly GivenNote[]
+  /** Where it is known, what is kept holds no forged journal of an open run. */
+  readonly blobKey?: Uint8Array | undefined
   /**
    * Allows the chain to be cut: an empty store, which gets the longest verified prefix and all
    * other identities byte for byte. The caller then switches the location to it (L9) and keeps the
@@ -53,8 +56,10 @@ export type RepairOutcome =
  * `ledger.not_recoverable` when that would lose something that was not acknowledged.
  */
 export async function repairLedger(options: RepairOptions): Promise<RepairOutcome> {
-  const { store, identity, notes = [], target } = options
-  const report = await verifyLedger({ store, identity, notes })
+  const { store, identity, notes = [], target, blobKey } = options
+  const codes = blobKey && new BlobSalts(blobKey)
+  const authenticate = codes && ((hash: Hash) => codes.authenticate(hash))
+  const report = await verifyLedger({ store, identity, notes, authenticate })
   const { failure } = report
   const keys = new StoreKeys(identity)
   if (failure === undefined) return { kind: 'clean', report }

@@ -79,7 +79,7 @@ export async function inspectHeld(
 }
 
 /** Undefined where there is no key file, or it is sealed and there is no passphrase. */
-async function blobKeyOf(
+export async function blobKeyOf(
   realPath: string,
   identity: IdentityId,
   passphrase: string | undefined

@@ -7,7 +7,7 @@ import {
   type RepairOutcome,
   repairLedger
 } from '../ledger/index.js'
-import { inspectHeld } from './inspect-opening.js'
+import { blobKeyOf, inspectHeld } from './inspect-opening.js'
 import { dropLock, readRollback } from './integrity-lock.js'
 import { consentFlags, type RemediedCause, type RepairConsent } from './opening-remedies.js'
 import { removeMalformed } from './package-bytes.js'
@@ -63,8 +63,9 @@ export async function repairLocation(
       causes.filter(({ consent }) => consent !== 'cut'),
       options
     )
-    const asked = { store: held.store, identity, notes, acknowledgeNotes }
     const { realPath, marker } = held.location
+    const blobKey = await blobKeyOf(realPath, identity, passphrase)
+    const asked = { store: held.store, identity, notes, acknowledgeNotes, blobKey }
     const removing = async () => (options.removePackages === true ? removeMalformed(realPath) : [])
     let recovery: RepairOutcome
     try {

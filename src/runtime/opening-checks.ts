@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/index.js'
 import { checkLastReceipt, type LastReceiptFound } from './boot-replay.js'
 import type { IntegrityLock } from './integrity-lock.js'
 import type { OpeningCause } from './opening-remedies.js'
-import { forgedJournal } from './own-journal.js'
+import { forgedJournal, forgedOpenJournal } from './own-journal.js'
 import type { Packages } from './packages.js'
 
 /** What was found when a ledger was opened, or looked at as opening does. */
@@ -18,9 +18,9 @@ export interface OpeningFound extends LastReceiptFound {
 
 /**
  * What is checked when a ledger is opened, before anything is done (K10): the versions that have
- * used it, its integrity lock, the bytes of its packages, and its last receipt, which is executed
- * again. The chain was checked by opening it. The first cause puts the ledger into safe mode; a
- * receipt that comes out otherwise is returned.
+ * used it, its integrity lock, the bytes of its packages, the journals of open runs, and its last
+ * receipt, which is executed again. The chain was checked by opening it. The first cause puts the
+ * ledger into safe mode; a receipt that comes out otherwise is returned.
  */
 export async function checkOpening(opened: {
   readonly ledger: Ledger
@@ -56,6 +56,10 @@ export async function checkOpening(opened: {
     await packages.arrange()
     return packages.damage
   })
+  const openJournals = 'the journals of open runs'
+  if (!lock.isKeyed) notChecked.push(`${openJournals}, which need the key`)
+  else if (mode === 'safe') notChecked.push(openJournals)
+  else await check(() => forgedOpenJournal(ledger))
   if (causes.length > 0) {
     return { causes, notChecked: [...notChecked, 'the last receipt'], warnings: [] }
   }

@@ -60,6 +60,13 @@ function remedyOf(code: string): Remedy {
         does: 'the stored bytes are removed; install the package again; its grants stay',
         loses: 'those bytes'
       })
+    case 'run.journal_forged':
+      return consented('cut', {
+        does:
+          'what stands before the first entry that this ledger has not written becomes a new ' +
+          'data directory, and the old one is kept',
+        loses: 'that run from there on, and every receipt and run after that entry'
+      })
     default:
       return consented('cut', {
         does:

@@ -21,3 +21,21 @@ export async function forgedJournal(
   if (hash === '' || last === ledger.authenticate(hash)) return undefined
   return new TallyError('run.journal_forged', { runId, entry })
 }
+
+/** Why the journal of some open run is not what this ledger wrote. */
+export async function forgedOpenJournal(
+  ledger: Pick<Ledger, 'forgedJournal'>
+): Promise<TallyError | undefined> {
+  const forged = await ledger.forgedJournal()
+  return forged && new TallyError('run.journal_forged', { ...forged })
+}
+
+/** Puts a ledger in use into safe mode where opening it would, for what its open runs have. */
+export async function judgeOpenJournals(
+  ledger: Pick<Ledger, 'enterSafeMode' | 'forgedJournal' | 'state'>
+): Promise<void> {
+  const { mode } = ledger.state()
+  if (mode !== 'ready' && mode !== 'committing') return
+  const forged = await forgedOpenJournal(ledger)
+  if (forged !== undefined) ledger.enterSafeMode({ code: forged.code, message: forged.message })
+}

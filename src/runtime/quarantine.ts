@@ -12,7 +12,7 @@ import {
 import type { IntentReply } from '../intent/index.js'
 import { type Ledger, marksOf, type QuarantineMark } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
-import { forgedJournal } from './own-journal.js'
+import { forgedJournal, judgeOpenJournals } from './own-journal.js'
 import { quarantineRefusal } from './quarantine-refusal.js'
 
 export interface QuarantineParts {
@@ -133,7 +133,8 @@ export class Quarantine {
 
   /**
    * Marks the run of a difference, unless it is known. Where the journal of the run is not what
-   * this ledger wrote, the difference is damage: the ledger goes into safe mode.
+   * this ledger wrote, the difference is damage: it marks nothing, and the ledger goes into safe
+   * mode where opening would find it so.
    */
   async found({ run, receipt, provider, field }: Difference): Promise<void> {
     const { ledger, mark } = this.#parts
@@ -143,11 +144,7 @@ export class Quarantine {
     if (known?.isReleased === false) return
     // What the owner has seen and released does not mark the run again.
     if (known !== undefined && known.receipt === receipt && known.field === field) return
-    const forged = await forgedJournal(ledger, run)
-    if (forged !== undefined) {
-      ledger.enterSafeMode({ code: forged.code, message: forged.message })
-      return
-    }
+    if ((await forgedJournal(ledger, run)) !== undefined) return judgeOpenJournals(ledger)
     await mark({ run, receipt, provider, field })
   }
 }

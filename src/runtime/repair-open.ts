@@ -3,7 +3,7 @@ import { isTallyError, type JsonObject } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { IntegrityLock } from './integrity-lock.js'
 import { type RemediedCause, remedied } from './opening-remedies.js'
-import { forgedJournal } from './own-journal.js'
+import { forgedOpenJournal } from './own-journal.js'
 import { removeMalformed } from './package-bytes.js'
 import type { Packages } from './packages.js'
 import type { RuntimeAudit } from './verifying.js'
@@ -58,13 +58,10 @@ export async function repairOpen(parts: Parts, payload: JsonObject): Promise<Ope
 }
 
 /** All is executed again; a difference that lies in code leaves the records to be judged (L14). */
-async function verified({ ledger, audit }: Parts): Promise<VerificationReport> {
+async function verified({ audit }: Parts): Promise<VerificationReport> {
   const report = await audit.verify({}, { lock: false })
-  const { difference } = report
-  if (difference === undefined) return report
-  // A difference of one run hides the forged journal of another.
-  if (ledger.state().cause?.code === 'run.journal_forged') return report
-  if ((await forgedJournal(ledger, difference.run)) !== undefined) return report
+  if (report.difference === undefined) return report
+  // With the key, the records include the journals of open runs.
   return audit.verify({ reexecute: false }, { lock: false })
 }
 
@@ -75,7 +72,7 @@ async function lasting({ ledger, packages, lock }: Parts): Promise<readonly Reme
   if (cause.code === 'runtime.newer_versions') return [remedied(cause)]
   try {
     await packages.arrange()
-    const found = [await lock.check(), packages.damage]
+    const found = [await lock.check(), packages.damage, await forgedOpenJournal(ledger)]
     return found.flatMap((one) => (one === undefined ? [] : [remedied(one)]))
   } catch (error) {
     if (!isTallyError(error)) throw error

@@ -47,6 +47,7 @@ import { ownerNamed } from './messages.js'
 import { MEMORY_LOCATION, type OpenedLedger } from './open.js'
 import { checkOpening } from './opening-checks.js'
 import type { OpeningCause } from './opening-remedies.js'
+import { judgeOpenJournals } from './own-journal.js'
 import { Packages } from './packages.js'
 import { hostOf } from './pump-host.js'
 import { Quarantine } from './quarantine.js'
@@ -119,7 +120,9 @@ export class WiredRuntime implements Runtime {
       identity: this.ledger.identity,
       code: registry,
       kept: () => this.#lock.kept(),
-      found: (difference) => this.#found(difference)
+      authenticate: (journalHash) => this.ledger.authenticate(journalHash),
+      found: (difference) => this.#found(difference),
+      failed: () => judgeOpenJournals(this.ledger)
     })
     const { ledger, packages, audit, runsOf: runs } = this
     const codeHashes = () => packages.installedCode()

@@ -29,6 +29,8 @@ export interface RuntimeAudit {
 
 export function auditOf({
   found,
+  failed,
+  authenticate,
   kept: keptIn,
   ...parts
 }: {
@@ -37,8 +39,12 @@ export function auditOf({
   readonly code: CodeSource
   /** Where the ledger stood when it was closed last. */
   kept(): Promise<KeptPlace | undefined>
+  /** Code over a journal, by the key of the ledger. */
+  authenticate(journalHash: Hash): Hash
   /** Hears of what came out otherwise, before the report is given. */
   found(difference: Difference): Promise<void>
+  /** Hears that a verification has failed, before its report is given. */
+  failed(): Promise<void>
 }): RuntimeAudit {
   const told = async <Report extends { readonly difference?: Difference }>(
     report: Report
@@ -49,7 +55,10 @@ export function auditOf({
   return {
     verify: async ({ notes = [], reexecute = true, ...options }, { lock } = { lock: true }) => {
       const checked = { kept: lock ? await keptIn() : undefined, notes: notes.map(given) }
-      return told(await verifyLedgerDeep({ ...parts, ...options, ...checked, reexecute }))
+      const asked = { ...parts, ...options, ...checked, authenticate, reexecute }
+      const report = await told(await verifyLedgerDeep(asked))
+      if (!report.ok) await failed()
+      return report
     },
     replayReceipt: async (which) => {
       const replayed = await replayReceipt({ ...parts, which })

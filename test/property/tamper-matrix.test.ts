@@ -84,6 +84,7 @@ async function modeOf(location: string): Promise<string> {
     expect(causes[0]?.code).toBe(cause?.code)
     const { failure } = await tally.verify()
     if (failure !== undefined) expectVerifyFailure(failure.field)
+    expect(tally.status().cause?.code).toBe(cause?.code)
     return cause?.code ?? (mode === 'ready' ? 'ok' : mode)
   } finally {
     await tally.close()

@@ -28,15 +28,18 @@ const left = new Set<string>()
 const code = { blocks: [payBlock] }
 const nothing = { notes: [], allowCut: false, acknowledgeNotes: false }
 
-async function modeOf(location: string): Promise<string> {
+/** How it opens, and whether it verifies with the key and the code. */
+async function opened(location: string): Promise<{ readonly mode: string; readonly ok: boolean }> {
   const options = { insecurePlaintextKey: true, serve: false, ...code } as const
   const tally = await createRuntime({ location, ...options })
   try {
     const { mode, cause } = tally.status()
-    // The journal of an open run, and a state value, are found when they are used.
+    // A state value is found when it is used.
     const { failure } = await tally.verify()
     if (failure !== undefined) expectVerifyFailure(failure.field)
-    return cause?.code ?? mode
+    // What a verification finds does not change what opening has found.
+    expect(tally.status()).toMatchObject({ mode, ...(cause === undefined ? {} : { cause }) })
+    return { mode: cause?.code ?? mode, ok: failure === undefined }
   } finally {
     await tally.close()
   }
@@ -64,7 +67,7 @@ describe.each(unsafe)('K10, K2: where a forger has altered $name', (row) => {
     }
     await repairLocation(location, { ...nothing, ...consents })
     expect((await inspectOpening(location, { code })).causes).toEqual([])
-    expect(await modeOf(location)).toBe('ready')
+    expect(await opened(location)).toEqual({ mode: 'ready', ok: true })
     expect((await verifyLocation(location, { notes: [] })).failure).toBeUndefined()
   })
 })
@@ -75,7 +78,7 @@ describe.each(ready)('K10: where a forger has altered $name', (row) => {
   it('recover has nothing to end, and the ledger opens as doctor says', async () => {
     const location = await place.altered(row.alter)
     expect((await inspectOpening(location, { code })).causes).toEqual([])
-    expect(await modeOf(location)).toBe('ready')
+    expect((await opened(location)).mode).toBe('ready')
     // By the bytes alone another place of the same record may be the first.
     const { failure } = await verifyLocation(location, { notes: [] })
     if (failure !== undefined) left.add(failure.field)

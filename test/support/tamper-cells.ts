@@ -100,6 +100,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     import: 'snapshot.not_verified'
   },
   'the journal of the run that waits, with its derived records gone': {
+    open: 'run.journal_forged',
     replay: 'journal.inputHash',
     parked: 'run.wait_forged',
     approve: 'run.wait_forged',
@@ -290,6 +291,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     alone: 'own key'
   },
   'the journal of the run that waits, in order but for its code': {
+    open: 'run.journal_forged',
     replay: 'journal.base',
     approve: 'run.journal_forged',
     resume: 'run.journal_forged',

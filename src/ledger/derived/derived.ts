@@ -10,12 +10,13 @@ import { type Digest, emptyDigest, RunningDigest } from './digest.js'
 import { hashIndexKey, IndexRuns, type ReceiptLocation, unitIndexKey } from './index-runs.js'
 import { codedForm, type RecordForm } from './record-form.js'
 import {
-  changeOf,
-  foldRecord,
+  foldStored,
+  isOpenStatus,
   newDelta,
   type RunCommit,
   type RunDelta,
-  RunRecords
+  RunRecords,
+  type StoredRun
 } from './run-records.js'
 import { type DerivableCommit, UnflushedRecords } from './unflushed-records.js'
 import { digestCode, type Watermark, watermarkPut } from './watermark.js'
@@ -66,6 +67,8 @@ export class Derived {
     readonly watermark: Watermark
     /** Of the records in the store. */
     readonly digest?: Digest | undefined
+    /** Runs of the store that may be open. */
+    readonly openRuns?: Iterable<RunId> | undefined
     readonly pagedTree: StateTree
   }) {
     const { store, keys, codes, watermark, pagedTree } = options
@@ -78,7 +81,7 @@ export class Derived {
     this.#watermark = watermark
     this.#index = new IndexRuns({ store, keys, form, runs: watermark.index })
     this.#chain = new ChainBlocks(store, keys, form)
-    this.#runs = new RunRecords(store, keys, form)
+    this.#runs = new RunRecords(store, keys, form, options.openRuns ?? [])
     this.#unflushed = new UnflushedRecords(watermark.seq, watermark.receipts)
     this.#pagedTree = pagedTree
     this.#derivedTree = pagedTree
@@ -268,13 +271,7 @@ export class Derived {
   /** A run's record over all durable commits and the `queued` changes after them. */
   run(runId: RunId, queued: RunDelta = newDelta()): RunRecord | undefined {
     const stored = this.#runs.stored(runId)
-    let record = stored.record
-    let entries = stored.entries
-    for (const delta of [...this.#deltas(runId, stored.upTo), queued]) {
-      record = foldRecord(runId, record, entries, changeOf(delta))
-      entries += delta.entries
-    }
-    return record
+    return foldStored(runId, stored, [...this.#deltas(runId, stored.upTo), queued])
   }
 
   /** Ids of all runs, sorted; `queued` are those with entries that are not durable yet. */
@@ -292,12 +289,33 @@ export class Derived {
     yield* later.slice(next)
   }
 
+  /** Runs that have not ended, with the commits that hold their entries. */
+  *openRuns(): Generator<readonly [runId: RunId, commits: readonly RunCommit[]]> {
+    const changed = [this.#writing, this.#unflushed].flatMap((unflushed) => [
+      ...(unflushed?.runs.keys() ?? [])
+    ])
+    const runIds = new Set([...this.#runs.openIds(), ...changed])
+    for (const runId of runIds) {
+      const stored = this.#runs.stored(runId)
+      const deltas = this.#deltas(runId, stored.upTo)
+      if (!isOpenStatus(foldStored(runId, stored, deltas)?.status)) continue
+      yield [runId, [...this.#commitsOf(runId, stored, deltas)]]
+    }
+  }
+
   /** Commits that hold entries of a run, in order, with the number of their first entry. */
-  *visits(runId: RunId): Generator<RunCommit> {
+  visits(runId: RunId): Generator<RunCommit> {
     const stored = this.#runs.stored(runId)
-    const deltas = this.#deltas(runId, stored.upTo)
-    for (let block = 0; block < stored.blocks; block += 1) yield* this.#runs.block(runId, block)
-    yield* stored.visits
+    return this.#commitsOf(runId, stored, this.#deltas(runId, stored.upTo))
+  }
+
+  *#commitsOf(
+    runId: RunId,
+    { blocks, visits }: StoredRun,
+    deltas: readonly RunDelta[]
+  ): Generator<RunCommit> {
+    for (let block = 0; block < blocks; block += 1) yield* this.#runs.block(runId, block)
+    yield* visits
     for (const delta of deltas) yield* delta.visits
   }
 

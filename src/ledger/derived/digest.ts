@@ -53,16 +53,23 @@ export class RunningDigest {
   }
 }
 
-/** The digest of the records in the store; undefined when one of them has no right code. */
+/**
+ * The digest of the records in the store; undefined when one of them has no right code. `see`: is
+ * given each of them.
+ */
 export async function storedDigest(
   store: Store,
   keys: StoreKeys,
-  codes: DerivedCodes
+  codes: DerivedCodes,
+  see: (key: string, value: Uint8Array) => void
 ): Promise<Digest | undefined> {
   const running = new RunningDigest(codes)
   try {
     for (const range of keys.digestedRanges()) {
-      for await (const [key, value] of store.entries(range)) running.add(key, value)
+      for await (const [key, value] of store.entries(range)) {
+        running.add(key, value)
+        see(key, value)
+      }
     }
   } catch (error) {
     if (isTallyError(error, 'ledger.corrupt')) return undefined

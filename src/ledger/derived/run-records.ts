@@ -152,16 +152,33 @@ export function foldRecord(
   }
 }
 
+/** What a stored run and later changes come to. */
+export function foldStored(
+  runId: RunId,
+  stored: StoredRun,
+  deltas: readonly RunDelta[]
+): RunRecord | undefined {
+  let { record, entries } = stored
+  for (const delta of deltas) {
+    record = foldRecord(runId, record, entries, changeOf(delta))
+    entries += delta.entries
+  }
+  return record
+}
+
 /** Run records as derived values (L1). */
 export class RunRecords {
   readonly #store: Store
   readonly #keys: StoreKeys
   readonly #form: RecordForm
+  readonly #open: Set<RunId>
 
-  constructor(store: Store, keys: StoreKeys, form: RecordForm) {
+  /** `open`: ids of the stored runs that may be open. */
+  constructor(store: Store, keys: StoreKeys, form: RecordForm, open: Iterable<RunId> = []) {
     this.#store = store
     this.#keys = keys
     this.#form = form
+    this.#open = new Set(open)
   }
 
   stored(runId: RunId): StoredRun {
@@ -175,6 +192,11 @@ export class RunRecords {
   /** Ids of all stored runs, sorted. */
   async *ids(): AsyncGenerator<RunId> {
     for await (const [key] of this.#store.entries(this.#keys.runs())) yield this.#keys.runId(key)
+  }
+
+  /** Ids of stored runs that may be open, as far as is seen without reading their records. */
+  openIds(): readonly RunId[] {
+    return [...this.#open]
   }
 
   /** Visits of one full block. */
@@ -200,6 +222,8 @@ export class RunRecords {
   } {
     const runKey = this.#keys.run(runId)
     const wrap = (key: string, body: string) => this.#form.wrap(key, body, upTo)
+    if (delta.last === undefined || isOpenStatus(delta.last.status)) this.#open.add(runId)
+    else this.#open.delete(runId)
     const fresh = wholeRun(delta, upTo)
     if (fresh !== undefined) return { puts: [[runKey, wrap(runKey, fresh)]], replaced: undefined }
     const replaced = this.#store.get(runKey)
@@ -237,6 +261,20 @@ function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): s
     `"status":"${String(last.status)}","upTo":${upTo},"updatedAt":${last.at},` +
     `"visits":${JSON.stringify(visits)}}`
   )
+}
+
+export function isOpenStatus(status: Json | undefined): boolean {
+  return status === 'running' || status === 'waiting'
+}
+
+const statusMember = '"status":"'
+const openStatuses = ['running"', 'waiting"'].map((text) => Buffer.from(text))
+
+/** Whether the value of a run is of an open one: its status stands behind all texts of entries. */
+export function mayBeOpen({ buffer, byteOffset, byteLength }: Uint8Array): boolean {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  const at = bytes.lastIndexOf(statusMember) + statusMember.length
+  return openStatuses.some((status) => bytes.subarray(at, at + status.length).equals(status))
 }
 
 /** What may be a key that a parsed object puts before all others, whatever the text says. */

@@ -1,7 +1,9 @@
+import type { RunId } from '../../core/index.js'
 import { DerivedCodes } from '../derived/codes.js'
 import { Derived } from '../derived/derived.js'
 import { type Digest, storedDigest } from '../derived/digest.js'
 import { codedForm } from '../derived/record-form.js'
+import { mayBeOpen } from '../derived/run-records.js'
 import { digestCode, firstWatermark, readWatermark, type Watermark } from '../derived/watermark.js'
 import type { StoreKeys } from '../keys.js'
 import { StateTree } from '../state/index.js'
@@ -43,6 +45,7 @@ export async function startingPoint(options: {
     codes: codesOf(blobKey),
     watermark,
     digest: known?.digest,
+    openRuns: known?.openRuns,
     pagedTree: tree
   })
   const rebuild = new Rebuild({ derived, tree, pagesSeq: watermark.pages.seq })
@@ -59,15 +62,26 @@ async function knownRecords(
   store: Store,
   keys: StoreKeys,
   blobKey: Uint8Array
-): Promise<
-  { readonly watermark: Watermark; readonly tree: StateTree; readonly digest: Digest } | undefined
-> {
+): Promise<KnownRecords | undefined> {
   const codes = codesOf(blobKey)
   const watermark = readWatermark(store, keys, codes)
   if (watermark.digest === null) return undefined
   const { storageRoot } = watermark.pages
   const tree = await readPagedTree(store, keys, { storageRoot, form: codedForm(codes) })
-  const digest = await storedDigest(store, keys, codes)
+  const openRuns: RunId[] = []
+  const { gte, lt } = keys.runs()
+  const digest = await storedDigest(store, keys, codes, (key, value) => {
+    if (gte <= key && key < lt && mayBeOpen(value)) openRuns.push(keys.runId(key))
+  })
   if (tree === undefined || digest === undefined) return undefined
-  return digestCode(codes, digest) === watermark.digest ? { watermark, tree, digest } : undefined
+  const isKnown = digestCode(codes, digest) === watermark.digest
+  return isKnown ? { watermark, tree, digest, openRuns } : undefined
+}
+
+interface KnownRecords {
+  readonly watermark: Watermark
+  readonly tree: StateTree
+  readonly digest: Digest
+  /** Runs that may be open. */
+  readonly openRuns: readonly RunId[]
 }

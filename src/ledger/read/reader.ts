@@ -11,7 +11,7 @@ import type { Derived } from '../derived/derived.js'
 import type { ReceiptLocation } from '../derived/index-runs.js'
 import { unwrapValue } from '../envelope.js'
 import type { StoreKeys } from '../keys.js'
-import type { JournalEntry, LogRecord, StoredReceipt } from '../ledger-api.js'
+import type { ForgedJournal, JournalEntry, LogRecord, StoredReceipt } from '../ledger-api.js'
 import type { Evidence, Receipt, WriteSet } from '../receipt/receipt.js'
 import {
   corrupt,
@@ -23,6 +23,7 @@ import {
 import { receiptHashIn } from '../record/slice.js'
 import type { Store } from '../stores/port.js'
 import { ItemBodies } from './bodies.js'
+import { forgedJournal } from './forged-journals.js'
 
 export interface CommitRecord {
   readonly header: RecordHeader
@@ -182,6 +183,12 @@ export class Reader {
       }
       for (const entries of found.values()) if (entries.length > 0) yield entries
     }
+  }
+
+  /** What open runs have in their journals that the ledger has not written. */
+  forgedJournal(authenticate: (journalHash: Hash) => Hash): Promise<ForgedJournal | undefined> {
+    const [store, keys, derived] = [this.#store, this.#keys, this.#derived]
+    return forgedJournal({ store, keys, derived, authenticate })
   }
 
   /** The entries of an item whose texts are wanted; the others are not parsed. */

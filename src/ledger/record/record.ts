@@ -161,7 +161,8 @@ function parseItem(
 
 const none: readonly string[] = []
 
-function hashOf(text: string | undefined): Hash | undefined {
+/** The hash that a line has, in quotes. */
+export function hashOf(text: string | undefined): Hash | undefined {
   const hash = text?.slice(1, -1)
   return isHash(hash) && text === `"${hash}"` ? hash : undefined
 }

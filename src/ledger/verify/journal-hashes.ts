@@ -2,23 +2,55 @@ import { chainJournal, type Hash, isHash, type Json, type RunId } from '../../co
 import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { RecordItem } from '../record/record.js'
+import type { VerificationFailure } from './report.js'
 import { type BesideEnd, endProblem } from './run-end.js'
 
 /**
- * Compares what receipts and evidence say of the journals of their runs with the journals (L12).
- * Owns: the hash of each journal whose run has not ended, and which of these are being cancelled.
+ * Compares what receipts and evidence say of the journals of their runs with the journals, and,
+ * with the key, journals that nothing signs yet with their codes (L12).
+ * Owns: the hash of each journal whose run has not ended, which of these are being cancelled, and
+ * where one is first not what the ledger wrote.
  */
 export class JournalHashes {
   readonly #hashes = new Map<RunId, string>()
   readonly #cancelled = new Set<RunId>()
+  readonly #forged = new Map<RunId, VerificationFailure>()
+  /** The run that ends with the item that was taken last. */
+  #ended: RunId | undefined
+  readonly #authenticate: Authenticate | undefined
 
-  /** Takes the lines of an item; `kinds` are those of the entries. */
-  take({ runId, entries }: RecordItem, kinds: readonly string[]): JournalLines {
+  constructor(authenticate: Authenticate | undefined) {
+    this.#authenticate = authenticate
+  }
+
+  /** Of runs that are open as far as was read: the first item that the ledger has not written. */
+  get forged(): VerificationFailure | undefined {
+    return this.#forged.values().next().value
+  }
+
+  /** The item that was taken last is as it was signed: a run that has ended needs no code. */
+  passed(): void {
+    if (this.#ended !== undefined) this.#forged.delete(this.#ended)
+    this.#ended = undefined
+  }
+
+  /** Takes the lines of an item; `kinds` are those of the entries, `place` that of the item. */
+  take(
+    { runId, entries, mac }: RecordItem,
+    kinds: readonly string[],
+    place: Pick<VerificationFailure, 'commit' | 'index'>
+  ): JournalLines {
     let hash = this.#hashes.get(runId) ?? ''
     const before: string[] = []
     for (const entry of entries) {
       before.push(hash)
       hash = chainJournal(hash, entry)
+    }
+    const isOurs = entries.length === 0 || (this.#authenticate?.(hash as Hash) ?? mac) === mac
+    if (!isOurs && !this.#forged.has(runId)) {
+      // The right code is not for those who read reports.
+      const found = { signed: mac ?? 'none', computed: 'another code', key: runId }
+      this.#forged.set(runId, { ...place, field: 'journal.code', ...found })
     }
     let end: Json | undefined
     for (const [index, kind] of kinds.entries()) {
@@ -30,9 +62,13 @@ export class JournalHashes {
       return new JournalLines(before)
     }
     this.#hashes.delete(runId)
+    this.#ended = runId
     return new JournalLines(before, { entry: end, isCancelled: this.#cancelled.delete(runId) })
   }
 }
+
+/** Makes the code over a journal with the key of the ledger. */
+export type Authenticate = (journalHash: Hash) => Hash
 
 /** The last entry of a run, and whether a caller had asked to cancel it. */
 interface RunEnd {

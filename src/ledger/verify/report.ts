@@ -14,6 +14,17 @@ export interface VerificationFailure extends FieldProblem {
   readonly key?: string
 }
 
+/** The one that stands before the other. */
+export function earlier(
+  one: VerificationFailure | undefined,
+  other: VerificationFailure | undefined
+): VerificationFailure | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  const isFirst =
+    one.index < other.index || (one.index === other.index && one.commit <= other.commit)
+  return isFirst ? one : other
+}
+
 /** A note from outside the ledger's own directory (P5). */
 export interface GivenNote {
   /** Where it comes from, for the report. */

@@ -17,17 +17,23 @@ import type { Store } from '../stores/port.js'
 import { DerivedCheck } from './derived-check.js'
 import { checkHead, checkKept, checkStateEntries } from './end-checks.js'
 import { CheckedBodies } from './item-bodies.js'
-import { JournalHashes, type JournalLines, signedJournal } from './journal-hashes.js'
+import {
+  type Authenticate,
+  JournalHashes,
+  type JournalLines,
+  signedJournal
+} from './journal-hashes.js'
 import { NoteCheck } from './notes.js'
 import { ChainMemory, checkReceipt, different } from './receipt-check.js'
-import type {
-  GivenNote,
-  ItemHook,
-  KeptPlace,
-  ReceiptHook,
-  VerificationFailure,
-  VerificationReport,
-  VerifiedReceipt
+import {
+  earlier,
+  type GivenNote,
+  type ItemHook,
+  type KeptPlace,
+  type ReceiptHook,
+  type VerificationFailure,
+  type VerificationReport,
+  type VerifiedReceipt
 } from './report.js'
 import { RunCheck } from './run-check.js'
 import { SignatureWindow } from './signature-window.js'
@@ -40,6 +46,8 @@ export interface VerifyOptions {
   readonly notes?: readonly GivenNote[]
   /** Where it stood when it was closed last; undefined where nothing says so. */
   readonly kept?: KeptPlace | undefined
+  /** With the key of the ledger: the journals of open runs are checked too. */
+  readonly authenticate?: Authenticate | undefined
   /** Sees the journal entries of each item, in order, before the item's receipt. */
   readonly onItem?: ItemHook
   /** Sees each receipt that passed, in order, before its signature is known to be good. */
@@ -68,7 +76,7 @@ class Verification {
   readonly #fold: StateFold
   readonly #memory = new ChainMemory()
   readonly #runs = new RunCheck()
-  readonly #journals = new JournalHashes()
+  readonly #journals: JournalHashes
   readonly #notes: NoteCheck
   readonly #signatures = new SignatureWindow<VerificationFailure>()
   #derived: DerivedCheck | undefined
@@ -84,6 +92,7 @@ class Verification {
     this.#options = options
     this.#keys = new StoreKeys(options.identity)
     this.#fold = new StateFold(options.identity)
+    this.#journals = new JournalHashes(options.authenticate)
     this.#notes = new NoteCheck(options.identity, options.notes ?? [])
   }
 
@@ -92,6 +101,7 @@ class Verification {
     // A signature that was still being checked stands before whatever was found after it.
     failure = earlier(await this.#signatures.finish(), failure)
     failure ??= await this.#guarded(() => this.#end())
+    failure = earlier(this.#journals.forged, failure)
     return this.#report(failure)
   }
 
@@ -131,7 +141,8 @@ class Verification {
       for (const item of items) {
         const bodies = new CheckedBodies(store, this.#keys, item)
         const index = this.#fold.chainHead.receipts
-        const lines = this.#journals.take(item, this.#journal(item))
+        const place = { index, commit: this.#commits }
+        const lines = this.#journals.take(item, this.#journal(item), place)
         if (this.#options.onItem !== undefined) await this.#item(item)
         const { receipt, evidence: text } = item
         const resultText = receipt && bodies.resolve(receipt.result)
@@ -145,6 +156,7 @@ class Verification {
         const problem = bodies.problem()
         if (problem !== undefined) throw new Stop({ index, commit: this.#commits, ...problem })
         this.#withheld += bodies.withheld
+        this.#journals.passed()
       }
       this.#commits += 1
       this.#require(this.#derived.endOfCommit(header.seq, this.#fold.chainHead, this.#frontier))
@@ -365,7 +377,7 @@ class Verification {
     if (upTo < this.#frontier.size) {
       notChecked.push(`${this.#frontier.size - upTo} log records after the last note from outside`)
     }
-    notChecked.push(...this.#runs.notChecked())
+    if (this.#options.authenticate === undefined) notChecked.push(...this.#runs.notChecked())
     if (failure !== undefined) notChecked.push('everything after the failure')
     return {
       ok: failure === undefined,
@@ -383,12 +395,4 @@ class Verification {
       notChecked
     }
   }
-}
-
-function earlier(
-  one: VerificationFailure | undefined,
-  other: VerificationFailure | undefined
-): VerificationFailure | undefined {
-  if (one === undefined || other === undefined) return one ?? other
-  return one.index <= other.index ? one : other
 }
