@@ -72,13 +72,12 @@ export { type CompiledRootLeaf, leafRootOf, rootOf } from './document/root.js'
 export { validatePlan } from './document/validate.js'
 export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'
 export { UnitGate } from './pump/gate.js'
-export type { AskedEffect, PumpHost, RunEnd, RunEvent } from './pump/host.js'
+export { type AskedEffect, isFarAhead, type PumpHost, type RunEnd, Turns } from './pump/host.js'
 export { type InlineOutcome, runInline, type SingleStepRun } from './pump/inline-run.js'
 export type { RecordedEntry } from './pump/journal-writer.js'
 export type { Provider, UnfinishedJournals } from './pump/performing.js'
 export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'
-export { isFarAhead, Turns } from './pump/turns.js'
 export { differing, type Finding, firstOf } from './replay/finding.js'
 export type { CompensationPort, Ground, RecordedUnit, UnitAgain } from './replay/redo.js'
 export {
@@ -98,6 +97,7 @@ export {
   type RunFinished,
   type RunStarted
 } from './run/entries.js'
+export type { RunEvent } from './run/events.js'
 export type {
   Appended,
   EvidenceDraft,

@@ -4,6 +4,7 @@ import type { Call } from '../run/calls.js'
 import type { Outcome } from '../run/outcome.js'
 import type { StateView } from '../run/state-view.js'
 import type { Block, RecordedFailure, RecordedProvider } from './block.js'
+import type { SignalSource } from './lazy-signal.js'
 
 /** What an execution of a block's code is given; the same live, on resume and in verification. */
 export interface CallRunInput {
@@ -13,14 +14,13 @@ export interface CallRunInput {
   readonly attempt: number
   /** Frozen time of the attempt, milliseconds. */
   readonly at: number
-  readonly seed: Hash
   readonly block: Block
   readonly payload: Json
   /** Read when the code asks for it. */
   readonly request: Pick<Request, 'context' | 'metadata'>
   readonly view: StateView
-  /** Read when the code asks for it: making one is dear. */
-  readonly signal: AbortSignal
+  /** Made when the code asks for them: most code never does, and making them is dear. */
+  readonly lazy: { readonly seed: { readonly value: Hash } } & SignalSource
   /** For leaves of the kernel only. */
   readonly kernel?: IntentInput
 }

@@ -22,7 +22,7 @@ import {
   type WaitAnswer
 } from './context.js'
 import { CallRunIntentPort } from './intent-port.js'
-import { LazyMembers } from './lazy-members.js'
+import { LazyMembers } from './lazy-signal.js'
 import { insideBlock, outsideBlock, type WatchedCode } from './tripwire.js'
 
 const noCalls: ReadonlyMap<number, never> = new Map<number, never>()
@@ -238,7 +238,7 @@ export class CallRun {
   }
 
   #chance(): Xorshift128 {
-    this.#random ??= new Xorshift128(this.#input.seed)
+    this.#random ??= new Xorshift128(this.#input.lazy.seed.value)
     return this.#random
   }
 

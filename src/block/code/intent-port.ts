@@ -40,7 +40,7 @@ export class CallRunIntentPort implements IntentPort {
   }
 
   get seed(): IntentPort['seed'] {
-    return this.given.seed
+    return this.given.lazy.seed.value
   }
 
   get principal(): IntentPort['principal'] {
@@ -64,7 +64,7 @@ export class CallRunIntentPort implements IntentPort {
   }
 
   get signal(): IntentPort['signal'] {
-    return this.given.signal
+    return this.given.lazy.signal
   }
 
   read(key: string): string | undefined {

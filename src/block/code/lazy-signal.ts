@@ -1,3 +1,7 @@
+import { copyJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import type { Request } from '../chart/protocol.js'
+import type { BlockTrace } from './context.js'
+
 /** What can make an abort signal; most code never asks for one, and one costs more than a step. */
 export interface SignalSource {
   readonly signal: AbortSignal
@@ -23,4 +27,50 @@ export class LazySignal {
     this.#source = source
     Object.defineProperty(this, 'signal', LazySignal.#property)
   }
+}
+
+interface Source {
+  readonly request: Pick<Request, 'context' | 'metadata'>
+  readonly lazy: SignalSource
+}
+
+/** {@link LazySignal} with what a block sees of its request, made when it is read. */
+export class LazyMembers extends LazySignal {
+  static readonly #context: PropertyDescriptor & ThisType<LazyMembers> = {
+    enumerable: true,
+    get() {
+      this.#known ??= frozen(copyJson(this.#of.request.context))
+      return this.#known
+    }
+  }
+
+  static readonly #trace: PropertyDescriptor & ThisType<LazyMembers> = {
+    enumerable: true,
+    get() {
+      const { traceId, spanId, parentSpanId } = this.#of.request.metadata
+      const parent = parentSpanId === undefined ? {} : { parentSpanId }
+      return Object.freeze({ traceId, spanId, ...parent })
+    }
+  }
+
+  declare readonly context: JsonObject
+  declare readonly trace: BlockTrace
+  readonly #of: Source
+  #known: JsonObject | undefined
+
+  constructor(source: Source) {
+    super(source.lazy)
+    this.#of = source
+    Object.defineProperty(this, 'context', LazyMembers.#context)
+    Object.defineProperty(this, 'trace', LazyMembers.#trace)
+  }
+}
+
+/** Freezes plain JSON as deep as it goes. */
+function frozen<Value extends Json>(value: Value): Value {
+  if (typeof value !== 'object' || value === null) return value
+  for (const inner of isJsonObject(value) ? Object.values(value) : (value as readonly Json[])) {
+    frozen(inner)
+  }
+  return Object.freeze(value)
 }

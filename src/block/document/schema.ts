@@ -115,7 +115,6 @@ export const compositeSchema = z.strictObject({
 })
 
 export type GraphDocument = z.output<typeof graph>
-export type CompositeDocument = z.output<typeof compositeSchema>
 
 /** The JSON Schema of a document as an author writes it, for editors and for `docs/schema/`. */
 export function compositeJsonSchema(): unknown {

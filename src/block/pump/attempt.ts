@@ -1,4 +1,5 @@
 import {
+  type ActorPath,
   assert,
   copyJson,
   type Hash,
@@ -11,21 +12,25 @@ import {
 import type { AttemptCommand } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
 import { CallRun } from '../code/call-run.js'
-import type { CallRunPort, IntentInput } from '../code/call-run-input.js'
+import type { CallRunInput, CallRunPort, IntentInput } from '../code/call-run-input.js'
 import { builtInEffects, type Call, type EffectRequest } from '../run/calls.js'
 import type { Sealed, WaitBegun } from '../run/entries.js'
 import type { RecordedResult } from '../run/folded-answers.js'
 import type { SealedReference } from '../run/journal.js'
 import type { Literals } from '../run/literals.js'
 import type { Outcome } from '../run/outcome.js'
+import type { Overlay } from '../run/overlay.js'
 import { Past } from '../run/past.js'
 import type { RecordedResults } from '../run/recorded-results.js'
-import type { OpenAttempt } from '../run/run-state.js'
+import type { OpenAttempt, RunState } from '../run/run-state.js'
 import { StateView } from '../run/state-view.js'
 import { seedOf } from '../run/unit-ids.js'
 import { type Confirmation, confirmationOf } from '../run/waits.js'
-import { AttemptInput } from './attempt-input.js'
-import type { EarlyCallRun } from './early.js'
+import { putOff } from '../task-blocks.js'
+import type { EarlyCallRun } from './inline-run.js'
+
+/** The state of a run whose attempts and overlays are live. */
+export type LiveState = RunState<Attempt, Overlay>
 
 /** What an attempt hands to its pump. */
 export interface AttemptPort {
@@ -201,13 +206,26 @@ export class Attempt implements OpenAttempt {
     // A wait of an earlier life may be answered before the code has come to it again.
     this.#isReplaying = (this.#waits?.size ?? 0) > 0 || this.past.hasAnswered
     this.#given = 0
-    const input = new AttemptInput(this, {
-      runId: this.#options.runId,
-      payload: this.#copy(),
-      ...(this.block.kernel === undefined ? {} : { kernel: this.#intentInput() })
-    })
-    this.#execution = new CallRun(input, this.#executionPort(port))
+    this.#execution = new CallRun(this.#input(), this.#executionPort(port))
     this.#execution.start()
+  }
+
+  #input(): CallRunInput {
+    const { ask, block } = this
+    return {
+      runId: this.#options.runId,
+      unitId: this.unitId,
+      path: ask.path as ActorPath,
+      attempt: ask.attempt,
+      at: this.at,
+      block: ask.options.deferred === true ? putOff(block) : block,
+      payload: this.#copy(),
+      request: ask.request,
+      view: this.#view,
+      lazy: this,
+      // Spread last: spread first, V8 gives each object a hidden class of its own.
+      ...(block.kernel === undefined ? undefined : { kernel: this.#intentInput() })
+    }
   }
 
   /** Continues an execution that began before the run had a pump. */

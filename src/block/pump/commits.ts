@@ -9,16 +9,11 @@ import { type AttemptEnd, attemptEnd } from '../run/settle.js'
 import { leafUnit, type UnitContext, unitContextOf } from '../run/unit.js'
 import type { Attempt } from './attempt.js'
 import type { RunEnd } from './host.js'
-import type { Leaves } from './leaves.js'
-import type { PumpParts } from './parts.js'
+import type { Leaves, PumpParts } from './leaves.js'
 
-/** What commits are handed beside the parts of the pump. */
+/** What commits are handed. */
 export interface CommitsPort extends PumpParts {
   readonly leaves: Leaves
-  /** Appends the two entries with which a run of one unit ends; false: what it read has changed. */
-  recordLast(...given: Parameters<PumpParts['writer']['appendBoth']>): boolean
-  /** Keeps an entry of an overlay until others follow. */
-  gather(...given: Parameters<PumpParts['writer']['gather']>): void
   /** The one unit of work of the run is done, and the run with it. */
   end(end: RunEnd): void
 }
@@ -59,7 +54,7 @@ export class Commits {
 
   #fail(attempt: Attempt, { response, rests }: Omit<AttemptEnd, 'dataText'>) {
     const draft = settledDraft(attempt, response, this.#pump.writer.now())
-    const isWritten = this.#pump.record(draft, rests === undefined ? {} : { rests })
+    const isWritten = this.#pump.writer.record(draft, rests === undefined ? {} : { rests })
     return isWritten ? undefined : this.runAgain(attempt)
   }
 
@@ -72,7 +67,7 @@ export class Commits {
     const { writer } = this.#pump
     overlay.know(response.data, dataText)
     const draft = settledDraft(attempt, response, writer.now(), overlayOf(attempt))
-    this.#pump.gather(draft, { dataText })
+    writer.gather(draft, { dataText })
   }
 
   /** Another unit of work has reserved what this one changes, or runs alone (L10). */
@@ -87,11 +82,13 @@ export class Commits {
     const unit = leafUnit(attempt, this.#context(), attempt.payloadText(), dataText)
     const draft = settledDraft(attempt, response, writer.now())
     if (!state.root.isUnit) {
-      return this.#pump.record(draft, { unit, dataText }) ? undefined : this.runAgain(attempt)
+      return this.#pump.writer.record(draft, { unit, dataText })
+        ? undefined
+        : this.runAgain(attempt)
     }
     // The run is this one unit of work: its end is in the same commit.
     const { at } = draft
-    const isWritten = this.#pump.recordLast(
+    const isWritten = writer.recordBoth(
       draft,
       (journalHash) => ({ k: 'run.finished', at, status: 'done', response, journalHash }),
       { unit, dataText }
@@ -120,7 +117,7 @@ export class Commits {
     for (const overlay of state.openOverlays.values()) {
       if (overlay.closing?.tasks.isOver !== true) continue
       const { draft, more } = tasksOver(state, overlay, overlay.closing, writer.now())
-      return this.#pump.record(draft, more)
+      return this.#pump.writer.record(draft, more)
     }
     const asked = [...state.overlayEnds.values()].filter(
       ({ path }) => state.openOverlays.get(path)?.closing === undefined
@@ -147,11 +144,11 @@ export class Commits {
     const at = writer.now()
     if (ask.kind === 'scope.abort') {
       const { draft, more } = abortOf(state, overlay, ask, at)
-      this.#pump.record(draft, more)
+      this.#pump.writer.record(draft, more)
       return
     }
     const commit = commitOf(overlay, ask, { state, at, context: this.#context() })
-    if (commit === undefined || !this.#pump.record(commit.draft, commit.more)) {
+    if (commit === undefined || !this.#pump.writer.record(commit.draft, commit.more)) {
       this.#conflicted(overlay, ask)
     }
   }
@@ -166,14 +163,14 @@ export class Commits {
       if (this.#conflicts > limits.CONFLICT_RERUNS_MAX) host.gate.runAlone(state)
     }
     const { draft, more } = conflictOf(ask, writer.now())
-    this.#pump.record(draft, more)
+    this.#pump.writer.record(draft, more)
   }
 
   #giveUp(overlay: Overlay, { path, step, attempt }: OverlayEndCommand): void {
     const { state, writer } = this.#pump
     const ask = { path, step, attempt, response: failedResponse('intent_conflict') }
     const { draft, more } = abortOf(state, overlay, ask, writer.now())
-    this.#pump.record(draft, more)
+    this.#pump.writer.record(draft, more)
   }
 
   /** Releases others: the outermost overlay is over. */

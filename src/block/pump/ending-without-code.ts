@@ -1,8 +1,7 @@
 import { assert, type Hash, type Json, type RunId, TallyError } from '../../core/index.js'
 import { cancelledResponse } from '../chart/chart-run.js'
 import type { Response } from '../chart/protocol.js'
-import { cancelEvent } from '../run/cancelling.js'
-import type { CancelAsked, RunStarted } from '../run/entries.js'
+import { resumedDraft } from '../run/decide.js'
 import { runEvidence } from '../run/evidence.js'
 import type { Position } from '../run/journal.js'
 import { SentEffects } from '../run/sent-effects.js'
@@ -26,15 +25,12 @@ export interface EndedWithoutCode {
  * Owns: the totals of the run's journal. Does not own: whether anything else drives the run.
  */
 export class EndingWithoutCode {
-  readonly #host: PumpHost
   readonly #totals: RunTotals
   readonly #writer: JournalWriter
   readonly #sent = new SentEffects()
-  #started: RunStarted | undefined
   #isParked = false
 
   constructor(runId: RunId, host: PumpHost) {
-    this.#host = host
     this.#totals = new RunTotals(runId)
     this.#writer = new JournalWriter(this.#totals, host)
   }
@@ -49,7 +45,7 @@ export class EndingWithoutCode {
     const { entry, receiptHash } = recorded
     this.#writer.recover(recorded)
     this.#sent.take(entry, receiptHash !== undefined)
-    if (entry.k === 'run.started') this.#started = entry
+    if (entry.k === 'run.started') this.#totals.started = entry
     this.#isParked = entry.k === 'run.waiting'
   }
 
@@ -59,22 +55,19 @@ export class EndingWithoutCode {
    */
   end(reason: string, by: Json): EndedWithoutCode {
     const writer = this.#writer
-    const { runId } = this.#totals
-    const started = this.#started
+    const { runId, started } = this.#totals
     if (started === undefined) throw new TallyError('run.not_found', { runId })
     writer.checkRecovered()
     const at = writer.now()
-    const resumed = { k: 'run.resumed', at, status: 'running', waits: [], due: null } as const
-    if (this.#isParked) writer.hold(resumed)
-    const asked = writer.hold({ k: 'cancel', at, reason, by, withoutCode: true })
-    const response = bare(cancelledResponse(cancelEvent(asked as CancelAsked, at)))
+    if (this.#isParked) writer.hold(resumedDraft(at))
+    writer.hold({ k: 'cancel', at, reason, by, withoutCode: true })
+    const response = bare(cancelledResponse({ type: 'block.cancel', reason, at }))
     const journalHash = this.#totals.journalHash as Hash
     const finished = { k: 'run.finished', at, status: 'cancelled', response, journalHash } as const
     const evidence = runEvidence(started, finished, this.#sent)
-    assert(writer.append(finished, { evidence }) !== undefined, 'the end of a run reads nothing')
+    assert(writer.record(finished, { evidence }), 'the end of a run reads nothing')
     const { position } = writer
-    const told = { type: 'run.finished', runId, at, status: 'cancelled', response } as const
-    this.#host.emit(told, position)
+    writer.emit({ type: 'run.finished', runId, at, status: 'cancelled', response })
     return { response, position }
   }
 }

@@ -1,13 +1,21 @@
-import type { Clock, Hash, IdentityId, Json, RunId, RunTrace } from '../../core/index.js'
+import {
+  type Clock,
+  elapsedMs,
+  type Hash,
+  type IdentityId,
+  type Json,
+  limits,
+  nextTurn
+} from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { OpenWait, SealedFailure } from '../run/entries.js'
+import type { RunEvent } from '../run/events.js'
 import type { Journal, Position } from '../run/journal.js'
 import type { UnitGate } from './gate.js'
 import type { Provider } from './performing.js'
 import type { ActorPool } from './run-actors.js'
-import type { Turns } from './turns.js'
 
 /** An effect that is about to be sent for the first time. */
 export interface AskedEffect {
@@ -39,62 +47,6 @@ export interface PumpHost {
   emit(event: RunEvent, position: Position): void
 }
 
-/**
- * What a reader of a run gets, in order. `at` is the run's logical time, milliseconds.
- */
-export type RunEvent = {
-  readonly runId: RunId
-  readonly at: number
-  /** As the caller of the run gave it. */
-  readonly trace?: RunTrace
-} & (
-  | { readonly type: 'run.started'; readonly name: string; readonly definitionHash: Hash }
-  | { readonly type: 'run.resumed' }
-  | {
-      readonly type: 'block.started'
-      readonly path: string
-      readonly step: number
-      readonly attempt: number
-      readonly block: string
-    }
-  | {
-      readonly type: 'block.settled'
-      readonly path: string
-      readonly step: number
-      readonly attempt: number
-      readonly block: string
-      readonly response: Response
-      /**
-       * Hash of the receipt that the step left; failed steps and steps of atomic parents have none.
-       */
-      readonly receiptHash?: Hash
-      /** Who did it, where the kernel chose it. */
-      readonly dappId?: string
-    }
-  | {
-      readonly type: 'effect.sealed'
-      readonly path: string
-      readonly step: number
-      readonly seq: number
-      readonly effect: string
-      readonly ok: boolean
-    }
-  | ({ readonly type: 'waiting' } & OpenWait)
-  | {
-      readonly type: 'answered'
-      readonly path: string
-      readonly token: string
-      readonly action: string
-    }
-  | { readonly type: 'log'; readonly path: string; readonly message: string; readonly data: Json }
-  | {
-      readonly type: 'run.finished'
-      readonly status: 'done' | 'failed' | 'cancelled'
-      readonly response: Response
-      readonly receiptHash?: Hash
-    }
-)
-
 /** Why a pump stopped. A message or a due time resumes a parked run. */
 export type RunEnd =
   | {
@@ -113,3 +65,30 @@ export type RunEnd =
     }
   /** Without a checkpoint: an overlay is open, and only the journal has what is in it. */
   | { readonly kind: 'stopped'; readonly checkpoint: RunCheckpoint | undefined }
+
+/**
+ * Shares the event loop among all runs of a runtime (D9): a run that continues after the slice is
+ * used up first lets the loop turn, so that timers, sockets and the disk are served.
+ */
+export class Turns {
+  #slice: { readonly end: number; readonly turn: Promise<void> } | undefined
+
+  /** Undefined while the slice lasts; otherwise what to await before continuing. */
+  yield(): Promise<void> | undefined {
+    const now = elapsedMs()
+    if (this.#slice === undefined) {
+      const turn = nextTurn().then(() => {
+        this.#slice = undefined
+      })
+      this.#slice = { end: now + limits.PUMP_SLICE_MS, turn }
+      return undefined
+    }
+    return now < this.#slice.end ? undefined : this.#slice.turn
+  }
+}
+
+/** Whether so much waits for the disk that a run has to wait, too (D9). */
+export function isFarAhead(journal: Pick<Journal, 'backlog'>): boolean {
+  const { items, bytes } = journal.backlog()
+  return items > limits.RUN_AHEAD_ITEMS_MAX || bytes > limits.RUN_AHEAD_BYTES_MAX
+}

@@ -14,8 +14,10 @@ import {
   encodeSuccess,
   type JournalEntry
 } from '../run/entries.js'
+import type { RunEvent } from '../run/events.js'
 import type { Appended, Position } from '../run/journal.js'
 import type { RunTotals } from '../run/totals.js'
+import { traced } from '../run/unit.js'
 import type { PumpHost } from './host.js'
 
 /** An entry as the journal gives it back, with the receipt that it completed. */
@@ -29,15 +31,17 @@ export interface RecordedEntry {
 /**
  * Writes one run's journal: numbers entries, seals their chain, and counts them in the run's state.
  *
- * Owns: entries that are held back until the next one is appended. Does not own: the journal, or
- * what an entry means.
+ * Owns: entries that are held back until the next one is appended, and events that come after
+ * them. Does not own: the journal, or what an entry means.
  *
  * Invariants: entry numbers have no gaps; `at` never goes back (K7); the hash chain covers every
- * entry.
+ * entry; an event comes after the entries that it reports (D2).
  */
 export class JournalWriter {
   readonly #state: RunTotals
-  readonly #host: Pick<PumpHost, 'journal' | 'clock'>
+  readonly #host: WriterHost
+  readonly #took: (entry: JournalEntry) => void
+  #events: RunEvent[] = []
   #mac: Hash | undefined
   #position: Position = 0
   /** Texts of entries that go into the journal with the next one, and those about the run. */
@@ -46,14 +50,20 @@ export class JournalWriter {
   /** Length of those that were gathered: nothing depends on them before they are handed in. */
   #gathered = 0
 
-  constructor(state: RunTotals, host: Pick<PumpHost, 'journal' | 'clock'>) {
-    this.#state = state
-    this.#host = host
-  }
-
   /** Logical time of the last entry. */
   get at(): number {
     return this.#state.at
+  }
+
+  /** `took` gets each entry that was written, in order. */
+  constructor(
+    state: RunTotals,
+    host: WriterHost,
+    took: (entry: JournalEntry) => void = () => undefined
+  ) {
+    this.#state = state
+    this.#host = host
+    this.#took = took
   }
 
   /** Up to where the ledger must be durable before anything decided here may leave the process. */
@@ -67,43 +77,61 @@ export class JournalWriter {
   }
 
   /**
-   * Appends one entry, with the receipt or the evidence that it completes, as one queue item;
-   * undefined when what it depends on has changed.
+   * Appends one entry, with the receipt or the evidence that it completes, as one queue item; false
+   * when what it depends on has changed.
    */
-  append(draft: EntryDraft, more: Completed = {}): JournalEntry | undefined {
-    const { entry, text, journalHash } = this.#next(draft, more)
-    const appended = this.#send([{ entry, text, journalHash }], more)
-    if (!appended.ok) return undefined
-    this.#state.take(entry, journalHash, appended.receiptHash)
-    return entry
+  record(draft: EntryDraft, more: Completed = {}): boolean {
+    const next = this.#next(draft, more)
+    const appended = this.#send([next], more)
+    if (!appended.ok) return false
+    this.#state.take(next.entry, next.journalHash, appended.receiptHash)
+    this.#took(next.entry)
+    return true
+  }
+
+  /** Appends two entries as one queue item; the unit is completed by the second. */
+  recordBoth(
+    first: EntryDraft,
+    second: (journalHash: Hash) => EntryDraft,
+    more: Completed
+  ): boolean {
+    const one = this.#next(first, more)
+    const place = { n: one.entry.n + 1, journalHash: one.journalHash }
+    const other = this.#next(second(one.journalHash), { known: responseOf(first, more) }, place)
+    const appended = this.#send([one, other], more)
+    if (!appended.ok) return false
+    this.#state.take(one.entry, one.journalHash, undefined)
+    this.#state.take(other.entry, other.journalHash, appended.receiptHash)
+    this.#took(one.entry)
+    this.#took(other.entry)
+    return true
   }
 
   /**
    * Takes an entry that goes into the journal together with the next one: nothing may leave the
    * process before that.
    */
-  hold(draft: EntryDraft, more: Completed = {}): JournalEntry {
-    return this.#hold(this.#next(draft, more))
+  hold(draft: EntryDraft, more: Completed = {}): void {
+    this.#hold(this.#next(draft, more))
   }
 
-  #hold({ entry, text, journalHash }: Next): JournalEntry {
+  #hold({ entry, text, journalHash }: Next): void {
     const runChanges = runChangesOf(entry, this.#held.length)
     if (runChanges !== undefined) this.#heldChanges.push(runChanges)
     this.#held.push(text)
     this.#state.take(entry, journalHash, undefined)
-    return entry
+    this.#took(entry)
   }
 
   /**
    * Like {@link hold}, for steps of an atomic composite: until it commits nothing asks for them. At
    * most {@link limits.GATHERED_LENGTH_MAX} characters wait; nothing waits while the run rests.
    */
-  gather(draft: EntryDraft, more: Completed): JournalEntry {
+  gather(draft: EntryDraft, more: Completed): void {
     const next = this.#next(draft, more)
     this.#gathered += next.text.length
-    const entry = this.#hold(next)
+    this.#hold(next)
     if (this.#gathered > limits.GATHERED_LENGTH_MAX) this.handIn()
-    return entry
   }
 
   /** Gives the journal what was gathered. */
@@ -113,31 +141,17 @@ export class JournalWriter {
     assert(appended.ok, 'an entry without reads cannot conflict')
   }
 
+  /** Reports an event, after the entries that were taken before it. */
+  emit(event: RunEvent): void {
+    const told = { ...event, ...traced(this.#state.started ?? {}) }
+    if (this.#held.length > 0) this.#events.push(told)
+    else this.#host.emit(told, this.#position)
+  }
+
   /** Resolves once the ledger has everything durably that was decided here (D2). */
   durable(): Promise<void> {
     this.handIn()
     return this.#host.journal.durable(this.#position)
-  }
-
-  /** Whether there are entries that no append has taken along yet. */
-  get isHolding(): boolean {
-    return this.#held.length > 0
-  }
-
-  /** Appends two entries as one queue item; the unit is completed by the second. */
-  appendBoth(
-    first: EntryDraft,
-    second: (journalHash: Hash) => EntryDraft,
-    more: Completed
-  ): readonly [JournalEntry, JournalEntry] | undefined {
-    const one = this.#next(first, more)
-    const place = { n: one.entry.n + 1, journalHash: one.journalHash }
-    const other = this.#next(second(one.journalHash), { known: responseOf(first, more) }, place)
-    const appended = this.#send([one, other], more)
-    if (!appended.ok) return undefined
-    this.#state.take(one.entry, one.journalHash, undefined)
-    this.#state.take(other.entry, other.journalHash, appended.receiptHash)
-    return [one.entry, other.entry]
   }
 
   #next(
@@ -178,6 +192,7 @@ export class JournalWriter {
     this.#heldChanges = []
     this.#gathered = 0
     this.#position = appended.position
+    for (const event of this.#events.splice(0)) this.#host.emit(event, appended.position)
     return appended
   }
 
@@ -199,6 +214,8 @@ export class JournalWriter {
     throw new TallyError('run.journal_forged', { runId, entry: entries - 1 })
   }
 }
+
+type WriterHost = Pick<PumpHost, 'journal' | 'clock' | 'emit'>
 
 /** An entry that the journal does not have yet. */
 interface Next {

@@ -3,6 +3,7 @@ import type { AttemptKey, JournalEntry } from '../run/entries.js'
 import type { RecordedResult } from '../run/folded-answers.js'
 import type { Journal } from '../run/journal.js'
 import type { RecordedResults } from '../run/recorded-results.js'
+import type { Attempt } from './attempt.js'
 
 /** Recorded results that are read back, and their attempt. */
 export interface Recalled {
@@ -203,5 +204,59 @@ export class KeptBodies {
       this.#from = entry.n + 1
       wanted.shift()
     }
+  }
+}
+
+/**
+ * An attempt whose recorded results were gone through, and the calls that it does not make any more
+ * (L10).
+ */
+export interface Replayed {
+  readonly attempt: Attempt
+  readonly dropped: readonly number[]
+}
+
+/**
+ * Gives the code of attempts the answers of their recorded results again (K9). What the recorded
+ * results do not hold is read from the journal, once for all of them. Rejects when all of them have
+ * stopped.
+ */
+export async function replayRecordedResults(
+  attempts: readonly Attempt[],
+  port: RecallPort
+): Promise<readonly Replayed[]> {
+  const long = attempts.filter(({ needsJournal }) => needsJournal)
+  if (long.length === 0) return each(attempts, (attempt) => replayed(attempt, undefined))
+  const recalled = long.map((attempt) => ({ place: attempt.ask, tape: attempt.recorded }))
+  const recall = new Recall(port, recalled)
+  const reading = recall.run()
+  const done = await each(attempts, (attempt) =>
+    replayed(attempt, attempt.needsJournal ? recall.reader(attempt.ask) : undefined)
+  )
+  await reading
+  return done
+}
+
+async function each(
+  attempts: readonly Attempt[],
+  replay: (attempt: Attempt) => Promise<Replayed>
+): Promise<readonly Replayed[]> {
+  const results = await Promise.allSettled(attempts.map(replay))
+  return results.map((result) => {
+    if (result.status === 'fulfilled') return result.value
+    throw result.reason
+  })
+}
+
+async function replayed(attempt: Attempt, reader: RecallReader | undefined): Promise<Replayed> {
+  const recall = async (answer: RecordedResult): Promise<Json> => {
+    const body = await reader?.next(answer)
+    assert(body !== undefined, 'the journal has every answer of a tape')
+    return body
+  }
+  try {
+    return { attempt, dropped: await attempt.replayAll(recall) }
+  } finally {
+    reader?.close()
   }
 }

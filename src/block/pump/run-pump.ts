@@ -1,29 +1,57 @@
-import { assert, type KnownTexts, limits, nextTurn, type RunId } from '../../core/index.js'
-import type { DecisionCommand } from '../chart/protocol.js'
+import {
+  assert,
+  type KnownTexts,
+  limits,
+  nextTurn,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
+import type {
+  AttemptCommand,
+  BlockCommand,
+  DecisionCommand,
+  Delivery,
+  PumpCommand
+} from '../chart/protocol.js'
 import { JournalRecovery } from '../recovery/recovery.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { checkpointOf, type RunCheckpoint } from '../run/checkpoint.js'
-import { type Completed, decisionWait, parkedDraft } from '../run/decide.js'
+import {
+  decide,
+  decisionWait,
+  type Given,
+  parkedDraft,
+  resumedDraft,
+  waitingDraft
+} from '../run/decide.js'
 import { runEnd } from '../run/ending.js'
-import type { EntryDraft, JournalEntry, OpenWait, RunStarted } from '../run/entries.js'
-import type { Overlay } from '../run/overlay.js'
+import type {
+  JournalEntry,
+  OpenWait,
+  OverlayEnded,
+  Rewound,
+  RunStarted,
+  Sealed,
+  Settled,
+  WaitBegun
+} from '../run/entries.js'
+import { eventOf } from '../run/events.js'
+import type { RunFact } from '../run/facts.js'
+import { Overlay } from '../run/overlay.js'
+import { isOverlayTask } from '../run/overlay-tasks.js'
+import type { Past } from '../run/past.js'
 import type { RootBlock } from '../run/root-block.js'
-import { RunState } from '../run/run-state.js'
+import { type Driver, type OverlayOpenCommand, RunState } from '../run/run-state.js'
 import { begun, unitContextOf } from '../run/unit.js'
-import { Alarms } from './alarms.js'
-import { Answering } from './answering.js'
+import type { MessageOutcome, WaitMessage } from '../run/waits.js'
+import type { Attempt, LiveState } from './attempt.js'
 import { Commits, type CommitsPort } from './commits.js'
-import { DeclaredOrder } from './declared-order.js'
-import { LiveDriver } from './driver.js'
-import type { EarlyCallRun } from './early.js'
-import { EventOutbox } from './event-outbox.js'
-import type { PumpHost, RunEnd, RunEvent } from './host.js'
-import { Inbox } from './inbox.js'
+import { isFarAhead, type PumpHost, type RunEnd } from './host.js'
+import { DeclaredOrder, Inbox, type PumpEvent, told } from './inbox.js'
+import type { EarlyCallRun } from './inline-run.js'
 import { JournalWriter } from './journal-writer.js'
 import { Leaves } from './leaves.js'
-import type { LiveState } from './parts.js'
 import { RunActors } from './run-actors.js'
-import { isFarAhead } from './turns.js'
 
 export interface RunPumpOptions {
   readonly runId: RunId
@@ -45,7 +73,7 @@ export interface RunPumpOptions {
  * and recovering pumps apply the same entries in the same way. D9 the inbox holds at most one fact
  * for each outstanding call, and the pump yields after a slice.
  */
-export class RunPump implements CommitsPort {
+export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
   readonly host: PumpHost
   readonly state: LiveState
   readonly writer: JournalWriter
@@ -53,47 +81,32 @@ export class RunPump implements CommitsPort {
   /** What rebuilds the run before it continues. */
   readonly recovery: JournalRecovery
   /** Facts to come, and what people outside ask. */
-  readonly inbox = new Inbox()
+  readonly inbox: Inbox
   readonly #actors: RunActors
-  readonly #alarms: Alarms
   readonly #commits: Commits
   readonly #order = new DeclaredOrder()
-  readonly #driver: LiveDriver
-  readonly #outbox: EventOutbox
-  readonly #answering: Answering
+  readonly #given: Given
+  /** False while recorded entries are applied: nothing is decided, sent or told then. */
+  #isLive = false
   /** The end of a run that is one unit of work: its receipt came with it. */
   #ended: RunEnd | undefined
-  #isStopping = false
-  /**
-   * Whether effects that were sent have had their time to answer: the journal has their requests.
-   */
-  #isGraceOver = false
-  #callOffGrace: (() => void) | undefined
 
   constructor({ runId, host, root, checkpoint, early }: RunPumpOptions) {
     this.host = host
+    this.inbox = new Inbox(host.clock)
     this.state = new RunState({ runId, root, identity: host.identity })
-    this.writer = new JournalWriter(this.state, host)
-    this.#outbox = new EventOutbox(this.state, this.writer, host)
-    this.#alarms = new Alarms(host.clock, (fact) => this.inbox.post(fact))
-    this.leaves = new Leaves(this, this.#alarms, early)
+    this.writer = new JournalWriter(this.state, host, (entry) => this.#take(entry))
+    this.leaves = new Leaves(this, early)
     this.#commits = new Commits(this)
-    this.#answering = new Answering(this, this.#commits)
+    this.#given = givenOf(this.writer, host)
     this.#actors = new RunActors({
       root,
       checkpoint,
       pool: host.actors,
       fail: (error) => this.inbox.fail(error)
     })
-    this.#driver = new LiveDriver({
-      pump: this,
-      actors: this.#actors,
-      alarms: this.#alarms,
-      commits: this.#commits,
-      order: this.#order
-    })
     this.recovery = new JournalRecovery(this, {
-      driver: this.#driver,
+      driver: this,
       saved: checkpoint,
       start: () => this.#actors.start(),
       takeAsks: () => this.#takeAsks()
@@ -105,10 +118,6 @@ export class RunPump implements CommitsPort {
     return begun(this.state.started)
   }
 
-  get isStopping(): boolean {
-    return this.#isStopping
-  }
-
   /** What a message can end now. */
   openWaits(): readonly OpenWait[] {
     return this.state.shownWaits()
@@ -116,21 +125,14 @@ export class RunPump implements CommitsPort {
 
   /** Lets what was sent finish, starts nothing new, and ends with `stopped`. */
   stop(): void {
-    if (this.#isStopping) return
-    this.#isStopping = true
-    const { clock } = this.host
-    this.#callOffGrace = clock.schedule(clock.now() + limits.CLOSE_GRACE_MS, () => {
-      this.#isGraceOver = true
-      this.inbox.wake()
-    })
-    this.inbox.wake()
+    this.inbox.stop()
   }
 
   /** Runs from a fresh start. Rejects with `ledger.poisoned` or `run.diverged`. */
   async start(first: Omit<RunStarted, 'run' | 'n'>): Promise<RunEnd> {
     return this.#drive(() => {
       this.#actors.start()
-      this.#driver.isLive = true
+      this.#isLive = true
       const { root } = this.state
       const known: KnownTexts = {
         get: (value) => {
@@ -139,8 +141,8 @@ export class RunPump implements CommitsPort {
         }
       }
       // A run that is one unit of work begins and ends in one commit, when nothing comes between.
-      if (root.isUnit) this.#took(this.writer.hold(first, { known }))
-      else this.record(first, { known })
+      if (root.isUnit) this.writer.hold(first, { known })
+      else this.writer.record(first, { known })
     })
   }
 
@@ -148,9 +150,8 @@ export class RunPump implements CommitsPort {
   async resume(): Promise<RunEnd> {
     return this.#drive(async () => {
       this.recovery.finish()
-      this.#driver.isLive = true
-      const at = this.writer.now()
-      this.record({ k: 'run.resumed', at, status: 'running', waits: [], due: null })
+      this.#isLive = true
+      this.writer.record(resumedDraft(this.writer.now()))
       for (const overlay of this.state.openOverlays.values()) await this.#repeatLists(overlay)
     })
   }
@@ -200,7 +201,7 @@ export class RunPump implements CommitsPort {
       const answering =
         fact.kind === 'outcome'
           ? this.#commits.settle(fact.attempt, fact.outcome)
-          : this.#answering.answer(fact)
+          : this.#answer(fact)
       if (answering !== undefined) await answering
     }
   }
@@ -210,15 +211,15 @@ export class RunPump implements CommitsPort {
     const { timers, waits, decisions } = this.state
     await this.leaves.startAll()
     for (const { path, due, step } of timers.values()) {
-      this.#alarms.arm(path, due, { kind: 'timer', path, step })
+      this.inbox.arm(path, due, { kind: 'timer', path, step })
     }
-    for (const wait of waits.all()) this.#driver.watch(wait)
+    for (const wait of waits.all()) this.#watch(wait)
     for (const ask of decisions.values()) this.#askDecision(ask)
   }
 
   #askDecision(ask: DecisionCommand): void {
     const wait = decisionWait(this.state, ask, this.writer.now())
-    if (wait !== undefined) this.record(wait.draft, wait.more)
+    if (wait !== undefined) this.writer.record(wait.draft, wait.more)
   }
 
   /** The root block has ended. Resolves when that is durable (D2). */
@@ -230,7 +231,7 @@ export class RunPump implements CommitsPort {
     if (this.#ended === undefined) {
       const context = unitContextOf(state, host.profile)
       const { draft, more } = runEnd(state, { settled, at: writer.now(), context })
-      this.record(draft, more)
+      writer.record(draft, more)
       const { status, response } = draft
       this.#ended = { kind: 'finished', status, response, receiptHash: state.receiptHash }
     }
@@ -240,16 +241,16 @@ export class RunPump implements CommitsPort {
 
   /** Nothing to do now: waits for a fact, or finds that the run cannot continue by itself. */
   async #rest(): Promise<RunEnd | undefined> {
-    if (this.#isGraceOver) return this.#stopped()
+    if (this.inbox.isGraceOver) return this.#stopped()
     if (!this.leaves.isBusyOutside) {
       if (await this.#stirs()) return undefined
-      this.#outbox.handIn()
-      const mayWait = !(this.#isStopping && this.state.awaitsNothing)
+      this.writer.handIn()
+      const mayWait = !(this.inbox.isStopping && this.state.awaitsNothing)
       if (mayWait && this.#markWaiting()) return undefined
       if (mayWait && this.#mayPark()) return this.#park()
-      if (this.#isStopping) return this.#stopped()
+      if (this.inbox.isStopping) return this.#stopped()
     }
-    this.#outbox.handIn()
+    this.writer.handIn()
     await this.inbox.stirred()
     return undefined
   }
@@ -272,11 +273,10 @@ export class RunPump implements CommitsPort {
   #markWaiting(): boolean {
     let marked = false
     for (const attempt of this.state.attempts.values()) {
-      const { path, step, attempt: number } = attempt.ask
-      const wait = this.state.waiting.has(path) ? undefined : attempt.firstWait()
+      const isMarked = this.state.waiting.has(attempt.ask.path)
+      const wait = isMarked ? undefined : attempt.firstWait()
       if (wait === undefined) continue
-      const { token } = wait
-      this.record({ k: 'waiting', at: this.writer.now(), path, step, attempt: number, token })
+      this.writer.record(waitingDraft(attempt, wait, this.writer.now()))
       marked = true
     }
     return marked
@@ -299,13 +299,13 @@ export class RunPump implements CommitsPort {
   }
 
   #stopped(): RunEnd {
-    this.#outbox.handIn()
+    this.writer.handIn()
     return { kind: 'stopped', checkpoint: this.#checkpoint() }
   }
 
   #park(): RunEnd {
     const draft = parkedDraft(this.state, this.writer.now())
-    this.record(draft)
+    this.writer.record(draft)
     const { waits, due } = draft
     return { kind: 'parked', waits, due, checkpoint: this.#checkpoint() }
   }
@@ -316,39 +316,19 @@ export class RunPump implements CommitsPort {
 
   #takeAsks(): void {
     this.#actors.takeAsks((ask) => {
-      takeCommand(this.state, ask, this.#driver)
-      if (!this.#driver.isLive) return
+      takeCommand(this.state, ask, this)
+      if (!this.#isLive) return
       if (ask.kind === 'decision') this.#askDecision(ask)
       if (ask.kind !== 'timer') return
       const { path, due, step } = ask
-      this.#alarms.arm(path, due, { kind: 'timer', path, step })
+      this.inbox.arm(path, due, { kind: 'timer', path, step })
     })
   }
 
-  record(draft: EntryDraft, more?: Completed): boolean {
-    const entry = this.writer.append(draft, more)
-    if (entry !== undefined) this.#took(entry)
-    return entry !== undefined
-  }
-
-  recordLast(...given: Parameters<JournalWriter['appendBoth']>): boolean {
-    const written = this.writer.appendBoth(...given)
-    for (const entry of written ?? []) this.#outbox.entry(entry)
-    for (const entry of written ?? []) apply(this.state, entry, this.#driver)
-    return written !== undefined
-  }
-
-  gather(...given: Parameters<JournalWriter['gather']>): void {
-    this.#took(this.writer.gather(...given))
-  }
-
-  #took(entry: JournalEntry): void {
-    this.#outbox.entry(entry)
-    apply(this.state, entry, this.#driver)
-  }
-
-  emit(event: RunEvent): void {
-    this.#outbox.emit(event)
+  #take(entry: JournalEntry): void {
+    const event = eventOf(this.state, entry)
+    if (event !== undefined) this.writer.emit(event)
+    apply(this.state, entry, this)
   }
 
   end(end: RunEnd): void {
@@ -356,10 +336,161 @@ export class RunPump implements CommitsPort {
   }
 
   #dispose(): void {
-    this.#callOffGrace?.()
-    this.#alarms.dispose()
     for (const attempt of this.state.attempts.values()) this.leaves.close(attempt)
     this.#commits.release()
     this.inbox.close()
+  }
+
+  /** Takes a fact that is not the end of an attempt's code: records what it leads to. */
+  async #answer(fact: Exclude<PumpEvent, { readonly kind: 'outcome' }>): Promise<void> {
+    switch (fact.kind) {
+      case 'stale': {
+        const { attempt, reruns } = fact
+        const isSame = this.state.attempts.get(attempt.ask.path) === attempt
+        if (isSame && attempt.reruns === reruns) await this.#commits.runAgain(attempt)
+        return
+      }
+      case 'cancel':
+        return told(fact, async () => {
+          await this.#act(fact)
+          await this.writer.durable()
+          return true
+        })
+      case 'message':
+        return told(fact, () => this.#message(fact.message))
+      case 'due': {
+        const wait = this.state.waits.get(fact.token)
+        const attempt = wait && this.state.attempts.get(wait.path)
+        // Code that has ended does not wait any more, though its end has not had its turn.
+        return wait?.seq !== null && attempt?.hasEnded === true ? undefined : this.#act(fact)
+      }
+      default:
+        return this.#act(fact)
+    }
+  }
+
+  /** Records the entries of a fact; code that is given a result runs before anything else does. */
+  async #act(fact: RunFact): Promise<void> {
+    for (const draft of decide(this.state, fact, this.#given)) {
+      this.writer.record(draft)
+      const attempt = draft.k === 'sealed' ? this.state.attemptAt(draft) : undefined
+      if (attempt !== undefined) await this.#quiet(attempt)
+    }
+  }
+
+  /** Lets code that was just answered run, when another answer could otherwise overtake it (D3). */
+  async #quiet(attempt: Attempt): Promise<void> {
+    if (!attempt.isStarted) await this.leaves.start(attempt)
+    if (attempt.isReplaying) await this.leaves.replay(attempt)
+    else if (attempt.outstandingCount() > 0) await nextTurn()
+  }
+
+  async #message(message: WaitMessage): Promise<MessageOutcome> {
+    const { state, writer } = this
+    const { token, action } = message
+    const refusal = state.waits.refusal(message)
+    const wait = state.waits.get(token)
+    const attempt = wait && state.attempts.get(wait.path)
+    // Code that another state has led past its wait needs no answer any more.
+    if (refusal !== undefined || wait === undefined || attempt?.isPast(wait) === true) {
+      // A refusal tells too that something has happened to the wait (D2).
+      await writer.durable()
+      return refusal ?? { accepted: false, reason: 'unknown_token' }
+    }
+    await this.#act({ kind: 'message', message })
+    const isRetried = wait.reason === 'decision' && action === 'retry'
+    const call = isRetried ? attempt?.effectAt(wait.seq) : undefined
+    if (attempt !== undefined && call !== undefined) this.leaves.send(attempt, call, true)
+    const { path } = wait
+    writer.emit({ type: 'answered', runId: state.runId, at: state.at, path, token, action })
+    await writer.durable()
+    return { accepted: true }
+  }
+
+  // What an entry does to the live things of the run, called by `apply` and `takeCommand`.
+
+  attempt(ask: AttemptCommand, at: number, earlier: Past | undefined): Attempt {
+    const attempt = this.leaves.make(ask, at, earlier)
+    if (attempt === undefined) {
+      throw new TallyError('run.unknown_block', { runId: this.state.runId, block: ask.block })
+    }
+    this.#order.opened(attempt)
+    return attempt
+  }
+
+  overlay(ask: OverlayOpenCommand, at: number, outer: Overlay | undefined): Overlay {
+    const { journal } = this.host
+    const below =
+      outer === undefined ? journal.read.bind(journal) : outer.view.read.bind(outer.view)
+    return new Overlay(ask, { at, outer, below })
+  }
+
+  deliver(path: string, event: BlockCommand | Delivery): void {
+    if (event.type === 'block.execute' || event.type === 'block.cancel') {
+      this.#actors.command(event)
+    } else if (isOverlayTask(path)) this.state.tasksAt(path)?.deliver(event)
+    else this.#actors.deliver(path, event)
+  }
+
+  ask(ask: PumpCommand): void {
+    this.#actors.post(ask)
+  }
+
+  waits(wait: WaitBegun): void {
+    if (this.#isLive) this.#watch(wait)
+  }
+
+  /** Has a wait end at its due time. */
+  #watch({ due, token }: WaitBegun): void {
+    if (due !== null) this.inbox.arm(token, due, { kind: 'due', token })
+  }
+
+  calledOff(key: string): void {
+    this.inbox.disarm(key)
+  }
+
+  answered(attempt: Attempt, entry: Sealed): void {
+    attempt.release(entry)
+  }
+
+  rewound(attempt: Attempt, entry: Rewound): void {
+    this.leaves.rewound(attempt, entry)
+  }
+
+  settled(
+    attempt: Attempt,
+    { overlay, response }: Settled,
+    openOverlay: Overlay | undefined
+  ): void {
+    if (openOverlay === undefined || overlay === undefined) return
+    const { journal } = this.host
+    if (attempt.isStarted) openOverlay.absorb(attempt.view)
+    else openOverlay.restore(overlay, (key) => journal.read(key))
+    openOverlay.collect(attempt, response)
+  }
+
+  closed(attempt: Attempt): void {
+    this.#order.closed(attempt)
+    this.leaves.close(attempt)
+  }
+
+  ended(openOverlay: Overlay, outer: Overlay | undefined, { outcome }: OverlayEnded): void {
+    if (outer !== undefined) {
+      if (outcome === 'committed') outer.join(openOverlay)
+      return
+    }
+    // After a conflict it runs again, unless the run is cancelled.
+    if (outcome !== 'conflict' || this.state.cancelled !== undefined) this.#commits.release()
+  }
+}
+
+function givenOf(writer: JournalWriter, host: PumpHost): Given {
+  const { journal } = host
+  return {
+    get at() {
+      return writer.now()
+    },
+    seal: (unitId, seq, bodyText) => journal.seal(unitId, seq, bodyText),
+    compensation: (effect) => host.provider(effect)?.compensate
   }
 }

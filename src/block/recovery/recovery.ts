@@ -1,13 +1,15 @@
-import type { LiveDriver } from '../pump/driver.js'
+import type { Attempt } from '../pump/attempt.js'
 import type { RecordedEntry } from '../pump/journal-writer.js'
-import type { PumpParts } from '../pump/parts.js'
+import type { PumpParts } from '../pump/leaves.js'
 import { apply } from '../run/apply.js'
 import { type RunCheckpoint, restore } from '../run/checkpoint.js'
 import type { RunStarted } from '../run/entries.js'
+import type { Overlay } from '../run/overlay.js'
+import type { Driver } from '../run/run-state.js'
 
 /** What recovering needs besides the parts of a pump. */
 export interface RecoveryHands {
-  readonly driver: LiveDriver
+  readonly driver: Driver<Attempt, Overlay>
   readonly saved: RunCheckpoint | undefined
   /** Starts the actors, from the checkpoint's snapshot if there is one. */
   start(): void

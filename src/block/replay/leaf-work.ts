@@ -78,15 +78,17 @@ export async function executeAttempt(
     path: ask.path as ActorPath,
     attempt: ask.attempt,
     at,
-    seed: seed.value,
     block: ask.options.deferred === true ? putOff(block) : block,
     // Copies: what the code does to them changes neither the receipt nor another execution.
     payload: JSON.parse(attempt.payloadText) as Json,
     request: ask.request,
     view,
     ...(block.kernel === undefined ? {} : { kernel: intentInput(attempt, options) }),
-    get signal() {
-      return neverAborted()
+    lazy: {
+      seed,
+      get signal() {
+        return neverAborted()
+      }
     }
   }
   const calls = new Map<number, Call>()

@@ -165,12 +165,14 @@ export async function checkOnce(
       path: 'root' as ActorPath,
       attempt: 1,
       at: 1_700_000_000_000,
-      seed: hashJson(['seed', unitId]),
       block,
       payload: input,
       request: noRequest,
       view,
-      signal: new AbortController().signal
+      lazy: {
+        seed: { value: hashJson(['seed', unitId]) },
+        signal: new AbortController().signal
+      }
     },
     tape
   )

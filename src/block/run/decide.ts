@@ -348,3 +348,18 @@ export function parkedDraft(
   const waits = state.shownWaits()
   return { k: 'run.waiting', at, status: 'waiting', waits, due: state.nextDue() }
 }
+
+/** The run continues. */
+export function resumedDraft(at: number): EntryDraft & { readonly k: 'run.resumed' } {
+  return { k: 'run.resumed', at, status: 'running', waits: [], due: null }
+}
+
+/** Nothing but waits is left for an attempt, this one among them (B2). */
+export function waitingDraft(
+  { ask }: OpenAttempt,
+  { token }: WaitBegun,
+  at: number
+): EntryDraft & { readonly k: 'waiting' } {
+  const { path, step, attempt } = ask
+  return { k: 'waiting', at, path, step, attempt, token }
+}

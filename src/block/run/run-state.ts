@@ -16,7 +16,6 @@ import type {
   OpenWait,
   OverlayEnded,
   Rewound,
-  RunStarted,
   Sealed,
   Settled,
   WaitBegun
@@ -111,7 +110,6 @@ export class RunState<
 > extends RunTotals {
   readonly identity: IdentityId
   readonly root: RootBlock
-  started: RunStarted | undefined
   readonly attempts = new Map<string, Attempt>()
   /** What the failed attempt before the next one of the same step left behind, by path. */
   pasts: Map<string, Past> | undefined

@@ -1,9 +1,11 @@
 import { CompactRange, type Hash, leafNode, type RunId } from '../../core/index.js'
-import type { JournalEntry } from './entries.js'
+import type { JournalEntry, RunStarted } from './entries.js'
 
 /** What the entries of one run's journal add up to, whatever they mean. */
 export class RunTotals {
   readonly runId: RunId
+  /** How the run began. */
+  started: RunStarted | undefined
   /** Number of the next entry. */
   entries = 0
   /** Logical time of the last entry (K7). */

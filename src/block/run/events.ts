@@ -1,57 +1,68 @@
-import type { Hash, RunId } from '../../core/index.js'
+import type { Hash, Json, RunId, RunTrace } from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
-import type { AttemptKey, JournalEntry } from '../run/entries.js'
-import { traced } from '../run/unit.js'
-import { openWaitOf } from '../run/waits.js'
-import type { PumpHost, RunEvent } from './host.js'
-import type { JournalWriter } from './journal-writer.js'
-import type { LiveState } from './parts.js'
+import type { AttemptKey, JournalEntry, OpenWait } from './entries.js'
+import type { RunState } from './run-state.js'
+import { traced } from './unit.js'
+import { openWaitOf } from './waits.js'
 
 /**
- * Tells those who watch a run.
- *
- * Owns: events of entries that the journal does not have yet.
- *
- * D2: an event comes after the entries that it reports.
+ * What a reader of a run gets, in order. `at` is the run's logical time, milliseconds.
  */
-export class EventOutbox {
-  readonly #state: LiveState
-  readonly #writer: JournalWriter
-  readonly #host: Pick<PumpHost, 'emit'>
-  #held: RunEvent[] = []
-
-  constructor(state: LiveState, writer: JournalWriter, host: Pick<PumpHost, 'emit'>) {
-    this.#state = state
-    this.#writer = writer
-    this.#host = host
-  }
-
-  emit(event: RunEvent): void {
-    const trace = this.#state.started?.trace
-    this.#held.push(trace === undefined ? event : { ...event, trace })
-    this.#tell()
-  }
-
-  /** Reports an entry that was appended and is not applied yet. */
-  entry(entry: JournalEntry): void {
-    const event = eventOf(entry, this.#state)
-    if (event !== undefined) this.emit(event)
-  }
-
-  /** Leaves nothing in memory that the journal and those who watch should have. */
-  handIn(): void {
-    this.#writer.handIn()
-    this.#tell()
-  }
-
-  #tell(): void {
-    if (this.#writer.isHolding || this.#held.length === 0) return
-    for (const event of this.#held.splice(0)) this.#host.emit(event, this.#writer.position)
-  }
-}
+export type RunEvent = {
+  readonly runId: RunId
+  readonly at: number
+  /** As the caller of the run gave it. */
+  readonly trace?: RunTrace
+} & (
+  | { readonly type: 'run.started'; readonly name: string; readonly definitionHash: Hash }
+  | { readonly type: 'run.resumed' }
+  | {
+      readonly type: 'block.started'
+      readonly path: string
+      readonly step: number
+      readonly attempt: number
+      readonly block: string
+    }
+  | {
+      readonly type: 'block.settled'
+      readonly path: string
+      readonly step: number
+      readonly attempt: number
+      readonly block: string
+      readonly response: Response
+      /**
+       * Hash of the receipt that the step left; failed steps and steps of atomic parents have none.
+       */
+      readonly receiptHash?: Hash
+      /** Who did it, where the kernel chose it. */
+      readonly dappId?: string
+    }
+  | {
+      readonly type: 'effect.sealed'
+      readonly path: string
+      readonly step: number
+      readonly seq: number
+      readonly effect: string
+      readonly ok: boolean
+    }
+  | ({ readonly type: 'waiting' } & OpenWait)
+  | {
+      readonly type: 'answered'
+      readonly path: string
+      readonly token: string
+      readonly action: string
+    }
+  | { readonly type: 'log'; readonly path: string; readonly message: string; readonly data: Json }
+  | {
+      readonly type: 'run.finished'
+      readonly status: 'done' | 'failed' | 'cancelled'
+      readonly response: Response
+      readonly receiptHash?: Hash
+    }
+)
 
 /** What those who watch a run hear of an entry, before it is applied. */
-function eventOf(entry: JournalEntry, state: LiveState): RunEvent | undefined {
+export function eventOf(state: RunState, entry: JournalEntry): RunEvent | undefined {
   const { run, at } = entry
   const runId = run as RunId
   const { receiptHash } = state
