@@ -175,7 +175,7 @@ class Side {
     const { root } = this.#runtime.registry.intentRoot(String(inputs['action']))
     const context = runId.charCodeAt(4) % 2 === 0 ? {} : { region: 'eu', of: { run: runId } }
     const trace = runId.charCodeAt(4) % 3 === 0 ? { traceId: 'ab'.repeat(16) } : undefined
-    const start = new Start({ inputs, context, trace, principal: { kind: 'agent', id: 'tester' } })
+    const start = new Start({ inputs, context, trace, principal: { kind: 'owner', id: 'tester' } })
     const at = this.#clock.now()
     const base: Hash | 'GENESIS' = this.#host.journal.head() ?? 'GENESIS'
     const { principal, inputHash, text: inputText } = start
