@@ -1,4 +1,5 @@
 import { isJsonObject, isPublicKey, type Json } from '../core/index.js'
+import { isStrictPublicKey } from '../identity/index.js'
 import {
   doneReply,
   type IntentReply,
@@ -47,6 +48,8 @@ export class SystemActs {
         return Promise.resolve(refusal(id, intent.action, 'invalid_input', noPayload))
       case 'system.key.revoke':
         return this.#revoke(asked)
+      case 'system.approver':
+        return this.#approver(asked)
       case 'system.grant':
       case 'system.revoke':
         return resolvePrincipalGrant(this.#parts, asked)
@@ -73,6 +76,18 @@ export class SystemActs {
 
   #isOutdated(): boolean {
     return !sameVersions(this.#recorded(), this.#parts.versions)
+  }
+
+  /**
+   * A key that no valid signature can come from is refused before anything is recorded. Asked here
+   * and not in what is executed again: a receipt of an earlier version may have named such a key.
+   */
+  #approver({ id, intent }: AskedIntent): Promise<IntentReply> | undefined {
+    const { publicKey, isApprover } = intent.payload
+    if (isApprover !== true || typeof publicKey !== 'string') return undefined
+    if (isStrictPublicKey(publicKey) || this.#parts.ledger.run(id) !== undefined) return undefined
+    const problem = 'it is no public key: 64 hex digits of a canonical point, not of small order'
+    return Promise.resolve(refusal(id, intent.action, 'invalid_subject', { problem }))
   }
 
   // A key that is not to be trusted is not to be kept.

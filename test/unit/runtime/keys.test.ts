@@ -10,7 +10,7 @@ import {
   sha256Hex,
   systemRandom
 } from '../../../src/core/index.js'
-import { KeyFiles, loadKeyFile, sign } from '../../../src/identity/index.js'
+import { generateIdentity, KeyFiles, loadKeyFile, sign } from '../../../src/identity/index.js'
 import { holdStore, type Receipt } from '../../../src/ledger/index.js'
 import {
   createRuntime,
@@ -19,6 +19,7 @@ import {
   type WiredRuntime
 } from '../../../src/runtime/index.js'
 import { OwnKeys } from '../../../src/runtime/own-keys.js'
+import { smallOrderEncodings } from '../../support/hostile-signatures.js'
 import { expectVerifyFailure } from '../../support/verified-close.js'
 
 const rotate = { action: 'system.key.rotate' }
@@ -246,6 +247,35 @@ describe('revocation', () => {
     expect(await tally.intent(naming)).toMatchObject({ reason: 'key_revoked' })
     await closeAll()
     await expectWhole()
+  })
+
+  it('K13: an approver is a key that valid signatures can come from', async () => {
+    const tally = await open()
+    const { receipts } = tally.status()
+    const weak: Readonly<Record<string, string>> = {
+      'no hex': 'z'.repeat(64),
+      upper: 'A'.repeat(64),
+      short: 'a'.repeat(62),
+      long: 'a'.repeat(66),
+      empty: '',
+      'not on the curve': '4'.repeat(64),
+      'y = p': `ed${'f'.repeat(60)}7f`,
+      'y = p + 1': `ee${'f'.repeat(60)}7f`,
+      'y = 2^255 - 1': `${'f'.repeat(62)}7f`,
+      ...Object.fromEntries(smallOrderEncodings.map((one) => [one, one]))
+    }
+    for (const [name, publicKey] of Object.entries(weak)) {
+      const payload = { publicKey, isApprover: true }
+      const reply = await tally.intent({ action: 'system.approver', payload })
+      expect(reply, name).toMatchObject({ type: 'error', reason: 'invalid_subject' })
+      expect(tally.ledger.read(`approvers/${publicKey}`)).toBeUndefined()
+    }
+    expect(tally.status().receipts).toBe(receipts)
+    const { publicKey } = generateIdentity(systemRandom)
+    const payload = { publicKey, isApprover: true }
+    expect(await tally.intent({ action: 'system.approver', payload })).toMatchObject({
+      type: 'dapp'
+    })
   })
 
   it('K13: keys are the owner’s: an approver is refused, which leaves evidence', async () => {
