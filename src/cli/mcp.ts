@@ -1,5 +1,5 @@
 import type { McpHost } from '../agent/index.js'
-import { type JsonObject, systemRandom, TallyError } from '../core/index.js'
+import { type Json, type JsonObject, systemRandom, TallyError } from '../core/index.js'
 import type { ServiceEvent, ServiceStreams } from '../runtime/index.js'
 import type { ServiceClient } from './frame/client.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -10,6 +10,7 @@ import { text } from './frame/text.js'
 export interface McpOptions {
   readonly http?: string
   readonly allowAnswers?: boolean
+  readonly allowDocuments?: boolean
   readonly as?: string
   readonly config?: string
 }
@@ -24,8 +25,8 @@ export async function mcp(frame: Frame, options: McpOptions): Promise<ExitCode> 
   const port = portOf(options.http)
   const { serveMcpOverHttp, serveMcpOverStdio } = await import('../agent/index.js')
   const session = await openSession(frame, 'run', { config: options.config })
-  const mayAnswer = options.allowAnswers === true
-  const host = hostOf(session.client, { agent, mayAnswer })
+  const { allowAnswers: mayAnswer = false, allowDocuments: allowsDocuments = false } = options
+  const host = hostOf(session.client, { agent, mayAnswer, allowsDocuments })
   try {
     if (port === undefined) {
       const streams = { input: process.stdin, output: process.stdout }
@@ -55,20 +56,37 @@ async function served(service: {
 /** The service as an MCP client sees it: everything in the name of one agent. */
 export function hostOf(
   client: ServiceClient,
-  options: { readonly agent: string; readonly mayAnswer: boolean }
+  options: {
+    readonly agent: string
+    readonly mayAnswer: boolean
+    readonly allowsDocuments: boolean
+  }
 ): McpHost {
-  const { agent, mayAnswer } = options
+  const { agent, mayAnswer, allowsDocuments } = options
+  const reader = { agent, ...(mayAnswer ? { answers: true } : {}) }
+  const show = async (id: string) => plain(await client.request('show', { ...reader, id }))
   const host: McpHost = {
-    status: async () => plain(await client.request('status', {})),
-    run: async ({ document, id = systemRandom.uuid(), inputs }) => {
-      const given = inputs === undefined ? {} : { inputs }
-      const params: ServiceStreams['run']['params'] = { document, id, agent, ...given }
-      return resting(client, id, client.stream('run', params))
+    allowsDocuments,
+    // Where the ledger lies, and what other runs do, is no matter of a client's.
+    status: async () => {
+      const { identity, mode, receipts, readOnly } = await client.request('status', {})
+      return { identity, mode, receipts, readOnly }
     },
-    showRun: async (id) => plain(await client.request('show', { id })),
-    runs: async () => listed(client.stream('runs', {})),
-    receipt: async (which) => plain(await client.request('receipt', which)),
-    receipts: async ({ last }) => listed(client.stream('receipts', { last })),
+    published: async () => {
+      const reply = await client.request('intent', { action: 'system.published', agent })
+      return reply.type === 'dapp' ? (reply['published'] as readonly Json[]) : []
+    },
+    run: async ({ published, document, id = systemRandom.uuid(), inputs }) => {
+      const given = inputs === undefined ? {} : { inputs }
+      const what = asked({ published, document: allowsDocuments ? document : undefined })
+      if (what === undefined) throw new TallyError('service.agent_documents', { agent })
+      const params: ServiceStreams['run']['params'] = { ...what, id, agent, ...given }
+      return resting(() => show(id), id, client.stream('run', params))
+    },
+    showRun: show,
+    runs: async () => listed(client.stream('runs', reader)),
+    receipt: async (which) => plain(await client.request('receipt', { ...which, agent })),
+    receipts: async ({ last }) => listed(client.stream('receipts', { last, agent })),
     verify: async ({ replay }) => plain(await client.request('verify', { replay })),
     submitIntent: async (intent) => plain(await client.request('intent', { ...intent, agent }))
   }
@@ -80,9 +98,19 @@ export function hostOf(
   }
 }
 
+/** What is to be run: a published document goes before one that is given. */
+function asked(given: {
+  readonly published: string | undefined
+  readonly document: string | undefined
+}): { readonly published: string } | { readonly document: string } | undefined {
+  const { published, document } = given
+  if (published !== undefined) return { published }
+  return document === undefined ? undefined : { document }
+}
+
 /** How a run stands once it has ended or waits. */
 async function resting(
-  client: ServiceClient,
+  show: () => Promise<JsonObject>,
   id: string,
   events: AsyncIterable<ServiceEvent>
 ): Promise<JsonObject> {
@@ -94,7 +122,7 @@ async function resting(
     if (status !== 'failed') break
     return plain({ id, status, response, receiptHash })
   }
-  return plain(await client.request('show', { id }))
+  return show()
 }
 
 async function listed(stream: AsyncIterable<object>): Promise<readonly JsonObject[]> {

@@ -23,7 +23,7 @@ export async function run(frame: Frame, file: string, options: RunOptions): Prom
   const read = await readDocumentFile(frame, file)
   const given = await readJson(frame, options.inputs ?? '{}', '--inputs')
   const context = await readContext(frame, options.context)
-  const prepared = await prepare(frame, { file, read, inputs: given }, options)
+  const prepared = await prepareDocument(frame, { file, read, inputs: given }, options)
   if (!prepared.ok) return prepared.exitCode
   const { document, inputs } = prepared
   const runId = options.id ?? systemRandom.uuid()
@@ -42,10 +42,10 @@ export async function run(frame: Frame, file: string, options: RunOptions): Prom
 }
 
 /** What is started, or how the command ends because it cannot be. */
-async function prepare(
+export async function prepareDocument(
   frame: Frame,
   given: { readonly file: string; readonly read: DocumentFile; readonly inputs: Json },
-  options: RunOptions
+  options: RunWorkflowOptions
 ): Promise<PreparedWorkflow> {
   const { file, read, inputs } = given
   const { document } = read

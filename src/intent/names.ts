@@ -24,6 +24,8 @@ export const systemIntents = [
   'system.packages',
   'system.permissions',
   'system.prefer',
+  'system.publish',
+  'system.published',
   'system.quarantine',
   'system.recover',
   'system.release',
@@ -33,7 +35,8 @@ export const systemIntents = [
   'system.stateroot',
   'system.takeover',
   'system.upgrade',
-  'system.verify'
+  'system.verify',
+  'system.withdraw'
 ] as const
 
 export type SystemIntent = (typeof systemIntents)[number]

@@ -1,3 +1,4 @@
+import type { OpenWait } from '../block/index.js'
 import { isJsonObject, type Json, type RunId, TallyError } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { Runs } from './runs.js'
@@ -14,6 +15,10 @@ export function agentNamed(id: string): Json {
 
 /** What an agent may be allowed to answer: questions, never permissions or decisions. */
 const answerable: ReadonlySet<string> = new Set(['confirmation', 'external'])
+
+export function mayAnswer({ reason }: Pick<OpenWait, 'reason'>): boolean {
+  return answerable.has(reason)
+}
 
 /**
  * Throws `service.agent_refused` unless this agent may answer this wait: one of a kind that agents
@@ -34,7 +39,7 @@ export function refuseAgent(
   }
   const wait = runs.waits(id).find((one) => one.token === token)
   if (wait === undefined) return refuse('there is no open wait with this token')
-  if (!answerable.has(wait.reason)) {
+  if (!mayAnswer(wait)) {
     return refuse(`a wait for ${wait.reason} is answered by the owner or an approver`)
   }
 }

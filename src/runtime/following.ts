@@ -5,6 +5,7 @@ import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
 import type { Answer, RunResult } from './handle.js'
 import { type Command, messageOf, ownerNamed } from './messages.js'
+import type { PreparedRun } from './prepared-run.js'
 import type { Registry } from './registry.js'
 import type { RunEntry } from './run-entry.js'
 import type { Runs } from './runs.js'
@@ -22,10 +23,11 @@ export interface Running {
  * follows it. Throws `run.id_reused`, `run.invalid_id` before the first event.
  */
 export async function* startAndFollow(
-  { ledger, runs, registry }: Running,
+  { ledger, runs }: Running,
   options: {
     readonly id: RunId
-    readonly document: string
+    /** The document, compiled: asked for once, when everything else is right. */
+    readonly prepare: () => Promise<PreparedRun>
     readonly inputs: Json
     readonly context?: JsonObject | undefined
     readonly trace?: string | undefined
@@ -33,10 +35,13 @@ export async function* startAndFollow(
     readonly principal?: Json
   }
 ): AsyncGenerator<DeliveredEvent> {
-  const { id, document, inputs, context, trace, follow, principal = ownerNamed() } = options
+  const { id, prepare, inputs, context, trace, follow, principal = ownerNamed() } = options
   const earlier = ledger.run(id)
   const wasInterrupted = earlier?.status === 'running' && !runs.isLive(id)
-  const entry = runs.start(id, registry.prepare(document), { inputs, context, trace, principal })
+  const source = prepare()
+  // A start that is refused at once awaits it no more.
+  source.catch(() => undefined)
+  const entry = runs.start(id, source, { inputs, context, trace, principal })
   const events = listen(runs.read(entry))
   await entry.begun
   if (wasInterrupted) await runs.resume(id)

@@ -1,5 +1,5 @@
 import type { OpenWait, Position } from '../block/index.js'
-import { type GrantedCode, missing } from '../capability/index.js'
+import { type GrantedCode, LEDGER_READ, missing } from '../capability/index.js'
 import {
   type ErrorCode,
   type Hash,
@@ -24,6 +24,7 @@ import type { AskedIntent } from './asked-intent.js'
 import type { RunResult } from './handle.js'
 import { ownerNamed } from './messages.js'
 import type { Packages } from './packages.js'
+import { readsAll } from './reading-rights.js'
 import type { Registry } from './registry.js'
 import type { RunEntry } from './run-entry.js'
 import type { StartTerms, TraceOption } from './run-terms.js'
@@ -99,6 +100,10 @@ export class Intents {
     }
     if (intent.action === 'system.import' && isOwner && this.#parts.mode === 'normal') {
       return this.#parts.imports({ id: runId, payload: intent.payload })
+    }
+    if (ownReading.has(intent.action) && !readsAll(this.#parts.ledger, principal)) {
+      const problem = 'it tells of what others may do and have run'
+      return refused(runId, 'not_permitted', { problem, capability: LEDGER_READ })
     }
     const reading = this.#reading(intent.action, intent.payload)
     if (reading !== undefined) {
@@ -252,6 +257,9 @@ export class Intents {
     }
   }
 }
+
+/** Reading intents of the owner, and of whom the owner lets read what others have run. */
+const ownReading: ReadonlySet<string> = new Set(['system.permissions', 'system.replay'])
 
 /** What a wait of an intent asks to be granted. */
 function askedOf(

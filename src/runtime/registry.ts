@@ -226,11 +226,16 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     return preparing
   }
 
-  async #prepare(source: string | Json): Promise<Prepared> {
+  /** A document's text, compiled with the versions that were pinned for it. */
+  preparePinned(text: string, pins: Pins | undefined): Promise<Prepared> {
+    return this.#prepare(text, pins)
+  }
+
+  async #prepare(source: string | Json, pins?: Pins): Promise<Prepared> {
     const parsed = await this.#parse(source)
     if (!parsed.ok) return parsed
     const { definition, warnings = [], checkInputs } = parsed
-    const compiled = await this.compile(definition, { warnings })
+    const compiled = await this.compile(definition, { warnings, pins })
     const diagnostics = usedInputProblems(definition, this.#checksOf)
     if (compiled.ok && diagnostics.length > 0) return { ok: false, diagnostics, definition }
     return compiled.ok && checkInputs !== undefined ? { ...compiled, checkInputs } : compiled

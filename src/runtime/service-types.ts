@@ -102,6 +102,11 @@ type AsAgent = {
   readonly agent?: string
 }
 
+type AsReader = AsAgent & {
+  /** The agent may answer waits: it sees the runs that wait for what it may answer. */
+  readonly answers?: boolean
+}
+
 type Following = {
   /** Keeps following when the run waits for a message, until it has ended. */
   readonly follow?: boolean
@@ -110,10 +115,10 @@ type Following = {
 /** Methods with one result. */
 export interface ServiceRequests {
   readonly status: { readonly params: object; readonly result: ServiceStatus }
-  readonly show: { readonly params: { readonly id: string }; readonly result: RunView }
+  readonly show: { readonly params: AsReader & { readonly id: string }; readonly result: RunView }
   readonly receipt: {
     /** Hash, or place in the chain. */
-    readonly params: { readonly hash?: string; readonly index?: number }
+    readonly params: AsReader & { readonly hash?: string; readonly index?: number }
     readonly result: ReceiptView
   }
   readonly cancel: {
@@ -185,9 +190,13 @@ export interface AnswerParams {
 
 /** Methods with a stream of results. */
 export interface ServiceStreams {
-  readonly runs: { readonly params: object; readonly event: RunSummary }
+  readonly runs: { readonly params: AsReader; readonly event: RunSummary }
   readonly receipts: {
-    readonly params: { readonly from?: number; readonly to?: number; readonly last?: number }
+    readonly params: AsReader & {
+      readonly from?: number
+      readonly to?: number
+      readonly last?: number
+    }
     readonly event: ReceiptView
   }
   readonly journal: { readonly params: { readonly id: string }; readonly event: JournalLine }
@@ -195,7 +204,9 @@ export interface ServiceStreams {
   readonly run: {
     readonly params: Following &
       AsAgent & {
-        readonly document: string
+        readonly document?: string
+        /** Instead of `document`: the name of a published one, with the versions pinned for it. */
+        readonly published?: string
         readonly id: string
         readonly inputs?: Json
         readonly context?: JsonObject

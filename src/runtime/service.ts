@@ -28,6 +28,7 @@ import {
   type SnapshotReport
 } from '../ledger/index.js'
 import { agentNamed, refuseAgent } from './agents.js'
+import { rightsOf } from './caller-rights.js'
 import type { ExportOptions } from './exporting.js'
 import {
   answerAndFollow,
@@ -42,13 +43,16 @@ import { type Asking, intentRequestsOf } from './intent-service.js'
 import { messageOf } from './messages.js'
 import type { OpeningCause } from './opening-remedies.js'
 import { Params } from './params.js'
+import type { Prepared } from './prepared-run.js'
 import type { RecheckOptions, TransactionCheck } from './reconfirm.js'
 import type { Registry } from './registry.js'
 import type { Runs } from './runs.js'
 import type {
   AnswerAction,
   AnswerParams,
+  ReceiptView,
   RunSummary,
+  RunView,
   ServiceRequests,
   ServiceStatus,
   ServiceStreams
@@ -132,16 +136,8 @@ function requestsOf(parts: ServiceParts): Requests {
       params.end()
       return statusOf(parts)
     },
-    show: async (params) => {
-      const id = lastOf(params, params.text('id'))
-      return imported(parts, await runView(ledger, parts.running?.runs, id))
-    },
-    receipt: async (params) => {
-      const which = receiptOf(params)
-      const stored = await ledger.receipt(which)
-      if (stored === undefined) throw new TallyError('receipt.not_found', { which })
-      return receiptView(ledger, stored)
-    },
+    show: (params) => shownRun(parts, params),
+    receipt: (params) => shownReceipt(parts, params),
     cancel: async (params) => {
       const reason = params.optionalText('reason') ?? 'cancelled by the owner'
       const id = lastOf(params, params.text('id'))
@@ -198,17 +194,23 @@ function streamsOf(parts: ServiceParts): Streams {
   const { ledger } = parts
   return {
     runs: async function* (params) {
+      const rights = await rightsOf(params, ledger)
       params.end()
-      for await (const record of ledger.runs({ durable: true }))
-        yield imported(parts, await runLine(record, { ledger, runs: parts.running?.runs }))
+      for await (const record of ledger.runs({ durable: true })) {
+        const line = await runLine(record, { ledger, runs: parts.running?.runs })
+        if (rights.sees(record.started['principal'], line.waits)) yield imported(parts, line)
+      }
     },
     receipts: async function* (params) {
       const last = params.optionalCount('last')
       const { receipts } = ledger.state()
       const from = params.optionalCount('from') ?? Math.max(0, receipts - (last ?? receipts))
       const to = params.optionalCount('to') ?? receipts
+      const rights = await rightsOf(params, ledger)
       params.end()
-      for await (const stored of ledger.receipts({ from, to })) yield receiptLine(ledger, stored)
+      for await (const stored of ledger.receipts({ from, to })) {
+        if (rights.sees(stored.receipt.inputPayload.principal)) yield receiptLine(ledger, stored)
+      }
     },
     journal: async function* (params) {
       const id = lastOf(params, params.text('id'))
@@ -216,7 +218,7 @@ function streamsOf(parts: ServiceParts): Streams {
       yield* journalLines(ledger, id)
     },
     run: (params) => {
-      const document = params.text('document')
+      const prepare = preparationOf(parts, params)
       const inputs = params.value('inputs') ?? {}
       const context = params.optionalObject('context')
       const trace = params.optionalText('trace')
@@ -226,7 +228,7 @@ function streamsOf(parts: ServiceParts): Streams {
       const id = lastOf(params, params.text('id'))
       return startAndFollow(runningOf(parts), {
         id,
-        document,
+        prepare,
         inputs,
         context,
         trace,
@@ -250,6 +252,35 @@ function streamsOf(parts: ServiceParts): Streams {
       return followOnly(runningOf(parts), { id: lastOf(params, params.text('id')), follow })
     }
   }
+}
+
+/** Prepares the document that is given, or the one that is published under the name given. */
+function preparationOf(parts: ServiceParts, params: Params): () => Promise<Prepared> {
+  const running = runningOf(parts)
+  const name = params.optionalText('published')
+  if (name !== undefined) {
+    return async () => (await import('./published.js')).preparePublished(running, name)
+  }
+  const document = params.text('document')
+  return () => running.registry.prepare(document)
+}
+
+async function shownRun(parts: ServiceParts, params: Params): Promise<RunView> {
+  const { ledger, running } = parts
+  const rights = await rightsOf(params, ledger)
+  const id = lastOf(params, params.text('id'))
+  const view = await runView(ledger, running?.runs, id)
+  rights.check(ledger.run(id)?.started['principal'], view.waits)
+  return imported(parts, view)
+}
+
+async function shownReceipt({ ledger }: ServiceParts, params: Params): Promise<ReceiptView> {
+  const rights = await rightsOf(params, ledger)
+  const which = receiptOf(params)
+  const stored = await ledger.receipt(which)
+  if (stored === undefined) throw new TallyError('receipt.not_found', { which })
+  rights.check(stored.receipt.inputPayload.principal)
+  return receiptView(ledger, stored)
 }
 
 /** More executions find nothing that two do not. */

@@ -14,6 +14,7 @@ import type { AskedIntent } from './asked-intent.js'
 import { finishIdentities, IdentityMaking, type IdentityMakingParts } from './identity-making.js'
 import { KeyRotation, type KeyRotationParts } from './key-rotation.js'
 import { type GrantingParts, resolvePrincipalGrant } from './principal-grants.js'
+import { publish } from './published.js'
 import { refusal } from './refusal.js'
 import { type ReadOnlyReplica, TakingOver } from './taking-over.js'
 
@@ -53,6 +54,8 @@ export class SystemActs {
       case 'system.grant':
       case 'system.revoke':
         return resolvePrincipalGrant(this.#parts, asked)
+      case 'system.publish':
+        return publish(this.#parts.registry, asked)
       case 'system.takeover':
         return this.#takingOver.act(asked)
       case 'system.upgrade':

@@ -5,6 +5,7 @@ import type { Ledger } from '../ledger/index.js'
 import type { IntegrityLock } from './integrity-lock.js'
 import type { Packages } from './packages.js'
 import { principalGrants } from './principal-grants.js'
+import { publishedDocuments } from './published.js'
 import { repairOpen } from './repair-open.js'
 import type { RuntimeAudit } from './verifying.js'
 
@@ -41,6 +42,9 @@ const readings: Partial<Record<SystemIntent, Reading>> = {
   'system.permissions': async (parts) => ({
     permissions: plain(await permissionsOf(parts)),
     principals: plain(await principalGrants(parts))
+  }),
+  'system.published': async ({ ledger }) => ({
+    published: plain(await publishedDocuments(ledger))
   }),
   'system.recover': async (parts, payload) => plain(await repairOpen(parts, payload)),
   'system.replay': async ({ audit }, { receipt }) => {

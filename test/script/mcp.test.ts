@@ -21,6 +21,9 @@ beforeAll(async () => {
       expect((await project.tally(['grant', '--agent', agent, block])).code).toBe(0)
     }
   }
+  for (const name of ['greet.yaml', 'ask.yaml']) {
+    expect((await project.tally(['publish', name])).code).toBe(0)
+  }
   owner = project.start(['run', 'ask.yaml', '--id', 'owners', '--wait', '--json'])
   await owner.says('run.parked')
   const words = ['mcp', '--http', '0', '--allow-answers', '--as', 'reviewer']
@@ -101,7 +104,11 @@ describe('tally mcp over the standard streams', () => {
       // K13: answers are off unless the owner allows them.
       expect(names).not.toContain('answer_wait')
 
-      const greet = { document: await document('greet.yaml'), id: 'g1', inputs: { name: 'Ada' } }
+      const listed = await call(client, 'list_published')
+      const published = listed.value['published'] as readonly { readonly name: string }[]
+      expect(published.map(({ name }) => name)).toEqual(['ask', 'greet'])
+
+      const greet = { published: 'greet', id: 'g1', inputs: { name: 'Ada' } }
       const ran = await call(client, 'run', greet)
       expect(ran.value).toMatchObject({ id: 'g1', status: 'done' })
       expect(ran.value['response']).toMatchObject({ data: { greeting: 'hello Ada' } })
@@ -121,8 +128,8 @@ describe('tally mcp over the standard streams', () => {
         ['status', '"mode":"ready"'],
         ['runs', '"id":"g1"'],
         ['receipts', String(hash)],
+        ['published', '"name":"greet"'],
         ['runs/g1', '"status":"done"'],
-        ['receipts/0', '"index":0'],
         [`receipts/${String(hash)}`, String(hash)]
       ] as const) {
         const read = await client.readResource({ uri: status.replace('status', path) })
@@ -143,7 +150,7 @@ describe('tally mcp over the standard streams', () => {
   })
 
   it('tells errors by code, and refuses arguments that are none', async () => {
-    await overStdio([], async (client) => {
+    await overStdio(['--allow-documents'], async (client) => {
       const none = await call(client, 'show_run', { id: 'nothing' })
       expect(none).toMatchObject({ isError: true, value: { code: 'run.not_found' } })
       const invalid = await call(client, 'run', { document: await document('invalid.yaml') })
@@ -152,6 +159,73 @@ describe('tally mcp over the standard streams', () => {
       const uri = `ledger://${'0'.repeat(64)}/status`
       await expect(client.readResource({ uri })).rejects.toThrow()
     })
+  })
+})
+
+describe('what a client of tally mcp may do', () => {
+  it('K14: its own document does what its intent may do, and no more', async () => {
+    const node = { block: 'greet' }
+    const own = { schema: 'tally-composite/1', name: 'own', version: '1', entry_point: 'n' }
+    const given = { document: JSON.stringify({ ...own, nodes: { n: node } }), id: 'own-document' }
+    await overStdio(['--as', 'stranger'], async (client) => {
+      const closed = await call(client, 'run', given)
+      expect(closed).toMatchObject({ isError: true, value: { code: 'service.agent_documents' } })
+      const unpublished = await call(client, 'run', { published: 'own' })
+      expect(unpublished).toMatchObject({ value: { code: 'runtime.not_published' } })
+      const published = await call(client, 'run', { published: 'greet' })
+      expect(published).toMatchObject({ isError: true, value: { code: 'run.not_permitted' } })
+    })
+    await overStdio(['--as', 'stranger', '--allow-documents'], async (client) => {
+      const refused = await call(client, 'run', given)
+      expect(refused).toMatchObject({
+        isError: true,
+        value: {
+          code: 'run.not_permitted',
+          fix: 'As the owner: tally grant --agent stranger greet@1'
+        }
+      })
+      expect((await call(client, 'show_run', { id: given.id })).isError).toBe(true)
+      expect((await project.tally(['grant', '--agent', 'stranger', 'greet@1'])).code).toBe(0)
+      const ran = await call(client, 'run', given)
+      expect(ran.value).toMatchObject({ id: given.id, status: 'done' })
+    })
+    const permissions = await project.tally(['permissions'])
+    expect(permissions.stdout).toContain('agent stranger: greet@1')
+    const revoked = await project.tally(['revoke', '--agent', 'stranger', 'greet'])
+    expect(revoked.code).toBe(0)
+    await overStdio(['--as', 'stranger'], async (client) => {
+      const again = await call(client, 'run', { published: 'greet' })
+      expect(again).toMatchObject({ isError: true, value: { code: 'run.not_permitted' } })
+    })
+  })
+
+  it('K13: it reads its own runs, and others once the owner grants that', async () => {
+    await overStdio(['--as', 'reader'], async (client) => {
+      const shown = () => call(client, 'show_run', { id: 'owners' })
+      expect(await shown()).toMatchObject({ value: { code: 'service.agent_reads_own' } })
+      const first = () => call(client, 'get_receipt', { index: 0 })
+      expect(await first()).toMatchObject({ value: { code: 'service.agent_reads_own' } })
+      const { resources } = await client.listResources()
+      const runs = resources.find(({ name }) => name === 'runs')?.uri ?? ''
+      const listed = async () => JSON.stringify((await client.readResource({ uri: runs })).contents)
+      expect(await listed()).not.toContain('owners')
+      const asked = { action: 'system.permissions' }
+      expect((await call(client, 'submit_intent', asked)).value['reason']).toBe('not_permitted')
+      expect((await project.tally(['grant', '--agent', 'reader', 'ledger.read'])).code).toBe(0)
+      expect((await shown()).value['id']).toBe('owners')
+      expect((await first()).value['index']).toBe(0)
+      expect(await listed()).toContain('owners')
+    })
+  })
+
+  it('K13: a run of another is not started, attached to or taken under its id', async () => {
+    await overStdio(['--as', 'mcp'], async (client) => {
+      const taken = await call(client, 'run', { published: 'ask', id: 'owners' })
+      expect(taken).toMatchObject({ isError: true, value: { code: 'run.id_reused' } })
+      expect((await call(client, 'run', { published: 'ask', id: 'squat' })).isError).toBe(false)
+    })
+    const owned = await project.tally(['run', 'ask.yaml', '--id', 'squat'])
+    expect(owned.stderr).toContain('run.id_reused')
   })
 })
 
@@ -178,7 +252,7 @@ describe('tally mcp over HTTP', () => {
 
   it('K13: answers a wait that others caused, never its own', async () => {
     await overHttp(async (client) => {
-      const own = { document: await document('ask.yaml'), id: 'own' }
+      const own = { published: 'ask', id: 'own' }
       expect((await call(client, 'run', own)).value['status']).toBe('waiting')
       const mine = { run: 'own', ...(await waitOf(client, 'own')), action: 'resume', value: 3 }
       const refused = await call(client, 'answer_wait', mine)

@@ -7,9 +7,17 @@ import type { Json, JsonObject } from '../../core/index.js'
 export interface McpHost {
   /** `identity`, `mode`, `receipts` and more. */
   status(): Promise<JsonObject>
-  /** Starts a run, or attaches to the one of this id, and tells how it stands when it rests. */
+  /** Whether callers may run documents of their own; otherwise only published ones. */
+  readonly allowsDocuments?: boolean
+  /** Documents that callers may run by name. */
+  published(): Promise<readonly Json[]>
+  /**
+   * Starts a run, or attaches to the one of this id, and tells how it stands when it rests. Runs
+   * the document that is published under a name, or where that is allowed one that is given.
+   */
   run(params: {
-    readonly document: string
+    readonly published?: string
+    readonly document?: string
     readonly id?: string
     readonly inputs?: Json
   }): Promise<JsonObject>

@@ -6,15 +6,15 @@ import type { McpServerLibrary } from './library.js'
 const mimeType = 'application/json'
 
 /**
- * The ledger as resources: `ledger://<identity>/status`, `/runs`, `/runs/<id>`, `/receipts`,
- * `/receipts/<index or hash>`.
+ * The ledger as resources: `ledger://<identity>/status`, `/published`, `/runs`, `/runs/<id>`,
+ * `/receipts`, `/receipts/<index or hash>`.
  */
 export function addResources(server: McpServer, library: McpServerLibrary, host: McpHost): void {
   const { ResourceTemplate } = library
   const listed = {
     list: async () => {
       const { identity } = await host.status()
-      const resources = ['status', 'runs', 'receipts'].map((name) => {
+      const resources = ['status', 'runs', 'receipts', 'published'].map((name) => {
         return { name, uri: `ledger://${String(identity)}/${name}`, mimeType }
       })
       return { resources }
@@ -23,7 +23,7 @@ export function addResources(server: McpServer, library: McpServerLibrary, host:
   server.registerResource(
     'ledger',
     new ResourceTemplate('ledger://{identity}/{what}', listed),
-    { description: 'Status, runs and the last receipts of the ledger.', mimeType },
+    { description: 'Status, published documents, runs and the last receipts.', mimeType },
     async (uri, { what }) => contents(uri, await overview(host, uri, String(what)))
   )
   server.registerResource(
@@ -57,6 +57,8 @@ async function overview(host: McpHost, uri: URL, what: string): Promise<Json> {
       return { runs: await host.runs() }
     case 'receipts':
       return { receipts: await host.receipts({ last: limits.MCP_RECEIPTS_LISTED }) }
+    case 'published':
+      return { published: await host.published() }
     default:
       throw new Error('There is no such resource.')
   }

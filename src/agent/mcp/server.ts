@@ -21,18 +21,36 @@ function addRunTools(server: McpServer, host: McpHost): void {
   const run = {
     title: 'Run a document',
     description:
-      'Runs a tallystick document (YAML or JSON text) and tells how the run stands once it has ' +
-      'ended or waits. The same id is the same run: it is never started twice.',
-    inputSchema: { document: z.string(), id: z.string().optional(), inputs: z.json().optional() }
+      'Runs a document that the owner has published, by its name (list_published), and tells how ' +
+      'the run stands once it has ended or waits. The same id is the same run: it is never ' +
+      'started twice. What it does outside needs grants of the owner.',
+    inputSchema: {
+      published: z.string().optional(),
+      ...(host.allowsDocuments === true ? { document: z.string().optional() } : {}),
+      id: z.string().optional(),
+      inputs: z.json().optional()
+    }
   }
-  server.registerTool('run', run, ({ document, id, inputs }) =>
-    answered(() =>
+  server.registerTool('run', run, (given) => {
+    const { published, id, inputs } = given
+    const { document } = given as { readonly document?: string }
+    return answered(() =>
       host.run({
-        document,
+        ...(published === undefined ? {} : { published }),
+        ...(document === undefined ? {} : { document }),
         ...(id === undefined ? {} : { id }),
         ...(inputs === undefined ? {} : { inputs: inputs as Json })
       })
     )
+  })
+  const list = {
+    title: 'List published documents',
+    description: 'The documents that run takes by name, with their hashes and pinned versions.',
+    inputSchema: {},
+    annotations: reads
+  }
+  server.registerTool('list_published', list, () =>
+    answered(async () => ({ published: await host.published() }))
   )
   const { submitIntent } = host
   if (submitIntent === undefined) return

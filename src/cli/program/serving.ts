@@ -1,9 +1,16 @@
 import { type Add, configOption } from './add.js'
+import { needing } from './workflows.js'
 
 /** Commands that serve the ledger to other programs. */
 export function addServingCommands(add: Add): void {
+  const publish = async () => (await import('../publish.js')).publish
+  needing(add('publish [file]', 'let agents run a document by its name, or list those', publish))
+    .option('--name <name>', 'another name than its own')
+    .option('--withdraw <name>', 'take back what is published under this name')
+    .option(...configOption)
   add('mcp', 'serve the ledger to an MCP client', async () => (await import('../mcp.js')).mcp)
     .option('--http <port>', 'over HTTP on loopback instead of the standard streams')
+    .option('--allow-documents', 'let it run documents of its own, under the grants of its agent')
     .option('--allow-answers', 'let it answer questions of runs that others started')
     .option('--as <name>', 'in whose name it asks', 'mcp')
     .option(...configOption)

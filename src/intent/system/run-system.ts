@@ -9,6 +9,7 @@ import { createIdentity } from './identities.js'
 import { revokeKey } from './keys.js'
 import { installPackage, uninstallPackage } from './packages.js'
 import { changeApprover, changeGrants, changePreference } from './permissions.js'
+import { publishDocument, withdrawDocument } from './published.js'
 import { quarantineRun, releaseRun } from './quarantine.js'
 import type { SystemWork, Versions } from './system-work.js'
 import { takeOver } from './take-over.js'
@@ -22,11 +23,13 @@ const changes: Readonly<Record<string, (work: SystemWork) => Json | Promise<Json
   'system.identity.create': createIdentity,
   'system.key.revoke': revokeKey,
   'system.prefer': changePreference,
+  'system.publish': publishDocument,
   'system.quarantine': quarantineRun,
   'system.release': releaseRun,
   'system.revoke': (work) => changeGrants(work, 'revoke'),
   'system.takeover': takeOver,
-  'system.upgrade': upgradeVersions
+  'system.upgrade': upgradeVersions,
+  'system.withdraw': withdrawDocument
 }
 
 /** Only the owner's, also where others may administer (K13). */
@@ -36,15 +39,18 @@ const ownerOnly: ReadonlySet<string> = new Set([
   'system.import',
   'system.key.revoke',
   'system.key.rotate',
+  'system.publish',
   'system.quarantine',
   'system.release',
   'system.takeover',
-  'system.upgrade'
+  'system.upgrade',
+  'system.withdraw'
 ])
 
 /** What the runtime begins and ends: only it knows what the payload is to name. */
 const singleStepOnly: ReadonlySet<string> = new Set([
   'system.identity.create',
+  'system.publish',
   'system.quarantine',
   'system.takeover'
 ])

@@ -12,6 +12,7 @@ import { type Json, TallyError } from '../../../src/core/index.js'
 
 const host: McpHost = {
   status: async () => ({ identity: 'ab'.repeat(32), mode: 'ready' }),
+  published: async () => [],
   run: async ({ id = 'new', inputs = {} }) => ({ id, status: 'done', inputs }),
   showRun: async (id) => {
     throw new TallyError('run.not_found', { runId: id })
@@ -40,6 +41,7 @@ describe('an MCP server over HTTP', () => {
       const ledger = await connectMcpServer({ name: 'ledger', place: at(url) })
       expect(ledger.tools.map(({ name }) => name).sort()).toEqual([
         'get_receipt',
+        'list_published',
         'run',
         'show_run',
         'verify'

@@ -40,6 +40,18 @@ export const runtimeCodes = {
     message: 'Version {theirs} of the kernel has used the ledger, and this is {ours}.',
     fix: 'Use the version of tallystick that was used last, or a later one.'
   },
+  'runtime.not_published': {
+    message: 'No document is published as {name}.',
+    fix: 'As the owner: tally publish FILE'
+  },
+  'runtime.published_missing': {
+    message: 'The published document {name} needs code that is not registered: {missing}.',
+    fix: 'Register these versions beside the newer ones, or publish the document again.'
+  },
+  'runtime.published_changed': {
+    message: 'The published document {name} compiles to another definition here: {difference}.',
+    fix: 'Use the configuration that it was published with, or publish the document again.'
+  },
   'service.unknown_method': {
     message: 'The service has no method {method}.',
     fix: 'Use the same version of tallystick on both sides.'
@@ -47,6 +59,14 @@ export const runtimeCodes = {
   'service.invalid_params': {
     message: 'The parameters of {method} are not valid: {problem}.',
     fix: 'Use the same version of tallystick on both sides.'
+  },
+  'service.agent_documents': {
+    message: 'The agent {agent} may not run documents of its own.',
+    fix: 'Run one that is published, by its name; or serve with "tally mcp --allow-documents".'
+  },
+  'service.agent_reads_own': {
+    message: 'The agent {agent} reads runs of its own and their receipts only.',
+    fix: 'As the owner: tally grant --agent {agent} ledger.read'
   },
   'service.agent_refused': {
     message: 'The agent {agent} may not answer this wait: {problem}.',
