@@ -15,7 +15,6 @@ export type {
   WaitToken
 } from './brand.js'
 export { isHash, isIdentityId, isPublicKey, isRunId, isSignature } from './brand.js'
-export { bytesOver } from './bytes.js'
 export {
   type Clock,
   elapsedMs,
@@ -57,11 +56,9 @@ export {
   canonicalString,
   type KnownTexts
 } from './json/canonicalize.js'
-export { copyJson } from './json/copy.js'
-export { flatText } from './json/flat.js'
 export { parse } from './json/parse.js'
 export { CanonicalScan } from './json/scan.js'
-export { isJsonObject, type Json, type JsonArray, type JsonObject } from './json/value.js'
+export { copyJson, isJsonObject, type Json, type JsonArray, type JsonObject } from './json/value.js'
 export * as limits from './limits.js'
 export { runtimeProfile } from './profile.js'
 export { type Random, systemRandom } from './random.js'
@@ -72,6 +69,7 @@ export {
   readSecret,
   type SecretSources
 } from './secret/reference.js'
+export { bytesOver, flatText } from './text.js'
 export {
   highestRelease,
   isDeferredTask,

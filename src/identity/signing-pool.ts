@@ -26,6 +26,8 @@ export class SigningPool {
   readonly #members = new Set<number>()
   #lastId = 0
   #thread: SigningThread | undefined
+  /** Hashes that were put while there was no thread, and are not collected. */
+  #waiting = 0
   /** Threads in a row that failed before a signature of theirs was collected. */
   #failures = 0
 
@@ -40,16 +42,26 @@ export class SigningPool {
     return new Member(this, this.#lastId, key, options)
   }
 
-  /** The thread in use; undefined when threads fail here. */
+  /** The thread in use; undefined until enough hashes wait for one, and when threads fail here. */
   thread(): SigningThread | undefined {
-    if (this.#thread === undefined && this.#failures < FAILURES_MAX) {
-      const thread: SigningThread = new SigningThread({
-        ...this.options,
-        onFailure: () => this.#failed(thread)
-      })
-      this.#thread = thread
-    }
     return this.#thread
+  }
+
+  /** Says that one more hash waits where there is no thread, which starts one in time. */
+  wait(): void {
+    this.#waiting += 1
+    if (this.#waiting < this.options.startHashes || this.#failures >= FAILURES_MAX) return
+    const thread: SigningThread = new SigningThread({
+      ...this.options,
+      onFailure: () => this.#failed(thread)
+    })
+    this.#thread = thread
+    thread.start()
+  }
+
+  /** Says that so many of these wait no longer. */
+  waitNoLonger(count: number): void {
+    this.#waiting -= count
   }
 
   /** Says that a signature of the thread was used. */
@@ -118,6 +130,9 @@ class Member implements PoolMember {
   readonly #places: number[] = []
   /** The thread in whose memory these places are; it has the key. */
   #thread: SigningThread | undefined
+  #hasPlaces = false
+  /** Hashes that were put while there was no thread. */
+  #waiting = 0
 
   constructor(pool: SigningPool, id: number, key: KeyObject, options: MemberOptions) {
     this.capacity = pool.options.places
@@ -129,7 +144,6 @@ class Member implements PoolMember {
 
   put(hash: Hash): void {
     assert(this.#hashes.length < this.capacity, 'too many hashes wait for their signature')
-    if (this.#hashes.length === 0) this.#useThread()
     this.#hashes.push(hash)
     this.#places.push(this.#offer(hash))
   }
@@ -145,6 +159,7 @@ class Member implements PoolMember {
     }
     this.#hashes.length = 0
     this.#places.length = 0
+    this.#rest()
     return collected
   }
 
@@ -156,28 +171,41 @@ class Member implements PoolMember {
       if (!this.#takeBack(index)) this.#thread?.memory.collect(place)
       this.#places[index] = NOWHERE
     }
+    this.#rest()
     await this.#pool.leave(this.#id)
   }
 
-  #useThread(): void {
-    if (this.#key === undefined) return
+  /** Changes to the thread of the pool, unless places in the memory of another are in use. */
+  #useThread(key: KeyObject): SigningThread | undefined {
+    if (this.#hasPlaces) return this.#thread
+    if (this.#pool.thread() === undefined) {
+      this.#waiting += 1
+      this.#pool.wait()
+    }
     const thread = this.#pool.thread()
-    if (thread === this.#thread) return
+    if (thread === this.#thread) return thread
     this.#thread = thread
-    thread?.learn(this.#id, this.#key)
+    thread?.learn(this.#id, key)
+    return thread
   }
 
   #offer(hash: Hash): number {
-    const thread = this.#thread
-    if (thread === undefined || thread.isOver || this.#key === undefined) return NOWHERE
+    if (this.#key === undefined) return NOWHERE
+    const thread = this.#useThread(this.#key)
+    if (thread === undefined || thread.isOver) return NOWHERE
     const place = thread.memory.offer(hash, this.#id)
     if (place === undefined) return NOWHERE
-    const { startHashes, wakeHashes } = this.#pool.options
-    const { waiting } = thread.memory
-    if (!thread.isStarted) {
-      if (waiting >= startHashes) thread.start()
-    } else if (waiting >= wakeHashes) thread.memory.wake()
+    this.#hasPlaces = true
+    if (thread.memory.waiting >= this.#pool.options.wakeHashes) thread.memory.wake()
     return place
+  }
+
+  /** No hash of it has a place or waits for a thread any more. */
+  #rest(): void {
+    this.#hasPlaces = false
+    if (this.#waiting === 0) return
+    this.#pool.waitNoLonger(this.#waiting)
+    this.#waiting = 0
   }
 
   /** Whether the caller is to sign this hash, as the thread has not taken it. */

@@ -18,8 +18,6 @@ export class SigningThread {
   readonly memory: SigningMemory
   readonly #startWorker: StartWorker
   readonly #onFailure: () => void
-  /** Keys that are sent when the worker starts. */
-  readonly #keys = new Map<number, KeyObject>()
   readonly #forgetting = new Map<number, () => void>()
   #worker: PoolWorker | undefined
   #isOver = false
@@ -36,10 +34,6 @@ export class SigningThread {
     this.#onFailure = options.onFailure
   }
 
-  get isStarted(): boolean {
-    return this.#worker !== undefined
-  }
-
   /** Whether the worker has ended; it is never started again. */
   get isOver(): boolean {
     return this.#isOver
@@ -52,22 +46,16 @@ export class SigningThread {
     worker.on('message', (id) => this.#forgot(id))
     worker.unref()
     this.#worker = worker
-    for (const [id, key] of this.#keys) this.#post({ id, key })
-    this.#keys.clear()
   }
 
   /** Gives the thread a key, under a number that no other key ever has. */
   learn(id: number, key: KeyObject): void {
-    if (this.#worker === undefined) this.#keys.set(id, key)
-    else this.#post({ id, key })
+    this.#post({ id, key })
   }
 
   /** Resolves once the thread no longer has the key. */
   async forget(id: number): Promise<void> {
-    if (this.#worker === undefined) {
-      this.#keys.delete(id)
-      return
-    }
+    if (this.#worker === undefined) return
     this.#worker.ref()
     await new Promise<void>((resolve) => {
       this.#forgetting.set(id, resolve)
@@ -78,7 +66,6 @@ export class SigningThread {
   /** Ends the thread, and with it all that it has. */
   async end(): Promise<void> {
     this.#isOver = true
-    this.#keys.clear()
     await this.#worker?.terminate()
   }
 

@@ -49,6 +49,7 @@ export class ReceiptAssembler {
 
   assemble(draft: UnitDraft, place: ReceiptPosition): AssembledReceipt {
     const isPrivate = draft.payloadPrivate
+    const action = canonicalString(draft.action)
     const payload = embed(
       draft.payloadText,
       isPrivate ? this.#salts.salt(draft.id, 'payload') : undefined
@@ -64,13 +65,13 @@ export class ReceiptAssembler {
       draft.resultText,
       draft.resultPrivate ? this.#salts.salt(draft.id, 'result') : undefined
     )
-    const input = this.#inputText(draft, payload.text, raw?.text)
+    const input = this.#inputText(draft, { action, payload: payload.text, raw: raw?.text })
     const start =
       `{"capabilitiesDeclared":${this.#cached(draft.capabilitiesDeclared)},` +
       `"capabilitiesUsed":${listText(draft.capabilitiesUsed)},` +
       `"dappId":${canonicalString(draft.dappId)},"identity":"${place.identity}",` +
       `"inputHash":"${sha256Hex(input)}","inputPayload":${input},` +
-      `"intent":${canonicalString(draft.action)},"nextStateRoot":"${place.nextStateRoot}",` +
+      `"intent":${action},"nextStateRoot":"${place.nextStateRoot}",` +
       `"previousReceiptHash":${quoted(place.previousReceiptHash)},` +
       `"previousStateRoot":"${place.previousStateRoot}","publicKey":"${place.publicKey}",`
     const middle = `"resultHash":"${sha256Hex(result.text)}",`
@@ -85,10 +86,17 @@ export class ReceiptAssembler {
     }
   }
 
-  #inputText(draft: UnitDraft, payload: string, raw: string | undefined): string {
+  #inputText(
+    draft: UnitDraft,
+    {
+      action,
+      payload,
+      raw
+    }: { readonly action: string; readonly payload: string; readonly raw: string | undefined }
+  ): string {
     const { run, seed } = draft
     return (
-      `{"action":${canonicalString(draft.action)},"id":${canonicalString(draft.id)},` +
+      `{"action":${action},"id":${canonicalString(draft.id)},` +
       `"payload":${payload},"principal":${this.#principalText(draft.principal)},` +
       `"provider":${this.#providerText(draft.provider)},` +
       (raw === undefined ? '' : `"raw":${raw},`) +
@@ -108,7 +116,7 @@ export class ReceiptAssembler {
 
   #providerText({ codeHash, id, kind, profile }: UnitDraft['provider']): string {
     return (
-      `{"codeHash":${canonicalString(codeHash)},"id":${canonicalString(id)},` +
+      `{"codeHash":"${codeHash}","id":${canonicalString(id)},` +
       `"kind":${canonicalString(kind)},"profile":${this.#cached(profile)}}`
     )
   }
