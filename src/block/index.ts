@@ -108,6 +108,5 @@ export type {
   UnitDraft
 } from './run/journal.js'
 export type { RootBlock } from './run/root-block.js'
-export { attributionOf } from './run/unit.js'
-export { runUnitId, seedOf, singleStepUnitId } from './run/unit-ids.js'
+export { attributionOf, runUnitId, seedOf, singleStepUnitId } from './run/unit.js'
 export type { MessageOutcome, WaitMessage } from './run/waits.js'

@@ -23,7 +23,7 @@ import {
   type OverlayOpenCommand,
   RunState
 } from '../../src/block/run/run-state.js'
-import { unitIdOf } from '../../src/block/run/unit-ids.js'
+import { unitIdOf } from '../../src/block/run/unit.js'
 import type { Hash, IdentityId, RunId } from '../../src/core/index.js'
 import type { RecordedRun } from '../../src/runtime/recorded-run.js'
 import type { NeutralState } from './neutral-state.js'

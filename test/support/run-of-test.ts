@@ -11,7 +11,7 @@ import {
   type OpenOverlay,
   RunState
 } from '../../src/block/run/run-state.js'
-import { unitIdOf } from '../../src/block/run/unit-ids.js'
+import { unitIdOf } from '../../src/block/run/unit.js'
 import { type Hash, type IdentityId, type RunId, sha256Hex } from '../../src/core/index.js'
 import { testRequest } from './fake-pump.js'
 

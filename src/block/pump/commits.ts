@@ -1,11 +1,17 @@
 import { limits } from '../../core/index.js'
 import { failedResponse } from '../chart/protocol.js'
 import { settledDraft } from '../run/decide.js'
+import {
+  type AttemptEnd,
+  abortOf,
+  attemptEnd,
+  commitOf,
+  conflictOf,
+  tasksOver
+} from '../run/ends.js'
 import type { Outcome } from '../run/outcome.js'
 import { type Overlay, overlayOf } from '../run/overlay.js'
-import { abortOf, commitOf, conflictOf, tasksOver } from '../run/overlay-ends.js'
 import type { OverlayEndCommand } from '../run/run-state.js'
-import { type AttemptEnd, attemptEnd } from '../run/settle.js'
 import { leafUnit, type UnitContext, unitContextOf } from '../run/unit.js'
 import type { Attempt } from './attempt.js'
 import type { RunEnd } from './host.js'

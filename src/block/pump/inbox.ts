@@ -1,6 +1,6 @@
 import { type Clock, type Json, limits } from '../../core/index.js'
 import type { PlanTurn } from '../chart/protocol.js'
-import type { RunFact } from '../run/facts.js'
+import type { RunFact } from '../run/decide.js'
 import type { Outcome } from '../run/outcome.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'
 import type { Attempt } from './attempt.js'

@@ -20,8 +20,7 @@ import type { Position } from '../run/journal.js'
 import type { Outcome } from '../run/outcome.js'
 import { type RootBlock, rootRequest } from '../run/root-block.js'
 import { StateView } from '../run/state-view.js'
-import { committed, traced, unitOf } from '../run/unit.js'
-import { seedOf, singleStepUnitId } from '../run/unit-ids.js'
+import { committed, seedOf, singleStepUnitId, traced, unitOf } from '../run/unit.js'
 import type { PumpHost } from './host.js'
 
 /**

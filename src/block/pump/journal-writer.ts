@@ -16,7 +16,7 @@ import {
 } from '../run/entries.js'
 import type { RunEvent } from '../run/events.js'
 import type { Appended, Position } from '../run/journal.js'
-import type { RunTotals } from '../run/totals.js'
+import type { RunTotals } from '../run/run-state.js'
 import { traced } from '../run/unit.js'
 import type { PumpHost } from './host.js'
 

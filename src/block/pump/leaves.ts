@@ -1,16 +1,22 @@
 import { type Json, limits, nextTurn } from '../../core/index.js'
 import type { AttemptCommand } from '../chart/protocol.js'
 import { type Call, type EffectRequest, effectKey } from '../run/calls.js'
-import { callWait, confirmationWait, requestedDraft, rewoundDraft } from '../run/decide.js'
+import {
+  callWait,
+  confirmationWait,
+  keptEvent,
+  type Performed,
+  requestedDraft,
+  rewoundDraft
+} from '../run/decide.js'
 import type { Rewound } from '../run/entries.js'
-import { keptEvent, type Performed } from '../run/facts.js'
 import { contradicted, type Outcome } from '../run/outcome.js'
 import type { Overlay } from '../run/overlay.js'
+import { blockOf, compensationBlock } from '../run/overlay-tasks.js'
 import type { Kept, Past } from '../run/past.js'
+import { WrittenPayloads } from '../run/payload-texts.js'
 import type { StateView } from '../run/state-view.js'
-import { unitIdOf } from '../run/unit-ids.js'
-import { WrittenPayloads } from '../run/written-payloads.js'
-import { blockOf, compensationBlock } from '../task-blocks.js'
+import { unitIdOf } from '../run/unit.js'
 import { Attempt, type AttemptPort, type LiveState } from './attempt.js'
 import type { PumpHost } from './host.js'
 import type { Inbox, PumpEvent } from './inbox.js'

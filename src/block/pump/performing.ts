@@ -11,8 +11,8 @@ import type { Compensation } from '../code/compensation.js'
 import { type EffectCall, EffectFailure, type Located } from '../code/context.js'
 import { LazySignal, type SignalSource } from '../code/lazy-signal.js'
 import type { EffectRequest } from '../run/calls.js'
+import type { Performed } from '../run/decide.js'
 import type { JournalEntry, SealedFailure } from '../run/entries.js'
-import type { Performed } from '../run/facts.js'
 import { isThrown, plainDetails, plainText, thrownMember } from '../run/plain.js'
 
 /** Answers effects under one name; may be registered with the runtime instead of given inline. */

@@ -21,10 +21,11 @@ import {
   decisionWait,
   type Given,
   parkedDraft,
+  type RunFact,
   resumedDraft,
   waitingDraft
 } from '../run/decide.js'
-import { runEnd } from '../run/ending.js'
+import { runEnd } from '../run/ends.js'
 import type {
   JournalEntry,
   OpenWait,
@@ -36,7 +37,6 @@ import type {
   WaitBegun
 } from '../run/entries.js'
 import { eventOf } from '../run/events.js'
-import type { RunFact } from '../run/facts.js'
 import { Overlay } from '../run/overlay.js'
 import { isOverlayTask } from '../run/overlay-tasks.js'
 import type { Past } from '../run/past.js'

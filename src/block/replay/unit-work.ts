@@ -7,10 +7,11 @@ import {
   completedUnit,
   leafUnit,
   overlayUnit,
+  seedOf,
   type UnitContext,
-  unitContextOf
+  unitContextOf,
+  unitIdOf
 } from '../run/unit.js'
-import { seedOf, unitIdOf } from '../run/unit-ids.js'
 import { differing, unexpected } from './finding.js'
 import { leafAgain } from './leaf-work.js'
 import { overlayAgain, responseFinding } from './overlay-again.js'

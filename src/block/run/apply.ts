@@ -1,7 +1,11 @@
 import { unreachable } from '../../core/index.js'
 import { cancelledResponse } from '../chart/chart-run.js'
-import { type DecisionAction, type PumpCommand, ROOT_PATH } from '../chart/protocol.js'
-import { cancelEvent, continuesCancelled, overlayDeliveries } from './cancelling.js'
+import {
+  type DecisionAction,
+  type Delivery,
+  type PumpCommand,
+  ROOT_PATH
+} from '../chart/protocol.js'
 import type {
   CancelAsked,
   JournalEntry,
@@ -13,7 +17,7 @@ import type {
   Waiting
 } from './entries.js'
 import { referenceTo } from './folded-answers.js'
-import { compensationTask, deferredTask, OverlayTasks } from './overlay-tasks.js'
+import { cancelEvent, compensationTask, deferredTask, OverlayTasks } from './overlay-tasks.js'
 import { rootCommand } from './root-block.js'
 import {
   type Driver,
@@ -193,6 +197,30 @@ function tasksOf(state: RunState, { ask, outer, outside }: OpenOverlay, { outcom
   const { receiptHash } = state
   if (outcome !== 'committed' || outer !== undefined || receiptHash === undefined) return []
   return outside.deferred.map((one) => deferredTask(one, receiptHash))
+}
+
+/**
+ * What a composite gets when its overlay has ended. In a run that was cancelled meanwhile it is
+ * not tried again; what was committed stays committed.
+ */
+function overlayDeliveries(
+  { outcome, response, left, at }: OverlayEnded,
+  cancel: CancelAsked | undefined
+): Delivery {
+  const isCommitted = outcome === 'committed' || outcome === 'released'
+  if (cancel !== undefined && !isCommitted) {
+    const cancelled = cancelledResponse(cancelEvent(cancel, at))
+    return { type: 'scope.settled', response: cancelled, at, sent: left !== undefined }
+  }
+  if (outcome === 'conflict') return { type: 'scope.conflict', at }
+  return { type: 'scope.settled', response, at, sent: left !== undefined }
+}
+
+/**
+ * Whether what comes after a commit has to be cancelled: its parent has not heard of the cancel.
+ */
+function continuesCancelled({ outcome }: OverlayEnded, cancel: CancelAsked | undefined): boolean {
+  return cancel !== undefined && (outcome === 'committed' || outcome === 'released')
 }
 
 function cancelled<Attempt extends OpenAttempt, Scope extends OpenOverlay>(

@@ -4,7 +4,7 @@ import type { OverlayEnded, RunFinished, RunStarted } from './entries.js'
 import type { EvidenceDraft, SealedReference } from './journal.js'
 import { endCode } from './overlay-tasks.js'
 import type { OpenOverlay, RunState } from './run-state.js'
-import { runUnitId, unitIdOf } from './unit-ids.js'
+import { runUnitId, unitIdOf } from './unit.js'
 
 /** What stands beside the entries of what did not succeed; live and in verification the same. */
 

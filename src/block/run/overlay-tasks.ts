@@ -1,8 +1,10 @@
+import { z } from 'zod'
 import { type Hash, hashJson, type JsonObject, limits } from '../../core/index.js'
 import type { BlockIdentity, Sink } from '../chart/chart-run.js'
 import { initialLeaf, type LeafSnapshot, type LeafTable, stepLeaf } from '../chart/leaf.js'
 import {
   type AttemptCommand,
+  type CancelEvent,
   type Delivery,
   type ExecuteEvent,
   type LeafEvent,
@@ -10,10 +12,10 @@ import {
   type PumpCommand,
   type Request,
   type Response,
-  reasons
+  reasons,
+  sideEffectClasses
 } from '../chart/protocol.js'
-import { compensationBlock } from '../task-blocks.js'
-import { cancelEvent } from './cancelling.js'
+import { type Block, defineBlock } from '../code/block.js'
 import type { CancelAsked, LeftOutside, OutboxEntry, OverlayEnded } from './entries.js'
 import type { CompensableWrite } from './outside.js'
 
@@ -255,7 +257,59 @@ export class OverlayTasks {
   }
 }
 
+/** The cancel as blocks get it, also later than it was asked for. */
+export function cancelEvent({ reason }: CancelAsked, at: number): CancelEvent {
+  return { type: 'block.cancel', reason, at }
+}
+
 /** Why evidence stands beside the end of an overlay. */
 export function endCode({ outcome, response }: Pick<OverlayEnded, 'outcome' | 'response'>): string {
   return outcome === 'released' ? 'deferred_not_done' : (response.reason ?? 'failed')
+}
+
+/** Blocks of the work that overlays leave behind them (C4). */
+
+const compensationInput = z.object({
+  undoes: z.json(),
+  effect: z.string(),
+  request: z.json(),
+  sideEffects: z.enum(sideEffectClasses)
+})
+
+/**
+ * The block of every compensation: one effect, with its receipt. Its payload may hold what another
+ * block keeps private, so it is private.
+ */
+export const compensationBlock: Block = defineBlock({
+  name: 'tally.compensation',
+  version: '1',
+  sideEffects: 'non_idempotent',
+  private: { input: true, output: true },
+  input: compensationInput,
+  run: (ctx, { effect, request, sideEffects }) => ctx.effect(effect, { request, sideEffects })
+})
+
+/** What a deferred step answers in its composite's result. */
+export const deferredResult = { deferred: true } as const
+
+/**
+ * A block that only checks what it is to do later: it stands for a deferred one until its commit.
+ */
+export function putOff(block: Block): Block {
+  const { kernel: _, ...rest } = block
+  return Object.freeze<Block>({
+    ...rest,
+    parseOutput: (value) => ({ ok: true, value }),
+    run: () => deferredResult
+  })
+}
+
+/** Who runs an attempt: the provider of a fallback, which the kernel chooses itself (C3). */
+export function blockOf(
+  { block, provider }: Pick<AttemptCommand, 'block' | 'provider'>,
+  named: (name: string) => Block | undefined
+): Block | undefined {
+  if (block === compensationBlock.name) return compensationBlock
+  const own = named(block)
+  return own?.kernel !== undefined || provider === null ? own : named(provider)
 }

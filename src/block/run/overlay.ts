@@ -3,9 +3,8 @@ import type { Response } from '../chart/protocol.js'
 import type { Attribution } from '../code/block.js'
 import type { OverlayEntry } from './entries.js'
 import type { SealedReference } from './journal.js'
-import type { LeafWork } from './leaf-work.js'
 import { Outside } from './outside.js'
-import type { OpenOverlay, OverlayOpenCommand } from './run-state.js'
+import type { LeafWork, OpenOverlay, OverlayOpenCommand } from './run-state.js'
 import { keysOver, StateView } from './state-view.js'
 
 /** A listing of an earlier process, of which the journal has the hash alone. */

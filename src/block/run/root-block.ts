@@ -4,7 +4,7 @@ import type { BlockIdentity } from '../chart/chart-run.js'
 import type { LeafTable } from '../chart/leaf.js'
 import { type ExecuteEvent, type Request, ROOT_PATH } from '../chart/protocol.js'
 import type { Classes, Pins, RunStarted } from './entries.js'
-import type { Literals } from './literals.js'
+import type { Literals } from './payload-texts.js'
 
 /** The block at the root of a run, compiled. */
 export interface RootBlock {

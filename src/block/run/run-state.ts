@@ -1,4 +1,12 @@
-import type { Hash, IdentityId, JsonObject, RunId, UnitId } from '../../core/index.js'
+import {
+  CompactRange,
+  type Hash,
+  type IdentityId,
+  type JsonObject,
+  leafNode,
+  type RunId,
+  type UnitId
+} from '../../core/index.js'
 import type {
   AttemptCommand,
   BlockCommand,
@@ -13,9 +21,11 @@ import type { Attribution, Block } from '../code/block.js'
 import type {
   AttemptKey,
   CancelAsked,
+  JournalEntry,
   OpenWait,
   OverlayEnded,
   Rewound,
+  RunStarted,
   Sealed,
   Settled,
   WaitBegun
@@ -26,8 +36,55 @@ import type { Outside } from './outside.js'
 import { isOverlayTask, type OverlayTasks } from './overlay-tasks.js'
 import type { Past } from './past.js'
 import type { RootBlock } from './root-block.js'
-import { RunTotals } from './totals.js'
+import type { StateView } from './state-view.js'
 import { OpenWaits, openWaitOf } from './waits.js'
+
+/** What the entries of one run's journal add up to, whatever they mean. */
+export class RunTotals {
+  readonly runId: RunId
+  /** How the run began. */
+  started: RunStarted | undefined
+  /** Number of the next entry. */
+  entries = 0
+  /** Logical time of the last entry (K7). */
+  at = 0
+  /** Over all entries so far. */
+  journalHash = ''
+  /** Attempts that have ended, retries included (D7). */
+  steps = 0
+  /** Receipt that the last entry completed. */
+  receiptHash: Hash | undefined
+  /** Receipts of the run. */
+  receipts = new CompactRange()
+
+  constructor(runId: RunId) {
+    this.runId = runId
+  }
+
+  /** Counts an entry. */
+  take(entry: JournalEntry, journalHash: Hash, receiptHash: Hash | undefined): void {
+    this.entries = entry.n + 1
+    if (entry.k === 'settled') this.steps += 1
+    this.at = entry.at
+    this.journalHash = journalHash
+    this.receiptHash = receiptHash
+    if (receiptHash !== undefined) this.receipts.append(leafNode(Buffer.from(receiptHash, 'hex')))
+  }
+}
+
+/** What a unit of work is made of: a live attempt has it, and so has one that was done again. */
+export interface LeafWork {
+  readonly unitId: UnitId
+  readonly block: Block
+  readonly ask: AttemptCommand
+  /** Frozen time, milliseconds. */
+  readonly at: number
+  readonly seed: { readonly base: Hash | 'GENESIS'; readonly value: Hash }
+  readonly view: StateView
+  readonly capabilitiesUsed: readonly string[]
+  readonly attribution: Attribution | undefined
+  sealedReferences(): readonly SealedReference[]
+}
 
 export type OverlayOpenCommand = Extract<OverlayCommand, { readonly kind: 'scope.open' }>
 

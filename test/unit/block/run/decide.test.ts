@@ -6,9 +6,9 @@ import {
   decisionWait,
   type Given,
   parkedDraft,
+  type RunFact,
   requestedDraft
 } from '../../../../src/block/run/decide.js'
-import type { RunFact } from '../../../../src/block/run/facts.js'
 import type { OpenAttempt } from '../../../../src/block/run/run-state.js'
 import { type Json, sha256Hex } from '../../../../src/core/index.js'
 import { failed } from '../../../support/fake-pump.js'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PlanDefinition } from '../../../../src/block/index.js'
-import { Literals } from '../../../../src/block/run/literals.js'
+import { Literals } from '../../../../src/block/run/payload-texts.js'
 import { canonicalize, type Json } from '../../../../src/core/index.js'
 
 const spec = { z: [1, { b: 2, a: 'x' }], a: null }

@@ -7,7 +7,7 @@ import type { Sealed } from '../../../../src/block/run/entries.js'
 import type { RecordedResult } from '../../../../src/block/run/folded-answers.js'
 import type { Outcome } from '../../../../src/block/run/outcome.js'
 import { RecordedResults } from '../../../../src/block/run/recorded-results.js'
-import { unitIdOf } from '../../../../src/block/run/unit-ids.js'
+import { unitIdOf } from '../../../../src/block/run/unit.js'
 import {
   type ActorPath,
   canonicalize,
