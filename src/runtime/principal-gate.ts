@@ -151,6 +151,12 @@ function notPermitted(
     missing: missing.join('; '),
     capability: lacking[0]?.capabilities[0] ?? '',
     codeHash: lacking[0]?.codeHash ?? '',
-    command: lacking.map(({ name }) => `tally grant --agent ${id} ${name}`).join(' && ')
+    command: lacking.map((used) => `tally grant --agent ${id} ${grantable(used)}`).join(' && ')
   })
+}
+
+/** What is granted without further words is all that a code declares; tools are none of that. */
+function grantable({ name, capabilities }: UsedCode): string {
+  const hasTools = capabilities.some((one) => one.startsWith(AGENT_TOOL_EFFECTS))
+  return hasTools ? [name, ...capabilities].join(' ') : name
 }

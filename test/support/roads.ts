@@ -7,15 +7,18 @@ import {
 import { type Block, defineBlock, type SideEffectClass } from '../../src/block/index.js'
 import type { Json, JsonObject } from '../../src/core/index.js'
 import type { Registrations } from '../../src/runtime/index.js'
+import { aisText } from './ais.js'
+import { TestChain } from './ais-chain.js'
+import { balance, flow as workflow } from './ais-flows.js'
 import { agentOf, flowOf, nodeOf } from './flows.js'
 
 /** Every road by which a caller may come to an effect, with what it takes to be let through. */
 
 export const classes = ['none', 'idempotent', 'non_idempotent'] as const
 
-/** What a caller asks: a document, or an intent. */
+/** What a caller asks: a document, one that is published under its name, or an intent. */
 export type Asked =
-  | { readonly document: Json }
+  | { readonly document: JsonObject; readonly isPublished?: true }
   | { readonly intent: JsonObject & { action: string } }
 
 export interface Road {
@@ -62,6 +65,10 @@ export const roads: readonly Road[] = [
   {
     name: 'a composite of its own',
     asked: (one) => ({ document: composite({ one: { block: nameOf(one) } }) })
+  },
+  {
+    name: 'a published document',
+    asked: (one) => ({ document: composite({ one: { block: nameOf(one) } }), isPublished: true })
   },
   {
     name: 'a version by its number',
@@ -116,6 +123,11 @@ export const roads: readonly Road[] = [
     grants: () => [['agent.turn', 'agent.turn', 'agent.tool.act']]
   },
   {
+    name: 'a query of a workflow',
+    asked: () => ({ document: workflow([balance('one')]) }),
+    grants: () => [['ais.query']]
+  },
+  {
     name: 'an atomic composite that is rolled back',
     asked: (one) => {
       const nodes = { one: { block: nameOf(one) }, two: { block: 'refuse' } }
@@ -166,6 +178,12 @@ export function roadsOf(told: (effect: string) => void): Registrations {
           : { text: '', toolCalls: [{ id: 'c', name: 'act', arguments: {} }] }
     })
   )
+  const chain = new TestChain({
+    read: () => {
+      told('act')
+      return { balance: '5' }
+    }
+  })
   return {
     blocks: [
       ...classes.map(acting),
@@ -175,7 +193,8 @@ export function roadsOf(told: (effect: string) => void): Registrations {
     composites: classes.map((one) =>
       composite({ one: { block: nameOf(one) } }, { name: `uses.${nameOf(one)}` })
     ),
-    providers: [{ name: 'undo', perform: act('undo') }],
+    providers: [{ name: 'undo', perform: act('undo') }, ...chain.providers],
+    workflow: { protocols: [aisText('erc20')] },
     agents: { adapters, tools: [tool], kinds: classes.map(kind), environment: {} }
   }
 }

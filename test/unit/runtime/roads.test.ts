@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { defineBlock, type SideEffectClass } from '../../../src/block/index.js'
 import { isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
 import { createRuntime, MEMORY_LOCATION, type WiredRuntime } from '../../../src/runtime/index.js'
+import { counterPackage, PackageFolder } from '../../support/packages.js'
 import { type Asked, classes, grantsFor, roads, roadsOf } from '../../support/roads.js'
 
 /** K14: every road to an effect x who goes it x what the effect may do outside. */
@@ -48,7 +49,9 @@ async function went(asked: Asked, id: string, agent?: string): Promise<string> {
     const reply = (await tally.service({ method: 'intent', params, signal })) as JsonObject
     return String(reply['type'] === 'error' ? reply['reason'] : reply['type'])
   }
-  const params = { document: JSON.stringify(asked.document), id, ...by }
+  const { document, isPublished } = asked
+  const what = isPublished ? { published: 'road' } : { document: JSON.stringify(document) }
+  const params = { ...what, id, ...by }
   try {
     const events = tally.service({ method: 'run', params, signal }) as AsyncIterable<Json>
     let last: Json = null
@@ -58,6 +61,12 @@ async function went(asked: Asked, id: string, agent?: string): Promise<string> {
     if (isTallyError(error)) return error.code
     throw error
   }
+}
+
+async function published(asked: Asked): Promise<void> {
+  if (!('isPublished' in asked)) return
+  const payload = { document: asked.document, name: 'road' }
+  expect(await tally.intent({ action: 'system.publish', payload })).toMatchObject({ type: 'dapp' })
 }
 
 async function change(action: 'grant' | 'revoke', agent: string, words: readonly string[]) {
@@ -86,6 +95,7 @@ describe('a road to an effect', () => {
     async ({ road, sideEffects }) => {
       const asked = road.asked(sideEffects)
       const { done: expected = ['act'] } = road
+      await published(asked)
       const undone = isWrite(sideEffects) ? expected : expected.filter((one) => one !== 'undo')
 
       const stranger = await went(asked, 'stranger', 'stranger')
@@ -117,6 +127,7 @@ describe('a road to an effect', () => {
     'K14: $name that is refused leaves nothing, and goes after the grant under the same id',
     async (road) => {
       const asked = road.asked('idempotent')
+      await published(asked)
       const before = tally.status().receipts
       expect(await went(asked, 'same', 'worker')).toMatch(/not_permitted$/)
       expect(await runsWithin()).toBe(0)
@@ -126,6 +137,34 @@ describe('a road to an effect', () => {
       expect(done).toEqual(road.done ?? ['act'])
     }
   )
+})
+
+describe('a package', () => {
+  it('K14: does for an agent what the owner has granted to both, and to the agent itself', async () => {
+    const folder = await PackageFolder.create()
+    const location = MEMORY_LOCATION
+    const packages = [await folder.write(counterPackage)]
+    const own = await createRuntime({ location, create: 'if-absent', packages })
+    const ask = (id: string) =>
+      own.intents.submit({ id, action: 'count.up' }, { kind: 'agent', id: 'worker' })
+    const grant = (payload: JsonObject) => own.intent({ action: 'system.grant', payload })
+    const toAgent = { principal: { kind: 'agent', id: 'worker' }, subject: 'counter' }
+
+    expect(await ask('one')).toMatchObject({ type: 'error', reason: 'not_permitted' })
+    expect(await grant(toAgent)).toMatchObject({
+      changed: ['counter', 'storage.read', 'storage.write']
+    })
+    expect(await ask('one')).toMatchObject({ type: 'permission_request', dappId: 'counter' })
+    const capabilities = ['storage.read', 'storage.write']
+    await grant({ package: 'counter', capabilities })
+    expect(await own.result('one')).toMatchObject({ type: 'dapp', count: 1 })
+    expect(await ask('two')).toMatchObject({ type: 'dapp', count: 2 })
+    await own.intent({ action: 'system.revoke', payload: toAgent })
+    expect(await ask('three')).toMatchObject({ type: 'error', reason: 'not_permitted' })
+    expect((await own.replay()).failure).toBeUndefined()
+    await own.close()
+    await folder.remove()
+  })
 })
 
 describe('a grant to an agent', () => {
@@ -196,6 +235,20 @@ describe('a grant to an agent', () => {
       const refused = await tally.intents.submit({ action: 'system.grant', payload }, by)
       expect(refused).toMatchObject({ type: 'error', reason: 'not_permitted' })
     }
+  })
+
+  it('K14: names the tools of a flow in the command that it says', async () => {
+    const road = roads.find(({ name }) => name === 'a tool of an agent in a flow')
+    const asked = road?.asked('none')
+    if (asked === undefined || 'intent' in asked) throw new Error('there is no such road')
+    const params = { document: JSON.stringify(asked.document), id: 'tools', agent: 'worker' }
+    const events = tally.service({ method: 'run', params, signal }) as AsyncIterable<Json>
+    const refused = await (async () => {
+      for await (const _ of events);
+    })().catch((error: unknown) => error)
+    expect(isTallyError(refused) ? refused.fix : refused).toBe(
+      'As the owner: tally grant --agent worker agent.turn@1.0.0 agent.turn agent.tool.act'
+    )
   })
 
   it.each([
