@@ -30,6 +30,7 @@ export { type Finding, type HiddenFindings, located, reported } from './document
 export { type Locate, placesIn } from './document/places.js'
 export type { Position } from './document/position.js'
 export { readDocument } from './document/read.js'
+export { DocumentWork, spendWork, spendWorkOnce } from './document/work.js'
 export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
@@ -56,6 +57,7 @@ export {
   canonicalString,
   type KnownTexts
 } from './json/canonicalize.js'
+export { writtenLength } from './json/length.js'
 export { parse } from './json/parse.js'
 export { CanonicalScan } from './json/scan.js'
 export { copyJson, isJsonObject, type Json, type JsonArray, type JsonObject } from './json/value.js'

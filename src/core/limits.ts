@@ -6,6 +6,10 @@ export const JSON_DEPTH_MAX = 64
 export const DOCUMENT_BYTES_MAX = 1024 * 1024
 /** Findings about one document that a report names; of the others it gives the number. */
 export const DOCUMENT_FINDINGS_MAX = 100
+/** Length of a text from which its reading gives the event loop its turn between slices. */
+export const DOCUMENT_SLICE_LENGTH = 32 * 1024
+/** Steps that reading, checking and compiling one document may take (decision 0126). */
+export const DOCUMENT_WORK_MAX = 4_000_000
 
 /** Child executions of one composite when the document does not say (seed 4, B6). */
 export const MAX_STEPS_DEFAULT = 128

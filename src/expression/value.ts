@@ -3,6 +3,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  spendWork,
   TallyError
 } from '../core/index.js'
 import type { CompiledExpression, ExpressionEngine, ExpressionOptions } from './engine.js'
@@ -54,7 +55,7 @@ export function compileValue(
   engine?: ExpressionEngine
 ): CompiledValue {
   const compiled = compilePart(value, options, engine, 'value')
-  return { references: distinct([compiled]), evaluate: compiled.evaluate }
+  return { references: distinct(compiled.references), evaluate: compiled.evaluate }
 }
 
 /** Whether a value has a `cel` part, so that an engine must be loaded before it is compiled. */
@@ -68,6 +69,7 @@ export function usesCel(value: Json): boolean {
 }
 
 function compilePart(value: Json, options: ExpressionOptions, engine: Engine, at: string): Part {
+  spendWork(STEPS_OF_PART)
   if (!isJsonObject(value)) throw notValue(value, at, 'it is a bare JSON value; write {lit: ...}')
   const keys = Object.keys(value)
   const kind = keys[0] ?? ''
@@ -130,7 +132,7 @@ function compileObject(
     ([key, member]) => [key, compilePart(member, options, engine, `${at}.object.${key}`)] as const
   )
   return {
-    references: distinct(members.map(([, part]) => part)),
+    references: referencesOf(members.map(([, part]) => part)),
     evaluate: (bindings) => {
       const entries: [string, Json][] = []
       for (const [key, part] of members) {
@@ -154,7 +156,7 @@ function compileArray(
     compilePart(item, options, engine, `${at}.array[${index}]`)
   )
   return {
-    references: distinct(items),
+    references: referencesOf(items),
     evaluate: (bindings: JsonObject) => {
       const list: Json[] = []
       for (const part of items) {
@@ -167,16 +169,25 @@ function compileArray(
   }
 }
 
-function distinct(parts: readonly Part[]): readonly Reference[] {
+/** Of all parts, with repetitions: those go at the root, once for the whole value. */
+function referencesOf(parts: readonly Part[]): readonly Reference[] {
+  const all = parts.flatMap(({ references }) => references)
+  spendWork(all.length >> 4)
+  return all
+}
+
+function distinct(references: readonly Reference[]): readonly Reference[] {
+  spendWork(references.length * STEPS_OF_PART)
   const byText = new Map<string, Reference>()
-  for (const { references } of parts) {
-    for (const reference of references) {
-      const key = canonicalize([reference.root, [...reference.path], reference.tested])
-      if (!byText.has(key)) byText.set(key, reference)
-    }
+  for (const reference of references) {
+    const key = canonicalize([reference.root, [...reference.path], reference.tested])
+    if (!byText.has(key)) byText.set(key, reference)
   }
   return [...byText.values()]
 }
+
+/** Work of one part of a value. */
+const STEPS_OF_PART = 4
 
 function notValue(value: Json, at: string, problem: string): TallyError {
   return invalidExpression(canonicalize(value), `at ${at}, ${problem}`)

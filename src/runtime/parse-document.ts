@@ -1,5 +1,6 @@
 import type { Json, Locate } from '../core/index.js'
 import type { ParsedDocument } from './document-kind.js'
+import { DocumentSlices } from './document-slices.js'
 
 /**
  * Reads a parsed document by its kind, whatever its names lead to. Never throws for a bad one. The
@@ -11,5 +12,7 @@ export async function parseDocument(
 ): Promise<ParsedDocument> {
   const { parseByKind } = await import('./document-kinds.js')
   const { anyFlowKind } = await import('./flow-kind.js')
-  return parseByKind(document, { ...options, own: [anyFlowKind] })
+  const slices = new DocumentSlices(document)
+  const parsed = await slices.take(() => parseByKind(document, { ...options, own: [anyFlowKind] }))
+  return parsed.ok ? parsed.value : parsed
 }

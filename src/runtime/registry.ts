@@ -20,13 +20,14 @@ import type { StateReader } from '../capability/index.js'
 import {
   canonicalize,
   type Hash,
-  isJsonObject,
   type Json,
   limits,
+  spendWork,
   TallyError,
-  VersionTable
+  VersionTable,
+  writtenLength
 } from '../core/index.js'
-import { compileValue, type Expressions, loadExpressions } from '../expression/index.js'
+import { type Expressions, loadExpressions } from '../expression/index.js'
 import {
   type createIntentPipeline,
   type IntentResolver,
@@ -39,8 +40,10 @@ import type { WorkflowHost } from '../workflow/index.js'
 import type { CheckInputs, ParsedDocument } from './document-kind.js'
 import { parseByKind, readSource } from './document-kinds.js'
 import { DocumentRooms } from './document-rooms.js'
+import { DocumentSlices, unboundSlices } from './document-slices.js'
 import { NamedCode, NameScope } from './named-code.js'
 import { pinnedNames } from './pinned-names.js'
+import { type CompileExpressions, mentionsCel, plainExpressions } from './plain-expressions.js'
 import type { BlockLookup, Prepared, PreparedRun, RunDefinition } from './prepared-run.js'
 import {
   type ReachedCode,
@@ -232,13 +235,17 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   }
 
   async #prepare(source: string | Json, pins?: Pins): Promise<Prepared> {
-    const parsed = await this.#parse(source)
+    const slices = new DocumentSlices(source)
+    const parsed = await this.#parse(source, slices)
     if (!parsed.ok) return parsed
     const { definition, warnings = [], checkInputs } = parsed
-    const compiled = await this.compile(definition, { warnings, pins })
-    const diagnostics = usedInputProblems(definition, this.#checksOf)
-    if (compiled.ok && diagnostics.length > 0) return { ok: false, diagnostics, definition }
-    return compiled.ok && checkInputs !== undefined ? { ...compiled, checkInputs } : compiled
+    const compiled = await this.compile(definition, { warnings, pins, slices })
+    if (!compiled.ok) return compiled
+    const problems = () => usedInputProblems(definition, this.#checksOf)
+    const given = await slices.take(problems)
+    if (!given.ok) return given
+    if (given.value.length > 0) return { ok: false, diagnostics: given.value, definition }
+    return checkInputs === undefined ? compiled : { ...compiled, checkInputs }
   }
 
   /** A run's definition, compiled with the versions that the run has pinned. */
@@ -276,13 +283,23 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   /** A checked definition, compiled; with the pins of the run that it is of, if it has begun. */
   async compile(
     definition: DocumentDefinition,
-    options: { readonly warnings?: readonly Diagnostic[]; readonly pins?: Pins | undefined } = {}
+    options: {
+      readonly warnings?: readonly Diagnostic[]
+      readonly pins?: Pins | undefined
+      readonly slices?: DocumentSlices
+    } = {}
   ): Promise<Prepared> {
-    const { warnings = [], pins } = options
+    const { warnings = [], pins, slices = unboundSlices } = options
+    const sized = await slices.take(() => spendWork(writtenLength(definition) >> 4))
+    if (!sized.ok) return { ...sized, definition }
     const expressions = await this.#expressionsFor(definition)
     await this.rooms.loadForBlocks(definition)
     const scope = this.#scope(pins)
-    const result = compileDocument(definition, { registry: scope, expressions })
+    const taken = await slices.take(() =>
+      compileDocument(definition, { registry: scope, expressions })
+    )
+    if (!taken.ok) return { ...taken, definition }
+    const result = taken.value
     if (!result.ok) {
       const diagnostics = reportedDiagnostics(result.diagnostics)
       return { ok: false, diagnostics, definition, missing: scope.missing() }
@@ -343,12 +360,19 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     return new NameScope(this.code, { pins, provider: (name) => this.provider(name) })
   }
 
-  async #parse(source: string | Json): Promise<ParsedDocument> {
-    const read = readSource(source)
+  async #parse(
+    source: string | Json,
+    slices: DocumentSlices = unboundSlices
+  ): Promise<ParsedDocument> {
+    const read = await slices.take(() => readSource(source))
     if (!read.ok) return read
-    const { document, ...places } = read
+    if (!read.value.ok) return read.value
+    const { document, ...places } = read.value
     await this.rooms.loadFor(document)
-    return parseByKind(document, { ...places, own: this.rooms.kinds })
+    const parsed = await slices.take(() =>
+      parseByKind(document, { ...places, own: this.rooms.kinds })
+    )
+    return parsed.ok ? parsed.value : parsed
   }
 
   #loadExpressions(): Promise<Expressions> {
@@ -361,22 +385,6 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
 export type SingleStepRoot = ReturnType<typeof intentRoot> & { readonly block: BlockLookup }
 
 type Kernel = ReturnType<typeof createIntentPipeline>
-
-type CompileExpressions = Pick<Expressions, 'compileValue' | 'compileCondition'>
-
-const plainExpressions: CompileExpressions = {
-  compileValue: (value, options) => compileValue(value, options),
-  compileCondition: (expression) => {
-    throw new TallyError('core.internal', { problem: `no engine was loaded for ${expression}` })
-  }
-}
-
-/** Loading the CEL engine takes a tenth of a second, so documents without CEL do without it. */
-function mentionsCel(value: Json): boolean {
-  if (Array.isArray(value)) return value.some(mentionsCel)
-  if (!isJsonObject(value)) return false
-  return 'cel' in value || Object.values(value).some(mentionsCel)
-}
 
 function add<Value>(map: Map<string, Value>, name: string, value: Value, what: string): void {
   if (map.has(name)) throw new TallyError('runtime.duplicate_name', { what, name })

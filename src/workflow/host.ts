@@ -159,7 +159,7 @@ type Parsed<Document> =
 
 function collected<Document>(parsed: Parsed<Document>, found: Issue[]): readonly Document[] {
   if (parsed.ok) return [parsed.document]
-  found.push(...parsed.issues)
+  for (const issue of parsed.issues) found.push(issue)
   return []
 }
 

@@ -1,4 +1,4 @@
-import { limits } from '../../core/index.js'
+import { limits, spendWork } from '../../core/index.js'
 import type { AdapterSettings, AgentAdapter, TurnMode } from '../adapters/adapter.js'
 import type { AdapterRegistry } from '../adapters/adapter-registry.js'
 import { errorsOf, type PromptAssetManifest } from '../assets/manifest.js'
@@ -91,6 +91,8 @@ function bindAsset(
   const inline = flow.agents.agentDefs.find(({ agentId }) => agentId === asset.agentId)
   const definition = definitionOf(asset, inline)
   const segments = assetSegments(asset, assets)
+  const length = segments.reduce((sum, { content }) => sum + content.length, 0)
+  spendWork(STEPS_OF_AGENT + (length >> 5))
   const { sourcePath, turnMode } = asset
   const found: Found = { via: 'agentRef', definition, segments, sourcePath, turnMode }
   return bound(node, found, { ...options, path })
@@ -102,12 +104,15 @@ function bindAgentId(
   options: BindingOptions & { readonly path: Path }
 ): Bound {
   const path = [...options.path, 'agentId']
-  const definition = options.flow.agents.agentDefs.find((one) => one.agentId === agentId)
+  const { agentDefs } = options.flow.agents
+  spendWork(1 + (agentDefs.length >> 4))
+  const definition = agentDefs.find((one) => one.agentId === agentId)
   if (definition === undefined) {
     const message = `agents.agentDefs has no agent ${agentId}`
     return { ok: false, findings: [error('agent_not_found', path, message)] }
   }
   const text = definition.modelProfile.systemPrompt ?? ''
+  spendWork(STEPS_OF_AGENT + (text.length >> 5))
   const segments = text === '' ? [] : [inlineSegment('agent', agentId, text)]
   return bound(
     node,
@@ -115,6 +120,9 @@ function bindAgentId(
     { ...options, path }
   )
 }
+
+/** Work of a binding besides its prompt, which is hashed and copied into the definition. */
+const STEPS_OF_AGENT = 400
 
 interface Found {
   readonly via: NodeBinding['via']

@@ -1,5 +1,5 @@
 import type { CompositeDefinition } from '../../block/index.js'
-import type { Json, JsonObject } from '../../core/index.js'
+import { type Json, type JsonObject, spendWork } from '../../core/index.js'
 import { carriesData, isBuiltInKind, portsOf } from '../flow/ports.js'
 import type { FlowDocument, FlowEdge, FlowNode } from '../flow/schema.js'
 import type { IncomingEdge } from '../position/flow-position.js'
@@ -12,10 +12,14 @@ export class FlowEdges {
   readonly #names: ReadonlyMap<string, string>
   readonly #outgoing = new Map<string, FlowEdge[]>()
   readonly #incoming = new Map<string, FlowEdge[]>()
+  /** Nodes that a person may skip. */
+  readonly #skippable: ReadonlySet<string>
 
   constructor(flow: FlowDocument, names: ReadonlyMap<string, string>) {
     this.#flow = flow
     this.#names = names
+    const asking = flow.graph.nodes.filter(({ config }) => config.onError === 'ask')
+    this.#skippable = new Set(asking.map(({ nodeId }) => nodeId))
     for (const edge of flow.graph.edges) {
       listIn(this.#outgoing, edge.source).push(edge)
       listIn(this.#incoming, edge.target).push(edge)
@@ -35,10 +39,12 @@ export class FlowEdges {
     const otherwise = edges.find((edge) => handleOf(edge) === '') ?? edges[0]
     if (otherwise === undefined) return []
     const handles = activeHandles(nodeKind)
-    const labelled = edges.filter((edge, index) => {
+    const seen = new Set<string>()
+    const labelled = edges.filter((edge) => {
       const handle = handleOf(edge)
-      if (handle === '' || handles?.includes(handle) === false) return false
-      return edges.findIndex((one) => handleOf(one) === handle) === index
+      if (handle === '' || handles?.includes(handle) === false || seen.has(handle)) return false
+      seen.add(handle)
+      return true
     })
     // What is always left by one handle needs no condition.
     const only = handles?.length === 1 ? (labelled[0] ?? otherwise) : otherwise
@@ -92,6 +98,7 @@ export class FlowEdges {
     const found = new Set(this.#sourcesOf(nodeId))
     // A set grows while it is walked.
     for (const source of found) {
+      spendWork(STEPS_OF_SOURCE)
       if (!this.#maySkip(source)) continue
       for (const earlier of this.#sourcesOf(source)) if (earlier !== nodeId) found.add(earlier)
     }
@@ -103,11 +110,12 @@ export class FlowEdges {
   }
 
   #maySkip(nodeId: string): boolean {
-    return this.#flow.graph.nodes.some(
-      (node) => node.nodeId === nodeId && node.config.onError === 'ask'
-    )
+    return this.#skippable.has(nodeId)
   }
 }
+
+/** Work of one value that a node may read: nodes that persons may skip bring all before them. */
+const STEPS_OF_SOURCE = 100
 
 /** Handles by which a node can be left; undefined when its kind is the host's own. */
 function activeHandles(nodeKind: string): readonly string[] | undefined {

@@ -1,5 +1,5 @@
 import type { CompositeDefinition, SideEffectClass } from '../../block/index.js'
-import { type Json, type JsonObject, limits } from '../../core/index.js'
+import { type Json, type JsonObject, limits, spendWork } from '../../core/index.js'
 import {
   type BindingOptions,
   bindAgent,
@@ -152,6 +152,7 @@ function delegatesOf(node: FlowNode, agent: BoundAgent, options: CompileNodeOpti
   const suggested = suggests ? (allowedAgents.length > 0 ? allowedAgents : known) : []
   const wanted = [...(delegateTo === undefined ? [] : [delegateTo]), ...suggested]
   const ids = [...new Set(wanted)].filter((id) => id !== agent.agentId)
+  spendWork(known.length + ids.length)
   const bound = ids.map((agentId) => ({ agentId, bound: bindAgent(agentId, options) }))
   const findings = bound.flatMap(({ bound }) => (bound.ok ? [] : bound.findings))
   if (findings.length > 0) return { ok: false, findings }

@@ -10,7 +10,9 @@ export function lintFlow(flow: FlowDocument): readonly FlowFinding[] {
 function reachedFrom(start: string, { graph }: FlowDocument): ReadonlySet<string> {
   const targets = new Map<string, string[]>()
   for (const { source, target } of graph.edges) {
-    targets.set(source, [...(targets.get(source) ?? []), target])
+    const known = targets.get(source)
+    if (known === undefined) targets.set(source, [target])
+    else known.push(target)
   }
   const reached = new Set([start])
   // A set grows while it is walked, so this visits each node once.
@@ -44,11 +46,10 @@ function disconnected({ graph, extensions }: FlowDocument): readonly FlowFinding
 function endless(flow: FlowDocument): readonly FlowFinding[] {
   const { graph, extensions } = flow
   const found: FlowFinding[] = []
+  const done = graph.edges.filter(({ sourceHandle }) => sourceHandle === 'done')
+  const leftAtDone = new Set(done.map(({ source }) => source))
   for (const [index, { nodeId, nodeKind }] of graph.nodes.entries()) {
-    const handles = graph.edges
-      .filter(({ source }) => source === nodeId)
-      .map(({ sourceHandle }) => sourceHandle)
-    if (nodeKind === 'control.plan-loop' && !handles.includes('done')) {
+    if (nodeKind === 'control.plan-loop' && !leftAtDone.has(nodeId)) {
       const message = `no edge leaves ${nodeId} at done; its first edge is followed instead`
       found.push(warning('loop_without_end', ['graph', 'nodes', index], message))
     }
@@ -57,8 +58,9 @@ function endless(flow: FlowDocument): readonly FlowFinding[] {
     const message = 'there is no control.finish; the result is what the last node gives'
     found.push(warning('no_finish', ['graph', 'nodes'], message))
   }
+  const byId = new Map(graph.nodes.map((node) => [node.nodeId, node]))
   for (const [index, edge] of graph.edges.entries()) {
-    const target = graph.nodes.find(({ nodeId }) => nodeId === edge.target)
+    const target = byId.get(edge.target)
     if (target === undefined || !edge.dataEdge) continue
     if (!carriesData({ ...edge, dataEdge: false }, portsOf(target, extensions.customNodeSpecs))) {
       const message = `a data edge ends at no data input of ${edge.target}`

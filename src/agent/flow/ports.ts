@@ -1,3 +1,4 @@
+import { spendWork } from '../../core/index.js'
 import type { CustomNodeSpec, FlowNode, FlowPort, PortType } from './schema.js'
 
 /** The ports of one node, its own before those of its kind. */
@@ -42,6 +43,7 @@ export function isBuiltInKind(kind: string): boolean {
 }
 
 export function portsOf(node: FlowNode, specs: readonly CustomNodeSpec[]): NodePorts {
+  spendWork(1 + (specs.length >> 3))
   const spec = specs.find(({ nodeKind }) => nodeKind === node.nodeKind)
   const kind: NodePorts =
     builtIn.get(node.nodeKind) ??
@@ -72,6 +74,7 @@ export function carriesData(
   target: NodePorts
 ): boolean {
   if (edge.dataEdge) return true
+  spendWork(1 + (target.inputs.length >> 4))
   const port = target.inputs.find(({ portId }) => portId === edge.targetHandle)
   return port !== undefined && port.dataType !== 'flow'
 }

@@ -1,4 +1,4 @@
-import { isJsonObject, isSecretReference, type Json } from '../../core/index.js'
+import { isJsonObject, isSecretReference, type Json, spendWork } from '../../core/index.js'
 import { error, type FlowFinding, type FlowFindingCode } from './finding.js'
 import { areCompatible, carriesData, type NodePorts, portsOf } from './ports.js'
 import type { FlowDocument, FlowEdge, FlowPort } from './schema.js'
@@ -123,6 +123,7 @@ function named(
   handle: string | null | undefined
 ): FlowPort | null | undefined {
   if (handle === null || handle === undefined || handle === '') return undefined
+  spendWork(1 + (ports.length >> 4))
   return ports.find(({ portId }) => portId === handle) ?? null
 }
 

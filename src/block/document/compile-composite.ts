@@ -176,9 +176,10 @@ function keptResponses({ inputs, output }: GraphValues, nodes: readonly string[]
   // Sorted: a place stands in checkpoints, and keys of a journal's definition are in another order.
   const names = nodes.filter((name) => all.all || all.names.has(name)).sort()
   const places = new Map(names.map((name, place) => [name, place]))
+  const every = names.map((_, place) => place)
   const readBy = (value: CompiledValue): readonly number[] => {
     const read = mentionedNodes([value])
-    if (read.all) return names.map((_, place) => place)
+    if (read.all) return every
     const known = [...read.names].flatMap((name) => places.get(name) ?? [])
     return known.sort((one, other) => one - other)
   }

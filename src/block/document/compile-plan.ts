@@ -19,7 +19,7 @@ import {
 } from './compile-session.js'
 import type { CompiledNode, CompiledPlanGraph } from './compiled.js'
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
-import { type CompiledValue, mentionedNodes, mentions } from './expressions.js'
+import { type CompiledValue, mentionedNodes } from './expressions.js'
 import { functionVersions } from './registry.js'
 import { orderOf, validatePlan } from './validate.js'
 
@@ -30,7 +30,7 @@ export function planIn(
   session: CompileSession
 ): CompiledPlanGraph | undefined {
   const invalid = validatePlan(definition, nodeIndex.path)
-  session.found.push(...invalid)
+  session.add(invalid)
   checkOverlay(definition, nodeIndex, session)
   const output = session.value(definition.output, valueRoots, [...nodeIndex.path, 'output'])
   checkDeferred(definition, output, nodeIndex, session)
@@ -92,13 +92,17 @@ function checkDeferred(
   { path }: CompileContext,
   session: CompileSession
 ): void {
-  for (const { id, deferred } of nodes) {
-    if (deferred !== true) continue
-    for (const [index, { deps }] of nodes.entries()) {
-      if (!deps.includes(id)) continue
+  const waiting = new Set(nodes.filter(({ deferred }) => deferred === true).map(({ id }) => id))
+  if (waiting.size === 0) return
+  for (const [index, { deps }] of nodes.entries()) {
+    for (const id of new Set(deps)) {
+      if (!waiting.has(id)) continue
       session.refuse('invalid_graph', [...path, 'nodes', index, 'deps'], `${id} is deferred`)
     }
-    if (!mentions(output, id)) continue
+  }
+  const read = mentionedNodes([output])
+  for (const id of waiting) {
+    if (!read.all && !read.names.has(id)) continue
     session.refuse('invalid_graph', [...path, 'output'], `${id} is deferred`)
   }
 }
@@ -227,5 +231,6 @@ function foreignNodes(
   input: CompiledValue | null
 ): readonly string[] {
   const read = mentionedNodes([input])
-  return read.all ? [] : [...read.names].filter((id) => !deps.includes(id))
+  const before = new Set(deps)
+  return read.all ? [] : [...read.names].filter((id) => !before.has(id))
 }

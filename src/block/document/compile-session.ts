@@ -1,4 +1,4 @@
-import { type Json, limits } from '../../core/index.js'
+import { isTallyError, type Json, limits, spendWork } from '../../core/index.js'
 import type { Predicate } from '../chart/composite-graph.js'
 import { exceeds, type NodeOptions } from '../chart/protocol.js'
 import type {
@@ -17,9 +17,12 @@ import {
   type NodeDefinition,
   type PlanDefinition
 } from './definition.js'
-import { type CompiledValue, mentions } from './expressions.js'
+import { type CompiledValue, mentionedNodes } from './expressions.js'
 import { type BlockRegistry, type LeafDefinition, resolveCondition } from './registry.js'
 import { validateGraph } from './validate.js'
+
+/** Work of one node, whose part of the chart is built and hashed. */
+const STEPS_OF_NODE = 150
 
 /** Where in the document something is compiled. */
 export interface CompileContext {
@@ -70,6 +73,10 @@ export class CompileSession {
     this.found.push({ reason, path, message })
   }
 
+  add(found: readonly Diagnostic[]): void {
+    for (const one of found) this.found.push(one)
+  }
+
   /** What a node runs; undefined when something was found wrong. `place` is the node's own. */
   child(
     id: string,
@@ -77,6 +84,7 @@ export class CompileSession {
     parent: NodeParent,
     place: CompileContext
   ): CompiledNode | undefined {
+    spendWork(STEPS_OF_NODE)
     const child = this.#work(`${parent.name}.${id}`, node, parent, place)
     if (child === undefined) return undefined
     const problem = overlayProblem(child, node, place, this.registry)
@@ -120,7 +128,7 @@ export class CompileSession {
     const invalid = validateGraph(used)
     if (invalid.length === 0) return this.#parents.composite(used, place, this)
     const { path } = place
-    this.found.push(...invalid.map((one) => ({ ...one, path: [...path, 'use', ...one.path] })))
+    this.add(invalid.map((one) => ({ ...one, path: [...path, 'use', ...one.path] })))
     return undefined
   }
 
@@ -152,6 +160,7 @@ export class CompileSession {
     try {
       return this.#expressions.compileValue(value, { roots })
     } catch (error) {
+      if (isTallyError(error, 'document.too_much_work')) throw error
       const message = error instanceof Error ? error.message : 'it cannot be compiled'
       this.refuse('invalid_graph', path, message)
       return null
@@ -299,22 +308,46 @@ export function deferredProblems(
   { inputs, output }: GraphValues
 ): readonly Problem[] {
   const problems: Problem[] = []
-  for (const [name, node] of Object.entries(nodes)) {
-    if (node.deferred !== true) continue
+  const deferred = Object.entries(nodes).filter(([, node]) => node.deferred === true)
+  if (deferred.length === 0) return problems
+  const readers = readersOf(inputs)
+  const readByOutput = mentionedNodes([output])
+  for (const [name] of deferred) {
     const branches = Object.hasOwn(transitions, name) ? (transitions[name] ?? []) : []
     if (branches.some(({ condition }) => condition.kind !== 'default')) {
       const message = `${name} is deferred: what follows cannot depend on its response`
       problems.push({ path: ['transitions', name], message })
     }
-    for (const [reader, input] of inputs) {
-      if (!mentions(input, name)) continue
+    for (const reader of readers(name)) {
       problems.push({ path: ['nodes', reader, 'input'], message: `${name} is deferred` })
     }
-    if (mentions(output, name)) {
+    if (readByOutput.all || readByOutput.names.has(name)) {
       problems.push({ path: ['output'], message: `${name} is deferred` })
     }
   }
   return problems
+}
+
+/** By the name of a node, those whose inputs read its response, or may. */
+function readersOf(inputs: GraphValues['inputs']): (name: string) => readonly string[] {
+  const all: string[] = []
+  const byName = new Map<string, string[]>()
+  for (const [reader, input] of inputs) {
+    const read = mentionedNodes([input])
+    if (read.all) all.push(reader)
+    else {
+      for (const name of read.names) {
+        const known = byName.get(name)
+        if (known === undefined) byName.set(name, [reader])
+        else known.push(reader)
+      }
+    }
+  }
+  return (name) => {
+    const readers = [...(byName.get(name) ?? []), ...all]
+    spendWork(1 + readers.length)
+    return readers
+  }
 }
 
 /** The compiled values of a graph: its nodes' inputs, and its output. */

@@ -57,9 +57,3 @@ export function mentionedNodes(values: readonly (CompiledValue | null)[]): Menti
   }
   return { all: false, names }
 }
-
-/** Whether a value reads the response of a node, or may: an index that is computed can be any. */
-export function mentions(value: CompiledValue | null, name: string): boolean {
-  const read = mentionedNodes([value])
-  return read.all || read.names.has(name)
-}

@@ -34,7 +34,8 @@ export function lintGraph(graph: GraphDefinition, path: DocumentPath = []): read
       warn(['nodes', name, 'recovery'], 'a composite has no providers to fall back to')
     }
     if (node.work.kind === 'composite') {
-      found.push(...lintGraph(node.work.graph, [...path, 'nodes', name, 'composite']))
+      const inside = lintGraph(node.work.graph, [...path, 'nodes', name, 'composite'])
+      for (const one of inside) found.push(one)
     }
   }
   return found
@@ -78,7 +79,8 @@ function lintPlan({ nodes, lanes }: PlanDefinition): readonly Diagnostic[] {
       warn(['nodes', nodeIndex, 'recovery'], 'a composite has no providers to fall back to')
     }
     if (work.kind === 'composite') {
-      found.push(...lintGraph(work.graph, ['nodes', nodeIndex, 'composite']))
+      const inside = lintGraph(work.graph, ['nodes', nodeIndex, 'composite'])
+      for (const one of inside) found.push(one)
     }
   }
   return found

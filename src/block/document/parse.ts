@@ -43,8 +43,8 @@ export function parseComposite(
   const found: Diagnostic[] = []
   const { name, version } = parsed.data
   const definition: CompositeDefinition = { name, version, ...graphOf(parsed.data, [], found) }
-  if (found.length === 0) found.push(...validateGraph(definition))
-  return found.length === 0 ? { ok: true, definition } : refused(found)
+  const wrong = found.length > 0 ? found : validateGraph(definition)
+  return wrong.length === 0 ? { ok: true, definition } : refused(wrong)
 }
 
 /** What a document's schema refuses, as diagnostics. */
@@ -210,8 +210,8 @@ export function parsePlan(document: Json, options: { readonly locate?: Locate } 
     nodes: nodes.map((node, nodeIndex) => planNodeOf(node, ['nodes', nodeIndex], found)),
     ...(output === undefined ? {} : { output })
   }
-  if (found.length === 0) found.push(...validatePlan(definition))
-  return found.length === 0 ? { ok: true, definition } : refused(found)
+  const wrong = found.length > 0 ? found : validatePlan(definition)
+  return wrong.length === 0 ? { ok: true, definition } : refused(wrong)
 }
 
 function planNodeOf(

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../core/index.js'
+import { isTallyError, type JsonObject } from '../../core/index.js'
 import { asJson, type Predicate } from '../chart/composite-graph.js'
 import type { Request, Response, SideEffectClass } from '../chart/protocol.js'
 import { givenRequest, givenResponse, type Repair } from '../chart/retry-policy.js'
@@ -72,6 +72,7 @@ export function resolveCondition(
           compiled.evaluate({ response: asJson(response), request: asJson(request) })
         return { ok: true, label: cel, predicate }
       } catch (error) {
+        if (isTallyError(error, 'document.too_much_work')) throw error
         return {
           ok: false,
           problem: error instanceof Error ? error.message : 'it cannot be compiled'

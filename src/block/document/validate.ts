@@ -12,19 +12,22 @@ import {
  * every target exist. Nested graphs are checked too. An empty list: valid.
  */
 export function validateGraph(graph: GraphDefinition): readonly Diagnostic[] {
-  return validate(graph, [], 0)
+  const found: Diagnostic[] = []
+  validate(graph, [], 0, found)
+  return found
 }
 
 function validate(
   graph: GraphDefinition,
   path: DocumentPath,
-  depth: number
-): readonly Diagnostic[] {
+  depth: number,
+  found: Diagnostic[]
+): void {
   if (depth >= limits.GRAPH_DEPTH_MAX) {
     const message = `composites are nested deeper than ${limits.GRAPH_DEPTH_MAX}`
-    return [{ reason: 'invalid_graph', path, message }]
+    found.push({ reason: 'invalid_graph', path, message })
+    return
   }
-  const found: Diagnostic[] = []
   const mustExist = (name: string, at: DocumentPath) => {
     if (entryOf(graph.nodes, name) !== undefined) return
     found.push({ reason: 'unknown_node', path: [...path, ...at], message: `no node ${name}` })
@@ -38,9 +41,8 @@ function validate(
   }
   for (const [name, { work }] of Object.entries(graph.nodes)) {
     if (work.kind !== 'composite') continue
-    found.push(...validate(work.graph, [...path, 'nodes', name, 'composite'], depth + 1))
+    validate(work.graph, [...path, 'nodes', name, 'composite'], depth + 1, found)
   }
-  return found
 }
 
 /** What the order of a plan is worked out from. */
@@ -98,7 +100,7 @@ function byLevels(dependents: readonly (readonly number[])[], missing: number[])
   const order: number[] = []
   let level = [...missing.keys()].filter((nodeIndex) => missing[nodeIndex] === 0)
   while (level.length > 0) {
-    order.push(...level)
+    for (const nodeIndex of level) order.push(nodeIndex)
     const next: number[] = []
     for (const nodeIndex of level) {
       for (const dependent of dependents[nodeIndex] ?? []) {
@@ -165,6 +167,5 @@ export function validatePlan(
     }
   }
   const ordered = orderOf(nodes, path)
-  if (!ordered.ok) found.push(...ordered.diagnostics)
-  return found
+  return ordered.ok ? found : [...found, ...ordered.diagnostics]
 }

@@ -1,5 +1,5 @@
 import type { SideEffectClass } from '../../block/index.js'
-import type { Json } from '../../core/index.js'
+import { type Json, reported } from '../../core/index.js'
 import { capabilitySet } from './capabilities.js'
 import { type ManifestDocument, manifestSchema, packageId } from './schema.js'
 
@@ -59,11 +59,14 @@ export interface Refusal {
   /** Where in the manifest, or the file concerned. */
   readonly path: readonly (string | number)[]
   readonly message: string
+  /** With `more_findings`, the last of a report: how many it leaves out. */
+  readonly more?: number
 }
 
 export type RefusalCode =
   | 'malformed_json'
   | 'invalid_manifest'
+  | 'more_findings'
   | 'unknown_capability'
   | 'duplicate_entry'
   | 'path_outside'
@@ -97,7 +100,7 @@ export function parseManifest(
         message
       })
     )
-    return { ok: false, refusals }
+    return { ok: false, refusals: reportedRefusals(refusals) }
   }
   const id = packageId.safeParse(parsed.data.id ?? fallbackId)
   if (!id.success) {
@@ -106,7 +109,15 @@ export function parseManifest(
   }
   const manifest = normalised(parsed.data, id.data)
   const refusals = [...duplicates(manifest), ...unknownNames(manifest, known)]
-  return refusals.length === 0 ? { ok: true, manifest } : { ok: false, refusals }
+  if (refusals.length === 0) return { ok: true, manifest }
+  return { ok: false, refusals: reportedRefusals(refusals) }
+}
+
+function reportedRefusals(found: readonly Refusal[]): readonly Refusal[] {
+  return reported(found, {
+    isError: () => true,
+    more: ({ more, message }) => ({ code: 'more_findings', path: [], message, more })
+  })
 }
 
 /** Names of all capabilities that must be granted before the package runs (K5), sorted. */
@@ -170,8 +181,9 @@ function duplicates(manifest: Manifest): readonly Refusal[] {
       )
   const names = declaredCapabilities(manifest)
   // `a.b` would be both a function and a namespace of the scoped API.
+  const namespaces = new Set(names.flatMap(namespacesOf))
   const nested = names
-    .filter((name) => names.some((other) => other.startsWith(`${name}.`)))
+    .filter((name) => namespaces.has(name))
     .map(
       (name): Refusal => ({
         code: 'invalid_manifest',
@@ -188,6 +200,12 @@ function duplicates(manifest: Manifest): readonly Refusal[] {
     ),
     ...nested
   ]
+}
+
+/** `a` and `a.b` of `a.b.c`. */
+function namespacesOf(name: string): readonly string[] {
+  const parts = name.split('.')
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('.'))
 }
 
 function unknownNames(manifest: Manifest, known: ReadonlySet<string>): readonly Refusal[] {

@@ -6,6 +6,7 @@ import { refuseDeepNesting } from './nesting.js'
 import { placesIn } from './places.js'
 import { malformedAt } from './position.js'
 import { unsafeNumber } from './scalar.js'
+import { STEPS_OF_CONTAINER, STEPS_OF_SCALAR, spendWork } from './work.js'
 import { type DocumentPath, readYaml } from './yaml.js'
 
 /**
@@ -55,11 +56,13 @@ function readBracketed(text: string): Json {
 }
 
 function refuseUnsafeMembers(text: string, value: Json, path: (string | number)[]): void {
+  const isContainer = typeof value === 'object' && value !== null
+  spendWork(isContainer ? STEPS_OF_CONTAINER : STEPS_OF_SCALAR)
   if (typeof value === 'number') {
     const problem = unsafeNumber(value)
     if (problem !== undefined) throw atPath(text, path, problem)
   }
-  if (typeof value !== 'object' || value === null) return
+  if (!isContainer) return
   const members: Iterable<readonly [string | number, Json]> = Array.isArray(value)
     ? value.entries()
     : Object.entries(value)

@@ -14,6 +14,7 @@ import { JSON_DEPTH_MAX } from '../limits.js'
 import { tooDeep } from './nesting.js'
 import { malformedAt } from './position.js'
 import { readPlainScalar } from './scalar.js'
+import { STEPS_OF_CONTAINER, STEPS_OF_SCALAR, spendWork } from './work.js'
 
 /** The way from the root to a node: keys of objects and indexes of arrays. */
 export type DocumentPath = readonly (string | number)[]
@@ -74,6 +75,7 @@ class ValueBuilder {
   }
 
   take(event: Event): void {
+    spendWork(event.type === EVENT_ID.SCALAR ? STEPS_OF_SCALAR : STEPS_OF_CONTAINER / 2)
     switch (event.type) {
       case EVENT_ID.DOCUMENT:
         this.#documents += 1

@@ -7,7 +7,7 @@ import {
   parse,
   plan
 } from '@bufbuild/cel'
-import { type Json, type JsonObject, limits, present } from '../../core/index.js'
+import { type Json, type JsonObject, limits, present, spendWorkOnce } from '../../core/index.js'
 import {
   type CompiledExpression,
   EXPRESSION_PROFILE,
@@ -21,7 +21,7 @@ import { amountFunctions } from './amounts.js'
 import { Budget } from './budget.js'
 import { profileOverrides } from './functions.js'
 import { prepare } from './rewrite.js'
-import { refuseUnboundedSource } from './source.js'
+import { refuseUnboundedSource, workOf } from './source.js'
 import { timeFunctions } from './time.js'
 import { type AmountPatterns, amountRegistry, below, toCelValue, toJson } from './values.js'
 
@@ -36,6 +36,7 @@ export function createBufbuildEngine(): ExpressionEngine {
   return {
     profile: EXPRESSION_PROFILE,
     compile(expression, options) {
+      spendWorkOnce(expression, workOf(expression), expression.length >> 4)
       const key = JSON.stringify([expression, options.roots, options.amounts ?? []])
       const known = cache.get(key)
       if (known !== undefined) return known

@@ -30,8 +30,8 @@ export function parseGraph(document: Json, options: { readonly locate?: Locate }
   const graph = parsed.data
   const found = stepProblems(graph)
   const definition = planOf(graph)
-  found.push(...validatePlan(definition).map(inSteps))
-  return found.length === 0 ? { ok: true, definition } : refused(found)
+  const wrong = [...found, ...validatePlan(definition).map(inSteps)]
+  return wrong.length === 0 ? { ok: true, definition } : refused(wrong)
 }
 
 function planOf(graph: GraphDocument): PlanDefinition {

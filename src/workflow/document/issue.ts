@@ -1,4 +1,4 @@
-import { type DocumentPath, type Locate, located, reported } from '../../core/index.js'
+import { type DocumentPath, type Locate, located, reported, spendWork } from '../../core/index.js'
 
 /** Stable labels of what can be wrong, or doubtful, in documents and their plan. */
 export type IssueCode =
@@ -36,6 +36,7 @@ export type IssueCode =
   | 'unknown_execution_type'
   | 'pack_mismatch'
   | 'more_findings'
+  | 'too_much_work'
   | LintCode
 
 /** Doubts; a document with nothing but these runs. */
@@ -69,6 +70,9 @@ export interface Issue {
   /** With `more_findings`, the last of a report: how many it leaves out. */
   readonly more?: number
 }
+
+/** Work of one issue. */
+const STEPS_OF_ISSUE = 4
 
 type Details = Pick<Issue, 'nodeId' | 'protocol'>
 
@@ -120,6 +124,7 @@ export class Issues {
   }
 
   #add(severity: Issue['severity'], code: IssueCode, message: string, path: DocumentPath): void {
+    spendWork(STEPS_OF_ISSUE)
     this.#found.push({
       code,
       severity,

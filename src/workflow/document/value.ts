@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { DocumentPath, Json } from '../../core/index.js'
+import { type DocumentPath, type Json, limits } from '../../core/index.js'
 
 /**
  * A value of an AIS document (W3): an object with exactly one key. `detect` leaves the choice to
@@ -101,9 +101,17 @@ function isRecord(value: unknown): value is { readonly [key: string]: unknown } 
 export const valueSchema = z
   .custom<AisValue>()
   .superRefine((value, context) => {
+    let found = 0
     checkValue(value, (path, message) => {
+      found += 1
+      if (found > limits.DOCUMENT_FINDINGS_MAX) return
       context.addIssue({ code: 'custom', path: [...path], message })
     })
+    const more = found - limits.DOCUMENT_FINDINGS_MAX
+    if (more > 0) {
+      const message = `${more} more problems of this value are not shown`
+      context.addIssue({ code: 'custom', path: [], message })
+    }
   })
   .meta({ description: 'A value of lit, ref, cel, detect, object or array.' })
 

@@ -1,5 +1,5 @@
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from '../../block/index.js'
-import { canonicalize, type Json, limits } from '../../core/index.js'
+import { canonicalize, type Json, limits, spendWork } from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
 import { inputsNode, type NodeSpec, nodeBlocks, outputsNode, type RunMode } from './spec.js'
@@ -64,6 +64,7 @@ function nodeOf(spec: NodeSpec): PlanNodeDefinition {
 function outputsOf(plan: AisPlan, common: NodeSpec['plan']): PlanNodeDefinition {
   const read = JSON.stringify(plan.outputs)
   // Names that stand in text only cost a dependency; that one is missing could cost a value.
+  spendWork(plan.nodes.length * (1 + (read.length >> 7)))
   const deps = plan.nodes.map(({ id }) => id).filter((id) => read.includes(id.split('__')[0] ?? id))
   const literals = {
     outputs: { lit: plan.outputs as unknown as Json },

@@ -1,4 +1,11 @@
-import { isJsonObject, type Json, placesIn, readDocument } from '../../core/index.js'
+import {
+  DocumentWork,
+  isJsonObject,
+  isTallyError,
+  type Json,
+  placesIn,
+  readDocument
+} from '../../core/index.js'
 import { checkProtocol } from '../document/check-protocol.js'
 import { type FlowDocument, flowSchemaNames } from '../document/flow.js'
 import { type Issue, Issues, reportedIssues } from '../document/issue.js'
@@ -74,18 +81,28 @@ async function checkFlow(
   const { document } = parsed
   const { protocols = [], pack, defaultChain } = given
   const values = await valuesFor(document, ...protocols)
-  const planned = planFlow({
-    flow: document,
-    protocols,
-    values,
-    ...(pack === undefined ? {} : { pack }),
-    ...(defaultChain === undefined ? {} : { defaultChain })
-  })
-  if (!planned.ok) return { kind: 'flow', issues: withPlaces(planned.issues, text), document }
-  const { plan, resolved } = planned
-  const doubts = lintFlow({ flow: document, plan, resolved, values })
-  const issues = withPlaces([...planned.issues, ...doubts], text)
-  return { kind: 'flow', issues, plan: planned, document }
+  const check = (): CheckedDocument => {
+    const planned = planFlow({
+      flow: document,
+      protocols,
+      values,
+      ...(pack === undefined ? {} : { pack }),
+      ...(defaultChain === undefined ? {} : { defaultChain })
+    })
+    if (!planned.ok) return { kind: 'flow', issues: withPlaces(planned.issues, text), document }
+    const { plan, resolved } = planned
+    const doubts = lintFlow({ flow: document, plan, resolved, values })
+    const issues = withPlaces([...planned.issues, ...doubts], text)
+    return { kind: 'flow', issues, plan: planned, document }
+  }
+  try {
+    return new DocumentWork().during(check)
+  } catch (error) {
+    if (!isTallyError(error, 'document.too_much_work')) throw error
+    const { message } = error
+    const issue: Issue = { code: 'too_much_work', severity: 'error', path: [], message }
+    return { kind: 'flow', issues: [issue], document }
+  }
 }
 
 function withPlaces(issues: readonly Issue[], text: string): readonly Issue[] {

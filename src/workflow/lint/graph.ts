@@ -25,6 +25,7 @@ export function lintGraph(subject: LintSubject, issues: Issues): void {
       here.note('hyphenated_id', message, ['id'])
     }
     for (const { path, references } of node.values) {
+      const testedNames = new Set(references.flatMap((one) => (one.tested ? one.path[0] : [])))
       for (const { root, path: way, tested } of references) {
         const name = String(way[0])
         if (root === 'nodes' && never.has(name) && !tested) {
@@ -32,8 +33,8 @@ export function lintGraph(subject: LintSubject, issues: Issues): void {
         }
         if (root !== 'inputs' || tested || !Object.hasOwn(flow.inputs, name)) continue
         const input = flow.inputs[name]
-        const isGuarded = references.some((one) => one.tested && one.path[0] === name)
-        if (input?.required === true || input?.default !== undefined || isGuarded) continue
+        if (input?.required === true || input?.default !== undefined) continue
+        if (testedNames.has(name)) continue
         const message = `the input ${name} is optional and has no default; without it the node asks`
         here.warn('missing_default', message, path)
       }

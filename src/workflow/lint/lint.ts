@@ -30,13 +30,11 @@ export function lintFlow({
 }): readonly Issue[] {
   const found: Issue[] = []
   const issues = new Issues(found)
-  const ancestors = ancestorsIn(plan)
   const nodes = [...resolved.values()].map(
     (node): LintNode => ({
       ...node,
       id: node.node.id,
-      values: valuesOf(node, values),
-      ancestors: ancestors.get(node.node.id) ?? new Set()
+      values: valuesOf(node, values)
     })
   )
   const subject = { flow, plan, nodes, byId: new Map(nodes.map((node) => [node.id, node])) }
@@ -78,26 +76,6 @@ function referencesOf(value: AisValue, scope: Scope, values: CompileValues): rea
   return result.ok ? result.compiled.references : []
 }
 
-/** Which nodes of the workflow each waits for; steps count as their node. */
-function ancestorsIn(plan: AisPlan): ReadonlyMap<string, ReadonlySet<string>> {
-  const byPlanId = new Map<string, Set<string>>()
-  const byNode = new Map<string, Set<string>>()
-  const nodeOf = new Map(plan.nodes.map(({ id, source }) => [id, source.node]))
-  for (const { id, deps, source } of plan.nodes) {
-    const all = new Set<string>()
-    for (const dep of deps) {
-      all.add(nodeOf.get(dep) ?? dep)
-      for (const one of byPlanId.get(dep) ?? []) all.add(one)
-    }
-    all.delete(source.node)
-    byPlanId.set(id, all)
-    const known = byNode.get(source.node) ?? new Set()
-    for (const one of all) known.add(one)
-    byNode.set(source.node, known)
-  }
-  return byNode
-}
-
 function lintUnused({ flow, nodes }: LintSubject, issues: Issues): void {
   const read = new Set(
     nodes.flatMap(({ values }) =>
@@ -107,8 +85,9 @@ function lintUnused({ flow, nodes }: LintSubject, issues: Issues): void {
     )
   )
   const outputs = JSON.stringify(flow.outputs ?? {})
+  for (const [, name = ''] of outputs.matchAll(/inputs\.([A-Za-z0-9_-]+)/g)) read.add(name)
   for (const name of Object.keys(flow.inputs)) {
-    if (read.has(name) || read.has('*') || outputs.includes(`inputs.${name}`)) continue
+    if (read.has(name) || read.has('*')) continue
     issues.note('unused_input', `no value reads the input ${name}`, ['inputs', name])
   }
   const used = new Set(flow.nodes.map(({ protocol }) => protocol))

@@ -8,13 +8,17 @@ import { issuesOf, type LintNode, type LintSubject, type ReadValue } from './sub
  * node's condition tests it with `has()`, or whose node has the same condition.
  */
 export function lintSkips({ nodes, byId }: LintSubject, issues: Issues): void {
+  const conditions = conditionNumbers(nodes)
   for (const node of nodes) {
-    const condition = node.values.find(({ path }) => path[0] === 'condition')
+    const own = conditions.get(node.id)
+    const byCondition = testedNodes(node.values.find(({ path }) => path[0] === 'condition'))
     for (const value of node.values) {
+      const byValue = testedNodes(value)
       for (const { root, path, tested } of value.references) {
         const other = root === 'nodes' ? byId.get(String(path[0])) : undefined
         if (other === undefined || other.id === node.id || tested || !isSkippable(other)) continue
-        if (isGuarded(other, node, value, condition)) continue
+        if (byValue.has(other.id) || byCondition.has(other.id)) continue
+        if (own !== undefined && own === conditions.get(other.id)) continue
         const message =
           `${other.id} may be skipped, and then has no outputs; test it with ` +
           `has(nodes.${other.id}.outputs), or give this node the same condition`
@@ -28,15 +32,25 @@ function isSkippable({ node, steps }: LintNode): boolean {
   return node.condition !== undefined || steps.at(-1)?.condition != null
 }
 
-function isGuarded(
-  other: LintNode,
-  node: LintNode,
-  value: ReadValue,
-  condition: ReadValue | undefined
-): boolean {
-  const tests = ({ references }: ReadValue) =>
-    references.some(({ root, path, tested }) => tested && root === 'nodes' && path[0] === other.id)
-  if (tests(value) || (condition !== undefined && tests(condition))) return true
-  const [one, same] = [node.node.condition, other.node.condition]
-  return one !== undefined && same !== undefined && canonicalize(one) === canonicalize(same)
+function testedNodes(value: ReadValue | undefined): ReadonlySet<string | number> {
+  const references = value?.references ?? []
+  return new Set(
+    references.flatMap(({ root, path, tested }) =>
+      tested && root === 'nodes' ? (path[0] ?? []) : []
+    )
+  )
+}
+
+/** By node, a number for its condition: two that say the same have the same. */
+function conditionNumbers(nodes: readonly LintNode[]): ReadonlyMap<string, number> {
+  const numbers = new Map<string, number>()
+  const byNode = new Map<string, number>()
+  for (const { id, node } of nodes) {
+    if (node.condition === undefined) continue
+    const text = canonicalize(node.condition)
+    const number = numbers.get(text) ?? numbers.size
+    numbers.set(text, number)
+    byNode.set(id, number)
+  }
+  return byNode
 }

@@ -27,8 +27,6 @@ export interface LintNode extends ResolvedNode {
   readonly id: string
   /** Values that the workflow's author wrote. */
   readonly values: readonly ReadValue[]
-  /** Ids of the nodes that it waits for, directly or not. */
-  readonly ancestors: ReadonlySet<string>
 }
 
 /** Where a rule tells what it found about a node. */

@@ -1,3 +1,4 @@
+import { spendWork } from '../../core/index.js'
 import type { FlowDocument } from '../document/flow.js'
 import type { Issues } from '../document/issue.js'
 import type { PackDocument } from '../document/pack.js'
@@ -26,6 +27,7 @@ export function checkIncluded({
   for (const { node, path, protocol, steps } of resolved.values()) {
     const here = issues.below(path, { nodeId: node.id })
     const key = protocolKey(protocol)
+    spendWork(1 + (pack.includes.length >> 4))
     const included = pack.includes.find((one) => `${one.protocol}@${one.version}` === key)
     if (included === undefined) {
       here.error('pack_mismatch', `the pack ${name} does not include ${key}`, ['protocol'])

@@ -1,4 +1,4 @@
-import type { DocumentPath, Json } from '../../core/index.js'
+import { type DocumentPath, type Json, spendWork } from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
 import type { FlowDocument } from '../document/flow.js'
 import type { Issues } from '../document/issue.js'
@@ -31,6 +31,7 @@ export function expandNode(
 ): readonly Expanded[] {
   const params = paramsOf(source, expansion, issues)
   return source.steps.map((step, index) => {
+    spendWork(STEPS_OF_NODE)
     const earlier = source.steps.slice(0, index)
     // Of several steps only the first tells what is wrong with values that all of them share.
     const shared = index === 0 ? issues : issues.silenced()
@@ -38,6 +39,9 @@ export function expandNode(
     return expandStep({ source, step, earlier, params, reader, expansion }, shared, issues)
   })
 }
+
+/** Work of one node of the plan besides its values. */
+const STEPS_OF_NODE = 200
 
 interface StepParts {
   readonly source: ResolvedNode
@@ -197,15 +201,24 @@ class StepReader {
   }
 
   #input(name: string | undefined): void {
-    for (const pattern of inputAmounts(this.#expansion.flow)) {
-      if (name === undefined || pattern.split('.')[1] === name) this.amounts.add(pattern)
+    const { flow } = this.#expansion
+    if (name === undefined) {
+      for (const pattern of inputAmounts(flow)) this.#amount(pattern)
+    } else if (Object.hasOwn(flow.inputs, name)) {
+      const type = flow.inputs[name]?.type ?? ''
+      for (const pattern of amountsOf(`inputs.${name}`, type)) this.#amount(pattern)
     }
+  }
+
+  #amount(pattern: string): void {
+    spendWork(1)
+    this.amounts.add(pattern)
   }
 
   #param(name: string | undefined): void {
     for (const param of this.#source.callable.params) {
       if (name !== undefined && param.name !== name) continue
-      for (const pattern of amountsOf(`params.${param.name}`, param.type)) this.amounts.add(pattern)
+      for (const pattern of amountsOf(`params.${param.name}`, param.type)) this.#amount(pattern)
     }
   }
 
@@ -214,14 +227,14 @@ class StepReader {
     if (id !== this.#source.node.id) this.deps.add(id)
     if (other === undefined) return
     for (const pattern of returnAmounts(`nodes.${id}.outputs`, other.returns)) {
-      this.amounts.add(pattern)
+      this.#amount(pattern)
     }
     if (path[1] !== 'outputs' || path[2] !== 'steps') return
     const step = other.steps.find((one) => one.step === path[3])
     if (step === undefined) return
     if (step.id !== this.#source.node.id) this.deps.add(step.id)
     const at = `nodes.${id}.outputs.steps.${step.step}`
-    for (const pattern of returnAmounts(at, readReturns(step.execution))) this.amounts.add(pattern)
+    for (const pattern of returnAmounts(at, readReturns(step.execution))) this.#amount(pattern)
   }
 
   #step(name: string): void {
@@ -229,7 +242,7 @@ class StepReader {
     if (step === undefined) return
     this.deps.add(step.id)
     const patterns = returnAmounts(`steps.${name}`, readReturns(step.execution))
-    for (const pattern of patterns) this.amounts.add(pattern)
+    for (const pattern of patterns) this.#amount(pattern)
   }
 }
 
@@ -304,6 +317,7 @@ function calculatedOf(
 function contractsOf(parts: StepParts, issues: Issues): readonly PlanContract[] {
   const { source, step, reader, expansion } = parts
   return [...reader.contracts].sort().map((name): PlanContract => {
+    spendWork(expansion.used.length)
     const found = deployedContract(name, source.protocol, step.chain, expansion.used)
     if (found === undefined || found === 'ambiguous') {
       const why = found === undefined ? 'no deployment says' : 'several deployments say'

@@ -1,4 +1,12 @@
-import { canonicalize, type Hash, hashJson, type Json, limits } from '../../core/index.js'
+import {
+  canonicalize,
+  type Hash,
+  hashJson,
+  type Json,
+  limits,
+  spendWork,
+  writtenLength
+} from '../../core/index.js'
 import { checkProtocol } from '../document/check-protocol.js'
 import type { FlowDocument, FlowNode } from '../document/flow.js'
 import { type Issue, Issues } from '../document/issue.js'
@@ -82,6 +90,8 @@ export function planFlow(options: PlanOptions): PlanResult {
     amounts: outputAmounts,
     requiresPack: flow.requires_pack ?? null
   }
+  // Nodes share executions in memory, and not as text.
+  spendWork(writtenLength(plan) >> 4)
   return { ok: true, plan, planHash: hashJson(plan), issues: found, resolved }
 }
 

@@ -1,4 +1,4 @@
-import type { DocumentPath } from '../../core/index.js'
+import { type DocumentPath, spendWork } from '../../core/index.js'
 import { type Reference, referenceText } from '../../expression/index.js'
 import type { Issues } from '../document/issue.js'
 import type { AisValue } from '../document/value.js'
@@ -28,23 +28,29 @@ export function readValue(
 ): readonly Reference[] {
   const here = issues.below(at)
   const result = compileAisValue(scoped, at.join('/'), around.values)
+  let found: { readonly id: string | undefined } | undefined
+  const hyphenatedId = () => {
+    found ??= { id: hyphenatedIn(scoped.value, around.nodeIds) }
+    return found.id
+  }
   if (!result.ok) {
-    const hyphenated = hyphenatedIn(scoped.value, around.nodeIds)
+    const hyphenated = hyphenatedId()
     if (hyphenated === undefined) here.error('invalid_expression', result.problem)
     else here.error('hyphenated_id', hyphenHint(hyphenated))
     return []
   }
   const { references } = result.compiled
-  for (const reference of references) checkReference(reference, scoped, around, here)
+  for (const reference of references) checkReference(reference, hyphenatedId, around, here)
   return references
 }
 
 function checkReference(
   reference: Reference,
-  { value }: ScopedValue,
+  hyphenatedId: () => string | undefined,
   around: Surroundings,
   issues: Issues
 ): void {
+  spendWork(1)
   const { root, path } = reference
   const [first] = path
   const known = namesOf(root, around)
@@ -55,7 +61,7 @@ function checkReference(
     return
   }
   if (known !== undefined && !known.has(String(first))) {
-    const hyphenated = root === 'nodes' ? hyphenatedIn(value, around.nodeIds) : undefined
+    const hyphenated = root === 'nodes' ? hyphenatedId() : undefined
     if (hyphenated === undefined) {
       issues.error(
         'unknown_reference',
@@ -93,6 +99,7 @@ function namesOf(root: string, around: Surroundings): ReadonlySet<string> | unde
 // CEL reads `nodes.a-b` as a subtraction.
 function hyphenatedIn(value: AisValue, nodeIds: ReadonlySet<string>): string | undefined {
   const text = JSON.stringify(value)
+  spendWork(text.length >> 4)
   if (!text.includes('nodes.')) return undefined
   const written = text.match(/nodes\.[A-Za-z][A-Za-z0-9_-]*/g) ?? []
   return written

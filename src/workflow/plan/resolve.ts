@@ -82,7 +82,7 @@ function stepsOf(
   callable: ActionDocument | QueryDocument,
   issues: Issues
 ): { readonly steps: readonly ResolvedStep[]; readonly pattern: string } | undefined {
-  const pattern = selectPattern(Object.keys(callable.execution), chain)
+  const pattern = selectPattern((key) => Object.hasOwn(callable.execution, key), chain)
   const execution = pattern === undefined ? undefined : own(callable.execution, pattern)
   if (pattern === undefined || execution === undefined) {
     issues.error('no_execution', `${node.protocol} says nothing about ${chain}`, ['chain'])

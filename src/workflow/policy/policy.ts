@@ -129,10 +129,11 @@ function tighterTokens(
 ): TokenPolicy | null {
   if (resolution === 'any') return base
   const allowed = allowlist.map(({ chain, address }) => tokenKey(chain, address))
+  const added = new Set(allowed)
   if (base === null) return { resolution, allowed }
   return {
     resolution: base.resolution === 'allowlist' ? 'allowlist' : resolution,
-    allowed: base.allowed.filter((token) => allowed.includes(token))
+    allowed: base.allowed.filter((token) => added.has(token))
   }
 }
 

@@ -21,6 +21,10 @@ export const coreCodes = {
     message: 'The document cannot be read at line {line}, column {column}: {problem}.',
     fix: 'Correct the document at that place.'
   },
+  'document.too_much_work': {
+    message: 'Checking the document takes more than {limit} steps.',
+    fix: 'Split the document: its parts refer to each other too often for one of its size.'
+  },
   'core.internal': {
     message: 'Internal assertion failed: {problem}.',
     fix: 'This is a defect in tallystick; please report it with the message above.'

@@ -14,13 +14,15 @@ import {
 } from '../../../support/ais.js'
 import { asset, balance, flow, owner, transfer } from '../../../support/ais-flows.js'
 
+const among = (patterns: readonly string[]) => (pattern: string) => patterns.includes(pattern)
+
 describe('W1: executions', () => {
   it('selects exact, then the namespace, then any', () => {
     const patterns = ['*', 'eip155:*', 'eip155:1']
-    expect(selectPattern(patterns, 'eip155:1')).toBe('eip155:1')
-    expect(selectPattern(patterns, 'eip155:10')).toBe('eip155:*')
-    expect(selectPattern(patterns, 'solana:x')).toBe('*')
-    expect(selectPattern(['eip155:1'], 'eip155:10')).toBeUndefined()
+    expect(selectPattern(among(patterns), 'eip155:1')).toBe('eip155:1')
+    expect(selectPattern(among(patterns), 'eip155:10')).toBe('eip155:*')
+    expect(selectPattern(among(patterns), 'solana:x')).toBe('*')
+    expect(selectPattern(among(['eip155:1']), 'eip155:10')).toBeUndefined()
   })
 
   it('refuses what leads nowhere', async () => {
