@@ -3,27 +3,13 @@ import { dirname, join } from 'node:path'
 import {
   canonicalize,
   type Hash,
-  hashJson,
   type IdentityId,
-  isJsonObject,
   type Json,
   type JsonObject,
   TallyError
 } from '../core/index.js'
 import { type KeptPlace, type Ledger, readIfPresent, replaceFile } from '../ledger/index.js'
-
-const FORMAT = 'tally-integrity/1'
-
-/** Where a ledger stood when its lock was written, and what was installed then (K10). */
-export interface IntegrityRecord {
-  readonly format: typeof FORMAT
-  readonly kernel: string
-  readonly receipts: number
-  readonly receiptHash: Hash | null
-  readonly headRoot: Hash
-  /** By package id. The head root commits to them; here they tell which one differs. */
-  readonly codeHashes: Readonly<Record<string, string>>
-}
+import { encodeLock, type IntegrityRecord, parseLock } from './integrity-record.js'
 
 /** Why a ledger is not the one that its lock was written for. */
 export interface IntegrityCause {
@@ -47,6 +33,7 @@ export class IntegrityLock {
   readonly #path: string | undefined
   /** Given, not imported: a reader of a ledger loads this file, and no kernel. */
   readonly #kernel: string
+  readonly #code = (hash: Hash): Hash => this.#ledger.authenticate(hash)
   readonly #codeHashes: () => Promise<Readonly<Record<string, string>>>
   /** Without the key the lock is compared, and its code is not. */
   readonly isKeyed: boolean
@@ -74,7 +61,8 @@ export class IntegrityLock {
     const text = this.#path === undefined ? undefined : await readIfPresent(this.#path)
     if (text === undefined) return undefined
     const record = parseLock(text)
-    const isOurs = record !== undefined && (!this.isKeyed || this.#encode(record) === text)
+    const isOurs =
+      record !== undefined && (!this.isKeyed || encodeLock(record, this.#code) === text)
     if (record !== undefined && isOurs) {
       const rollback = rollbackOf(record, this.#ledger.state().receipts)
       return rollback ?? (await this.#difference(record))
@@ -89,7 +77,7 @@ export class IntegrityLock {
     const text = this.#path === undefined ? undefined : await readIfPresent(this.#path)
     if (text === undefined) return undefined
     const record = parseLock(text)
-    return record !== undefined && this.#encode(record) === text ? record : null
+    return record !== undefined && encodeLock(record, this.#code) === text ? record : null
   }
 
   async #difference(record: IntegrityRecord): Promise<IntegrityCause | undefined> {
@@ -145,32 +133,14 @@ export class IntegrityLock {
     if (mode !== 'closed') await this.#ledger.logHashes()
     const codeHashes = await this.#codeHashes()
     const kernel = this.#kernel
-    const record = { format: FORMAT, kernel, receipts, receiptHash, headRoot, codeHashes } as const
+    const record = { kernel, receipts, receiptHash, headRoot, codeHashes } as const
     await mkdir(dirname(this.#path), { recursive: true, mode: 0o700 })
-    await replaceFile(this.#path, this.#encode(record))
-  }
-
-  #encode(record: IntegrityRecord): string {
-    const body = { ...record } as unknown as JsonObject
-    const mac = this.#ledger.authenticate(hashJson(['tallystick/integrity', body]))
-    return `${canonicalize({ ...body, mac })}\n`
+    await replaceFile(this.#path, encodeLock(record, this.#code))
   }
 }
 
 function lockPath(realPath: string, identity: IdentityId): string {
   return join(realPath, 'integrity', `${identity}.json`)
-}
-
-function parseLock(text: string): IntegrityRecord | undefined {
-  try {
-    const { mac: _, ...record } = JSON.parse(text) as JsonObject
-    const { format, receipts, codeHashes } = record
-    const isWhole =
-      format === FORMAT && Number.isSafeInteger(receipts) && isJsonObject(codeHashes as Json)
-    return isWhole ? (record as unknown as IntegrityRecord) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function rollbackOf({ receipts }: IntegrityRecord, actual: number): IntegrityCause | undefined {

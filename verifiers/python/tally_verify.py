@@ -23,6 +23,7 @@ def arguments() -> argparse.ArgumentParser:
     parser.add_argument("files", nargs="+", metavar="FILE", help="a snapshot; packed with gzip if its name ends in .gz")
     parser.add_argument("--identity", metavar="HEX", help="the identity that it must be of: 64 hex digits")
     parser.add_argument("--note", action="append", default=[], metavar="FILE", help="a note kept elsewhere; repeatable")
+    parser.add_argument("--lock", metavar="FILE", help="the integrity lock that stood beside the ledger")
     parser.add_argument("--signatures", choices=("all", "last"), default="all", help="which receipts' signatures are checked")
     parser.add_argument("--json", action="store_true", help="one JSON document a line, one for each snapshot")
     return parser
@@ -37,7 +38,8 @@ def main() -> int:
     code = OK
     try:
         notes = tuple((path, _read(path)) for path in given.note)
-        options = Options(given.identity, notes, given.signatures == "all")
+        lock = None if given.lock is None else (given.lock, _read(given.lock))
+        options = Options(given.identity, notes, given.signatures == "all", lock)
         for path in given.files:
             report = verify(path, options)
             print(json.dumps(report.to_json(), sort_keys=True) if given.json else report.to_text(), flush=True)
@@ -52,7 +54,7 @@ def main() -> int:
 
 
 def _read(path: str) -> str:
-    """Text of a note; bytes that are no UTF-8 make it a note that fits nothing."""
+    """Text of a note or lock; bytes that are no UTF-8 make it one that fits nothing."""
     with open(path, "rb") as file:
         return file.read(65_537).decode("utf-8", "replace")
 

@@ -38,7 +38,7 @@ class Chain:
         self._blobs = blobs
         self._every_signature = every_signature
         self._last: Optional[dict[str, Any]] = None
-        self._hashes: set[str] = set()
+        self._hashes: dict[str, int] = {}
         self._units: set[bytes] = set()
         self._leaves = bytearray()
         self._heads = bytearray(bytes.fromhex(self.head_root()))
@@ -64,6 +64,10 @@ class Chain:
     def is_receipt(self, hash: str) -> bool:
         """Whether a hash is that of a receipt so far."""
         return hash in self._hashes
+
+    def place_of(self, hash: str) -> Optional[int]:
+        """The number of a receipt in the chain."""
+        return self._hashes.get(hash)
 
     def receipt(self, item: Item) -> Body:
         """Checks the receipt of an item with its write set; gives the body of its result."""
@@ -97,7 +101,7 @@ class Chain:
         if self._every_signature:
             self._signature(receipt)
         self.last_hash = receipt["receiptHash"]
-        self._hashes.add(receipt["receiptHash"])
+        self._hashes[receipt["receiptHash"]] = self.receipts
         self.receipts += 1
         self._append(text)
         self._report.count("receipts")

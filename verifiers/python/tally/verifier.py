@@ -8,6 +8,7 @@ from typing import Any, Optional
 from .blobs import Blobs
 from .canonical import is_ledger_value, parse_canonical
 from .chain import Chain, check_state
+from .lock import check_lock
 from .note import Note, parse_note, signed_by
 from .record import Item, parse_record
 from .report import Failure, Report, Unusable, equal, require
@@ -25,11 +26,12 @@ NEVER = (
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller wants: a pinned identity, notes from elsewhere as (source, text), fewer signatures."""
+    """What the caller wants: a pinned identity, notes from elsewhere as (source, text), fewer signatures, a lock as (source, text)."""
 
     identity: Optional[str] = None
     notes: tuple[tuple[str, str], ...] = ()
     every_signature: bool = True
+    lock: Optional[tuple[str, str]] = None
 
 
 class _Verification:
@@ -67,6 +69,10 @@ class _Verification:
         self._runs.end()
         self._blobs.end()
         self._head(header["head"])
+        if self._options.lock is not None:
+            check_lock(self._options.lock[1], self._chain)
+            self._report.count("integrity locks")
+            self._report.skip("code of the integrity lock (it needs the blob key)")
         footer = self._snapshot.footer()
         self._footer_note(footer["note"])
         self._outside_notes()
