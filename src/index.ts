@@ -87,6 +87,7 @@ export {
   type DeliveredEvent,
   defineConfig,
   type ExportOptions,
+  type ExportReport,
   type IntentRequest,
   type OnQuarantine,
   type PlannedText,

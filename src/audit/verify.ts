@@ -2,6 +2,7 @@ import { elapsedMs, type IdentityId, TallyError } from '../core/index.js'
 import {
   type GivenNote,
   type KeptPlace,
+  noNoteGiven,
   type Store,
   type VerificationReport as StructuralReport,
   storedMarks,
@@ -109,7 +110,7 @@ function reportOf(found: {
   const isOvertaken = isMoved && failure !== undefined && mayMove(failure)
   const notChecked = structural.notChecked.filter((text) => text !== 'everything after the failure')
   if (auditor !== undefined) notChecked.push(...auditor.finish())
-  if (!isNoted) notChecked.push('no note given: truncation of the tail cannot be seen')
+  if (!isNoted) notChecked.push(noNoteGiven)
   if (isOvertaken) notChecked.push('state entries and indexes: written to while being read')
   else if (failure !== undefined) notChecked.push('everything after the failure')
   const { failure: _, ...rest } = structural

@@ -1,14 +1,19 @@
 import { resolve } from 'node:path'
-import { inspectLocation, mainIdentity, type SnapshotReport } from '../ledger/index.js'
+import { inspectLocation, mainIdentity } from '../ledger/index.js'
+import type { ExportReport } from '../runtime/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
+import { showUnchecked } from './frame/render.js'
 import { withSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
-/** `tally export FILE`: a snapshot of the ledger, from which `tally import` makes it again. */
+/**
+ * `tally export FILE`: a snapshot of the ledger, from which `tally import` makes it again. One that
+ * does not verify is copied with `--damaged` alone, and then the command ends as `verify` does.
+ */
 export async function exportSnapshot(
   frame: Frame,
   file: string,
-  options: { readonly unsigned?: boolean }
+  options: { readonly unsigned?: boolean; readonly damaged?: boolean }
 ): Promise<ExitCode> {
   const { output, cwd, directory } = frame
   const found = await inspectLocation(directory)
@@ -17,14 +22,19 @@ export async function exportSnapshot(
   const isFollower = found?.marker.followers?.some((one) => one === identity) === true
   const unsigned = options.unsigned === true || isFollower
   const path = resolve(cwd, file)
-  const report = await withSession<SnapshotReport>(frame, unsigned ? 'read' : 'sign', (session) =>
-    session.client.request('export', { path, unsigned })
+  const report = await withSession<ExportReport>(frame, unsigned ? 'read' : 'sign', (session) =>
+    session.client.request('export', { path, unsigned, damaged: options.damaged === true })
   )
   output.document('export', report)
-  const { receipts, openRuns, headRoot, isNoted } = report
+  const { receipts, openRuns, headRoot, isNoted, failure } = report
   output.line(text`${output.paint('green', 'exported')} ${path}`)
   output.line(text`${receipts} receipts, ${openRuns} open runs, head root ${headRoot}`)
   if (!isNoted) output.log(text`it ends with no signed note`)
   output.log(text`it holds what the ledger holds in clear, and no key`)
-  return exitCodes.done
+  showUnchecked(frame, report)
+  if (failure === null) return exitCodes.done
+  const { index, field } = failure
+  const damaged = output.paint('red', 'damaged')
+  output.line(text`${damaged} ${field} of receipt ${index}: no import takes this file`)
+  return exitCodes.unverified
 }

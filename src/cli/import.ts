@@ -15,6 +15,7 @@ import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { once } from './frame/holder.js'
 import { showReply } from './frame/intent.js'
 import { readNote } from './frame/notes.js'
+import { showUnchecked } from './frame/render.js'
 import { openSession } from './frame/session.js'
 import { text } from './frame/text.js'
 
@@ -74,13 +75,15 @@ async function importThere(
   return code === exitCodes.done ? undefined : code
 }
 
-function show({ output, directory }: Frame, imported: LocationImport): void {
+function show(frame: Frame, imported: LocationImport): void {
+  const { output, directory } = frame
   const { outcome, receipts, headRoot, openRuns, kept, report, ...rest } = imported
   const counts = { receipts, headRoot, openRuns, kept }
   output.document('import', { outcome, ...rest, ...counts, notChecked: report.notChecked })
   output.line(text`${output.paint('green', told[outcome])} ${directory}`)
   output.line(text`${receipts} receipts, ${openRuns.length} open runs, head root ${headRoot}`)
   if (kept !== null) output.line(text`the data from before stays in ${kept}`)
+  showUnchecked(frame, report)
   if (outcome !== 'unchanged') output.log(text`it is only read until it is taken over`)
 }
 

@@ -69,18 +69,19 @@ export { type SnapshotReport, writeSnapshot } from './snapshot/write.js'
 export { openLevelStore } from './stores/level.js'
 export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'
-export type {
-  AnchorReport,
-  GivenNote,
-  HookVerdict,
-  ItemHook,
-  KeptPlace,
-  ReceiptHook,
-  SealedBody,
-  StateView,
-  VerificationFailure,
-  VerificationReport,
-  VerifiedItem,
-  VerifiedReceipt
+export {
+  type AnchorReport,
+  type GivenNote,
+  type HookVerdict,
+  type ItemHook,
+  type KeptPlace,
+  noNoteGiven,
+  type ReceiptHook,
+  type SealedBody,
+  type StateView,
+  type VerificationFailure,
+  type VerificationReport,
+  type VerifiedItem,
+  type VerifiedReceipt
 } from './verify/report.js'
 export { type VerifyOptions, verifyLedger } from './verify/verify.js'

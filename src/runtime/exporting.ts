@@ -1,7 +1,14 @@
 import { resolve } from 'node:path'
-import { isTallyError, type JsonObject, type RunId } from '../core/index.js'
+import type { AuditFailure, VerificationReport } from '../audit/index.js'
+import {
+  type IdentityId,
+  isTallyError,
+  type JsonObject,
+  type RunId,
+  TallyError
+} from '../core/index.js'
 import { doneReply, type IntentReply, KERNEL_ID } from '../intent/index.js'
-import { type Ledger, type SnapshotReport, type Store, writeSnapshot } from '../ledger/index.js'
+import { type SnapshotReport, type Store, writeSnapshot } from '../ledger/index.js'
 import { refusal } from './refusal.js'
 
 export interface ExportOptions {
@@ -9,35 +16,70 @@ export interface ExportOptions {
   readonly path: string
   /** Ends the file with a signed note. Default true; never in safe mode, or without a key. */
   readonly signed?: boolean
+  /** Copies a ledger that does not verify, as far as its chain can be read. Default: refuses it. */
+  readonly damaged?: boolean
+}
+
+export interface ExportReport extends SnapshotReport {
+  /** What is wrong with the ledger, and so with the file, which no import takes; null: nothing. */
+  readonly failure: AuditFailure | null
+  /** What the verification before it did not check, in words. */
+  readonly notChecked: readonly string[]
+}
+
+/** A ledger as it is exported. */
+export interface Exported {
+  readonly store: Store
+  readonly identity: IdentityId
+  /** By its bytes. */
+  verify(): Promise<VerificationReport>
+  /** Null where nothing may be signed. */
+  note(): Promise<string | null>
 }
 
 /**
- * Writes a snapshot of an opened ledger (formats.md §8); units of work continue meanwhile. In safe
- * mode too, as long as the chain itself is whole.
- * Throws `snapshot.unwritable`, `ledger.corrupt`.
+ * Writes a snapshot of an opened ledger (formats.md §8) once that verifies; units of work continue
+ * meanwhile.
+ * Throws `snapshot.damaged`, `snapshot.unwritable`, `ledger.corrupt`.
  */
 export async function exportLedger(
-  { ledger, store }: { readonly ledger: Ledger; readonly store: Store },
-  { path, signed = true }: ExportOptions
-): Promise<SnapshotReport> {
-  const { mode } = ledger.state()
-  const maySign = signed && (mode === 'ready' || mode === 'committing')
-  const note = maySign ? await ledger.note() : null
-  return writeSnapshot({ store, identity: ledger.identity, path: resolve(path), note })
+  { store, identity, verify, note: noted }: Exported,
+  { path, signed = true, damaged = false }: ExportOptions
+): Promise<ExportReport> {
+  const { failure = null, notChecked } = await verify()
+  if (failure !== null && !damaged) {
+    throw new TallyError('snapshot.damaged', { problem: problemOf(failure) })
+  }
+  const note = signed && failure === null ? await noted() : null
+  const written = await writeSnapshot({ store, identity, path: resolve(path), note })
+  return { ...written, failure, notChecked }
 }
 
-/** `system.export`: `{ path }` on the machine of the ledger. The owner's only (K13). */
+const SHOWN_LENGTH = 200
+
+/** What is wrong, in the words of an import that refuses it. */
+function problemOf({ index, field, signed, computed }: AuditFailure): string {
+  const text = `receipt ${index}, ${field}: signed ${signed}, computed ${computed}`
+  return text.length <= SHOWN_LENGTH ? text : `${text.slice(0, SHOWN_LENGTH)}…`
+}
+
+/**
+ * `system.export`: `{ path, damaged? }` on the machine of the ledger. The owner's only (K13).
+ */
 export async function exportIntent(
-  opened: Parameters<typeof exportLedger>[0],
+  write: (options: ExportOptions) => Promise<ExportReport>,
   { id, payload }: { readonly id: RunId; readonly payload: JsonObject }
 ): Promise<IntentReply> {
   const action = 'system.export'
-  const { path, ...rest } = payload
-  if (typeof path !== 'string' || path === '' || Object.keys(rest).length > 0) {
-    return refusal(id, action, 'invalid_input', { problem: 'it takes { path } and nothing else' })
+  const { path, damaged = false, ...rest } = payload
+  const isMeant = typeof path === 'string' && path !== '' && typeof damaged === 'boolean'
+  if (!isMeant || Object.keys(rest).length > 0) {
+    const problem = 'it takes { path } and { damaged: true } and nothing else'
+    return refusal(id, action, 'invalid_input', { problem })
   }
   try {
-    const result = { ...(await exportLedger(opened, { path })) }
+    const { failure, notChecked, ...report } = await write({ path, damaged })
+    const result = { ...report, failure: failure && { ...failure }, notChecked: [...notChecked] }
     return doneReply({ id, dappId: KERNEL_ID, receipt: null, result })
   } catch (error) {
     if (!isTallyError(error)) throw error

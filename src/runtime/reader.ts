@@ -1,4 +1,3 @@
-import { resolve } from 'node:path'
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Hash, IdentityId, PublicKey } from '../core/index.js'
 import { TallyError } from '../core/index.js'
@@ -11,8 +10,7 @@ import {
   type OwnerHandler,
   openLedger,
   type ReadableStore,
-  type Store,
-  writeSnapshot
+  type Store
 } from '../ledger/index.js'
 import { IntegrityLock, readKept } from './integrity-lock.js'
 import type { Registrations, Registry } from './registry.js'
@@ -56,12 +54,18 @@ export async function openReader(
       .check()
       .catch(() => undefined)
     if (cause !== undefined && ledger.state().mode !== 'safe') ledger.enterSafeMode(cause)
+    const verify = (notes: readonly GivenNote[]) =>
+      verifyStore({ store, identity, notes, code: undefined, realPath })
     const service = serve({
       ledger,
       location: realPath,
       isFollower: held.location.marker.followers?.includes(identity) ?? false,
-      exports: ({ path }) => writeSnapshot({ store, identity, path: resolve(path), note: null }),
-      verify: ({ notes }) => verifyStore({ store, identity, notes, code: undefined, realPath })
+      exports: async (given) => {
+        const { exportLedger } = await import('./exporting.js')
+        const note = async () => null
+        return exportLedger({ store, identity, verify: () => verify([]), note }, given)
+      },
+      verify: ({ notes }) => verify(notes)
     })
     return {
       service,

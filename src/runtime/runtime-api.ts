@@ -8,12 +8,11 @@ import type {
   LedgerState,
   QuarantineMark,
   RunRecord,
-  SnapshotReport,
   StoredReceipt
 } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { PlannedText, ResolvedText, ResolveOptions } from './conversation.js'
-import type { ExportOptions } from './exporting.js'
+import type { ExportOptions, ExportReport } from './exporting.js'
 import type { RunHandle } from './handle.js'
 import type { IntentRequest } from './intents.js'
 import type { OpenOptions } from './open.js'
@@ -147,9 +146,10 @@ export interface Runtime extends AsyncDisposable {
   reconstructState(upTo: number): ReturnType<RuntimeAudit['reconstructState']>
   /**
    * Writes a snapshot, from which `importSnapshot` makes the same ledger elsewhere; work continues
-   * meanwhile. Rejects with `snapshot.unwritable`, `ledger.corrupt`.
+   * meanwhile. Rejects with `snapshot.damaged`, `snapshot.unwritable`,
+   * `ledger.corrupt`.
    */
-  export(options: ExportOptions): Promise<SnapshotReport>
+  export(options: ExportOptions): Promise<ExportReport>
   /**
    * A signed note over everything committed so far: keep it elsewhere, it anchors the history.
    * Rejects with `ledger.safe_mode`: a ledger that is wrong is not endorsed.

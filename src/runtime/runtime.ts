@@ -27,7 +27,6 @@ import type {
   Ledger,
   OwnerHandler,
   RunRecord,
-  SnapshotReport,
   StoredReceipt
 } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
@@ -37,7 +36,7 @@ import {
   type ResolvedText,
   type ResolveOptions
 } from './conversation.js'
-import { type ExportOptions, exportIntent, exportLedger } from './exporting.js'
+import { type ExportOptions, type ExportReport, exportIntent, exportLedger } from './exporting.js'
 import type { RunHandle } from './handle.js'
 import { Importing } from './importing.js'
 import { IntegrityLock } from './integrity-lock.js'
@@ -144,7 +143,7 @@ export class WiredRuntime implements Runtime {
       read: (action, payload) =>
         readSystem({ ledger, packages, audit, lock: this.#lock, realPath }, action, payload),
       act: (asked) => this.#acts.act(asked),
-      exports: (asked) => exportIntent(opened, asked),
+      exports: (asked) => exportIntent((given) => this.export(given), asked),
       imports: (asked) => this.#importing.act(asked)
     })
     this.#conversation = new Conversation({
@@ -346,8 +345,12 @@ export class WiredRuntime implements Runtime {
     return this.ledger.note()
   }
 
-  export(options: ExportOptions): Promise<SnapshotReport> {
-    return exportLedger(this.#opened, options)
+  export(options: ExportOptions): Promise<ExportReport> {
+    const { ledger, store } = this.#opened
+    const isSafe = () => ledger.state().mode === 'safe'
+    const verify = () => verifySteadily(() => this.audit.verify({ reexecute: false }))
+    const note = async () => (isSafe() ? null : ledger.note())
+    return exportLedger({ store, identity: ledger.identity, verify, note }, options)
   }
 
   status(): RuntimeStatus {

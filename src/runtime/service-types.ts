@@ -8,11 +8,11 @@ import type {
   QuarantineMark,
   Receipt,
   RunStatus,
-  SnapshotReport,
   WriteSet
 } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import type { PlannedText } from './conversation.js'
+import type { ExportReport } from './exporting.js'
 import type { IntentRequest } from './intents.js'
 import type { RecheckOptions, TransactionCheck } from './reconfirm.js'
 
@@ -153,8 +153,12 @@ export interface ServiceRequests {
   readonly note: { readonly params: object; readonly result: { readonly note: string } }
   /** Writes a snapshot to a path on the machine of the ledger. */
   readonly export: {
-    readonly params: { readonly path: string; readonly unsigned?: boolean }
-    readonly result: SnapshotReport
+    readonly params: {
+      readonly path: string
+      readonly unsigned?: boolean
+      readonly damaged?: boolean
+    }
+    readonly result: ExportReport
   }
   /** Does an intent, or tells what it waits for. */
   readonly intent: {

@@ -24,12 +24,11 @@ import {
   type Ledger,
   marksOf,
   type OwnerHandler,
-  type OwnerRequest,
-  type SnapshotReport
+  type OwnerRequest
 } from '../ledger/index.js'
 import { agentNamed, refuseAgent } from './agents.js'
 import { rightsOf } from './caller-rights.js'
-import type { ExportOptions } from './exporting.js'
+import type { ExportOptions, ExportReport } from './exporting.js'
 import {
   answerAndFollow,
   cancelRun,
@@ -77,7 +76,7 @@ export interface ServiceParts {
     readonly executions: number
   }): Promise<VerificationReport>
   replay?(which: Hash | number): Promise<ReceiptReplay | undefined>
-  exports(given: ExportOptions): Promise<SnapshotReport>
+  exports(given: ExportOptions): Promise<ExportReport>
   /** Imported and not taken over: nothing of it runs. */
   readonly isFollower?: boolean
   recheck?(id: string, options: RecheckOptions): Promise<readonly TransactionCheck[]>
@@ -178,8 +177,9 @@ function requestsOf(parts: ServiceParts): Requests {
     export: async (params) => {
       const path = params.text('path')
       const signed = !params.flag('unsigned')
+      const damaged = params.flag('damaged')
       params.end()
-      return parts.exports({ path, signed })
+      return parts.exports({ path, signed, damaged })
     },
     lint: async (params) => {
       const document = params.text('document')

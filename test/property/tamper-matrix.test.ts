@@ -60,7 +60,7 @@ const columns: Readonly<Record<TamperColumn, (location: string) => Promise<Cell>
   },
   export: async (location) => ending(await place.tally(['export', `${location}.tally`], location)),
   import: async (location) => {
-    await place.tally(['export', `${location}.tally`], location)
+    await place.tally(['export', `${location}.tally`, '--damaged'], location)
     return ending(await place.tally(['import', `${location}.tally`], `${location}-imported`))
   }
 }
@@ -72,7 +72,7 @@ const marks = {
   changes: /notChecked":\[[^\]]*changes of the state/
 } as const
 
-const reports = ['verify', 'replay', 'note', 'import'] satisfies TamperColumn[]
+const reports = ['verify', 'replay', 'note', 'export', 'import'] satisfies TamperColumn[]
 
 /** The mode after opening, which doctor has to say before. */
 async function modeOf(location: string): Promise<string> {

@@ -84,6 +84,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.result_forged',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   'the journal of all runs': {
@@ -97,6 +98,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     sign: 'ledger.safe_mode',
     approve: 'run.journal_forged',
     resume: 'run.journal_forged',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   'the journal of the run that waits, with its derived records gone': {
@@ -118,6 +120,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     approve: 'run.wait_forged',
     resume: 'run.wait_forged',
     run: 'run.result_forged',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   receipts: {
@@ -132,7 +135,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
-    export: 'ledger.corrupt',
+    export: 'snapshot.damaged',
     import: 'snapshot.unreadable'
   },
   'a state value, with its page, deleted, and the head mended': {
@@ -143,6 +146,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   'the result, hashed anew': {
@@ -156,7 +160,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.result_forged',
-    export: 'ledger.corrupt',
+    export: 'snapshot.damaged',
     import: 'snapshot.unreadable',
     alone: 'safe mode'
   },
@@ -171,7 +175,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.result_forged',
-    export: 'ledger.corrupt',
+    export: 'snapshot.damaged',
     import: 'snapshot.unreadable',
     alone: 'safe mode'
   },
@@ -186,7 +190,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.result_forged',
-    export: 'ledger.corrupt',
+    export: 'snapshot.damaged',
     import: 'snapshot.unreadable',
     alone: 'safe mode'
   },
@@ -203,7 +207,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     approve: 'ledger.corrupt',
     resume: 'ledger.corrupt',
     run: 'run.result_forged',
-    export: 'ledger.corrupt',
+    export: 'snapshot.damaged',
     import: 'snapshot.unreadable'
   },
   'two commits swapped': {
@@ -218,7 +222,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
-    export: 'ledger.corrupt',
+    export: 'snapshot.damaged',
     import: 'snapshot.unreadable'
   },
   'a receipt of another ledger in place of one': {
@@ -233,7 +237,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
-    export: 'ledger.corrupt',
+    export: 'snapshot.damaged',
     import: 'snapshot.unreadable'
   },
   'the last commit dropped': {
@@ -244,6 +248,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     sign: 'ledger.safe_mode',
     approve: 'ledger.corrupt',
     resume: 'ledger.corrupt',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   'the data of an earlier time, under the lock of now': {
@@ -254,7 +259,8 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     parked: 'run.not_found',
     sign: 'ledger.safe_mode',
     approve: 'run.not_found',
-    resume: 'run.not_found'
+    resume: 'run.not_found',
+    export: 'snapshot.damaged'
   },
   'the data of an earlier time, without a lock': {
     note: 'note.size',
@@ -279,6 +285,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     approve: 'ledger.safe_mode',
     resume: 'ledger.safe_mode',
     run: 'run.id_reused',
+    export: 'snapshot.damaged',
     alone: 'safe mode'
   },
   'a history made again with the own key, with its lock': {
@@ -306,6 +313,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     verify: 'state',
     replay: 'state',
     note: 'state',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   'the integrity lock': {
@@ -315,7 +323,8 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     open: 'runtime.integrity_lock',
     sign: 'ledger.safe_mode',
     approve: 'ledger.safe_mode',
-    resume: 'ledger.safe_mode'
+    resume: 'ledger.safe_mode',
+    export: 'snapshot.damaged'
   },
   'the input of the run that has ended, with its derived records gone': {
     verify: 'journalHash',
@@ -323,6 +332,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     note: 'journalHash',
     ended: 'run.journal_forged',
     journal: 'run.journal_forged',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   'the result of the run that has ended, with its derived records gone': {
@@ -332,6 +342,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     ended: 'run.result_forged',
     journal: 'run.result_forged',
     run: 'run.result_forged',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   'the status of the run that has ended, with its derived records gone': {
@@ -341,6 +352,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     ended: 'run.result_forged',
     journal: 'run.result_forged',
     run: 'run.result_forged',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   'what was asked before the run ended, with its derived records gone': {
@@ -349,12 +361,14 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     note: 'journalHash',
     ended: 'run.journal_forged',
     journal: 'run.journal_forged',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified'
   },
   'the changes beside receipts': {
     verify: 'nextStateRoot',
     replay: 'nextStateRoot',
     note: 'nextStateRoot',
+    export: 'snapshot.damaged',
     import: 'snapshot.not_verified',
     alone: 'changes'
   }

@@ -35,8 +35,7 @@ export function addReadCommands(add: Add): void {
     'where to write it'
   )
   const exporting = async () => (await import('../export.js')).exportSnapshot
-  add('export <file>', 'write a snapshot: the whole ledger in one file', exporting).option(
-    '--unsigned',
-    'without a signed note, and so without the key'
-  )
+  add('export <file>', 'write a snapshot: the whole ledger in one file', exporting)
+    .option('--unsigned', 'without a signed note, and so without the key')
+    .option('--damaged', 'also a ledger that does not verify, as it stands')
 }

@@ -13,7 +13,7 @@ import { PutBatch } from '../put-batch.js'
 import { encodeHead } from '../record/head.js'
 import { parseRecord } from '../record/record.js'
 import type { Store } from '../stores/port.js'
-import type { GivenNote, VerificationReport } from '../verify/report.js'
+import { type GivenNote, noNoteGiven, type VerificationReport } from '../verify/report.js'
 import { verifyLedger } from '../verify/verify.js'
 import type { SnapshotLine } from './format.js'
 import { History, type SnapshotRelation } from './history.js'
@@ -57,7 +57,10 @@ export async function buildFromSnapshot(options: {
   const { note } = snapshot.footer
   const own = note === null ? [] : [{ source: `the footer of ${snapshot.path}`, text: note }]
   const notes = [...own, ...options.notes]
-  const report = await verifyLedger({ store: target, identity, notes })
+  const verified = await verifyLedger({ store: target, identity, notes })
+  // The footer's note is of whoever made the file.
+  const without = options.notes.length === 0 ? [noNoteGiven] : []
+  const report = { ...verified, notChecked: [...verified.notChecked, ...without] }
   const problem = problemIn(report)
   const relation = () => history.again(target, commits)
   if (problem === undefined) return { relation, report, openRuns }

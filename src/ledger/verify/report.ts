@@ -50,6 +50,10 @@ export interface AnchorReport {
   readonly problem?: string
 }
 
+/** Said of every look at a whole ledger for which no note was given (P5). */
+export const noNoteGiven =
+  'no note given: a tail that was cut, or a history made again with the own key, cannot be seen'
+
 /** What was checked, and what was not. */
 export interface VerificationReport {
   readonly ok: boolean

@@ -153,6 +153,10 @@ export const ledgerCodes = {
     message: 'The snapshot {path} cannot be read: {problem}.',
     fix: 'Name a file that `tally export` has written.'
   },
+  'snapshot.damaged': {
+    message: 'The ledger does not verify, and no import would take its snapshot: {problem}.',
+    fix: 'Recover it first with `tally recover`, or copy it as it stands with --damaged (damaged: true).'
+  },
   'snapshot.unwritable': {
     message: 'The snapshot {path} cannot be written: {problem}.',
     fix: 'Name a new file in a directory that you can write to; no snapshot is overwritten.'
