@@ -106,7 +106,8 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     replay: 'journal.inputHash',
     parked: 'run.wait_forged',
     approve: 'run.wait_forged',
-    resume: 'run.wait_forged'
+    resume: 'run.wait_forged',
+    export: 'snapshot.damaged'
   },
   'the journal of all runs, with their derived records gone': {
     verify: 'journalHash',
@@ -302,6 +303,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     replay: 'journal.base',
     approve: 'run.journal_forged',
     resume: 'run.journal_forged',
+    export: 'snapshot.damaged',
     alone: 'blob key'
   },
   'derived records that are older than their stamp': {

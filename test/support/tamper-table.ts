@@ -61,13 +61,12 @@ export const tamperings: readonly Tampering[] = [
   lines('the result text', 'O', lie, caught('resultHash')),
   lines('the journal of all runs', 'J', lie, {
     verify: 'journalHash',
-    opened: { field: 'journal.inputHash', mode: 'safe' },
+    opened: { field: 'journal.code', mode: 'safe' },
     exception: openJournal
   }),
   {
     name: 'the journal of the run that waits, with its derived records gone',
-    // Not the ledger is wrong: the run itself is refused when it is shown or resumed.
-    opened: { field: 'journal.inputHash', mode: 'ready' },
+    opened: { field: 'journal.code', mode: 'safe' },
     exception: openJournal,
     async alter(store, identity) {
       await inItems(store, identity, '"parked"', { letter: 'J', change: lie })
@@ -77,7 +76,7 @@ export const tamperings: readonly Tampering[] = [
   {
     name: 'the journal of all runs, with their derived records gone',
     verify: 'journalHash',
-    opened: { field: 'journal.inputHash', mode: 'safe' },
+    opened: { field: 'journal.code', mode: 'safe' },
     exception: openJournal,
     async alter(store, identity) {
       await lines('', 'J', lie, {}).alter(store, identity)
