@@ -47,7 +47,7 @@ const checks: Readonly<Record<string, (value: Json) => boolean>> = {
   receipts: isCount
 }
 
-/** Reads a lock strictly, whatever its code; undefined for text that {@link encodeLock} never wrote. */
+/** Reads a lock strictly, whatever its code; undefined for what {@link encodeLock} never wrote. */
 export function parseLock(text: string): IntegrityRecord | undefined {
   const value = parsed(text)
   if (!isJsonObject(value) || Object.keys(value).length !== Object.keys(checks).length) {
