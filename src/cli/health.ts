@@ -26,7 +26,7 @@ export async function checkHealth(
     const { quarantineWarning } = await import('../runtime/index.js')
     const status = await session.client.request('status', {}).finally(() => session.close())
     const isHeld = session.holder === 'owner'
-    const { mode, receipts, process: pid, quarantined } = status
+    const { mode, receipts, process: pid, quarantined = [] } = status
     const opening = isHeld ? await asHeld(status) : await inspected(frame, config)
     const { causes, warnings } = opening
     const holder = isHeld ? `, held by process ${pid}` : ''
@@ -65,14 +65,14 @@ const restoringFix = 'Once the import has ended, stop the process that holds it,
 const replicaFix = 'It can be read and verified; "tally import --take-over" lets it run here.'
 const replayFix = 'Run "tally verify --replay" with the configuration that has the code.'
 
-/** A service gives all causes that it found when it opened the ledger. */
+/** A service gives all causes that it found when it opened the ledger; one of 0.1.0 the first. */
 async function asHeld(status: {
-  readonly mode: string
-  readonly causes: readonly OpeningCause[]
+  readonly cause: OpeningCause | null
+  readonly causes?: readonly OpeningCause[]
   readonly warnings: readonly string[]
 }): Promise<OpeningReport> {
   const { remedied } = await import('../runtime/index.js')
-  const { causes, warnings } = status
+  const { cause, causes = cause === null ? [] : [cause], warnings } = status
   return { causes: causes.map(remedied), warnings, notChecked: [] }
 }
 

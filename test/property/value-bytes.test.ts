@@ -79,6 +79,56 @@ describe('limits called BYTES', () => {
     await tally.close()
   })
 
+  it.each([
+    ['', {}, []],
+    [' that asks for a confirmation', { confirm: true }, []],
+    [' that is tried again', {}, [{ retry: { max_attempts: 2, interval_ms: 0 } }]]
+  ] as const)(
+    'refuse an input that a node%s makes of earlier responses',
+    async (_, more, recovery) => {
+      const half = defineBlock({
+        name: 'half',
+        version: '1.0.0',
+        sideEffects: 'none',
+        run: () => 'x'.repeat(LIMIT / 2)
+      })
+      const whole = { object: { one: { ref: 'nodes.a.response.data' }, two: { lit: 1 } } }
+      const twice = { array: [{ ref: 'nodes.a.response.data' }, { ref: 'nodes.a.response.data' }] }
+      const joining = (input: Json): Json => ({
+        ...document,
+        entry_point: 'a',
+        nodes: {
+          a: { block: 'half' },
+          n: { block: 'given', input, recovery: [...recovery], ...more }
+        },
+        transitions: { a: 'n' }
+      })
+      let given = 0
+      const code = defineBlock({
+        name: 'given',
+        version: '1.0.0',
+        sideEffects: 'none',
+        run: () => {
+          given += 1
+          return 'ok'
+        }
+      })
+      const tally = await disk.open({ blocks: [half, code] })
+      const run = tally.start(joining(twice), { id: 'twice' })
+      const { response } = await run.result
+      const bytes = LIMIT + '["",""],'.length - 1
+      expect(response).toMatchObject({ reason: 'input_too_large', details: { bytes } })
+      expect(given).toBe(0)
+      if (!('confirm' in more)) {
+        expect((await tally.start(joining(whole), { id: 'once' }).result).status).toBe('done')
+      }
+      const report = await tally.verify()
+      expect(report.failure).toBeUndefined()
+      expect(report.notChecked.join()).not.toContain('failure')
+      await tally.close()
+    }
+  )
+
   it('let no value in that a snapshot cannot hold', async () => {
     const tally = await disk.open({ blocks: [echo] })
     const ends: string[] = []

@@ -102,6 +102,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     import: 'snapshot.not_verified'
   },
   'the journal of the run that waits, with its derived records gone': {
+    sign: 'ledger.safe_mode',
     open: 'run.journal_forged',
     replay: 'journal.inputHash',
     parked: 'run.wait_forged',
@@ -299,6 +300,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     alone: 'own key'
   },
   'the journal of the run that waits, in order but for its code': {
+    sign: 'ledger.safe_mode',
     open: 'run.journal_forged',
     replay: 'journal.base',
     approve: 'run.journal_forged',

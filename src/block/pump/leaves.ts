@@ -10,7 +10,7 @@ import {
   rewoundDraft
 } from '../run/decide.js'
 import type { Rewound } from '../run/entries.js'
-import { contradicted, type Outcome } from '../run/outcome.js'
+import { contradicted, inputTooLarge, type Outcome } from '../run/outcome.js'
 import type { Overlay } from '../run/overlay.js'
 import { blockOf, compensationBlock } from '../run/overlay-tasks.js'
 import type { Kept, Past } from '../run/past.js'
@@ -173,6 +173,11 @@ export class Leaves {
   #begin(attempt: Attempt): boolean {
     const { inbox, state, writer } = this.#parts
     if (attempt.isStarted || inbox.isStopping) return false
+    const outcome = inputTooLarge(attempt.payloadText())
+    if (outcome !== undefined) {
+      inbox.post({ kind: 'outcome', attempt, outcome })
+      return false
+    }
     const { path, step, attempt: number, options } = attempt.ask
     if (options.deadline !== undefined) {
       inbox.arm(deadlineKey(attempt), options.deadline, { kind: 'deadline', attempt })

@@ -2,7 +2,7 @@ import { limits } from '../../core/index.js'
 import { failedResponse, type Response, reasons } from '../chart/protocol.js'
 import { builtInEffects } from '../run/calls.js'
 import type { OverlayEnded, Settled } from '../run/entries.js'
-import { failureResponse, timeoutResponse } from '../run/outcome.js'
+import { failureResponse, inputTooLarge, timeoutResponse } from '../run/outcome.js'
 import { bare } from '../run/unit.js'
 import { confirmationOf } from '../run/waits.js'
 import { differing, type Finding, firstOf, unexpected } from './finding.js'
@@ -184,6 +184,9 @@ export function endedByPump(
 ): FailureAgain | undefined {
   const { response } = entry
   if (isSame(timeoutResponse(attempt), response)) return timeout(attempt, entry)
+  // Older versions gave code what is too large, and what came of it is executed again.
+  const tooLarge = inputTooLarge(attempt.payloadText)
+  if (tooLarge !== undefined && isSame(failureResponse(tooLarge), response)) return { kind: 'same' }
   if (isUnconfirmed(attempt)) return compared(denialFinding(attempt, entry))
   const node = attempt.ask.path
   const tooMany = failedResponse(reasons.maxStepsExceeded, {

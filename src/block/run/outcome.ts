@@ -1,4 +1,11 @@
-import { isJsonObject, isTallyError, type Json, type JsonObject } from '../../core/index.js'
+import {
+  bytesOver,
+  isJsonObject,
+  isTallyError,
+  type Json,
+  type JsonObject,
+  limits
+} from '../../core/index.js'
 import { failedResponse, type Response, reasons } from '../chart/protocol.js'
 import { BlockFailure, DeterminismViolation, EffectFailure } from '../code/context.js'
 import type { Requested, SealedFailure } from './entries.js'
@@ -23,6 +30,14 @@ export function failure(reason: string, errorType: string, details: unknown): Ou
     errorType: plainText(errorType),
     details: plainDetails(details)
   }
+}
+
+/** An input that no receipt may hold; code is not given it. Undefined where it is none. */
+export function inputTooLarge(payloadText: string): (Outcome & { readonly ok: false }) | undefined {
+  const bytes = bytesOver(payloadText, limits.VALUE_BYTES_MAX)
+  if (bytes === undefined) return undefined
+  const failed = { reason: 'input_too_large', errorType: 'InvalidInput' } as const
+  return { ok: false, ...failed, details: { bytes } }
 }
 
 export function effectFailure(body: Json): EffectFailure {

@@ -117,6 +117,11 @@ describe('P1: failures of leaves', () => {
       }
     ],
     [
+      'an input that is too large',
+      'journal.response',
+      { reason: 'input_too_large', details: { bytes: 20_000_000 }, errorType: 'InvalidInput' }
+    ],
+    [
       'a write that it does not ask for',
       'journal.response',
       { reason: 'not_reversible', details: { effect: 'x' }, errorType: 'NotReversible' }

@@ -4,6 +4,7 @@ import { afterEach, expect, it } from 'vitest'
 import { doctor } from '../../../src/cli/doctor.js'
 import { createFrame } from '../../../src/cli/frame/frame.js'
 import type { Check } from '../../../src/cli/health.js'
+import { holdStore } from '../../../src/ledger/index.js'
 import { createRuntime, type WiredRuntime } from '../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../support/packages.js'
@@ -66,6 +67,31 @@ it('K10: names all causes of safe mode, also of a ledger that a service holds', 
     await disk.remove()
   }
 })
+
+it.each([
+  ['in safe mode', 'safe', { code: 'ledger.corrupt', message: 'a record is damaged' }, 'problem'],
+  ['ready', 'ready', null, 'ok']
+] as const)(
+  'K10: reads the status of an older service, which names one cause: %s',
+  async (_, mode, cause, state) => {
+    const disk = await LedgerOnDisk.create()
+    try {
+      const { identity } = await disk.open()
+      await disk.close()
+      const held = await holdStore(disk.path)
+      const status = { identity, mode, cause, receipts: 0, epoch: 1, location: disk.path }
+      const rest = { process: 1, readOnly: false, isFollower: false, warnings: [] }
+      const handle = async () => ({ ...status, ...rest })
+      held.socket.serve({ identity, handle })
+      const checks = await checksNamed('ledger', disk.path)
+      await held.close()
+      const found = expect.stringContaining(cause?.message ?? 'ready, 0 receipts')
+      expect(checks).toEqual([expect.objectContaining({ state, found })])
+    } finally {
+      await disk.remove()
+    }
+  }
+)
 
 it('K2: names the key files that a killed rotation has left, until they are cleared up', async () => {
   const disk = await LedgerOnDisk.create()

@@ -16,6 +16,7 @@ import {
 } from '../../../support/anvil.js'
 import { type Fault, FaultyProxy, type ProxiedCall } from '../../../support/anvil-proxy.js'
 import { openSending, readingOf, sendOnce } from '../../../support/anvil-send.js'
+import { until } from '../../../support/lives.js'
 
 const bridge = artifact('BridgeLock')
 /** In the path and the query, as providers have it; and a key of an account. */
@@ -79,7 +80,12 @@ function note(value: number): SendOptions {
   return { chain: chain.id, execution }
 }
 
+/** Once the node has mined what it has taken: it answers a write before that. */
 async function notes(): Promise<bigint> {
+  await until(async () => {
+    const pool = await chain.rpc('txpool_status', [])
+    return (pool as JsonObject)['pending'] === '0x0'
+  })
   return (await chain.client.readContract({
     address: bridgeAt as `0x${string}`,
     abi: [fragment(bridge, 'noteCount')] as never,
