@@ -183,14 +183,17 @@ function pageAt(slots: Buffer, at: number, bits: number): number {
   return bits === 0 ? 0 : slots.readUInt32BE(at) >>> (32 - bits)
 }
 
-/** The 16 bytes of an entry. */
-export function indexSlot(entry: IndexEntry): Buffer {
-  const slot = Buffer.allocUnsafe(ENTRY_BYTES)
-  writeSlot(slot, 0, entry)
-  return slot
+/** Room for the 16 bytes of an entry. */
+export function newSlot(): Buffer {
+  return Buffer.alloc(ENTRY_BYTES)
 }
 
-function writeSlot(slots: Buffer, at: number, { key, commitSeq, ordinal }: IndexEntry): void {
+/** Writes the 16 bytes of an entry. */
+export function writeSlot(
+  slots: Buffer,
+  at: number,
+  { key, commitSeq, ordinal }: IndexEntry
+): void {
   key.copy(slots, at, 0, INDEX_KEY_BYTES)
   slots.writeUIntBE(commitSeq, at + INDEX_KEY_BYTES, 5)
   slots.writeUIntBE(ordinal, at + INDEX_KEY_BYTES + 5, 3)

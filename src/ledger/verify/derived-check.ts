@@ -3,9 +3,10 @@ import { ChainBlocks } from '../derived/chain-blocks.js'
 import {
   hashIndexKey,
   IndexRuns,
-  indexSlot,
+  newSlot,
   type ReceiptLocation,
-  unitIndexKey
+  unitIndexKey,
+  writeSlot
 } from '../derived/index-runs.js'
 import { uncheckedForm } from '../derived/record-form.js'
 import { decodeRun, RunRecords } from '../derived/run-records.js'
@@ -36,6 +37,7 @@ export class DerivedCheck {
   readonly #watermark: Watermark
   readonly #chain: ChainBlocks
   readonly #index = new SlotSum()
+  readonly #slot = newSlot()
   readonly #tiles: TileCheck
   /** Commit numbers of the receipts that were not compared yet. */
   #commitSeqs: number[] = []
@@ -55,11 +57,13 @@ export class DerivedCheck {
 
   /** Takes note of a receipt of the chain. */
   receipt(receipt: Receipt, location: ReceiptLocation): void {
-    if (location.commitSeq >= this.#watermark.seq) return
-    this.#commitSeqs.push(location.commitSeq)
+    const { commitSeq, ordinal } = location
+    if (commitSeq >= this.#watermark.seq) return
+    this.#commitSeqs.push(commitSeq)
     if (this.#commitSeqs.length === COMPARED_RECEIPTS) this.#compareChain()
     for (const key of [hashIndexKey(receipt.receiptHash), unitIndexKey(receipt.inputPayload.id)]) {
-      this.#index.add(indexSlot({ key, ...location }))
+      writeSlot(this.#slot, 0, { key, commitSeq, ordinal })
+      this.#index.add(this.#slot)
     }
   }
 

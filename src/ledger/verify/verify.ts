@@ -98,9 +98,10 @@ class Verification {
 
   async run(): Promise<VerificationReport> {
     let failure = await this.#guarded(() => this.#chain())
+    // Beside the last signatures.
+    failure ??= await this.#guarded(() => this.#end())
     // A signature that was still being checked stands before whatever was found after it.
     failure = earlier(await this.#signatures.finish(), failure)
-    failure ??= await this.#guarded(() => this.#end())
     failure = earlier(this.#journals.forged, failure)
     return this.#report(failure)
   }
