@@ -1,5 +1,6 @@
 import type { Block, Provider } from '../block/index.js'
 import type { Environment, Json } from '../core/index.js'
+import type { NetworkOptions } from '../intent/index.js'
 import type { AdapterRegistry } from './adapters/adapter-registry.js'
 import { type AgentDelta, AgentTurns } from './adapters/agent-turns.js'
 import { builtInAdapters } from './adapters/built-in.js'
@@ -58,7 +59,8 @@ export class AgentParts {
   readonly #listeners = new Set<(delta: AgentDelta) => void>()
   readonly #closed: string[] = []
 
-  constructor(host: AgentHost = {}) {
+  /** `network` bounds the servers that documents name, as it does for packages (K15). */
+  constructor(host: AgentHost = {}, network: NetworkOptions = {}) {
     const { environment = process.env, documentSecrets = [], secrets, onDelta } = host
     const { tools = [], kinds = [] } = host
     this.#host = host
@@ -68,6 +70,7 @@ export class AgentParts {
       adapters: this.#adapters,
       environment,
       documentSecrets,
+      network,
       onDelta: (delta) => {
         for (const listener of this.#listeners) listener(delta)
       },

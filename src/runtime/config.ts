@@ -9,7 +9,10 @@ export interface TallyConfig extends Registrations {
   readonly packages?: readonly string[]
   /** As in `createRuntime`; the configuration itself is closed anyway. */
   readonly closedPaths?: readonly string[]
-  /** Where packages may reach by `network.request`. */
+  /**
+   * Where packages may reach by `network.request`, and which servers documents may name (K15): by
+   * default public ones over TLS.
+   */
   readonly network?: NetworkOptions
 }
 

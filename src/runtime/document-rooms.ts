@@ -2,6 +2,7 @@ import type { AgentHost, AgentParts, SessionNotes } from '../agent/index.js'
 import type { Block, DocumentDefinition, Provider } from '../block/index.js'
 import { isJsonObject, type Json, type RunId } from '../core/index.js'
 import type { Expressions } from '../expression/index.js'
+import type { NetworkOptions } from '../intent/index.js'
 import type { WorkflowHost, WorkflowParts } from '../workflow/index.js'
 import type { DocumentKind } from './document-kind.js'
 
@@ -9,6 +10,8 @@ import type { DocumentKind } from './document-kind.js'
 export interface RoomHosts {
   readonly agents?: AgentHost
   readonly workflow?: WorkflowHost
+  /** Bounds what documents may have reached, as it does for packages. */
+  readonly network?: NetworkOptions
 }
 
 type AgentDelta = Parameters<NonNullable<AgentHost['onDelta']>>[0]
@@ -138,7 +141,7 @@ export class DocumentRooms {
       import('../agent/index.js'),
       import('./flow-kind.js')
     ])
-    const parts = new AgentParts(this.#hosts.agents)
+    const parts = new AgentParts(this.#hosts.agents, this.#hosts.network)
     this.#register(parts.blocks, parts.providers)
     this.#kinds.push(flowKind((document) => parts.compile(document)))
     parts.keepClosed(this.#closed)

@@ -39,7 +39,7 @@ import {
 import type { WorkflowHost } from '../workflow/index.js'
 import type { CheckInputs, ParsedDocument } from './document-kind.js'
 import { parseByKind, readSource } from './document-kinds.js'
-import { DocumentRooms } from './document-rooms.js'
+import { DocumentRooms, type RoomHosts } from './document-rooms.js'
 import { DocumentSlices, unboundSlices } from './document-slices.js'
 import { NamedCode, NameScope } from './named-code.js'
 import { pinnedNames } from './pinned-names.js'
@@ -98,7 +98,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   readonly rooms: DocumentRooms
 
   /** Throws `runtime.duplicate_name`. What has to be read or loaded is not there yet. */
-  private constructor(registrations: Registrations) {
+  private constructor(registrations: Registrations & RoomHosts) {
     const { blocks = [], providers = [], resolvers = [] } = registrations
     this.rooms = new DocumentRooms({
       hosts: registrations,
@@ -119,7 +119,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
    * Takes what a program registers, and loads the rooms that it brings something for. Throws
    * `runtime.duplicate_name`, `runtime.invalid_composite`, and what the rooms refuse.
    */
-  static async open(registrations: Registrations): Promise<Registry> {
+  static async open(registrations: Registrations & RoomHosts): Promise<Registry> {
     const registry = new Registry(registrations)
     await registry.rooms.loadHosted()
     for (const source of registrations.composites ?? []) await registry.#addComposite(source)

@@ -41,7 +41,10 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
    * code than what is installed is not loaded (K10).
    */
   readonly packages?: readonly string[]
-  /** Where packages may reach by `network.request`. */
+  /**
+   * Where packages may reach by `network.request`, and which servers documents may name (K15): by
+   * default public ones over TLS.
+   */
   readonly network?: NetworkOptions
   /**
    * Files and directories that no document has read by a loader, wherever they lie: the program's

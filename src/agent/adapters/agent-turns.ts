@@ -9,6 +9,7 @@ import {
   type Json,
   limits
 } from '../../core/index.js'
+import type { NetworkOptions } from '../../intent/index.js'
 import { sessionSettings } from '../binding/settings.js'
 import { deadline } from '../transports/deadline.js'
 import { turnFailure } from '../transports/failures.js'
@@ -49,6 +50,8 @@ export interface AgentTurnsOptions {
   readonly environment: Environment
   /** Secrets that requests may name, and send to servers that they name. Default: none. */
   readonly documentSecrets?: readonly string[]
+  /** Bounds the servers that requests name (K15). Default: any server. */
+  readonly network?: NetworkOptions
   readonly onDelta?: (delta: AgentDelta) => void
   /** Measures the turns that are to end in time (A6). */
   readonly clock?: Clock
@@ -129,9 +132,8 @@ export class AgentTurns implements Provider {
 
   async #disposeNoted(note: SessionNote): Promise<void> {
     const { runId, agentId, flowName, adapterKind, adapterConfig, id } = note
-    const { adapters, environment, documentSecrets = [] } = this.#options
-    const adapter = adapters.adapter(adapterKind)
-    const settings = await sessionSettings({ adapterConfig, adapter, environment, documentSecrets })
+    const adapter = this.#options.adapters.adapter(adapterKind)
+    const settings = await this.#settings(adapterConfig, adapter)
     const session = await adapter.open({ runId, agentId, flowName, settings, earlier: id })
     await session.dispose()
   }
@@ -142,14 +144,7 @@ export class AgentTurns implements Provider {
     const effect = { ...given, timeoutMs: given.timeoutMs ?? limits.AGENT_TURN_MS_DEFAULT }
     try {
       const adapter = this.#options.adapters.adapter(effect.adapterKind)
-      const { adapterConfig } = effect
-      const { environment, documentSecrets = [] } = this.#options
-      const settings = await sessionSettings({
-        adapterConfig,
-        adapter,
-        environment,
-        documentSecrets
-      })
+      const settings = await this.#settings(effect.adapterConfig, adapter)
       const problems = adapter.validate?.(settings) ?? []
       if (problems.length > 0) throw turnFailure('invalid_settings', { problems: [...problems] })
       const turn = { ...effect.turn, invocationId: key }
@@ -157,6 +152,11 @@ export class AgentTurns implements Provider {
     } catch (error) {
       throw failureOf(error)
     }
+  }
+
+  #settings(adapterConfig: AdapterSettings, adapter: AgentAdapter): Promise<AdapterSettings> {
+    const { environment, documentSecrets = [], network = 'any' } = this.#options
+    return sessionSettings({ adapterConfig, adapter, environment, documentSecrets, network })
   }
 
   async #inSession<Result>(

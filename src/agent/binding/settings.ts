@@ -2,6 +2,7 @@ import { EffectFailure } from '../../block/index.js'
 import type { Environment, Json } from '../../core/index.js'
 import type { AdapterSettings, AgentAdapter } from '../adapters/adapter.js'
 import { type DocumentSecrets, secretProblem } from './document-secrets.js'
+import { checkDocumentServer, type DocumentNetwork } from './document-server.js'
 import { secretBehind } from './secret.js'
 
 /**
@@ -60,19 +61,21 @@ export function resolveSettings(options: {
 
 /**
  * Settings for a session: merged, secrets read. Throws a definite `EffectFailure`, of which
- * `secret_not_allowed` comes before anything is read.
+ * `secret_not_allowed` and `server_not_allowed` come before anything is read.
  */
 export async function sessionSettings(options: {
   readonly adapterConfig: AdapterSettings
   readonly adapter: AgentAdapter
   readonly environment: Environment
   readonly documentSecrets: DocumentSecrets
+  readonly network: DocumentNetwork
 }): Promise<AdapterSettings> {
   const { adapterConfig, adapter, environment, documentSecrets: allowed } = options
   const problem = secretProblem(adapterConfig, { allowed, usual: usualSecrets(adapter.kind) })
   if (problem !== undefined) {
     throw new EffectFailure('secret_not_allowed', { definite: true, details: { problem } })
   }
+  await checkDocumentServer(adapterConfig, options.network)
   const configured: ConfiguredSettings = { settings: adapterConfig, sources: {} }
   const resolved = resolveSettings({ configured, adapter, environment })
   const entries: [string, Json][] = []

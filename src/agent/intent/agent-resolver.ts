@@ -56,7 +56,8 @@ export function agentResolver(options: AgentResolverOptions): IntentResolver {
         adapter,
         environment,
         // The program wrote these settings itself.
-        documentSecrets: 'any'
+        documentSecrets: 'any',
+        network: 'any'
       })
       const request = requestOf(question, resolved.model)
       const { runId, agentId } = request

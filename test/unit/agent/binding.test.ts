@@ -11,6 +11,7 @@ import {
   readPromptAssets
 } from '../../../src/agent/index.js'
 import type { Json, JsonObject } from '../../../src/core/index.js'
+import type { Registrations } from '../../../src/runtime/index.js'
 import { agentOf, flowOf, nodeOf, oneTurn, runFlow } from '../../support/flows.js'
 
 function hostWith(defaults: AdapterSettings | undefined, kind = 'pi-mono'): FlowHost {
@@ -103,7 +104,9 @@ describe('A3: where a setting comes from', () => {
     expect(told).toContain('agents.documentSecrets')
     expect([turns, told.includes('s3cret')]).toEqual([0, false])
     const adapter = { ...fakeAdapter(), kind: 'fake' }
-    const given = { adapterConfig: config, adapter, environment, documentSecrets: ['env:MINE'] }
+    const documentSecrets = ['env:MINE']
+    const network = 'any' as const
+    const given = { adapterConfig: config, adapter, environment, documentSecrets, network }
     await expect(sessionSettings(given)).rejects.toMatchObject({
       reason: 'secret_not_allowed',
       definite: true
@@ -112,12 +115,18 @@ describe('A3: where a setting comes from', () => {
 
   it.each([
     ['the usual key of its kind', { apiKey: 'env:TALLY_LLM_API_KEY' }],
-    ['a listed secret and a server', { apiKey: 'env:MINE', baseUrl: 'http://else' }]
+    ['a listed secret and a server', { apiKey: 'env:MINE', baseUrl: 'http://127.0.0.1:9' }]
   ])('A3: takes %s from a document', async (_, config) => {
     const flow = oneTurn({}, { adapterConfig: config })
     const environment = { MINE: 'a key', TALLY_LLM_API_KEY: 'a key' }
     const host = { environment, documentSecrets: ['env:MINE'] }
-    const { result } = await runFlow(flow, { script: () => ({ text: 'hello' }), host })
+    const network = { policy: { allowLoopback: true } }
+    const registrations = { network } as Registrations
+    const { result } = await runFlow(flow, {
+      script: () => ({ text: 'hello' }),
+      host,
+      registrations
+    })
     expect(result.status).toBe('done')
   })
 
@@ -137,7 +146,8 @@ describe('A3: where a setting comes from', () => {
       adapterConfig: { apiKey: 'env:KEY', options: { seed: 1 } },
       adapter,
       environment: secrets,
-      documentSecrets: 'any'
+      documentSecrets: 'any',
+      network: 'any'
     })
     expect(settings).toEqual({ apiKey: 's3cret', options: { seed: 1 } })
   })

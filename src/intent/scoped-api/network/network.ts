@@ -1,7 +1,8 @@
 import { type EffectCall, EffectFailure } from '../../../block/index.js'
 import { type Clock, type Json, limits, systemClock } from '../../../core/index.js'
 import type { EffectCaller, EffectCapability } from '../host-capability.js'
-import { type HostAddress, kindOf, type ResolveHost, resolveHost } from './addresses.js'
+import type { HostAddress, ResolveHost } from './addresses.js'
+import { allowedAddresses, hostOf } from './allowed-addresses.js'
 import { type Exchanged, exchange } from './exchange.js'
 import { unlessLate } from './late.js'
 import { mayAsk, maySend, type NetworkPolicy } from './policy.js'
@@ -139,24 +140,9 @@ class NetworkCall {
   }
 
   async #addresses(url: URL): Promise<readonly HostAddress[]> {
-    const { resolve = resolveHost } = this.#options
-    const host = hostOf(url)
-    let found: readonly HostAddress[]
-    try {
-      found = await resolve(host)
-    } catch {
-      found = []
-    }
-    if (found.length === 0) throw refused('not_resolved', { host })
-    const { allowLoopback = false, privateHosts = [] } = this.#policy
-    const kinds = new Set(found.map(kindOf))
-    if (kinds.has('loopback') && !allowLoopback) throw refused('address_not_allowed', { host })
-    if (kinds.has('private') && !privateHosts.includes(host)) {
-      throw refused('address_not_allowed', { host })
-    }
-    const isLocal = kinds.size === 1 && kinds.has('loopback')
-    if (url.protocol === 'http:' && !isLocal) throw refused('tls_required', { host })
-    return found
+    const allowed = await allowedAddresses(url, this.#options)
+    if (allowed.ok) return allowed.addresses
+    throw refused(allowed.reason, { host: hostOf(url) })
   }
 
   /** A redirect takes no secret along to where it was not granted. */
@@ -234,11 +220,6 @@ class NetworkCall {
       encoding: text === undefined ? 'base64' : 'utf8'
     }
   }
-}
-
-/** Host name or literal address, without port and brackets. */
-function hostOf({ hostname }: URL): string {
-  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname
 }
 
 function utf8Of(bytes: Buffer): string | undefined {
