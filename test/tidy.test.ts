@@ -270,6 +270,13 @@ describe('machines', () => {
 })
 
 describe('tests and the repository', () => {
+  it('runs only tests that exist in the steps of .ci/run', () => {
+    const script = readFileSync(join(root, '.ci', 'run'), 'utf8')
+    const named = script.match(/\btest\/[\w/.-]+/g) ?? []
+    expect(named.length).toBeGreaterThan(5)
+    expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([])
+  })
+
   it('skips no test', () => {
     expect.soft(matches(tests, /\.(skip|only|todo|skipIf|runIf)\b/)).toEqual([])
   })
