@@ -129,8 +129,9 @@ describe('the open waits of a run', () => {
           await until(async () => life.isDead || (await isOver()))
           if (!life.isDead) {
             await reading
-            await first.close()
-            break
+            // It may die of the last records that closing writes.
+            await first.close().catch(() => undefined)
+            if (!life.isDead) break
           }
         }
         const second = await machine.open({ blocks })
