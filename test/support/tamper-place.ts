@@ -136,6 +136,9 @@ async function live(location: string, ask: string, ids: readonly string[]): Prom
       }
       if (event.type === 'run.parked') break
     }
+    // One that was approved may park before it is taken up: without this, the next begins in
+    // the same commit in which it ends, and which commit is the last depends on the machine.
+    if (id !== 'parked') await run.result
   }
   await tally.close()
 }
