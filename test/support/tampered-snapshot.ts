@@ -50,9 +50,14 @@ export class TamperedSnapshot {
 
   /** Changes one line of a commit record, which is JSON behind a letter. */
   change(place: { commit: number; line: number }, to: (text: string) => string): void {
+    this.replace(place, (text) => [to(text)])
+  }
+
+  /** Puts any number of lines in place of one of a commit record. */
+  replace(place: { commit: number; line: number }, to: (text: string) => readonly string[]): void {
     const entry = this.lines[place.commit]
     const texts = (entry?.commit ?? '').split('\n')
-    texts[place.line] = to(texts[place.line] ?? '')
+    texts.splice(place.line, 1, ...to(texts[place.line] ?? ''))
     if (entry !== undefined) entry.commit = texts.join('\n')
   }
 

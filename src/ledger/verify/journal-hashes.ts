@@ -1,4 +1,4 @@
-import { chainJournal, type Hash, isHash, type Json, type RunId } from '../../core/index.js'
+import { chainJournal, type Hash, isHash, type JsonObject, type RunId } from '../../core/index.js'
 import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { RecordItem } from '../record/record.js'
@@ -28,6 +28,14 @@ export class JournalHashes {
     return this.#forged.values().next().value
   }
 
+  /** In words, without the key: nothing signs the journals of runs that have not ended. */
+  notChecked(): readonly string[] {
+    const open = this.#hashes.size
+    if (this.#authenticate !== undefined || open === 0) return []
+    const journals = open === 1 ? 'journal of 1 open run' : `journals of ${open} open runs`
+    return [`${journals}: what authenticates it needs the blob key`]
+  }
+
   /** The item that was taken last is as it was signed: a run that has ended needs no code. */
   passed(): void {
     if (this.#ended !== undefined) this.#forged.delete(this.#ended)
@@ -52,10 +60,10 @@ export class JournalHashes {
       const found = { signed: mac ?? 'none', computed: 'another code', key: runId }
       this.#forged.set(runId, { ...place, field: 'journal.code', ...found })
     }
-    let end: Json | undefined
+    let end: JsonObject | undefined
     for (const [index, kind] of kinds.entries()) {
       if (kind === 'cancel') this.#cancelled.add(runId)
-      else if (kind === 'run.finished') end = JSON.parse(entries[index] ?? '') as Json
+      else if (kind === 'run.finished') end = JSON.parse(entries[index] ?? '') as JsonObject
     }
     if (end === undefined) {
       if (entries.length > 0) this.#hashes.set(runId, hash)
@@ -72,7 +80,7 @@ export type Authenticate = (journalHash: Hash) => Hash
 
 /** The last entry of a run, and whether a caller had asked to cancel it. */
 interface RunEnd {
-  readonly entry: Json
+  readonly entry: JsonObject
   readonly isCancelled: boolean
 }
 
@@ -86,15 +94,24 @@ export class JournalLines {
     this.#end = end
   }
 
-  /** What is wrong with a signed hash; it covers the journal up to one of the lines. */
+  /**
+   * What is wrong with a signed hash: it covers the journal up to one of the lines, and stands
+   * beside the end of the run.
+   */
   problem(signed: Hash | undefined): FieldProblem | undefined {
-    if (signed === undefined || this.#before.includes(signed)) return undefined
-    return { field: 'journalHash', signed, computed: this.#before.at(-1) ?? 'no journal' }
+    if (signed === undefined) return undefined
+    if (!this.#before.includes(signed)) {
+      return { field: 'journalHash', signed, computed: this.#before.at(-1) ?? 'no journal' }
+    }
+    if (this.#end !== undefined) return undefined
+    return { field: 'journal.k', signed: 'run.finished', computed: 'no end of the run' }
   }
 
-  /** What the last entry of the run says otherwise than the record beside it. */
+  /** What the last entry of the run says otherwise than its journal, and the record beside it. */
   endProblem(beside: BesideEnd): FieldProblem | undefined {
-    return this.#end && endProblem(this.#end.entry, this.#end, beside)
+    if (this.#end === undefined) return undefined
+    const before = this.#before.at(-1) ?? 'no journal'
+    return endProblem(this.#end.entry, { ...this.#end, before }, beside)
   }
 }
 

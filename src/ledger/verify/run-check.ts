@@ -73,14 +73,6 @@ export class RunCheck {
     return this.#sealed.get(hash)
   }
 
-  /** In words: nothing signs the journals of runs that have not ended. */
-  notChecked(): readonly string[] {
-    const { openRuns } = this.runs
-    if (openRuns === 0) return []
-    const journals = openRuns === 1 ? 'journal of 1 open run' : `journals of ${openRuns} open runs`
-    return [`${journals}: what authenticates it needs the blob key`]
-  }
-
   /** Keeps the body of the entry that was read last. */
   #keep(entry: string): FieldProblem | undefined {
     const scan = this.#scan

@@ -11,17 +11,20 @@ export interface BesideEnd {
 }
 
 /**
- * Compares the last entry of a run with the record that is signed beside it (L12): no hash of the
- * journal covers status and response of `run.finished`. An entry without a response shows none.
+ * Compares the last entry of a run with the journal `before` it, and with the record that is signed
+ * beside it (L12): no hash of the journal covers `run.finished`. A member that
+ * it does not have shows nothing.
  */
 export function endProblem(
-  entry: Json,
-  { isCancelled }: { readonly isCancelled: boolean },
+  entry: JsonObject,
+  { isCancelled, before }: { readonly isCancelled: boolean; readonly before: string },
   { hasReceipt, resultText, evidence }: BesideEnd
 ): FieldProblem | undefined {
-  const { status, response } = entry as JsonObject
+  const { status, response, journalHash = before } = entry
   const expected = hasReceipt ? 'done' : isCancelled ? 'cancelled' : 'failed'
-  const problem = unequal('journal.status', expected, String(status))
+  const problem =
+    unequal('journal.journalHash', before, hashIn(journalHash)) ??
+    unequal('journal.status', expected, String(status))
   if (problem !== undefined || response === undefined) return problem
   if (!isJsonObject(response)) return unequal('journal.response', 'a response', text(response))
   const { success = null, data = null, reason = null, details = null } = response
@@ -44,6 +47,8 @@ export function endProblem(
 
 const successMembers = 'data,metadata,success'
 const failureMembers = 'data,details,errorType,metadata,reason,success'
+
+const hashIn = (value: Json): string => (typeof value === 'string' ? value : text(value))
 
 /** Evidence names doubts besides, which no entry has. */
 function told(details: Json): string {

@@ -102,15 +102,6 @@ export class RunTable {
     }).copy(this.#records, place)
   }
 
-  /** Runs that have not ended, whose journals nothing signs yet. */
-  get openRuns(): number {
-    const open = this.#statuses.subarray(0, this.#ids.size).filter((status) => {
-      const name = statuses[status - 1]
-      return name === 'running' || name === 'waiting'
-    })
-    return open.length
-  }
-
   derived(runId: RunId): DerivedRun | undefined {
     const row = this.#ids.find(runId)
     if (row === undefined) return undefined

@@ -378,7 +378,7 @@ class Verification {
     if (upTo < this.#frontier.size) {
       notChecked.push(`${this.#frontier.size - upTo} log records after the last note from outside`)
     }
-    if (this.#options.authenticate === undefined) notChecked.push(...this.#runs.notChecked())
+    notChecked.push(...this.#journals.notChecked())
     if (failure !== undefined) notChecked.push('everything after the failure')
     return {
       ok: failure === undefined,
