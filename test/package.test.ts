@@ -1,8 +1,17 @@
-import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { builtinModules } from 'node:module'
+import { dirname, join } from 'node:path'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type PackedPackage, packPackage, runIn } from './support/packed-package.js'
 import { root } from './support/source.js'
+
+/** Licences that ask for no more than to be named beside the code. */
+const knownLicences = ['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'PSF-2.0']
+const unknownIn = (expression: string) =>
+  expression
+    .replace(/[()]/g, '')
+    .split(/ AND | OR /)
+    .filter((licence) => !knownLicences.includes(licence))
 
 interface Locked {
   readonly dev?: boolean
@@ -11,6 +20,7 @@ interface Locked {
   readonly hasInstallScript?: boolean
   readonly integrity?: string
   readonly license?: string
+  readonly version?: string
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
@@ -28,10 +38,7 @@ describe('the installed package', () => {
     expect(installed.length).toBeLessThanOrEqual(40)
     const scripts = installed.filter(([, { hasInstallScript }]) => hasInstallScript === true)
     expect(scripts.map(([path]) => path)).toEqual(['node_modules/classic-level'])
-    const known = ['MIT', 'ISC', 'Apache-2.0', 'BSD-2-Clause', 'BSD-3-Clause', 'PSF-2.0']
-    const asked = installed
-      .flatMap(([, { license = 'none' }]) => license.replace(/[()]/g, '').split(/ AND | OR /))
-      .filter((license) => !known.includes(license))
+    const asked = installed.flatMap(([, { license = 'none' }]) => unknownIn(license))
     expect(asked).toEqual([])
   })
 
@@ -50,25 +57,153 @@ describe('the installed package', () => {
       .filter((name) => !(`node_modules/${name}` in lock.packages))
     expect(missing).toEqual([])
   })
+})
 
-  it('packs compiled files, charts and documents, and nothing else', () => {
-    const listed = execFileSync(
-      'npm',
-      ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=silent'],
-      { cwd: root, encoding: 'utf8' }
-    )
-    const [{ files }] = JSON.parse(listed)
-    const paths: readonly string[] = files.map((file: { readonly path: string }) => file.path)
+describe('the packed files', () => {
+  let packed: PackedPackage
+  const named = (ending: string) => packed.paths.filter((path) => path.endsWith(ending))
+  const importsOf = (path: string) =>
+    [
+      ...packed
+        .text(path)
+        .matchAll(
+          /^(?:import|export)\b[^'"]*?\bfrom ['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]/gm
+        )
+    ].map((match) => match[1] ?? match[2] ?? '')
+
+  beforeAll(() => {
+    packed = packPackage()
+    return packed.remove
+  }, 120_000)
+
+  it('are compiled files, charts, documents and the bill of materials, and nothing else', () => {
     const expected = [
-      /^dist\/(src|machines)\/.+\.(js|d\.ts)(\.map)?$/,
-      /^dist\/src\/.+\.(html|css|json|wasm|md)$/,
+      /^dist\/(src|machines)\/.+(\.js|\.d\.ts)$/,
       // The demonstration runs the first example.
-      /^(dist\/)?examples\/01-invoices\/.+/,
+      /^dist\/examples\/01-invoices\/\w[\w.-]*\.js$/,
+      /^examples\/01-invoices\/\w[\w.-]*\.(ts|csv|yaml|md)$/,
       /^docs\/.+\.(md|json|svg)$/,
-      /^(LICENSE|[A-Z]+\.md|package\.json)$/
+      /^(LICENSE|[A-Z]+\.md|package\.json|dist\/sbom\.cdx\.json)$/
     ]
-    expect(paths.filter((path) => !expected.some((one) => one.test(path)))).toEqual([])
-    expect(paths).toContain('LICENSE')
-    expect(paths).toContain('dist/src/core/index.js')
+    expect(packed.paths.filter((path) => !expected.some((one) => one.test(path)))).toEqual([])
+    expect(packed.paths).toContain('LICENSE')
+    expect(packed.paths).toContain('dist/src/core/index.js')
+  })
+
+  it('are all reached from an entry point', () => {
+    const code = [...named('.js'), ...named('.d.ts')].filter((path) => path.startsWith('dist/src/'))
+    expect(code.length).toBeGreaterThan(500)
+    const entries = [
+      ...Object.values<{ types?: string; default?: string } | string>(packed.manifest.exports),
+      ...Object.values<string>(packed.manifest.bin)
+    ].flatMap((target) => (typeof target === 'string' ? [target] : Object.values(target)))
+    const reached = new Set(entries.map((target) => target.replace('./', '')))
+    for (const from of code) {
+      const loads = [...packed.text(from).matchAll(/\bnew URL\(\s*['"](\.[^'"]+)['"]/g)]
+      for (const specifier of [...importsOf(from), ...loads.map(([, path]) => path ?? '')]) {
+        const target = join(dirname(from), specifier).replaceAll('\\', '/')
+        reached.add(from.endsWith('.d.ts') ? target.replace(/\.js$/, '.d.ts') : target)
+      }
+    }
+    expect(code.filter((path) => !reached.has(path))).toEqual([])
+  })
+
+  it('have no maps and name none, since their sources are not packed', () => {
+    expect(named('.map')).toEqual([])
+    expect(named('.js').filter((path) => packed.text(path).includes('sourceMappingURL'))).toEqual(
+      []
+    )
+  })
+
+  it('import only packed files, parts of Node and declared dependencies', () => {
+    const declared = Object.keys({
+      [packed.manifest.name]: packed.manifest.version,
+      ...packed.manifest.dependencies,
+      ...packed.manifest.peerDependencies
+    })
+    const missing = [...named('.js'), ...named('.d.ts')].flatMap((path) =>
+      importsOf(path)
+        .filter((specifier) => {
+          if (specifier.startsWith('node:')) return !builtinModules.includes(specifier.slice(5))
+          if (!specifier.startsWith('.')) {
+            return !declared.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+          }
+          const target = join(dirname(path), specifier).replaceAll('\\', '/')
+          const wanted = path.endsWith('.d.ts') ? target.replace(/\.js$/, '.d.ts') : target
+          return !packed.paths.includes(wanted)
+        })
+        .map((specifier) => `${path}: ${specifier}`)
+    )
+    expect(missing).toEqual([])
+  })
+
+  it('run nothing when the package is installed', () => {
+    const atInstall = ['preinstall', 'install', 'postinstall', 'prepare']
+    expect(Object.keys(packed.manifest.scripts).filter((name) => atInstall.includes(name))).toEqual(
+      []
+    )
+    expect(packed.paths.filter((path) => path.endsWith('.gyp'))).toEqual([])
+  })
+
+  it('name in the bill of materials what the lock file installs, with checksum and licence', () => {
+    const bill: BillOfMaterials = JSON.parse(packed.text('dist/sbom.cdx.json'))
+    expect(bill).toMatchObject({ bomFormat: 'CycloneDX', specVersion: '1.5' })
+    expect(bill.serialNumber).toMatch(/^urn:uuid:[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab]/)
+    const locked = installed.map(([path, { version }]) => {
+      return `${path.replace('node_modules/', '')}@${version}`
+    })
+    expect(bill.components.map((component) => component['bom-ref']).sort()).toEqual(locked.sort())
+    for (const { hashes, licenses, purl } of bill.components) {
+      expect(hashes, purl).toHaveLength(1)
+      const asked = licenses.map(({ license, expression }) => license?.id ?? expression ?? 'none')
+      expect(asked, purl).not.toEqual([])
+      expect(asked.flatMap(unknownIn), purl).toEqual([])
+    }
+    const refs = new Set([...locked, `${packed.manifest.name}@${packed.manifest.version}`])
+    expect(new Set(bill.dependencies.map(({ ref }) => ref))).toEqual(refs)
+  })
+
+  it('have the same bill of materials whenever they are packed', () => {
+    expect(packed.billAgain()).toBe(packed.text('dist/sbom.cdx.json'))
+  })
+
+  it('run with nothing installed but what the bill of materials names', () => {
+    const bill: BillOfMaterials = JSON.parse(packed.text('dist/sbom.cdx.json'))
+    const application = packed.installWith(bill.components.map(({ name }) => name))
+    const main = join(application, 'node_modules/tallystick/dist/src/cli/main.js')
+    const ledger = join(application, 'ledger')
+    runIn(application, [main, 'init', '--dir', ledger, '--insecure-plaintext-key'])
+    const example = join(application, 'node_modules/tallystick/examples/01-invoices')
+    const ran = runIn(application, [
+      main,
+      ...['run', join(example, 'pay-invoices.yaml'), '--id', 'june', '--dir', ledger, '--json'],
+      ...['--config', join(example, '../../dist/examples/01-invoices/tally.config.js')],
+      ...[
+        '--inputs',
+        JSON.stringify({ path: join(example, 'invoices.csv'), confirm_above: '1000000.00' })
+      ]
+    ])
+    expect(ran).toContain('june')
+    for (const entry of Object.keys(packed.manifest.exports)) {
+      const specifier = entry.replace('.', 'tallystick')
+      const options = entry.endsWith('.json') ? ", { with: { type: 'json' } }" : ''
+      const loads = `await import('${specifier}'${options}); console.log('loaded')`
+      expect(runIn(application, ['--input-type=module', '-e', loads]), entry).toContain('loaded')
+    }
   })
 })
+
+interface BillOfMaterials {
+  readonly serialNumber: string
+  readonly components: readonly {
+    readonly 'bom-ref': string
+    readonly name: string
+    readonly purl: string
+    readonly hashes: readonly unknown[]
+    readonly licenses: readonly {
+      readonly license?: { readonly id: string }
+      readonly expression?: string
+    }[]
+  }[]
+  readonly dependencies: readonly { readonly ref: string }[]
+}
