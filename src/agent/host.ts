@@ -17,7 +17,7 @@ import {
 } from './position/blocks.js'
 import { fileLoader } from './position/load-files.js'
 import { type AgentTool, toolProvider } from './turn/tool.js'
-import { turnBlock } from './turn/turn-block.js'
+import { turnBlocks } from './turn/turn-block.js'
 
 /** What a program brings for flow documents; all of it optional. */
 export interface AgentHost {
@@ -77,7 +77,7 @@ export class AgentParts {
       ...(secrets === undefined ? {} : { secrets })
     })
     this.blocks = [
-      turnBlock,
+      ...turnBlocks,
       loaderBlock,
       inputBlock,
       planLoopBlock,

@@ -52,6 +52,7 @@ export { PROMPT_ASSETS_DIRECTORY, readFlow, withPromptAssets } from './flow/read
 export { type FlowDocument, flowJsonSchema } from './flow/schema.js'
 export { type AgentHost, AgentParts } from './host.js'
 export { type AgentResolverOptions, agentResolver } from './intent/agent-resolver.js'
+export type { McpProgram } from './mcp/child-transport.js'
 export {
   connectMcpServer,
   type McpCapabilities,

@@ -57,6 +57,7 @@ export {
   canonicalString,
   type KnownTexts
 } from './json/canonicalize.js'
+export { exactJson, exactNumbers, isUnheldNumber } from './json/exact-numbers.js'
 export { writtenLength } from './json/length.js'
 export { parse } from './json/parse.js'
 export { CanonicalScan } from './json/scan.js'

@@ -161,13 +161,11 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
 
   /** Blocks of this library: no version of a program's may stand beside them. */
   #addOwn(blocks: readonly Block[]): void {
-    for (const block of blocks) {
-      const { name } = block
-      if (this.code.versions('blocks', name).length > 0) {
-        throw new TallyError('runtime.duplicate_name', { what: 'blocks', name })
-      }
-      this.code.add('blocks', block, block)
+    const taken = blocks.find(({ name }) => this.code.versions('blocks', name).length > 0)
+    if (taken !== undefined) {
+      throw new TallyError('runtime.duplicate_name', { what: 'blocks', name: taken.name })
     }
+    for (const block of blocks) this.code.add('blocks', block, block)
   }
 
   /** A block by `name` or `name@version`. */

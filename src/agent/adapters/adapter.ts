@@ -149,7 +149,7 @@ export interface TurnDelta {
 
 /**
  * What a turn gave: sealed as it is, so plain JSON without secrets. In `structuredOutput` and tool
- * arguments, integers beyond 2^53 - 1 are decimal text, because the ledger keeps none.
+ * arguments, numbers that a JSON number does not hold exactly are decimal text (A7).
  */
 export interface TurnResult {
   readonly status: 'completed' | 'failed' | 'aborted'

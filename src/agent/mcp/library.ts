@@ -5,6 +5,7 @@ export function loadMcpClient() {
   return loaded(async () => ({
     ...(await import('@modelcontextprotocol/sdk/client/index.js')),
     ...(await import('@modelcontextprotocol/sdk/client/stdio.js')),
+    ...(await import('@modelcontextprotocol/sdk/shared/stdio.js')),
     ...(await import('@modelcontextprotocol/sdk/client/streamableHttp.js')),
     ...(await import('@modelcontextprotocol/sdk/types.js'))
   }))

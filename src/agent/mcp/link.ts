@@ -2,17 +2,14 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { EffectFailure } from '../../block/index.js'
 import { type Json, type JsonObject, limits } from '../../core/index.js'
 import { sealable } from '../transports/sealable.js'
+import { ChildTransport, type McpProgram } from './child-transport.js'
+import { exactFetch } from './exact-messages.js'
 import type { McpClientLibrary } from './library.js'
 import { type McpTool, toolOf } from './tool.js'
 
 /** Where an MCP server is. The host names it, never a document. */
 export type McpServerPlace =
-  | {
-      readonly command: string
-      readonly arguments?: readonly string[]
-      readonly environment?: Readonly<Record<string, string>>
-      readonly cwd?: string
-    }
+  | McpProgram
   | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
 
 /**
@@ -99,23 +96,18 @@ export class McpLink {
   }
 
   #transport() {
-    const { StdioClientTransport, StreamableHTTPClientTransport } = this.#library
     const place = this.#place
     if ('url' in place) {
+      const { StreamableHTTPClientTransport } = this.#library
       const { url, headers = {} } = place
       const requestInit = { headers: { ...headers }, redirect: 'error' as const }
       // The SDK's own types do not agree under exact optional properties.
-      return new StreamableHTTPClientTransport(new URL(url), { requestInit }) as never
+      return new StreamableHTTPClientTransport(new URL(url), {
+        requestInit,
+        fetch: exactFetch(globalThis.fetch)
+      }) as never
     }
-    const { command, arguments: args = [], environment, cwd } = place
-    return new StdioClientTransport({
-      command,
-      args: [...args],
-      stderr: 'ignore',
-      maxBufferSize: limits.TURN_RESPONSE_BYTES_MAX,
-      ...(environment === undefined ? {} : { env: { ...environment } }),
-      ...(cwd === undefined ? {} : { cwd })
-    })
+    return new ChildTransport(this.#library, place) as never
   }
 
   async #listed(client: Client): Promise<readonly McpTool[]> {

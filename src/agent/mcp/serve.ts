@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Readable, Writable } from 'node:stream'
-import { limits, parse, sha256Hex } from '../../core/index.js'
+import { exactNumbers, limits, parse, sha256Hex } from '../../core/index.js'
+import { exactLines } from './exact-messages.js'
 import type { McpHost } from './host.js'
 import { loadMcpServer, type McpServerLibrary } from './library.js'
 import { createMcpServer } from './server.js'
@@ -20,13 +21,14 @@ export async function serveMcpOverStdio(
 ): Promise<McpService> {
   const library = await loadMcpServer()
   const { input, output } = streams
-  const transport = new library.StdioServerTransport(input, output)
+  const messages = input.pipe(exactLines())
+  const transport = new library.StdioServerTransport(messages, output)
   const server = createMcpServer(library, host)
   const closed = new Promise<void>((resolve) => {
     server.server.onclose = resolve
   })
   // The SDK does not notice that its client has gone.
-  input.once('end', () => void server.close())
+  messages.once('end', () => void server.close())
   await server.connect(transport)
   return { ended: closed, close: () => server.close() }
 }
@@ -109,7 +111,7 @@ async function bodyOf(request: IncomingMessage): Promise<{ readonly value: unkno
     chunks.push(piece)
   }
   try {
-    return { value: parse(Buffer.concat(chunks).toString('utf8')) }
+    return { value: parse(exactNumbers(Buffer.concat(chunks).toString('utf8'))) }
   } catch {
     return { value: null }
   }

@@ -1,9 +1,17 @@
 import type { TextStreamPart, ToolSet } from 'ai'
+import { exactJson } from '../../core/index.js'
 import type { TurnDelta, TurnOptions, TurnRequest, TurnResult } from '../adapters/adapter.js'
 import { turnFailure } from './failures.js'
 import { replyOf } from './reply.js'
 
 type Part = TextStreamPart<ToolSet>
+
+/** A tool call of a model, with its arguments as text. */
+export interface ModelCall {
+  readonly toolCallId: string
+  readonly toolName: string
+  readonly input: string
+}
 
 /**
  * What has come of one answer.
@@ -36,6 +44,12 @@ export class ChatReply {
     this.#warnings.push(warning)
   }
 
+  /** A tool call as the model wrote it: the AI SDK's own part has lost digits (A7). */
+  takeCall(call: ModelCall): void {
+    const { toolCallId: id, toolName: name, input } = call
+    this.#calls.push({ id, name, arguments: argumentsIn(input) })
+  }
+
   take(part: Part): void {
     switch (part.type) {
       case 'text-delta':
@@ -48,9 +62,6 @@ export class ChatReply {
         return this.#delta('tool', part.toolName)
       case 'tool-input-delta':
         this.#length += part.delta.length
-        return
-      case 'tool-call':
-        this.#calls.push({ id: part.toolCallId, name: part.toolName, arguments: part.input })
         return
       case 'finish-step':
         this.#model = part.response.modelId
@@ -85,6 +96,16 @@ export class ChatReply {
   #delta(kind: TurnDelta['kind'], text: string): void {
     this.#length += text.length
     this.#onDelta?.({ kind, text })
+  }
+}
+
+/** What is no JSON stays text, for the tool's schema to refuse. */
+function argumentsIn(text: string): unknown {
+  if (text.trim() === '') return {}
+  try {
+    return exactJson(text)
+  } catch {
+    return text
   }
 }
 

@@ -94,7 +94,7 @@ function listening(ai: AiLibrary, { model, request }: ChatTurn, reply: ChatReply
     },
     wrapStream: async ({ doStream }) => {
       const result = await doStream()
-      const stream = withoutWarnings(result.stream, reply)
+      const stream = heard(result.stream, reply)
       return { ...result, stream }
     }
   }
@@ -105,13 +105,15 @@ type Parts = Awaited<
   ReturnType<Parameters<NonNullable<LanguageModelMiddleware['wrapStream']>>[0]['doStream']>
 >['stream']
 
-function withoutWarnings(parts: Parts, reply: ChatReply): Parts {
+/** The model's parts, of which the reply takes tool calls and warnings before the SDK does. */
+function heard(parts: Parts, reply: ChatReply): Parts {
   const reader = parts.getReader()
   return new ReadableStream(
     {
       async pull(controller) {
         const { done, value: part } = await reader.read()
         if (done) return controller.close()
+        if (part.type === 'tool-call') reply.takeCall(part)
         if (part.type !== 'stream-start') return controller.enqueue(part)
         for (const warning of part.warnings) reply.warn(warningText(warning))
         controller.enqueue({ ...part, warnings: [] })

@@ -1,5 +1,5 @@
 import { EffectFailure } from '../../block/index.js'
-import { isJsonObject, type Json, limits, parse } from '../../core/index.js'
+import { exactNumbers, isJsonObject, type Json, limits, parse } from '../../core/index.js'
 import type {
   AdapterSettings,
   AgentSession,
@@ -159,7 +159,7 @@ class PiMonoHttp {
     if (!response.ok) throw this.#refusal(response, text, call)
     if (text === '' && method === 'DELETE') return null
     try {
-      return parse(text)
+      return parse(exactNumbers(text))
     } catch {
       throw turnFailure('malformed_response', { endpoint })
     }

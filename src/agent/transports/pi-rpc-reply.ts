@@ -76,5 +76,7 @@ function usageSum(answers: readonly JsonObject[]): TurnResult['usage'] {
 
 function costOf(cost: Json | undefined): number {
   const total = isJsonObject(cost) ? cost['total'] : undefined
-  return typeof total === 'number' && Number.isFinite(total) ? total : 0
+  // A sum that a double changes arrives as text.
+  const value = typeof total === 'string' ? Number(total) : total
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0
 }

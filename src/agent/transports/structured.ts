@@ -1,8 +1,11 @@
+import { exactJson } from '../../core/index.js'
+
 const STARTS_TRIED_MAX = 64
 
 /**
  * The JSON value in a model's text: in a fenced block, or else the first balanced object or array.
- * Undefined when there is none. Depends on nothing but the text.
+ * Undefined when there is none. Depends on nothing but the text;
+ * its numbers are exact.
  */
 export function structuredIn(text: string): unknown {
   const whole = parsed(text.trim())
@@ -49,7 +52,7 @@ function balancedEnd(text: string, start: number): number | undefined {
 function parsed(text: string): unknown {
   if (!/^[{[]/.test(text)) return undefined
   try {
-    return JSON.parse(text)
+    return exactJson(text)
   } catch {
     return undefined
   }

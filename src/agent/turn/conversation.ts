@@ -22,6 +22,7 @@ import { breachAfter, breachBefore, spend, timeLeftMs, tokensLeft } from './budg
 import { outputProblem } from './expected-output.js'
 import { TurnFailed } from './failure.js'
 import { assemblePrompt } from './prompt.js'
+import type { TurnRules } from './rules.js'
 import { DELEGATE_TOOL, delegateTool } from './tool.js'
 import { answerToolCall, type ToolUse } from './tool-calls.js'
 import { checkedResult } from './turn-result.js'
@@ -33,6 +34,12 @@ export interface Asked {
   readonly expectedOutput?: ExpectedOutput | undefined
   /** An agent that was delegated to hands nothing on. */
   readonly mayDelegate: boolean
+}
+
+export interface NodeAtWork {
+  readonly ctx: BlockContext
+  readonly payload: TurnPayload
+  readonly rules: TurnRules
 }
 
 /**
@@ -51,10 +58,13 @@ export class Conversation {
   #walk: FlowPosition
   readonly #ctx: BlockContext
   readonly #payload: TurnPayload
+  readonly #rules: TurnRules
 
-  constructor(ctx: BlockContext, payload: TurnPayload, position: FlowPosition) {
+  constructor(node: NodeAtWork, position: FlowPosition) {
+    const { ctx, payload, rules } = node
     this.#ctx = ctx
     this.#payload = payload
+    this.#rules = rules
     this.#walk = position
   }
 
@@ -75,7 +85,7 @@ export class Conversation {
       const problem =
         expectedOutput === undefined
           ? undefined
-          : outputProblem(expectedOutput, result.structuredOutput)
+          : outputProblem(expectedOutput, result.structuredOutput, this.#rules)
       if (problem === undefined) return result
       if (corrections >= this.#payload.node.outputRetries) {
         const schema = expectedOutput?.schemaRef ?? ''
@@ -209,7 +219,8 @@ export class Conversation {
 
   async #tool(agent: BoundAgent, call: ToolCall, answered: number): Promise<Json> {
     const { nodeId } = this.#payload.entry
-    const { use, result } = await answerToolCall(this.#ctx, call, { agent, nodeId, answered })
+    const where = { agent, nodeId, answered, rules: this.#rules }
+    const { use, result } = await answerToolCall(this.#ctx, call, where)
     this.toolUses.push(use)
     return result
   }

@@ -3,6 +3,8 @@ import type { Json, JsonObject } from '../../core/index.js'
 import type { ExpectedOutput, TurnMode } from '../adapters/adapter.js'
 import type { OutputKind } from '../flow/schema.js'
 import type { Score } from '../position/flow-position.js'
+import type { TurnRules } from './rules.js'
+import { shapeProblem } from './shape-problem.js'
 
 /** Shapes that nodes of a flow may ask for, and the check of what came (semantics.md A6). */
 
@@ -74,14 +76,13 @@ export function expectedOutputOf(options: {
 /** What is wrong with an answer; undefined when it has the shape. */
 export function outputProblem(
   expected: ExpectedOutput,
-  output: Json | undefined
+  output: Json | undefined,
+  rules: TurnRules
 ): string | undefined {
   if (output === undefined) return 'there is no JSON in the answer'
   const result = schemaOf(expected).safeParse(output)
   if (result.success) return undefined
-  const issue = result.error.issues[0]
-  const path = issue?.path.map(String).join('.') ?? ''
-  return `${path === '' ? 'the answer' : path}: ${issue?.code ?? 'invalid'}`
+  return shapeProblem(output, result.error.issues[0], { whole: 'the answer', rules })
 }
 
 /** Whether a schema of a document is one. */

@@ -3,6 +3,8 @@ import { type BlockContext, EffectFailure } from '../../block/index.js'
 import { type Json, type JsonObject, limits } from '../../core/index.js'
 import type { ToolCall } from '../adapters/adapter.js'
 import type { BoundAgent } from './agent.js'
+import type { TurnRules } from './rules.js'
+import { shapeProblem } from './shape-problem.js'
 import { type BoundTool, toolEffect } from './tool.js'
 
 /** What became of a tool call, for the node's result. */
@@ -17,6 +19,14 @@ export interface ToolAnswer {
   readonly result: Json
 }
 
+export interface ToolCallPlace {
+  readonly agent: BoundAgent
+  readonly nodeId: string
+  /** Calls of the same turn that were answered before. */
+  readonly answered: number
+  readonly rules: TurnRules
+}
+
 /**
  * Does a tool call as the agent's policy allows (semantics.md A6): unknown and blocked tools are
  * refused, one that needs approval waits for a person, and each call is an effect of its own class.
@@ -25,14 +35,14 @@ export interface ToolAnswer {
 export async function answerToolCall(
   ctx: BlockContext,
   call: ToolCall,
-  where: { readonly agent: BoundAgent; readonly nodeId: string; readonly answered: number }
+  where: ToolCallPlace
 ): Promise<ToolAnswer> {
-  const { agent, nodeId, answered } = where
+  const { agent, nodeId, answered, rules } = where
   const tool = agent.tools.find(({ name }) => name === call.name)
   if (tool === undefined || answered >= limits.AGENT_TOOL_CALLS_MAX) {
     return refused(call, 'not_allowed', { error: 'tool_not_allowed' })
   }
-  const problem = argumentProblem(tool, call.arguments)
+  const problem = argumentProblem(tool, call.arguments, rules)
   if (problem !== undefined) {
     return refused(call, 'invalid_arguments', { error: 'invalid_arguments', problem })
   }
@@ -71,10 +81,9 @@ function refused(call: ToolCall, outcome: ToolUse['outcome'], result: JsonObject
   return { use: { tool: call.name, outcome }, result }
 }
 
-function argumentProblem(tool: BoundTool, given: Json): string | undefined {
+function argumentProblem(tool: BoundTool, given: Json, rules: TurnRules): string | undefined {
   const schema = z.fromJSONSchema(tool.parameters as Parameters<typeof z.fromJSONSchema>[0])
   const result = schema.safeParse(given)
   if (result.success) return undefined
-  const issue = result.error.issues[0]
-  return `${issue?.path.map(String).join('.') ?? ''}: ${issue?.code ?? 'invalid'}`
+  return shapeProblem(given, result.error.issues[0], { whole: '', rules })
 }

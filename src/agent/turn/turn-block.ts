@@ -7,6 +7,7 @@ import type { TurnPayload } from './agent.js'
 import { Conversation } from './conversation.js'
 import { reasonOf, scoreOf } from './expected-output.js'
 import { assemblePrompt } from './prompt.js'
+import { type TurnRules, turnRules } from './rules.js'
 
 /** Name of the block that an agent node of a flow compiles to. */
 export const TURN_BLOCK = AGENT_TURN_BLOCK
@@ -17,20 +18,26 @@ export const TURN_BLOCK = AGENT_TURN_BLOCK
  * `turn_failed`, `turn_aborted`, `structured_output_invalid`, `too_many_turns` or
  * `delegation_rejected`.
  */
-export const turnBlock: Block = defineBlock({
-  name: TURN_BLOCK,
-  version: '1.0.0',
-  sideEffects: 'non_idempotent',
-  // The compiler of flows makes this payload; a hash in the run's first entry holds it.
-  run: (ctx, input) => runTurn(ctx, input as TurnPayload)
-})
+export const turnBlocks: readonly Block[] = Object.entries(turnRules).map(([version, rules]) =>
+  defineBlock({
+    name: TURN_BLOCK,
+    version,
+    sideEffects: 'non_idempotent',
+    // The compiler of flows makes this payload; a hash in the run's first entry holds it.
+    run: (ctx, input) => runTurn(ctx, input as TurnPayload, rules)
+  })
+)
 
-async function runTurn(ctx: BlockContext, payload: TurnPayload): Promise<NodeOutput & JsonObject> {
+async function runTurn(
+  ctx: BlockContext,
+  payload: TurnPayload,
+  rules: TurnRules
+): Promise<NodeOutput & JsonObject> {
   const { entry, node, agent } = payload
   const { walk: position, input } = enter(entry)
   const assembled = assemblePrompt({ standing: agent.segments, node: node.segments, input })
   const { systemPrompt, prompt, provenance } = assembled
-  const conversation = new Conversation(ctx, payload, position)
+  const conversation = new Conversation({ ctx, payload, rules }, position)
   const { expectedOutput, delegateTo } = node
   const asked = { systemPrompt, prompt, input, expectedOutput, mayDelegate: true }
   const result =

@@ -1,0 +1,16 @@
+/**
+ * How turns are done. A run keeps the rules that it began with, by the version of the turn's block
+ * (semantics.md B10): other rules would make other requests of the same answers.
+ */
+export interface TurnRules {
+  /** A shape that fails for a number that JSON numbers cannot hold says so to the model. */
+  readonly namesInexactNumbers: boolean
+}
+
+/** By version of the block `agent.turn`. */
+export const turnRules = {
+  '1.0.0': { namesInexactNumbers: false },
+  '1.1.0': { namesInexactNumbers: true }
+} as const satisfies Readonly<Record<string, TurnRules>>
+
+export type TurnVersion = keyof typeof turnRules

@@ -1,0 +1,121 @@
+/**
+ * Numbers of JSON text that was written by somebody else, as they were written.
+ *
+ * `JSON.parse` makes another number of what a double cannot hold: 1000000000000000001 becomes
+ * ...000. Here such a number becomes its decimal text in quotes, so that a person, the ledger and a
+ * tool see the digits that were said (semantics.md A7).
+ */
+
+/**
+ * JSON text with each number in quotes that a ledger value cannot hold: integers beyond 2^53 - 1,
+ * decimals that a double changes, and what is too large for one. Other text stays as it is, so text
+ * that is no JSON stays none.
+ *
+ * @example exactNumbers('{"wei":1000000000000000001}') // '{"wei":"1000000000000000001"}'
+ */
+export function exactNumbers(text: string): string {
+  if (!suspicious.test(text)) return text
+  let exact = ''
+  let copied = 0
+  stringOrNumber.lastIndex = 0
+  for (;;) {
+    const found = stringOrNumber.exec(text)
+    if (found === null) return exact + text.slice(copied)
+    const [token] = found
+    if (token === '"') {
+      stringOrNumber.lastIndex = stringEnd(text, found.index + 1)
+      continue
+    }
+    const end = found.index + token.length
+    if (!number.test(token) || isHeld(token) || isKey(text, end)) continue
+    exact += `${text.slice(copied, found.index)}"${plainDecimal(token)}"`
+    copied = end
+  }
+}
+
+/** The value of JSON text, with numbers as {@link exactNumbers} has them. Throws `SyntaxError`. */
+export function exactJson(text: string): unknown {
+  return JSON.parse(exactNumbers(text))
+}
+
+/** Whether text is a number in JSON's own form that a ledger value cannot hold. */
+export function isUnheldNumber(text: string): boolean {
+  return number.test(text) && !isHeld(text)
+}
+
+// Fifteen digits always survive a double.
+const suspicious = /[0-9.]{16}|[0-9][eE]/
+const stringOrNumber = /"|[-+]?[0-9][0-9.eE+-]*/g
+const number = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
+
+/** Digits that are written out; a number with more keeps its exponent. */
+const PLAIN_DIGITS_MAX = 1_000
+
+function stringEnd(text: string, from: number): number {
+  for (let at = from; ; ) {
+    const quote = text.indexOf('"', at)
+    if (quote === -1) return text.length
+    let slashes = 0
+    while (text[quote - 1 - slashes] === '\\' && quote - 1 - slashes >= from) slashes += 1
+    at = quote + 1
+    if (slashes % 2 === 0) return at
+  }
+}
+
+// A number in the place of a key is no JSON; in quotes it would be.
+function isKey(text: string, end: number): boolean {
+  keyEnd.lastIndex = end
+  return keyEnd.test(text)
+}
+
+const keyEnd = /[ \t\r\n]*:/y
+
+function isHeld(token: string): boolean {
+  const value = Number(token)
+  if (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value))) {
+    return false
+  }
+  const said = decimalOf(token)
+  const kept = decimalOf(String(value))
+  return said.digits === kept.digits && said.exponent === kept.exponent
+}
+
+interface Decimal {
+  readonly sign: string
+  /** Without zeros at either end; empty for zero. */
+  readonly digits: string
+  /** Of the last digit. */
+  readonly exponent: number
+}
+
+function decimalOf(token: string): Decimal {
+  const [mantissa = '', exponentText = '0'] = token.toLowerCase().split('e')
+  const sign = mantissa.startsWith('-') ? '-' : ''
+  const [whole = '', fraction = ''] = mantissa.slice(sign.length).split('.')
+  const leading = withoutZeros(whole + fraction)
+  if (leading === '') return { sign, digits: '', exponent: 0 }
+  const digits = leading.slice(0, lastDigit(leading) + 1)
+  const zeros = leading.length - digits.length
+  return { sign, digits, exponent: Number(exponentText) - fraction.length + zeros }
+}
+
+function withoutZeros(digits: string): string {
+  let at = 0
+  while (digits[at] === '0') at += 1
+  return digits.slice(at)
+}
+
+function lastDigit(digits: string): number {
+  let at = digits.length - 1
+  while (digits[at] === '0') at -= 1
+  return at
+}
+
+function plainDecimal(token: string): string {
+  const { sign, digits, exponent } = decimalOf(token)
+  const places = digits.length + Math.abs(exponent)
+  if (!Number.isSafeInteger(exponent) || places > PLAIN_DIGITS_MAX) return token
+  if (exponent >= 0) return sign + digits + '0'.repeat(exponent)
+  const padded = digits.padStart(1 - exponent, '0')
+  return `${sign}${padded.slice(0, exponent)}.${padded.slice(exponent)}`
+}
