@@ -39,6 +39,7 @@ export {
   type WaitOptions
 } from './block/index.js'
 export {
+  type Approvers,
   type Clock,
   type DigestedWait,
   digestOf,
@@ -52,6 +53,13 @@ export {
   type RunId,
   TallyError
 } from './core/index.js'
+export {
+  type Approval,
+  checkApproval,
+  type KeySignature,
+  type SignedAnswer,
+  signApproval
+} from './identity/index.js'
 export {
   type DoneReply,
   type ErrorReply,

@@ -82,5 +82,11 @@ export {
   VersionTable,
   versionedName
 } from './versions.js'
-export { checkWait, type DigestedWait, digestOf } from './wait-digest.js'
+export {
+  type Approvers,
+  checkWait,
+  type DigestedWait,
+  digestOf,
+  policyHashOf
+} from './wait-digest.js'
 export { Xorshift128 } from './xorshift128.js'

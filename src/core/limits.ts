@@ -55,6 +55,8 @@ export const EVENTS_BUFFERED_MAX = 10_000
 export const RUNS_LIVE_MAX = 10_000
 /** How often a message follows a run that parks or resumes under its hands. */
 export const MESSAGE_FOLLOWS_MAX = 8
+/** Keys of which some have to sign the answer to one wait (K13). */
+export const APPROVERS_MAX = 32
 /** Length of the id that a caller gives a command, in UTF-16 units. */
 export const COMMAND_ID_LENGTH_MAX = 128
 /** How long a unit waits for keys that another unit has reserved (L10). */

@@ -1,7 +1,13 @@
-import type { Hash, IdentityId, RunId } from './brand.js'
+import type { Hash, IdentityId, PublicKey, RunId } from './brand.js'
 import { TallyError } from './errors/error.js'
 import { hashJson } from './hash.js'
 import type { Json } from './json/value.js'
+
+/** Who has to sign the answer to a wait: `threshold` of these keys, sorted and each once (K13). */
+export interface Approvers {
+  readonly threshold: number
+  readonly keys: readonly PublicKey[]
+}
 
 /** What the digest of a wait covers, as the wait carries it; the optional ones not in 0.1.0. */
 export interface DigestedWait {
@@ -15,6 +21,8 @@ export interface DigestedWait {
   readonly policyHash?: null
   readonly runId?: RunId
   readonly signer?: null
+  /** Absent: an answer needs no signature. */
+  readonly approvers?: Approvers
 }
 
 /**
@@ -31,7 +39,8 @@ export interface DigestedWait {
 export function digestOf(wait: DigestedWait): Hash | undefined {
   const { asking, blockHash, identity, path, request, runId, step } = wait
   if (blockHash === undefined || identity === undefined || runId === undefined) return undefined
-  const { chain = null, policyHash = null, signer = null } = wait
+  const { chain = null, signer = null } = wait
+  const policyHash = policyHashOf(wait)
   return hashJson({
     arguments: request,
     blockHash,
@@ -44,6 +53,17 @@ export function digestOf(wait: DigestedWait): Hash | undefined {
     step,
     ...(asking === undefined ? {} : { asking })
   })
+}
+
+/** Hash of what an answer has to satisfy, or null: approvers are a policy of the wait (K13). */
+export function policyHashOf({
+  approvers,
+  policyHash = null
+}: Pick<DigestedWait, 'approvers' | 'policyHash'>): Hash | null {
+  if (approvers === undefined) return policyHash
+  const { keys, threshold } = approvers
+  const own = { approvers: { keys, threshold } }
+  return hashJson(policyHash === null ? own : { ...own, policyHash })
 }
 
 /**

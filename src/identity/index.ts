@@ -16,12 +16,30 @@
  * member.collect()                                      // 64 bytes for each that was put
  * verify(signature, hash, publicKeyBytes(keys.publicKey))
  */
+export {
+  type Approval,
+  approvalMessage,
+  approversOf,
+  checkApproval,
+  isApproval,
+  type KeySignature,
+  type SignedAnswer,
+  signApproval
+} from './approval.js'
 export { generateIdentity, IdentityKeys, newKeyFor } from './identity-keys.js'
 export { begunIdentities, finishIdentity, KeyFiles, keyFileIn } from './key-files.js'
 export { type CreateKeyFile, createKeyFile, type LoadKeyFile, loadKeyFile } from './key-store.js'
 export { getPublicKey, sign } from './keys.js'
 export { type LocalSigner, localSigner } from './local-signer.js'
 export { isStrictPublicKey, publicKeyBytes } from './public-key.js'
+export {
+  type ApprovalRefusal,
+  type AskedWait,
+  answerProblem,
+  approvalOf,
+  approvalRefusal,
+  quorum
+} from './quorum.js'
 export {
   checkRotationProof,
   makeRotationProof,

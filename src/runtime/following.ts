@@ -1,5 +1,6 @@
 import type { MessageOutcome } from '../block/index.js'
 import { type Json, type JsonObject, type RunId, TallyError } from '../core/index.js'
+import { approvalRefusal } from '../identity/index.js'
 import type { Ledger, RunRecord } from '../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
@@ -108,6 +109,9 @@ export async function sendMessage(
     return { accepted: false, reason: 'digest_mismatch' }
   } else if (!wait.actions.includes(message.action)) {
     return { accepted: false, reason: 'action_not_allowed' }
+  } else {
+    const reason = approvalRefusal(wait, wait.approvals ?? [], message)
+    if (reason !== undefined) return { accepted: false, reason }
   }
   return runs.messages.message(id, message)
 }
@@ -134,7 +138,11 @@ const refusals = {
   digest_mismatch: 'what is waited for is not what the digest names',
   action_not_allowed: 'this wait cannot end in this way',
   run_moved: 'the run moved meanwhile',
-  command_id_reused: 'another command of this run has this id'
+  command_id_reused: 'another command of this run has this id',
+  signature_missing: 'it needs the signatures of its approvers; sign with --as KEYFILE',
+  not_an_approver: 'the key that has signed it is none of its approvers',
+  signature_invalid: 'its signature is not valid for this key, action, value, token and digest',
+  already_approved: 'this key has signed the same already, and counts once'
 } as const
 
 function refused(id: RunId, reason: keyof typeof refusals): TallyError {

@@ -1,5 +1,6 @@
 import type { MessageOutcome, OpenWait, Response } from '../block/index.js'
 import type { Hash, Json, RunId } from '../core/index.js'
+import type { KeySignature } from '../identity/index.js'
 import type { DeliveredEvent } from './channel.js'
 
 /** How a run ended. `success` false is data, not an exception: `reason` says why. */
@@ -19,6 +20,11 @@ export interface Answer {
   /** Who answers, as they call themselves: reported as "claimed" (K13). */
   readonly by?: string
   readonly value?: Json
+  /**
+   * Who has signed this answer ({@link signApproval}): checked, and kept with what it ends. A wait
+   * with approvers needs it.
+   */
+  readonly approval?: KeySignature
   /**
    * Names this command in its run (W10): given again, also after a crash, it has the same outcome
    * and changes nothing. Without one, an answer to a used token is refused. A grant that a wait for

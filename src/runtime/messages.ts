@@ -9,6 +9,7 @@ import {
   limits,
   TallyError
 } from '../core/index.js'
+import type { KeySignature } from '../identity/index.js'
 import type { Answer } from './handle.js'
 
 /** A message that may name itself (W10). */
@@ -19,7 +20,7 @@ export interface Command extends WaitMessage {
 /** An answer as the run takes it, from the owner of the ledger. */
 export function messageOf(
   token: string,
-  { digest, by, value, commandId }: Answer,
+  { digest, by, value, approval, commandId }: Answer,
   action: WaitMessage['action']
 ): Command {
   return {
@@ -28,8 +29,14 @@ export function messageOf(
     action,
     by: ownerNamed(by),
     ...(value === undefined ? {} : { value }),
+    ...(approval === undefined ? {} : { approval: signatureOf(approval) }),
     ...(commandId === undefined ? {} : { commandId })
   }
+}
+
+/** A copy, so that what a caller does to its own changes nothing. */
+function signatureOf({ key, signature }: KeySignature): KeySignature {
+  return { key, signature }
 }
 
 /** The owner's principal; the name that a person gives is a claim (K13). */
@@ -93,6 +100,10 @@ export function commandIn(entry: Json): GivenCommand | undefined {
     case 'sealed': {
       const { action, value, digest, by } = objectAt(entry, 'body')
       return command(by, { action, value, digest })
+    }
+    case 'approval': {
+      const { action, value } = objectAt(entry, 'approval')
+      return command(entry['by'], { action, value, token })
     }
     case 'decision':
       return command(entry['by'], { action: entry['action'], value: entry['patch'], token })

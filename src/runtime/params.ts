@@ -59,12 +59,23 @@ export class Params {
   ): readonly Readonly<Record<Name, string>>[] {
     const list = this.value(name) ?? []
     if (!Array.isArray(list)) throw this.#invalid(`${name} is no list`)
-    return list.map((item) => {
-      const inner = new Params(this.#method, item)
-      const entries = names.map((one) => [one, inner.text(one)] as const)
-      inner.end()
-      return Object.fromEntries(entries) as Record<Name, string>
-    })
+    return list.map((item) => this.#textsOf(item, names))
+  }
+
+  /** An object that has exactly these texts. */
+  optionalTexts<Name extends string>(
+    name: string,
+    names: readonly Name[]
+  ): Readonly<Record<Name, string>> | undefined {
+    const value = this.value(name)
+    return value === undefined ? undefined : this.#textsOf(value, names)
+  }
+
+  #textsOf<Name extends string>(value: Json, names: readonly Name[]): Record<Name, string> {
+    const inner = new Params(this.#method, value)
+    const entries = names.map((one) => [one, inner.text(one)] as const)
+    inner.end()
+    return Object.fromEntries(entries) as Record<Name, string>
   }
 
   value(name: string): Json | undefined {

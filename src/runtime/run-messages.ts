@@ -1,5 +1,6 @@
 import type { MessageOutcome, OpenWait, RunStarted, WaitMessage } from '../block/index.js'
 import { canonicalizeLedgerValue, type Json, limits, type RunId } from '../core/index.js'
+import { approvalRefusal, type KeySignature } from '../identity/index.js'
 import type { RunDocuments } from '../workflow/index.js'
 import { asksForValues, earlierMessages } from './earlier-answers.js'
 import { waitsOf } from './ended.js'
@@ -37,6 +38,8 @@ export class RunMessages {
   readonly #driver: RunDriver
   readonly #store: RunStore
   readonly #underWay = new Map<string, Promise<unknown>>()
+  /** Signed approvals of waits for permission whose grants are under way, by token. */
+  readonly #signed = new Map<string, KeySignature>()
   #approve: ApprovePermission = async () => undefined
 
   constructor(driver: RunDriver) {
@@ -80,13 +83,27 @@ export class RunMessages {
     if (await this.#overreaches(runId, message))
       return { accepted: false, reason: 'action_not_allowed' }
     const wait = this.#permissionAsked(runId, message)
-    const approved = wait === undefined ? undefined : await this.#approve(wait, message.by)
+    const reason = wait && approvalRefusal(wait, [], message)
+    if (reason !== undefined) return { accepted: false, reason }
+    const approved = wait === undefined ? undefined : await this.#granted(wait, message)
     if (approved === undefined) return this.deliver(runId, { ...message, by })
     return approved ? { accepted: true } : { accepted: false, reason: 'action_not_allowed' }
   }
 
+  /** The wait ends by the grant that it asks for, and keeps the signature of its approval. */
+  async #granted(wait: OpenWait, { by, approval }: WaitMessage): Promise<boolean | undefined> {
+    if (approval !== undefined) this.#signed.set(wait.token, approval)
+    try {
+      return await this.#approve(wait, by)
+    } finally {
+      this.#signed.delete(wait.token)
+    }
+  }
+
   /** Gives a message to a run; one that parks meanwhile is followed. */
-  async deliver(runId: RunId, message: WaitMessage): Promise<MessageOutcome> {
+  async deliver(runId: RunId, given: WaitMessage): Promise<MessageOutcome> {
+    const approval = given.approval ?? this.#signed.get(given.token)
+    const message = approval === undefined ? given : { ...given, approval }
     // A run that is resumed does not know its waits at once.
     const shares = await this.#sharesOf(runId, message)
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
@@ -161,6 +178,8 @@ export class RunMessages {
     const documents = this.#documentsOf(runId)
     return waits.flatMap((wait) => {
       if (wait === answered || !wait.actions.includes(action)) return []
+      // What was signed holds for one wait.
+      if (wait.approvers !== undefined || answered.approvers !== undefined) return []
       const share = sharedAnswer(answered, value, wait, documents)
       if (share === undefined) return []
       return [{ token: wait.token, digest: wait.digest, action, by, value: share }]
@@ -171,7 +190,9 @@ export class RunMessages {
     if (action !== 'approve') return undefined
     const wait = this.#store.waits(runId).find((one) => one.token === token)
     const isFit = wait?.digest === digest && wait.actions.includes(action)
-    return isFit && wait.reason === 'permission' ? wait : undefined
+    // What approvers have signed is an answer to the code that asks, and grants nothing.
+    const isGrant = wait?.reason === 'permission' && wait.approvers === undefined
+    return isFit && isGrant ? wait : undefined
   }
 
   /**

@@ -1,6 +1,7 @@
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Diagnostic, MessageOutcome, OpenWait, Response } from '../block/index.js'
 import type { Hash, IdentityId, Json, JsonObject, RunId } from '../core/index.js'
+import type { KeySignature } from '../identity/index.js'
 import type { IntentReply } from '../intent/index.js'
 import type {
   GivenNote,
@@ -188,6 +189,8 @@ export interface AnswerParams {
   readonly action: AnswerAction
   readonly by?: string
   readonly value?: Json
+  /** Who has signed the answer, and the signature. */
+  readonly approval?: KeySignature
   /** Names the command, so that giving it twice changes nothing (W10). */
   readonly commandId?: string
 }

@@ -311,6 +311,7 @@ function answerOf(params: Params): AnswerParams {
   const by = params.optionalText('by')
   const value = params.value('value')
   const commandId = params.optionalText('commandId')
+  const approval = params.optionalTexts('approval', ['key', 'signature'])
   return {
     id: params.text('id'),
     token: params.text('token'),
@@ -318,6 +319,7 @@ function answerOf(params: Params): AnswerParams {
     action: params.word('action', answers),
     ...(by === undefined ? {} : { by }),
     ...(value === undefined ? {} : { value }),
+    ...(approval === undefined ? {} : { approval }),
     ...(commandId === undefined ? {} : { commandId })
   }
 }

@@ -100,6 +100,7 @@ const kinds: readonly JournalEntry['k'][] = [
   'wait',
   'waiting',
   'answered',
+  'approval',
   'rewound',
   'settled',
   'timer',

@@ -1,5 +1,5 @@
 import { verifyLedgerDeep } from '../../src/audit/index.js'
-import { type Block, defineBlock } from '../../src/block/index.js'
+import { type Block, defineBlock, type OpenWait } from '../../src/block/index.js'
 import {
   CompactRange,
   canonicalize,
@@ -16,7 +16,7 @@ import {
   openMemoryStore,
   type Store
 } from '../../src/ledger/index.js'
-import type { Registrations } from '../../src/runtime/index.js'
+import type { Registrations, RunHandle } from '../../src/runtime/index.js'
 import { Registry } from '../../src/runtime/registry.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
 import { testKeys } from './lives.js'
@@ -79,8 +79,21 @@ const document: Json = {
   }
 }
 
-/** Runs the document honestly; gives the store and what was appended, in order, entry by entry. */
-export async function honestLedger(): Promise<{
+/** A document that runs to its end, and how its waits are answered. */
+export interface HonestScene {
+  readonly code: Registrations
+  readonly document: Json
+  readonly answer: (run: RunHandle, wait: OpenWait) => Promise<unknown>
+}
+
+const forgedScene: HonestScene = {
+  code: forgedCode,
+  document,
+  answer: (run, { token, digest }) => run.approve(token, { digest })
+}
+
+/** Runs a document honestly; gives the store and what was appended, in order, entry by entry. */
+export async function honestLedger(scene: HonestScene = forgedScene): Promise<{
   readonly store: Store
   readonly items: readonly JournalItem[]
 }> {
@@ -90,15 +103,12 @@ export async function honestLedger(): Promise<{
   const random = { bytes: (length: number) => new Uint8Array(length), uuid: () => 'unused' }
   const runtime = new WiredRuntime(
     { ledger: spied, store, realPath: undefined, close: () => ledger.close() },
-    await Registry.open(forgedCode),
+    await Registry.open(scene.code),
     { clock: new ManualClock(), random, durability: 'output' }
   )
-  const run = runtime.start(document, { id: 'forged', inputs: { limit: '10' } })
-  for await (const event of run) {
-    if (event.type === 'waiting') await run.approve(event.token, { digest: event.digest })
-  }
-  const { status } = await run.result
-  if (status !== 'done') throw new Error(`the honest run is ${status}`)
+  const run = runtime.start(scene.document, { id: 'forged', inputs: { limit: '10' } })
+  for await (const event of run) if (event.type === 'waiting') await scene.answer(run, event)
+  await run.result
   await runtime.close()
   return { store, items: items.flatMap(singly) }
 }
@@ -159,8 +169,8 @@ function madeToFit(item: JournalItem, totals: Totals): JournalItem {
   }
 }
 
-export async function verifyForged(store: Store, reexecute = true) {
-  const code = await Registry.open(forgedCode)
+export async function verifyForged(store: Store, reexecute = true, registered = forgedCode) {
+  const code = await Registry.open(registered)
   return verifyLedgerDeep({ store, identity: testKeys.identity, code, reexecute })
 }
 

@@ -224,6 +224,7 @@ export const journalScenes: Readonly<Record<string, JournalScene>> = {
   'inline-run': whole('an inline run', { document: composite({ a: { block: 'count' } }) }),
   loop: whole('a loop with a branch'),
   'composite-waits': whole('confirmations, a wait and a sleep'),
+  approved: whole('a confirmation that approvers sign', { deaths: [4, 5] }),
   'parked-and-killed': whole('confirmations, a wait and a sleep', { deaths: [6, 9, 8] }),
   'mixed-leaf': whole('effects, a listing and waits in one block'),
   'mixed-leaf-killed': whole('effects, a listing and waits in one block', { deaths: [8, 7, 9] }),

@@ -99,7 +99,11 @@ export class JournalFold implements Driver<OpenAttempt, Scope> {
       ended: settled === undefined ? null : settled.success ? 'success' : (settled.reason ?? ''),
       waits: waits
         .all()
-        .map(({ token, digest, path, step, seq, due }) => ({ token, digest, path, step, seq, due }))
+        .map(({ token, digest, path, step, seq, due }) => {
+          const approvals = waits.approvalsOf(token).map(({ key }) => key)
+          const signed = approvals.length === 0 ? {} : { approvals }
+          return { token, digest, path, step, seq, due, ...signed }
+        })
         .sort(by(({ token }) => token)),
       waiting: [...waiting].sort(),
       timers: [...timers.values()].map(({ path, due }) => ({ path, due })).sort(by(pathOf)),

@@ -24,6 +24,8 @@ export interface NeutralState {
     readonly step: number
     readonly seq: number | null
     readonly due: number | null
+    /** Keys that have signed an answer, in order; absent: none has. */
+    readonly approvals?: readonly string[]
   }[]
   /** Paths of blocks that are WAITING. */
   readonly waiting: readonly string[]

@@ -9,6 +9,7 @@ import type {
   RunResult,
   WiredRuntime
 } from '../../src/runtime/index.js'
+import { nextSignature } from './approvers.js'
 import { type Life, Machine, openOn, settleDown, testKeys, type World } from './lives.js'
 
 /** How a person answers a wait: by what it asks, so that asking again gets the same answer. */
@@ -30,7 +31,10 @@ export const agreeable: Decide = (wait, world) => {
 }
 
 export async function reply(run: RunHandle, wait: OpenWait, given: Reply) {
-  const answer: Answer = { digest: wait.digest, by: 'tester', value: given.value ?? null }
+  const value = given.value ?? null
+  const approval = nextSignature(wait, { action: given.action, value })
+  const signed = approval === undefined ? {} : { approval }
+  const answer: Answer = { digest: wait.digest, by: 'tester', value, ...signed }
   if (given.action === 'approve') return run.approve(wait.token, answer)
   if (given.action === 'deny') return run.deny(wait.token, answer)
   if (given.action === 'cancel') {

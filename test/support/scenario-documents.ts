@@ -1,4 +1,5 @@
 import type { Json } from '../../src/core/index.js'
+import { twoOfThree } from './approvers.js'
 
 function composite(fields: Readonly<Record<string, Json>>): Json {
   return { schema: 'tally-composite/1', name: 'scenario', version: '1.0.0', ...fields }
@@ -25,6 +26,11 @@ export const scenarioDocuments: Readonly<Record<string, Json>> = {
       d: { block: 'post', confirm: { message: 'really?' } }
     },
     transitions: { a: 'b', b: 'c', c: 'd' }
+  }),
+  'a confirmation that approvers sign': composite({
+    entry_point: 'a',
+    nodes: { a: { block: 'post', confirm: { approvers: twoOfThree } }, b: { block: 'count' } },
+    transitions: { a: 'b' }
   }),
   'effects, a listing and waits in one block': composite({
     entry_point: 'n',

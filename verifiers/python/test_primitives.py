@@ -9,7 +9,7 @@ import unittest
 from pathlib import Path
 from typing import Any
 
-from tally import ed25519
+from tally import approvals, ed25519
 from tally.canonical import canonical, hash_json, is_ledger_value, number_text, parse, parse_canonical, sha256
 from tally.merkle import MerkleTree, leaf_hash
 from tally.note import key_id, parse_note, signed_by
@@ -45,6 +45,18 @@ class Signatures(unittest.TestCase):
             with self.subTest(case["name"]):
                 key, message, signature = (bytes.fromhex(case[name]) for name in ("publicKey", "message", "signature"))
                 self.assertEqual(ed25519.verify(key, message, signature), case["valid"])
+
+    def test_approvals_have_the_bytes_of_their_vectors(self) -> None:
+        for case in vectors("approval.json"):
+            approval, wait = case["approval"], dict(case["wait"])
+            approvals.check_signature(approval)
+            policy_hash = approvals.policy_hash(wait.pop("approvers", None))
+            self.assertEqual(policy_hash, case["policyHash"])
+            covered = {"arguments": wait.pop("request"), "chain": None, "policyHash": policy_hash, "signer": None, **wait}
+            self.assertEqual(hash_json(covered), case["digest"])
+            for name in ("action", "digest", "token", "value"):
+                with self.assertRaises(Failure):
+                    approvals.check_signature({**approval, name: "another"})
 
     def test_a_table_multiplies_as_doubling_and_adding_does(self) -> None:
         for scalar in (0, 1, 15, 16, 2**252 - 1, ed25519.L - 1, 2**256 - 1):

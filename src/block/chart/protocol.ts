@@ -1,5 +1,5 @@
 import type { AnyActorRef } from 'xstate'
-import type { Hash, Json, JsonObject, WaitToken } from '../../core/index.js'
+import type { Approvers, Hash, Json, JsonObject, WaitToken } from '../../core/index.js'
 
 /**
  * The messages between a parent block, its child blocks and the pump (B1-B3). All plain JSON.
@@ -84,7 +84,7 @@ export interface NodeOptions {
    */
   readonly deadline?: number
   /** The pump raises a wait `confirmation` before the attempt; `when` was already evaluated. */
-  readonly confirm?: { readonly message?: string }
+  readonly confirm?: { readonly message?: string; readonly approvers?: Approvers }
   /** Only inside an atomic composite: done after its commit, as work of its own (C4). */
   readonly deferred?: true
   /** Overrides the class of the block; can only be stated, not checked, here. */

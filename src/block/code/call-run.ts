@@ -7,8 +7,15 @@ import {
   nextTurn,
   Xorshift128
 } from '../../core/index.js'
+import { approversOf } from '../../identity/index.js'
 import { exceeds } from '../chart/protocol.js'
-import { builtInEffects, type Call, requestTextHash, reservedEffects } from '../run/calls.js'
+import {
+  builtInEffects,
+  type Call,
+  requestHashOf,
+  requestTextHash,
+  reservedEffects
+} from '../run/calls.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from '../run/outcome.js'
 import { plainDetails } from '../run/plain.js'
 import { notReserved } from '../run/state-view.js'
@@ -19,7 +26,8 @@ import {
   BlockFailure,
   type BlockState,
   type EffectOptions,
-  type WaitAnswer
+  type WaitAnswer,
+  type WaitOptions
 } from './context.js'
 import { CallRunIntentPort } from './intent-port.js'
 import { LazyMembers } from './lazy-signal.js'
@@ -213,17 +221,7 @@ export class CallRun {
       uuid: () => this.#chance().uuid(),
       effect: (name, options) => this.#effect(name, options),
       sleep: (ms) => this.#sleep(ms),
-      wait: ({ reason, request, timeoutMs }) =>
-        this.#call<WaitAnswer>(
-          builtInEffects.wait,
-          { reason, request: request ?? null },
-          (call) => ({
-            kind: 'wait',
-            reason,
-            timeoutMs,
-            ...call
-          })
-        ),
+      wait: (options) => this.#wait(options),
       log: (message, data) => outsideBlock(() => this.#port.log(message, plainDetails(data))),
       fail: (reason, details) => {
         throw new BlockFailure(reason, details ?? null)
@@ -312,6 +310,24 @@ export class CallRun {
       locate,
       ...call
     }))
+  }
+
+  #wait({ reason, request, timeoutMs, approvers: given }: WaitOptions): Promise<WaitAnswer> {
+    const named = given === undefined ? undefined : approversOf(given)
+    if (named !== undefined && 'problem' in named) {
+      throw new BlockFailure('invalid_approvers', { problem: named.problem })
+    }
+    const approvers = named?.approvers
+    return this.#call<WaitAnswer>(
+      builtInEffects.wait,
+      { reason, request: request ?? null },
+      (call) => {
+        const { requestHash: unsigned, request: asked } = call
+        const requestHash =
+          approvers === undefined ? unsigned : requestHashOf(builtInEffects.wait, asked, approvers)
+        return { kind: 'wait', reason, timeoutMs, approvers, ...call, requestHash }
+      }
+    )
   }
 
   #sleep(ms: number): Promise<void> {

@@ -108,11 +108,17 @@ export interface WaitOptions {
   readonly request?: Json
   /** Ends the wait as `timed_out` after this long on the run's logical clock. */
   readonly timeoutMs?: number
+  /**
+   * Keys of which `threshold` have to sign the same answer; one signed denial ends the wait (K13).
+   * Without them any answer of the owner does.
+   */
+  readonly approvers?: { readonly threshold: number; readonly keys: readonly string[] }
 }
 
 export interface WaitAnswer {
   readonly action: 'approve' | 'deny' | 'resume' | 'timeout'
   readonly value: Json
+  /** Who answers; its `approvals` are what approvers have signed. A name in it is a claim. */
   readonly by: Json
   /** When it was given, on the run's logical clock; absent after a timeout. */
   readonly at?: number

@@ -213,14 +213,23 @@ export function optionsOf(
   asks: boolean
 ): NodeOptions {
   const { recovery, timeoutMs, confirm, sideEffects, deferred } = node
-  const message = confirm?.message
   return {
     ...(recovery.length === 0 ? {} : { recovery }),
     ...(asks ? { onError: 'ask' } : {}),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
-    ...(confirm === undefined ? {} : { confirm: message === undefined ? {} : { message } }),
+    ...(confirm === undefined ? {} : { confirm: askedIn(confirm) }),
     ...(sideEffects === undefined ? {} : { sideEffects }),
     ...(deferred === true ? { deferred } : {})
+  }
+}
+
+function askedIn({
+  message,
+  approvers
+}: NonNullable<NodeDefinition['confirm']>): NonNullable<NodeOptions['confirm']> {
+  return {
+    ...(message === undefined ? {} : { message }),
+    ...(approvers === undefined ? {} : { approvers })
   }
 }
 

@@ -1,4 +1,11 @@
-import { type DocumentPath, type Json, type Locate, located, reported } from '../../core/index.js'
+import {
+  type Approvers,
+  type DocumentPath,
+  type Json,
+  type Locate,
+  located,
+  reported
+} from '../../core/index.js'
 import {
   failedResponse,
   type Response,
@@ -30,7 +37,12 @@ export interface NodeDefinition {
   readonly recovery: readonly RetryPolicyStep[]
   readonly onError: 'stop' | 'ask'
   readonly timeoutMs?: number
-  readonly confirm?: { readonly message?: string; readonly when?: ConditionDefinition }
+  readonly confirm?: {
+    readonly message?: string
+    readonly when?: ConditionDefinition
+    /** Who has to sign the answer (K13). */
+    readonly approvers?: Approvers
+  }
   readonly sideEffects?: SideEffectClass
   /** Done after the commit of the atomic composite around it (C4). */
   readonly deferred?: true

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import { type Json, limits } from '../../core/index.js'
+import { approversOf } from '../../identity/index.js'
 import type { RetryPolicyStep } from '../chart/protocol.js'
 import {
   type BranchDefinition,
@@ -175,11 +176,18 @@ function confirmOf(
   confirm: NonNullable<NodeDocument['confirm']>
 ): NonNullable<NodeDefinition['confirm']> {
   if (confirm === true) return {}
-  const { message, when } = confirm
+  const { message, when, approvers } = confirm
   return {
     ...(message === undefined ? {} : { message }),
-    ...(when === undefined ? {} : { when: conditionOf(when) })
+    ...(when === undefined ? {} : { when: conditionOf(when) }),
+    ...approversIn(approvers)
   }
+}
+
+function approversIn(given: unknown): Pick<NonNullable<NodeDefinition['confirm']>, 'approvers'> {
+  const named = given === undefined ? undefined : approversOf(given)
+  // The schema has refused what is none.
+  return named !== undefined && 'approvers' in named ? { approvers: named.approvers } : {}
 }
 
 export type ParsedPlan =

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { limits } from '../../core/index.js'
+import { approversOf } from '../../identity/index.js'
 import { planSchemaName } from './definition.js'
 
 /**
@@ -22,6 +23,20 @@ const condition = z.union([
   label,
   z.strictObject({ cel: z.string().min(1).max(limits.EXPRESSION_LENGTH_MAX) })
 ])
+
+const approvers = z
+  .strictObject({
+    threshold: z.int().min(1).max(limits.APPROVERS_MAX),
+    keys: z
+      .array(z.string().regex(/^[0-9a-f]{64}$/))
+      .min(1)
+      .max(limits.APPROVERS_MAX)
+  })
+  .superRefine((given, { addIssue }) => {
+    const named = approversOf(given)
+    if ('problem' in named) addIssue({ code: 'custom', message: named.problem })
+  })
+  .meta({ description: 'Ed25519 keys of which so many have to sign the answer.' })
 
 export const value = z.json().meta({ description: 'A value of lit, ref, cel, object or array.' })
 
@@ -68,7 +83,11 @@ export const nodeFields = {
   confirm: z
     .union([
       z.literal(true),
-      z.strictObject({ message: z.string().max(2_000).optional(), when: condition.optional() })
+      z.strictObject({
+        message: z.string().max(2_000).optional(),
+        when: condition.optional(),
+        approvers: approvers.optional()
+      })
     ])
     .optional(),
   side_effects: z.enum(['none', 'idempotent', 'non_idempotent']).optional(),

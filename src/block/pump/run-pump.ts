@@ -401,7 +401,12 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
     const isRetried = wait.reason === 'decision' && action === 'retry'
     const call = isRetried ? attempt?.effectAt(wait.seq) : undefined
     if (attempt !== undefined && call !== undefined) this.leaves.send(attempt, call, true)
+    const isPartial = wait.approvers !== undefined && state.waits.get(token) === wait
     const { path } = wait
+    if (isPartial) {
+      await writer.durable()
+      return { accepted: true, isPartial }
+    }
     writer.emit({ type: 'answered', runId: state.runId, at: state.at, path, token, action })
     await writer.durable()
     return { accepted: true }

@@ -46,6 +46,9 @@ export class JournalRecovery {
       for (const path of saved?.waiting ?? []) state.waiting.add(path)
       // Those of the open waits among them were counted just now.
       state.waits.restoreAskings(saved?.askings ?? [])
+      for (const [token, approvals] of Object.entries(saved?.approvals ?? {})) {
+        for (const approval of approvals) state.waits.approved(token, approval)
+      }
     })
   }
 

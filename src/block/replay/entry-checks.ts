@@ -1,9 +1,15 @@
-import { hashJson, type IdentityId, isJsonObject, type Json } from '../../core/index.js'
+import {
+  type Approvers,
+  hashJson,
+  type IdentityId,
+  isJsonObject,
+  type Json
+} from '../../core/index.js'
+import { approversOf } from '../../identity/index.js'
 import type { DecisionCommand } from '../chart/protocol.js'
 import { isCompensatingCall } from '../code/compensation.js'
 import { builtInEffects, effectKey, requestHashOf } from '../run/calls.js'
 import type {
-  DecisionMade,
   JournalEntry,
   OpenWait,
   Requested,
@@ -20,6 +26,12 @@ import type { RootBlock } from '../run/root-block.js'
 import { placeKey } from '../run/run-state.js'
 import { bare } from '../run/unit.js'
 import { beginWait, confirmationOf, openWaitOf } from '../run/waits.js'
+import {
+  answeredFinding,
+  answerFinding,
+  approvalFinding,
+  decisionFinding
+} from './answer-checks.js'
 import { differing, type Finding, firstOf, unexpected } from './finding.js'
 import { overlayFinding } from './overlay-ends.js'
 import type { ReplayState } from './replay-state.js'
@@ -55,9 +67,9 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
     case 'waiting':
       return waiting(entry, state)
     case 'answered':
-      return state.waits.get(entry.token)?.reason === 'decision'
-        ? undefined
-        : unexpected('journal.token', 'the token of an open decision', entry.token)
+      return answeredFinding(entry, state)
+    case 'approval':
+      return approvalFinding(entry, state)
     case 'settled':
       return settled(entry, state)
     case 'scope':
@@ -65,7 +77,7 @@ export function checkEntry(entry: JournalEntry, context: CheckContext): Finding 
     case 'timer':
       return timer(entry, state)
     case 'decision':
-      return decision(entry, state)
+      return decisionFinding(entry, state)
     case 'run.resumed':
       return differing('journal.status', 'running', entry.status)
     case 'run.waiting':
@@ -160,7 +172,7 @@ function answerTo(entry: Sealed, state: ReplayState): Finding | undefined {
   }
   const open = attempt.waits.get(entry.seq)
   if (open?.requestHash === entry.requestHash) {
-    return open.reason === 'decision' ? undefined : answerFinding(open, entry)
+    return open.reason === 'decision' ? undefined : answerFinding(open, entry, state)
   }
   // Otherwise the code, on another state, has asked for something else in the place of the wait;
   // that it does is found when its unit is executed.
@@ -169,33 +181,6 @@ function answerTo(entry: Sealed, state: ReplayState): Finding | undefined {
   return attempt.past.earlier?.hasGiven(entry) === true
     ? undefined
     : unexpected('journal.wait', 'a wait that was begun', 'none')
-}
-
-/**
- * An answer to a wait names what was shown, and comes by a message or when the wait is due (W7).
- */
-function answerFinding(open: WaitBegun, entry: Sealed): Finding | undefined {
-  const isDue = open.due !== null && entry.at >= open.due
-  if (open.reason === 'poll') {
-    return firstOf(
-      differing('journal.effect', builtInEffects.sleep, entry.effect),
-      differing('journal.body', null, entry.body),
-      isDue ? undefined : unexpected('journal.at', `${open.due} or later`, String(entry.at))
-    )
-  }
-  const body = isJsonObject(entry.body) ? entry.body : {}
-  const action = String(body['action'])
-  const effect = differing('journal.effect', builtInEffects.wait, entry.effect)
-  if (action === 'timeout') {
-    return effect ?? (isDue ? undefined : unexpected('journal.body', 'an answer', 'a timeout'))
-  }
-  return firstOf(
-    effect,
-    differing('journal.body.digest', open.digest, body['digest']),
-    open.actions.includes(action)
-      ? undefined
-      : unexpected('journal.body.action', open.actions.join(' or '), action)
-  )
 }
 
 function wait(entry: WaitBegun, context: CheckContext): Finding | undefined {
@@ -214,9 +199,10 @@ function wait(entry: WaitBegun, context: CheckContext): Finding | undefined {
     return unexpected('journal.wait', 'a wait of its own', entry.token)
   }
   const blockHash = entry.seq === null ? root.definitionHash : attempt?.block.codeHash
-  const { seq, reason, request, requestHash, actions, due } = entry
+  const { seq, reason, request, requestHash, actions, due, approvers } = entry
   // The types are those of the pump that wrote it; what does not fit gives another digest.
-  const terms = { place: entry, seq, reason, request, requestHash, actions, due, blockHash }
+  const asked = { seq, reason, request, requestHash, actions, due, approvers }
+  const terms = { place: entry, ...asked, blockHash }
   const again = beginWait(terms as Parameters<typeof beginWait>[0], {
     runId: state.runId,
     identity,
@@ -234,6 +220,7 @@ function wait(entry: WaitBegun, context: CheckContext): Finding | undefined {
     differing('journal.reason', expected.reason, reason),
     differing('journal.requestHash', expected.requestHash, requestHash),
     differing('journal.actions', expected.actions, actions),
+    differing('journal.approvers', expected.approvers ?? null, approvers ?? null),
     decision === undefined || seq !== null
       ? undefined
       : differing('journal.due', decision.wait.due ?? null, due),
@@ -257,6 +244,7 @@ interface Terms {
   readonly reason: Json | undefined
   readonly actions: readonly string[]
   readonly requestHash: string | undefined
+  readonly approvers?: Approvers | undefined
 }
 
 const approvals = ['approve', 'deny']
@@ -275,12 +263,15 @@ function termsAgain(
   if (seq === 0) {
     const attempt = state.attemptAt(entry)
     const asked = attempt && confirmationOf(attempt.ask, attempt.block)
-    return { reason: 'confirmation', actions: approvals, requestHash: asked?.requestHash }
+    const { requestHash, approvers } = asked ?? {}
+    return { reason: 'confirmation', actions: approvals, requestHash, approvers }
   }
   if (reason === 'poll') {
     return { reason, actions: [], requestHash: requestHashOf(builtInEffects.sleep, request) }
   }
   const shown = isJsonObject(request) ? request : {}
+  const named = entry.approvers === undefined ? undefined : approversOf(entry.approvers)
+  const approvers = named !== undefined && 'approvers' in named ? named.approvers : undefined
   if (reason === 'decision') {
     const effect = String(shown['unknown_outcome'])
     const requestHash = requestHashOf(effect, shown['request'] ?? null)
@@ -289,7 +280,8 @@ function termsAgain(
   return {
     reason: shown['reason'],
     actions: reason === 'external' ? ['resume', 'deny'] : approvals,
-    requestHash: requestHashOf(builtInEffects.wait, request)
+    requestHash: requestHashOf(builtInEffects.wait, request, approvers),
+    approvers
   }
 }
 
@@ -315,26 +307,15 @@ function timer(entry: TimerFired, state: ReplayState): Finding | undefined {
   return unexpected('journal.timer', 'a timer that is due', `${path} ${step} at ${at}`)
 }
 
-function decision(entry: DecisionMade, state: ReplayState): Finding | undefined {
-  const open = state.waits.get(entry.token)
-  if (open === undefined || open.seq !== null || open.path !== entry.path) {
-    return unexpected('journal.token', 'the token of an open decision', entry.token)
-  }
-  return firstOf(
-    differing('journal.step', open.step, entry.step),
-    open.actions.includes(entry.action)
-      ? undefined
-      : unexpected('journal.action', open.actions.join(' or '), entry.action)
-  )
-}
-
 /** A run parks with the waits that are open then. */
 function parked(
   { waits, status }: Pick<RunStatus, 'waits' | 'status'>,
   { state, identity }: Omit<CheckContext, 'root'>
 ): Finding | undefined {
   const waiting = state.waits.all().filter(({ actions }) => actions.length > 0)
-  const open = waiting.map((wait) => openWaitOf(wait, identity))
+  const open = waiting.map((wait) =>
+    openWaitOf(wait, identity, state.waits.approvalsOf(wait.token))
+  )
   const byToken = (one: OpenWait, other: OpenWait) => (one.token < other.token ? -1 : 1)
   return firstOf(
     differing('journal.status', 'waiting', status),

@@ -5,6 +5,7 @@ import type { OverlayEnded, Settled } from '../run/entries.js'
 import { failureResponse, inputTooLarge, timeoutResponse } from '../run/outcome.js'
 import { bare } from '../run/unit.js'
 import { confirmationOf } from '../run/waits.js'
+import { signedFinding } from './answer-checks.js'
 import { differing, type Finding, firstOf, unexpected } from './finding.js'
 import { type Executed, executeAttempt, type LeafOptions, UNDO_FIELD } from './leaf-work.js'
 import { type OverlaySoFar, onOverlay, outermost } from './overlay-again.js'
@@ -187,7 +188,7 @@ export function endedByPump(
   // Older versions gave code what is too large, and what came of it is executed again.
   const tooLarge = inputTooLarge(attempt.payloadText)
   if (tooLarge !== undefined && isSame(failureResponse(tooLarge), response)) return { kind: 'same' }
-  if (isUnconfirmed(attempt)) return compared(denialFinding(attempt, entry))
+  if (isUnconfirmed(attempt)) return compared(denialFinding(attempt, entry, state))
   const node = attempt.ask.path
   const tooMany = failedResponse(reasons.maxStepsExceeded, {
     max_steps: limits.RUN_STEPS_MAX,
@@ -242,15 +243,20 @@ function isUnconfirmed({ ask, block, past }: AskedAttempt): boolean {
   return confirmationOf(ask, block) !== undefined && !past.recorded.has(0)
 }
 
-/** A person has refused: who says so is a claim, and the rest follows. */
-function denialFinding(attempt: AskedAttempt, { response, at }: Settled): Finding | undefined {
+/** A person has refused: a name is a claim, what is signed is checked, and the rest follows. */
+function denialFinding(
+  attempt: AskedAttempt,
+  { response, at }: Settled,
+  state: ReplayState
+): Finding | undefined {
   const { by = null, at: deniedAt = null } = response.details ?? {}
   const wait = attempt.waits.get(0)
   const isInTime = typeof deniedAt === 'number' && deniedAt <= at && deniedAt >= (wait?.at ?? at)
   return firstOf(
     differing('journal.response', failedResponse(reasons.denied, { by, at: deniedAt }), response),
     wait === undefined ? unexpected('journal.response', 'a wait for it', 'none') : undefined,
-    isInTime ? undefined : unexpected('journal.response.details.at', `up to ${at}`, `${deniedAt}`)
+    isInTime ? undefined : unexpected('journal.response.details.at', `up to ${at}`, `${deniedAt}`),
+    wait && signedFinding(state, wait, { action: 'deny', by })
   )
 }
 

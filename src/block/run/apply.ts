@@ -54,6 +54,8 @@ export function apply<Attempt extends OpenAttempt, Scope extends OpenOverlay>(
     case 'answered':
       state.attemptAt(entry)?.waits.delete(entry.seq)
       return closeWait(state, entry.token, driver)
+    case 'approval':
+      return state.waits.approved(entry.token, entry.approval)
     case 'rewound':
       return rewound(state, entry, driver)
     case 'settled':

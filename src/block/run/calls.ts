@@ -1,4 +1,11 @@
-import { canonicalString, type Hash, hashJson, type Json, sha256Hex } from '../../core/index.js'
+import {
+  type Approvers,
+  canonicalString,
+  type Hash,
+  hashJson,
+  type Json,
+  sha256Hex
+} from '../../core/index.js'
 import type { SideEffectClass } from '../chart/protocol.js'
 import type { EffectCall, Located } from '../code/context.js'
 
@@ -32,6 +39,7 @@ export interface WaitRequest extends CallBase {
   readonly kind: 'wait'
   readonly reason: 'confirmation' | 'permission' | 'external'
   readonly timeoutMs: number | undefined
+  readonly approvers: Approvers | undefined
 }
 
 export interface ListRequest extends CallBase {
@@ -45,9 +53,12 @@ export const builtInEffects = { wait: 'wait', sleep: 'timer', list: 'state.list'
 /** Names that stand in a journal for waits, sleeps and listings: no effect may have them. */
 export const reservedEffects: ReadonlySet<string> = new Set(Object.values(builtInEffects))
 
-/** Covers the effect's name and its request, before secrets are resolved (formats.md §3). */
-export function requestHashOf(effect: string, request: Json): Hash {
-  return hashJson({ effect, request })
+/**
+ * Covers the effect's name and its request, before secrets are resolved (formats.md §3), and of a
+ * wait who has to sign the answer: what others have signed is no answer to it.
+ */
+export function requestHashOf(effect: string, request: Json, approvers?: Approvers): Hash {
+  return hashJson(approvers === undefined ? { effect, request } : { approvers, effect, request })
 }
 
 /** {@link requestHashOf} of a request whose canonical text is at hand. */

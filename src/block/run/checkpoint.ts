@@ -1,4 +1,5 @@
 import { CompactRange, type Json, type JsonObject } from '../../core/index.js'
+import type { Approval } from '../../identity/index.js'
 import type { CancelAsked, JournalEntry } from './entries.js'
 import type { SealedReference } from './journal.js'
 import { restorePast, type SavedPart } from './past.js'
@@ -31,6 +32,8 @@ export interface RunCheckpoint {
   }
   /** How often attempts in progress have asked each question; absent: none was asked. */
   readonly askings?: Askings
+  /** What approvers have signed of open waits, by token; absent: nothing. */
+  readonly approvals?: Readonly<Record<string, readonly Approval[]>>
   /** By path: dropped parts and failed attempts whose results the next one keeps (L7). */
   readonly past: Readonly<Record<string, readonly SavedPart[]>>
 }
@@ -45,6 +48,7 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
   const isWhole = [...attempts.map(({ past }) => past), ...pasts].every((past) => past.isWhole)
   if (state.openOverlays.size > 0 || !isWhole) return undefined
   const decisions = state.waits.all().filter((wait) => wait.seq === null)
+  const approvals = approvalsOf(state)
   const { landed: all, inDoubt, cancelled } = state
   const askings = state.waits.askings()
   return {
@@ -68,6 +72,7 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
     ...(cancelled === undefined ? {} : { cancel: cancelled }),
     ...(all.length + inDoubt.length === 0 ? {} : { landed: { all, inDoubt } }),
     ...(askings.length === 0 ? {} : { askings }),
+    ...(approvals.length === 0 ? {} : { approvals: Object.fromEntries(approvals) }),
     past: Object.fromEntries([
       ...attempts.flatMap(({ ask: { path }, past: { earlier } }) =>
         earlier === undefined ? [] : [[path, earlier.saved()] as const]
@@ -75,6 +80,11 @@ export function checkpointOf(state: RunState, snapshot: () => Json): RunCheckpoi
       ...[...(state.pasts ?? [])].map(([path, past]) => [path, past.saved()] as const)
     ])
   }
+}
+
+function approvalsOf({ waits }: RunState) {
+  const all = waits.all().map(({ token }) => [token, waits.approvalsOf(token)] as const)
+  return all.filter(([, approvals]) => approvals.length > 0)
 }
 
 /** Takes over a checkpoint; what it says of attempts follows once the charts ask for them. */

@@ -6,8 +6,10 @@ import {
   type Json,
   type UnitId
 } from '../../core/index.js'
+import { approvalOf, quorum } from '../../identity/index.js'
 import { type DecisionCommand, failedResponse, type Response, reasons } from '../chart/protocol.js'
 import { type CompensatingCall, type Compensation, compensationOf } from '../code/compensation.js'
+import { byWith } from './approvals.js'
 import { builtInEffects, type Call, type EffectRequest, effectKey } from './calls.js'
 import type { EntryDraft, OverlayEntry, SealedFailure, WaitBegun } from './entries.js'
 import { releaseEvidence } from './evidence.js'
@@ -212,15 +214,19 @@ function waitedFor({ reason, requestHash, request }: WaitBegun, seq: number): As
   return { seq, effect, requestHash, request }
 }
 
-function answered(
-  state: RunState,
-  { token, action, value = null, by }: WaitMessage,
-  given: Given
-): readonly EntryDraft[] {
+function answered(state: RunState, message: WaitMessage, given: Given): readonly EntryDraft[] {
+  const { token, action, value = null } = message
   const wait = state.waits.get(token)
   if (wait === undefined) return nothing
   const { at } = given
   const { path, step, seq } = wait
+  const approval = approvalOf(wait, message)
+  const signed = approval && quorum(wait, state.waits.approvalsOf(token), approval)
+  if (approval !== undefined && signed === undefined) {
+    const place = { path, step, attempt: wait.attempt, seq }
+    return [{ k: 'approval', at, ...place, token, approval, by: message.by }]
+  }
+  const by = signed === undefined ? message.by : byWith(message.by, signed)
   if (seq === null) return [{ k: 'decision', at, path, step, token, action, patch: value, by }]
   const attempt = state.attemptAt(wait)
   assert(attempt !== undefined, 'a wait of a call belongs to an attempt')
@@ -321,10 +327,10 @@ export function callWait(
     const end = at + Math.max(0, call.ms)
     return waitDraft(state, { ...named, reason: 'poll', actions: [], due: end }, at)
   }
-  const { reason, timeoutMs } = call
+  const { reason, timeoutMs, approvers } = call
   const actions = reason === 'external' ? (['resume', 'deny'] as const) : approvals
   const end = timeoutMs === undefined ? null : at + timeoutMs
-  return waitDraft(state, { ...named, reason, actions, due: end }, at)
+  return waitDraft(state, { ...named, reason, actions, due: end, approvers }, at)
 }
 
 const approvals = ['approve', 'deny'] as const
@@ -333,7 +339,7 @@ const approvals = ['approve', 'deny'] as const
 export function confirmationWait(
   state: RunState,
   { ask, block }: OpenAttempt,
-  { request, requestHash }: Confirmation,
+  { request, requestHash, approvers }: Confirmation,
   at: number
 ): EntryDraft {
   const terms: WaitTerms = {
@@ -344,7 +350,8 @@ export function confirmationWait(
     requestHash,
     actions: approvals,
     due: ask.options.deadline ?? null,
-    blockHash: block.codeHash
+    blockHash: block.codeHash,
+    approvers
   }
   return waitDraft(state, terms, at)
 }

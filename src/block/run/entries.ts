@@ -1,4 +1,5 @@
 import {
+  type Approvers,
   canonicalize,
   canonicalString,
   type Hash,
@@ -9,6 +10,7 @@ import {
   type RunId,
   type RunTrace
 } from '../../core/index.js'
+import type { Approval } from '../../identity/index.js'
 import type { Response, SideEffectClass } from '../chart/protocol.js'
 import type { RecordedProvider } from '../code/block.js'
 import type { CompensatingCall } from '../code/compensation.js'
@@ -32,6 +34,7 @@ export type JournalEntry =
   | WaitBegun
   | Waiting
   | Answered
+  | ApprovalGiven
   | Rewound
   | Settled
   | TimerFired
@@ -148,6 +151,8 @@ export interface WaitBegun extends EntryBase, AttemptKey {
   readonly asking?: number
   /** The code that asks, which the digest covers; absent in journals of 0.1.0. */
   readonly blockHash?: Hash
+  /** Who has to sign the answer (K13); absent: it needs no signature. */
+  readonly approvers?: Approvers
 }
 
 /** Nothing but waits is left for the attempt: it cannot continue by itself (B2). */
@@ -162,6 +167,16 @@ export interface Answered extends EntryBase, AttemptKey {
   readonly seq: number
   readonly token: string
   readonly action: string
+  readonly by: Json
+}
+
+/** An approver has signed an answer, and others have to sign it before the wait ends (K13). */
+export interface ApprovalGiven extends EntryBase, AttemptKey {
+  readonly k: 'approval'
+  readonly seq: number | null
+  readonly token: string
+  readonly approval: Approval
+  /** Who brought it. */
   readonly by: Json
 }
 
@@ -371,4 +386,8 @@ export interface OpenWait {
   readonly policyHash?: null
   readonly runId?: RunId
   readonly signer?: null
+  /** Who has to sign the answer; absent: it needs no signature. */
+  readonly approvers?: Approvers
+  /** What approvers have signed so far, each key once; absent: nothing. */
+  readonly approvals?: readonly Approval[]
 }

@@ -52,6 +52,14 @@ export type RunEvent = {
       readonly token: string
       readonly action: string
     }
+  /** One of several approvers has signed an answer; the wait goes on until the others have. */
+  | {
+      readonly type: 'approved'
+      readonly path: string
+      readonly token: string
+      readonly action: string
+      readonly key: string
+    }
   | { readonly type: 'log'; readonly path: string; readonly message: string; readonly data: Json }
   | {
       readonly type: 'run.finished'
@@ -79,7 +87,12 @@ export function eventOf(state: RunState, entry: JournalEntry): RunEvent | undefi
     }
     case 'wait':
       if (entry.actions.length === 0) return undefined
-      return { type: 'waiting', at, ...openWaitOf(entry, state.identity), runId }
+      return { type: 'waiting', at, ...openWaitOf(entry, state.identity, []), runId }
+    case 'approval': {
+      const { path, token, approval } = entry
+      const { action, key } = approval
+      return { type: 'approved', runId, at, path, token, action, key }
+    }
     case 'settled': {
       const attempt = state.attemptAt(entry)
       if (attempt === undefined) return undefined

@@ -238,7 +238,7 @@ export class RunState<
   /** Waits that a message can end, as they are shown. */
   shownWaits(): readonly OpenWait[] {
     const open = this.waits.all().filter(({ actions }) => actions.length > 0)
-    return open.map((wait) => openWaitOf(wait, this.identity))
+    return open.map((wait) => openWaitOf(wait, this.identity, this.waits.approvalsOf(wait.token)))
   }
 
   /** Whether nothing is left that a message or a due time could end. */

@@ -1,4 +1,5 @@
 import {
+  type Approvers,
   digestOf,
   type Hash,
   hashJson,
@@ -7,8 +8,15 @@ import {
   present,
   type RunId
 } from '../../core/index.js'
+import {
+  type Approval,
+  type ApprovalRefusal,
+  approvalRefusal,
+  type KeySignature
+} from '../../identity/index.js'
 import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../chart/protocol.js'
 import type { Block } from '../code/block.js'
+import { withApproval } from './approvals.js'
 import { builtInEffects, requestHashOf } from './calls.js'
 import type { AttemptKey, EntryDraft, OpenWait, WaitBegun } from './entries.js'
 
@@ -22,6 +30,8 @@ export interface WaitMessage {
   readonly value?: Json
   /** Who sends it; set by the entry point, never by the payload (K13). */
   readonly by: Json
+  /** Who has signed it, and the signature (K13). */
+  readonly approval?: KeySignature
 }
 
 export type MessageOutcome =
@@ -29,12 +39,15 @@ export type MessageOutcome =
       readonly accepted: true
       /** This command was given before, and nothing was done again (W10). */
       readonly repeated?: true
+      /** It was signed by one of several approvers, and the wait needs others (K13). */
+      readonly isPartial?: true
     }
   | {
       readonly accepted: false
       /**
        * `run_moved`: the run parked or resumed meanwhile; the caller looks for it again.
-       * `command_id_reused`: another command of the run has this id.
+       * `command_id_reused`: another command of the run has this id. `signature_missing`: the wait
+       * has approvers; `already_approved`: this key has signed the same, and counts once.
        */
       readonly reason:
         | 'unknown_token'
@@ -42,6 +55,7 @@ export type MessageOutcome =
         | 'action_not_allowed'
         | 'run_moved'
         | 'command_id_reused'
+        | ApprovalRefusal
     }
 
 export interface WaitTerms {
@@ -54,6 +68,7 @@ export interface WaitTerms {
   readonly due: number | null
   /** What an approval is bound to besides the place: the code and its arguments. */
   readonly blockHash: Hash
+  readonly approvers?: Approvers | undefined
 }
 
 /** The members of a wait that name one question: what is asked, by which call of which attempt. */
@@ -72,6 +87,8 @@ export type Askings = readonly (readonly [path: string, question: string, times:
 export class OpenWaits {
   #byToken: Map<string, WaitBegun> | undefined
   #asked: Map<string, Map<string, number>> | undefined
+  /** What approvers have signed of an open wait, by token. */
+  #approvals: Map<string, readonly Approval[]> | undefined
 
   add(wait: WaitBegun): void {
     this.#byToken ??= new Map()
@@ -106,6 +123,18 @@ export class OpenWaits {
 
   remove(token: string): void {
     this.#byToken?.delete(token)
+    this.#approvals?.delete(token)
+  }
+
+  /** Takes what one of several approvers has signed. */
+  approved(token: string, approval: Approval): void {
+    this.#approvals ??= new Map()
+    this.#approvals.set(token, withApproval(this.approvalsOf(token), approval))
+  }
+
+  /** What approvers have signed of a wait so far, each key once. */
+  approvalsOf(token: string): readonly Approval[] {
+    return this.#approvals?.get(token) ?? noApprovals
   }
 
   /** Forgets every wait of an actor path, and what was asked there; returns the waits. */
@@ -116,7 +145,7 @@ export class OpenWaits {
     const gone = [...open.values()].filter(
       (wait) => wait.path === path || wait.path.startsWith(`${path}/`)
     )
-    for (const wait of gone) open.delete(wait.token)
+    for (const wait of gone) this.remove(wait.token)
     return gone
   }
 
@@ -146,11 +175,13 @@ export class OpenWaits {
     if (!wait.actions.includes(message.action)) {
       return { accepted: false, reason: 'action_not_allowed' }
     }
-    return undefined
+    const reason = approvalRefusal(wait, this.approvalsOf(wait.token), message)
+    return reason === undefined ? undefined : { accepted: false, reason }
   }
 }
 
 const none: readonly WaitBegun[] = []
+const noApprovals: readonly Approval[] = []
 
 function questionOf({ step, attempt, seq, requestHash }: Question): string {
   return `${step} ${attempt} ${seq} ${requestHash}`
@@ -170,11 +201,13 @@ export function beginWait(
     readonly asking?: number | undefined
   }
 ): EntryDraft & { readonly k: 'wait' } {
-  const { place, seq, reason, request, requestHash, actions, due, blockHash } = terms
+  const { place, seq, reason, request, requestHash, actions, due, blockHash, approvers } = terms
+  const signed = approvers === undefined ? {} : { approvers }
   const { path, step, attempt } = place
   const asking = context.asking === undefined ? {} : { asking: context.asking }
   const { runId, identity } = context
-  const digest = digestOf({ request, blockHash, identity, path, runId, step, ...asking })
+  const digested = { request, blockHash, identity, path, runId, step, ...asking, ...signed }
+  const digest = digestOf(digested)
   const named = ['wait', runId, path, step, attempt, seq, requestHash]
   const number = context.asking === undefined ? [] : [asking]
   const token = hashJson([...named, ...number]).slice(0, 32)
@@ -193,18 +226,26 @@ export function beginWait(
     digest: present(digest, 'all members of a digest'),
     due,
     ...asking,
-    blockHash
+    blockHash,
+    ...signed
   }
 }
 
 /** A wait as it is shown, with all that its digest covers: {@link digestOf}. */
-export function openWaitOf(wait: WaitBegun, identity: IdentityId): OpenWait {
+export function openWaitOf(
+  wait: WaitBegun,
+  identity: IdentityId,
+  approvals: readonly Approval[]
+): OpenWait {
   const { path, step, token, digest, reason, request, actions, due, asking, blockHash } = wait
+  const { approvers } = wait
   const shown = { path, step, token, digest, reason, request, actions, due }
   const numbered = asking === undefined ? shown : { ...shown, asking }
   if (blockHash === undefined) return numbered
   const runId = wait.run as RunId
-  return { ...numbered, blockHash, chain: null, identity, policyHash: null, runId, signer: null }
+  const bound = { blockHash, chain: null, identity, policyHash: null, runId, signer: null }
+  if (approvers === undefined) return { ...numbered, ...bound }
+  return { ...numbered, ...bound, approvers, ...(approvals.length === 0 ? {} : { approvals }) }
 }
 
 /** A wait as the charts get it. */
@@ -218,6 +259,7 @@ export function shownWait({ reason, request, actions, due, token, digest }: Wait
 export interface Confirmation {
   readonly request: Json
   readonly requestHash: Hash
+  readonly approvers?: Approvers | undefined
 }
 
 /** What a person is asked before an attempt, when its node wants a confirmation. */
@@ -230,5 +272,7 @@ export function confirmationOf(ask: AttemptCommand, block: Block): Confirmation 
     block: block.name,
     payload: ask.request.payload
   }
-  return { request, requestHash: requestHashOf(builtInEffects.wait, request) }
+  const { approvers } = confirm
+  const requestHash = requestHashOf(builtInEffects.wait, request, approvers)
+  return { request, requestHash, approvers }
 }

@@ -75,6 +75,13 @@ export function eventLine(paint: Paint, event: ServiceEvent): Text | undefined {
       ])
     case 'answered':
       return text`${paint('cyan', 'answer')} ${nodeName(event.path)} ${event.action}`
+    case 'approved':
+      return joined([
+        paint('cyan', 'signed'),
+        nodeName(event.path),
+        event.action,
+        `by ${event.key}`
+      ])
     case 'run.quarantined':
       return text`${paint('red', 'quarantined')} ${event.runId} differs in ${event.field}`
     case 'run.resting':

@@ -1,6 +1,13 @@
-import { CanonicalScan, type Hash, type RunId, sha256Hex } from '../../core/index.js'
+import {
+  CanonicalScan,
+  type Hash,
+  type IdentityId,
+  type RunId,
+  sha256Hex
+} from '../../core/index.js'
 import { saltedBlob } from '../receipt/blob.js'
 import type { FieldProblem } from '../receipt/parse.js'
+import { ApprovalCheck } from './approval-check.js'
 import { RunTable } from './run-table.js'
 
 export interface KeptBody {
@@ -28,15 +35,20 @@ const KEPT_OVERHEAD = 512
 
 /**
  * Checks the journals of all runs: entries are canonical, of their run, numbered without gaps, and
- * sealed bodies hash to their names. Keeps sealed bodies, oldest dropped first, until a receipt
- * asks for them.
+ * sealed bodies hash to their names, and what approvers have signed is valid. Keeps sealed bodies,
+ * oldest dropped first, until a receipt asks for them.
  */
 export class RunCheck {
   readonly runs = new RunTable()
   readonly #scan = new CanonicalScan()
   readonly #sealed = new Map<Hash, KeptBody>()
   #sealedLength = 0
+  readonly #approvals: ApprovalCheck
   entries = 0
+
+  constructor(identity: IdentityId) {
+    this.#approvals = new ApprovalCheck(identity)
+  }
 
   /** Checks one entry; `visit` is its commit, if derived records cover that. */
   add(runId: RunId, text: string, visit: number | undefined): CheckedEntry {
@@ -52,7 +64,8 @@ export class RunCheck {
     if (n !== next) return wrong('journal.n', String(n), String(next))
     runs.count(row, visit)
     this.entries += 1
-    const problem = kind === 'sealed' ? this.#keep(text) : undefined
+    const kept = kind === 'sealed' ? this.#keep(text) : undefined
+    const problem = kept ?? this.#approvals.add(runId, kind, text)
     if (visit !== undefined && kind.startsWith('run.')) {
       runs.fold(row, { text, kind, status: stringIn(this.#scan.member('status')), at })
     }

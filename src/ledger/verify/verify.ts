@@ -75,7 +75,7 @@ class Verification {
   readonly #keys: StoreKeys
   readonly #fold: StateFold
   readonly #memory = new ChainMemory()
-  readonly #runs = new RunCheck()
+  readonly #runs: RunCheck
   readonly #journals: JournalHashes
   readonly #notes: NoteCheck
   readonly #signatures = new SignatureWindow<VerificationFailure>()
@@ -92,6 +92,7 @@ class Verification {
     this.#options = options
     this.#keys = new StoreKeys(options.identity)
     this.#fold = new StateFold(options.identity)
+    this.#runs = new RunCheck(options.identity)
     this.#journals = new JournalHashes(options.authenticate)
     this.#notes = new NoteCheck(options.identity, options.notes ?? [])
   }

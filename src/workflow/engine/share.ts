@@ -1,4 +1,4 @@
-import type { JournalEntry, OpenWait } from '../../block/index.js'
+import { byWithout, type JournalEntry, type OpenWait } from '../../block/index.js'
 import { isJsonObject, type Json } from '../../core/index.js'
 import { parsePatches, type RuntimePatch } from '../readiness/patch.js'
 import { answerParts } from '../readiness/solver.js'
@@ -71,7 +71,7 @@ export function givenAnswers(entries: readonly JournalEntry[]): readonly GivenAn
     if (entry.k !== 'sealed' || entry.effect !== 'wait' || !isJsonObject(entry.body)) continue
     const wait = waits.get(placeOf(entry))
     const { action, value = null, by = null } = entry.body
-    if (wait !== undefined && action === 'resume') given.push({ wait, value, by })
+    if (wait !== undefined && action === 'resume') given.push({ wait, value, by: byWithout(by) })
   }
   return given
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from .approvals import Approvals, policy_hash
 from .blobs import Blobs, Body
 from .canonical import canonical, hash_json, hash_text, is_integer
 from .definition import INTENT, blocks_without_class, definition_hash
@@ -20,6 +21,7 @@ MEMBERS: dict[str, set[str]] = {
     "wait": PLACE | {"seq", "token", "reason", "request", "requestHash", "actions", "digest", "due"},
     "waiting": PLACE | {"token"},
     "answered": PLACE | {"seq", "token", "action", "by"},
+    "approval": PLACE | {"seq", "token", "approval", "by"},
     "decision": {"path", "step", "token", "action", "patch", "by"},
     "timer": {"path", "step"},
     "rewound": PLACE | {"dropped"},
@@ -52,10 +54,12 @@ class Run:
     2. `receipts` is the tree over the receipt hashes of the run, each leaf 32 raw bytes.
     3. `sealed` are results that receipts of the run may name, each with the paths where it was sealed.
     4. `listed` are hashes of the keys that were listed, by attempt and request.
+    5. `approvals` is what approvers have signed.
     """
 
-    def __init__(self, id: str) -> None:
+    def __init__(self, id: str, report: Report) -> None:
         self.id = id
+        self.approvals = Approvals(report)
         self.started: dict[str, Any] = {}
         self.finished: Optional[dict[str, Any]] = None
         self.status = ""
@@ -90,7 +94,7 @@ class Runs:
         """Takes the journal entries of an item."""
         if item.run is None or not item.journal:
             return None
-        run = self._runs.setdefault(item.run, Run(item.run))
+        run = self._runs.setdefault(item.run, Run(item.run, self._report))
         for text, entry in item.journal:
             self._entry(run, text, entry)
         return run
@@ -164,6 +168,7 @@ class Runs:
         if run.finished is not None:
             # Nothing of the run comes any more; its totals stay.
             run.sealed, run.askings, run.waits, run.listed = {}, {}, {}, {}
+            run.approvals = Approvals(self._report)
 
     def open_line(self, id: str, status: str) -> None:
         """A line of the list of open runs."""
@@ -233,13 +238,20 @@ class Runs:
             equal("responseHash", entry["responseHash"], hash_json(salted))
             run.sealed.setdefault(_sealed_name(entry, len(canonical(entry["body"]).encode())), []).append(entry["path"])
             self._report.count("sealed results")
+            run.approvals.sealed(entry)
             if entry["effect"] == LIST:
                 run.listed.setdefault(_listing(entry, entry["requestHash"]), set()).add(hash_json(entry["body"]))
         elif kind == "settled":
             self._lists(run, entry, entry.get("overlay", {}))
+            run.approvals.settled(entry)
         elif kind == "wait":
             self._wait(run, entry)
             run.waits[entry["token"]] = entry
+            run.approvals.asked(entry)
+        elif kind == "approval":
+            run.approvals.approved(entry)
+        elif kind in ("answered", "decision"):
+            run.approvals.decided(entry)
         elif kind == "run.waiting":
             self._shown(run, entry["waits"])
         elif kind == "cancel":
@@ -286,7 +298,7 @@ class Runs:
         equal("token", entry["token"], hash_json(["wait", run.id, *place, *([asking] if asking else [])])[:32])
         digested = {
             "arguments": entry["request"], "chain": None, "identity": self._identity, "path": entry["path"],
-            "policyHash": None, "runId": run.id, "signer": None, "step": entry["step"], **asking,
+            "policyHash": policy_hash(entry.get("approvers")), "runId": run.id, "signer": None, "step": entry["step"], **asking,
         }  # fmt: skip
         self._wait_request(run, entry)
         if entry["seq"] is None:
@@ -310,6 +322,8 @@ class Runs:
             if "blockHash" in shown:
                 equal("runId of a wait that is shown", shown.get("runId"), run.id)
                 equal("identity of a wait that is shown", shown.get("identity"), self._identity)
+            equal("approvals of a wait that is shown", shown.get("approvals", []), run.approvals.given(shown["token"]))
+            equal("approvers of a wait that is shown", shown.get("approvers"), asked.get("approvers"))
             for name in set(shown) & set(asked):
                 equal(f"{name} of a wait that is shown", shown[name], asked[name])
 
@@ -323,7 +337,8 @@ class Runs:
         elif entry["reason"] == "decision":
             expected = hash_json({"effect": request["unknown_outcome"], "request": request["request"]})
         else:
-            expected = hash_json({"effect": "wait", "request": request})
+            signed = {"approvers": entry["approvers"]} if "approvers" in entry else {}
+            expected = hash_json({"effect": "wait", "request": request, **signed})
         equal("requestHash of a wait", entry["requestHash"], expected)
 
     def _asking(self, run: Run, place: list[Any], entry: dict[str, Any]) -> dict[str, int]:

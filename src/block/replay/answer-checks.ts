@@ -1,0 +1,112 @@
+import { isJsonObject, type Json } from '../../core/index.js'
+import {
+  answerProblem,
+  approvalOf,
+  approvalRefusal,
+  isApproval,
+  quorum
+} from '../../identity/index.js'
+import { builtInEffects } from '../run/calls.js'
+import type { Answered, ApprovalGiven, DecisionMade, Sealed, WaitBegun } from '../run/entries.js'
+import type { RunState } from '../run/run-state.js'
+import { differing, type Finding, firstOf, unexpected } from './finding.js'
+
+type OpenWaits = Pick<RunState, 'waits'>
+
+/** What approvers have signed fits the wait, and is what the wait needs (K13). */
+export function signedFinding(
+  { waits }: OpenWaits,
+  open: WaitBegun,
+  answer: { readonly action: string; readonly value?: Json; readonly by: Json }
+): Finding | undefined {
+  const problem = answerProblem(open, waits.approvalsOf(open.token), answer)
+  if (problem === undefined) return undefined
+  return unexpected('journal.by.approvals', 'valid approvals, as many as it needs', problem)
+}
+
+/** A decision about an unknown outcome answers one that is open. */
+export function answeredFinding(entry: Answered, state: OpenWaits): Finding | undefined {
+  const { token, action, by } = entry
+  const open = state.waits.get(token)
+  if (open?.reason !== 'decision') {
+    return unexpected('journal.token', 'the token of an open decision', token)
+  }
+  return signedFinding(state, open, { action, by })
+}
+
+/** One of several approvers has signed: it counts, and others have to sign as well. */
+export function approvalFinding(entry: ApprovalGiven, state: OpenWaits): Finding | undefined {
+  const { token, approval: given, path, step, attempt, seq } = entry
+  const open = state.waits.get(token)
+  if (open?.approvers === undefined) {
+    return unexpected('journal.token', 'the token of an open wait with approvers', token)
+  }
+  if (!isApproval(given)) return unexpected('journal.approval', 'an approval', String(given))
+  const { action, value } = given
+  const earlier = state.waits.approvalsOf(token)
+  const refusal = approvalRefusal(open, earlier, { action, value, approval: given })
+  return firstOf(
+    differing(
+      'journal.place',
+      [open.path, open.step, open.attempt, open.seq],
+      [path, step, attempt, seq]
+    ),
+    differing('journal.approval', approvalOf(open, { action, value, approval: given }), given),
+    refusal === undefined
+      ? undefined
+      : unexpected('journal.approval', 'an approval that counts', refusal),
+    open.actions.includes(action)
+      ? undefined
+      : unexpected('journal.approval.action', open.actions.join(' or '), action),
+    quorum(open, earlier, given) === undefined
+      ? undefined
+      : unexpected('journal.k', 'the answer, which needs no other approval', 'approval')
+  )
+}
+
+/**
+ * An answer to a wait names what was shown, and comes by a message or when the wait is due (W7).
+ */
+export function answerFinding(
+  open: WaitBegun,
+  entry: Sealed,
+  state: OpenWaits
+): Finding | undefined {
+  const isDue = open.due !== null && entry.at >= open.due
+  if (open.reason === 'poll') {
+    return firstOf(
+      differing('journal.effect', builtInEffects.sleep, entry.effect),
+      differing('journal.body', null, entry.body),
+      isDue ? undefined : unexpected('journal.at', `${open.due} or later`, String(entry.at))
+    )
+  }
+  const body = isJsonObject(entry.body) ? entry.body : {}
+  const action = String(body['action'])
+  const effect = differing('journal.effect', builtInEffects.wait, entry.effect)
+  if (action === 'timeout') {
+    return effect ?? (isDue ? undefined : unexpected('journal.body', 'an answer', 'a timeout'))
+  }
+  return firstOf(
+    effect,
+    differing('journal.body.digest', open.digest, body['digest']),
+    open.actions.includes(action)
+      ? undefined
+      : unexpected('journal.body.action', open.actions.join(' or '), action),
+    signedFinding(state, open, { action, value: body['value'] ?? null, by: body['by'] ?? null })
+  )
+}
+
+/** A decision about a failure answers one that is open. */
+export function decisionFinding(entry: DecisionMade, state: OpenWaits): Finding | undefined {
+  const open = state.waits.get(entry.token)
+  if (open === undefined || open.seq !== null || open.path !== entry.path) {
+    return unexpected('journal.token', 'the token of an open decision', entry.token)
+  }
+  return firstOf(
+    differing('journal.step', open.step, entry.step),
+    open.actions.includes(entry.action)
+      ? undefined
+      : unexpected('journal.action', open.actions.join(' or '), entry.action),
+    signedFinding(state, open, { action: entry.action, value: entry.patch, by: entry.by })
+  )
+}

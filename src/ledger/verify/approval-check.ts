@@ -1,0 +1,191 @@
+import {
+  type Approvers,
+  type DigestedWait,
+  digestOf,
+  type IdentityId,
+  isJsonObject,
+  type Json,
+  type JsonObject
+} from '../../core/index.js'
+import {
+  type Approval,
+  type AskedWait,
+  answerProblem,
+  approvalOf,
+  approvalRefusal,
+  approversOf,
+  checkApproval,
+  isApproval,
+  quorum
+} from '../../identity/index.js'
+import type { FieldProblem } from '../receipt/parse.js'
+
+/** An open wait whose answer has to be signed, and who has signed it so far. */
+interface OpenWait extends AskedWait {
+  readonly requestHash: Json | undefined
+  readonly approvals: readonly Approval[]
+}
+
+/** By attempt, then by the number of the call that waits. */
+type OpenWaits = Map<string, Map<Json | undefined, OpenWait>>
+
+/** Only an entry with this in its text asks approvers, or has what they have signed. */
+const MARK = '"approv'
+
+/**
+ * Checks what approvers have signed (K13), from the journals alone: every signature is valid for
+ * what its entry says, and a wait with approvers ends by enough of them, or by its due time.
+ *
+ * Owns: the open waits with approvers of runs that have not ended.
+ */
+export class ApprovalCheck {
+  readonly #identity: IdentityId
+  readonly #open = new Map<string, OpenWaits>()
+
+  constructor(identity: IdentityId) {
+    this.#identity = identity
+  }
+
+  /** What is wrong with an entry of a run, whose text is canonical. */
+  add(runId: string, kind: string, text: string): FieldProblem | undefined {
+    if (kind === 'run.finished') this.#open.delete(runId)
+    const waits = this.#open.get(runId)
+    if (waits === undefined && !text.includes(MARK)) return undefined
+    switch (kind) {
+      case 'wait':
+        return this.#asked(runId, objectOf(text))
+      case 'approval':
+        return approved(waits, objectOf(text))
+      case 'sealed':
+        return sealed(waits, objectOf(text))
+      case 'settled':
+        return settled(waits, objectOf(text))
+      case 'decision':
+      case 'answered':
+        return signaturesIn(objectOf(text)['by'])
+      default:
+        return undefined
+    }
+  }
+
+  #asked(runId: string, entry: JsonObject): FieldProblem | undefined {
+    const { seq, requestHash } = entry
+    const attempt = attemptOf(entry)
+    const waits: OpenWaits = this.#open.get(runId) ?? new Map()
+    const ofAttempt = waits.get(attempt) ?? new Map<Json | undefined, OpenWait>()
+    // Code that runs again on another state asks anew in the place of a call.
+    ofAttempt.delete(seq)
+    if (entry['approvers'] === undefined) return undefined
+    const named = approversOf(entry['approvers'])
+    if ('problem' in named) return wrong('journal.approvers', named.problem)
+    const { approvers } = named
+    const digest = String(entry['digest'])
+    const computed = this.#digestOf(runId, entry, approvers)
+    if (computed !== digest) {
+      return { field: 'journal.digest', signed: digest, computed: String(computed) }
+    }
+    const token = String(entry['token'])
+    ofAttempt.set(seq, { digest, token, approvers, requestHash, approvals: [] })
+    this.#open.set(runId, waits.set(attempt, ofAttempt))
+    return undefined
+  }
+
+  #digestOf(runId: string, entry: JsonObject, approvers: Approvers): string | undefined {
+    const { request, path, step, asking, blockHash } = entry
+    const numbered = asking === undefined ? {} : { asking }
+    const shown = { request, path, step, blockHash, approvers, ...numbered }
+    const wait = { ...shown, identity: this.#identity, runId }
+    // What has another type gives another digest.
+    return digestOf(wait as unknown as DigestedWait)
+  }
+}
+
+/** One of several approvers has signed. */
+function approved(waits: OpenWaits | undefined, entry: JsonObject): FieldProblem | undefined {
+  const { approval, seq } = entry
+  const ofAttempt = waits?.get(attemptOf(entry))
+  const wait = ofAttempt?.get(seq)
+  if (wait === undefined || wait.token !== entry['token']) {
+    return wrong('journal.token', 'no open wait with approvers')
+  }
+  if (!isApproval(approval)) return wrong('journal.approval', 'it has another form')
+  const { action, value } = approval
+  const answer = { action, value, approval }
+  const { approvals: earlier } = wait
+  const kept = approvalOf(wait, answer)
+  const isOther = kept?.digest !== approval.digest || kept.token !== approval.token
+  const refusal = isOther ? 'signature_invalid' : approvalRefusal(wait, earlier, answer)
+  if (refusal !== undefined) return wrong('journal.approval', refusal)
+  if (quorum(wait, earlier, approval) !== undefined) {
+    return wrong('journal.approval', 'it is enough, and the wait goes on')
+  }
+  const others = earlier.filter(({ key }) => key !== approval.key)
+  ofAttempt?.set(seq, { ...wait, approvals: [...others, approval] })
+  return undefined
+}
+
+function sealed(waits: OpenWaits | undefined, entry: JsonObject): FieldProblem | undefined {
+  const { body, seq, requestHash } = entry
+  const ofAttempt = waits?.get(attemptOf(entry))
+  const wait = ofAttempt?.get(seq)
+  ofAttempt?.delete(seq)
+  // An effect has no such name, and a body that was erased leaves its hash.
+  if (entry['effect'] !== 'wait' || !isJsonObject(body ?? null)) return undefined
+  const { action, value = null, by = null, digest } = body as JsonObject
+  // Code that asks for something else may be given what an earlier attempt was answered.
+  if (wait === undefined || requestHash !== wait.requestHash) return signaturesIn(by)
+  if (action === 'timeout') return undefined
+  if (digest !== wait.digest) return wrong('journal.body.digest', String(digest))
+  return problemOf(wait, { action: String(action), value, by })
+}
+
+/** The denial of a confirmation, which ends its node. */
+function settled(waits: OpenWaits | undefined, entry: JsonObject): FieldProblem | undefined {
+  const attempt = attemptOf(entry)
+  const wait = waits?.get(attempt)?.get(0)
+  waits?.delete(attempt)
+  const response = objectAt(entry, 'response')
+  if (wait === undefined) return undefined
+  if (response['success'] === true) return wrong('journal.response', 'a success without an answer')
+  if (response['reason'] !== 'denied') return undefined
+  const { by = null } = objectAt(response, 'details')
+  return problemOf(wait, { action: 'deny', by })
+}
+
+function problemOf(
+  wait: OpenWait,
+  answer: Parameters<typeof answerProblem>[2]
+): FieldProblem | undefined {
+  const problem = answerProblem(wait, wait.approvals, answer)
+  return problem === undefined ? undefined : wrong('journal.by.approvals', problem)
+}
+
+/** Where it is not known what was asked, each signature is valid for what stands beside it. */
+function signaturesIn(by: Json | undefined): FieldProblem | undefined {
+  const approvals = isJsonObject(by ?? null) ? (by as JsonObject)['approvals'] : undefined
+  if (approvals === undefined) return undefined
+  const isEach = Array.isArray(approvals) && approvals.every((one) => isApproval(one))
+  if (!isEach) return wrong('journal.by.approvals', 'they have another form')
+  const isSigned = (approvals as unknown as readonly Approval[]).every((one) =>
+    checkApproval(one, one)
+  )
+  return isSigned ? undefined : wrong('journal.by.approvals', 'signature_invalid')
+}
+
+function attemptOf({ path, step, attempt }: JsonObject): string {
+  return JSON.stringify([path, step, attempt])
+}
+
+function objectOf(text: string): JsonObject {
+  const value = JSON.parse(text) as Json
+  return isJsonObject(value) ? value : {}
+}
+
+function objectAt(owner: JsonObject, key: string): JsonObject {
+  const value = owner[key] ?? null
+  return isJsonObject(value) ? value : {}
+}
+
+function wrong(field: string, problem: string): FieldProblem {
+  return { field, signed: problem, computed: 'valid approvals, as many as it needs' }
+}
