@@ -50,6 +50,7 @@ export {
   isTallyError,
   type Json,
   type Random,
+  Redactor,
   type RunId,
   TallyError
 } from './core/index.js'

@@ -1,5 +1,5 @@
 import type { Block, Provider } from '../block/index.js'
-import type { Environment, Json } from '../core/index.js'
+import { type Environment, type Json, Redactor } from '../core/index.js'
 import type { NetworkOptions } from '../intent/index.js'
 import type { AdapterRegistry } from './adapters/adapter-registry.js'
 import { type AgentDelta, AgentTurns } from './adapters/agent-turns.js'
@@ -59,8 +59,11 @@ export class AgentParts {
   readonly #listeners = new Set<(delta: AgentDelta) => void>()
   readonly #closed: string[] = []
 
-  /** `network` bounds the servers that documents name, as it does for packages (K15). */
-  constructor(host: AgentHost = {}, network: NetworkOptions = {}) {
+  /**
+   * `network` bounds the servers that documents name, as it does for packages (K15). The redactor
+   * learns the secrets that are read.
+   */
+  constructor(host: AgentHost = {}, network: NetworkOptions = {}, redactor = new Redactor()) {
     const { environment = process.env, documentSecrets = [], secrets, onDelta } = host
     const { tools = [], kinds = [] } = host
     this.#host = host
@@ -71,6 +74,7 @@ export class AgentParts {
       environment,
       documentSecrets,
       network,
+      redactor,
       onDelta: (delta) => {
         for (const listener of this.#listeners) listener(delta)
       },

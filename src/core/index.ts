@@ -66,12 +66,16 @@ export * as limits from './limits.js'
 export { runtimeProfile } from './profile.js'
 export { type Random, systemRandom } from './random.js'
 export { readSecretFile } from './secret/file.js'
+export { isCredentialName, isSecretName } from './secret/names.js'
+export type { RedactedStream } from './secret/redacted-stream.js'
+export { Redactor } from './secret/redactor.js'
 export {
   type Environment,
   isSecretReference,
   readSecret,
   type SecretSources
 } from './secret/reference.js'
+export { holdsCredentials } from './secret/url-parts.js'
 export { bytesOver, flatText } from './text.js'
 export {
   highestRelease,

@@ -262,6 +262,12 @@ export const NETWORK_REDIRECTS_MAX = 5
 export const NETWORK_ADDRESSES_MAX = 32
 /** Size of a file that a secret is read from. */
 export const SECRET_BYTES_MAX = 64 * 1024
+/** Length of a secret in UTF-16 units; shorter ones are not looked for, chance would find them. */
+export const SECRET_LENGTH_MIN = 8
+/** Secrets that a redactor knows at once; of more, those that were read longest ago are dropped. */
+export const SECRETS_KNOWN_MAX = 1_024
+/** Levels of percent-encoding and of JSON's escapes under which a secret is looked for. */
+export const SECRET_LEVELS_MAX = 4
 
 /** Times that a package is run anew after its thread was terminated or failed. */
 export const SANDBOX_FAULTS_MAX = 1

@@ -1,5 +1,5 @@
 import type { EffectCall } from '../block/index.js'
-import type { Json, JsonObject } from '../core/index.js'
+import type { Json, JsonObject, Redactor } from '../core/index.js'
 
 /**
  * What carries out the steps of a workflow on one kind of chain. Plain JSON goes in and comes out:
@@ -18,6 +18,8 @@ export interface Executor {
   readonly chains: readonly string[]
   /** Execution types it knows. */
   readonly executions: Readonly<Record<string, 'read' | 'write'>>
+  /** Knows the keys and addresses that it has read. */
+  readonly redactor?: Redactor
   /** What is wrong with an execution, found without a network; undefined when nothing is. */
   check(execution: Execution): Promise<string | undefined>
   /** The account that would sign: by its configured name, or an address that can only watch. */

@@ -1,5 +1,5 @@
 import { EffectFailure, type Provider } from '../block/index.js'
-import { isJsonObject, type Json, limits, TallyError } from '../core/index.js'
+import { isJsonObject, type Json, limits, Redactor, TallyError } from '../core/index.js'
 import { chainFailed } from './failure.js'
 import { Limiter } from './limiter.js'
 import type {
@@ -26,12 +26,14 @@ import { chainEffects } from './steps/effects.js'
  */
 export function chainProviders(executors: readonly Executor[]): readonly Provider[] {
   const byNamespace = new Map<string, Executor>()
+  const redactor = new Redactor()
   for (const executor of executors) {
     const { namespace } = executor
     if (byNamespace.has(namespace)) {
       throw new TallyError('executor.duplicate_namespace', { namespace })
     }
     byNamespace.set(namespace, executor)
+    if (executor.redactor !== undefined) redactor.include(executor.redactor)
   }
   const of = (chain: unknown) => executorOf(byNamespace, chain)
   const reads = new Map<string, Limiter>()
@@ -40,7 +42,7 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
     reads.set(chain, limiter)
     return limiter
   }
-  return [
+  const providers: readonly Provider[] = [
     {
       name: chainEffects.account,
       perform: async ({ request, ...call }) => {
@@ -85,6 +87,7 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
       }
     }
   ]
+  return providers.map((provider) => ({ ...provider, redactor }))
 }
 
 /** The one effect that changes a chain: before it is repeated, the chain is asked (L7). */

@@ -1,5 +1,5 @@
 import type { NetworkOptions } from '../intent/index.js'
-import type { Registrations } from './registry.js'
+import type { Registrations } from './registrations.js'
 
 /** What `tally.config.ts` says: everything that documents may name, and how durable steps are. */
 export interface TallyConfig extends Registrations {

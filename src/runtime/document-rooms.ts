@@ -1,6 +1,6 @@
 import type { AgentHost, AgentParts, SessionNotes } from '../agent/index.js'
 import type { Block, DocumentDefinition, Provider } from '../block/index.js'
-import { isJsonObject, type Json, type RunId } from '../core/index.js'
+import { isJsonObject, type Json, type Redactor, type RunId } from '../core/index.js'
 import type { Expressions } from '../expression/index.js'
 import type { NetworkOptions } from '../intent/index.js'
 import type { WorkflowHost, WorkflowParts } from '../workflow/index.js'
@@ -25,6 +25,7 @@ type AgentDelta = Parameters<NonNullable<AgentHost['onDelta']>>[0]
  */
 export class DocumentRooms {
   readonly #hosts: RoomHosts
+  readonly #redactor: Redactor
   readonly #register: (blocks: readonly Block[], providers: readonly Provider[]) => void
   readonly #expressions: () => Promise<Expressions>
   readonly #kinds: DocumentKind[] = []
@@ -40,11 +41,13 @@ export class DocumentRooms {
 
   constructor(options: {
     readonly hosts: RoomHosts
+    readonly redactor: Redactor
     /** Takes what a room brings, before its first document is compiled. */
     readonly register: (blocks: readonly Block[], providers: readonly Provider[]) => void
     readonly expressions: () => Promise<Expressions>
   }) {
     this.#hosts = options.hosts
+    this.#redactor = options.redactor
     this.#register = options.register
     this.#expressions = options.expressions
   }
@@ -141,7 +144,7 @@ export class DocumentRooms {
       import('../agent/index.js'),
       import('./flow-kind.js')
     ])
-    const parts = new AgentParts(this.#hosts.agents, this.#hosts.network)
+    const parts = new AgentParts(this.#hosts.agents, this.#hosts.network, this.#redactor)
     this.#register(parts.blocks, parts.providers)
     this.#kinds.push(flowKind((document) => parts.compile(document)))
     parts.keepClosed(this.#closed)

@@ -28,7 +28,7 @@ export {
   verifyLocation
 } from './reader.js'
 export type { RecheckOptions, TransactionCheck } from './reconfirm.js'
-export type { Registrations } from './registry.js'
+export type { Registrations } from './registrations.js'
 export type { TraceOption } from './run-terms.js'
 export type { WiredRuntime } from './runtime.js'
 export type { Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'

@@ -3,7 +3,7 @@ import { type IdentityId, isTallyError } from '../core/index.js'
 import { holdForReading, openLedger, type ReadableStore } from '../ledger/index.js'
 import { type RemediedCause, remedied } from './opening-remedies.js'
 import { identityOf, type NamedIdentity, noSigner } from './reader.js'
-import type { Registrations } from './registry.js'
+import type { Registrations } from './registrations.js'
 
 /** What opening a location would find. */
 export interface OpeningReport {

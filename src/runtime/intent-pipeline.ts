@@ -29,7 +29,8 @@ export function pipelineFor(
   const { identity, realPath, network, onStage, versions } = options
   const packageCache = openPackageCache(realPath)
   const sandbox = createSandbox()
-  const api = createScopedApi(network === undefined ? {} : { network })
+  const { redactor } = registry
+  const api = createScopedApi({ redactor, ...(network === undefined ? {} : { network }) })
   const blocks = registry.blocks()
   const kernel = createIntentPipeline({
     identity,

@@ -18,6 +18,7 @@ export function hostOf(
     turns: new Turns(),
     actors: new ActorPool(),
     gate: new UnitGate(clock),
+    redactor: registry.redactor,
     identity: ledger.identity,
     profile,
     durability,

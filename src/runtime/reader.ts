@@ -13,7 +13,8 @@ import {
   type Store
 } from '../ledger/index.js'
 import { IntegrityLock, readKept } from './integrity-lock.js'
-import type { Registrations, Registry } from './registry.js'
+import type { Registrations } from './registrations.js'
+import type { Registry } from './registry.js'
 import { serve } from './service.js'
 import type { OpenRuns, RunReadiness } from './upgrade-check.js'
 

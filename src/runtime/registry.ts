@@ -1,17 +1,13 @@
-import type { AgentHost } from '../agent/index.js'
 import {
   type Block,
   type BlockRegistry,
   type CompiledDocument,
   type CompiledRootLeaf,
-  type ConditionPredicate,
   compileDocument,
   type Diagnostic,
   type DocumentDefinition,
   type Pins,
   type Provider,
-  type Request,
-  type Response,
   type RunStarted,
   reportedDiagnostics,
   rootOf
@@ -22,6 +18,7 @@ import {
   type Hash,
   type Json,
   limits,
+  Redactor,
   spendWork,
   TallyError,
   VersionTable,
@@ -30,13 +27,11 @@ import {
 import { type Expressions, loadExpressions } from '../expression/index.js'
 import {
   type createIntentPipeline,
-  type IntentResolver,
   intentRoot,
   isIntentDefinition,
   resolveBlock,
   resolverProvider
 } from '../intent/index.js'
-import type { WorkflowHost } from '../workflow/index.js'
 import type { CheckInputs, ParsedDocument } from './document-kind.js'
 import { parseByKind, readSource } from './document-kinds.js'
 import { DocumentRooms, type RoomHosts } from './document-rooms.js'
@@ -52,28 +47,8 @@ import {
   reachedTools
 } from './reached-code.js'
 import { type RecordedRun, recordedRun } from './recorded-run.js'
+import type { Registrations } from './registrations.js'
 import { usedInputProblems } from './used-inputs.js'
-/**
- * What a runtime can run: everything that documents may name. Blocks, composites, conditions and
- * repairs may have several versions side by side (B10).
- */
-export interface Registrations {
-  readonly blocks?: readonly Block[]
-  /** Documents that other documents may `use`: text or parsed. */
-  readonly composites?: readonly (string | Json)[]
-  /** By `name`, or by `name@version`. */
-  readonly conditions?: Readonly<Record<string, ConditionPredicate>>
-  /** Pure functions that correct a request after a failure (B8); named as conditions are. */
-  readonly repairs?: Readonly<Record<string, (request: Request, failure: Response) => Request>>
-  /** Answer effects that give no `perform` of their own. */
-  readonly providers?: readonly Provider[]
-  /** AI providers that say what a text means; the first is asked unless another is named (K11). */
-  readonly resolvers?: readonly IntentResolver[]
-  /** What flow documents may name: adapters, tools, kinds of nodes. */
-  readonly agents?: AgentHost
-  /** Protocols, packs and the policy of workflows of AIS. */
-  readonly workflow?: WorkflowHost
-}
 
 /** What a run can have for its root, compiled. */
 export type CompiledRoot = CompiledDocument | CompiledRootLeaf
@@ -92,6 +67,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   readonly #providers = new Map<string, Provider>()
   readonly #resolvers: readonly string[]
   readonly #prepared = new Map<string, Promise<Prepared>>()
+  /** Knows the secrets of everything that is registered. */
+  readonly redactor: Redactor
   readonly #intents = new Map<string, SingleStepRoot>()
   #expressions: Promise<Expressions> | undefined
   /** Flows of agents and workflows, loaded with the first document that needs them. */
@@ -100,8 +77,10 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   /** Throws `runtime.duplicate_name`. What has to be read or loaded is not there yet. */
   private constructor(registrations: Registrations & RoomHosts) {
     const { blocks = [], providers = [], resolvers = [] } = registrations
+    this.redactor = registrations.redactor ?? new Redactor()
     this.rooms = new DocumentRooms({
       hosts: registrations,
+      redactor: this.redactor,
       expressions: () => this.#loadExpressions(),
       register: (blocks, providers) => this.#register(blocks, providers)
     })
@@ -110,6 +89,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     this.#resolvers = resolvers.map(({ name }) => name)
     for (const provider of [...providers, resolverProvider(resolvers)]) {
       add(this.#providers, provider.name, provider, 'providers')
+      this.#know(provider)
     }
     this.code.addFunctions('conditions', registrations.conditions ?? {})
     this.code.addFunctions('repairs', registrations.repairs ?? {})
@@ -155,8 +135,14 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   #register(blocks: readonly Block[], providers: readonly Provider[]): void {
     this.#addOwn(blocks)
     for (const provider of providers) {
-      if (!this.#providers.has(provider.name)) this.#providers.set(provider.name, provider)
+      if (this.#providers.has(provider.name)) continue
+      this.#providers.set(provider.name, provider)
+      this.#know(provider)
     }
+  }
+
+  #know({ redactor }: Provider): void {
+    if (redactor !== undefined) this.redactor.include(redactor)
   }
 
   /** Blocks of this library: no version of a program's may stand beside them. */

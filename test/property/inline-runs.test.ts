@@ -156,6 +156,7 @@ class Side {
       turns: new Turns(),
       actors: new ActorPool(),
       gate,
+      redactor: registry.redactor,
       identity: ledger.identity,
       profile: { js: 'test' },
       durability: 'output',

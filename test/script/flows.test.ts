@@ -127,7 +127,7 @@ describe('flow documents on the command line', () => {
       outputs.push(await project.tally([...words.split(' '), '--json']))
     }
     for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(key)
-    expect(JSON.stringify(outputs)).toContain('your key is [apiKey]')
+    expect(JSON.stringify(outputs)).toContain('your key is [env:TALLY_LLM_API_KEY]')
     const files = await readdir(project.path('.tally'), { recursive: true, withFileTypes: true })
     for (const file of files.filter((one) => one.isFile())) {
       const bytes = await readFile(join(file.parentPath, file.name))

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from '../../core/index.js'
+import type { Json, JsonObject, Redactor } from '../../core/index.js'
 
 /**
  * The port between agents and whatever answers for them (semantics.md A1, A4). An adapter opens
@@ -11,6 +11,8 @@ export interface AgentAdapter {
   readonly defaults?: AdapterSettings
   /** It does tool calls itself, so that a turn of an agent with tools may act outside. */
   readonly runsTools?: boolean
+  /** Knows the secrets that it was given otherwise than by settings. */
+  readonly redactor?: Redactor
   /** The other side keeps sessions beyond this process: they are noted before they are opened. */
   keepsSessions?(settings: AdapterSettings): boolean
   /** What is wrong with these settings, for people; empty when they will do. */

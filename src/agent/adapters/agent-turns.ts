@@ -7,7 +7,8 @@ import {
   hashJson,
   isTallyError,
   type Json,
-  limits
+  limits,
+  Redactor
 } from '../../core/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
 import { sessionSettings } from '../binding/settings.js'
@@ -25,9 +26,10 @@ import {
 } from './adapter.js'
 import type { AdapterRegistry } from './adapter-registry.js'
 import { NotedSessions, type OpenNoted } from './noted-sessions.js'
+import { RedactedDeltas } from './redacted-deltas.js'
 import type { SessionNote, SessionNotes } from './session-notes.js'
 import { SessionPool } from './session-pool.js'
-import { type ResponseSecrets, withheld, withoutTexts } from './withhold.js'
+import { type ResponseSecrets, withheld } from './withhold.js'
 
 /** What is sealed of a turn (A5). */
 export type SealedTurn = TurnResult & {
@@ -57,6 +59,8 @@ export interface AgentTurnsOptions {
   readonly clock?: Clock
   /** Parts of responses that are not to be sealed; then no deltas are reported either. */
   readonly secrets?: ResponseSecrets
+  /** Learns the secrets that are read; none that it knows is in results and deltas. */
+  readonly redactor?: Redactor
 }
 
 /**
@@ -72,12 +76,14 @@ export interface AgentTurnsOptions {
 export class AgentTurns implements Provider {
   readonly name = TURN_EFFECT
   readonly #options: AgentTurnsOptions
+  readonly #redactor: Redactor
   readonly #sessions = new SessionPool()
   readonly #noted: NotedSessions
 
   constructor(options: AgentTurnsOptions) {
     this.#options = options
-    this.#noted = new NotedSessions((note) => this.#disposeNoted(note))
+    this.#redactor = options.redactor ?? new Redactor()
+    this.#noted = new NotedSessions((note) => this.#disposeNoted(note), this.#redactor)
   }
 
   /** Has sessions written down that the other side keeps, so that none outlives its run. */
@@ -88,16 +94,17 @@ export class AgentTurns implements Provider {
   /** Throws `EffectFailure` when there is no answer; a `failed` turn is an answer. */
   async perform(call: EffectCall): Promise<Json> {
     const asked = await this.#asked(call)
-    const onDelta = this.#teller(asked)
+    const deltas = this.#deltas(asked)
     const { timeoutMs } = asked.effect
     const expiry = deadline(timeoutMs, this.#options.clock)
     const options = {
       signal: AbortSignal.any([call.signal, expiry.signal]),
       invocationId: call.key,
-      ...(onDelta === undefined ? {} : { onDelta })
+      ...(deltas === undefined ? {} : { onDelta: deltas.take })
     }
     try {
       const result = await this.#inSession(asked, (session) => session.turn(asked.turn, options))
+      deltas?.end()
       return await this.#sealed(asked, result)
     } catch (error) {
       const isDefinite = error instanceof EffectFailure && error.definite
@@ -156,7 +163,10 @@ export class AgentTurns implements Provider {
 
   #settings(adapterConfig: AdapterSettings, adapter: AgentAdapter): Promise<AdapterSettings> {
     const { environment, documentSecrets = [], network = 'any' } = this.#options
-    return sessionSettings({ adapterConfig, adapter, environment, documentSecrets, network })
+    const redactor = this.#redactor
+    if (adapter.redactor !== undefined) redactor.include(adapter.redactor)
+    const given = { adapterConfig, adapter, environment, documentSecrets, redactor }
+    return sessionSettings({ ...given, network })
   }
 
   async #inSession<Result>(
@@ -202,23 +212,21 @@ export class AgentTurns implements Provider {
     const sealed: SealedTurn = { ...result, requestDigest: hashJson(asked.request) }
     const { secrets } = this.#options
     // The result is plain JSON: adapters promise it, and the pump checks it.
-    const plain = withoutTexts(sealed as unknown as Json, keyTexts(asked.settings))
+    const plain = this.#redactor.json(sealed as unknown as Json)
     return secrets === undefined ? plain : withheld(plain, secrets)
   }
 
-  #teller({ turn, settings }: Asked): ((delta: TurnDelta) => void) | undefined {
+  #deltas({ turn }: Asked): RedactedDeltas | undefined {
     const { onDelta, secrets } = this.#options
     if (onDelta === undefined || secrets !== undefined) return undefined
     const { runId, nodeId, agentId, invocationId } = turn
-    const texts = keyTexts(settings)
-    return ({ kind, text }) => {
-      const shown = String(withoutTexts(text, texts))
+    return new RedactedDeltas(this.#redactor, (delta) => {
       try {
-        onDelta({ type: 'agent.delta', runId, nodeId, agentId, invocationId, kind, text: shown })
+        onDelta({ type: 'agent.delta', runId, nodeId, agentId, invocationId, ...delta })
       } catch {
         // A listener does not decide the outcome of the turn.
       }
-    }
+    })
   }
 }
 
@@ -236,10 +244,6 @@ function reopened<Result>(result: Result): Result {
   const { warnings } = result as { readonly warnings: readonly string[] }
   const warning = 'the backend had lost the session; the turn was done in a new one'
   return { ...result, warnings: [...warnings, warning] }
-}
-
-function keyTexts({ apiKey }: AdapterSettings): ReadonlyMap<string, string> {
-  return new Map(apiKey === undefined || apiKey === '' ? [] : [[apiKey, 'apiKey']])
 }
 
 /** What an adapter threw, without anything that may quote a key or a prompt. */

@@ -1,4 +1,4 @@
-import { hashJson, type Random, systemRandom } from '../../core/index.js'
+import { hashJson, type Random, type Redactor, systemRandom } from '../../core/index.js'
 import type { AgentSession, SessionOptions } from './adapter.js'
 import type { SessionNote, SessionNotes } from './session-notes.js'
 
@@ -32,9 +32,11 @@ export class NotedSessions {
   #notes: SessionNotes | undefined
   readonly #random: Random
   readonly #dispose: DisposeNoted
+  readonly #redactor: Redactor
 
-  constructor(dispose: DisposeNoted, random: Random = systemRandom) {
+  constructor(dispose: DisposeNoted, redactor: Redactor, random: Random = systemRandom) {
     this.#dispose = dispose
+    this.#redactor = redactor
     this.#random = random
   }
 
@@ -74,7 +76,8 @@ export class NotedSessions {
 
   /** Notes what the other side calls the session: it may have a name of its own for it. */
   async #opened(notes: SessionNotes, note: SessionNote, session: AgentSession): Promise<string> {
-    const id = session.id ?? note.id
+    // A backend may name a session after the key: that one cannot be found again.
+    const id = this.#redactor.text(session.id ?? note.id)
     if (note.isOpen && id === note.id) return id
     await notes.keep({ ...note, id, isOpen: true })
     if (id !== note.id) await notes.drop(note.id)

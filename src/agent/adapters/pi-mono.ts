@@ -1,4 +1,5 @@
 import { unreachable } from '../../core/index.js'
+import { redactorOf } from '../binding/given-secrets.js'
 import { chatProblems } from '../transports/chat-model.js'
 import { baseUrlProblem, refuseProblems } from '../transports/endpoint.js'
 import { openPiMonoSession } from '../transports/pi-mono-http.js'
@@ -29,6 +30,7 @@ export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter 
   return {
     kind: 'pi-mono',
     runsTools: true,
+    redactor: redactorOf(rpc?.environment, 'pi'),
     ...(defaults === undefined ? {} : { defaults }),
     validate,
     keepsSessions: (settings) => piMonoTransport(settings) === 'http',

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../core/index.js'
+import { isJsonObject, type Json, Redactor } from '../../core/index.js'
 
 /** Where a response holds what must not be sealed: object keys and array places, from the top. */
 export type SecretPath = readonly (string | number)[]
@@ -12,49 +12,24 @@ export interface ResponseSecrets {
   readonly keep?: KeepSecret
 }
 
-// Shorter ones would be found by chance in any text.
-const SECRET_LENGTH_MIN = 6
-
 /**
- * A response with `{secretRef}` in place of each secret, and without the secrets' text anywhere
- * else in it: a model's text often repeats what its structured output says.
+ * A response with `{secretRef}` in place of each secret, and without the secrets' text in any form
+ * elsewhere in it: a model's text often repeats what its structured output says.
  */
 export async function withheld<Value extends Json>(
   response: Value,
   { paths, keep = () => 'withheld' }: ResponseSecrets
 ): Promise<Value> {
   let result: Json = response
-  const texts = new Map<string, string>()
+  const redactor = new Redactor()
   for (const path of paths) {
     const secret = valueAt(result, path)
     if (secret === undefined) continue
     const reference = await keep(secret, path)
-    if (typeof secret === 'string') texts.set(secret, reference)
+    if (typeof secret === 'string') redactor.know(reference, secret)
     result = replacedAt(result, path, { secretRef: reference })
   }
-  return withoutTexts(result, texts) as Value
-}
-
-/** A value in which no string contains any of these texts. */
-export function withoutTexts(value: Json, texts: ReadonlyMap<string, string>): Json {
-  if (texts.size === 0) return value
-  if (typeof value === 'string') return withoutText(value, texts)
-  if (Array.isArray(value)) return value.map((inner) => withoutTexts(inner, texts))
-  if (!isJsonObject(value)) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      withoutText(key, texts),
-      withoutTexts(inner, texts)
-    ])
-  )
-}
-
-function withoutText(value: string, texts: ReadonlyMap<string, string>): string {
-  let result = value
-  for (const [text, reference] of texts) {
-    if (text.length >= SECRET_LENGTH_MIN) result = result.replaceAll(text, `[${reference}]`)
-  }
-  return result
+  return redactor.json(result) as Value
 }
 
 function valueAt(value: Json, path: SecretPath): Json | undefined {

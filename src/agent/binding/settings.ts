@@ -1,5 +1,5 @@
 import { EffectFailure } from '../../block/index.js'
-import type { Environment, Json } from '../../core/index.js'
+import type { Environment, Json, Redactor } from '../../core/index.js'
 import type { AdapterSettings, AgentAdapter } from '../adapters/adapter.js'
 import { type DocumentSecrets, secretProblem } from './document-secrets.js'
 import { checkDocumentServer, type DocumentNetwork } from './document-server.js'
@@ -69,8 +69,10 @@ export async function sessionSettings(options: {
   readonly environment: Environment
   readonly documentSecrets: DocumentSecrets
   readonly network: DocumentNetwork
+  /** Learns what is read. */
+  readonly redactor: Redactor
 }): Promise<AdapterSettings> {
-  const { adapterConfig, adapter, environment, documentSecrets: allowed } = options
+  const { adapterConfig, adapter, environment, documentSecrets: allowed, redactor } = options
   const problem = secretProblem(adapterConfig, { allowed, usual: usualSecrets(adapter.kind) })
   if (problem !== undefined) {
     throw new EffectFailure('secret_not_allowed', { definite: true, details: { problem } })
@@ -79,9 +81,10 @@ export async function sessionSettings(options: {
   const configured: ConfiguredSettings = { settings: adapterConfig, sources: {} }
   const resolved = resolveSettings({ configured, adapter, environment })
   const entries: [string, Json][] = []
-  for (const { name, value } of resolved) {
+  for (const { name, value, source } of resolved) {
     const isSecret = name === 'apiKey' && typeof value === 'string'
-    entries.push([name, isSecret ? await secretBehind(value, environment) : value])
+    if (name === 'baseUrl') redactor.knowAddress(source, `${value}`)
+    entries.push([name, isSecret ? await secretBehind(value, { environment, redactor }) : value])
   }
   const extra = { ...adapter.defaults?.options, ...adapterConfig.options }
   return { ...Object.fromEntries(entries), options: extra }

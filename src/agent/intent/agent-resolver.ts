@@ -1,5 +1,5 @@
 import { EffectFailure } from '../../block/index.js'
-import { canonicalize, type Environment, hashJson, type Json } from '../../core/index.js'
+import { canonicalize, type Environment, hashJson, type Json, Redactor } from '../../core/index.js'
 import type { IntentResolver, ResolveQuestion } from '../../intent/index.js'
 import type {
   AdapterSettings,
@@ -47,9 +47,11 @@ const answerShape: ExpectedOutput = {
  */
 export function agentResolver(options: AgentResolverOptions): IntentResolver {
   const { adapter, settings = {}, environment = process.env } = options
+  const redactor = new Redactor()
   const model = settings.model ?? adapter.defaults?.model ?? 'default'
   return {
     name: options.name ?? `${adapter.kind}/${model}`,
+    redactor,
     resolve: async (question, { signal }) => {
       const resolved = await sessionSettings({
         adapterConfig: settings,
@@ -57,7 +59,8 @@ export function agentResolver(options: AgentResolverOptions): IntentResolver {
         environment,
         // The program wrote these settings itself.
         documentSecrets: 'any',
-        network: 'any'
+        network: 'any',
+        redactor
       })
       const request = requestOf(question, resolved.model)
       const { runId, agentId } = request

@@ -6,7 +6,14 @@ import {
   type Provider,
   type SideEffectClass
 } from '../../block/index.js'
-import { isJsonObject, type Json, type JsonObject, TallyError } from '../../core/index.js'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  type Redactor,
+  TallyError
+} from '../../core/index.js'
+import { redactorOf } from '../binding/given-secrets.js'
 import { loadMcpClient } from './library.js'
 import { McpLink, type McpServerPlace } from './link.js'
 import { capabilityOf, type McpTool } from './tool.js'
@@ -47,6 +54,7 @@ export interface McpCapabilities {
  */
 export async function connectMcpServer(options: McpServerOptions): Promise<McpCapabilities> {
   const { name: server, place, sideEffects = {}, tools: wanted } = options
+  const redactor = secretsOf(place, server)
   const link = new McpLink(await loadMcpClient(), place)
   try {
     const listed = await toolsOf(link, server)
@@ -57,13 +65,21 @@ export async function connectMcpServer(options: McpServerOptions): Promise<McpCa
     return {
       tools,
       blocks: tools.map((tool) => blockOf(tool, sideEffects[tool.name] ?? 'non_idempotent')),
-      providers: tools.map((tool) => providerOf(tool, link)),
+      providers: tools.map((tool) => ({ ...providerOf(tool, link), redactor })),
       close: () => link.close()
     }
   } catch (error) {
     await link.close()
     throw error
   }
+}
+
+function secretsOf(place: McpServerPlace, server: string): Redactor {
+  const owner = `mcp.${server}`
+  if (!('url' in place)) return redactorOf(place.environment, owner)
+  const redactor = redactorOf(place.headers, owner)
+  redactor.knowAddress(`${owner}.url`, place.url)
+  return redactor
 }
 
 async function toolsOf(link: McpLink, server: string): Promise<readonly McpTool[]> {

@@ -5,7 +5,8 @@ import {
   type IdentityId,
   type Json,
   limits,
-  nextTurn
+  nextTurn,
+  type Redactor
 } from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
@@ -33,6 +34,8 @@ export interface PumpHost {
   readonly clock: Clock
   readonly turns: Turns
   readonly gate: UnitGate
+  /** Knows the secrets of this runtime: none of them is in what effects give back. */
+  readonly redactor: Redactor
   /** Without it every run makes its own actors. */
   readonly actors?: ActorPool
   readonly identity: IdentityId

@@ -316,7 +316,8 @@ export class Leaves {
       await this.#readyFor(call)
       const provider = host.provider(call.effect)
       const principal = state.started?.principal ?? null
-      const options = { key, signals: attempt, repeated, principal }
+      const { redactor } = host
+      const options = { key, signals: attempt, repeated, principal, redactor }
       const refusal = wasSent ? undefined : this.#refusalOf(attempt, call)
       const performed: Performed =
         refusal === undefined

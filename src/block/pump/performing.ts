@@ -1,11 +1,13 @@
 import {
   bytesOver,
+  canonicalize,
   canonicalizeLedgerValue,
   copyJson,
   type Hash,
   isTallyError,
   type Json,
-  limits
+  limits,
+  type Redactor
 } from '../../core/index.js'
 import type { Compensation } from '../code/compensation.js'
 import { type EffectCall, EffectFailure, type Located } from '../code/context.js'
@@ -32,13 +34,16 @@ export interface Provider {
    * journals are read, which takes its time where many runs wait.
    */
   readonly recoversFrom?: readonly string[]
+  /** Knows the secrets that the provider reads; the runtime replaces them wherever it writes. */
+  readonly redactor?: Redactor
 }
 
 export type UnfinishedJournals = AsyncIterable<readonly JournalEntry[]>
 
 /**
  * Performs an effect once and says what became of it, never throwing (architecture.md L7).
- * After an error that leaves the outcome of a write open, `locate` is asked before giving up.
+ * After an error that leaves the outcome of a write open, `locate` is asked before giving up. A
+ * known secret in what was answered or thrown is replaced by its reference, before anything is cut.
  */
 export async function perform(
   call: EffectRequest,
@@ -48,8 +53,10 @@ export async function perform(
     readonly signals: SignalSource
     readonly repeated: boolean
     readonly principal: Json
+    readonly redactor: Redactor
   }
 ): Promise<Performed> {
+  const { redactor } = options
   const run = call.perform ?? provider?.perform.bind(provider)
   if (run === undefined) return failed('no_provider', { effect: call.effect }, true)
   const { key, signals, principal } = options
@@ -62,19 +69,19 @@ export async function perform(
     })
   const isWrite = call.sideEffects !== 'none'
   if (options.repeated) {
-    const earlier = await located(call, provider, input())
+    const earlier = await located(call, provider, input(), redactor)
     if (earlier !== 'cannot_tell' && earlier !== 'absent') return earlier
     if (earlier === 'cannot_tell' && call.sideEffects === 'non_idempotent') {
       return unknown('unknown_outcome', { effect: call.effect })
     }
   }
   try {
-    return done(await run(input()))
+    return done(await run(input()), redactor)
   } catch (error) {
-    const failure = failureOf(error)
+    const failure = failureOf(error, redactor)
     if (failure.definite || !isWrite)
       return { kind: 'failed', failure: { ...failure, definite: true } }
-    const after = await located(call, provider, input())
+    const after = await located(call, provider, input(), redactor)
     if (after === 'absent') return { kind: 'failed', failure: { ...failure, definite: true } }
     if (after !== 'cannot_tell') return after
     // The same provider may be sent the same key again, so an idempotent effect only failed.
@@ -87,37 +94,41 @@ export async function perform(
 async function located(
   call: EffectRequest,
   provider: Provider | undefined,
-  input: EffectCall
+  input: EffectCall,
+  redactor: Redactor
 ): Promise<Performed | 'absent' | 'cannot_tell'> {
   const locate = call.locate ?? provider?.locate?.bind(provider)
   if (locate === undefined) return 'cannot_tell'
   try {
     const answer = await locate(input)
-    if (answer.found) return done(answer.result)
+    if (answer.found) return done(answer.result, redactor)
     return answer.definite ? 'absent' : 'cannot_tell'
   } catch {
     return 'cannot_tell'
   }
 }
 
-function done(value: unknown): Performed {
+function done(value: unknown, redactor: Redactor): Performed {
   try {
     const text = canonicalizeLedgerValue(value === undefined ? null : value)
     const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
-    if (bytes === undefined) return { kind: 'done', text }
+    if (bytes === undefined) return { kind: 'done', text: redactor.canonical(text) }
     return failed('response_too_large', { bytes }, false)
   } catch (error) {
-    const problem = isTallyError(error) ? plainText(error.message) : 'it cannot be read'
+    const message = isTallyError(error) ? error.message : 'it cannot be read'
+    const problem = plainText(redactor.text(message))
     return failed('invalid_response', { problem }, false)
   }
 }
 
-function failureOf(error: unknown): SealedFailure {
+function failureOf(error: unknown, redactor: Redactor): SealedFailure {
+  const textOf = (value: unknown) =>
+    plainText(typeof value === 'string' ? redactor.text(value) : value)
   if (isThrown(error, EffectFailure)) {
     return {
-      reason: plainText(thrownMember(error, 'reason')),
+      reason: textOf(thrownMember(error, 'reason')),
       definite: thrownMember(error, 'definite') === true,
-      details: plainDetails(thrownMember(error, 'details'))
+      details: cleanDetails(thrownMember(error, 'details'), redactor)
     }
   }
   const isError = isThrown(error, Error)
@@ -126,8 +137,15 @@ function failureOf(error: unknown): SealedFailure {
   return {
     reason: 'effect_failed',
     definite: false,
-    details: { error: plainText(name), message: plainText(message) }
+    details: { error: textOf(name), message: textOf(message) }
   }
+}
+
+function cleanDetails(details: unknown, redactor: Redactor): Json {
+  const plain = plainDetails(details)
+  if (redactor.isEmpty) return plain
+  // Canonical text is JSON by definition.
+  return JSON.parse(redactor.canonical(canonicalize(plain))) as Json
 }
 
 function failed(reason: string, details: Json, definite: boolean): Performed {

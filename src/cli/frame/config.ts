@@ -25,6 +25,7 @@ const keys: Readonly<Record<keyof TallyConfig, true>> = {
   network: true,
   packages: true,
   providers: true,
+  redactor: true,
   repairs: true,
   resolvers: true,
   workflow: true

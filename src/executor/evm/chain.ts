@@ -32,8 +32,8 @@ export class EvmChain {
 
   constructor(settings: EvmChainSettings) {
     this.settings = settings
-    const { chainId, endpoints, transport, clock, rpcTimeoutMs: timeoutMs } = settings
-    this.rpc = new Rpc({ chainId, endpoints, transport, clock, timeoutMs })
+    const { chainId, endpoints, transport, clock, redactor, rpcTimeoutMs: timeoutMs } = settings
+    this.rpc = new Rpc({ chainId, endpoints, transport, clock, redactor, timeoutMs })
   }
 
   get id(): string {

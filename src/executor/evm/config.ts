@@ -4,6 +4,7 @@ import {
   isJsonObject,
   isSecretReference,
   limits,
+  Redactor,
   systemClock,
   TallyError
 } from '../../core/index.js'
@@ -74,6 +75,8 @@ export interface EvmChainSettings {
   readonly terms: Terms
   readonly rpcTimeoutMs: number
   readonly environment: Environment
+  /** Knows the keys and endpoints of all chains of the executor, as far as they were read. */
+  readonly redactor: Redactor
   readonly transport: RpcTransport
   readonly clock: Clock
 }
@@ -86,6 +89,7 @@ const DEFAULTS: Terms = { confirmations: 1, pollMs: 1_000, timeoutMs: 600_000 }
 
 /** Checks a configuration without a network; throws `executor.invalid_configuration`. */
 export function settingsOf(options: EvmOptions): readonly EvmChainSettings[] {
+  const redactor = new Redactor()
   return Object.entries(options.chains).map(([chain, config]) => {
     const parts = chainParts(chain)
     const chainId = Number(parts?.reference)
@@ -98,13 +102,14 @@ export function settingsOf(options: EvmOptions): readonly EvmChainSettings[] {
     return {
       chain,
       chainId,
-      endpoints: endpointsOf(chain, config, environment),
+      endpoints: endpointsOf(chain, config, { environment, redactor }),
       signers: signersOf(chain, config),
       multicall3: multicall3 as Hex,
       errors: (config.errors ?? []).map((error) => checkedError(chain, error)),
       terms: termsOf(chain, config),
       rpcTimeoutMs: positive(chain, 'rpcTimeoutMs', config.rpcTimeoutMs ?? limits.RPC_TIMEOUT_MS),
       environment,
+      redactor,
       transport: options.transport ?? httpTransport,
       clock: options.clock ?? systemClock
     }
@@ -114,13 +119,13 @@ export function settingsOf(options: EvmOptions): readonly EvmChainSettings[] {
 function endpointsOf(
   chain: string,
   { rpc }: EvmChainConfig,
-  environment: Environment
+  secrets: { readonly environment: Environment; readonly redactor: Redactor }
 ): EvmChainSettings['endpoints'] {
   if (rpc.length === 0) throw invalid(chain, 'it has no endpoint')
   return rpc.map((text) => {
     if (isSecretReference(text)) {
       return async () => {
-        const found = await secretBehind(text, environment)
+        const found = await secretBehind(text, secrets)
         return found !== undefined && isAddress(found) ? found : undefined
       }
     }
@@ -128,6 +133,7 @@ function endpointsOf(
     if (mayHoldKey(text)) {
       throw invalid(chain, 'an endpoint seems to hold a key; refer to it as env:NAME or file:PATH')
     }
+    secrets.redactor.knowAddress(`${chain}.rpc`, text)
     return async () => text
   })
 }

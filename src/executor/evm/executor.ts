@@ -22,9 +22,9 @@ import { loadViem, type Viem } from './viem.js'
  * })
  */
 export function evmExecutor(options: EvmOptions): Executor {
-  const chains = new Map(
-    settingsOf(options).map((settings) => [settings.chain, new EvmChain(settings)])
-  )
+  const settings = settingsOf(options)
+  const chains = new Map(settings.map((one) => [one.chain, new EvmChain(one)]))
+  const [first] = settings
   let viem: Promise<Viem> | undefined
   const loaded = () => {
     viem ??= loadViem()
@@ -40,6 +40,7 @@ export function evmExecutor(options: EvmOptions): Executor {
     namespace: 'eip155',
     chains: [...chains.keys()],
     executions: evmExecutions,
+    ...(first === undefined ? {} : { redactor: first.redactor }),
     check: async (execution) => {
       const parsed = parseExecution(execution)
       return parsed.ok ? argumentProblem(await loaded(), parsed.value) : parsed.problem

@@ -1,4 +1,4 @@
-import { type Clock, isJsonObject, type Json, limits } from '../../core/index.js'
+import { type Clock, isJsonObject, type Json, limits, type Redactor } from '../../core/index.js'
 import { cleanJson } from '../failure.js'
 import { Limiter } from '../limiter.js'
 import { RpcError, type RpcProblem } from './rpc-error.js'
@@ -21,6 +21,8 @@ export interface RpcOptions {
   readonly transport: RpcTransport
   readonly clock: Clock
   readonly timeoutMs: number
+  /** Takes keys out of what nodes say, before it is cut to the length of a diagnostic. */
+  readonly redactor: Redactor
 }
 
 /**
@@ -159,12 +161,18 @@ export class Rpc {
     const body = JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)
     const reply = await this.#carry({ url, body, signal }, fail)
     if (reply.status === 429) throw fail('rpc_rate_limited', 'the endpoint asks for fewer calls')
-    const replies = repliesIn(withoutKeys(reply.text, url))
+    const replies = this.#repliesIn(reply.text)
     if (replies === undefined) {
       if (reply.status >= 400) throw fail('rpc_down', `the endpoint answers HTTP ${reply.status}`)
       throw fail('rpc_malformed', 'the answer is not JSON')
     }
     return calls.map((_, index) => this.#resultOf(replies, first + index, endpoint, calls))
+  }
+
+  #repliesIn(text: string): readonly Json[] | undefined {
+    const { redactor } = this.#options
+    const replies = repliesIn(text)
+    return redactor.finds(text) ? replies?.map((reply) => redactor.json(reply)) : replies
   }
 
   /** Sends a body within the time given, and names what went wrong without the address. */
@@ -254,17 +262,6 @@ function allOf(settled: readonly Settled[]): readonly Json[] {
 function shown(method: string, params: readonly Json[]): Json {
   return method === 'eth_sendRawTransaction' ? ['[signed bytes]'] : cleanJson([...params])
 }
-
-/** An answer that repeats the key in the address it came from must not carry it on. */
-function withoutKeys(text: string, address: string): string {
-  const { pathname, searchParams, password, username } = new URL(address)
-  const parts = [...pathname.split('/'), ...searchParams.values(), password, username]
-  const keys = parts.filter((part) => part.length >= KEY_LENGTH_MIN)
-  return keys.reduce((rest, key) => rest.replaceAll(key, '[key]'), text)
-}
-
-/** Shorter parts of an address are words, not keys. */
-const KEY_LENGTH_MIN = 8
 
 function repliesIn(text: string): readonly Json[] | undefined {
   try {

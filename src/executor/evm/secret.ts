@@ -1,9 +1,12 @@
-import { type Environment, readSecret, readSecretFile } from '../../core/index.js'
+import { type Environment, type Redactor, readSecretFile } from '../../core/index.js'
 
-/** A key or an endpoint behind a reference, without blanks around it; undefined: there is none. */
+/**
+ * A key or an endpoint behind a reference, without blanks around it; the redactor learns it.
+ * Undefined: there is none.
+ */
 export async function secretBehind(
   reference: string,
-  environment: Environment
+  { environment, redactor }: { readonly environment: Environment; readonly redactor: Redactor }
 ): Promise<string | undefined> {
-  return (await readSecret(reference, { environment, readFile: readSecretFile }))?.trim()
+  return (await redactor.read(reference, { environment, readFile: readSecretFile }))?.trim()
 }

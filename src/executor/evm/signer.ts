@@ -12,20 +12,19 @@ export type FoundAccount =
 
 /** What a chain knows of its accounts. */
 interface ChainAccounts {
-  readonly settings: Pick<EvmChainSettings, 'signers' | 'environment'>
+  readonly settings: Pick<EvmChainSettings, 'signers' | 'environment' | 'redactor'>
   readonly keyAddresses: KeyAddresses
 }
 
 /**
- * The account of a request. Keys are read anew each time, so that none stays in memory longer than
- * it takes to sign.
+ * The account of a request. Keys are read anew each time: behind a reference there may be another.
  */
 export async function findAccount(
   viem: Viem,
   chain: ChainAccounts,
   name: string
 ): Promise<FoundAccount> {
-  const { signers, environment } = chain.settings
+  const { signers } = chain.settings
   const configured = signers.get(name)
   if (configured === undefined) {
     if (viem.isAddress(name)) return await byAddress(viem, chain, viem.getAddress(name))
@@ -33,7 +32,7 @@ export async function findAccount(
     return name === 'default' ? { kind: 'watched', address: null } : { kind: 'unknown' }
   }
   if (typeof configured !== 'string') return signing(viem, configured)
-  const key = await secretBehind(configured, environment)
+  const key = await secretBehind(configured, chain.settings)
   if (key === undefined) return { kind: 'missing_secret' }
   return signing(viem, keySigner(viem, chain.keyAddresses, { key, name }))
 }

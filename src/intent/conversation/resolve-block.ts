@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { type Block, defineBlock, EffectFailure, type Provider } from '../../block/index.js'
-import { type Json, limits, TallyError } from '../../core/index.js'
+import { type Json, limits, Redactor, TallyError } from '../../core/index.js'
 import { checkAnswer } from './answer.js'
 import { kernelResolution } from './kernel-patterns.js'
 import type { Resolution } from './resolution.js'
@@ -69,8 +69,13 @@ export function resolverProvider(resolvers: readonly IntentResolver[]): Provider
     const name = names.find((one, at) => names.indexOf(one) !== at) ?? ''
     throw new TallyError('intent.duplicate_resolver', { name })
   }
+  const redactor = new Redactor()
+  for (const resolver of resolvers) {
+    if (resolver.redactor !== undefined) redactor.include(resolver.redactor)
+  }
   return {
     name: PARSE_EFFECT,
+    redactor,
     async perform({ request, signal }) {
       const { text, actions, provider } = input.parse(request)
       const resolver = byName.get(provider ?? '')

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/index.js'
+import type { Json, Redactor } from '../../core/index.js'
 
 /** An action that text may resolve to, as a provider gets it. */
 export interface KnownAction {
@@ -27,5 +27,7 @@ export interface ResolveQuestion {
 export interface IntentResolver {
   /** Names the provider and its model in the receipt, such as `deepseek/deepseek-chat`. */
   readonly name: string
+  /** Knows the secrets that it has read. */
+  readonly redactor?: Redactor
   resolve(question: ResolveQuestion, options: { readonly signal: AbortSignal }): Promise<Json>
 }

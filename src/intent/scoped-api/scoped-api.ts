@@ -1,3 +1,4 @@
+import { Redactor } from '../../core/index.js'
 import type { ScopedApi } from './answer-calls.js'
 import { contactCapabilities } from './contacts.js'
 import type { HostCapability } from './host-capability.js'
@@ -12,14 +13,21 @@ import { walletCapabilities } from './wallet.js'
  * `uuid`, which the sandbox answers itself (semantics.md K6). `display.timerTick` has no host
  * yet: a call of it is refused as `not_available`.
  */
-export function createScopedApi(options: { readonly network?: NetworkOptions } = {}): ScopedApi {
+export function createScopedApi(
+  options: {
+    readonly network?: NetworkOptions
+    /** Learns the secrets that are sent; whoever seals an answer takes them out with it. */
+    readonly redactor?: Redactor
+  } = {}
+): ScopedApi {
+  const { network = {}, redactor = new Redactor() } = options
   const all: readonly HostCapability[] = [
     ...walletCapabilities,
     ...contactCapabilities,
     ...messageCapabilities,
     identityRead,
     storageList,
-    networkCapability(options.network)
+    networkCapability({ ...network, redactor })
   ]
   return new Map(all.map((capability) => [capability.name, capability]))
 }

@@ -125,7 +125,7 @@ describe('what is sealed of a turn', () => {
       { environment: { TALLY_FAKE_API_KEY: apiKey }, onDelta: (delta) => deltas.push(delta) }
     )
     const sealed = await turns.perform(call({}))
-    expect(sealed).toMatchObject({ finalText: 'your key is [apiKey]' })
+    expect(sealed).toMatchObject({ finalText: 'your key is [env:TALLY_FAKE_API_KEY]' })
     expect(JSON.stringify(deltas)).not.toContain(apiKey)
   })
 })

@@ -10,7 +10,7 @@ import {
   memoryFiles,
   readPromptAssets
 } from '../../../src/agent/index.js'
-import type { Json, JsonObject } from '../../../src/core/index.js'
+import { type Json, type JsonObject, Redactor } from '../../../src/core/index.js'
 import type { Registrations } from '../../../src/runtime/index.js'
 import { agentOf, flowOf, nodeOf, oneTurn, runFlow } from '../../support/flows.js'
 
@@ -106,7 +106,15 @@ describe('A3: where a setting comes from', () => {
     const adapter = { ...fakeAdapter(), kind: 'fake' }
     const documentSecrets = ['env:MINE']
     const network = 'any' as const
-    const given = { adapterConfig: config, adapter, environment, documentSecrets, network }
+    const redactor = new Redactor()
+    const given = {
+      adapterConfig: config,
+      adapter,
+      environment,
+      documentSecrets,
+      network,
+      redactor
+    }
     await expect(sessionSettings(given)).rejects.toMatchObject({
       reason: 'secret_not_allowed',
       definite: true
@@ -131,8 +139,11 @@ describe('A3: where a setting comes from', () => {
   })
 
   it('reads secrets only by reference, and says nothing of what it found', async () => {
-    const secrets = { KEY: ' s3cret \n', EMPTY: '' }
-    await expect(secretBehind('env:KEY', secrets)).resolves.toBe('s3cret')
+    const environment = { KEY: ' s3cret-of-mine \n', EMPTY: '' }
+    const redactor = new Redactor()
+    const secrets = { environment, redactor }
+    await expect(secretBehind('env:KEY', secrets)).resolves.toBe('s3cret-of-mine')
+    expect(redactor.text('a s3cret-of-mine')).toBe('a [env:KEY]')
     await expect(secretBehind('env:EMPTY', secrets)).rejects.toMatchObject({
       reason: 'secret_missing',
       definite: true
@@ -145,11 +156,12 @@ describe('A3: where a setting comes from', () => {
     const settings = await sessionSettings({
       adapterConfig: { apiKey: 'env:KEY', options: { seed: 1 } },
       adapter,
-      environment: secrets,
+      environment,
       documentSecrets: 'any',
-      network: 'any'
+      network: 'any',
+      redactor
     })
-    expect(settings).toEqual({ apiKey: 's3cret', options: { seed: 1 } })
+    expect(settings).toEqual({ apiKey: 's3cret-of-mine', options: { seed: 1 } })
   })
 })
 

@@ -1,5 +1,5 @@
 import { type EffectCall, EffectFailure } from '../../../block/index.js'
-import { type Clock, type Json, limits, systemClock } from '../../../core/index.js'
+import { type Clock, type Json, limits, type Redactor, systemClock } from '../../../core/index.js'
 import type { EffectCaller, EffectCapability } from '../host-capability.js'
 import type { HostAddress, ResolveHost } from './addresses.js'
 import { allowedAddresses, hostOf } from './allowed-addresses.js'
@@ -7,7 +7,7 @@ import { type Exchanged, exchange } from './exchange.js'
 import { unlessLate } from './late.js'
 import { mayAsk, maySend, type NetworkPolicy } from './policy.js'
 import { type NetworkRequest, networkRequest, sideEffectsOf, urlProblem } from './request.js'
-import { type ResolveSecret, redactor, secretFailure } from './secrets.js'
+import { type ResolveSecret, secretFailure } from './secrets.js'
 
 export interface NetworkOptions {
   readonly policy?: NetworkPolicy
@@ -46,11 +46,14 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
  * - H5 A host is asked only when the manifest names it and the policy does not leave it out.
  * - H6 Every address of the host was looked at, and the connection goes to one of those: a name
  *   that changes its answer afterwards changes nothing. A redirect is looked at like a request.
- * - H7 The value of a secret goes into the request and nowhere else.
+ * - H7 The value of a secret goes into the request and nowhere else: the redactor of the runtime
+ *   learns it before it is sent, and takes it out of what is sealed.
  * - H8 Whatever is not GET or HEAD carries the effect's key as `idempotency-key`, and is never sent
  *   on to where a redirect points.
  */
-export function networkCapability(options: NetworkOptions = {}): EffectCapability {
+export function networkCapability(
+  options: NetworkOptions & { readonly redactor: Redactor }
+): EffectCapability {
   return {
     kind: 'effect',
     name: 'network.request',
@@ -63,16 +66,14 @@ export function networkCapability(options: NetworkOptions = {}): EffectCapabilit
 
 class NetworkCall {
   readonly #request: NetworkRequest
-  readonly #options: NetworkOptions
+  readonly #options: NetworkOptions & { readonly redactor: Redactor }
   readonly #call: EffectCall
   readonly #caller: EffectCaller
-  /** Values by reference, as far as they were sent. */
-  readonly #secrets = new Map<string, string>()
 
   constructor(
     request: NetworkRequest,
     context: {
-      readonly options: NetworkOptions
+      readonly options: NetworkOptions & { readonly redactor: Redactor }
       readonly call: EffectCall
       readonly caller: EffectCaller
     }
@@ -110,7 +111,7 @@ class NetworkCall {
       const { location } = answer.headers
       if (isWrite || location === undefined || !redirects.has(answer.status)) {
         this.#check(answer, url)
-        return this.#sealed(answer, url)
+        return sealed(answer, url)
       }
       const next = URL.canParse(location, url.href) ? new URL(location, url.href) : undefined
       if (next === undefined || urlProblem(next.href) !== undefined) {
@@ -164,7 +165,7 @@ class NetworkCall {
     where: { readonly host: string; readonly isElsewhere: boolean }
   ): Promise<string | undefined> {
     const { secret: reference, prefix = '' } = value
-    const { secrets } = this.#options
+    const { secrets, redactor } = this.#options
     const { packageId } = this.#caller
     const { host, isElsewhere } = where
     if (!maySend(reference, { host, packageId, policy: this.#policy })) {
@@ -177,7 +178,7 @@ class NetworkCall {
       throw error instanceof EffectFailure ? error : secretFailure('secret_missing', reference)
     })
     if (!/^[\u0020-\u007e]+$/.test(text)) throw secretFailure('secret_missing', reference)
-    this.#secrets.set(reference, text)
+    redactor.know(reference, text)
     return prefix + text
   }
 
@@ -202,25 +203,24 @@ class NetworkCall {
     const details = { host: hostOf(url), problem }
     return new EffectFailure(reason, { definite: !isSent, details })
   }
+}
 
-  #sealed(answer: Extract<Exchanged, { kind: 'response' }>, url: URL): Json {
-    const redact = redactor(this.#secrets)
-    // Byte by byte, since a body need not be text; secrets are ASCII.
-    const bytes = Buffer.from(redact(answer.bytes.toString('latin1')), 'latin1')
-    const text = utf8Of(bytes)
-    const headers = sealedHeaders.flatMap((name) => {
-      const value = answer.headers[name]
-      return value === undefined ? [] : [[name, redact(value)] as const]
-    })
-    return {
-      status: answer.status,
-      url: redact(url.href),
-      headers: Object.fromEntries(headers),
-      body: text ?? bytes.toString('base64'),
-      encoding: text === undefined ? 'base64' : 'utf8'
-    }
+function sealed({ status, bytes, ...answer }: Answer, url: URL): Json {
+  const text = utf8Of(bytes)
+  const headers = sealedHeaders.flatMap((name) => {
+    const value = answer.headers[name]
+    return value === undefined ? [] : [[name, value] as const]
+  })
+  return {
+    status,
+    url: url.href,
+    headers: Object.fromEntries(headers),
+    body: text ?? bytes.toString('base64'),
+    encoding: text === undefined ? 'base64' : 'utf8'
   }
 }
+
+type Answer = Extract<Exchanged, { readonly kind: 'response' }>
 
 function utf8Of(bytes: Buffer): string | undefined {
   try {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterEach, describe, expect, it } from 'vitest'
-import type { Json } from '../../../../../src/core/index.js'
+import { type Json, Redactor } from '../../../../../src/core/index.js'
 import { createScopedApi, type NetworkOptions, secretsOf } from '../../../../../src/intent/index.js'
 import type { ResolveHost } from '../../../../../src/intent/scoped-api/network/addresses.js'
 import { type Answer, Guest } from '../host.js'
@@ -36,18 +36,23 @@ async function serve(handler: Handler): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-/** A package that may ask these hosts, all of which are this machine. */
+/** A package that may ask these hosts, all of which are this machine; it hears what is sealed. */
 function asker(
   options: NetworkOptions & { readonly hosts?: readonly string[] } = {}
 ): (request: Json) => Promise<Answer> {
   const { hosts = ['api.test'], ...network } = options
+  const redactor = new Redactor()
   const guest = new Guest({
     api: createScopedApi({
+      redactor,
       network: { policy: { allowLoopback: true }, resolve: async () => [LOCAL], ...network }
     }),
     capabilities: [{ name: 'network.request', inputs: { hosts: [...hosts] } }]
   })
-  return (request) => guest.ask('network.request', request)
+  return async (request) => {
+    const answer = await guest.ask('network.request', request)
+    return redactor.json(answer as unknown as Json) as unknown as Answer
+  }
 }
 
 const echo: Handler = (request, response) => {

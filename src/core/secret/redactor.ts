@@ -1,0 +1,276 @@
+import { canonicalize } from '../json/canonicalize.js'
+import { isJsonObject, type Json } from '../json/value.js'
+import {
+  SECRET_LENGTH_MIN,
+  SECRET_LEVELS_MAX,
+  SECRETS_KNOWN_MAX,
+  VALUE_BYTES_MAX
+} from '../limits.js'
+import { bytesOver } from '../text.js'
+import { openEscapeAt, unescaped, type View, viewOf } from './escapes.js'
+import { formsOf } from './forms.js'
+import { Patterns } from './patterns.js'
+import { RedactedStream } from './redacted-stream.js'
+import { readSecret, type SecretSources } from './reference.js'
+import { partsOfUrl } from './url-parts.js'
+
+/** A part of a text that holds a secret, and what stands for it. */
+export interface SecretPlace {
+  readonly from: number
+  readonly to: number
+  readonly reference: string
+}
+
+/** As long as the shortest secret, so that no text gets longer by it. */
+const SHORT_MARK = '[secret]'
+
+/**
+ * Knows the secrets that were read, and replaces them by their references wherever they stand.
+ *
+ * Owns: the secrets, by reference. A runtime has one and hands it to whatever reads secrets;
+ * what was made before the runtime, such as the executor of a chain, has its own, which the
+ * runtime's includes. Does not own: secrets that no part of the program has told it.
+ *
+ * - S1 A secret of `SECRET_LENGTH_MIN` characters or more is found as it is, percent-encoded,
+ *   escaped as JSON, in base64, base64url and hex, also inside a longer text that was encoded as a
+ *   whole, and where these are combined to `SECRET_LEVELS_MAX` levels of escapes.
+ * - S2 What is left has none of these forms, however a text was cut into chunks.
+ * - S3 Without a secret a text is not looked at.
+ */
+export class Redactor {
+  /** References by secret; the one that was read longest ago is first. */
+  readonly #secrets = new Map<string, string>()
+  readonly #exempt = new Set<string>()
+  readonly #included = new Set<Redactor>()
+  #changes = 0
+  #compiled: Compiled | undefined
+
+  /** Learns a secret; blanks around it are no part of it. */
+  know(reference: string, secret: string): void {
+    const text = secret.trim()
+    if (text === '') return
+    if (text.length < SECRET_LENGTH_MIN) {
+      if (this.#exempt.size < SECRETS_KNOWN_MAX) this.#exempt.add(reference)
+      return
+    }
+    const isKnown = this.#secrets.delete(text)
+    this.#secrets.set(text, reference)
+    if (isKnown) return
+    this.#changes += 1
+    const [oldest] = this.#secrets.keys()
+    if (this.#secrets.size > SECRETS_KNOWN_MAX && oldest !== undefined) {
+      this.#secrets.delete(oldest)
+    }
+  }
+
+  /** Learns what is secret in an address that is not secret as a whole. */
+  knowAddress(reference: string, address: string): void {
+    for (const part of partsOfUrl(address)) this.know(reference, part)
+  }
+
+  /** Reads a secret and learns it; undefined for no reference and for no secret. */
+  async read(reference: string, sources: SecretSources): Promise<string | undefined> {
+    const found = await readSecret(reference, sources)
+    if (found !== undefined) this.know(reference, found)
+    return found
+  }
+
+  /** Knows from now on what another one knows and learns. */
+  include(other: Redactor): void {
+    if (other !== this) this.#included.add(other)
+  }
+
+  /** References to secrets that are too short to be looked for. */
+  get exempt(): readonly string[] {
+    return [...new Set([...this.#exempt, ...[...this.#included].flatMap(({ exempt }) => exempt)])]
+  }
+
+  get isEmpty(): boolean {
+    if (this.#secrets.size > 0) return false
+    for (const other of this.#included) if (!other.isEmpty) return false
+    return true
+  }
+
+  text(text: string): string {
+    return this.#replaced(text, undefined)
+  }
+
+  /** JSON whose texts hold no secret, the names of members included. */
+  json(value: Json): Json {
+    return this.isEmpty ? value : this.#json(value, undefined)
+  }
+
+  /**
+   * Canonical JSON text without secrets. It stays within the size of a value if it was: where the
+   * references are too long for that, something shorter stands for them.
+   */
+  canonical(text: string): string {
+    const places = this.places(text)
+    if (places.length === 0) return text
+    // Canonical text is JSON by definition.
+    const value = JSON.parse(text) as Json
+    const mark = markFor(text, places)
+    const clean = canonicalize(this.#json(value, mark))
+    const isTooLarge = mark === undefined && bytesOver(clean, VALUE_BYTES_MAX) !== undefined
+    return isTooLarge ? canonicalize(this.#json(value, SHORT_MARK)) : clean
+  }
+
+  finds(text: string): boolean {
+    return this.places(text).length > 0
+  }
+
+  /** For a text that arrives in chunks. */
+  stream(): RedactedStream {
+    return new RedactedStream(this)
+  }
+
+  /** The parts of a text that hold a secret, in order and apart from each other. */
+  places(text: string): readonly SecretPlace[] {
+    if (text.length < SECRET_LENGTH_MIN || this.isEmpty) return []
+    const { patterns, references } = this.#compile()
+    const found: SecretPlace[] = []
+    for (const view of viewsOf(text)) {
+      for (const { from, to, pattern } of patterns.find(view.text)) {
+        const reference = references[pattern] ?? ''
+        found.push({ from: view.at(from), to: view.at(to), reference })
+      }
+    }
+    return found.length < 2 ? found : joined(found)
+  }
+
+  /** How much of a text can be given away while more of it may follow. */
+  settledLength(text: string): number {
+    if (this.isEmpty) return text.length
+    let settled = this.#begunAt(text)
+    for (const { from, to } of this.places(text)) {
+      // Another secret may begin inside of this one.
+      if (from < settled && to > settled) settled = from
+    }
+    return viewsOf(text).reduce((length, view) => Math.min(length, view.boundary(length)), settled)
+  }
+
+  /** Where a secret may have begun that what follows could complete; the end of the text: none. */
+  #begunAt(text: string): number {
+    const { patterns } = this.#compile()
+    let begun = text.length
+    let rest = text
+    for (let level = 0; level <= SECRET_LEVELS_MAX; level += 1) {
+      const views = viewsOf(rest)
+      for (const view of views) begun = Math.min(begun, view.at(patterns.openAt(view.text)))
+      const view = views[level]
+      if (view === undefined) break
+      // What an escape means that is not complete is not known: what is before it may have begun.
+      rest = rest.slice(0, openEscapeAt(view))
+      begun = Math.min(begun, rest.length)
+    }
+    return begun
+  }
+
+  #json(value: Json, mark: string | undefined): Json {
+    if (typeof value === 'string') return this.#replaced(value, mark)
+    if (typeof value === 'number') return this.#number(value, mark)
+    if (Array.isArray(value)) return value.map((inner: Json) => this.#json(inner, mark))
+    if (!isJsonObject(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [
+        this.#replaced(name, mark),
+        this.#json(inner, mark)
+      ])
+    )
+  }
+
+  #replaced(text: string, mark: string | undefined): string {
+    const places = this.places(text)
+    return replaced(text, places, mark ?? markFor(text, places))
+  }
+
+  #number(value: number, mark: string | undefined): Json {
+    const written = canonicalize(value)
+    const places = this.places(written)
+    if (places.length === 0) return value
+    return mark === undefined ? replaced(written, places, mark) : null
+  }
+
+  #compile(): Compiled {
+    const version = this.#version()
+    if (this.#compiled?.version === version) return this.#compiled
+    const references = new Map<string, string>()
+    for (const [secret, reference] of this.#known()) {
+      for (const form of formsOf(secret)) {
+        if (!references.has(form)) references.set(form, reference)
+      }
+    }
+    const patterns = new Patterns([...references.keys()])
+    this.#compiled = { version, patterns, references: [...references.values()] }
+    return this.#compiled
+  }
+
+  *#known(): Iterable<readonly [string, string]> {
+    yield* this.#secrets
+    for (const other of this.#included) yield* other.#known()
+  }
+
+  /** Changes only grow, so their sum changes with each of them. */
+  #version(): number {
+    let version = this.#changes + this.#included.size
+    for (const other of this.#included) version += other.#version()
+    return version
+  }
+}
+
+interface Compiled {
+  readonly version: number
+  readonly patterns: Patterns
+  /** Of each pattern. */
+  readonly references: readonly string[]
+}
+
+/** A text as it is, and with its escapes undone level by level. */
+function viewsOf(text: string): readonly View[] {
+  const views: View[] = []
+  let view: View | undefined = viewOf(text)
+  while (view !== undefined && views.length <= SECRET_LEVELS_MAX) {
+    views.push(view)
+    view = unescaped(view)
+  }
+  return views
+}
+
+/** Places that overlap become one, named for the longest of them. */
+function joined(found: readonly SecretPlace[]): readonly SecretPlace[] {
+  const ordered = [...found].sort((left, right) => left.from - right.from || right.to - left.to)
+  const places: SecretPlace[] = []
+  let longest = 0
+  for (const next of ordered) {
+    const last = places.at(-1)
+    if (last === undefined || next.from >= last.to) {
+      places.push(next)
+      longest = next.to - next.from
+      continue
+    }
+    const isLonger = next.to - next.from > longest
+    if (isLonger) longest = next.to - next.from
+    const { reference } = isLonger ? next : last
+    places[places.length - 1] = { from: last.from, to: Math.max(last.to, next.to), reference }
+  }
+  return places
+}
+
+/** What stands for secrets whose references would make a text too long; undefined: they do. */
+function markFor(text: string, places: readonly SecretPlace[]): string | undefined {
+  let { length } = text
+  for (const { from, to, reference } of places) length += reference.length + 2 + from - to
+  return length > VALUE_BYTES_MAX ? SHORT_MARK : undefined
+}
+
+function replaced(text: string, places: readonly SecretPlace[], mark: string | undefined): string {
+  if (places.length === 0) return text
+  const parts: string[] = []
+  let from = 0
+  for (const place of places) {
+    parts.push(text.slice(from, place.from), mark ?? `[${place.reference}]`)
+    from = place.to
+  }
+  parts.push(text.slice(from))
+  return parts.join('')
+}
