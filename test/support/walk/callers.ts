@@ -1,0 +1,224 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
+import { connectOwner, type OwnerClient } from '../../../src/ledger/index.js'
+import { builtFile } from '../built.js'
+import { isLong } from '../effort.js'
+import type { Project } from '../project.js'
+import { AGENT, type EffectClass, lone, type World } from './world.js'
+
+/** What a caller can ask on a road; what a road has no form for is absent. Replies are texts. */
+export interface Caller {
+  /** Each form takes a process: the first of each class stands for all but in the long form. */
+  readonly isDear?: boolean
+  intent?(asked: { readonly action: string; readonly payload: JsonObject }): Promise<unknown>
+  run?(document: JsonObject): Promise<unknown>
+  show?(run: string): Promise<unknown>
+  answer?(run: string, wait: { readonly token: string; readonly digest: string }): Promise<unknown>
+  close?(): Promise<unknown>
+}
+
+let names = 0
+const nextId = () => {
+  names += 1
+  return `asked-${names}`
+}
+
+/** Tries every form in which a caller could ask for a class; gives all that it was told. */
+export async function ask(world: World, kind: EffectClass, caller: Caller, ownersRun: string) {
+  const told: string[] = []
+  const forms = await formsOf(world, kind, caller, ownersRun)
+  for (const form of caller.isDear && !isLong ? forms.slice(0, 1) : forms) {
+    told.push(await form().then(textOf, textOf))
+  }
+  return told.join('\n')
+}
+
+function textOf(reply: unknown): string {
+  if (isTallyError(reply)) return `${reply.code}: ${reply.message}`
+  return reply instanceof Error ? reply.message : (JSON.stringify(reply) ?? 'nothing')
+}
+
+async function formsOf(world: World, kind: EffectClass, caller: Caller, ownersRun: string) {
+  const { intent, run, show, answer } = caller
+  const asIntents = (asked: readonly { action: string; payload: JsonObject }[]) =>
+    asked.flatMap((one) => [
+      ...(intent === undefined ? [] : [() => intent(one)]),
+      ...(run === undefined
+        ? []
+        : ['intent', 'intent.none'].map((block) => () => run(lone(block, one as JsonObject))))
+    ])
+  const does = (name: string) => [
+    ...asIntents([{ action: name, payload: {} }]),
+    ...(run === undefined ? [] : [() => run(lone(name))])
+  ]
+  const grantee = { principal: { kind: 'agent', id: 'accomplice' }, subject: 'act' }
+  switch (kind) {
+    case 'read': {
+      const path = join(world.folder, `${nextId()}.snapshot`)
+      return [
+        ...(show === undefined ? [] : [() => show(ownersRun)]),
+        ...(intent === undefined
+          ? []
+          : [
+              () => intent({ action: 'system.replay', payload: { receipt: 0 } }),
+              () => intent({ action: 'system.export', payload: { path } })
+            ])
+      ]
+    }
+    case 'write':
+      return does('act')
+    case 'money':
+      return does('pay')
+    case 'key':
+      return asIntents([
+        { action: 'system.identity.create', payload: { label: nextId() } },
+        { action: 'system.key.rotate', payload: {} },
+        { action: 'system.key.revoke', payload: { publicKey: world.tally.identity } }
+      ])
+    case 'answer': {
+      const [wait] = await (await world.tally.attach(ownersRun)).waits()
+      if (wait === undefined || answer === undefined) return []
+      return [() => answer(ownersRun, { token: wait.token, digest: wait.digest })]
+    }
+    case 'grant':
+      return asIntents([
+        { action: 'system.grant', payload: grantee },
+        { action: 'system.grant', payload: { package: 'thief', capabilities: ['bridge.mint'] } },
+        { action: 'system.publish', payload: { document: lone('act'), name: nextId() } },
+        { action: 'system.prefer', payload: { subject: 'act', provider: 'thief' } }
+      ])
+  }
+}
+
+export function programCaller({ tally }: World): Caller {
+  return {
+    intent: (asked) => tally.intent(asked),
+    run: (document) => tally.start(document, { id: nextId() }).result,
+    show: async (run) => {
+      const entries: unknown[] = [tally.run(run)]
+      for await (const entry of tally.journal(run)) entries.push(entry)
+      return entries
+    },
+    answer: async (id, { token, digest }) => (await tally.attach(id)).approve(token, { digest })
+  }
+}
+
+/** The owner's documents: what they do is done in their owner's name. */
+export function documentCaller({ tally }: World): Caller {
+  return { run: (document) => tally.start(document, { id: nextId() }).result }
+}
+
+export async function socketCaller(world: World, agent?: string): Promise<Caller> {
+  const owner = await connectOwner(world.location)
+  if (owner === undefined) throw new Error('the ledger is not served')
+  const by = agent === undefined ? {} : { agent }
+  const request = (method: string, params: JsonObject) => owner.request(method, params)
+  return {
+    intent: (asked) => request('intent', { ...asked, ...by, id: nextId() }),
+    run: (document) => streamed(owner, 'run', { ...documentParams(document), ...by }),
+    show: (id) =>
+      request('show', { id, ...by, ...(agent === undefined ? {} : { answers: false }) }),
+    answer: (id, wait) => request('message', { id, action: 'approve', ...wait, ...by }),
+    close: async () => owner.close()
+  }
+}
+
+const documentParams = (document: JsonObject): JsonObject => ({
+  document: JSON.stringify(document),
+  id: nextId()
+})
+
+async function streamed(owner: OwnerClient, method: string, params: JsonObject) {
+  const events: Json[] = []
+  for await (const event of owner.stream(method, params)) {
+    events.push(event)
+    if (String((event as JsonObject)['type']) === 'run.parked') break
+  }
+  return events
+}
+
+/** The command line; as another user of the machine where a number is given. */
+export function commandLineCaller(world: World, project: Project, uid?: number): Caller {
+  const at = ['--dir', world.location, '--json']
+  const tally = async (...words: readonly string[]) => {
+    const ended = await project.tally([...words, ...at], uid === undefined ? {} : { uid })
+    return `${ended.stdout}\n${ended.stderr}`
+  }
+  return {
+    isDear: uid !== undefined,
+    intent: ({ action, payload }) => tally('intent', action, '--payload', JSON.stringify(payload)),
+    run: async (document) => {
+      const name = `${nextId()}.json`
+      await writeFile(project.path(name), JSON.stringify(document))
+      return tally('run', name)
+    },
+    show: (run) => tally('show', run, '--journal'),
+    answer: (run) => tally('approve', run, '--by', 'owner')
+  }
+}
+
+const TOKEN = 'token-of-the-walk'
+
+export async function mcpCaller(
+  world: World,
+  project: Project,
+  options: { readonly over: 'stdio' | 'http'; readonly switches: boolean; readonly token?: string }
+): Promise<Caller> {
+  const switches = options.switches ? ['--allow-answers', '--allow-documents'] : []
+  const words = ['mcp', '--as', AGENT, '--dir', world.location, ...switches]
+  const { token = TOKEN } = options
+  const client = new Client({ name: 'walk', version: '1' })
+  if (options.over === 'stdio') {
+    const args = [builtFile('cli/main.js'), ...words]
+    const command = { command: process.execPath, args, cwd: project.folder }
+    await client.connect(new StdioClientTransport({ ...command, stderr: 'ignore' }) as never)
+  } else {
+    const environment = { TALLY_MCP_TOKEN: TOKEN }
+    const server = project.start([...words, '--http', '0'], { environment })
+    await server.says(`/mcp as ${AGENT}`)
+    const url = new URL(/http:\/\/127\.0\.0\.1:\d+\/mcp/.exec(server.said())?.[0] ?? 'none:')
+    if (token !== TOKEN) return strangerCaller(url, token)
+    const requestInit = { headers: { authorization: `Bearer ${token}` } }
+    await client.connect(new StreamableHTTPClientTransport(url, { requestInit }) as never)
+  }
+  const call = (name: string, given: object) => client.callTool({ name, arguments: { ...given } })
+  return { ...toolCaller(call), close: () => client.close() }
+}
+
+const toolCaller = (call: (name: string, given: object) => Promise<unknown>): Caller => ({
+  intent: (asked) => call('submit_intent', { ...asked, id: nextId() }),
+  run: (document) => call('run', documentParams(document)),
+  show: async (id) => [
+    await call('show_run', { id }),
+    await call('get_receipt', { index: 0 }),
+    await call('verify', { replay: true })
+  ],
+  answer: (run, wait) => call('answer_wait', { run, ...wait, action: 'approve' })
+})
+
+/** A process of the machine that can reach the port and has no token, or a wrong one. */
+function strangerCaller(url: URL, token: string): Caller {
+  let id = 0
+  return toolCaller(async (name, given) => {
+    id += 1
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream'
+      },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id,
+        method: 'tools/call',
+        params: { name, arguments: given }
+      })
+    })
+    return `${response.status} ${await response.text()}`
+  })
+}
