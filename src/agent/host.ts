@@ -99,14 +99,15 @@ export class AgentParts {
 
   /** What a flow would use here: agents, adapters, settings and where each comes from (A3). */
   bindings(document: Json): BindingReport {
-    const { environment = process.env } = this.#host
-    return bindingReport(document, { host: this.#flowHost(), environment })
+    const host = this.#flowHost()
+    return bindingReport(document, { host, environment: host.environment })
   }
 
-  #flowHost(): FlowHost {
-    const { tools = [], kinds = [], documentSecrets = [] } = this.#host
+  #flowHost(): FlowHost & { readonly environment: Environment } {
+    const { tools = [], kinds = [], documentSecrets = [], environment = process.env } = this.#host
     return {
       documentSecrets,
+      environment,
       adapters: this.#adapters,
       tool: (name) => tools.find((tool) => tool.name === name),
       kind: (name) => kinds.find(({ kind }) => kind === name)

@@ -9,8 +9,11 @@ export interface AgentAdapter {
   readonly kind: string
   /** What its constructor was given; a flow's or an agent's `adapterConfig` wins over it (A3). */
   readonly defaults?: AdapterSettings
-  /** It does tool calls itself, so that a turn of an agent with tools may act outside. */
-  readonly runsTools?: boolean
+  /**
+   * Tool calls are done on the other side, so that a turn of an agent with tools may act outside,
+   * and no person can be asked here. Its results hand no calls back.
+   */
+  runsTools?(settings: AdapterSettings): boolean
   /** Knows the secrets that it was given otherwise than by settings. */
   readonly redactor?: Redactor
   /** The other side keeps sessions beyond this process: they are noted before they are opened. */

@@ -15,6 +15,11 @@ export interface PiMonoAdapterOptions extends ChatAdapterOptions {
    * what is started on this machine.
    */
   readonly rpc?: PiCommand
+  /**
+   * The backend behind `transport: "http"` does tool calls itself; default: it hands them back.
+   * Agents with tools then need `approvalRequirement: "never"`.
+   */
+  readonly backendRunsTools?: boolean
 }
 
 export type PiMonoTransport = 'deepseek' | 'openai-compatible' | 'http' | 'rpc'
@@ -25,11 +30,14 @@ export type PiMonoTransport = 'deepseek' | 'openai-compatible' | 'http' | 'rpc'
  * other the HTTP backend.
  */
 export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter {
-  const { defaults, fetch = globalThis.fetch, rpc } = options
+  const { defaults, fetch = globalThis.fetch, rpc, backendRunsTools = false } = options
   const validate = (settings: AdapterSettings) => problemsOf(settings, rpc)
   return {
     kind: 'pi-mono',
-    runsTools: true,
+    runsTools: (settings) => {
+      const transport = piMonoTransport(settings)
+      return transport === 'rpc' || (transport === 'http' && backendRunsTools)
+    },
     redactor: redactorOf(rpc?.environment, 'pi'),
     ...(defaults === undefined ? {} : { defaults }),
     validate,
@@ -42,7 +50,7 @@ export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter 
         case 'openai-compatible':
           return openChatSession(session, { transport, fetch })
         case 'http':
-          return openPiMonoSession(session, { fetch })
+          return openPiMonoSession(session, { fetch, runsTools: backendRunsTools })
         case 'rpc':
           return openPiRpcSession(session, rpc ?? { command: 'pi' })
         default:

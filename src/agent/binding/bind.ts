@@ -1,4 +1,4 @@
-import { limits, spendWork } from '../../core/index.js'
+import { type Environment, limits, spendWork } from '../../core/index.js'
 import type { AdapterSettings, AgentAdapter, TurnMode } from '../adapters/adapter.js'
 import type { AdapterRegistry } from '../adapters/adapter-registry.js'
 import { errorsOf, type PromptAssetManifest } from '../assets/manifest.js'
@@ -10,7 +10,7 @@ import type { AgentTool, BoundTool } from '../turn/tool.js'
 import { definitionOf } from './asset-definition.js'
 import { configuredSettings } from './configured.js'
 import { type DocumentSecrets, secretProblem } from './document-secrets.js'
-import { type ConfiguredSettings, usualSecrets } from './settings.js'
+import { type ConfiguredSettings, knownSettings, usualSecrets } from './settings.js'
 import { boundTools, turnClass } from './tools.js'
 
 /** The binding of a node to its agent (semantics.md A1). */
@@ -39,6 +39,8 @@ export interface BindingHost {
   tool(name: string): AgentTool | undefined
   /** Default: none but those of the environment's convention. */
   readonly documentSecrets?: DocumentSecrets
+  /** Where settings that no document gives are looked for (A3). Default: nowhere. */
+  readonly environment?: Environment
 }
 
 export type Bound =
@@ -147,9 +149,11 @@ function bound(
     return { ok: false, findings: [error('adapter_not_found', path, message)] }
   }
   const adapter = adapters.adapter(adapterKind)
-  const tools = boundTools(definition, { host, path, runsTools: adapter.runsTools === true })
-  if (!tools.ok) return tools
   const configured = configuredSettings(definition, flow)
+  const settings = knownSettings(configured, adapter, host.environment)
+  const runsTools = adapter.runsTools?.(settings) ?? false
+  const tools = boundTools(definition, { host, path, runsTools })
+  if (!tools.ok) return tools
   const { documentSecrets: allowed = [] } = host
   const usual = usualSecrets(adapterKind)
   const problem = secretProblem(configured.settings, { allowed, usual })
@@ -160,27 +164,26 @@ function bound(
     definition,
     segments,
     tools: tools.tools,
-    adapter,
+    runsTools,
     flow,
     config: configured.settings
   })
   const { nodeId } = node
   const which = { nodeId, via, sourcePath, turnMode }
   const binding = { ...which, agent, definition, configured, adapter }
-  return { ok: true, binding, warnings: costWarnings(agent, path) }
+  return { ok: true, binding, warnings: [...costWarnings(agent, path), ...tools.warnings] }
 }
 
 function boundAgent(given: {
   readonly definition: AgentDef
   readonly segments: readonly PromptSegment[]
   readonly tools: readonly BoundTool[]
-  readonly adapter: AgentAdapter
+  readonly runsTools: boolean
   readonly flow: FlowDocument
   readonly config: AdapterSettings
 }): BoundAgent {
-  const { definition, segments, tools, adapter, flow, config } = given
+  const { definition, segments, tools, runsTools, flow, config } = given
   const { timeouts, modelProfile, subagentPolicy, budgets } = definition
-  const runsTools = adapter.runsTools === true
   const { model, temperature, maxTokens } = config
   return {
     agentId: definition.agentId,

@@ -3,7 +3,7 @@ import { compileFlow } from '../compile/compile-flow.js'
 import type { FlowHost } from '../compile/flow-host.js'
 import type { FlowFinding } from '../flow/finding.js'
 import type { NodeBinding } from './bind.js'
-import { type ResolvedSetting, resolveSettings } from './settings.js'
+import { knownSettings, type ResolvedSetting, resolveSettings } from './settings.js'
 
 /** The way of each agent node to its transport, and where each setting comes from (A1, A3). */
 export type BindingReport =
@@ -45,7 +45,7 @@ export function bindingReport(
 function nodeReport(binding: NodeBinding, environment: Environment): NodeReport {
   const { nodeId, via, agent, sourcePath, configured, adapter } = binding
   const settings = resolveSettings({ configured, adapter, environment })
-  const values = Object.fromEntries(settings.map(({ name, value }) => [name, value]))
+  const values = knownSettings(configured, adapter, environment)
   return {
     nodeId,
     via,

@@ -59,6 +59,16 @@ export function resolveSettings(options: {
   return found.filter((setting) => setting.name !== 'apiKey' || mayBeSent(setting, found))
 }
 
+/** The settings by name, as far as they are known before a run. Secrets stay references. */
+export function knownSettings(
+  configured: ConfiguredSettings,
+  adapter: AgentAdapter,
+  environment: Environment = {}
+): AdapterSettings {
+  const resolved = resolveSettings({ configured, adapter, environment })
+  return Object.fromEntries(resolved.map(({ name, value }) => [name, value]))
+}
+
 /**
  * Settings for a session: merged, secrets read. Throws a definite `EffectFailure`, of which
  * `secret_not_allowed` and `server_not_allowed` come before anything is read.

@@ -35,6 +35,8 @@ export type FlowFindingCode =
   | 'agent_asset_invalid'
   | 'adapter_not_found'
   | 'tool_not_found'
+  | 'tool_policy_not_enforceable'
+  | 'tools_not_bounded'
   | 'cost_not_measurable'
   | 'no_finish'
   | 'loop_without_end'

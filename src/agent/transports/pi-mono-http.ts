@@ -23,11 +23,14 @@ import { piMonoResult } from './pi-mono-reply.js'
  */
 export async function openPiMonoSession(
   session: SessionOptions,
-  options: { readonly fetch?: Fetch } = {}
+  options: { readonly fetch?: Fetch; readonly runsTools?: boolean } = {}
 ): Promise<AgentSession> {
   const http = new PiMonoHttp(session.settings, options.fetch ?? globalThis.fetch)
+  const { runsTools = false } = options
   const { runId, agentId, flowName, systemPrompt, earlier, proposed } = session
-  if (earlier !== undefined) return new PiMonoSession(http, { sessionId: earlier, session })
+  if (earlier !== undefined) {
+    return new PiMonoSession(http, { sessionId: earlier, session, runsTools })
+  }
   const { model, temperature } = session.settings
   const body = { sessionId: proposed, runId, agentId, flowName, systemPrompt, model, temperature }
   const opened = await within(limits.AGENT_OPEN_MS, (signal) =>
@@ -37,21 +40,27 @@ export async function openPiMonoSession(
   if (typeof sessionId !== 'string' || sessionId === '') {
     throw turnFailure('malformed_response', { endpoint: http.endpoint })
   }
-  return new PiMonoSession(http, { sessionId, session })
+  return new PiMonoSession(http, { sessionId, session, runsTools })
 }
 
 class PiMonoSession implements AgentSession {
   readonly #http: PiMonoHttp
   readonly #sessionId: string
   readonly #session: SessionOptions
+  readonly #runsTools: boolean
 
   constructor(
     http: PiMonoHttp,
-    options: { readonly sessionId: string; readonly session: SessionOptions }
+    options: {
+      readonly sessionId: string
+      readonly session: SessionOptions
+      readonly runsTools: boolean
+    }
   ) {
     this.#http = http
     this.#sessionId = options.sessionId
     this.#session = options.session
+    this.#runsTools = options.runsTools
   }
 
   async turn(request: TurnRequest, options: TurnOptions): Promise<TurnResult> {
@@ -104,7 +113,9 @@ class PiMonoSession implements AgentSession {
 
   #resultOf(request: TurnRequest, answer: Json): TurnResult {
     const session = this.#sessionId
-    return { ...piMonoResult(request, answer, this.#http.endpoint), session }
+    const { endpoint } = this.#http
+    const how = { endpoint, runsTools: this.#runsTools }
+    return { ...piMonoResult(request, answer, how), session }
   }
 
   #abort(invocationId: string): void {

@@ -14,26 +14,40 @@ const statuses: Readonly<Record<string, TurnResult['status']>> = {
 }
 
 /** What `POST /turns` answered, as a turn's result. Throws `malformed_response`. */
-export function piMonoResult(request: TurnRequest, answer: Json, endpoint: string): TurnResult {
+export function piMonoResult(
+  request: TurnRequest,
+  answer: Json,
+  { endpoint, runsTools }: { readonly endpoint: string; readonly runsTools: boolean }
+): TurnResult {
   if (!isJsonObject(answer)) throw turnFailure('malformed_response', { endpoint })
   const { usage, toolCalls, warnings, model, error, structuredOutput } = answer
   const given = answer['status'] ?? 'completed'
   const status = typeof given === 'string' ? statuses[given] : undefined
   if (status === undefined) throw turnFailure('malformed_response', { endpoint })
+  const calls = Array.isArray(toolCalls) ? toolCalls.filter(isJsonObject).map(callOf) : []
   const raw: RawReply = {
     status,
     finalText: textOf(answer['finalText']),
     reasoningText: textOf(answer['reasoningText']),
     structuredOutput,
-    toolCalls: Array.isArray(toolCalls) ? toolCalls.filter(isJsonObject).map(callOf) : [],
+    // What the backend has done already is not to be done again here.
+    toolCalls: runsTools ? [] : calls,
     usage: isJsonObject(usage)
       ? usageOf(usage['inputTokens'], usage['outputTokens'], usage['totalTokens'])
       : usageOf(0, 0),
     model: textOf(model),
-    warnings: Array.isArray(warnings) ? warnings.filter((one) => typeof one === 'string') : []
+    warnings: [
+      ...(Array.isArray(warnings) ? warnings.filter((one) => typeof one === 'string') : []),
+      ...(runsTools ? usedTools(calls.map(({ name }) => name)) : [])
+    ]
   }
   if (status === 'completed') return replyOf(request, raw)
   return replyOf(request, { ...raw, error: errorOf(error, String(given)) })
+}
+
+/** What the other side did by itself, as warnings. */
+export function usedTools(names: readonly string[]): readonly string[] {
+  return [...new Set(names)].sort().map((name) => `the backend used its tool ${name}`)
 }
 
 function callOf(call: Readonly<Record<string, Json>>): RawReply['toolCalls'][number] {

@@ -13,7 +13,7 @@ export interface BoundAgent {
   readonly adapterConfig: AdapterSettings
   readonly segments: readonly PromptSegment[]
   readonly tools: readonly BoundTool[]
-  /** Its adapter does tool calls itself: those of an answer are done already. */
+  /** Tool calls are done on the other side: an answer hands none back. */
   readonly runsTools: boolean
   /** Class of a turn, without the tools that the runtime does. */
   readonly sideEffects: SideEffectClass

@@ -77,7 +77,8 @@ export class Conversation {
     const messages: TurnMessage[] = []
     for (let corrections = 0; ; ) {
       const result = await this.#completed(agent, asked, messages)
-      if (result.toolCalls.length > 0 && !agent.runsTools) {
+      const isOurs = this.#rules.answersAllCalls || !agent.runsTools
+      if (result.toolCalls.length > 0 && isOurs) {
         messages.push(assistantMessage(result), ...(await this.#answers(agent, asked, result)))
         continue
       }

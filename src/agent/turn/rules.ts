@@ -5,12 +5,14 @@
 export interface TurnRules {
   /** A shape that fails for a number that JSON numbers cannot hold says so to the model. */
   readonly namesInexactNumbers: boolean
+  /** Calls that an answer hands back are answered, whatever adapter gave them. */
+  readonly answersAllCalls: boolean
 }
 
 /** By version of the block `agent.turn`. */
 export const turnRules = {
-  '1.0.0': { namesInexactNumbers: false },
-  '1.1.0': { namesInexactNumbers: true }
+  '1.0.0': { namesInexactNumbers: false, answersAllCalls: false },
+  '1.1.0': { namesInexactNumbers: true, answersAllCalls: true }
 } as const satisfies Readonly<Record<string, TurnRules>>
 
 export type TurnVersion = keyof typeof turnRules
