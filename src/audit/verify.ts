@@ -27,8 +27,8 @@ export interface DeepVerifyOptions {
   readonly notes?: readonly GivenNote[]
   /** Where the ledger stood when it was closed last (K10). */
   readonly kept?: KeptPlace | undefined
-  /** With the key of the ledger: the journals of open runs are checked too. */
-  readonly authenticate?: VerifyOptions['authenticate']
+  /** With it journals of open runs, and codes of derived records, are checked too (L12). */
+  readonly key?: VerifyOptions['key']
 }
 
 /**
@@ -38,7 +38,7 @@ export interface DeepVerifyOptions {
  */
 export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<VerificationReport> {
   const began = elapsedMs()
-  const { store, identity, code, notes = [], kept, authenticate, executions = 1 } = options
+  const { store, identity, code, notes = [], kept, key, executions = 1 } = options
   const isWanted = options.reexecute ?? code !== undefined
   if (isWanted && code === undefined) throw new TallyError('audit.no_code', {})
   const auditor =
@@ -50,7 +50,7 @@ export async function verifyLedgerDeep(options: DeepVerifyOptions): Promise<Veri
     identity,
     notes,
     kept,
-    authenticate,
+    key,
     ...(hooks === undefined ? {} : hooks.hooks)
   })
   const isMoved = before !== chainHeadOf(store, identity)
@@ -92,7 +92,7 @@ const moving = /^(state|derived|head)(\.|$)/
 function mayMove({ field, key = '' }: NonNullable<StructuralReport['failure']>): boolean {
   return (
     moving.test(field) ||
-    (field === 'store' && /^[^/]*\/(chain|index|run|state|tile|visits)\//.test(key))
+    (field === 'store' && /^[^/]*\/(chain|checkpoint|index|run|state|tile|visits)\//.test(key))
   )
 }
 

@@ -50,13 +50,18 @@ export function unwrapValue(key: string, value: Uint8Array): Buffer {
  * Throws `ledger.corrupt` with the key unless the checksum is right.
  */
 export function unwrapUnchecked(key: string, value: Uint8Array): Buffer {
-  if (value[0] !== CODED_VERSION) return unwrapValue(key, value)
+  if (!hasCode(value)) return unwrapValue(key, value)
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
   if (bytes.length < CODED_HEADER_BYTES) throw corruptValue(key, 'it is shorter than its header')
   if (crc32(bytes.subarray(HEADER_BYTES), crc32(key)) !== bytes.readUInt32BE(1)) {
     throw corruptValue(key, 'the checksum does not match')
   }
   return bytes.subarray(CODED_HEADER_BYTES)
+}
+
+/** Whether a derived record has a code: those of 0.1.0 have none. */
+export function hasCode(value: Uint8Array): boolean {
+  return value[0] === CODED_VERSION
 }
 
 /** {@link unwrapValue} as UTF-8 text. */

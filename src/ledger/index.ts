@@ -69,6 +69,7 @@ export { type SnapshotReport, writeSnapshot } from './snapshot/write.js'
 export { openLevelStore } from './stores/level.js'
 export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'
+export { isOfCodes } from './verify/code-check.js'
 export {
   type AnchorReport,
   type GivenNote,

@@ -106,6 +106,10 @@ export class StoreKeys {
     return `${this.#prefix}checkpoint/${runId}`
   }
 
+  checkpoints(): KeyRange {
+    return prefixRange(`${this.#prefix}checkpoint/`)
+  }
+
   /** Records that can be derived again; checkpoints, which cannot, are not among them. */
   derivedRanges(): readonly KeyRange[] {
     return [...this.digestedRanges(), this.statePages()]
@@ -119,10 +123,12 @@ export class StoreKeys {
     return kinds.map((kind) => prefixRange(`${this.#prefix}${kind}/`))
   }
 
-  /** Whether a key is the watermark's, or one of a derived record that can be made again. */
+  /** Whether a key is of what source records give again: derived records, and checkpoints. */
   isDerived(key: string): boolean {
     if (key === this.derived) return true
-    return this.derivedRanges().some(({ gte, lt }) => gte <= key && key < lt)
+    return [...this.derivedRanges(), this.checkpoints()].some(
+      ({ gte, lt }) => gte <= key && key < lt
+    )
   }
 
   /** Everything of the identity. */

@@ -6,6 +6,7 @@ import type { LedgerMode } from './mode.js'
 import type { Evidence, Receipt, WriteSet } from './receipt/receipt.js'
 import type { Restoring } from './restoring.js'
 import type { Store } from './stores/port.js'
+import type { VerificationKey } from './verify/key.js'
 
 export interface LedgerState {
   readonly mode: LedgerMode
@@ -120,6 +121,8 @@ export interface SavedCheckpoint {
 export interface Ledger {
   /** Whether codes by the key of the ledger can be written and checked (L12). */
   readonly hasKey: boolean
+  /** For verifications of this ledger; undefined without the key. */
+  readonly verificationKey: VerificationKey | undefined
   readonly identity: IdentityId
   /** What it is doing: {@link Ledger.state} without the rest. */
   readonly mode: LedgerMode

@@ -38,6 +38,7 @@ import { BlobSalts, saltedBlob } from './receipt/blob.js'
 import type { Head } from './record/head.js'
 import { Restoring } from './restoring.js'
 import type { Store } from './stores/port.js'
+import { VerificationKey } from './verify/key.js'
 
 /** Everything that opening found out. */
 export interface LedgerParts {
@@ -71,6 +72,7 @@ export interface LedgerParts {
 export class OpenLedger implements Ledger {
   readonly identity: IdentityId
   readonly hasKey: boolean
+  readonly verificationKey: VerificationKey | undefined
   readonly restoring: Restoring
   readonly #store: Store
   readonly #keys: StoreKeys
@@ -94,6 +96,7 @@ export class OpenLedger implements Ledger {
     const { store, keys, identity, signer, head, headBytes, frontier } = parts
     this.identity = identity
     this.hasKey = parts.blobKey !== undefined
+    this.verificationKey = parts.blobKey && new VerificationKey(parts.blobKey)
     this.#store = store
     this.#keys = keys
     this.#readOnly = parts.readOnly

@@ -1,4 +1,4 @@
-import { type Hash, type IdentityId, TallyError } from '../core/index.js'
+import { type IdentityId, TallyError } from '../core/index.js'
 import { type ChainHead, genesisHead, headRootOf } from './chain/chain-head.js'
 import { isRotation, rotatedKey } from './chain/keys-in-force.js'
 import { applyWriteSet, parseWriteSet, type StoredChange } from './chain/stored-write-set.js'
@@ -9,11 +9,11 @@ import { removeDerived } from './open/derived-records.js'
 import { copyOthers } from './other-identities.js'
 import { PutBatch } from './put-batch.js'
 import { ItemBodies } from './read/bodies.js'
-import { BlobSalts } from './receipt/blob.js'
 import type { Receipt } from './receipt/receipt.js'
 import { encodeHead, type Head, parseHead } from './record/head.js'
 import { corrupt, parseRecord, type RecordItem } from './record/record.js'
 import type { Store } from './stores/port.js'
+import { VerificationKey } from './verify/key.js'
 import type { GivenNote, VerificationReport } from './verify/report.js'
 import { verifyLedger } from './verify/verify.js'
 
@@ -57,15 +57,14 @@ export type RepairOutcome =
  */
 export async function repairLedger(options: RepairOptions): Promise<RepairOutcome> {
   const { store, identity, notes = [], target, blobKey } = options
-  const codes = blobKey && new BlobSalts(blobKey)
-  const authenticate = codes && ((hash: Hash) => codes.authenticate(hash))
-  const report = await verifyLedger({ store, identity, notes, authenticate })
+  const key = blobKey && new VerificationKey(blobKey)
+  const report = await verifyLedger({ store, identity, notes, key })
   const { failure } = report
   const keys = new StoreKeys(identity)
   if (failure === undefined) return { kind: 'clean', report }
-  const { field, key = '' } = failure
-  if (field.startsWith('derived') || (field === 'store' && keys.isDerived(key))) {
-    await removeDerived(store, keys)
+  const { field, key: where = '' } = failure
+  if (field.startsWith('derived') || (field === 'store' && keys.isDerived(where))) {
+    await removeDerived(store, keys, { checkpoints: true })
     return { kind: 'derived', report }
   }
   if (target === undefined) {

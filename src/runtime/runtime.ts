@@ -119,7 +119,7 @@ export class WiredRuntime implements Runtime {
       identity: this.ledger.identity,
       code: registry,
       kept: () => this.#lock.kept(),
-      authenticate: (journalHash) => this.ledger.authenticate(journalHash),
+      key: this.ledger.verificationKey,
       found: (difference) => this.#found(difference),
       failed: () => judgeOpenJournals(this.ledger)
     })

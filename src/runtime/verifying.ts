@@ -8,7 +8,7 @@ import {
   verifyLedgerDeep
 } from '../audit/index.js'
 import type { Hash, IdentityId } from '../core/index.js'
-import type { GivenNote, KeptPlace, Store } from '../ledger/index.js'
+import type { GivenNote, KeptPlace, Ledger, Store } from '../ledger/index.js'
 
 export interface VerifyOptions {
   /** Does every run again with the registered code. Default true. */
@@ -30,7 +30,7 @@ export interface RuntimeAudit {
 export function auditOf({
   found,
   failed,
-  authenticate,
+  key,
   kept: keptIn,
   ...parts
 }: {
@@ -39,8 +39,8 @@ export function auditOf({
   readonly code: CodeSource
   /** Where the ledger stood when it was closed last. */
   kept(): Promise<KeptPlace | undefined>
-  /** Code over a journal, by the key of the ledger. */
-  authenticate(journalHash: Hash): Hash
+  /** That of the ledger. */
+  readonly key: Ledger['verificationKey']
   /** Hears of what came out otherwise, before the report is given. */
   found(difference: Difference): Promise<void>
   /** Hears that a verification has failed, before its report is given. */
@@ -55,7 +55,7 @@ export function auditOf({
   return {
     verify: async ({ notes = [], reexecute = true, ...options }, { lock } = { lock: true }) => {
       const checked = { kept: lock ? await keptIn() : undefined, notes: notes.map(given) }
-      const asked = { ...parts, ...options, ...checked, authenticate, reexecute }
+      const asked = { ...parts, ...options, ...checked, key, reexecute }
       const report = await told(await verifyLedgerDeep(asked))
       if (!report.ok) await failed()
       return report

@@ -3,6 +3,7 @@ import { unwrapUnchecked, wrapValue } from '../../src/ledger/envelope.js'
 import type { Store } from '../../src/ledger/index.js'
 
 const CODED_HEADER_BYTES = 27
+const CODE_AT = 11
 
 /** The text of a derived record, whatever its code. */
 export function derivedText(key: string, value: Uint8Array | undefined): string {
@@ -18,6 +19,14 @@ export function withBody(key: string, value: Uint8Array, body: string | Uint8Arr
   const changed = Buffer.concat([value.slice(0, CODED_HEADER_BYTES), Buffer.from(body)])
   changed.writeUInt32BE(crc32(changed.subarray(5), crc32(key)), 1)
   return changed
+}
+
+/** The same record with a code that is not by the key of its ledger, and the right checksum. */
+export function withOtherCode(value: Uint8Array, key: string): Buffer {
+  const other = Buffer.from(value)
+  other[CODE_AT] = (other[CODE_AT] ?? 0) ^ 1
+  other.writeUInt32BE(crc32(other.subarray(5), crc32(key)), 1)
+  return other
 }
 
 /** Changes the text of a derived record in a store. */

@@ -1,7 +1,7 @@
 import type { IdentityId } from '../../src/core/index.js'
 import { unwrapText, unwrapUnchecked, wrapValue } from '../../src/ledger/envelope.js'
 import type { Store } from '../../src/ledger/index.js'
-import { withBody } from './derived.js'
+import { withBody, withOtherCode } from './derived.js'
 
 const openJournal = 'journal of an open run without the key'
 
@@ -9,6 +9,7 @@ type Told = Pick<Tampering, 'verify' | 'opened' | 'exception'>
 
 /** Keys of all derived records: what is left are source records. */
 export const derivedKeys = /\/(derived$|(index|chain|run|visits|tile|page|checkpoint)\/)/
+const derivedKinds = /\/(derived$|(index|chain|run|visits|tile|page)\/)/
 
 /** One way to alter a ledger, with the disk and without the key. */
 export interface Tampering {
@@ -50,8 +51,19 @@ export const tamperings: readonly Tampering[] = [
   derived('the chain blocks', 'chain', undefined, { verify: 'derived.chain' }),
   derived('the log tiles', 'tile', undefined, { verify: 'derived.tile' }),
   derived('the state pages', 'page', undefined, { verify: 'derived.pages' }),
-  // Verification does not read checkpoints: a run that is resumed checks its own.
-  derived('the checkpoints', 'checkpoint', lie, {}),
+  // Without the key they are not checked; a run that is resumed leaves its own aside.
+  derived('the checkpoints', 'checkpoint', lie, {
+    opened: { field: 'derived.code', mode: 'ready' }
+  }),
+  {
+    name: 'the codes of derived records',
+    alter: (store, identity) => otherCodes(store, identity, derivedKinds)
+  },
+  {
+    name: 'the codes of the checkpoints',
+    opened: { field: 'derived.code', mode: 'ready' },
+    alter: (store, identity) => otherCodes(store, identity, /\/checkpoint\//)
+  },
   derived('the stamp', 'derived', (text) => text.replace(/"receipts":\d+/, '"receipts":0'), {
     verify: 'derived.receipts'
   }),
@@ -120,6 +132,11 @@ function derived(
       })
     }
   }
+}
+
+/** Codes by another key, over honest bodies and with honest checksums. */
+function otherCodes(store: Store, identity: IdentityId, kinds: RegExp): Promise<void> {
+  return each(store, (key) => key.startsWith(`${identity}/`) && kinds.test(key), withOtherCode)
 }
 
 function without(name: string, pattern: RegExp, told: Told): Tampering {

@@ -1,12 +1,20 @@
 import type { StoreKeys } from '../keys.js'
 import type { KeyRange, Store } from '../stores/port.js'
 
-/** Removes all derived records and their watermark; the next open makes them again. */
-export async function removeDerived(store: Store, keys: StoreKeys): Promise<void> {
+/**
+ * Removes all derived records and their watermark; the next open makes them again. Without their
+ * `checkpoints` runs are rebuilt from their journals.
+ */
+export async function removeDerived(
+  store: Store,
+  keys: StoreKeys,
+  { checkpoints }: { readonly checkpoints: boolean } = { checkpoints: false }
+): Promise<void> {
   if (store.get(keys.derived) !== undefined) {
     await store.commit([{ puts: [], deletes: [keys.derived] }])
   }
-  await removeRanges(store, keys.derivedRanges())
+  const more = checkpoints ? [keys.checkpoints()] : []
+  await removeRanges(store, [...keys.derivedRanges(), ...more])
 }
 
 async function removeRanges(store: Store, ranges: readonly KeyRange[]): Promise<void> {

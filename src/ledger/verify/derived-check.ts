@@ -25,11 +25,17 @@ import { TileCheck } from './tile-check.js'
 /** Receipts whose commit numbers are compared at once: those of one block. */
 const COMPARED_RECEIPTS = 1_024
 
+/** Where derived records are, and how far they go. */
+export interface DerivedParts {
+  readonly store: Store
+  readonly keys: StoreKeys
+  readonly watermark: Watermark
+}
+
 /**
  * Compares the derived records with what the commit records give, as far as their watermark says
- * that they go (L6). Their codes are left aside: a verification has no key, and opening has checked
- * them (L12). The index is compared as a set, by sums over its entries: enough against damage, and
- * a look-up checks the record that was found.
+ * that they go (L6). Their codes are left to `code-check.ts`. The index is compared as a set, by
+ * sums over its entries: enough against damage, and a look-up checks the record that was found.
  */
 export class DerivedCheck {
   readonly #store: Store
@@ -44,7 +50,7 @@ export class DerivedCheck {
   #compared = 0
   #chainProblem: (FieldProblem & { readonly key: string }) | undefined
 
-  constructor(store: Store, keys: StoreKeys, watermark: Watermark) {
+  constructor({ store, keys, watermark }: DerivedParts) {
     this.#store = store
     this.#keys = keys
     this.#watermark = watermark

@@ -2,6 +2,7 @@ import { chainJournal, type Hash, isHash, type JsonObject, type RunId } from '..
 import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { RecordItem } from '../record/record.js'
+import type { VerificationKey } from './key.js'
 import type { VerificationFailure } from './report.js'
 import { type BesideEnd, endProblem } from './run-end.js'
 
@@ -17,10 +18,10 @@ export class JournalHashes {
   readonly #forged = new Map<RunId, VerificationFailure>()
   /** The run that ends with the item that was taken last. */
   #ended: RunId | undefined
-  readonly #authenticate: Authenticate | undefined
+  readonly #key: VerificationKey | undefined
 
-  constructor(authenticate: Authenticate | undefined) {
-    this.#authenticate = authenticate
+  constructor(key: VerificationKey | undefined) {
+    this.#key = key
   }
 
   /** Of runs that are open as far as was read: the first item that the ledger has not written. */
@@ -31,7 +32,7 @@ export class JournalHashes {
   /** In words, without the key: nothing signs the journals of runs that have not ended. */
   notChecked(): readonly string[] {
     const open = this.#hashes.size
-    if (this.#authenticate !== undefined || open === 0) return []
+    if (this.#key !== undefined || open === 0) return []
     const journals = open === 1 ? 'journal of 1 open run' : `journals of ${open} open runs`
     return [`${journals}: what authenticates it needs the blob key`]
   }
@@ -54,7 +55,7 @@ export class JournalHashes {
       before.push(hash)
       hash = chainJournal(hash, entry)
     }
-    const isOurs = entries.length === 0 || (this.#authenticate?.(hash as Hash) ?? mac) === mac
+    const isOurs = entries.length === 0 || (this.#key?.authenticate(hash as Hash) ?? mac) === mac
     if (!isOurs && !this.#forged.has(runId)) {
       // The right code is not for those who read reports.
       const found = { signed: mac ?? 'none', computed: 'another code', key: runId }
@@ -74,9 +75,6 @@ export class JournalHashes {
     return new JournalLines(before, { entry: end, isCancelled: this.#cancelled.delete(runId) })
   }
 }
-
-/** Makes the code over a journal with the key of the ledger. */
-export type Authenticate = (journalHash: Hash) => Hash
 
 /** The last entry of a run, and whether a caller had asked to cancel it. */
 interface RunEnd {

@@ -9,25 +9,23 @@ import { readUncheckedWatermark, type Watermark } from '../derived/watermark.js'
 import { unwrapText, unwrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { LogFrontier } from '../log/index.js'
-import { type FieldProblem, parseEvidence, type TextOf } from '../receipt/parse.js'
+import { parseEvidence, type TextOf } from '../receipt/parse.js'
 import type { Evidence, Receipt } from '../receipt/receipt.js'
 import { type Head, parseHead } from '../record/head.js'
 import { parseRecord, type RecordHeader, type RecordItem } from '../record/record.js'
 import type { Store } from '../stores/port.js'
+import { CodeCheck } from './code-check.js'
 import { DerivedCheck } from './derived-check.js'
 import { checkHead, checkKept, checkStateEntries } from './end-checks.js'
 import { CheckedBodies } from './item-bodies.js'
-import {
-  type Authenticate,
-  JournalHashes,
-  type JournalLines,
-  signedJournal
-} from './journal-hashes.js'
+import { JournalHashes, type JournalLines, signedJournal } from './journal-hashes.js'
+import type { VerificationKey } from './key.js'
 import { NoteCheck } from './notes.js'
 import { ChainMemory, checkReceipt, different } from './receipt-check.js'
 import {
   earlier,
   type GivenNote,
+  type HookVerdict,
   type ItemHook,
   type KeptPlace,
   type ReceiptHook,
@@ -46,8 +44,8 @@ export interface VerifyOptions {
   readonly notes?: readonly GivenNote[]
   /** Where it stood when it was closed last; undefined where nothing says so. */
   readonly kept?: KeptPlace | undefined
-  /** With the key of the ledger: the journals of open runs are checked too. */
-  readonly authenticate?: Authenticate | undefined
+  /** With it journals of open runs, and codes of derived records, are checked too (L12). */
+  readonly key?: VerificationKey | undefined
   /** Sees the journal entries of each item, in order, before the item's receipt. */
   readonly onItem?: ItemHook
   /** Sees each receipt that passed, in order, before its signature is known to be good. */
@@ -62,6 +60,8 @@ export interface VerifyOptions {
 export async function verifyLedger(options: VerifyOptions): Promise<VerificationReport> {
   return new Verification(options).run()
 }
+
+const headless = { field: 'head', signed: 'present', computed: 'absent' }
 
 class Stop extends Error {
   constructor(readonly failure: VerificationFailure) {
@@ -80,6 +80,7 @@ class Verification {
   readonly #notes: NoteCheck
   readonly #signatures = new SignatureWindow<VerificationFailure>()
   #derived: DerivedCheck | undefined
+  #codes: CodeCheck | undefined
   #watermark: Watermark | undefined
   #head: Head | undefined
   #frontier = LogFrontier.empty
@@ -93,7 +94,7 @@ class Verification {
     this.#keys = new StoreKeys(options.identity)
     this.#fold = new StateFold(options.identity)
     this.#runs = new RunCheck(options.identity)
-    this.#journals = new JournalHashes(options.authenticate)
+    this.#journals = new JournalHashes(options.key)
     this.#notes = new NoteCheck(options.identity, options.notes ?? [])
   }
 
@@ -131,10 +132,12 @@ class Verification {
   async #chain(): Promise<void> {
     const { store } = this.#options
     const headBytes = store.get(this.#keys.head)
-    if (headBytes === undefined) this.#stop('head', 'present', 'absent')
+    if (headBytes === undefined) this.#fail(headless)
     this.#head = parseHead(this.#keys.head, unwrapText(this.#keys.head, headBytes))
     this.#watermark = readUncheckedWatermark(store, this.#keys)
-    this.#derived = new DerivedCheck(store, this.#keys, this.#watermark)
+    const parts = { store, keys: this.#keys, watermark: this.#watermark }
+    this.#derived = new DerivedCheck(parts)
+    this.#codes = new CodeCheck({ ...parts, key: this.#options.key })
     this.#checkNotes()
     for await (const [key, value] of store.entries(this.#keys.allCommits())) {
       const { header, items } = parseRecord(key, unwrapValue(key, value))
@@ -351,23 +354,19 @@ class Verification {
     const state = await checkStateEntries(store, this.#keys, this.#fold)
     this.#stateEntries = state.entries
     if (state.problem !== undefined) this.#fail(state.problem)
-    const problem = await this.#derived?.finish(this.#runs.runs)
+    this.#require(await this.#derived?.finish(this.#runs.runs))
+    this.#require(await this.#codes?.problem())
+  }
+
+  #require(problem: HookVerdict | undefined): void {
     if (problem !== undefined) this.#fail(problem)
   }
 
-  #require(problem: FieldProblem | undefined): void {
-    if (problem !== undefined) this.#fail(problem)
-  }
-
-  #stop(field: string, signed: string, computed: string): never {
-    this.#fail({ field, signed, computed })
-  }
-
-  #fail(problem: FieldProblem & { readonly key?: string }): never {
+  #fail(problem: HookVerdict): never {
     throw new Stop(this.#here(problem))
   }
 
-  #here(problem: FieldProblem & { readonly key?: string }): VerificationFailure {
+  #here(problem: HookVerdict): VerificationFailure {
     return { index: this.#fold.chainHead.receipts, commit: this.#commits, ...problem }
   }
 
@@ -379,7 +378,7 @@ class Verification {
     if (upTo < this.#frontier.size) {
       notChecked.push(`${this.#frontier.size - upTo} log records after the last note from outside`)
     }
-    notChecked.push(...this.#journals.notChecked())
+    notChecked.push(...this.#journals.notChecked(), ...(this.#codes?.notChecked() ?? []))
     if (failure !== undefined) notChecked.push('everything after the failure')
     return {
       ok: failure === undefined,
