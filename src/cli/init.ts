@@ -1,7 +1,7 @@
 import { TallyError } from '../core/index.js'
 import { inspectLocation } from '../ledger/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
-import { askPassphrase, canAsk, givenPassphrase } from './frame/passphrase.js'
+import { chosenPassphrase, givenPassphrase } from './frame/passphrase.js'
 import { text } from './frame/text.js'
 
 /** `tally init`: a new identity, its key and an empty ledger. */
@@ -32,12 +32,4 @@ export async function init(
   if (isPlain) output.log(text`the key is stored in plain text: for demonstrations only`)
   else output.log(text`keep the passphrase: without it the key cannot be used again`)
   return exitCodes.done
-}
-
-async function chosenPassphrase(): Promise<string | undefined> {
-  if (!canAsk()) return undefined
-  const first = await askPassphrase('Passphrase for the new key: ')
-  const second = await askPassphrase('Again: ')
-  if (first === second) return first
-  throw new TallyError('cli.usage', { problem: 'the two passphrases differ' })
 }

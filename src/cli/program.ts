@@ -5,6 +5,7 @@ import { exitCodeOf } from './frame/exit-codes.js'
 import { createFrame, type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { escapeText } from './frame/text.js'
 import { adder, type Launch } from './program/add.js'
+import { addApprovalCommands } from './program/approvals.js'
 import { addIntentCommands } from './program/intents.js'
 import { addKeepingCommands } from './program/keeping.js'
 import { addKeyCommands } from './program/keys.js'
@@ -91,6 +92,8 @@ function build({ stdout, stderr }: Place, launch: Launch): Command {
   addPackageCommands(add)
   addUpgradeCommands(adder(program.command('upgrade').description('before a deploy'), launch))
   addKeyCommands(adder(program.command('key').description('change the key'), launch))
+  const approval = program.command('approval').description('sign answers, on any machine')
+  addApprovalCommands(adder(approval, launch))
   addPackageMaking(adder(program.command('package').description('make packages'), launch))
   return program
 }

@@ -92,10 +92,11 @@ export class Project {
 }
 
 /** Variables that a command reads from its frame alone. */
-const toFrame: ReadonlySet<string> = new Set(['TALLY_PASSPHRASE'])
+const toFrame: ReadonlySet<string> = new Set(['TALLY_APPROVER_PASSPHRASE', 'TALLY_PASSPHRASE'])
 
 function plainEnvironment(): Record<string, string | undefined> {
-  const { TALLY_PASSPHRASE: _, XDG_RUNTIME_DIR: __, ...rest } = process.env
+  const { TALLY_APPROVER_PASSPHRASE: _, TALLY_PASSPHRASE: __, ...others } = process.env
+  const { XDG_RUNTIME_DIR: ___, ...rest } = others
   return { ...rest, NO_COLOR: '1' }
 }
 

@@ -1,8 +1,9 @@
 import { checkWait, type Json, TallyError } from '../../core/index.js'
+import type { KeySignature } from '../../identity/index.js'
 import type { AnswerAction } from '../../runtime/index.js'
 import { followRun } from './follow.js'
 import type { ExitCode, Frame } from './frame.js'
-import { nodeName, type Wait } from './render.js'
+import { approverLines, nodeName, type Wait } from './render.js'
 import type { Session } from './session.js'
 import { takeOver } from './take-over.js'
 import { text } from './text.js'
@@ -13,6 +14,8 @@ export interface AnswerOptions {
   readonly digest?: string
   readonly wait?: boolean
   readonly config?: string
+  /** Key file of an approver, who signs the answer. */
+  readonly as?: string
   /** Given again with the same id, the command changes nothing (W10). */
   readonly commandId?: string
 }
@@ -29,6 +32,8 @@ export async function answer(
     readonly token: string | undefined
     readonly action: AnswerAction
     readonly value?: Json | undefined
+    /** What an approver has signed elsewhere. */
+    readonly approval?: KeySignature
     /** Whether a wait can be the one meant when no token was given. */
     readonly isMeant: (wait: Wait) => boolean
   }
@@ -41,6 +46,8 @@ export async function answer(
     takeOver: () => takeOver(frame, { runId, isPatient, config })
   }
   let wait: Wait
+  let approval = options.approval
+  const { as: keyFile } = options
   try {
     if (commandId !== undefined) {
       const earlier = await earlierCommand(session, runId, commandId)
@@ -50,8 +57,15 @@ export async function answer(
         return followRun(frame, session, { ...following, events })
       }
     }
-    wait = await waitOf(frame, session, options)
+    wait = await waitOf(frame, session.client, options)
     showAnswer(frame, { runId, wait, action })
+    if (keyFile !== undefined) {
+      const { signedWith } = await import('./approver-key.js')
+      const { token, digest } = wait
+      const said = { token, digest: options.digest ?? digest, action, value: value ?? null }
+      const { key, signature } = await signedWith(frame, keyFile, { wait, answer: said })
+      approval = { key, signature }
+    }
   } catch (error) {
     await session.close()
     throw error
@@ -64,6 +78,7 @@ export async function answer(
     follow: isPatient,
     ...(by === undefined ? {} : { by }),
     ...(value === undefined ? {} : { value }),
+    ...(approval === undefined ? {} : { approval }),
     ...(commandId === undefined ? {} : { commandId })
   })
   return followRun(frame, session, { ...following, events })
@@ -83,9 +98,10 @@ async function earlierCommand(
   return undefined
 }
 
-async function waitOf(
+/** The wait with a token, or the only one that can be meant. Throws `cli.no_wait`. */
+export async function waitOf(
   { output }: Frame,
-  { client }: Session,
+  client: Session['client'],
   options: {
     readonly runId: string
     readonly token: string | undefined
@@ -127,4 +143,5 @@ function showAnswer(
   // Whole, however long: this is what the answer is bound to.
   output.line(text`  ${JSON.stringify(wait.request)}`)
   output.line(text`  digest ${wait.digest}`)
+  for (const line of approverLines(wait)) output.line(line)
 }

@@ -33,6 +33,23 @@ export async function readInput(frame: Frame, path: string): Promise<string> {
   }
 }
 
+/** A file that a command was given, or what comes on its standard input: `-`, or no file. */
+export async function readInputOrStandard(frame: Frame, path: string | undefined): Promise<string> {
+  if (path !== undefined && path !== '-') return readInput(frame, path)
+  const limit = limits.INPUT_BYTES_MAX
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of process.stdin) {
+    const more = Buffer.from(chunk as Uint8Array)
+    bytes += more.length
+    if (bytes > limit) {
+      throw new TallyError('core.limit_exceeded', { what: 'The input', actual: bytes, limit })
+    }
+    chunks.push(more)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
 /** JSON given as text, or as `@file`. Throws `cli.usage` with the option's name. */
 export async function readJson(frame: Frame, given: string, option: string): Promise<Json> {
   const content = given.startsWith('@') ? await readInput(frame, given.slice(1)) : given

@@ -43,6 +43,15 @@ export async function askPassphrase(
   }
 }
 
+/** Asks twice for the passphrase of a new key; undefined without a terminal. */
+export async function chosenPassphrase(): Promise<string | undefined> {
+  if (!canAsk()) return undefined
+  const first = await askPassphrase('Passphrase for the new key: ')
+  const second = await askPassphrase('Again: ')
+  if (first === second) return first
+  throw new TallyError('cli.usage', { problem: 'the two passphrases differ' })
+}
+
 function typed(source: KeySource): Promise<string> {
   return new Promise((resolve, reject) => {
     let line = ''

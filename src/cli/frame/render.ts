@@ -109,20 +109,36 @@ export function waitLines(frame: Frame, runId: string, waits: readonly Wait[]): 
       shortValue(wait.request)
     ]),
     text`  digest ${wait.digest}`,
+    ...approverLines(wait),
     ...answerCommands(frame, runId, wait).map((command) => text`  ${new Text(command)}`)
   ])
 }
 
+/** Who has to sign the answer to a wait, and who has. */
+export function approverLines({ approvers, approvals = [] }: Wait): readonly Text[] {
+  if (approvers === undefined) return []
+  const { keys, threshold } = approvers
+  return [
+    text`  needs the signatures of ${threshold} of ${keys.length} approvers`,
+    ...keys.map((key) => {
+      const given = approvals.find((one) => one.key === key)
+      if (given === undefined) return text`    ${key}`
+      return text`    ${key} has signed: ${given.action} ${shortValue(given.value)}`
+    })
+  ]
+}
+
 /** Commands that end a wait, as they would be typed. */
 export function answerCommands(frame: Frame, runId: string, wait: Wait): readonly string[] {
-  const { token, actions } = wait
+  const { token, actions, approvers } = wait
+  const signed = approvers === undefined ? '' : ' --as KEYFILE'
   return actions.flatMap((action) => {
     if (action === 'cancel') return []
     if (action === 'approve' || action === 'deny') {
-      return [commandLine(frame, [action, runId, token])]
+      return [commandLine(frame, [action, runId, token]) + signed]
     }
     const words = ['resume', runId, token]
-    if (action === 'resume') return [`${commandLine(frame, words)} --value JSON`]
+    if (action === 'resume') return [`${commandLine(frame, words)} --value JSON${signed}`]
     const value = action === 'patch' ? ' --value JSON' : ''
     return [commandLine(frame, [...words, '--action', action]) + value]
   })

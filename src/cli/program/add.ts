@@ -41,6 +41,7 @@ export const waitOption = ['--wait', 'stay while the run waits for a message'] a
 export function answering(command: Command): Command {
   return command
     .option('--by <name>', 'who answers; kept as a claim')
+    .option('--as <keyfile>', 'sign the answer with the key of an approver')
     .option('--digest <hash>', 'refuse to answer anything but what has this digest')
     .option('--command-id <id>', 'given again with the same id, the command changes nothing')
     .option(...waitOption)
