@@ -7,11 +7,11 @@ import {
   principalIn,
   principalLacks
 } from '../capability/index.js'
-import { isJsonObject, type Json, type RunId, TallyError, versionedName } from '../core/index.js'
-import { isSystemIntent, type UsedCode, usedBlock, usedPackage } from '../intent/index.js'
+import { type Json, type RunId, TallyError, versionedName } from '../core/index.js'
+import { type UsedCode, usedBlock, usedPackage } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { Compiled } from './prepared-run.js'
-import type { ReachedCode, ReachedIntent } from './reached-code.js'
+import { reachedProviders, stateOf } from './reached-providers.js'
 import type { Registry } from './registry.js'
 
 /**
@@ -63,25 +63,16 @@ export class PrincipalGate {
     const { codeHash, capabilities } = used
     if (principal === undefined) return capabilities
     const { identity } = this.#ledger
-    return principalLacks(this.#state, { identity, principal, codeHash, capabilities })
+    return principalLacks(stateOf(this.#ledger), { identity, principal, codeHash, capabilities })
   }
 
-  readonly #state = {
-    get: (key: string) => {
-      const text = this.#ledger.read(key)
-      return text === undefined ? undefined : (JSON.parse(text) as Json)
-    }
-  }
-
-  /** All code that a run can come to, as far as its definition and its input tell. */
+  /** All code that a run can come to, by its hash. */
   #reached(prepared: Compiled, inputs: Json): readonly UsedCode[] {
-    const { blocks, intents, tools }: ReachedCode =
-      'reached' in prepared
-        ? prepared.reached()
-        : { blocks: [], intents: [intentIn(inputs)], tools: [] }
+    const parts = { registry: this.#registry, ledger: this.#ledger }
+    const { blocks, packages, tools } = reachedProviders(prepared, inputs, parts)
     const found = [
       ...blocks.map((block) => withTools(this.#used(block), block, tools)),
-      ...intents.map((intent) => this.#serving(intent))
+      ...packages.map(usedPackage)
     ]
     const byHash = new Map(found.flatMap((used) => (used ? [[used.codeHash, used]] : [])))
     return [...byHash.values()]
@@ -89,20 +80,6 @@ export class PrincipalGate {
 
   #used(block: Block): UsedCode | undefined {
     return usedBlock(block, (effect) => this.#registry.provider(effect))
-  }
-
-  #serving(intent: ReachedIntent): UsedCode | undefined {
-    // The kernel decides by itself who may have these.
-    if (isSystemIntent(intent.action)) return undefined
-    const choice = this.#registry.choose(intent, this.#state)
-    switch (choice?.kind) {
-      case 'block':
-        return this.#used(choice.block)
-      case 'package':
-        return usedPackage(choice.provider)
-      default:
-        return undefined
-    }
   }
 }
 
@@ -128,14 +105,6 @@ function withTools(
   if (used === undefined || name !== AGENT_TURN_BLOCK) return used
   const effects = new Set(tools.map((tool) => `${AGENT_TOOL_EFFECTS}${tool}`))
   return { ...used, capabilities: [...used.capabilities, ...effects] }
-}
-
-function intentIn(inputs: Json): ReachedIntent {
-  const { action, provider } = isJsonObject(inputs) ? inputs : {}
-  return {
-    action: String(action ?? ''),
-    ...(typeof provider === 'string' ? { provider } : {})
-  }
 }
 
 function notPermitted(

@@ -1,5 +1,4 @@
 import type { Difference } from '../audit/index.js'
-import type { CompiledDocument, CompiledRootLeaf, Pins } from '../block/index.js'
 import {
   type ErrorCode,
   isTallyError,
@@ -74,18 +73,15 @@ export class Quarantine {
   }
 
   /**
-   * Why a new run is refused; undefined when it may begin. `pinsOf` gives the versions of the
-   * blocks that serve the intents of the run, also of a single-step run.
+   * Why a new run is refused; undefined when it may begin. `providers` gives `name@version` of all
+   * blocks and packages that it can come to.
    */
-  refuses(
-    compiled: CompiledDocument | CompiledRootLeaf,
-    pinsOf: () => Pins | undefined
-  ): TallyError | undefined {
-    if (this.#onQuarantine === 'warn' || this.#marks.size === 0) return undefined
-    const served = Object.entries(pinsOf()?.blocks ?? {})
-    const names = new Set(leavesOf(compiled))
-    for (const [name, version] of served) names.add(`${name}@${version}`)
-    const mark = this.marks().find(({ provider }) => provider !== null && names.has(provider))
+  refuses(providers: () => ReadonlySet<string>): TallyError | undefined {
+    if (this.#onQuarantine === 'warn') return undefined
+    const marks = this.marks()
+    if (marks.length === 0) return undefined
+    const reached = providers()
+    const mark = marks.find(({ provider }) => provider !== null && reached.has(provider))
     if (mark === undefined) return undefined
     const { run: runId } = mark
     const block = String(mark.provider)
@@ -158,13 +154,4 @@ const divergences: Partial<Record<ErrorCode, string>> = {
 function eventOf({ run, receipt, provider, field }: QuarantineMark): DeliveredEvent {
   const at = systemClock.now()
   return { type: 'run.quarantined', runId: run as RunId, at, receipt, provider, field }
-}
-
-/** `name@version` of every leaf that a document runs. */
-function* leavesOf(node: CompiledDocument | CompiledRootLeaf): Generator<string> {
-  if (node.kind === 'leaf') return
-  for (const child of node.nodes.values()) {
-    if (child.kind === 'leaf') yield `${child.name}@${child.version}`
-    else yield* leavesOf(child)
-  }
 }

@@ -11,6 +11,7 @@ import { isSystemIntent } from '../intent/index.js'
 import { isEnded } from './ended.js'
 import type { Compiled, PreparedRun } from './prepared-run.js'
 import { PrincipalGate } from './principal-gate.js'
+import { providerIds, reachedProviders } from './reached-providers.js'
 import type { RunDriver } from './run-driver.js'
 import type { RunEntry } from './run-entry.js'
 import type { RunStore } from './run-store.js'
@@ -89,14 +90,14 @@ export class RunStarter {
 
   /** Why no new run may begin with this code (K10), or not by who asks (K14). */
   #refusal(runId: RunId, prepared: Compiled, start: Start): TallyError | undefined {
-    const { root, compiled } = prepared
-    const { registry, quarantine } = this.#store.parts
+    const { root } = prepared
+    const { ledger, registry, quarantine } = this.#store.parts
     const forbidden = this.#gate.refusal(runId, prepared, start)
     if (forbidden !== undefined) return forbidden
     // The owner releases by a system intent: none of them is refused.
     if (root.isUnit && isSystemIntent(root.name)) return undefined
-    return quarantine.refuses(compiled, () =>
-      root.isUnit ? registry.intentPins(root.name) : root.pins
+    return quarantine.refuses(() =>
+      providerIds(reachedProviders(prepared, start.inputs, { registry, ledger }))
     )
   }
 

@@ -59,8 +59,9 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
   /**
    * A run whose results come out otherwise when they are executed again is quarantined. `warn`
    * (default): new runs of its blocks begin as ever. `refuse_version`: no run begins whose document
-   * names a block in that version, or whose intent that block serves, until the run is released.
-   * A refused intent is answered as `version_quarantined`.
+   * names the block in that version, or whose intent that block or package would do as things are
+   * when it begins, until the run is released. A refused intent is answered as
+   * `version_quarantined`.
    */
   readonly onQuarantine?: OnQuarantine
   readonly clock?: Clock

@@ -6,6 +6,8 @@ import { compareRationals, type Rational, scoreOf } from './rational.js'
 /** A package that can answer an intent, and what the intent is called there. */
 export interface CapabilityProvider {
   readonly packageId: string
+  /** That of its manifest. */
+  readonly version: string
   readonly codeHash: Hash
   /** Action under which the package serves it; the intent is rewritten to it. */
   readonly action: string
@@ -99,6 +101,7 @@ function providerOf(
 ): CapabilityProvider {
   return {
     packageId: manifest.id,
+    version: manifest.version,
     codeHash,
     action: offer.action,
     declared: declaredCapabilities(manifest),
