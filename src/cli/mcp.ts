@@ -151,8 +151,12 @@ function portOf(given: string | undefined): number | undefined {
 }
 
 /** `TALLY_MCP_TOKEN`, or a new one that is printed once. */
-function tokenOf({ environment }: Frame): { readonly text: string; readonly isNew: boolean } {
+function tokenOf({ environment, redactor }: Frame): {
+  readonly text: string
+  readonly isNew: boolean
+} {
   const given = environment['TALLY_MCP_TOKEN'] ?? ''
+  redactor.know('env:TALLY_MCP_TOKEN', given)
   if (given !== '') return { text: given, isNew: false }
   return { text: Buffer.from(systemRandom.bytes(24)).toString('base64url'), isNew: true }
 }

@@ -1,5 +1,5 @@
 import type { OpenWait, Position, RunEvent } from '../block/index.js'
-import { copyJson, type Hash, type Json, limits, type RunId } from '../core/index.js'
+import { copyJson, type Hash, type Json, limits, type Redactor, type RunId } from '../core/index.js'
 
 /** An event as it is handed out, or news about the run's being told of. */
 export type DeliveredEvent =
@@ -81,10 +81,12 @@ class OpenTokens {
  * Owns: the events on their way. Does not own: the run. Without readers nothing is kept and nothing
  * waits for the disk.
  *
- * B3 Every reader gets once each wait.
+ * - B3 Every reader gets once each wait.
+ * - K16 No event holds a secret that the runtime knows.
  */
 export class EventChannel {
   readonly #durable: (position: Position) => Promise<void>
+  readonly #redactor: Redactor
   readonly #readers = new Set<Reader>()
   readonly #listener: ((event: DeliveredEvent) => void) | undefined
   readonly #toldListener = new OpenTokens()
@@ -99,10 +101,12 @@ export class EventChannel {
 
   constructor(options: {
     readonly durable: (position: Position) => Promise<void>
+    readonly redactor: Redactor
     /** Called for every event besides the readers; undefined without a listener. */
     readonly listener: ((event: DeliveredEvent) => void) | undefined
   }) {
     this.#durable = options.durable
+    this.#redactor = options.redactor
     this.#listener = options.listener
   }
 
@@ -133,7 +137,7 @@ export class EventChannel {
     position: Position = 0
   ): AsyncGenerator<DeliveredEvent> {
     const reader: Reader = {
-      queue: first.map(copyOf),
+      queue: first.map((event) => this.#copyOf(event)),
       since: this.#emitted,
       waits: new OpenTokens(),
       dropped: 0,
@@ -184,7 +188,7 @@ export class EventChannel {
   #hand(event: DeliveredEvent, order: number): void {
     // Copies: a reader that changes what it gets changes neither the run nor another reader.
     if (this.#listener !== undefined && !this.#toldListener.repeats(event)) {
-      this.#listener(copyOf(event))
+      this.#listener(this.#copyOf(event))
     }
     for (const reader of this.#readers) {
       if (order < reader.since || reader.waits.repeats(event)) continue
@@ -196,7 +200,7 @@ export class EventChannel {
         reader.queue.push({ type: 'events.dropped', runId: event.runId, count: reader.dropped })
         reader.dropped = 0
       }
-      reader.queue.push(copyOf(event))
+      reader.queue.push(this.#copyOf(event))
       reader.wake?.()
     }
   }
@@ -204,9 +208,10 @@ export class EventChannel {
   #wakeAll(): void {
     for (const reader of this.#readers) reader.wake?.()
   }
-}
 
-// Events are plain JSON; their types only lack the index signature.
-function copyOf(event: DeliveredEvent): DeliveredEvent {
-  return copyJson(event as unknown as Json) as unknown as DeliveredEvent
+  #copyOf(event: DeliveredEvent): DeliveredEvent {
+    // Events are plain JSON; their types only lack the index signature.
+    const copy = copyJson(event as unknown as Json)
+    return this.#redactor.json(copy) as unknown as DeliveredEvent
+  }
 }

@@ -60,11 +60,12 @@ export class RunEntry {
   get channel(): EventChannel {
     if (this.#first !== undefined) return this.#first.channel
     if (this.#channel === undefined) {
-      const { ledger, events } = this.#outbox
+      const { ledger, events, host } = this.#outbox
       const emit = (event: DeliveredEvent) => events.emit('event', event)
       const listener = this.#hasListener ? emit : undefined
       this.#channel = new EventChannel({
         durable: (position) => ledger.durable(position),
+        redactor: host.redactor,
         listener
       })
       if (this.#settled !== undefined) this.#channel.close()
@@ -155,7 +156,7 @@ export class RunEntry {
   }
 }
 
-type Outbox = Pick<RunsOptions, 'ledger' | 'events'>
+type Outbox = Pick<RunsOptions, 'ledger' | 'events' | 'host'>
 
 const alreadyBegun = Promise.resolve()
 

@@ -51,6 +51,7 @@ import { Packages } from './packages.js'
 import { hostOf } from './pump-host.js'
 import { Quarantine } from './quarantine.js'
 import { type RecheckOptions, reconfirmRun, type TransactionCheck } from './reconfirm.js'
+import { exemptSecrets, redactedService } from './redacted-service.js'
 import type { Registry } from './registry.js'
 import { Runs } from './runs.js'
 import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
@@ -157,10 +158,10 @@ export class WiredRuntime implements Runtime {
   }
 
   #serving(): OwnerHandler {
-    return serve({
+    const service = serve({
       ledger: this.ledger,
       location: this.#opened.realPath ?? MEMORY_LOCATION,
-      warnings: async () => [...this.#warnings, ...(await this.runsOf.withoutCode.warnings())],
+      warnings: async () => [...this.#warned(), ...(await this.runsOf.withoutCode.warnings())],
       causes: () => this.#causes,
       running: { runs: this.runsOf, registry: this.registry },
       asking: {
@@ -175,6 +176,11 @@ export class WiredRuntime implements Runtime {
       recheck: (id, given) => this.recheck(id, given),
       exports: (given) => this.export(given)
     })
+    return redactedService(service, this.registry.redactor)
+  }
+
+  #warned(): readonly string[] {
+    return [...this.#warnings, ...exemptSecrets(this.registry.redactor)]
   }
 
   /** Checks what is there, and notes with which program it continues (K2, K10). */
@@ -355,7 +361,7 @@ export class WiredRuntime implements Runtime {
 
   status(): RuntimeStatus {
     const quarantined = this.quarantine.marks()
-    const warnings = [...this.#warnings, ...this.runsOf.withoutCode.warningsNow()]
+    const warnings = [...this.#warned(), ...this.runsOf.withoutCode.warningsNow()]
     return { ...this.ledger.state(), warnings, quarantined }
   }
 
@@ -379,14 +385,10 @@ export class WiredRuntime implements Runtime {
     }
   }
 
-  #isSound(): boolean {
-    const { mode } = this.status()
-    return mode === 'ready' || mode === 'committing'
-  }
-
   // The lock is written of what is durable, while no other process can hold the ledger.
   async #closeLedger(): Promise<void> {
-    const isSound = this.#isSound()
+    const { mode } = this.ledger.state()
+    const isSound = mode === 'ready' || mode === 'committing'
     await this.ledger.close()
     if (isSound && this.#mode === 'normal') await this.#lock.keep()
   }

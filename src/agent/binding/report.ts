@@ -1,4 +1,9 @@
-import type { Environment, Json } from '../../core/index.js'
+import {
+  type Environment,
+  holdsCredentials,
+  isSecretReference,
+  type Json
+} from '../../core/index.js'
 import { compileFlow } from '../compile/compile-flow.js'
 import type { FlowHost } from '../compile/flow-host.js'
 import type { FlowFinding } from '../flow/finding.js'
@@ -22,7 +27,7 @@ export interface NodeReport {
   /** File of the agent's prompt; null for an agent of the document. */
   readonly sourcePath: string | null
   readonly adapterKind: string
-  /** Secrets stand there as references. */
+  /** Secrets stand there as references; a value that holds one is only said to be set. */
   readonly settings: readonly SettingReport[]
   readonly tools: readonly { readonly name: string; readonly needsApproval: boolean }[]
   /** What the adapter finds wrong with its settings. */
@@ -52,8 +57,18 @@ function nodeReport(binding: NodeBinding, environment: Environment): NodeReport 
     agentId: agent.agentId,
     sourcePath,
     adapterKind: agent.adapterKind,
-    settings,
+    settings: settings.map(shown),
     tools: agent.tools.map(({ name, needsApproval }) => ({ name, needsApproval })),
     problems: adapter.validate?.(values) ?? []
   }
 }
+
+/** A setting without what is secret in it: where it comes from says enough. */
+function shown(setting: ResolvedSetting): SettingReport {
+  const { name, value } = setting
+  const text = `${value}`
+  const isHidden = name === 'apiKey' ? !isSecretReference(text) : holdsCredentials(text)
+  return isHidden ? { ...setting, value: HIDDEN } : setting
+}
+
+const HIDDEN = '(set, not shown)'

@@ -106,6 +106,8 @@ export async function loadConfig(frame: Frame, path: string): Promise<TallyConfi
   if (typeof loaded !== 'object' || loaded === null) throw invalid('it exports no configuration')
   const unknown = Object.keys(loaded).find((key) => !Object.hasOwn(keys, key))
   if (unknown !== undefined) throw invalid(`${unknown} is not known`)
+  const { redactor }: TallyConfig = loaded
+  if (redactor !== undefined) frame.redactor.include(redactor)
   return loaded
 }
 

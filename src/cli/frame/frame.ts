@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type IdentityId, isIdentityId, TallyError } from '../../core/index.js'
+import { type IdentityId, isIdentityId, Redactor, TallyError } from '../../core/index.js'
 import { type ExitCode, exitCodes } from './exit-codes.js'
 import { Output, type Sink } from './output.js'
 import { escapeText } from './text.js'
@@ -17,6 +17,8 @@ export interface CommonOptions {
 /** What a command is handed: where it reads, where it writes, where it stands. */
 export interface Frame {
   readonly output: Output
+  /** Knows the secrets that this command reads; its output has none of them. */
+  readonly redactor: Redactor
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly cwd: string
   /** Directory of the ledger, absolute. */
@@ -40,8 +42,10 @@ export function createFrame(
 ): Frame {
   const { dir = DEFAULT_DIRECTORY, json = false, config, identity } = options
   const { stdout, stderr, environment, cwd } = host
+  const redactor = new Redactor()
   return {
-    output: new Output({ stdout, stderr, isJson: json, environment }),
+    output: new Output({ stdout, stderr, isJson: json, environment, redactor }),
+    redactor,
     environment,
     cwd,
     directory: resolve(cwd, dir),

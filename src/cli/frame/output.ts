@@ -1,4 +1,4 @@
-import { isTallyError } from '../../core/index.js'
+import { isTallyError, type Json, Redactor } from '../../core/index.js'
 import { escapedJson, type Paint, painter, Text, text } from './text.js'
 
 /** A stream that a command writes to. */
@@ -28,6 +28,7 @@ export class Output {
   readonly #stdout: Sink
   readonly #stderr: Sink
   readonly #paintError: Paint
+  readonly #redactor: Redactor
   #full = false
   #live: readonly Text[] = []
 
@@ -36,8 +37,11 @@ export class Output {
     readonly stderr: Sink
     readonly isJson: boolean
     readonly environment: Readonly<Record<string, string | undefined>>
+    /** No secret that it knows is written. */
+    readonly redactor?: Redactor
   }) {
-    const { stdout, stderr, isJson, environment } = options
+    const { stdout, stderr, isJson, environment, redactor = new Redactor() } = options
+    this.#redactor = redactor
     this.isJson = isJson
     this.#stdout = stdout
     this.#stderr = stderr
@@ -51,25 +55,30 @@ export class Output {
   line(content: Text): void {
     if (this.isJson) return
     this.#clear()
-    this.#write(`${content.value}\n`)
+    this.#write(`${this.#shown(content)}\n`)
     this.#draw()
   }
 
   /** Text that was made for a file, such as a note or a drawing; escaped line by line. */
   file(content: string): void {
     if (this.isJson) return
-    for (const one of content.replace(/\n$/, '').split('\n')) this.line(text`${one}`)
+    // Before it is cut into lines: a key may have several.
+    const clean = this.#redactor.text(content)
+    for (const one of clean.replace(/\n$/, '').split('\n')) this.line(text`${one}`)
   }
 
   /** A document of the result, for programs. */
   document(type: string, fields: object): void {
-    if (this.isJson) this.#write(`${escapedJson({ $type: type, ...fields })}\n`)
+    if (!this.isJson) return
+    // Documents are plain JSON; their types only lack the index signature.
+    const clean = this.#redactor.json({ $type: type, ...fields } as unknown as Json)
+    this.#write(`${escapedJson(clean)}\n`)
   }
 
   /** News about the command itself. */
   log(content: Text): void {
     this.#clear()
-    this.#stderr.write(`${this.#paintError('dim', content).value}\n`)
+    this.#stderr.write(`${this.#shown(this.#paintError('dim', content))}\n`)
     this.#draw()
   }
 
@@ -82,7 +91,9 @@ export class Output {
   }
 
   error(error: unknown): void {
-    const document = errorDocument(error)
+    // Before it is escaped and cut into lines. All members are text.
+    const told: unknown = this.#redactor.json({ ...errorDocument(error) })
+    const document = told as ErrorDocument
     this.live([])
     if (this.isJson) {
       this.document('error', document)
@@ -114,6 +125,10 @@ export class Output {
     await new Promise<void>((resolve) => this.#stdout.write('', () => resolve()))
   }
 
+  #shown({ value }: Text): string {
+    return this.#redactor.text(value)
+  }
+
   #write(chunk: string): void {
     if (!this.#stdout.write(chunk)) this.#full = true
   }
@@ -121,7 +136,9 @@ export class Output {
   #draw(): void {
     if (this.#live.length === 0) return
     const width = this.#stdout.columns ?? 80
-    for (const one of this.#live) this.#write(`${shortened(one, width).value}\n`)
+    for (const one of this.#live) {
+      this.#write(`${shortened(new Text(this.#shown(one)), width).value}\n`)
+    }
   }
 
   #clear(): void {

@@ -75,7 +75,10 @@ export class Redactor {
     return found
   }
 
-  /** Knows from now on what another one knows and learns. */
+  /**
+   * Knows from now on what another one knows and learns; it may be of another install of this
+   * library, so only public members of it are used.
+   */
   include(other: Redactor): void {
     if (other !== this) this.#included.add(other)
   }
@@ -185,17 +188,17 @@ export class Redactor {
   }
 
   #number(value: number, mark: string | undefined): Json {
-    const written = canonicalize(value)
+    const written = String(value)
     const places = this.places(written)
     if (places.length === 0) return value
     return mark === undefined ? replaced(written, places, mark) : null
   }
 
   #compile(): Compiled {
-    const version = this.#version()
+    const { version } = this
     if (this.#compiled?.version === version) return this.#compiled
     const references = new Map<string, string>()
-    for (const [secret, reference] of this.#known()) {
+    for (const [secret, reference] of this.known()) {
       for (const form of formsOf(secret)) {
         if (!references.has(form)) references.set(form, reference)
       }
@@ -205,15 +208,16 @@ export class Redactor {
     return this.#compiled
   }
 
-  *#known(): Iterable<readonly [string, string]> {
+  /** Secrets with their references, for a redactor that includes this one. */
+  *known(): Iterable<readonly [string, string]> {
     yield* this.#secrets
-    for (const other of this.#included) yield* other.#known()
+    for (const other of this.#included) yield* other.known()
   }
 
-  /** Changes only grow, so their sum changes with each of them. */
-  #version(): number {
+  /** Another number after each change: changes only grow, so their sum does with each of them. */
+  get version(): number {
     let version = this.#changes + this.#included.size
-    for (const other of this.#included) version += other.#version()
+    for (const other of this.#included) version += other.version
     return version
   }
 }

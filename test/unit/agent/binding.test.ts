@@ -138,6 +138,21 @@ describe('A3: where a setting comes from', () => {
     expect(result.status).toBe('done')
   })
 
+  it('K16: shows where a value comes from that holds a key, and not the value', () => {
+    const environment = {
+      TALLY_LLM_BASE_URL: 'https://user:passphrase@models.example/v1?key=abcdefgh12345678'
+    }
+    const shown = settingsOf({ environment, defaults: { apiKey: 'sk-not-a-reference-0123' } })
+    expect(shown).toMatchObject({
+      baseUrl: ['(set, not shown)', 'env:TALLY_LLM_BASE_URL'],
+      apiKey: ['(set, not shown)', 'adapter']
+    })
+    const plain = { TALLY_LLM_BASE_URL: 'https://models.example/v1/ethereum' }
+    expect(settingsOf({ environment: plain })).toMatchObject({
+      baseUrl: ['https://models.example/v1/ethereum', 'env:TALLY_LLM_BASE_URL']
+    })
+  })
+
   it('reads secrets only by reference, and says nothing of what it found', async () => {
     const environment = { KEY: ' s3cret-of-mine \n', EMPTY: '' }
     const redactor = new Redactor()

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { exitCodeOf, exitCodes } from '../../../src/cli/frame/exit-codes.js'
 import { errorDocument, Output } from '../../../src/cli/frame/output.js'
 import { text } from '../../../src/cli/frame/text.js'
-import { type ErrorCode, errorCatalogue, TallyError } from '../../../src/core/index.js'
+import { type ErrorCode, errorCatalogue, Redactor, TallyError } from '../../../src/core/index.js'
+import { formsIn } from '../../support/secrets.js'
 
 class Screen {
   readonly isTTY: boolean
@@ -24,11 +25,13 @@ function outputOn(options: {
   readonly isTerminal: boolean
   readonly isJson?: boolean
   readonly environment?: Readonly<Record<string, string>>
+  readonly redactor?: Redactor
 }) {
   const stdout = new Screen(options.isTerminal)
   const stderr = new Screen(options.isTerminal)
-  const { isJson = false, environment = {} } = options
-  return { stdout, stderr, output: new Output({ stdout, stderr, isJson, environment }) }
+  const { isJson = false, environment = {}, redactor = new Redactor() } = options
+  const output = new Output({ stdout, stderr, isJson, environment, redactor })
+  return { stdout, stderr, output }
 }
 
 const ESCAPE = '\u001b['
@@ -54,6 +57,28 @@ describe('Output', () => {
     expect(stdout.shown.endsWith(`${ESCAPE}1A${ESCAPE}0Jdone\nlong long long lon…\n`)).toBe(true)
     output.live([])
     expect(stdout.shown.endsWith(`${ESCAPE}1A${ESCAPE}0J`)).toBe(true)
+  })
+
+  it.each([
+    ['lines for people', false],
+    ['documents', true]
+  ])('K16: writes no secret that the command knows, in %s', (_name, isJson) => {
+    const redactor = new Redactor()
+    const secret = 'two\nlines "of" a key'
+    redactor.know('file:/run/"key"', secret)
+    const { output, stdout, stderr } = outputOn({ isTerminal: true, isJson, redactor })
+    output.line(text`a ${'two lines'} b`)
+    output.file(`begin\n${secret}\nend\n`)
+    output.document('result', { secret, base64: Buffer.from(`u:${secret}`).toString('base64') })
+    output.log(text`hex ${Buffer.from(secret).toString('hex')}`)
+    output.live([text`${encodeURIComponent(secret)}`])
+    const cause = new Error(`told ${JSON.stringify(secret)}`, { cause: new Error(secret) })
+    output.error(new TallyError('cli.usage', { problem: secret }, { cause }))
+    expect(formsIn(stdout.shown + stderr.shown, secret)).toEqual([])
+    expect(stdout.shown + stderr.shown).not.toContain('of" a')
+    expect(stdout.shown + stderr.shown).toContain('[file:/run/')
+    if (!isJson) return
+    for (const line of stdout.shown.trimEnd().split('\n')) JSON.parse(line)
   })
 
   it('draws nothing live where the output is no terminal', () => {
