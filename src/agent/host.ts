@@ -1,9 +1,10 @@
 import type { Block, Provider } from '../block/index.js'
-import { type Environment, type Json, Redactor } from '../core/index.js'
+import { type Clock, type Environment, type Json, Redactor, systemClock } from '../core/index.js'
 import type { NetworkOptions } from '../intent/index.js'
 import type { AdapterRegistry } from './adapters/adapter-registry.js'
 import { type AgentDelta, AgentTurns } from './adapters/agent-turns.js'
 import { builtInAdapters } from './adapters/built-in.js'
+import { RunWork } from './adapters/run-work.js'
 import type { ResponseSecrets } from './adapters/withhold.js'
 import { type BindingReport, bindingReport } from './binding/report.js'
 import { type CompiledFlow, compileFlow } from './compile/compile-flow.js'
@@ -45,6 +46,16 @@ export interface AgentHost {
   readonly onDelta?: (delta: AgentDelta) => void
 }
 
+/** What a runtime gives the room beside the host's own. */
+export interface AgentSurroundings {
+  /** Bounds the servers that documents name, as it does for packages (K15). */
+  readonly network?: NetworkOptions
+  /** Learns the secrets that are read. */
+  readonly redactor?: Redactor
+  /** Measures how long turns and tools work (A7). */
+  readonly clock?: Clock
+}
+
 /**
  * The agent room's share in a runtime.
  *
@@ -59,11 +70,9 @@ export class AgentParts {
   readonly #listeners = new Set<(delta: AgentDelta) => void>()
   readonly #closed: string[] = []
 
-  /**
-   * `network` bounds the servers that documents name, as it does for packages (K15). The redactor
-   * learns the secrets that are read.
-   */
-  constructor(host: AgentHost = {}, network: NetworkOptions = {}, redactor = new Redactor()) {
+  constructor(host: AgentHost = {}, surroundings: AgentSurroundings = {}) {
+    const { network = {}, redactor = new Redactor(), clock = systemClock } = surroundings
+    const work = new RunWork(clock)
     const { environment = process.env, documentSecrets = [], secrets, onDelta } = host
     const { tools = [], kinds = [] } = host
     this.#host = host
@@ -75,6 +84,7 @@ export class AgentParts {
       documentSecrets,
       network,
       redactor,
+      work,
       onDelta: (delta) => {
         for (const listener of this.#listeners) listener(delta)
       },
@@ -89,7 +99,7 @@ export class AgentParts {
       ...kinds.map(({ block }) => block)
     ]
     const loader = fileLoader({ root: host.loaderRoot, closed: () => this.#closed })
-    this.providers = [this.turns, loader, ...tools.map(toolProvider)]
+    this.providers = [this.turns, loader, ...tools.map((tool) => toolProvider(tool, work))]
   }
 
   /** A flow document, compiled with what this host has. */

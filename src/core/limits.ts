@@ -339,9 +339,8 @@ export const CHAIN_PREPARES_MAX = 8
 
 /** Nodes, edges or agents of one flow document. */
 export const FLOW_ENTRIES_MAX = 10_000
-/** Time of one turn, and of one agent's session in a run, when a flow does not say. */
+/** Time of one turn, when a flow does not say. */
 export const AGENT_TURN_MS_DEFAULT = 60_000
-export const AGENT_SESSION_MS_DEFAULT = 300_000
 /** Turns that one node takes at most, tool calls and corrections included. */
 export const AGENT_NODE_TURNS_MAX = 64
 /** Tool calls that are answered for one turn. */

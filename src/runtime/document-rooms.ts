@@ -1,6 +1,6 @@
 import type { AgentHost, AgentParts, SessionNotes } from '../agent/index.js'
 import type { Block, DocumentDefinition, Provider } from '../block/index.js'
-import { isJsonObject, type Json, type Redactor, type RunId } from '../core/index.js'
+import { type Clock, isJsonObject, type Json, type Redactor, type RunId } from '../core/index.js'
 import type { Expressions } from '../expression/index.js'
 import type { NetworkOptions } from '../intent/index.js'
 import type { WorkflowHost, WorkflowParts } from '../workflow/index.js'
@@ -12,6 +12,8 @@ export interface RoomHosts {
   readonly workflow?: WorkflowHost
   /** Bounds what documents may have reached, as it does for packages. */
   readonly network?: NetworkOptions
+  /** Default: that of the system. */
+  readonly clock?: Clock
 }
 
 type AgentDelta = Parameters<NonNullable<AgentHost['onDelta']>>[0]
@@ -140,11 +142,16 @@ export class DocumentRooms {
   }
 
   async #openAgents(): Promise<AgentParts> {
+    const { network, clock } = this.#hosts
     const [{ AgentParts }, { flowKind }] = await Promise.all([
       import('../agent/index.js'),
       import('./flow-kind.js')
     ])
-    const parts = new AgentParts(this.#hosts.agents, this.#hosts.network, this.#redactor)
+    const parts = new AgentParts(this.#hosts.agents, {
+      redactor: this.#redactor,
+      ...(network === undefined ? {} : { network }),
+      ...(clock === undefined ? {} : { clock })
+    })
     this.#register(parts.blocks, parts.providers)
     this.#kinds.push(flowKind((document) => parts.compile(document)))
     parts.keepClosed(this.#closed)

@@ -51,7 +51,7 @@ export async function openOn(
       await store.close()
     }
   }
-  const registry = await Registry.open(registrations)
+  const registry = await Registry.open({ ...registrations, clock })
   return new WiredRuntime({ ledger, store, realPath: undefined, close }, registry, {
     clock,
     random: fixedRandom,

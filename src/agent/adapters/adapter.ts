@@ -199,5 +199,7 @@ export interface TurnEffectRequest {
   readonly timeoutMs: number
   /** As the agent's last turn in this run told it. */
   readonly session?: string
+  /** A time budget bounds the agent or the flow, so the result says how long it worked. */
+  readonly countsWork?: true
   readonly turn: TurnBody
 }

@@ -27,6 +27,7 @@ import {
 import type { AdapterRegistry } from './adapter-registry.js'
 import { NotedSessions, type OpenNoted } from './noted-sessions.js'
 import { RedactedDeltas } from './redacted-deltas.js'
+import { RunWork } from './run-work.js'
 import type { SessionNote, SessionNotes } from './session-notes.js'
 import { SessionPool } from './session-pool.js'
 import { type ResponseSecrets, withheld } from './withhold.js'
@@ -35,6 +36,8 @@ import { type ResponseSecrets, withheld } from './withhold.js'
 export type SealedTurn = TurnResult & {
   /** sha256 of the canonical request that was answered, without the key. */
   readonly requestDigest: Hash
+  /** Milliseconds that the turn took, and tools of the run since the turn before (A7). */
+  readonly workMs?: number
 }
 
 /** A piece of an answer as it arrives: an event, never history. Lost ones are not sent again. */
@@ -57,6 +60,8 @@ export interface AgentTurnsOptions {
   readonly onDelta?: (delta: AgentDelta) => void
   /** Measures the turns that are to end in time (A6). */
   readonly clock?: Clock
+  /** Measures how long turns and tools work. */
+  readonly work?: RunWork
   /** Parts of responses that are not to be sealed; then no deltas are reported either. */
   readonly secrets?: ResponseSecrets
   /** Learns the secrets that are read; none that it knows is in results and deltas. */
@@ -79,9 +84,11 @@ export class AgentTurns implements Provider {
   readonly #redactor: Redactor
   readonly #sessions = new SessionPool()
   readonly #noted: NotedSessions
+  readonly #work: RunWork
 
   constructor(options: AgentTurnsOptions) {
     this.#options = options
+    this.#work = options.work ?? new RunWork(options.clock)
     this.#redactor = options.redactor ?? new Redactor()
     this.#noted = new NotedSessions((note) => this.#disposeNoted(note), this.#redactor)
   }
@@ -103,7 +110,10 @@ export class AgentTurns implements Provider {
       ...(deltas === undefined ? {} : { onDelta: deltas.take })
     }
     try {
-      const result = await this.#inSession(asked, (session) => session.turn(asked.turn, options))
+      const { runId } = asked.turn
+      const result = await this.#inSession(asked, (session) =>
+        this.#work.measure(runId, () => session.turn(asked.turn, options))
+      )
       deltas?.end()
       return await this.#sealed(asked, result)
     } catch (error) {
@@ -209,7 +219,13 @@ export class AgentTurns implements Provider {
   }
 
   async #sealed(asked: Asked, result: TurnResult): Promise<Json> {
-    const sealed: SealedTurn = { ...result, requestDigest: hashJson(asked.request) }
+    const workMs = this.#work.take(asked.turn.runId)
+    const sealed: SealedTurn = {
+      ...result,
+      requestDigest: hashJson(asked.request),
+      // Only where it bounds something: otherwise the same answers give the same receipts.
+      ...(asked.effect.countsWork === true ? { workMs } : {})
+    }
     const { secrets } = this.#options
     // The result is plain JSON: adapters promise it, and the pump checks it.
     const plain = this.#redactor.json(sealed as unknown as Json)

@@ -1,4 +1,4 @@
-import { type Environment, limits, spendWork } from '../../core/index.js'
+import { type Environment, spendWork } from '../../core/index.js'
 import type { AdapterSettings, AgentAdapter, TurnMode } from '../adapters/adapter.js'
 import type { AdapterRegistry } from '../adapters/adapter-registry.js'
 import { errorsOf, type PromptAssetManifest } from '../assets/manifest.js'
@@ -194,7 +194,7 @@ function boundAgent(given: {
     runsTools,
     sideEffects: turnClass(runsTools, tools),
     turnMs: timeouts.turnMs ?? flow.runtime.defaultTurnTimeoutMs,
-    sessionMs: timeouts.sessionMs ?? limits.AGENT_SESSION_MS_DEFAULT,
+    ...(timeouts.sessionMs === undefined ? {} : { sessionMs: timeouts.sessionMs }),
     budgets: budgetOf(budgets),
     ...(modelProfile.pricing === undefined ? {} : { pricing: modelProfile.pricing }),
     ...(model === undefined ? {} : { model }),

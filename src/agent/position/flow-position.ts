@@ -32,6 +32,8 @@ export interface Spent {
   readonly delegations: number
   /** Logical time of its first turn, milliseconds: when its session began. */
   readonly startedAtMs: number
+  /** Milliseconds that its turns and tools took, where a time budget bounds it (A7). */
+  readonly workMs?: number
 }
 
 export interface Score {

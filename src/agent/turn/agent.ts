@@ -18,7 +18,8 @@ export interface BoundAgent {
   /** Class of a turn, without the tools that the runtime does. */
   readonly sideEffects: SideEffectClass
   readonly turnMs: number
-  readonly sessionMs: number
+  /** Absent: no limit. */
+  readonly sessionMs?: number
   readonly budgets: Budget
   readonly pricing?: ModelPricing
   readonly model?: string

@@ -1,6 +1,7 @@
 import type { TurnUsage } from '../adapters/adapter.js'
 import { type FlowPosition, noSpending, type Spent, spentBy } from '../position/flow-position.js'
 import type { BoundAgent, Budget } from './agent.js'
+import type { TurnRules } from './rules.js'
 import { dollarText, picoDollars, priceOf } from './usd.js'
 
 /** A bound that was reached, as it stands in the failure `budget_exceeded` (semantics.md A6). */
@@ -17,30 +18,55 @@ interface Scope {
   readonly spent: Spent
 }
 
+/** Milliseconds that count for the time budgets of an agent, and of its flow. */
+export interface ElapsedMs {
+  readonly agent: number
+  readonly flow: number
+}
+
+/** What has been used of the time budgets: work, or by the earlier rules all time since. */
+export function elapsedIn(
+  position: FlowPosition,
+  { agentId }: BoundAgent,
+  options: { readonly now: number; readonly rules: TurnRules }
+): ElapsedMs {
+  const own = spentBy(position, agentId)
+  if (options.rules.countsWork) {
+    const all = Object.values(position.spent).map(({ workMs = 0 }) => workMs)
+    return { agent: own?.workMs ?? 0, flow: all.reduce((a, b) => a + b, 0) }
+  }
+  const since = (startedAtMs: number | null | undefined) =>
+    options.now - (startedAtMs ?? options.now)
+  return { agent: since(own?.startedAtMs), flow: since(position.startedAtMs) }
+}
+
+/** Whether anything bounds the time of an agent or its flow. */
+export function isTimed({ sessionMs, budgets }: BoundAgent, flowBudget: Budget): boolean {
+  const bounds = [sessionMs, budgets.maxWallClockMs, flowBudget.maxWallClockMs]
+  return bounds.some((bound) => bound !== undefined)
+}
+
 /** Why another turn may not begin; undefined when it may. */
 export function breachBefore(
   agent: BoundAgent,
   flowBudget: Budget,
   position: FlowPosition,
-  now: number
+  elapsed: ElapsedMs
 ): BudgetBreach | undefined {
-  const own = spentBy(position, agent.agentId)
-  if (own !== undefined && now - own.startedAtMs >= agent.sessionMs) {
-    const used = now - own.startedAtMs
-    return { budget: 'sessionMs', of: 'agent', limit: agent.sessionMs, used }
+  const { sessionMs } = agent
+  if (sessionMs !== undefined && elapsed.agent >= sessionMs) {
+    return { budget: 'sessionMs', of: 'agent', limit: sessionMs, used: elapsed.agent }
   }
   for (const { of, budget, spent } of scopesOf(agent, flowBudget, position)) {
     const { maxTokens, maxSteps, maxWallClockMs, maxCostUsd } = budget
-    const started = of === 'agent' ? own?.startedAtMs : (position.startedAtMs ?? undefined)
-    const elapsed = started === undefined ? 0 : now - started
     if (maxSteps !== undefined && spent.turns >= maxSteps) {
       return { budget: 'maxSteps', of, limit: maxSteps, used: spent.turns }
     }
     if (maxTokens !== undefined && spent.totalTokens >= maxTokens) {
       return { budget: 'maxTokens', of, limit: maxTokens, used: spent.totalTokens }
     }
-    if (maxWallClockMs !== undefined && elapsed >= maxWallClockMs) {
-      return { budget: 'maxWallClockMs', of, limit: maxWallClockMs, used: elapsed }
+    if (maxWallClockMs !== undefined && elapsed[of] >= maxWallClockMs) {
+      return { budget: 'maxWallClockMs', of, limit: maxWallClockMs, used: elapsed[of] }
     }
     if (maxCostUsd !== undefined && pico(spent.costUsd) >= pico(maxCostUsd)) {
       return { budget: 'maxCostUsd', of, limit: maxCostUsd, used: spent.costUsd }
@@ -75,28 +101,20 @@ export function breachAfter(
 
 /**
  * Milliseconds that the next turn may take: the agent's own bound, and what is left of its session
- * and of the wall-clock budgets at the run's time `now`. At least 1, as {@link breachBefore} has
- * let the turn begin.
+ * and of the time budgets. At least 1, as {@link breachBefore} has let the turn begin.
  */
-export function timeLeftMs(
-  agent: BoundAgent,
-  flowBudget: Budget,
-  position: FlowPosition,
-  now: number
-): number {
-  const agentStarted = spentBy(position, agent.agentId)?.startedAtMs ?? now
-  const flowStarted = position.startedAtMs ?? now
-  const ends = [
-    now + agent.turnMs,
-    agentStarted + agent.sessionMs,
-    ...endOf(agent.budgets, agentStarted),
-    ...endOf(flowBudget, flowStarted)
+export function timeLeftMs(agent: BoundAgent, flowBudget: Budget, elapsed: ElapsedMs): number {
+  const left = [
+    agent.turnMs,
+    ...leftOf(agent.sessionMs, elapsed.agent),
+    ...leftOf(agent.budgets.maxWallClockMs, elapsed.agent),
+    ...leftOf(flowBudget.maxWallClockMs, elapsed.flow)
   ]
-  return Math.max(1, Math.min(...ends) - now)
+  return Math.max(1, Math.min(...left))
 }
 
-function endOf({ maxWallClockMs }: Budget, startedAtMs: number): readonly number[] {
-  return maxWallClockMs === undefined ? [] : [startedAtMs + maxWallClockMs]
+function leftOf(limit: number | undefined, used: number): readonly number[] {
+  return limit === undefined ? [] : [limit - used]
 }
 
 /** Tokens that the next answer may have at most. */
@@ -117,9 +135,10 @@ export function tokensLeft(
 export function spend(
   position: FlowPosition,
   agent: BoundAgent,
-  usage: TurnUsage,
+  used: { readonly usage: TurnUsage; readonly workMs?: number },
   now: number
 ): FlowPosition {
+  const { usage, workMs } = used
   const before = spentBy(position, agent.agentId) ?? { ...noSpending, startedAtMs: now }
   const spent: Spent = {
     ...before,
@@ -127,7 +146,8 @@ export function spend(
     inputTokens: before.inputTokens + usage.inputTokens,
     outputTokens: before.outputTokens + usage.outputTokens,
     totalTokens: before.totalTokens + usage.totalTokens,
-    costUsd: costAfter(before.costUsd, costOf(agent, usage))
+    costUsd: costAfter(before.costUsd, costOf(agent, usage)),
+    ...(workMs === undefined ? {} : { workMs: (before.workMs ?? 0) + workMs })
   }
   return {
     ...position,

@@ -18,7 +18,16 @@ import {
 } from '../position/flow-position.js'
 import type { BoundAgent, TurnPayload } from './agent.js'
 import { arbitrate, type DelegationRuling } from './arbiter.js'
-import { breachAfter, breachBefore, spend, timeLeftMs, tokensLeft } from './budget.js'
+import {
+  breachAfter,
+  breachBefore,
+  type ElapsedMs,
+  elapsedIn,
+  isTimed,
+  spend,
+  timeLeftMs,
+  tokensLeft
+} from './budget.js'
 import { outputProblem } from './expected-output.js'
 import { TurnFailed } from './failure.js'
 import { assemblePrompt } from './prompt.js'
@@ -138,14 +147,16 @@ export class Conversation {
     if (this.turns >= limits.AGENT_NODE_TURNS_MAX) {
       throw new TurnFailed('too_many_turns', { limit: limits.AGENT_NODE_TURNS_MAX })
     }
-    const before = breachBefore(agent, flowBudget, this.#walk, now)
+    const rules = this.#rules
+    const elapsed = elapsedIn(this.#walk, agent, { now, rules })
+    const before = breachBefore(agent, flowBudget, this.#walk, elapsed)
     if (before !== undefined) {
       throw new TurnFailed('budget_exceeded', { agentId: agent.agentId, ...before })
     }
     this.turns += 1
     const answer = await this.#ctx.effect<Json>(TURN_EFFECT, {
       // Plain JSON by construction; the interface only names its members.
-      request: this.#request(agent, asked, messages) as unknown as Json,
+      request: this.#request(agent, { asked, messages, elapsed }) as unknown as Json,
       sideEffects: agent.sideEffects,
       // A turn costs money: one whose request was lost in a crash would be paid twice.
       durable: true
@@ -153,7 +164,7 @@ export class Conversation {
     const result = checkedResult(answer)
     this.warnings.push(...result.warnings)
     const told = withSession(this.#walk, agent.agentId, result.session)
-    this.#walk = spend(told, agent, result.usage, now)
+    this.#walk = spend(told, agent, result, now)
     const after = breachAfter(agent, flowBudget, this.#walk, result.usage)
     if (after !== undefined) {
       throw new TurnFailed('budget_exceeded', { agentId: agent.agentId, ...after })
@@ -161,7 +172,15 @@ export class Conversation {
     return result
   }
 
-  #request(agent: BoundAgent, asked: Asked, messages: readonly TurnMessage[]): TurnEffectRequest {
+  #request(
+    agent: BoundAgent,
+    given: {
+      readonly asked: Asked
+      readonly messages: readonly TurnMessage[]
+      readonly elapsed: ElapsedMs
+    }
+  ): TurnEffectRequest {
+    const { asked, messages, elapsed } = given
     const { entry, node, flowBudget } = this.#payload
     const maxTokens = tokensLeft(agent, flowBudget, this.#walk)
     const tools = this.#toolsOf(agent, asked)
@@ -171,8 +190,9 @@ export class Conversation {
       adapterConfig: agent.adapterConfig,
       flowName: entry.flowName,
       ...(asked.systemPrompt === '' ? {} : { systemPrompt: asked.systemPrompt }),
-      timeoutMs: timeLeftMs(agent, flowBudget, this.#walk, this.#ctx.now()),
+      timeoutMs: timeLeftMs(agent, flowBudget, elapsed),
       ...(session === undefined ? {} : { session }),
+      ...(this.#rules.countsWork && isTimed(agent, flowBudget) ? { countsWork: true } : {}),
       turn: {
         runId: this.#ctx.runId,
         nodeId: entry.nodeId,

@@ -7,12 +7,14 @@ export interface TurnRules {
   readonly namesInexactNumbers: boolean
   /** Calls that an answer hands back are answered, whatever adapter gave them. */
   readonly answersAllCalls: boolean
+  /** Time budgets count what turns and tools take; before, all that passed on the run's clock. */
+  readonly countsWork: boolean
 }
 
 /** By version of the block `agent.turn`. */
 export const turnRules = {
-  '1.0.0': { namesInexactNumbers: false, answersAllCalls: false },
-  '1.1.0': { namesInexactNumbers: true, answersAllCalls: true }
+  '1.0.0': { namesInexactNumbers: false, answersAllCalls: false, countsWork: false },
+  '1.1.0': { namesInexactNumbers: true, answersAllCalls: true, countsWork: true }
 } as const satisfies Readonly<Record<string, TurnRules>>
 
 export type TurnVersion = keyof typeof turnRules

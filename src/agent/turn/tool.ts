@@ -2,6 +2,7 @@ import type { EffectCall, Located, Provider, SideEffectClass } from '../../block
 import { AGENT_TOOL_EFFECTS } from '../../capability/index.js'
 import { isJsonObject, type Json, type JsonObject, TallyError } from '../../core/index.js'
 import type { ToolDefinition } from '../adapters/adapter.js'
+import type { RunWork } from '../adapters/run-work.js'
 
 /** Something that an agent may ask the runtime to do; each call is an effect of its own. */
 export interface AgentTool {
@@ -39,11 +40,12 @@ export function toolEffect(name: string): string {
   return `${AGENT_TOOL_EFFECTS}${name}`
 }
 
-export function toolProvider(tool: AgentTool): Provider {
+/** What answers a tool's effect; its work counts into the time of the agent that asks. */
+export function toolProvider(tool: AgentTool, work: RunWork): Provider {
   const { locate } = tool
   return {
     name: toolEffect(tool.name),
-    perform: (call) => tool.perform(call),
+    perform: (call) => work.measure(call.runId, () => tool.perform(call)),
     ...(locate === undefined ? {} : { locate: (call: EffectCall) => locate.call(tool, call) })
   }
 }

@@ -39,16 +39,17 @@ const resultChecks: Checks = {
   model: [isText],
   warnings: [isListOf(isText)],
   error: [(error) => wrongMember(error, errorChecks) === undefined, true],
-  session: [(session) => isText(session) && session !== '', true]
+  session: [(session) => isText(session) && session !== '', true],
+  workMs: [isCount, true]
 }
 
 /** A sealed answer, checked: any adapter may have given it. */
-export function checkedResult(answer: Json): TurnResult {
+export function checkedResult(answer: Json): TurnResult & { readonly workMs?: number } {
   const wrong = wrongMember(answer, resultChecks)
   if (wrong !== undefined) {
     throw new TurnFailed('turn_failed', { error: { code: 'invalid_result', message: wrong } })
   }
-  const result = answer as unknown as TurnResult
+  const result = answer as unknown as TurnResult & { readonly workMs?: number }
   // The calls go into the next request: nothing else of them may.
   return { ...result, toolCalls: result.toolCalls.map(bareCall) }
 }

@@ -95,6 +95,8 @@ export interface EffectCall {
    * Absent where no run asks.
    */
   readonly principal?: Json
+  /** The run that asks; absent where none does. */
+  readonly runId?: RunId
 }
 
 export type Located<Result extends Json> =

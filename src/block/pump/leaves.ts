@@ -317,7 +317,8 @@ export class Leaves {
       const provider = host.provider(call.effect)
       const principal = state.started?.principal ?? null
       const { redactor } = host
-      const options = { key, signals: attempt, repeated, principal, redactor }
+      const { runId } = state
+      const options = { key, signals: attempt, repeated, principal, runId, redactor }
       const refusal = wasSent ? undefined : this.#refusalOf(attempt, call)
       const performed: Performed =
         refusal === undefined

@@ -7,7 +7,8 @@ import {
   isTallyError,
   type Json,
   limits,
-  type Redactor
+  type Redactor,
+  type RunId
 } from '../../core/index.js'
 import type { Compensation } from '../code/compensation.js'
 import { type EffectCall, EffectFailure, type Located } from '../code/context.js'
@@ -53,19 +54,21 @@ export async function perform(
     readonly signals: SignalSource
     readonly repeated: boolean
     readonly principal: Json
+    readonly runId: RunId
     readonly redactor: Redactor
   }
 ): Promise<Performed> {
   const { redactor } = options
   const run = call.perform ?? provider?.perform.bind(provider)
   if (run === undefined) return failed('no_provider', { effect: call.effect }, true)
-  const { key, signals, principal } = options
+  const { key, signals, principal, runId } = options
   // Copies: a provider that changes a request changes neither the journal nor the next try.
   const input = (): EffectCall =>
     Object.assign(new LazySignal(signals), {
       key,
       request: copyJson(call.request),
-      principal: copyJson(principal)
+      principal: copyJson(principal),
+      runId
     })
   const isWrite = call.sideEffects !== 'none'
   if (options.repeated) {
