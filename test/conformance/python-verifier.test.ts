@@ -31,6 +31,7 @@ describe('the verifier in Python', () => {
     expect(names.length).toBeGreaterThan(20)
     const checked = expectHonest(names.map((name) => join(golden, name)))
     expect(checked.get('listings of steps')).toBeGreaterThan(1)
+    expect(checked.get('signatures of approvers')).toBeGreaterThan(9)
   })
 
   it(`finds nothing wrong in ${LEDGERS} generated ledgers`, async () => {

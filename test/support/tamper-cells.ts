@@ -41,6 +41,15 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     replay: 'derived.run',
     note: 'derived.run'
   },
+  'the signature of an answer, hashed anew, with its derived records gone': {
+    verify: 'journal.by.approvals',
+    replay: 'journal.by.approvals',
+    note: 'journal.by.approvals',
+    ended: 'run.journal_forged',
+    journal: 'run.journal_forged',
+    export: 'snapshot.damaged',
+    import: 'snapshot.not_verified'
+  },
   'the index': {
     verify: 'derived.index',
     replay: 'derived.index',

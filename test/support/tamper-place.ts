@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { type IdentityId, isJsonObject, type Json } from '../../src/core/index.js'
 import { holdStore, mainIdentity, type Store } from '../../src/ledger/index.js'
 import { createRuntime } from '../../src/runtime/index.js'
+import { signed } from './approvers.js'
 import { builtModule } from './built.js'
 import { documentOf, temporaryDirectory } from './snapshots.js'
 import { paid, payBlock } from './tamper-block.js'
@@ -132,7 +133,7 @@ async function live(location: string, ask: string, ids: readonly string[]): Prom
     const run = tally.start(documentOf('pay'), { id, inputs: { ask } })
     for await (const event of run) {
       if (event.type === 'waiting' && id !== 'parked') {
-        await run.approve(event.token, { digest: event.digest })
+        await run.approve(event.token, { digest: event.digest, approval: signed(event, 'ada') })
       }
       if (event.type === 'run.parked') break
     }

@@ -39,6 +39,17 @@ export const rows: readonly TamperRow[] = [
       ? line.replaceAll(honest.asked, forged.asked)
       : line
   ),
+  journalOf('ended', 'the signature of an answer, hashed anew', (line) => {
+    if (!line.includes('"effect":"wait"')) return line
+    const entry = JSON.parse(line.slice(1)) as JsonObject
+    const text = canonicalize(entry['body'] ?? null)
+    const body = text.replace(/"signature":"./, (begun) =>
+      begun.endsWith('0') ? begun.replace(/0$/, '1') : begun.replace(/.$/, '0')
+    )
+    const salted = canonicalize({ body: JSON.parse(body), salt: entry['salt'] ?? null })
+    const responseHash = sha256Hex(salted)
+    return `J${canonicalize({ ...entry, body: JSON.parse(body), responseHash })}`
+  }),
   records('the changes beside receipts', (lines) =>
     lines.map((line) => (line.startsWith('W') ? line.replaceAll(honest.asked, forged.asked) : line))
   ),

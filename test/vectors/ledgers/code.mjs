@@ -1,3 +1,5 @@
+import { twoOfThree } from './approvers.mjs'
+
 /**
  * The code that the golden ledgers were made with: what is registered when one is made, resumed or
  * verified. `lib` is a build of tallystick, so that any version can be given the same code.
@@ -121,6 +123,11 @@ function waitingBlocks(lib) {
     const { action, value } = await ctx.wait({ reason: 'external', request: 'what?' })
     return { action, value }
   }
+  const askApprovers = async (ctx) => {
+    const asked = { reason: 'external', request: 'how much?', approvers: twoOfThree }
+    const { action, value } = await ctx.wait(asked)
+    return { action, value }
+  }
   const nap = async (ctx, input) => {
     await ctx.sleep(input?.ms ?? 5)
     return { slept: true }
@@ -164,6 +171,7 @@ function waitingBlocks(lib) {
     drops('drop-and-fail', (ctx) => ctx.fail('changed')),
     drops('drop-and-ask', (ctx) => ctx.wait({ reason: 'external', request: 'second' })),
     block(lib, 'ask', ask, { intents: ['ask.it'] }),
+    block(lib, 'ask-approvers', askApprovers),
     block(lib, 'nap', nap),
     block(lib, 'mixed', mixed, { sideEffects: 'idempotent' }),
     block(lib, 'quote', quote)

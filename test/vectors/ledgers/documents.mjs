@@ -1,3 +1,5 @@
+import { twoOfThree } from './approvers.mjs'
+
 /** The documents of the golden ledgers, by name. */
 const composite = (name, fields) => ({
   schema: 'tally-composite/1',
@@ -40,6 +42,10 @@ export const documents = {
     c: block('nap'),
     d: block('post', { confirm: { message: 'really?' } }),
     e: block('mixed')
+  }),
+  approved: chained('approved', {
+    a: block('pay', { confirm: { message: 'Pay?', approvers: twoOfThree } }),
+    b: block('ask-approvers')
   }),
   retries: chained('retries', {
     a: block('flaky', { recovery: [{ retry: { max_attempts: 3 } }] }),

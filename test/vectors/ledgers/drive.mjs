@@ -1,3 +1,5 @@
+import { nextSignature } from './approvers.mjs'
+
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Answers a wait by what it asks: approves, gives a value, skips what failed. */
@@ -27,9 +29,10 @@ export async function driven(run, { decide = agreeable, tick = () => undefined }
     if (end?.error !== undefined) throw end.error
     if (end !== undefined) return end.result
     for (const wait of await run.waits()) {
-      const reply = answered.has(wait.token) ? undefined : decide(wait)
+      const name = `${wait.token} ${wait.approvals?.length ?? 0}`
+      const reply = answered.has(name) ? undefined : decide(wait)
       if (reply === undefined) continue
-      answered.add(wait.token)
+      answered.add(name)
       await answer(run, wait, reply)
     }
     tick()
@@ -38,8 +41,11 @@ export async function driven(run, { decide = agreeable, tick = () => undefined }
   throw new Error(`run ${run.id} does not end: ${JSON.stringify(await run.waits())}`)
 }
 
-async function answer(run, wait, { action, value = null }) {
-  const given = { digest: wait.digest, by: 'tester', value }
+/** Signed where the wait has approvers, or with `isSigned`. */
+export async function answer(run, wait, { action, value = null, isSigned = false }) {
+  const needsIt = isSigned || wait.approvers !== undefined
+  const signed = needsIt ? { approval: nextSignature(wait, { action, value }) } : {}
+  const given = { digest: wait.digest, by: 'tester', value, ...signed }
   if (action === 'cancel') return run.cancel('enough')
   if (action === 'approve') return run.approve(wait.token, given)
   if (action === 'deny') return run.deny(wait.token, given)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { agentFlow, bridgeInputs, chained, documents, single, transfers } from './documents.mjs'
-import { driven, parked, until } from './drive.mjs'
+import { answer, driven, parked, until } from './drive.mjs'
 
 /**
  * The golden ledgers: how each is made. A scene gets `open(options)`, which opens its ledger, and
@@ -179,6 +179,19 @@ const finished = {
       await tally.close()
     }
   },
+  approvals: {
+    title: 'answers that approvers have signed, a denial, and signed answers that need none',
+    async make(scene) {
+      const tally = await scene.open()
+      await ends(tally, ['approved'])
+      const signed = (action) => ({ decide: () => ({ action, isSigned: true }) })
+      await driven(tally.start(documents.approved, { id: 'denied' }), signed('deny'))
+      await driven(tally.start(single('pay', { confirm: true }), { id: 'signed' }), signed('approve'))
+      const asking = single('boom', { on_error: 'ask' })
+      await driven(tally.start(asking, { id: 'skipped' }), signed('skip'))
+      await tally.close()
+    }
+  },
   upgraded: {
     title: 'a ledger of earlier versions that was upgraded when it was opened',
     async make(scene) {
@@ -260,6 +273,18 @@ const openRuns = {
     title: 'an unsafe retry before a fallback, which was not tried, in a failed run and an open one',
     make: (scene) =>
       leftOpen(scene, 'givenUpLater', { before: (tally) => ends(tally, ['givenUp']) })
+  },
+  'open-approval': {
+    title: 'parked on a wait that one of two approvers has signed',
+    async make(scene) {
+      const tally = await scene.open()
+      const run = tally.start(documents.approved, { id: 'approved' })
+      await parked(run)
+      const [wait] = await run.waits()
+      await answer(run, wait, { action: 'approve' })
+      await parked(await tally.resume('approved'))
+      await tally.close()
+    }
   },
   'open-running': {
     title: 'killed while an idempotent write was under way',
