@@ -174,9 +174,9 @@ export class Auditor {
   }
 
   async #recordedOf(entry: RunStarted): Promise<RecordedCode> {
-    const { definition, definitionHash, pins = null } = entry
+    const { definition, definitionHash, pins = null, obligations = null } = entry
     // Only to find it again: another order of keys would be looked up once more.
-    const text = JSON.stringify([definition, definitionHash, pins])
+    const text = JSON.stringify([definition, definitionHash, pins, obligations])
     const known = this.#recorded.get(text)
     if (known !== undefined) return known
     const recorded = await this.#options.code.recorded(entry)

@@ -35,6 +35,17 @@ export {
   type WaitAnswer,
   type WaitOptions
 } from './code/context.js'
+export {
+  areObligations,
+  type BlockLimits,
+  type BlockObligation,
+  type ConfirmObligation,
+  type DeclaredObligation,
+  declaredObligation,
+  type EffectObligation,
+  joinedObligation,
+  type Obligations
+} from './code/obligation.js'
 export { installTripwire } from './code/tripwire.js'
 export { compileComposite, compileDocument, compilePlan } from './document/compile.js'
 export type {

@@ -72,6 +72,8 @@ export const RETRY_ATTEMPTS_MAX = 1_000
 /** Executions of an idempotent compensation, and the delay after the first; it doubles (C4). */
 export const COMPENSATION_ATTEMPTS_MAX = 3
 export const COMPENSATION_RETRY_MS = 1_000
+/** Text by which an obligation asks a person, in characters. */
+export const OBLIGATION_MESSAGE_MAX = 2_000
 /** Longest delay before a retry: exponential backoff is capped here at the latest. */
 export const RETRY_DELAY_MS_MAX = 366 * 24 * 60 * 60 * 1000
 

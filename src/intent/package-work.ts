@@ -20,6 +20,7 @@ import {
 import { authorise } from './authorise.js'
 import { hostContext } from './host-context.js'
 import type { Intent } from './intent.js'
+import { beforeDoing, obligationOf } from './obligation.js'
 import { codeHashIn, installedKey, type PackageCache } from './package-cache.js'
 import { payloadTextOf } from './payload-text.js'
 import { answerCalls, type ScopedApi } from './scoped-api/answer-calls.js'
@@ -74,6 +75,8 @@ export async function runPackage(
   const { tell } = tools
   await authorise(port, { identity, packageId, codeHash, declared, action, tell })
   tell('stage.granted')
+  const doing = { kind: 'packages', name: packageId, payload } as const
+  await beforeDoing(port, obligationOf(port, doing), doing)
   const outcome = await execute(port, tools, {
     code,
     granted: declared,

@@ -1,7 +1,8 @@
 import { attributionOf, type Block, type IntentPort } from '../block/index.js'
-import type { IdentityId, Json } from '../core/index.js'
+import { type IdentityId, type Json, referenceTo } from '../core/index.js'
 import { authorise } from './authorise.js'
 import type { Intent } from './intent.js'
+import { beforeDoing, obligationOf } from './obligation.js'
 import { payloadTextOf } from './payload-text.js'
 import { reservedKeyOf } from './reply.js'
 import type { Tell } from './stages.js'
@@ -10,7 +11,16 @@ import { uiProblemOf } from './ui.js'
 /** Runs a trusted block for an intent; the receipt is the block's, under the intent's action. */
 export function runTrusted(port: IntentPort, block: Block, intent: Intent): unknown {
   attribute(port, block, intent)
-  return port.act(block, intent.payload)
+  return actAsked(port, block, intent)
+}
+
+/** Asks first where that is an obligation. */
+function actAsked(port: IntentPort, block: Block, { payload }: Intent): unknown {
+  const { name, version } = block
+  const doing = { kind: 'blocks', name: referenceTo(name, version), payload } as const
+  const asking = beforeDoing(port, obligationOf(port, doing), doing)
+  if (asking === undefined) return port.act(block, payload)
+  return asking.then(() => port.act(block, payload))
 }
 
 /**
@@ -30,7 +40,7 @@ export async function runGranted(
   attribute(port, block, intent)
   await authorise(port, { identity, packageId, codeHash, declared, action: intent.action, tell })
   tell('stage.granted')
-  return port.act(block, intent.payload)
+  return actAsked(port, block, intent)
 }
 
 function attribute(port: IntentPort, block: Block, intent: Intent): void {

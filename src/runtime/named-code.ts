@@ -3,6 +3,7 @@ import type {
   BlockRegistry,
   ConditionPredicate,
   DocumentDefinition,
+  Obligations,
   Pins,
   Provider,
   Repair
@@ -14,6 +15,7 @@ import {
   VersionTable,
   versionedName
 } from '../core/index.js'
+import { boundTo } from './obligations-in-force.js'
 
 /** What documents may name, by kind. */
 interface CodeKinds {
@@ -105,6 +107,8 @@ export class NamedCode {
 export class NameScope implements BlockRegistry {
   readonly #code: NamedCode
   readonly #pins: Pins | undefined
+  readonly #obligations: Obligations | undefined
+  readonly #bound = new Map<Block, Block>()
   readonly #provider: (name: string) => Provider | undefined
   readonly #found = new Map<string, Versioned<unknown> | undefined>()
   readonly #asked: { readonly kind: CodeKind; readonly reference: string }[] = []
@@ -116,18 +120,31 @@ export class NameScope implements BlockRegistry {
       readonly provider: (name: string) => Provider | undefined
       /** Of a run that began before; absent: names lead to what is registered now. */
       readonly pins?: Pins | undefined
+      /** What holds for blocks in the run (K14). */
+      readonly obligations?: Obligations | undefined
     }
   ) {
     this.#code = code
     this.#pins = options.pins
     this.#provider = options.provider
+    this.#obligations = options.obligations
   }
 
   block(reference: string): Block | undefined {
     const block = this.#find('blocks', reference)?.value
     const pinned = this.#pins?.blocks
-    if (block?.kernel === undefined || pinned === undefined) return block
-    return this.#kernel(block, pinned)
+    if (block === undefined) return undefined
+    const isFree = block.kernel === undefined || pinned === undefined
+    return this.#obliged(isFree ? block : this.#kernel(block, pinned))
+  }
+
+  #obliged(block: Block): Block {
+    if (this.#obligations === undefined) return block
+    const known = this.#bound.get(block)
+    if (known !== undefined) return known
+    const bound = boundTo(this.#obligations, block)
+    this.#bound.set(block, bound)
+    return bound
   }
 
   /** A leaf of the kernel, which chooses among blocks as the run has pinned them. */

@@ -4,6 +4,8 @@ import type {
   CompiledRootLeaf,
   Diagnostic,
   DocumentDefinition,
+  Obligations,
+  Pins,
   RootBlock
 } from '../block/index.js'
 import type { IntentDefinition } from '../intent/index.js'
@@ -12,6 +14,12 @@ import type { ReachedCode } from './reached-code.js'
 
 /** What `run.started` keeps of a run. */
 export type RunDefinition = DocumentDefinition | IntentDefinition
+
+/** What a run has pinned when it began. */
+export interface PinnedTerms {
+  readonly pins?: Pins | undefined
+  readonly obligations?: Obligations | undefined
+}
 
 /** The definition of a run, compiled again; that of a single-step run is no document. */
 export type PreparedRun =

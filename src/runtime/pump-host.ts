@@ -22,7 +22,7 @@ export function hostOf(
     identity: ledger.identity,
     profile,
     durability,
-    block: (name) => registry.block(name),
+    block: (name) => registry.bound(name),
     provider: (name) => registry.provider(name),
     refusesEffect: new PrincipalGate(ledger, registry).refusesEffect
   }

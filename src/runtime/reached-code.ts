@@ -21,6 +21,26 @@ export interface ReachedIntent {
 type Node = Pick<PlanNodeDefinition, 'work' | 'input' | 'recovery'>
 type Graph = Pick<DocumentDefinition, 'nodes'>
 
+/** What compiling has looked up: nothing else can run. */
+export function reachedBy(
+  definition: DocumentDefinition,
+  scope: {
+    block(name: string): Block | undefined
+    found(): { readonly blocks: readonly Block[]; readonly composites: readonly Graph[] }
+  }
+): () => ReachedCode {
+  const { blocks, composites } = scope.found()
+  return () => {
+    const isKernel = (name: string) => scope.block(name)?.kernel !== undefined
+    const all = [definition, ...composites]
+    return {
+      blocks,
+      intents: all.flatMap((one) => reachedIntents(one, isKernel)),
+      tools: all.flatMap(reachedTools)
+    }
+  }
+}
+
 /** Intents that steps of a definition do, as far as its text tells. */
 export function reachedIntents(
   definition: Graph,

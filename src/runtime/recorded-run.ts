@@ -1,8 +1,14 @@
-import type { DocumentDefinition, Pins, PlanNodeDefinition, RunStarted } from '../block/index.js'
+import {
+  areObligations,
+  type DocumentDefinition,
+  type Pins,
+  type PlanNodeDefinition,
+  type RunStarted
+} from '../block/index.js'
 import { type Hash, limits, versionedName } from '../core/index.js'
 import { isIntentDefinition } from '../intent/index.js'
 import type { NamedCode } from './named-code.js'
-import type { PreparedRun, RunDefinition } from './prepared-run.js'
+import type { PinnedTerms, PreparedRun, RunDefinition } from './prepared-run.js'
 
 type Ready = PreparedRun & { readonly ok: true }
 
@@ -34,7 +40,7 @@ export async function resumable(
 
 interface Code {
   readonly code: NamedCode
-  compileRun(definition: RunDefinition, pins?: Pins): Promise<PreparedRun>
+  compileRun(definition: RunDefinition, pinned: PinnedTerms): Promise<PreparedRun>
   /** Hash of a definition by its pins alone; undefined for one that cannot have begun. */
   hashBy(definition: DocumentDefinition, pins: Pins): Promise<Hash | undefined>
 }
@@ -45,14 +51,18 @@ interface Code {
  * registered.
  */
 export async function recordedRun(registry: Code, started: RunStarted): Promise<RecordedRun> {
-  const { definitionHash, pins } = started
+  const { definitionHash, pins, obligations } = started
+  if (obligations !== undefined && !areObligations(obligations)) {
+    const difference = 'its obligations are none'
+    return { kind: 'changed', difference, isContradicted: true }
+  }
   // The journal gives back what the runtime has written.
   const definition = started.definition as unknown as RunDefinition
-  const prepared = await registry.compileRun(definition, pins)
+  const prepared = await registry.compileRun(definition, { pins, obligations })
   if (prepared.ok && prepared.root.definitionHash === definitionHash) return ready(prepared)
   if (pins === undefined && !isIntentDefinition(definition)) {
     for (const tried of pinsToTry(definition, registry)) {
-      const other = await registry.compileRun(definition, tried)
+      const other = await registry.compileRun(definition, { pins: tried, obligations })
       if (other.ok && other.root.definitionHash === definitionHash) return ready(other)
     }
   }

@@ -3,6 +3,7 @@ import type { Block, ConditionPredicate, Provider, Request, Response } from '../
 import type { Json, Redactor } from '../core/index.js'
 import type { IntentResolver } from '../intent/index.js'
 import type { WorkflowHost } from '../workflow/index.js'
+import type { ObligationOptions } from './obligations-in-force.js'
 
 /**
  * What a runtime can run: everything that documents may name. Blocks, composites, conditions and
@@ -27,6 +28,8 @@ export interface Registrations {
   readonly resolvers?: readonly IntentResolver[]
   /** What flow documents may name: adapters, tools, kinds of nodes. */
   readonly agents?: AgentHost
+  /** What documents cannot leave out; beside what blocks declare (K14). */
+  readonly obligations?: ObligationOptions
   /** Protocols, packs and the policy of workflows of AIS. */
   readonly workflow?: WorkflowHost
 }

@@ -6,6 +6,7 @@ import {
   compileDocument,
   type Diagnostic,
   type DocumentDefinition,
+  type Obligations,
   type Pins,
   type Provider,
   type RunStarted,
@@ -37,15 +38,17 @@ import { parseByKind, readSource } from './document-kinds.js'
 import { DocumentRooms, type RoomHosts } from './document-rooms.js'
 import { DocumentSlices, unboundSlices } from './document-slices.js'
 import { NamedCode, NameScope } from './named-code.js'
+import { invalidObligation, ObligationsInForce, pinnedObligations } from './obligations-in-force.js'
 import { pinnedNames } from './pinned-names.js'
 import { type CompileExpressions, mentionsCel, plainExpressions } from './plain-expressions.js'
-import type { BlockLookup, Prepared, PreparedRun, RunDefinition } from './prepared-run.js'
-import {
-  type ReachedCode,
-  type ReachedIntent,
-  reachedIntents,
-  reachedTools
-} from './reached-code.js'
+import type {
+  BlockLookup,
+  PinnedTerms,
+  Prepared,
+  PreparedRun,
+  RunDefinition
+} from './prepared-run.js'
+import { type ReachedIntent, reachedBy, reachedIntents } from './reached-code.js'
 import { type RecordedRun, recordedRun } from './recorded-run.js'
 import type { Registrations } from './registrations.js'
 import { usedInputProblems } from './used-inputs.js'
@@ -61,6 +64,8 @@ export type CompiledRoot = CompiledDocument | CompiledRootLeaf
 export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'provider'> {
   /** Everything that has a version. */
   readonly code = new NamedCode()
+  /** What new runs begin with (K14). */
+  readonly obligations: ObligationsInForce
   /** What documents that others use say about their inputs, by `name@version`. */
   readonly #checks = new VersionTable<CheckInputs>()
   #kernel: Pick<Kernel, 'serving' | 'choose'> | undefined
@@ -84,7 +89,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
       expressions: () => this.#loadExpressions(),
       register: (blocks, providers) => this.#register(blocks, providers)
     })
-    for (const block of blocks) this.code.add('blocks', block, block)
+    this.obligations = new ObligationsInForce(registrations.obligations)
+    for (const block of blocks) this.#addBlock(block)
     this.#addOwn([resolveBlock])
     this.#resolvers = resolvers.map(({ name }) => name)
     for (const provider of [...providers, resolverProvider(resolvers)]) {
@@ -104,6 +110,10 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     await registry.rooms.loadHosted()
     for (const source of registrations.composites ?? []) await registry.#addComposite(source)
     for (const composite of registry.code.values('composites')) registry.#checkUses(composite)
+    await registry.obligations.check(async (name) => {
+      await registry.rooms.loadForBlocks(name)
+      return registry.block(name)
+    })
     return registry
   }
 
@@ -151,7 +161,18 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     if (taken !== undefined) {
       throw new TallyError('runtime.duplicate_name', { what: 'blocks', name: taken.name })
     }
-    for (const block of blocks) this.code.add('blocks', block, block)
+    for (const block of blocks) this.#addBlock(block)
+  }
+
+  #addBlock(block: Block): void {
+    this.code.add('blocks', block, block)
+    this.obligations.add(block)
+  }
+
+  /** A block by `name` or `name@version`, with what holds for it now. */
+  bound(reference: string): Block | undefined {
+    const block = this.block(reference)
+    return block === undefined ? undefined : this.obligations.bind(block)
   }
 
   /** A block by `name` or `name@version`. */
@@ -223,7 +244,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     const parsed = await this.#parse(source, slices)
     if (!parsed.ok) return parsed
     const { definition, warnings = [], checkInputs } = parsed
-    const compiled = await this.compile(definition, { warnings, pins, slices })
+    const obligations = this.obligations.all
+    const compiled = await this.compile(definition, { warnings, pins, slices, obligations })
     if (!compiled.ok) return compiled
     const problems = () => usedInputProblems(definition, this.#checksOf)
     const given = await slices.take(problems)
@@ -232,13 +254,17 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     return checkInputs === undefined ? compiled : { ...compiled, checkInputs }
   }
 
-  /** A run's definition, compiled with the versions that the run has pinned. */
-  async compileRun(definition: RunDefinition, pins?: Pins): Promise<PreparedRun> {
-    if (!isIntentDefinition(definition)) return this.compile(definition, { pins })
+  /** A run's definition, compiled with the versions and the obligations that it has pinned. */
+  async compileRun(
+    definition: RunDefinition,
+    { pins, obligations }: PinnedTerms
+  ): Promise<PreparedRun> {
+    if (!isIntentDefinition(definition)) return this.compile(definition, { pins, obligations })
     const prepared = this.intentRoot(definition.action)
-    if (pins === undefined) return { ok: true, ...prepared }
+    if (pins === undefined && obligations === this.obligations.all) return { ok: true, ...prepared }
     const { name, version } = prepared.compiled
-    const scope = this.#scope({ blocks: { ...pins.blocks, [name]: version } })
+    const blocks = pins && { blocks: { ...pins.blocks, [name]: version } }
+    const scope = this.#scope(blocks, obligations)
     return { ok: true, ...prepared, block: (name) => scope.block(name) }
   }
 
@@ -252,7 +278,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     const known = this.#intents.get(action)
     if (known !== undefined) return known
     const { root, compiled } = intentRoot({ action })
-    const made = { root, compiled, block: (name: string) => this.block(name) }
+    const made = { root, compiled, block: (name: string) => this.bound(name) }
     if (this.#intents.size >= limits.CACHE_ENTRIES_MAX) this.#intents.clear()
     this.#intents.set(action, made)
     return made
@@ -271,14 +297,15 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
       readonly warnings?: readonly Diagnostic[]
       readonly pins?: Pins | undefined
       readonly slices?: DocumentSlices
-    } = {}
+      readonly obligations: Obligations | undefined
+    }
   ): Promise<Prepared> {
     const { warnings = [], pins, slices = unboundSlices } = options
     const sized = await slices.take(() => spendWork(writtenLength(definition) >> 4))
     if (!sized.ok) return { ...sized, definition }
     const expressions = await this.#expressionsFor(definition)
     await this.rooms.loadForBlocks(definition)
-    const scope = this.#scope(pins)
+    const scope = this.#scope(pins, options.obligations)
     const taken = await slices.take(() =>
       compileDocument(definition, { registry: scope, expressions })
     )
@@ -294,10 +321,15 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
       return block !== undefined && (block.isInputPrivate || block.isOutputPrivate)
     }
     const pinned = pins ?? this.#pinsOf(definition, scope)
-    const named = { isPrivate, ...(pinned === undefined ? {} : { pins: pinned }) }
+    const obligations = pinnedObligations(options.obligations, scope.found().blocks)
+    const named = {
+      isPrivate,
+      ...(pinned === undefined ? {} : { pins: pinned }),
+      ...(obligations === undefined ? {} : { obligations })
+    }
     const root = rootOf(definition, compiled, named)
     const block = (name: string) => scope.block(name)
-    const reached = this.#reachedBy(definition, scope)
+    const reached = reachedBy(definition, scope)
     return { ok: true, root, compiled, block, definition, reached, warnings }
   }
 
@@ -314,20 +346,6 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     return mentionsCel(used) ? await this.#loadExpressions() : plainExpressions
   }
 
-  /** What compiling has looked up: nothing else can run. */
-  #reachedBy(definition: DocumentDefinition, scope: NameScope): () => ReachedCode {
-    const { blocks, composites } = scope.found()
-    return () => {
-      const isKernel = (name: string) => scope.block(name)?.kernel !== undefined
-      const all = [definition, ...composites]
-      return {
-        blocks,
-        intents: all.flatMap((one) => reachedIntents(one, isKernel)),
-        tools: all.flatMap(reachedTools)
-      }
-    }
-  }
-
   /** Versions to which names alone lead now, with those of the blocks that serve its intents. */
   #pinsOf(definition: DocumentDefinition, scope: NameScope): Pins | undefined {
     const pins = scope.pins()
@@ -340,8 +358,9 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     return { ...pins, blocks: { ...Object.fromEntries(served), ...pins?.blocks } }
   }
 
-  #scope(pins: Pins | undefined): NameScope {
-    return new NameScope(this.code, { pins, provider: (name) => this.provider(name) })
+  #scope(pins: Pins | undefined, obligations?: Obligations): NameScope {
+    const provider = (name: string) => this.provider(name)
+    return new NameScope(this.code, { pins, obligations, provider })
   }
 
   async #parse(

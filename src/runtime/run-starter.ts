@@ -184,7 +184,8 @@ export class RunStarter {
     const early = straight?.early
     const pump = new RunPump({ runId, root, host: { ...this.#store.hostOf(entry), block }, early })
     const pins = root.isUnit ? registry.intentPins(root.name) : root.pins
-    const first = firstEntry(root, { at, base, start, pins })
+    const obligations = root.isUnit ? registry.obligations.all : root.obligations
+    const first = firstEntry(root, { at, base, start, pins, obligations })
     pump.leaves.keepText(start.inputs, start.text)
     const run = (): Promise<RunEnd> => pump.start(first)
     this.#driver.drive(entry, { pump, compiled, run })

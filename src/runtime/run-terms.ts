@@ -1,5 +1,12 @@
 import type { EventEmitter } from 'eventemitter3'
-import type { Pins, Position, PumpHost, RootBlock, RunStarted } from '../block/index.js'
+import type {
+  Obligations,
+  Pins,
+  Position,
+  PumpHost,
+  RootBlock,
+  RunStarted
+} from '../block/index.js'
 import { isSamePrincipal } from '../capability/index.js'
 import {
   canonicalize,
@@ -131,9 +138,10 @@ export function firstEntry(
     readonly base: Hash | 'GENESIS'
     readonly start: Pick<Start, 'inputs' | 'inputHash' | 'context' | 'trace' | 'principal'>
     readonly pins?: Pins | undefined
+    readonly obligations?: Obligations | undefined
   }
 ): Omit<RunStarted, 'run' | 'n'> {
-  const { at, base, start, pins } = terms
+  const { at, base, start, pins, obligations } = terms
   const { name, definition, definitionHash } = root
   const classes = root.classes()
   return {
@@ -151,7 +159,8 @@ export function firstEntry(
     principal: start.principal,
     ...(pins === undefined ? {} : { pins }),
     ...(root.hasAlternatives() ? { unsafe: 'next' } : {}),
-    ...(classes === undefined ? {} : { classes })
+    ...(classes === undefined ? {} : { classes }),
+    ...(obligations === undefined ? {} : { obligations })
   }
 }
 

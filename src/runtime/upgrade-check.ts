@@ -101,7 +101,9 @@ async function foldsNow(
 ): Promise<boolean> {
   const { source, registry, started } = given
   // The journal gives back what the runtime has written.
-  const prepared = await registry.compileRun(started.definition as unknown as RunDefinition)
+  const definition = started.definition as unknown as RunDefinition
+  const { obligations } = started
+  const prepared = await registry.compileRun(definition, { obligations })
   if (!prepared.ok) return false
   const { ok: _, ...rest } = prepared
   return (await foldProblem(runId, source, { kind: 'ready', ...rest })) === undefined

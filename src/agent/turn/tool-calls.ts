@@ -67,7 +67,8 @@ async function performed(ctx: BlockContext, call: ToolCall, tool: BoundTool): Pr
   try {
     const result = await ctx.effect<Json>(toolEffect(tool.name), {
       request: call.arguments,
-      sideEffects
+      sideEffects,
+      confirmed: tool.needsApproval
     })
     return { use: { tool: tool.name, outcome: 'done' }, result }
   } catch (error) {

@@ -217,7 +217,7 @@ export class Decisions<Context extends ChartRun> {
   }
 
   #decide(context: Context, event: CompositeEvent): RetryDecision {
-    const { request, options, attempt, cursor } = context
+    const { request, options, attempt, cursor, identity } = context
     const failure = this.#failureOf(context, event)
     if (request === null || failure === undefined) {
       return { kind: 'fail', response: heldFailure(context) }
@@ -226,6 +226,7 @@ export class Decisions<Context extends ChartRun> {
       request,
       options,
       attempt,
+      attemptsMax: attemptsMaxOf(options, context.provider ?? identity.block),
       cursor,
       sideEffects: classOf(context),
       at: event.at,
@@ -233,6 +234,10 @@ export class Decisions<Context extends ChartRun> {
       ...failure
     })
   }
+}
+
+function attemptsMaxOf({ attempts }: NodeOptions, block: string): number | undefined {
+  return attempts !== undefined && Object.hasOwn(attempts, block) ? attempts[block] : undefined
 }
 
 /** What a kind of block answers for the guards and actions that all charts name alike. */

@@ -87,6 +87,8 @@ export interface NodeOptions {
   readonly confirm?: { readonly message?: string; readonly approvers?: Approvers }
   /** Only inside an atomic composite: done after its commit, as work of its own (C4). */
   readonly deferred?: true
+  /** Executions that a step makes of a block at most, by its name here; absent: no bound (K14). */
+  readonly attempts?: Readonly<Record<string, number>>
   /** Overrides the class of the block; can only be stated, not checked, here. */
   readonly sideEffects?: SideEffectClass
   /**

@@ -56,6 +56,8 @@ export interface FailedAttempt {
   readonly response: Response
   readonly options: NodeOptions
   readonly attempt: number
+  /** The block that failed is executed no more often. */
+  readonly attemptsMax?: number | undefined
   readonly cursor: RetryCursor
   readonly sideEffects: SideEffectClass
   /** Logical time of the failure. */
@@ -73,6 +75,7 @@ const final: ReadonlySet<string> = new Set([reasons.cancelled, reasons.denied])
 /** Walks the recovery list from the cursor on and says what to do about a failed attempt. */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { response, options, attempt, at } = failed
+  const isSpent = attempt >= (failed.attemptsMax ?? Number.POSITIVE_INFINITY)
   if (response.reason !== undefined && final.has(response.reason)) return { kind: 'fail', response }
   const { deadline } = options
   if (deadline !== undefined && at >= deadline) return { kind: 'fail', response }
@@ -91,7 +94,7 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
     const here: RetryCursor = { index, fallback: tried, firstErrorType }
     switch (entry.kind) {
       case 'retry': {
-        if (attempt >= entry.maxAttempts) continue
+        if (isSpent || attempt >= entry.maxAttempts) continue
         if (!mayRunAgain(failed)) {
           if (!passesUnsafe(failed)) return giveUp(failed, here, unsafe(failed))
           isUnsafe = true
@@ -105,6 +108,7 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
         return { kind: 'retry', delayMs, due, cursor: here }
       }
       case 'repair': {
+        if (isSpent) continue
         const request = repaired(failed, entry.repair)
         if (request === null) continue
         if (!mayRunAgain(failed)) {

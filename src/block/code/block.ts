@@ -3,6 +3,13 @@ import { type Hash, hashJson, type Json, TallyError, type UnitId } from '../../c
 import type { SideEffectClass } from '../chart/protocol.js'
 import type { Compensation } from './compensation.js'
 import type { BlockContext, EffectCall, Located, WaitAnswer, WaitOptions } from './context.js'
+import {
+  type BlockObligation,
+  type BoundObligations,
+  type DeclaredObligation,
+  declaredObligation,
+  type Obligations
+} from './obligation.js'
 
 /** What executing a leaf needs of its block. */
 export interface BlockCode {
@@ -18,7 +25,7 @@ export type Parsed =
   | { readonly ok: false; readonly problem: string }
 
 /** A leaf block in TypeScript. Trusted: it runs in this process and is not sandboxed (K8). */
-export interface BlockDefinition<Input = unknown, Output = unknown> {
+export interface BlockDefinition<Input = unknown, Output = unknown> extends DeclaredObligation {
   /** Dotted lower-case name, unique in a runtime: `invoice.pay`. */
   readonly name: string
   /** Change it whenever the behaviour changes; it is in every receipt. */
@@ -52,6 +59,10 @@ export interface Block {
   readonly isInputPrivate: boolean
   readonly isOutputPrivate: boolean
   readonly compensate?: Compensation
+  /** What it declares to hold wherever it is used (K14); not part of its hash. */
+  readonly declares?: BlockObligation
+  /** What holds for it in the run that has looked it up. */
+  readonly obligations?: BoundObligations
   /** sha256(JCS({name, version, schemas})): declared, not measured. */
   readonly codeHash: Hash
   parseInput(value: Json): Parsed
@@ -99,6 +110,8 @@ export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Ou
   const intents = [...new Set(definition.intents ?? [])].sort()
   const badIntent = intents.find((intent) => !intentName.test(intent))
   if (badIntent !== undefined) throw invalid(name, `its intent ${badIntent} is not a dotted name`)
+  const declares = declaredObligation(definition)
+  if (declares !== undefined && 'problem' in declares) throw invalid(name, declares.problem)
   const schemas = {
     input: schemaOf(name, definition.input, 'input'),
     output: schemaOf(name, definition.output, 'output')
@@ -112,6 +125,7 @@ export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Ou
     isInputPrivate: definition.private?.input ?? false,
     isOutputPrivate: definition.private?.output ?? false,
     ...(definition.compensate === undefined ? {} : { compensate: definition.compensate }),
+    ...(declares === undefined ? {} : { declares }),
     codeHash: hashJson({ name, version, schemas }),
     parseInput: (value) => parseWith(definition.input, value),
     parseOutput: (value) => parseWith(definition.output, value),
@@ -193,8 +207,19 @@ export interface IntentEffect {
   readonly locate: ((call: EffectCall) => Promise<Located<Json>> | Located<Json>) | undefined
 }
 
+/** What a person is asked before it is done; `effect`: by its name. */
+export interface AskedFirst {
+  readonly message: string | null
+  readonly block: string
+  readonly effect?: string
+  readonly payload: Json
+  readonly timeoutMs?: number | undefined
+}
+
 /** What code of the kernel may touch. */
 export interface IntentPort {
+  /** Which try of its step this is, from 1. */
+  readonly attempt: number
   readonly runId: string
   readonly unitId: UnitId
   /** Frozen time in milliseconds (K7). */
@@ -225,6 +250,10 @@ export interface IntentPort {
   /** Any effect up to the leaf's own class; rejects as `ctx.effect` does. */
   effect(effect: IntentEffect): Promise<Json>
   wait(options: WaitOptions): Promise<WaitAnswer>
+  /** What the run has pinned (K14). */
+  readonly obligations: Obligations
+  /** Asks a person before something is done; fails as `denied`, or as `timed_out`. */
+  confirm(asked: AskedFirst): Promise<void>
   fail(reason: string, details?: Json): never
   /** Work of this process that is no effect: the same for the same input, wherever it is done. */
   elsewhere<Result>(work: () => Promise<Result>): Promise<Result>

@@ -7,20 +7,27 @@ import {
   nextTurn,
   Xorshift128
 } from '../../core/index.js'
-import { approversOf } from '../../identity/index.js'
 import { exceeds } from '../chart/protocol.js'
-import {
-  builtInEffects,
-  type Call,
-  requestHashOf,
-  requestTextHash,
-  reservedEffects
-} from '../run/calls.js'
+import { builtInEffects, type Call, requestTextHash, reservedEffects } from '../run/calls.js'
 import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from '../run/outcome.js'
 import { plainDetails } from '../run/plain.js'
 import { notReserved } from '../run/state-view.js'
-import type { Attribution, Block, BlockCode, IntentEffect, IntentPort } from './block.js'
+import type {
+  AskedFirst,
+  Attribution,
+  Block,
+  BlockCode,
+  IntentEffect,
+  IntentPort
+} from './block.js'
 import type { CallRunInput, CallRunPort } from './call-run-input.js'
+import {
+  type AskedEffect,
+  checkApproved,
+  deniedEffect,
+  effectConfirmation,
+  waitCall
+} from './confirming.js'
 import {
   type BlockContext,
   BlockFailure,
@@ -133,6 +140,7 @@ export class CallRun {
       use: (capability) => this.#use(capability),
       effect: (effect) => this.#intentEffect(effect),
       context: () => this.#context(),
+      confirm: (asked) => this.#confirm(asked),
       elsewhere: (work) => this.#goElsewhere(work),
       again: () => {
         outsideBlock(() => this.#port.again())
@@ -269,6 +277,7 @@ export class CallRun {
       request,
       sideEffects,
       durable = false,
+      confirmed = false,
       perform,
       locate
     } = typeof options === 'function' ? { perform: options } : options
@@ -287,14 +296,16 @@ export class CallRun {
       }
       this.#use(name)
     }
-    return this.#call<Result>(name, request ?? null, (call) => ({
-      kind: 'effect',
-      sideEffects: effectClass,
-      durable,
-      perform,
-      locate,
-      ...call
-    }))
+    return this.#askedFirst({ name, request: request ?? null, confirmed }, (asked) =>
+      this.#call<Result>(name, asked, (call) => ({
+        kind: 'effect',
+        sideEffects: effectClass,
+        durable,
+        perform,
+        locate,
+        ...call
+      }))
+    )
   }
 
   #intentEffect({ name, request, sideEffects, perform, locate }: IntentEffect): Promise<Json> {
@@ -302,31 +313,44 @@ export class CallRun {
     if (exceeds(sideEffects, declared)) {
       throw new BlockFailure('side_effect_not_declared', { effect: name, declared })
     }
-    return this.#call<Json>(name, request, (call) => ({
-      kind: 'effect',
-      sideEffects,
-      durable: false,
-      perform,
-      locate,
-      ...call
-    }))
+    return this.#askedFirst({ name, request }, (asked) =>
+      this.#call<Json>(name, asked, (call) => ({
+        kind: 'effect',
+        sideEffects,
+        durable: false,
+        perform,
+        locate,
+        ...call
+      }))
+    )
   }
 
-  #wait({ reason, request, timeoutMs, approvers: given }: WaitOptions): Promise<WaitAnswer> {
-    const named = given === undefined ? undefined : approversOf(given)
-    if (named !== undefined && 'problem' in named) {
-      throw new BlockFailure('invalid_approvers', { problem: named.problem })
-    }
-    const approvers = named?.approvers
+  /** Asks for an effect; where that is an obligation, once a person has approved it (K14). */
+  #askedFirst<Result>(
+    { name: effect, request, confirmed = false }: AskedEffect,
+    ask: (request: Json) => Promise<Result>
+  ): Promise<Result> {
+    const { block } = this.#input
+    const confirm = confirmed ? undefined : effectConfirmation(block, effect)
+    if (confirm === undefined) return ask(request)
+    // The same text is approved and asked for, whatever the code does to its object meanwhile.
+    const payload = JSON.parse(canonicalizeLedgerValue(request)) as Json
+    const by = this.#attribution?.provider.id ?? block.name
+    const asked = { message: confirm.message ?? null, block: by, effect, payload }
+    return this.#confirm(asked).then(() => ask(payload), deniedEffect)
+  }
+
+  async #confirm({ timeoutMs, ...asked }: AskedFirst): Promise<void> {
+    const reason = 'confirmation'
+    const build = waitCall({ reason, timeoutMs })
+    checkApproved(await this.#call<WaitAnswer>(builtInEffects.wait, { reason, ...asked }, build))
+  }
+
+  #wait({ reason, request = null, ...terms }: WaitOptions): Promise<WaitAnswer> {
     return this.#call<WaitAnswer>(
       builtInEffects.wait,
-      { reason, request: request ?? null },
-      (call) => {
-        const { requestHash: unsigned, request: asked } = call
-        const requestHash =
-          approvers === undefined ? unsigned : requestHashOf(builtInEffects.wait, asked, approvers)
-        return { kind: 'wait', reason, timeoutMs, approvers, ...call, requestHash }
-      }
+      { reason, request },
+      waitCall({ reason, ...terms })
     )
   }
 

@@ -77,6 +77,8 @@ export interface EffectOptions<Result extends Json> {
    * seen outside, and is repeated if the process dies (D2). Writes always wait. Default false.
    */
   readonly durable?: boolean
+  /** A person has just approved exactly this: an obligation of the effect asks no second time. */
+  readonly confirmed?: boolean
   /** Does it. Without it, the provider registered under the effect's name does. */
   readonly perform?: (call: EffectCall) => Promise<Result> | Result
   /** Asks whether an earlier call with this key took effect; used before anything is repeated. */

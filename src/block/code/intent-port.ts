@@ -1,5 +1,5 @@
 import type { Json } from '../../core/index.js'
-import type { Attribution, BlockCode, IntentEffect, IntentPort } from './block.js'
+import type { AskedFirst, Attribution, BlockCode, IntentEffect, IntentPort } from './block.js'
 import type { CallRunInput } from './call-run-input.js'
 import { type BlockContext, BlockFailure, type WaitAnswer, type WaitOptions } from './context.js'
 
@@ -9,10 +9,13 @@ interface IntentHands {
   use(capability: string): void
   effect(effect: IntentEffect): Promise<Json>
   context(): BlockContext
+  confirm(asked: AskedFirst): Promise<void>
   elsewhere<Result>(work: () => Promise<Result>): Promise<Result>
   again(): Promise<never>
   act(block: BlockCode, payload: Json): unknown
 }
+
+const none: IntentPort['obligations'] = {}
 
 /**
  * The port of one execution of the kernel. Its members are no private ones: a port that is listened
@@ -33,6 +36,14 @@ export class CallRunIntentPort implements IntentPort {
 
   get unitId(): IntentPort['unitId'] {
     return this.given.unitId
+  }
+
+  get attempt(): IntentPort['attempt'] {
+    return this.given.attempt
+  }
+
+  get obligations(): IntentPort['obligations'] {
+    return this.given.block.obligations?.run ?? none
   }
 
   get at(): IntentPort['at'] {
@@ -97,6 +108,10 @@ export class CallRunIntentPort implements IntentPort {
 
   wait(options: WaitOptions): Promise<WaitAnswer> {
     return this.hands.context().wait(options)
+  }
+
+  confirm(asked: AskedFirst): Promise<void> {
+    return this.hands.confirm(asked)
   }
 
   fail(reason: string, details?: Json): never {

@@ -107,7 +107,7 @@ function planOf(
       block: referenceOf(child),
       sideEffects: child.sideEffects,
       src: srcOf(name, child),
-      options: optionsOf(node, node.onError === 'ask'),
+      options: optionsOf(node, node.onError === 'ask', session.ceilings(node, child, path)),
       input: planned(values.inputs.get(name) ?? null),
       contextKeys: node.context,
       confirmWhen: session.confirmWhen(node, path),

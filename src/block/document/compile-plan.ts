@@ -156,7 +156,7 @@ function libraryOf(
       block: referenceOf(child),
       sideEffects: child.sideEffects,
       src: srcOf(node.id, child),
-      options: optionsOf(node, node.onError === 'ask'),
+      options: optionsOf(node, node.onError === 'ask', session.ceilings(node, child, path)),
       input,
       contextKeys: node.context,
       confirmWhen: session.confirmWhen(node, path),

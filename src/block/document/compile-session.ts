@@ -1,6 +1,7 @@
 import { isTallyError, type Json, limits, spendWork } from '../../core/index.js'
 import type { Predicate } from '../chart/composite-graph.js'
 import { exceeds, type NodeOptions } from '../chart/protocol.js'
+import { type Ceilings, ceilingsOf, repeatedBlock } from './ceilings.js'
 import type {
   CompiledComposite,
   CompiledLeaf,
@@ -182,6 +183,20 @@ export class CompileSession {
     }
   }
 
+  /** Checks how a node recovers; gives the bounds that its blocks set. */
+  ceilings(
+    node: Pick<NodeDefinition, 'recovery' | 'timeoutMs' | 'deferred'>,
+    child: CompiledNode,
+    path: DocumentPath
+  ): Ceilings {
+    const repeated = repeatedBlock(node, child, this.registry)
+    if (repeated !== undefined) {
+      const message = `${repeated} has a limit of attempts: it stands once among the blocks of a node`
+      this.refuse('invalid_graph', [...path, 'recovery'], message)
+    }
+    return ceilingsOf(node, child, this.registry)
+  }
+
   /** A provider of a fallback is another block that answers the same request (C3). */
   #checkProvider(name: string, child: CompiledNode, path: DocumentPath): void {
     // A leaf of the kernel looks for its provider when it runs: packages come and go.
@@ -210,13 +225,15 @@ function withClass(child: CompiledNode, node: Pick<NodeDefinition, 'sideEffects'
 /** What a node asks of the child that it executes, as its document says. */
 export function optionsOf(
   node: Omit<NodeDefinition, 'work' | 'input' | 'context' | 'onError'>,
-  asks: boolean
+  asks: boolean,
+  { timeoutMs, attempts }: Ceilings
 ): NodeOptions {
-  const { recovery, timeoutMs, confirm, sideEffects, deferred } = node
+  const { recovery, confirm, sideEffects, deferred } = node
   return {
     ...(recovery.length === 0 ? {} : { recovery }),
     ...(asks ? { onError: 'ask' } : {}),
     ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(attempts === undefined ? {} : { attempts }),
     ...(confirm === undefined ? {} : { confirm: askedIn(confirm) }),
     ...(sideEffects === undefined ? {} : { sideEffects }),
     ...(deferred === true ? { deferred } : {})

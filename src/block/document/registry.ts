@@ -2,6 +2,7 @@ import { isTallyError, type JsonObject } from '../../core/index.js'
 import { asJson, type Predicate } from '../chart/composite-graph.js'
 import type { Request, Response, SideEffectClass } from '../chart/protocol.js'
 import { givenRequest, givenResponse, type Repair } from '../chart/retry-policy.js'
+import type { BoundObligations } from '../code/obligation.js'
 import { ignoreRejection } from '../run/plain.js'
 import type {
   CompositeDefinition,
@@ -23,6 +24,8 @@ export interface LeafDefinition {
   readonly kernel?: unknown
   /** Effects that it may ask for. */
   readonly capabilities?: readonly string[]
+  /** What holds for it, whatever a document says (K14). */
+  readonly obligations?: BoundObligations
 }
 
 /** A named condition: pure, synchronous; throwing or answering no boolean fails the composite. */

@@ -4,7 +4,7 @@ import { assert, canonicalize, flatText, hashJson, type JsonObject } from '../..
 import { type LeafLibrary, leafLogic, leafTable } from '../chart/leaf.js'
 import { ROOT_PATH } from '../chart/protocol.js'
 import type { Block } from '../code/block.js'
-import type { Classes, Pins } from '../run/entries.js'
+import type { Classes } from '../run/entries.js'
 import { Literals } from '../run/payload-texts.js'
 import type { RootBlock } from '../run/root-block.js'
 import type { CompiledDocument, CompiledLeaf } from './compiled.js'
@@ -14,7 +14,9 @@ import type { DocumentDefinition } from './definition.js'
 export function rootOf(
   definition: DocumentDefinition,
   compiled: CompiledDocument,
-  options: { readonly isPrivate: (block: string) => boolean; readonly pins?: Pins }
+  options: Pick<RootBlock, 'pins' | 'obligations'> & {
+    readonly isPrivate: (block: string) => boolean
+  }
 ): RootBlock {
   const { name, version, sideEffects, definitionHash, logic } = compiled
   let definitionText: string | undefined
@@ -36,6 +38,7 @@ export function rootOf(
     },
     definitionHash,
     ...(options.pins === undefined ? {} : { pins: options.pins }),
+    ...(options.obligations === undefined ? {} : { obligations: options.obligations }),
     logic,
     leafTable: () => leafTable(compiled.plan),
     input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },

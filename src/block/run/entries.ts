@@ -14,6 +14,7 @@ import type { Approval } from '../../identity/index.js'
 import type { Response, SideEffectClass } from '../chart/protocol.js'
 import type { RecordedProvider } from '../code/block.js'
 import type { CompensatingCall } from '../code/compensation.js'
+import type { Obligations } from '../code/obligation.js'
 
 export { chainJournal } from '../../core/index.js'
 
@@ -79,6 +80,8 @@ export interface RunStarted extends EntryBase {
   readonly unsafe?: 'next'
   /** By which its charts decide (B9, C3); absent where they ask for none, and in 0.1.0. */
   readonly classes?: Classes
+  /** What holds for what it may reach, whatever its document says (K14); absent: nothing. */
+  readonly obligations?: Obligations
 }
 
 /** Side-effect class of each block, as the document names it. */

@@ -3,6 +3,7 @@ import { type Hash, hashJson, type JsonObject } from '../../core/index.js'
 import type { BlockIdentity } from '../chart/chart-run.js'
 import type { LeafTable } from '../chart/leaf.js'
 import { type ExecuteEvent, type Request, ROOT_PATH } from '../chart/protocol.js'
+import type { Obligations } from '../code/obligation.js'
 import type { Classes, Pins, RunStarted } from './entries.js'
 import type { Literals } from './payload-texts.js'
 
@@ -18,6 +19,8 @@ export interface RootBlock {
   readonly definitionHash: Hash
   /** What names alone have led to; absent: nothing that has a version. */
   readonly pins?: Pins
+  /** What holds for what it may reach (K14); absent: nothing. */
+  readonly obligations?: Obligations
   readonly logic: AnyActorLogic
   /** The leaf's chart as a table, with what its functions look up. */
   readonly leafTable: () => LeafTable

@@ -19,6 +19,7 @@ import type { Block } from '../code/block.js'
 import { withApproval } from './approvals.js'
 import { builtInEffects, requestHashOf } from './calls.js'
 import type { AttemptKey, EntryDraft, OpenWait, WaitBegun } from './entries.js'
+import { isOverlayTask } from './overlay-tasks.js'
 
 /**
  * A message from outside the run that ends a wait (B3). `digest` binds it to what was shown (W7).
@@ -262,17 +263,21 @@ export interface Confirmation {
   readonly approvers?: Approvers | undefined
 }
 
-/** What a person is asked before an attempt, when its node wants a confirmation. */
+/**
+ * What a person is asked before an attempt, when its node wants a confirmation, or its block is not
+ * executed without one (K14). What is released after a commit was asked for when it was put off.
+ */
 export function confirmationOf(ask: AttemptCommand, block: Block): Confirmation | undefined {
+  const obliged = isOverlayTask(ask.path) ? undefined : block.obligations?.own?.confirm
   const { confirm } = ask.options
-  if (confirm === undefined) return undefined
+  if (confirm === undefined && obliged === undefined) return undefined
   const request = {
     reason: 'confirmation',
-    message: confirm.message ?? null,
+    message: obliged?.message ?? confirm?.message ?? null,
     block: block.name,
     payload: ask.request.payload
   }
-  const { approvers } = confirm
+  const approvers = confirm?.approvers
   const requestHash = requestHashOf(builtInEffects.wait, request, approvers)
   return { request, requestHash, approvers }
 }

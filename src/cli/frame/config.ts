@@ -23,6 +23,7 @@ const keys: Readonly<Record<keyof TallyConfig, true>> = {
   conditions: true,
   durability: true,
   network: true,
+  obligations: true,
   packages: true,
   providers: true,
   redactor: true,

@@ -21,6 +21,10 @@ export const runtimeCodes = {
     message: 'Two {what} are registered as {name}.',
     fix: 'Give each its own name.'
   },
+  'runtime.invalid_obligation': {
+    message: 'The obligation of the {what} {name} cannot hold: {problem}.',
+    fix: 'Name what is registered; "confirm" is true or has a message, limits are whole numbers from 1.'
+  },
   'runtime.integrity_lock': {
     message: 'The ledger does not match its integrity lock: {problem}.',
     fix: 'Run "tally verify", then "tally recover --accept-lock".'

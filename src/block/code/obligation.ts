@@ -1,0 +1,148 @@
+import { limits as bounds, isJsonObject, type Json } from '../../core/index.js'
+
+/*
+ * What holds wherever a block, a package or an effect is used, whatever a document says
+ * (semantics.md K14). A run pins what is in force when it begins; a document can only add.
+ */
+
+/** A person approves what is about to be done. */
+export interface ConfirmObligation {
+  /** What the person is asked; a document's own words only stand where there is none. */
+  readonly message?: string
+}
+
+/** Ceilings of what a document may ask for. */
+export interface BlockLimits {
+  /** How often a step executes the block, retries and repairs included; from 1. */
+  readonly attempts?: number
+  /** How long a step with the block lasts, its waits included; milliseconds, from 1. */
+  readonly timeoutMs?: number
+}
+
+/** What holds for an effect. */
+export interface EffectObligation {
+  readonly confirm?: ConfirmObligation
+}
+
+/** What holds for a block or a package. */
+export interface BlockObligation extends EffectObligation {
+  readonly limits?: BlockLimits
+}
+
+/** The obligations of a run, as `run.started` keeps them. */
+export interface Obligations {
+  /** By `name@version`. */
+  readonly blocks?: Readonly<Record<string, BlockObligation>>
+  /** By the package's id. */
+  readonly packages?: Readonly<Record<string, BlockObligation>>
+  /** By the effect's name. */
+  readonly effects?: Readonly<Record<string, EffectObligation>>
+}
+
+/** What holds for the executions of one block in one run. */
+export interface BoundObligations {
+  readonly own: BlockObligation | undefined
+  /** All that the run has pinned: of effects, and of those whom the kernel chooses. */
+  readonly run: Obligations
+}
+
+/** Both: what either asks for, and the stricter of two limits. */
+export function joinedObligation(
+  one: BlockObligation | undefined,
+  other: BlockObligation | undefined
+): BlockObligation | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  const confirm =
+    one.confirm === undefined || other.confirm === undefined
+      ? (one.confirm ?? other.confirm)
+      : { ...other.confirm, ...one.confirm }
+  const attempts = lowest(one.limits?.attempts, other.limits?.attempts)
+  const timeoutMs = lowest(one.limits?.timeoutMs, other.limits?.timeoutMs)
+  return obligation({
+    confirm,
+    limits: {
+      ...(attempts === undefined ? {} : { attempts }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs })
+    }
+  })
+}
+
+/** The lower of two numbers, of which none has to be there. */
+export function lowest(one: number | undefined, other: number | undefined): number | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return Math.min(one, other)
+}
+
+function obligation(given: {
+  readonly confirm: ConfirmObligation | undefined
+  readonly limits: BlockLimits
+}): BlockObligation | undefined {
+  const { confirm, limits } = given
+  const found: BlockObligation = {
+    ...(confirm === undefined ? {} : { confirm }),
+    ...(Object.keys(limits).length === 0 ? {} : { limits })
+  }
+  return Object.keys(found).length === 0 ? undefined : found
+}
+
+/** An obligation as a program declares it. */
+export interface DeclaredObligation {
+  /** Each execution is approved by a person first, whatever asks for it. */
+  readonly confirm?: true | ConfirmObligation
+  readonly limits?: BlockLimits
+}
+
+/** What a declaration asks for, undefined for nothing; or why it is none. */
+export function declaredObligation({
+  confirm,
+  limits = {}
+}: DeclaredObligation): BlockObligation | { readonly problem: string } | undefined {
+  const asked = confirm === true ? {} : confirm
+  const { message } = asked ?? {}
+  if (message !== undefined && !isMessage(message)) return { problem: 'its message is no text' }
+  for (const name of ['attempts', 'timeoutMs'] as const) {
+    const limit = limits[name]
+    if (limit !== undefined && !isLimit(limit)) {
+      return { problem: `its limit ${name} is no whole number from 1` }
+    }
+  }
+  const { attempts, timeoutMs } = limits
+  return obligation({
+    confirm: asked === undefined ? undefined : message === undefined ? {} : { message },
+    limits: {
+      ...(attempts === undefined ? {} : { attempts }),
+      ...(timeoutMs === undefined ? {} : { timeoutMs })
+    }
+  })
+}
+
+function isMessage(given: unknown): boolean {
+  return typeof given === 'string' && given.length <= bounds.OBLIGATION_MESSAGE_MAX
+}
+
+const kinds = ['blocks', 'packages', 'effects'] as const
+
+/** Whether an entry of a journal may have these obligations; later versions may add members. */
+export function areObligations(given: unknown): given is Obligations {
+  // Journals are JSON.
+  const value = given as Json
+  if (!isJsonObject(value)) return false
+  return kinds.every((kind) => {
+    const named = value[kind]
+    return named === undefined || (isJsonObject(named) && Object.values(named).every(isObligation))
+  })
+}
+
+function isObligation(given: Json): boolean {
+  if (!isJsonObject(given)) return false
+  const { confirm, limits = {} } = given
+  const isConfirm =
+    confirm === undefined ||
+    (isJsonObject(confirm) && (confirm['message'] === undefined || isMessage(confirm['message'])))
+  if (!isConfirm || !isJsonObject(limits)) return false
+  return [limits['attempts'], limits['timeoutMs']].every((one) => one === undefined || isLimit(one))
+}
+
+function isLimit(given: unknown): boolean {
+  return Number.isSafeInteger(given) && (given as number) > 0
+}

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest'
+import type { JsonObject } from '../../../src/core/index.js'
+import {
+  createRuntime,
+  MEMORY_LOCATION,
+  type Registrations,
+  type WiredRuntime
+} from '../../../src/runtime/index.js'
+import { type Asked, classes, grantsFor, type Road, roads, roadsOf } from '../../support/roads.js'
+
+/** K14: obligations belong to what is done; no road leads around them. */
+
+interface Opened {
+  readonly tally: WiredRuntime
+  readonly done: string[]
+}
+
+async function opened(
+  obligations: Registrations['obligations'],
+  use: (opened: Opened) => Promise<void>,
+  more: Registrations = {}
+): Promise<void> {
+  const done: string[] = []
+  const registrations = roadsOf((effect) => done.push(effect))
+  const tally = await createRuntime({
+    location: MEMORY_LOCATION,
+    create: 'if-absent',
+    ...registrations,
+    ...more,
+    blocks: [...(registrations.blocks ?? []), ...(more.blocks ?? [])],
+    ...(obligations === undefined ? {} : { obligations })
+  })
+  try {
+    await use({ tally, done })
+  } finally {
+    await tally.close()
+  }
+}
+
+const { signal } = new AbortController()
+
+/** Goes a road until it ends or waits. */
+async function go(tally: WiredRuntime, asked: Asked, id: string, agent?: string): Promise<void> {
+  const by = agent === undefined ? {} : { agent }
+  if ('intent' in asked) {
+    await tally.service({ method: 'intent', params: { ...asked.intent, ...by, id }, signal })
+    return
+  }
+  const { document, isPublished } = asked
+  const what = isPublished ? { published: 'road' } : { document: JSON.stringify(document) }
+  const params = { ...what, id, ...by }
+  for await (const _ of tally.service({ method: 'run', params, signal }) as AsyncIterable<unknown>);
+}
+
+/** Answers what a run waits for until it ends; gives its status and how often it has asked. */
+async function answered(tally: WiredRuntime, id: string, action: 'approve' | 'deny') {
+  const run = await tally.attach(id)
+  let asked = 0
+  for (;;) {
+    const waits = await run.waits()
+    const [wait] = waits
+    if (wait === undefined) break
+    expect(wait.reason).toBe('confirmation')
+    asked += 1
+    const { token, digest } = wait
+    await (action === 'approve' ? run.approve(token, { digest }) : run.deny(token, { digest }))
+    await settledOrWaiting(tally, id, token)
+  }
+  const { status } = await run.result
+  return { status, asked }
+}
+
+/** Until the run has ended or waits for another answer. */
+async function settledOrWaiting(tally: WiredRuntime, id: string, before: string): Promise<void> {
+  const run = await tally.attach(id)
+  for (;;) {
+    const record = tally.run(id)
+    if (record?.status === 'done' || record?.status === 'failed') return
+    const waits = await run.waits()
+    if (waits.some(({ token }) => token !== before)) return
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}
+
+type Kind = 'blocks' | 'effects'
+
+/** What is to be asked about on a road: the block that acts, or the effect. */
+function obligationFor(road: Road, sideEffects: (typeof classes)[number], kind: Kind) {
+  const words = grantsFor(road, sideEffects).at(-1) ?? ['']
+  const isTool = words[0] === 'agent.turn'
+  if (isTool) return { effects: { 'agent.tool.act': { confirm: { message: 'Act?' } } } }
+  const name = kind === 'blocks' || words[0] === 'ais.query' ? words[0] : 'act'
+  const named = { [name ?? '']: { confirm: { message: 'Act?' } } }
+  return kind === 'blocks' || words[0] === 'ais.query' ? { blocks: named } : { effects: named }
+}
+
+async function published(tally: WiredRuntime, asked: Asked): Promise<void> {
+  if (!('isPublished' in asked)) return
+  const payload = { document: asked.document, name: 'road' }
+  expect(await tally.intent({ action: 'system.publish', payload })).toMatchObject({ type: 'dapp' })
+}
+
+const cells = roads.flatMap((road) =>
+  classes.flatMap((sideEffects) =>
+    (['blocks', 'effects'] as const).map((kind) => ({ road, sideEffects, kind, name: road.name }))
+  )
+)
+
+describe('an obligation to ask a person', () => {
+  it.each(cells)(
+    'K14: holds on the road of $name: $sideEffects, of $kind',
+    async ({ road, sideEffects, kind }) => {
+      const { done: expected = ['act'] } = road
+      const asked = road.asked(sideEffects)
+      const undone = sideEffects === 'none' ? expected.filter((one) => one !== 'undo') : expected
+      let plain = ''
+      await opened(undefined, async ({ tally }) => {
+        await published(tally, asked)
+        await go(tally, asked, 'plain')
+        plain = (await (await tally.attach('plain')).result).status
+      })
+      await opened(obligationFor(road, sideEffects, kind), async ({ tally, done }) => {
+        await published(tally, asked)
+        for (const words of grantsFor(road, sideEffects)) {
+          const [subject, ...capabilities] = words
+          const named = capabilities.length === 0 ? {} : { capabilities }
+          const payload = { principal: { kind: 'agent', id: 'worker' }, subject, ...named }
+          await tally.intent({ action: 'system.grant', payload: payload as JsonObject })
+        }
+        for (const agent of [undefined, 'worker']) {
+          const name = agent ?? 'owner'
+          await go(tally, asked, `${name}-denied`, agent)
+          expect(done).toEqual([])
+          expect(tally.run(`${name}-denied`)?.status).toBe('waiting')
+          expect(await answered(tally, `${name}-denied`, 'deny')).toMatchObject({ asked: 1 })
+          expect(done).toEqual([])
+
+          await go(tally, asked, `${name}-approved`, agent)
+          expect(done).toEqual([])
+          expect(await answered(tally, `${name}-approved`, 'approve')).toEqual({
+            status: plain,
+            asked: 1
+          })
+          expect(done).toEqual(undone)
+          done.length = 0
+        }
+        expect(await tally.replay()).toMatchObject({ ok: true })
+      })
+    }
+  )
+})
