@@ -54,6 +54,14 @@ function sceneBlocks(world: World): readonly Block[] {
     defineBlock({ name: 'ask-parity', version: '1.0.0', sideEffects: 'none', run: asksParity }),
     defineBlock({ name: 'ask-twice', version: '1.0.0', sideEffects: 'none', run: asksTwice }),
     defineBlock({
+      name: 'obliged',
+      version: '1.0.0',
+      sideEffects: 'idempotent',
+      confirm: { message: 'Act?' },
+      limits: { attempts: 2, timeoutMs: 86_400_000 },
+      run: (ctx) => ctx.effect('post', { request: 'it', perform: (call) => world.actOnce(call) })
+    }),
+    defineBlock({
       name: 'book',
       version: '1.0.0',
       sideEffects: 'idempotent',
@@ -292,5 +300,10 @@ export const journalScenes: Readonly<Record<string, JournalScene>> = {
     composite(chain, { a: 'b' }),
     ['reopen without code', 'cancel']
   ),
+  obliged: whole('an obligation of a block', { document: composite({ a: { block: 'obliged' } }) }),
+  'obliged-killed': whole('an obligation of a block', {
+    document: composite({ a: { block: 'obliged' } }),
+    deaths: [2, 3]
+  }),
   intent: staged('a run that is one intent', { action: 'office.book' }, ['reopen', 'answer'])
 }

@@ -17,7 +17,7 @@ def definition_hash(started: dict[str, Any]) -> Optional[str]:
     if definition.get("schema") == INTENT:
         return hash_json(definition)
     is_plan = isinstance(definition["nodes"], list)
-    nodes = _nodes(definition["nodes"])
+    nodes = nodes_of(definition["nodes"])
     blocks = [_block(name, nodes[name], pins.get("blocks", {})) for name in sorted(nodes, key=utf16)]
     if None in blocks:
         return None
@@ -39,13 +39,14 @@ def definition_hash(started: dict[str, Any]) -> Optional[str]:
 
 def blocks_without_class(definition: dict[str, Any]) -> Optional[set[str]]:
     """Blocks that nodes name without a class of their own, or None when there are documents inside."""
-    nodes = _nodes(definition["nodes"]).values()
+    nodes = nodes_of(definition["nodes"]).values()
     if any(node["work"]["kind"] != "block" for node in nodes):
         return None
     return {node["work"]["block"] for node in nodes if "sideEffects" not in node}
 
 
-def _nodes(nodes: Any) -> dict[str, Any]:
+def nodes_of(nodes: Any) -> dict[str, Any]:
+    """Nodes of a composite or of a plan, by their names."""
     return {node["id"]: node for node in nodes} if isinstance(nodes, list) else nodes
 
 

@@ -9,6 +9,7 @@ from .blobs import Blobs, Body
 from .canonical import canonical, hash_json, hash_text, is_integer
 from .definition import INTENT, blocks_without_class, definition_hash
 from .merkle import MerkleTree
+from .obligations import Obligations
 from .record import Item
 from .records import without
 from .report import Failure, Report, equal, require
@@ -73,6 +74,7 @@ class Run:
         self.askings: dict[str, int] = {}
         self.waits: dict[str, dict[str, Any]] = {}
         self.listed: dict[str, set[str]] = {}
+        self.obligations = Obligations({}, report)
 
     @property
     def is_intent(self) -> bool:
@@ -226,6 +228,7 @@ class Runs:
             self._response(run, kind, entry["response"])
         if kind == "run.started":
             run.started = entry
+            run.obligations = Obligations(entry, self._report)
             equal("inputHash of the run", entry["inputHash"], hash_json(entry["input"]))
             if "classes" in entry:
                 self._classes(entry["classes"], entry["definition"])
@@ -233,17 +236,20 @@ class Runs:
         elif kind == "requested":
             place = [run.id, entry["path"], entry["step"], entry["seq"], entry["requestHash"]]
             equal("key of a request", entry["key"], hash_json(place))
+            run.obligations.asked(entry)
         elif kind == "sealed":
             salted = {"body": entry["body"], "salt": entry["salt"]}
             equal("responseHash", entry["responseHash"], hash_json(salted))
             run.sealed.setdefault(_sealed_name(entry, len(canonical(entry["body"]).encode())), []).append(entry["path"])
             self._report.count("sealed results")
             run.approvals.sealed(entry)
+            run.obligations.sealed(entry)
             if entry["effect"] == LIST:
                 run.listed.setdefault(_listing(entry, entry["requestHash"]), set()).add(hash_json(entry["body"]))
         elif kind == "settled":
             self._lists(run, entry, entry.get("overlay", {}))
             run.approvals.settled(entry)
+            run.obligations.settled(entry)
         elif kind == "wait":
             self._wait(run, entry)
             run.waits[entry["token"]] = entry
