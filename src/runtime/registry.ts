@@ -38,6 +38,7 @@ import { parseByKind, readSource } from './document-kinds.js'
 import { DocumentRooms, type RoomHosts } from './document-rooms.js'
 import { DocumentSlices, unboundSlices } from './document-slices.js'
 import { NamedCode, NameScope } from './named-code.js'
+import { ObligationsInForce, pinnedObligations } from './obligations-in-force.js'
 import { pinnedNames } from './pinned-names.js'
 import { type CompileExpressions, mentionsCel, plainExpressions } from './plain-expressions.js'
 import type {
