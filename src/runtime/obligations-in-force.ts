@@ -42,7 +42,7 @@ export class ObligationsInForce {
     this.#all = Object.keys(this.#rest).length === 0 ? undefined : this.#rest
   }
 
-  /** Throws `runtime.invalid_obligation` for a block that is not here: it would hold for nothing. */
+  /** Throws `runtime.invalid_obligation` for a name that no block has. */
   async check(block: (name: string) => Promise<Block | undefined>): Promise<void> {
     for (const name of this.#hosted.keys()) {
       if ((await block(name)) !== undefined) continue

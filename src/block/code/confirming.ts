@@ -6,7 +6,7 @@ import type { Block } from './block.js'
 import { BlockFailure, EffectFailure, type WaitAnswer, type WaitOptions } from './context.js'
 import type { ConfirmObligation } from './obligation.js'
 
-/** Asking a person, also where an obligation says so before something is done (semantics.md K14). */
+/** Asking a person, also because an obligation says so before something is done (K14). */
 
 /** An effect that code asks for. */
 export interface AskedEffect {

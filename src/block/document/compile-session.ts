@@ -191,7 +191,7 @@ export class CompileSession {
   ): Ceilings {
     const repeated = repeatedBlock(node, child, this.registry)
     if (repeated !== undefined) {
-      const message = `${repeated} has a limit of attempts: it stands once among the blocks of a node`
+      const message = `${repeated} has a limit of attempts: a node names it once`
       this.refuse('invalid_graph', [...path, 'recovery'], message)
     }
     return ceilingsOf(node, child, this.registry)

@@ -32,7 +32,8 @@ async function callsForEver(gasTicks: number): Promise<{ rounds: number; reason:
     unitId: 'unit',
     at: 0,
     seed: '0',
-    inputText: ''
+    inputText: '',
+    obligations: {}
   } as unknown as IntentPort
   const identity = 'me' as IdentityId
   const tools = { identity, packageCache, sandbox, api: new Map(), tell: () => undefined }
