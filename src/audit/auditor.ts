@@ -12,6 +12,7 @@ import {
   type Json,
   limits,
   type RunId,
+  shownText,
   unreachable
 } from '../core/index.js'
 import type { HookVerdict, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
@@ -131,7 +132,7 @@ export class Auditor {
     const known = this.#runs.get(runId)
     if (known !== undefined) return known
     if (entry.k !== 'run.started') {
-      return { field: 'journal.k', signed: String(entry.k), computed: 'run.started' }
+      return { field: 'journal.k', signed: shownText(entry.k), computed: 'run.started' }
     }
     if (!isJsonObject(entry.definition)) {
       return this.#know(runId, new SkippedRun(NO_DEFINITION))
@@ -355,7 +356,7 @@ function afterEnd({ runId }: VerifiedItem, { k }: JournalEntry): Finding {
 
 /** Entries may hold anything where a text belongs. */
 function wellFormed(finding: Finding): Finding {
-  return { ...finding, signed: String(finding.signed), computed: String(finding.computed) }
+  return { ...finding, signed: shownText(finding.signed), computed: shownText(finding.computed) }
 }
 
 function besideOf({ hasReceipt, evidence }: VerifiedItem): string {
@@ -375,5 +376,7 @@ function profileChange(profile: Json): string {
 }
 
 function profileName(profile: Json): string {
-  return isJsonObject(profile) ? Object.values(profile).map(String).join('+') : String(profile)
+  return isJsonObject(profile)
+    ? Object.values(profile).map(shownText).join('+')
+    : shownText(profile)
 }

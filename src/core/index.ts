@@ -77,7 +77,7 @@ export {
   type SecretSources
 } from './secret/reference.js'
 export { holdsCredentials } from './secret/url-parts.js'
-export { bytesOver, flatText } from './text.js'
+export { bytesOver, flatText, shownText } from './text.js'
 export {
   highestRelease,
   isDeferredTask,

@@ -15,3 +15,12 @@ export function bytesOver(text: string, limit: number): number | undefined {
 export function flatText(text: string): string {
   return Buffer.from(text).toString()
 }
+
+/**
+ * A value from outside as text: texts as they are, everything else as JSON. `String` throws for an
+ * object with a member `toString`, which JSON may have.
+ */
+export function shownText(value: unknown): string {
+  if (typeof value === 'string') return value
+  return typeof value === 'bigint' ? `${value}` : (JSON.stringify(value) ?? 'undefined')
+}

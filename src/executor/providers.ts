@@ -1,5 +1,5 @@
 import { EffectFailure, type Provider } from '../block/index.js'
-import { isJsonObject, type Json, limits, Redactor, TallyError } from '../core/index.js'
+import { isJsonObject, type Json, limits, Redactor, shownText, TallyError } from '../core/index.js'
 import { chainFailed } from './failure.js'
 import { Limiter } from './limiter.js'
 import type {
@@ -115,7 +115,7 @@ function broadcasting(of: (chain: unknown) => Executor): Provider {
 }
 
 function executorOf(byNamespace: ReadonlyMap<string, Executor>, chain: unknown): Executor {
-  const id = String(chain)
+  const id = shownText(chain)
   const executor = byNamespace.get(id.slice(0, id.indexOf(':')))
   if (executor?.chains.includes(id) === true) return executor
   const message = `no executor is configured for the chain ${id}`

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { isRunId, limits, type Random, type RunId, TallyError } from '../core/index.js'
+import { isRunId, limits, type Random, type RunId, shownText, TallyError } from '../core/index.js'
 import { begunIdentities, finishIdentity } from '../identity/index.js'
 import { type IntentReply, identityAsked, identityNamed, madeIdentityKey } from '../intent/index.js'
 import { beginLedger, type Ledger, type Location, type Store } from '../ledger/index.js'
@@ -45,7 +45,7 @@ export class IdentityMaking {
 
   async #act(asked: AskedIntent): Promise<IntentReply> {
     const { id, intent, go } = asked
-    if (!isRunId(id)) throw new TallyError('run.invalid_id', { runId: String(id) })
+    if (!isRunId(id)) throw new TallyError('run.invalid_id', { runId: shownText(id) })
     const about = identityAsked(intent.payload)
     if (about === undefined) {
       const problem = 'it takes { label } or nothing'

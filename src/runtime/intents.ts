@@ -8,7 +8,8 @@ import {
   type Json,
   type JsonObject,
   type Random,
-  type RunId
+  type RunId,
+  shownText
 } from '../core/index.js'
 import {
   doneReply,
@@ -147,7 +148,7 @@ export class Intents {
     const runId = id as RunId
     const { runs, ledger } = this.#parts
     const entry = await runs.attach(runId)
-    const action = String(ledger.run(runId)?.started['name'] ?? 'intent')
+    const action = shownText(ledger.run(runId)?.started['name'] ?? 'intent')
     return replyOf(runId, action, await entry.result)
   }
 
@@ -286,7 +287,7 @@ function waitReply(id: RunId, wait: OpenWait): IntentReply {
   }
   const { codeHash, capabilities } = asked
   const [capability = ''] = capabilities
-  const dappId = String(requestIn(wait)['dappId'] ?? '')
+  const dappId = shownText(requestIn(wait)['dappId'] ?? '')
   return {
     type: 'permission_request',
     id,
@@ -326,7 +327,7 @@ const refusals: Partial<Record<ErrorCode, string>> = {
 
 function refused(id: RunId, reason: string, details: JsonObject, action?: string): ErrorReply {
   const about = details['problem'] ?? details['message'] ?? reason.replaceAll('_', ' ')
-  const message = `${action === undefined ? '' : `${action}: `}${String(about)}`
+  const message = `${action === undefined ? '' : `${action}: `}${shownText(about)}`
   return { type: 'error', id, reason, message, details }
 }
 

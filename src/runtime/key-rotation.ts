@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type Random,
   type RunId,
+  shownText,
   TallyError
 } from '../core/index.js'
 import {
@@ -47,7 +48,7 @@ export class KeyRotation {
 
   async #rotate(id: RunId, principal: Json): Promise<IntentReply> {
     const { ledger, keys, random } = this.#parts
-    if (!isRunId(id)) throw new TallyError('run.invalid_id', { runId: String(id) })
+    if (!isRunId(id)) throw new TallyError('run.invalid_id', { runId: shownText(id) })
     const earlier = await this.#earlier(id)
     if (earlier !== undefined) return earlier
     const next = await keys?.prepare(random)

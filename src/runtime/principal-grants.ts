@@ -8,7 +8,13 @@ import {
   principalGrantsOf,
   principalIn
 } from '../capability/index.js'
-import { isJsonObject, type Json, type JsonObject, versionedName } from '../core/index.js'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  shownText,
+  versionedName
+} from '../core/index.js'
 import { type IntentReply, KERNEL_HASH, type UsedCode, usedBlock } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { AskedIntent } from './asked-intent.js'
@@ -150,6 +156,6 @@ export async function principalGrants(
     if (said === undefined || text === undefined) return []
     const entry = JSON.parse(text) as Json
     const { by = null, at = null, subject } = isJsonObject(entry) ? entry : ({} as JsonObject)
-    return [{ ...said, subject: String(subject ?? said.codeHash), by, at }]
+    return [{ ...said, subject: shownText(subject ?? said.codeHash), by, at }]
   })
 }

@@ -4,6 +4,7 @@ import {
   isJsonObject,
   type Json,
   type JsonObject,
+  shownText,
   TallyError
 } from '../core/index.js'
 import { type IntentReply, PUBLISHED_PREFIX } from '../intent/index.js'
@@ -61,7 +62,7 @@ export async function publishedDocuments(ledger: Ledger): Promise<readonly Publi
     if (entry === undefined) return []
     const { definitionHash, pins = {}, by = null, at = null } = entry
     const name = key.slice(PUBLISHED_PREFIX.length)
-    return [{ name, definitionHash: String(definitionHash), pins, by, at }]
+    return [{ name, definitionHash: shownText(definitionHash), pins, by, at }]
   })
 }
 
@@ -79,14 +80,14 @@ export async function preparePublished(
   // The kernel has checked them before it wrote them.
   const pins = entry['pins'] as unknown as Pins | undefined
   const gone = pins === undefined ? [] : registry.code.missing(pins)
-  const prepared = await registry.preparePinned(String(document), pins)
+  const prepared = await registry.preparePinned(shownText(document), pins)
   const missing = [...new Set([...gone, ...(prepared.ok ? [] : (prepared.missing ?? []))])]
   if (missing.length > 0) {
     throw new TallyError('runtime.published_missing', { name, missing: missing.join(', ') })
   }
   if (prepared.ok && prepared.root.definitionHash === definitionHash) return prepared
   const difference = prepared.ok
-    ? `definition ${prepared.root.definitionHash}, published was ${String(definitionHash)}`
+    ? `definition ${prepared.root.definitionHash}, published was ${shownText(definitionHash)}`
     : (prepared.diagnostics[0]?.message ?? 'it does not compile')
   throw new TallyError('runtime.published_changed', { name, difference })
 }

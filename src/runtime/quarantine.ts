@@ -5,6 +5,7 @@ import {
   type JsonObject,
   nextTurn,
   type RunId,
+  shownText,
   systemClock,
   TallyError
 } from '../core/index.js'
@@ -84,7 +85,7 @@ export class Quarantine {
     const mark = marks.find(({ provider }) => provider !== null && reached.has(provider))
     if (mark === undefined) return undefined
     const { run: runId } = mark
-    const block = String(mark.provider)
+    const block = shownText(mark.provider)
     return new TallyError('run.version_quarantined', { block, runId })
   }
 

@@ -1,5 +1,12 @@
 import type { JournalEntry, RunStarted } from '../block/index.js'
-import { hashJson, isJsonObject, type Json, type RunId, TallyError } from '../core/index.js'
+import {
+  hashJson,
+  isJsonObject,
+  type Json,
+  type RunId,
+  shownText,
+  TallyError
+} from '../core/index.js'
 import type {
   BlockPlace,
   ConfirmedTransaction,
@@ -114,7 +121,7 @@ async function sent(registry: Around['registry'], transaction: SignedTransaction
   const request = { transaction } as unknown as Json
   try {
     const answer = await asked(registry, chainEffects.broadcast, { chain, request })
-    return isJsonObject(answer) ? String(answer['answer']) : 'unanswered'
+    return isJsonObject(answer) ? shownText(answer['answer']) : 'unanswered'
   } catch (error) {
     const failure = chainFailureOf(error)
     if (failure === undefined) throw error

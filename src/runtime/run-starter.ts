@@ -6,7 +6,14 @@ import {
   runInline,
   type SingleStepRun
 } from '../block/index.js'
-import { canonicalize, isRunId, type Json, type RunId, TallyError } from '../core/index.js'
+import {
+  canonicalize,
+  isRunId,
+  type Json,
+  type RunId,
+  shownText,
+  TallyError
+} from '../core/index.js'
 import { isSystemIntent } from '../intent/index.js'
 import { isEnded } from './ended.js'
 import type { Compiled, PreparedRun } from './prepared-run.js'
@@ -52,7 +59,7 @@ export class RunStarter {
 
   #checked(runId: RunId, given: StartTerms): Start {
     this.#store.checkOpen()
-    if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: String(runId) })
+    if (!isRunId(runId)) throw new TallyError('run.invalid_id', { runId: shownText(runId) })
     return new Start(given)
   }
 

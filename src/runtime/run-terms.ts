@@ -18,6 +18,7 @@ import {
   type RunId,
   type RunTrace,
   sha256Hex,
+  shownText,
   TallyError
 } from '../core/index.js'
 import type { Ledger, RunRecord } from '../ledger/index.js'
@@ -112,9 +113,9 @@ const ids = { trace: /^(?!0+$)[0-9a-f]{32}$/, span: /^(?!0+$)[0-9a-f]{16}$/ }
 /** Throws `run.invalid_trace`. */
 function traceOf(given: TraceOption): RunTrace {
   const { traceId, spanId } = typeof given === 'string' ? parentOf(given) : given
-  if (!ids.trace.test(String(traceId))) throw invalidTrace('the trace id')
+  if (!ids.trace.test(shownText(traceId))) throw invalidTrace('the trace id')
   if (spanId === undefined) return { traceId }
-  if (!ids.span.test(String(spanId))) throw invalidTrace('the span id')
+  if (!ids.span.test(shownText(spanId))) throw invalidTrace('the span id')
   return { spanId, traceId }
 }
 

@@ -1,5 +1,6 @@
 import { type JournalEntry, RunReplay, type RunStarted } from '../block/index.js'
 import type { Hash, IdentityId, RunId } from '../core/index.js'
+import { shownText } from '../core/index.js'
 import type { Ledger, RunRecord } from '../ledger/index.js'
 import { isEnded } from './ended.js'
 import type { RunDefinition } from './prepared-run.js'
@@ -40,7 +41,7 @@ interface RecordedText {
 /** The runs of a ledger of this process, as {@link checkUpgrade} reads them. */
 export async function* openRunsOf(ledger: Pick<Ledger, 'runs'>): ReturnType<OpenRuns['runs']> {
   for await (const { runId, status, started } of ledger.runs({ durable: true })) {
-    yield { runId, status, name: String(started['name']) }
+    yield { runId, status, name: shownText(started['name']) }
   }
 }
 

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import { isJsonObject, type Json, type JsonObject, shownText } from '../../core/index.js'
 import type { ToolCall, TurnResult } from '../adapters/adapter.js'
 import { TurnFailed } from './failure.js'
 
@@ -9,7 +9,7 @@ type Checks = Readonly<Record<string, Check>>
 const isText = (value: Json) => typeof value === 'string'
 const isCount = (value: Json) => Number.isSafeInteger(value) && Number(value) >= 0
 const isAny = () => true
-const isOneOf = (values: readonly string[]) => (value: Json) => values.includes(String(value))
+const isOneOf = (values: readonly string[]) => (value: Json) => values.includes(shownText(value))
 const isListOf = (fits: (value: Json) => boolean) => (value: Json) =>
   Array.isArray(value) && value.every(fits)
 

@@ -7,6 +7,7 @@ import {
   type Json,
   parse,
   sha256Hex,
+  shownText,
   TallyError
 } from '../../core/index.js'
 import { type Manifest, parseManifest } from '../manifest/manifest.js'
@@ -111,7 +112,7 @@ export function openPackage(
 }
 
 function interfaceText(abi: Json | undefined, engine: Json | undefined): string {
-  return `${String(abi)} (engine ${String(engine).slice(0, 12)})`
+  return `${shownText(abi)} (engine ${shownText(engine).slice(0, 12)})`
 }
 
 function readJson(text: string): Json | undefined {

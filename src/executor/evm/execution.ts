@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Json } from '../../core/index.js'
-import { limits } from '../../core/index.js'
+import { limits, shownText } from '../../core/index.js'
 import type { Execution } from '../port.js'
 import { abiError, abiEvent, abiFunction } from './abi-types.js'
 
@@ -97,8 +97,8 @@ export type ParsedExecution =
 /** Checks the shape of an execution; its ABI arguments are checked when they are encoded. */
 export function parseExecution(execution: Execution): ParsedExecution {
   const { type } = execution
-  if (!Object.hasOwn(evmExecutions, type)) {
-    return { ok: false, problem: `the execution type ${String(type)} is none of an EVM chain` }
+  if (typeof type !== 'string' || !Object.hasOwn(evmExecutions, type)) {
+    return { ok: false, problem: `the execution type ${shownText(type)} is none of an EVM chain` }
   }
   const parsed = schemas.safeParse(execution)
   if (parsed.success) return { ok: true, value: parsed.data }

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
+import { isJsonObject, type Json, type JsonObject, limits, shownText } from '../../core/index.js'
 import type { LookRequest, Revert, Standing } from '../port.js'
 import type { AbiEvent } from './abi-types.js'
 import type { EvmChain } from './chain.js'
@@ -90,7 +90,7 @@ function checkAbout(
 }
 
 function isSame(one: Json, other: string): boolean {
-  return String(one).toLowerCase() === other.toLowerCase()
+  return shownText(one).toLowerCase() === other.toLowerCase()
 }
 
 /** The transaction that used the nonce, when it is in one of the last blocks. */
@@ -108,7 +108,7 @@ async function inPlace(
     if (!Array.isArray(transactions)) continue
     for (const one of transactions) {
       if (!isJsonObject(one)) continue
-      const isFrom = String(one['from']).toLowerCase() === from.toLowerCase()
+      const isFrom = shownText(one['from']).toLowerCase() === from.toLowerCase()
       if (isFrom && one['nonce'] === hexQuantity(nonce))
         return hash(one['hash'], 'eth_getBlockByNumber')
     }
@@ -162,8 +162,11 @@ async function included(viem: Viem, chain: EvmChain, found: Included): Promise<S
 /** Fields in which what was sent is not what was asked for. */
 function differences(expected: JsonObject | null, sent: JsonObject): readonly string[] {
   if (expected === null) return []
-  const text = (value: Json | undefined) => String(value ?? '').toLowerCase()
-  const number = (value: Json | undefined) => (value == null ? 0n : BigInt(String(value)))
+  const text = (value: Json | undefined) => shownText(value ?? '').toLowerCase()
+  const number = (value: Json | undefined) => {
+    const digits = shownText(value ?? '0')
+    return /^(0x[0-9a-f]+|[0-9]+)$/i.test(digits) ? BigInt(digits) : undefined
+  }
   const differs: Readonly<Record<string, boolean>> = {
     to: text(expected['to']) !== text(sent['to']),
     data: text(expected['data']) !== text(sent['input'] ?? sent['data']),

@@ -1,5 +1,6 @@
 import type { EffectFailure } from '../../block/index.js'
 import type { Json } from '../../core/index.js'
+import { shownText } from '../../core/index.js'
 import {
   type ChainFailureCode,
   type ChainPhase,
@@ -43,7 +44,7 @@ export class RpcError extends Error {
   /** The node's own words; empty when it did not answer. */
   get nodeMessage(): string {
     const { response } = this.exchange
-    return this.answered && isRecord(response) ? String(response['message'] ?? '') : ''
+    return this.answered && isRecord(response) ? shownText(response['message'] ?? '') : ''
   }
 }
 

@@ -1,4 +1,11 @@
-import { type Clock, isJsonObject, type Json, limits, type Redactor } from '../../core/index.js'
+import {
+  type Clock,
+  isJsonObject,
+  type Json,
+  limits,
+  type Redactor,
+  shownText
+} from '../../core/index.js'
 import { cleanJson } from '../failure.js'
 import { Limiter } from '../limiter.js'
 import { RpcError, type RpcProblem } from './rpc-error.js'
@@ -219,7 +226,7 @@ export class Rpc {
       if (code === -32005 || code === 429) {
         throw fail('rpc_rate_limited', 'the endpoint asks for fewer calls', error)
       }
-      const said = isJsonObject(error) ? String(error['message'] ?? '') : ''
+      const said = isJsonObject(error) ? shownText(error['message'] ?? '') : ''
       return fail('rpc_error', `the node refuses: ${said}`, error, true)
     }
     if (result === undefined) throw fail('rpc_malformed', 'the answer has no result', reply ?? null)

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, type RunId, TallyError } from '../../core/index.js'
+import { type Json, type JsonObject, type RunId, shownText, TallyError } from '../../core/index.js'
 import type { JournalItem } from '../item.js'
 import type { StoreKeys } from '../keys.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
@@ -258,7 +258,7 @@ function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): s
   const lastText = last === started ? 'null' : last.text
   return (
     `{"blocks":0,"entries":${entries},"last":${lastText},"started":${started.text},` +
-    `"status":"${String(last.status)}","upTo":${upTo},"updatedAt":${last.at},` +
+    `"status":"${shownText(last.status)}","upTo":${upTo},"updatedAt":${last.at},` +
     `"visits":${JSON.stringify(visits)}}`
   )
 }

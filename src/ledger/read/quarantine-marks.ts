@@ -1,4 +1,11 @@
-import { type Hash, type IdentityId, isHash, isJsonObject, type Json } from '../../core/index.js'
+import {
+  type Hash,
+  type IdentityId,
+  isHash,
+  isJsonObject,
+  type Json,
+  shownText
+} from '../../core/index.js'
 import { unwrapText } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import type { Ledger } from '../ledger-api.js'
@@ -28,7 +35,7 @@ export function markIn(run: string, entry: Json | undefined): QuarantineMark | u
     run,
     receipt: isHash(receipt) ? receipt : null,
     provider: typeof provider === 'string' ? provider : null,
-    field: String(field),
+    field: shownText(field),
     isReleased: released !== undefined
   }
 }

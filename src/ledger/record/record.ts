@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import {
   type Hash,
   isHash,
@@ -67,8 +68,10 @@ export interface StoredReceiptText {
   readonly result: string
 }
 
-const headerText =
-  /^C\{"epoch":(\d+),"leaves":(\d+),"receipts":(\d+),"seq":(\d+),"version":(\d+)\}$/
+const counts = ['epoch', 'leaves', 'receipts', 'seq', 'version']
+  .map((name) => `"${name}":(0|[1-9]\\d{0,15})`)
+  .join(',')
+const headerText = new RegExp(`^C\\{${counts}\\}$`)
 
 /** Reads a header; throws `ledger.corrupt` with the key of the record. */
 export function parseHeader(key: string, line: string): RecordHeader {
@@ -76,14 +79,22 @@ export function parseHeader(key: string, line: string): RecordHeader {
   if (match === null) throw corrupt(key, 'it does not begin with a header')
   const [epoch, leaves, receipts, seq, version] = match.slice(1).map(Number)
   if (version !== RECORD_VERSION) throw corrupt(key, `its version is ${version}`)
+  if (![epoch, leaves, receipts, seq].every(Number.isSafeInteger)) {
+    throw corrupt(key, 'a count of its header is too large')
+  }
   return { epoch: epoch ?? 0, leaves: leaves ?? 0, receipts: receipts ?? 0, seq: seq ?? 0 }
 }
 
-/** Reads a whole record; throws `ledger.corrupt` with its key when the lines are out of order. */
+/**
+ * Reads a whole record; throws `ledger.corrupt` with its key for anything that {@link headerLine}
+ * and {@link itemLines} would not have written.
+ */
 export function parseRecord(
   key: string,
   body: Buffer
 ): { readonly header: RecordHeader; readonly items: readonly RecordItem[] } {
+  // What is no UTF-8 would be read as other text than the bytes that are there.
+  if (!isUtf8(body)) throw corrupt(key, 'it is not UTF-8 text')
   const lines = linesOf(body)
   const header = parseHeader(key, `${lines.kinds[0] ?? ''}${lines.texts[0] ?? ''}`)
   const items: RecordItem[] = []
@@ -136,10 +147,11 @@ function parseItem(
   }
   const runText = one('I')
   const entries = many('J')
-  const mac = hashOf(one('M'))
+  const macText = one('M')
+  const mac = hashOf(macText)
   const text = one('R')
-  const writeSet = one('W') ?? ''
-  const result = one('O') ?? ''
+  const writeSet = one('W')
+  const result = one('O')
   const evidence = one('E')
   const blobs = many('B')
   const largeBlobs = many('L').map(hashOf)
@@ -148,15 +160,33 @@ function parseItem(
   if (!isRunId(runId) || runText !== `"${runId}"`) throw corrupt(key, 'a run id is malformed')
   if (!largeBlobs.every((hash) => hash !== undefined))
     throw corrupt(key, 'the hash of a blob is malformed')
+  if (macText !== undefined && mac === undefined) throw corrupt(key, 'a code is malformed')
+  const receipt = receiptIn(key, text, writeSet, result)
+  if (receipt === undefined && evidence === undefined && entries.length === 0) {
+    throw corrupt(key, 'an item has no record')
+  }
   return {
     runId,
     entries,
     mac,
-    receipt: text === undefined ? undefined : { text, writeSet, result },
+    receipt,
     evidence,
     blobs,
     largeBlobs
   }
+}
+
+function receiptIn(
+  key: string,
+  text: string | undefined,
+  writeSet: string | undefined,
+  result: string | undefined
+): StoredReceiptText | undefined {
+  if (text !== undefined && writeSet !== undefined && result !== undefined) {
+    return { text, writeSet, result }
+  }
+  if (text === undefined && writeSet === undefined && result === undefined) return undefined
+  throw corrupt(key, 'a receipt, its write set and its result stand together')
 }
 
 const none: readonly string[] = []

@@ -5,7 +5,8 @@ import {
   type IdentityId,
   isJsonObject,
   type Json,
-  type JsonObject
+  type JsonObject,
+  shownText
 } from '../../core/index.js'
 import {
   type Approval,
@@ -79,12 +80,12 @@ export class ApprovalCheck {
     const named = approversOf(entry['approvers'])
     if ('problem' in named) return wrong('journal.approvers', named.problem)
     const { approvers } = named
-    const digest = String(entry['digest'])
+    const digest = shownText(entry['digest'])
     const computed = this.#digestOf(runId, entry, approvers)
     if (computed !== digest) {
-      return { field: 'journal.digest', signed: digest, computed: String(computed) }
+      return { field: 'journal.digest', signed: digest, computed: shownText(computed) }
     }
-    const token = String(entry['token'])
+    const token = shownText(entry['token'])
     ofAttempt.set(seq, { digest, token, approvers, requestHash, approvals: [] })
     this.#open.set(runId, waits.set(attempt, ofAttempt))
     return undefined
@@ -135,8 +136,8 @@ function sealed(waits: OpenWaits | undefined, entry: JsonObject): FieldProblem |
   // Code that asks for something else may be given what an earlier attempt was answered.
   if (wait === undefined || requestHash !== wait.requestHash) return signaturesIn(by)
   if (action === 'timeout') return undefined
-  if (digest !== wait.digest) return wrong('journal.body.digest', String(digest))
-  return problemOf(wait, { action: String(action), value, by })
+  if (digest !== wait.digest) return wrong('journal.body.digest', shownText(digest))
+  return problemOf(wait, { action: shownText(action), value, by })
 }
 
 /** The denial of a confirmation, which ends its node. */

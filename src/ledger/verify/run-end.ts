@@ -1,4 +1,10 @@
-import { canonicalize, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import {
+  canonicalize,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  shownText
+} from '../../core/index.js'
 import type { FieldProblem } from '../receipt/parse.js'
 import type { Evidence } from '../receipt/receipt.js'
 
@@ -24,7 +30,7 @@ export function endProblem(
   const expected = hasReceipt ? 'done' : isCancelled ? 'cancelled' : 'failed'
   const problem =
     unequal('journal.journalHash', before, hashIn(journalHash)) ??
-    unequal('journal.status', expected, String(status))
+    unequal('journal.status', expected, shownText(status))
   if (problem !== undefined || response === undefined) return problem
   if (!isJsonObject(response)) return unequal('journal.response', 'a response', text(response))
   const { success = null, data = null, reason = null, details = null } = response

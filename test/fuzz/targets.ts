@@ -1,0 +1,15 @@
+import type { FuzzTarget } from './target.js'
+import { documentTargets } from './targets/documents.js'
+import { exchangeTargets } from './targets/exchange.js'
+import { jsonTargets } from './targets/json.js'
+import { ledgerTargets } from './targets/ledger.js'
+import { verificationTargets } from './targets/verification.js'
+
+/** Every reader and decoder of bytes from outside, by name. */
+export const targets: Readonly<Record<string, FuzzTarget>> = {
+  ...jsonTargets,
+  ...documentTargets,
+  ...ledgerTargets,
+  ...exchangeTargets,
+  ...verificationTargets
+}
