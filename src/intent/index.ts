@@ -46,6 +46,7 @@ export type {
   StatefulHost
 } from './scoped-api/host-capability.js'
 export { type AllowedAddresses, allowedAddresses } from './scoped-api/network/allowed-addresses.js'
+export { guardedFetch, serverNotAllowed } from './scoped-api/network/guarded-fetch.js'
 export type { NetworkOptions } from './scoped-api/network/network.js'
 export type { NetworkPolicy, SecretGrant } from './scoped-api/network/policy.js'
 export { type ResolveSecret, secretsOf } from './scoped-api/network/secrets.js'

@@ -9,6 +9,7 @@ import {
   fakeAdapter,
   piMonoAdapter
 } from '../../src/agent/index.js'
+import { guardedFetch } from '../../src/intent/index.js'
 import {
   type AdapterDriver,
   type AdapterScene,
@@ -99,6 +100,12 @@ const drivers: readonly (readonly [name: string, driver: AdapterDriver])[] = [
   [
     'deepseek, openai-compatible',
     chatDriver(() => ({ adapter: deepSeekAdapter(), transport: 'openai-compatible' }))
+  ],
+  [
+    'deepseek, bound by the network policy',
+    chatDriver(() => ({
+      adapter: deepSeekAdapter({ fetch: guardedFetch({ policy: { allowLoopback: true } }) })
+    }))
   ],
   ['pi-mono, deepseek', chatDriver(() => ({ adapter: piMonoAdapter(), transport: 'deepseek' }))],
   ['pi-mono, rpc', rpcDriver],

@@ -63,6 +63,11 @@ export interface SessionOptions {
   readonly runId: string
   readonly agentId: string
   readonly flowName: string
+  /**
+   * To be used for every request, unless the host gave a `fetch` of its own: a document has named
+   * the server, and this one asks only what the network policy allows (K15).
+   */
+  readonly fetch?: typeof globalThis.fetch
   /** Merged by precedence (A3), secrets resolved: never to be logged, sealed or put in an error. */
   readonly settings: AdapterSettings
   readonly systemPrompt?: string

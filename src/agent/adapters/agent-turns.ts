@@ -10,7 +10,7 @@ import {
   limits,
   Redactor
 } from '../../core/index.js'
-import type { NetworkOptions } from '../../intent/index.js'
+import { guardedFetch, type NetworkOptions } from '../../intent/index.js'
 import { sessionSettings } from '../binding/settings.js'
 import { deadline } from '../transports/deadline.js'
 import { turnFailure } from '../transports/failures.js'
@@ -18,6 +18,7 @@ import {
   type AdapterSettings,
   type AgentAdapter,
   type AgentSession,
+  type SessionOptions,
   TURN_EFFECT,
   type TurnDelta,
   type TurnEffectRequest,
@@ -151,7 +152,8 @@ export class AgentTurns implements Provider {
     const { runId, agentId, flowName, adapterKind, adapterConfig, id } = note
     const adapter = this.#options.adapters.adapter(adapterKind)
     const settings = await this.#settings(adapterConfig, adapter)
-    const session = await adapter.open({ runId, agentId, flowName, settings, earlier: id })
+    const place = { runId, agentId, flowName, settings, earlier: id }
+    const session = await adapter.open({ ...place, ...this.#bound(adapterConfig) })
     await session.dispose()
   }
 
@@ -169,6 +171,12 @@ export class AgentTurns implements Provider {
     } catch (error) {
       throw failureOf(error)
     }
+  }
+
+  /** What a session may connect to where a document has named the server. */
+  #bound({ baseUrl }: AdapterSettings): Pick<SessionOptions, 'fetch'> {
+    const { network } = this.#options
+    return network === undefined || baseUrl === undefined ? {} : { fetch: guardedFetch(network) }
   }
 
   #settings(adapterConfig: AdapterSettings, adapter: AgentAdapter): Promise<AdapterSettings> {
@@ -209,8 +217,9 @@ export class AgentTurns implements Provider {
     const { runId, agentId } = turn
     const { adapterKind, adapterConfig, flowName, systemPrompt } = effect
     const system = systemPrompt === undefined ? {} : { systemPrompt }
+    const named = { runId, agentId, flowName, settings }
     const open: OpenNoted['open'] = (given) =>
-      adapter.open({ runId, agentId, flowName, settings, ...system, ...given })
+      adapter.open({ ...named, ...this.#bound(adapterConfig), ...system, ...given })
     if (adapter.keepsSessions?.(settings) !== true) {
       return open(earlier === undefined ? {} : { earlier })
     }

@@ -1,6 +1,6 @@
 import type { Fetch } from '../transports/bounded-fetch.js'
 import { chatProblems } from '../transports/chat-model.js'
-import type { AdapterSettings, AgentAdapter } from './adapter.js'
+import type { AdapterSettings, AgentAdapter, SessionOptions } from './adapter.js'
 import { openChatSession } from './chat-session.js'
 
 export interface ChatAdapterOptions {
@@ -14,7 +14,7 @@ export interface ChatAdapterOptions {
  * them. Needs `baseUrl`, `apiKey` and `model`: no hosted service is asked by default.
  */
 export function deepSeekAdapter(options: ChatAdapterOptions = {}): AgentAdapter {
-  const { defaults, fetch = globalThis.fetch } = options
+  const { defaults, fetch } = options
   return {
     kind: 'deepseek',
     ...(defaults === undefined ? {} : { defaults }),
@@ -23,9 +23,14 @@ export function deepSeekAdapter(options: ChatAdapterOptions = {}): AgentAdapter 
       openChatSession(session, {
         transport:
           session.settings.transport === 'openai-compatible' ? 'openai-compatible' : 'deepseek',
-        fetch
+        fetch: fetchOf(session, fetch)
       })
   }
+}
+
+/** The host's own `fetch`, else the one that the session is bound to. */
+export function fetchOf(session: SessionOptions, fetch: Fetch | undefined): Fetch {
+  return fetch ?? session.fetch ?? globalThis.fetch
 }
 
 function transportProblems({ transport }: AdapterSettings): readonly string[] {

@@ -7,7 +7,7 @@ import type { PiCommand } from '../transports/pi-process.js'
 import { openPiRpcSession } from '../transports/pi-rpc.js'
 import type { AdapterSettings, AgentAdapter } from './adapter.js'
 import { openChatSession } from './chat-session.js'
-import type { ChatAdapterOptions } from './deepseek.js'
+import { type ChatAdapterOptions, fetchOf } from './deepseek.js'
 
 export interface PiMonoAdapterOptions extends ChatAdapterOptions {
   /**
@@ -30,7 +30,7 @@ export type PiMonoTransport = 'deepseek' | 'openai-compatible' | 'http' | 'rpc'
  * other the HTTP backend.
  */
 export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter {
-  const { defaults, fetch = globalThis.fetch, rpc, backendRunsTools = false } = options
+  const { defaults, rpc, backendRunsTools = false } = options
   const validate = (settings: AdapterSettings) => problemsOf(settings, rpc)
   return {
     kind: 'pi-mono',
@@ -45,6 +45,7 @@ export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter 
     open: async (session) => {
       refuseProblems(validate(session.settings))
       const transport = piMonoTransport(session.settings) ?? 'http'
+      const fetch = fetchOf(session, options.fetch)
       switch (transport) {
         case 'deepseek':
         case 'openai-compatible':

@@ -1,5 +1,4 @@
-import { EffectFailure } from '../../block/index.js'
-import { allowedAddresses, type NetworkOptions } from '../../intent/index.js'
+import { allowedAddresses, type NetworkOptions, serverNotAllowed } from '../../intent/index.js'
 import type { AdapterSettings } from '../adapters/adapter.js'
 import { baseUrlProblem } from '../transports/endpoint.js'
 
@@ -19,7 +18,5 @@ export async function checkDocumentServer(
   if (network === 'any' || baseUrl === undefined || baseUrlProblem(baseUrl) !== undefined) return
   const url = new URL(baseUrl)
   const allowed = await allowedAddresses(url, network)
-  if (allowed.ok) return
-  const details = { host: url.hostname, problem: allowed.reason }
-  throw new EffectFailure('server_not_allowed', { definite: true, details })
+  if (!allowed.ok) throw serverNotAllowed(url, allowed.reason)
 }

@@ -25,7 +25,7 @@ export async function openPiMonoSession(
   session: SessionOptions,
   options: { readonly fetch?: Fetch; readonly runsTools?: boolean } = {}
 ): Promise<AgentSession> {
-  const http = new PiMonoHttp(session.settings, options.fetch ?? globalThis.fetch)
+  const http = new PiMonoHttp(session.settings, options.fetch ?? session.fetch ?? globalThis.fetch)
   const { runsTools = false } = options
   const { runId, agentId, flowName, systemPrompt, earlier, proposed } = session
   if (earlier !== undefined) {
@@ -192,6 +192,7 @@ class PiMonoHttp {
 
   #failureOf(error: unknown, wire: Wire, { signal }: Call): Error {
     const { endpoint } = this
+    if (error instanceof EffectFailure) return error
     if (wire.isTooLarge) return turnFailure('response_too_large', { endpoint })
     if (signal.aborted) return turnFailure(wire.isSent ? 'aborted' : 'not_sent', { endpoint })
     return connectionFailure(error, endpoint)

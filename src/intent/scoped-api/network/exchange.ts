@@ -1,7 +1,7 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
-import type { LookupFunction } from 'node:net'
 import type { HostAddress } from './addresses.js'
+import { pinned } from './pinned.js'
 
 export interface ExchangeOptions {
   readonly url: URL
@@ -54,16 +54,6 @@ export function exchange(options: ExchangeOptions): Promise<Exchanged> {
       fail(error)
     }
   })
-}
-
-/** Answers every question for an address with those that were checked. */
-function pinned(addresses: readonly HostAddress[]): LookupFunction {
-  return (_host, options, done) => {
-    const [first] = addresses
-    if (first === undefined) done(new Error('no address'), '')
-    else if (options.all === true) done(null, [...addresses])
-    else done(null, first.address, first.family)
-  }
 }
 
 async function collect(incoming: IncomingMessage, bytesMax: number): Promise<Exchanged> {
