@@ -1,5 +1,11 @@
 import { EffectFailure } from '../block/index.js'
-import { isJsonObject, type Json, type JsonObject, limits } from '../core/index.js'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  limits,
+  withoutAddresses
+} from '../core/index.js'
 import type { Revert } from './port.js'
 
 /** Every way in which a step on a chain fails, and whether doing it again may help. */
@@ -123,8 +129,7 @@ export function chainFailureOf(error: unknown): ChainFailure | undefined {
 
 /** A text cut to what a diagnostic may hold, without URLs. */
 export function cleanText(text: string): string {
-  const cut = text.slice(0, limits.CHAIN_TEXT_LENGTH_MAX).toWellFormed()
-  return cut.replace(/\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]}]+/gi, '[address]')
+  return withoutAddresses(text.slice(0, limits.CHAIN_TEXT_LENGTH_MAX).toWellFormed())
 }
 
 /** JSON cut to what a diagnostic may hold: long texts, lists and deep values are shortened. */

@@ -236,6 +236,57 @@ describe('K16: secrets stay out of all that is written and told', () => {
   })
 })
 
+const PIECE_OF_DEATH = 40
+
+describe('K16: a secret is not left behind by a process that dies', () => {
+  const deaths = ['between request and answer', 'in the middle of the answer'] as const
+  const cases = deaths.flatMap((death, place) =>
+    all.filter((_one, at) => isLong || at === place).map((one) => ({ death, ...one }))
+  )
+  let flowProject: Project
+  beforeAll(async () => {
+    flowProject = await Project.create()
+    const agent = { ...agentOf('main'), adapterKind: 'deepseek', modelProfile: { model: 'fake' } }
+    const flow = flowOf({
+      agents: [agent],
+      nodes: [nodeOf('ask', 'agent.main', { agentId: 'main' }), nodeOf('end', 'control.finish')],
+      edges: ['ask -> end']
+    })
+    await flowProject.write('flow.json', JSON.stringify(flow))
+    expect((await flowProject.tally(['init', '--insecure-plaintext-key'])).code).toBe(0)
+  })
+  afterAll(() => flowProject.remove())
+
+  it.each(cases)('$death, with a secret of the shape $shape', async ({ death, name, secret }) => {
+    const id = `${name}-${deaths.indexOf(death)}`
+    const environment = { TALLY_LLM_BASE_URL: server.url, TALLY_LLM_API_KEY: secret }
+    const words = ['run', 'flow.json', '--id', id, '--inputs', '{"userPrompt":"go"}', '--json']
+    server.manner = 'echo'
+    const dying = flowProject.start(words, { environment })
+    const kill = async () => {
+      dying.child.kill('SIGKILL')
+      await dying.ended
+    }
+    if (death === 'between request and answer') server.onRequest = kill
+    else server.onPiece = async (at) => (at === PIECE_OF_DEATH ? kill() : undefined)
+    const died = await dying.ended
+    expect(dying.child.signalCode).toBe('SIGKILL')
+    server.onRequest = async () => undefined
+    server.onPiece = async () => undefined
+    const between = await dumpOf(flowProject.path('.tally'))
+    const resumed = await flowProject.start(words, { environment }).ended
+    expect([resumed.code, resumed.stderr]).toEqual([0, expect.any(String)])
+    const verified = await flowProject.tally(['verify', '--replay'])
+    expect(verified.code).toBe(0)
+    const told = [died, resumed, verified].map(({ stdout, stderr }) => `${stdout}${stderr}`)
+    const kept = await dumpOf(flowProject.path('.tally'))
+    for (const text of [between, kept, ...told]) expect(formsIn(text, secret)).toEqual([])
+    for (const text of [kept, resumed.stdout]) {
+      expect(text.includes('[env:TALLY_LLM_API_KEY]')).toBe(true)
+    }
+  })
+})
+
 /** The text of each turn, put together again from its deltas. */
 function deltasOf(told: readonly string[]): string {
   const texts = new Map<string, string>()

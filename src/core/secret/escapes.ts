@@ -35,34 +35,56 @@ export function openEscapeAt(view: View): number {
  * none. Bytes of percent-encoding become characters of the same code.
  */
 export function unescaped(view: View): View | undefined {
-  const { text } = view
-  const parts: string[] = []
-  // Where each part that follows an escape begins, in this view and in the one before.
-  const starts: number[] = [0]
-  const sources: number[] = [0]
-  let length = 0
-  let from = 0
-  for (const { 0: found, index } of text.matchAll(closedEscape)) {
-    parts.push(text.slice(from, index), characterOf(found))
-    length += index - from + 1
-    from = index + found.length
-    // The escape itself is one character that stands for several.
-    starts.push(length - 1, length)
-    sources.push(index, from)
+  const text = view.text.replace(closedEscape, characterOf)
+  if (text.length === view.text.length) return undefined
+  // Most texts hold no secret, and then no place in them is asked for.
+  let parts: Parts | undefined
+  const known = () => {
+    parts ??= partsOf(view.text)
+    return parts
   }
-  if (from === 0) return undefined
-  parts.push(text.slice(from))
   const at = (offset: number) => {
+    const { starts, sources } = known()
     const place = lastAtMost(starts, offset)
     return view.at((sources[place] ?? 0) + offset - (starts[place] ?? 0))
   }
   const boundary = (offset: number) => {
+    const { sources } = known()
     const place = lastAtMost(sources, offset, view.at)
     // The parts that are escapes have the odd places.
     const isInside = place % 2 === 1 && offset < view.at(sources[place + 1] ?? 0)
     return isInside ? view.at(sources[place] ?? 0) : offset
   }
-  return { text: parts.join(''), at, boundary }
+  return { text, at, boundary }
+}
+
+/** Where each part of a text begins, escapes and what is between them in turn. */
+interface Parts {
+  /** In the text without escapes: there each of them is one character. */
+  readonly starts: Uint32Array
+  readonly sources: Uint32Array
+}
+
+function partsOf(text: string): Parts {
+  let count = 0
+  for (const _ of escapesIn(text)) count += 1
+  const starts = new Uint32Array(2 * count + 1)
+  const sources = new Uint32Array(2 * count + 1)
+  let place = 0
+  let saved = 0
+  for (const [from, to] of escapesIn(text)) {
+    starts.set([from - saved, from - saved + 1], place + 1)
+    sources.set([from, to], place + 1)
+    place += 2
+    saved += to - from - 1
+  }
+  return { starts, sources }
+}
+
+function* escapesIn(text: string): Generator<readonly [from: number, to: number]> {
+  for (const { 0: found, index } of text.matchAll(closedEscape)) {
+    yield [index, index + found.length]
+  }
 }
 
 function characterOf(escaped: string): string {
@@ -74,7 +96,7 @@ function characterOf(escaped: string): string {
 
 /** Place of the last number that is not above the one asked for; they ascend, from 0. */
 function lastAtMost(
-  numbers: readonly number[],
+  numbers: Uint32Array,
   asked: number,
   read: (number: number) => number = (number) => number
 ): number {

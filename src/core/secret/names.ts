@@ -14,3 +14,10 @@ const credentialParts = /(?:^|[_-])(?:key|token|auth|cookie|sig|pass|pwd)/i
 export function isCredentialName(name: string): boolean {
   return isSecretName(name) || credentialParts.test(name)
 }
+
+const address = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]}]+/gi
+
+/** A text without addresses, whatever they hold: any of them may have a key in it. */
+export function withoutAddresses(text: string): string {
+  return text.replace(address, '[address]')
+}

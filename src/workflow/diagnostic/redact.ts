@@ -1,16 +1,11 @@
-import { isJsonObject, type Json, limits } from '../../core/index.js'
+import {
+  isJsonObject,
+  isSecretName,
+  type Json,
+  limits,
+  withoutAddresses
+} from '../../core/index.js'
 
-/** Members whose values are never shown, whatever they hold. */
-const secretParts =
-  /private[_-]?key|mnemonic|passphrase|password|secret|api[_-]?key|authorization|bearer|credential/i
-const secretNames =
-  /^(?:seed|seed_?phrase|signatures?|raw|raw_?tx|raw_?transaction|signed_?transaction)$/i
-
-function isSecret(name: string): boolean {
-  return secretParts.test(name) || secretNames.test(name)
-}
-
-const address = /\b[a-z][a-z0-9+.-]*:\/\/[^\s"'<>)\]}]+/gi
 const keyed = /\b(?:sk|pk|rk|key|token)[-_][A-Za-z0-9_-]{16,}\b/g
 const bearer = /\bbearer\s+[A-Za-z0-9._~+/=-]{8,}/gi
 
@@ -18,9 +13,7 @@ const depthMax = 6
 
 /** A text without addresses of endpoints and without what looks like a key, cut to its limit. */
 export function cleanText(text: string): string {
-  const clean = text
-    .toWellFormed()
-    .replace(address, '[address]')
+  const clean = withoutAddresses(text.toWellFormed())
     .replace(bearer, '[secret]')
     .replace(keyed, '[secret]')
   const { DIAGNOSTIC_TEXT_LENGTH_MAX: limit } = limits
@@ -42,7 +35,7 @@ export function redacted(value: Json, depth = 0): Json {
       .slice(0, limit)
       .map(([name, member]) => [
         cleanText(name),
-        isSecret(name) ? '[secret]' : redacted(member, depth + 1)
+        isSecretName(name) ? '[secret]' : redacted(member, depth + 1)
       ])
   )
 }

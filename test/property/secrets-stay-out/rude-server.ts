@@ -28,6 +28,8 @@ export class RudeServer {
   readonly heard = new Set<string>()
   /** Called before a request is answered. */
   onRequest: () => Promise<void> = async () => undefined
+  /** Called before each piece of a stream. */
+  onPiece: (at: number) => Promise<void> = async () => undefined
   readonly #server: Server
 
   private constructor(server: Server) {
@@ -61,7 +63,8 @@ export class RudeServer {
     const secret = secretOf(request)
     this.heard.add(secret)
     await this.onRequest()
-    const asked = { request, response, body, secret }
+    const { onPiece } = this
+    const asked = { request, response, body, secret, onPiece }
     switch (this.manner) {
       case 'unauthorised':
         return refuse(asked, 401)
@@ -92,6 +95,7 @@ interface Asked {
   readonly response: ServerResponse
   readonly body: string
   readonly secret: string
+  readonly onPiece: (at: number) => Promise<void>
 }
 
 export function echoOf(secret: string): string {
@@ -133,14 +137,14 @@ function refuse({ response, secret }: Asked, status: number): void {
   response.end(JSON.stringify({ error, id: null, jsonrpc: '2.0' }))
 }
 
-function redirect(asked: Asked): void {
+function redirect(asked: Asked): Promise<void> | void {
   const { request, response, secret } = asked
   if (request.url?.startsWith('/next') === true) return answer(asked)
   const location = `/next/${encodeURIComponent(secret)}?key=${base64(secret)}`
   response.writeHead(302, { ...headersOf(secret), location }).end(echoOf(secret))
 }
 
-function answer(asked: Asked): void {
+function answer(asked: Asked): Promise<void> | void {
   const { request, response, body, secret } = asked
   const sent = JSON.parse(body === '' ? 'null' : body) as Json
   if (Array.isArray(sent)) return answerCalls(asked, sent)
@@ -166,7 +170,7 @@ function answerCalls({ request, response, secret }: Asked, calls: readonly Json[
 
 const PIECE_LENGTH = 7
 
-function stream({ response, secret }: Asked): void {
+async function stream({ response, secret, onPiece }: Asked): Promise<void> {
   const text = echoOf(secret)
   response.writeHead(200, { ...headersOf(secret), 'content-type': 'text/event-stream' })
   const line = (choice: object, rest: object = {}) => {
@@ -175,6 +179,7 @@ function stream({ response, secret }: Asked): void {
     response.write(`data: ${JSON.stringify({ ...chunk, choices, ...rest })}\n\n`)
   }
   for (let at = 0; at < text.length; at += PIECE_LENGTH) {
+    await onPiece(at / PIECE_LENGTH)
     line({ delta: { content: text.slice(at, at + PIECE_LENGTH) } })
     line({ delta: { reasoning_content: text.slice(at, at + PIECE_LENGTH) } })
   }

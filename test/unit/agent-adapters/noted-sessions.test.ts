@@ -13,7 +13,7 @@ import type { EffectCall } from '../../../src/block/index.js'
 import { createRuntime } from '../../../src/runtime/index.js'
 import { SessionFiles } from '../../../src/runtime/session-notes.js'
 
-const environment = { TALLY_KEPT_API_KEY: 'the-key' }
+const environment = { TALLY_KEPT_API_KEY: 'the-key-of-the-backend' }
 
 /** A backend that keeps sessions, as far as its callers can see. */
 class Backend {
@@ -128,6 +128,13 @@ describe('A4: sessions that a backend keeps', () => {
     expect(backend.asked).toEqual(['opened', 'used on'])
     await later.disposeRun('run-1')
     expect([backend.open.size, await files()]).toEqual([0, []])
+  })
+
+  it('K16: are noted without the key, also where the backend calls a session by it', async () => {
+    const backend = new Backend(() => `session-${environment.TALLY_KEPT_API_KEY}`)
+    await backend.turns(notes).perform(call)
+    const [note] = (await nextLife()).all()
+    expect(note).toMatchObject({ isOpen: true, id: 'session-[env:TALLY_KEPT_API_KEY]' })
   })
 
   it('are closed by the process that finds their run over, and stay noted while that fails', async () => {
