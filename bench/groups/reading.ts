@@ -14,7 +14,7 @@ const ROUNDS = 3
 
 /** Reading a ledger: verifying it, doing it again, opening it. */
 export const reading: Group = {
-  rows: ['verify', 'replay', 'open', 'open.memory', 'floor.verify'],
+  rows: ['verify', 'replay', 'open', 'open.processor-time', 'open.memory', 'floor.verify'],
   async measure({ full }) {
     const receipts = full ? 100_000 : 20_000
     const scratch = new Scratch()
@@ -107,15 +107,17 @@ function opened(path: string, receipts: number): Row[] {
   const child = fileURLToPath(new URL('../child/open.js', import.meta.url))
   const results = Array.from({ length: ROUNDS }, () => {
     const text = execFileSync(process.execPath, [child, path], { encoding: 'utf8' })
-    return JSON.parse(text) as { readonly ms: number; readonly memoryMb: number }
+    return JSON.parse(text) as Readonly<Record<'ms' | 'processorMs' | 'memoryMb', number>>
   })
   // The targets are for 100,000 receipts.
   const share = receipts / 100_000
-  const row = (name: string, value: number, unit: string, target: number): Row => {
+  const row = (name: string, value: number, unit: string, target: number | null): Row => {
     return { name, value, unit, floor: null, ratio: null, target, better: 'lower' }
   }
+  const processorMs = median(results.map((result) => result.processorMs))
   return [
     row('open', median(results.map(({ ms }) => ms)) / share, 'ms/100k', 1_000),
+    row('open.processor-time', processorMs / share, 'ms/100k', null),
     row('open.memory', Math.max(...results.map(({ memoryMb }) => memoryMb)), 'MB', 300)
   ]
 }

@@ -1,6 +1,6 @@
 import type { Hash, IdentityId, PublicKey, Signature } from '../../core/index.js'
 import { ROTATION_ACTION } from '../chain/chain-head.js'
-import { isRotation, rotatedKey } from '../chain/keys-in-force.js'
+import { rotatedKey } from '../chain/keys-in-force.js'
 import type { Receipt } from '../receipt/receipt.js'
 import { corrupt, parseHeader, type RecordHeader } from '../record/record.js'
 import { ReceiptSlicer } from '../record/slice.js'
@@ -21,7 +21,6 @@ export interface ScannedChain {
 
 const NEWLINE = 0x0a
 const RECEIPT = 0x52
-const rotationMark = Buffer.from(`"intent":"${ROTATION_ACTION}"`)
 
 /**
  * Checks commit records over their stored bytes, one after the other (L4): contiguity, each
@@ -30,7 +29,7 @@ const rotationMark = Buffer.from(`"intent":"${ROTATION_ACTION}"`)
  */
 export class ChainScan {
   readonly #identity: IdentityId
-  readonly #slicer = new ReceiptSlicer()
+  readonly #slicer = new ReceiptSlicer(ROTATION_ACTION)
   #chain: ScannedChain
 
   constructor(identity: IdentityId) {
@@ -89,17 +88,13 @@ export class ChainScan {
       receiptHash: sliced.receiptHash,
       previousReceiptHash: sliced.previousReceiptHash,
       beforePreviousHash: chain.previousReceiptHash,
-      publicKey: this.#keyAfter(key, body, from, to) ?? chain.publicKey,
+      publicKey: sliced.isOfIntent ? this.#rotated(key, body, from, to) : chain.publicKey,
       lastSigned: { publicKey: sliced.publicKey, signature: sliced.signature }
     }
   }
 
-  #keyAfter(key: string, body: Buffer, from: number, to: number): PublicKey | undefined {
-    const line = body.subarray(from, to)
-    // Callers' text may hold the mark too; only then is a receipt parsed for nothing.
-    if (!line.includes(rotationMark)) return undefined
-    const receipt = JSON.parse(line.toString()) as Receipt
-    if (!isRotation(receipt)) return undefined
+  #rotated(key: string, body: Buffer, from: number, to: number): PublicKey {
+    const receipt = JSON.parse(body.toString('utf8', from, to)) as Receipt
     const publicKey = rotatedKey(this.#identity, receipt)
     if (publicKey === undefined) {
       throw corrupt(key, `the key rotation of receipt ${this.#chain.receipts} is not proved`)

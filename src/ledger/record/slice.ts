@@ -24,9 +24,12 @@ export interface SlicedReceipt {
   readonly signature: Signature
   /** sha256 of the text without its receiptHash and signature fields. */
   readonly computedHash: Hash
+  /** Whether its intent is the one that the slicer looks for. */
+  readonly isOfIntent: boolean
 }
 
 // Widths of `"name":"value",` with a value of 64 or 128 digits.
+const NEXT_ROOT_FIELD = '"nextStateRoot":"",'.length + 64
 const PREVIOUS_ROOT_FIELD = '"previousStateRoot":"",'.length + 64
 const PUBLIC_KEY_FIELD = '"publicKey":"",'.length + 64
 const RECEIPT_HASH_FIELD = '"receiptHash":"",'.length + 64
@@ -38,20 +41,27 @@ const publicKeyMark = '"publicKey":"'
 const receiptHashMark = '"receiptHash":"'
 const resultHashMark = '"resultHash":"'
 const signatureMark = '"signature":"'
+const nextRootMark = '"nextStateRoot":"'
 const previousRootMark = '"previousStateRoot":"'
 const noPrevious = '"previousReceiptHash":null,'
 const previousMark = '"previousReceiptHash":"'
-/** `"previousReceiptHash":` to the end, with as many digits as a timestamp may have. */
-const TAIL_BYTES_MAX = 720
+/** `"nextStateRoot":` to the end, with as many digits as a timestamp may have. */
+const TAIL_BYTES_MAX = 804
 
-/** Scratch space for hash inputs, owned by one scan. */
+/** Scratch space for hash inputs, owned by one scan, which looks for the receipts of an intent. */
 export class ReceiptSlicer {
+  readonly #intentField: string
   #scratch = Buffer.allocUnsafe(4096)
+
+  /** `intent`: a name that canonical JSON writes as it is. */
+  constructor(intent: string) {
+    this.#intentField = `"intent":"${intent}",`
+  }
 
   /** The hash-relevant parts of the receipt at `from`..`to`, or undefined when it is malformed. */
   slice(bytes: Buffer, from: number, to: number): SlicedReceipt | undefined {
     // One string of all that is looked at: places in it count from `start`.
-    const start = Math.max(from, to - TAIL_BYTES_MAX)
+    const start = Math.max(from, to - TAIL_BYTES_MAX - this.#intentField.length)
     const tail = bytes.toString('latin1', start, to)
     const timestampAt = placeOfTimestamp(tail)
     if (timestampAt === undefined) return undefined
@@ -68,11 +78,15 @@ export class ReceiptSlicer {
     ) {
       return undefined
     }
-    const previousReceiptHash = previousHash(tail, keyAt - PREVIOUS_ROOT_FIELD)
-    if (previousReceiptHash === undefined) return undefined
+    const previousAt = placeOfPrevious(tail, keyAt - PREVIOUS_ROOT_FIELD)
+    if (previousAt === undefined) return undefined
+    const stateAt = previousAt - NEXT_ROOT_FIELD
+    if (!tail.startsWith(nextRootMark, stateAt)) return undefined
+    const intentAt = stateAt - this.#intentField.length
     return {
+      isOfIntent: intentAt >= 0 && tail.startsWith(this.#intentField, intentAt),
       receiptHash: digits(tail, hashAt + receiptHashMark.length, 64) as Hash,
-      previousReceiptHash,
+      previousReceiptHash: previousHash(tail, previousAt),
       publicKey: digits(tail, keyAt + publicKeyMark.length, 64) as PublicKey,
       signature: digits(tail, signatureAt + signatureMark.length, 128) as Signature,
       computedHash: this.#hash(bytes, [
@@ -124,14 +138,17 @@ function placeOfTimestamp(tail: string): number | undefined {
  * The link stands before `previousStateRoot` and `publicKey`, at a fixed distance from the key:
  * both forms of it are tried there, never searched for in text that a caller wrote.
  */
-function previousHash(tail: string, rootAt: number): Hash | null | undefined {
+function placeOfPrevious(tail: string, rootAt: number): number | undefined {
   if (!tail.startsWith(previousRootMark, rootAt)) return undefined
   const nullAt = rootAt - noPrevious.length
-  if (nullAt > 0 && tail.startsWith(noPrevious, nullAt)) return null
+  if (nullAt > 0 && tail.startsWith(noPrevious, nullAt)) return nullAt
   const hashAt = rootAt - 66 - previousMark.length
-  if (hashAt <= 0) return undefined
-  if (!tail.startsWith(previousMark, hashAt)) return undefined
-  return digits(tail, hashAt + previousMark.length, 64) as Hash
+  return hashAt > 0 && tail.startsWith(previousMark, hashAt) ? hashAt : undefined
+}
+
+function previousHash(tail: string, at: number): Hash | null {
+  if (tail.startsWith(noPrevious, at)) return null
+  return digits(tail, at + previousMark.length, 64) as Hash
 }
 
 function digits(tail: string, at: number, length: number): string {

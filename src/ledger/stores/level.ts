@@ -101,9 +101,12 @@ const COMPARED_KEYS_MAX = 64
 
 const SYNCED: object = { sync: true }
 
-/** Entries that cross from LevelDB in one call, and the bytes after which a call ends early. */
+/**
+ * Entries that cross from LevelDB in one call, and the bytes after which a call ends early. Larger
+ * pages cost more than the calls that they save: fresh memory for all of their values.
+ */
 const PAGE_ENTRIES = 1_000
-const PAGE_BYTES = 2 * 1024 * 1024
+const PAGE_BYTES = 256 * 1024
 
 /**
  * `getSync` writes a text key into a buffer that it keeps, and takes a key that did not fit for a
