@@ -9,6 +9,7 @@ import {
 import {
   canonicalize,
   isJsonObject,
+  isTallyError,
   type Json,
   limits,
   type RunId,
@@ -339,12 +340,16 @@ export class Auditor {
   }
 }
 
-/** Nothing that a ledger says may stop a verification: what cannot be read is a finding. */
+/**
+ * Nothing that a ledger says may stop a verification: what cannot be read is a finding. Rejects
+ * with `run.not_executed`: what this machine lacks is none.
+ */
 async function guarded(step: () => Promise<Finding | undefined>): Promise<HookVerdict | undefined> {
   try {
     const finding = await step()
     return finding === undefined ? undefined : wellFormed(finding)
   } catch (error) {
+    if (isTallyError(error, 'run.not_executed')) throw error
     const computed = error instanceof Error ? error.message : String(error)
     return { field: 'journal', signed: 'entries that can be done again', computed }
   }

@@ -1,4 +1,4 @@
-import { SANDBOX_PROFILE } from '../capability/index.js'
+import { ABI_VERSIONS, sandboxProfile } from '../capability/index.js'
 import {
   canonicalize,
   isJsonObject,
@@ -14,7 +14,7 @@ export function currentProfile(): JsonObject {
 }
 
 const ours: ReadonlySet<string> = new Set([
-  canonicalize(SANDBOX_PROFILE),
+  ...ABI_VERSIONS.map((abi) => canonicalize(sandboxProfile(abi))),
   canonicalize(currentProfile())
 ])
 

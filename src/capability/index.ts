@@ -22,7 +22,8 @@ export {
   encodePackage,
   makePackage,
   openPackage,
-  parsePackage
+  parsePackage,
+  withInterfaceOf
 } from './packages/package.js'
 export { directoryPackageStore, type PackageStore } from './packages/store.js'
 export {
@@ -79,7 +80,13 @@ export {
   type RoutedPackage
 } from './routing/registry.js'
 export { canonicalActions, type Route, type RouteQuery, route } from './routing/route.js'
-export { ABI_VERSION, ENGINE_WASM_SHA256, SANDBOX_PROFILE } from './sandbox/abi.js'
+export {
+  ABI_VERSION,
+  ABI_VERSIONS,
+  type AbiVersion,
+  ENGINE_WASM_SHA256,
+  sandboxProfile
+} from './sandbox/abi.js'
 export type {
   DeniedCalls,
   SandboxCall,

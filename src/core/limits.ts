@@ -211,9 +211,9 @@ export const OWNER_FILE_BYTES_MAX = 1_024
 /** Time within which an owner that accepted a connection has to name its ledger. */
 export const OWNER_GREETING_MS = 5_000
 
-/** Interrupt ticks of one execution of a package: 10,000 polls of the engine each. */
+/** Ticks of gas of one execution of a package: 200,000 steps of the metered engine each. */
 export const SANDBOX_GAS_TICKS = 5_000
-/** Interrupt ticks and microtasks that loading a package's module may take. */
+/** Ticks of gas and microtasks that loading a package's module may take. */
 export const SANDBOX_LOAD_GAS_TICKS = 1_000
 export const SANDBOX_LOAD_MICROTASKS = 10_000
 /** Calls of the scoped API in one execution. */
@@ -222,8 +222,11 @@ export const SANDBOX_HOST_CALLS_MAX = 10_000
 export const SANDBOX_HOST_BYTES_MAX = 2 * 1024 * 1024
 /** Microtasks of one execution of a package. */
 export const SANDBOX_MICROTASKS_MAX = 100_000
-/** Wall-clock time after which the thread of a package is terminated; gas should run out before. */
-export const SANDBOX_WALL_MS = 5_000
+/**
+ * Wall-clock time after which the thread of a package is terminated. Gas runs out within seconds:
+ * that is an incident of the machine or the engine, and no outcome of the package.
+ */
+export const SANDBOX_WALL_MS = 600_000
 /** Threads that run packages, and loaded packages that each keeps ready. */
 export const SANDBOX_THREADS = 2
 export const SANDBOX_IMAGES_MAX = 32
@@ -275,7 +278,7 @@ export const SECRET_LEVELS_MAX = 4
 export const SANDBOX_FAULTS_MAX = 1
 /** Executions of a package for one intent: each batch of answered calls takes another one. */
 export const SANDBOX_ROUNDS_MAX = 1_000
-/** Interrupt ticks of all of them. */
+/** Ticks of gas of all of them. */
 export const SANDBOX_ROUNDS_GAS_TICKS = 20_000
 /** Length of an intent's action or provider in UTF-16 units. */
 export const ACTION_LENGTH_MAX = 128

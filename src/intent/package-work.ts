@@ -4,17 +4,19 @@ import {
   createRegistry,
   declaredCapabilities,
   route,
-  SANDBOX_PROFILE,
   type Sandbox,
   type SandboxOutcome,
+  sandboxProfile,
   type TapeEntry
 } from '../capability/index.js'
 import {
   type Hash,
   type IdentityId,
   isJsonObject,
+  isTallyError,
   type Json,
   limits,
+  TallyError,
   unreachable
 } from '../core/index.js'
 import { authorise } from './authorise.js'
@@ -63,7 +65,7 @@ export async function runPackage(
     action,
     dappId: packageId,
     provider: { kind: 'package', id: `${packageId}@${code.manifest.version}`, codeHash },
-    profile: SANDBOX_PROFILE,
+    profile: sandboxProfile(code.abi),
     payloadText: payloadTextOf(port, intent),
     ...(raw === undefined ? {} : { raw }),
     capabilitiesDeclared: declared,
@@ -116,7 +118,12 @@ interface PackageRun {
   readonly intent: Json
 }
 
-type Ended = Exclude<SandboxOutcome, { readonly kind: 'call' }>
+/** What the package did, and every machine repeats. */
+type Ended = Exclude<
+  SandboxOutcome,
+  { readonly kind: 'call' } | { readonly isDeterministic: false }
+>
+type Incident = Extract<SandboxOutcome, { readonly isDeterministic: false }>
 
 async function execute(
   port: IntentPort,
@@ -129,17 +136,23 @@ async function execute(
   let rounds = 0
   let gasTicks = 0
   for (let faults = 0; ; ) {
-    const outcome = await port.elsewhere(() =>
-      sandbox.execute({
-        package: code,
-        intent,
-        granted,
-        recorded,
-        now: port.at,
-        seed: port.seed,
-        read: (key) => port.read(key)
+    const outcome = await port
+      .elsewhere(() =>
+        sandbox.execute({
+          package: code,
+          intent,
+          granted,
+          recorded,
+          now: port.at,
+          seed: port.seed,
+          read: (key) => port.read(key)
+        })
+      )
+      // A sandbox that is full, closed or not installed is no answer of the package.
+      .catch((error: unknown) => {
+        if (isTallyError(error)) return port.halt(error)
+        throw error
       })
-    )
     if (outcome.kind === 'call') {
       const { calls } = outcome
       rounds += 1
@@ -149,11 +162,17 @@ async function execute(
       recorded.push(...(await answerCalls({ api, ctx, state: ctx.state, caller, calls })))
       continue
     }
-    // The wall clock says nothing about the package: another try may find a quieter machine.
-    const isFault = outcome.kind === 'failed' && !outcome.isDeterministic
-    if (!isFault || faults >= limits.SANDBOX_FAULTS_MAX) return outcome
+    if (outcome.kind === 'done' || outcome.isDeterministic) return outcome
+    // That says nothing about the package: another try may find a quieter machine.
+    if (faults >= limits.SANDBOX_FAULTS_MAX) return port.halt(incident(code, outcome))
     faults += 1
   }
+}
+
+function incident({ manifest }: CapabilityPackage, { code, message }: Incident): TallyError {
+  if (code === 'engine_failed') return new TallyError('sandbox.engine_failed', { problem: message })
+  const wallMs = limits.SANDBOX_WALL_MS
+  return new TallyError('sandbox.wall_clock', { packageId: manifest.id, wallMs })
 }
 
 /** Every round is bounded, and so are they all: otherwise a package could run for hours. */
@@ -181,11 +200,7 @@ function resultOf(port: IntentPort, outcome: Ended): Json {
       return port.fail('package_failed', { message: result['message'] ?? null })
     }
     case 'failed': {
-      const { code, message } = outcome
-      if (!outcome.isDeterministic) {
-        return port.fail('infrastructure_failed', { code, message })
-      }
-      const { gasTicks } = outcome
+      const { code, message, gasTicks } = outcome
       return port.fail(code, { message, gas_ticks: gasTicks })
     }
     default:

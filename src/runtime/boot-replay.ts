@@ -24,6 +24,7 @@ export async function checkLastReceipt(options: {
   try {
     found = await withinBound(replayLastReceipt(options), ledger)
   } catch (error) {
+    if (isTallyError(error, 'run.not_executed')) return notDone(error.message)
     // What cannot be read is damaged (L4).
     if (!isTallyError(error)) throw error
     ledger.enterSafeMode({ code: error.code, message: error.message })

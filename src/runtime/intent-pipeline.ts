@@ -21,14 +21,16 @@ export function pipelineFor(
     readonly identity: IdentityId
     /** Where the ledger lies; undefined in memory. */
     readonly realPath: string | undefined
-    readonly network?: NetworkOptions
-    readonly onStage?: StageListener
+    readonly network?: NetworkOptions | undefined
+    readonly onStage?: StageListener | undefined
     readonly versions?: Versions
+    /** One of its own where undefined. */
+    readonly sandbox?: Sandbox | undefined
   }
 ): { readonly packageCache: PackageCache; readonly sandbox: Sandbox } {
   const { identity, realPath, network, onStage, versions } = options
+  const { sandbox = createSandbox() } = options
   const packageCache = openPackageCache(realPath)
-  const sandbox = createSandbox()
   const { redactor } = registry
   const api = createScopedApi({ redactor, ...(network === undefined ? {} : { network }) })
   const blocks = registry.blocks()

@@ -6,7 +6,8 @@ import {
   directoryPackageStore,
   type LoadedPackage,
   packDirectory,
-  type Sandbox
+  type Sandbox,
+  withInterfaceOf
 } from '../capability/index.js'
 import { type Hash, isTallyError, type Json, type TallyError } from '../core/index.js'
 import {
@@ -132,7 +133,9 @@ export class Packages {
       const { manifest, codeHash } = loaded.package
       const { id } = manifest
       const there = fresh.get(id)?.codeHash ?? this.installed(id)
-      if (there === codeHash) await this.#putBack(loaded.package)
+      // Installed by an earlier program, it keeps its interface and its grants.
+      const same = withInterfaceOf(loaded.package, there)
+      if (same !== undefined) await this.#putBack(same)
       else if (there === undefined) {
         await this.packageCache.keep(loaded.package)
         fresh.set(id, loaded.package)

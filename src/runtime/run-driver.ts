@@ -161,7 +161,7 @@ export class RunDriver {
       const { waits, due } = end
       entry.emit({ type: 'run.parked', runId, at: book.at, waits, due }, position)
       this.#setDue(entry, due)
-    } else store.settle(entry, { error: new TallyError('run.interrupted', { runId }) })
+    } else store.settle(entry, { error: end.cause ?? new TallyError('run.interrupted', { runId }) })
   }
 
   #setDue(entry: RunEntry, due: number | null): void {

@@ -1,6 +1,7 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Diagnostic } from '../block/index.js'
+import type { Sandbox } from '../capability/index.js'
 import type { Clock, Hash, IdentityId, Json, Random } from '../core/index.js'
 import type { IntentReply, NetworkOptions, StageListener, Versions } from '../intent/index.js'
 import type {
@@ -176,6 +177,8 @@ export interface WiredOptions {
   readonly onQuarantine?: OnQuarantine
   /** Default: those of this program. For tests of what a later one does. */
   readonly versions?: Versions
+  /** Where packages run; a sandbox of its own where absent. The runtime closes it. */
+  readonly sandbox?: Sandbox
   /** Hears the stages of intents; for tests and inspectors. */
   readonly onStage?: StageListener
 }

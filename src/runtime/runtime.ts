@@ -95,13 +95,9 @@ export class WiredRuntime implements Runtime {
     this.#mode = options.mode ?? 'normal'
     this.ledger = opened.ledger
     this.registry = registry
-    const kernel = pipelineFor(registry, {
-      identity: this.ledger.identity,
-      realPath: opened.realPath,
-      versions,
-      ...(options.network === undefined ? {} : { network: options.network }),
-      ...(options.onStage === undefined ? {} : { onStage: options.onStage })
-    })
+    const { network, sandbox, onStage } = options
+    const place = { identity: this.ledger.identity, realPath: opened.realPath }
+    const kernel = pipelineFor(registry, { ...place, versions, network, sandbox, onStage })
     this.packages = new Packages(this.ledger, kernel.packageCache, kernel.sandbox)
     const host = hostOf(this.ledger, registry, { clock, profile, durability })
     this.quarantine = this.#quarantining(options.onQuarantine)

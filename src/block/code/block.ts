@@ -259,6 +259,11 @@ export interface IntentPort {
   elsewhere<Result>(work: () => Promise<Result>): Promise<Result>
   /** Gives up this execution and runs again from the start, on the state as it is then (L10). */
   again(): Promise<never>
+  /**
+   * Stops the run where its journal ends, with this error for callers: something around the code
+   * has failed, which is no answer of the code. The run is resumed later.
+   */
+  halt(cause: TallyError): Promise<never>
   /** Runs a trusted block as if it were the leaf: its schemas, its class, its capabilities. */
   act(block: BlockCode, payload: Json): unknown
 }

@@ -1,4 +1,4 @@
-import type { ActorPath, Hash, Json, RunId, UnitId } from '../../core/index.js'
+import type { ActorPath, Hash, Json, RunId, TallyError, UnitId } from '../../core/index.js'
 import type { Request } from '../chart/protocol.js'
 import type { Call } from '../run/calls.js'
 import type { Outcome } from '../run/outcome.js'
@@ -34,6 +34,8 @@ export interface CallRunPort {
   returned(): void
   /** The code wants to run again from the start, on the state as it is then. */
   again(): void
+  /** The run is to stop where its journal ends, for something around the code. */
+  halted(cause: TallyError): void
 }
 
 /** What an execution of the kernel is given besides what every block is. */

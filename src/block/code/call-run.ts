@@ -41,7 +41,6 @@ import { LazyMembers } from './lazy-signal.js'
 import { insideBlock, outsideBlock, type WatchedCode } from './tripwire.js'
 
 const noCalls: ReadonlyMap<number, never> = new Map<number, never>()
-
 const noneUsed: ReadonlySet<string> = new Set<string>()
 
 /**
@@ -142,12 +141,16 @@ export class CallRun {
       context: () => this.#context(),
       confirm: (asked) => this.#confirm(asked),
       elsewhere: (work) => this.#goElsewhere(work),
-      again: () => {
-        outsideBlock(() => this.#port.again())
-        return new Promise<never>(() => undefined)
-      },
+      again: () => this.#leave(() => this.#port.again()),
+      halt: (cause) => this.#leave(() => this.#port.halted(cause)),
       act: (target, payload) => this.#act(target, payload)
     })
+  }
+
+  /** The code waits for ever: this execution of it is given up. */
+  #leave(tell: () => void): Promise<never> {
+    outsideBlock(tell)
+    return new Promise<never>(() => undefined)
   }
 
   /** A block does the work of the leaf, with what it may do itself. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/index.js'
+import type { Json, TallyError } from '../../core/index.js'
 import type { AskedFirst, Attribution, BlockCode, IntentEffect, IntentPort } from './block.js'
 import type { CallRunInput } from './call-run-input.js'
 import { type BlockContext, BlockFailure, type WaitAnswer, type WaitOptions } from './context.js'
@@ -12,6 +12,7 @@ interface IntentHands {
   confirm(asked: AskedFirst): Promise<void>
   elsewhere<Result>(work: () => Promise<Result>): Promise<Result>
   again(): Promise<never>
+  halt(cause: TallyError): Promise<never>
   act(block: BlockCode, payload: Json): unknown
 }
 
@@ -124,6 +125,10 @@ export class CallRunIntentPort implements IntentPort {
 
   again(): Promise<never> {
     return this.hands.again()
+  }
+
+  halt(cause: TallyError): Promise<never> {
+    return this.hands.halt(cause)
   }
 
   act(block: BlockCode, payload: Json): unknown {

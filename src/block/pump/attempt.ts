@@ -42,6 +42,8 @@ export interface AttemptPort {
   returned(attempt: Attempt): void
   /** The code wants to run again, on the state as it is then. */
   again(attempt: Attempt): void
+  /** The run is to stop where its journal ends. */
+  halted(cause: TallyError): void
 }
 
 export interface AttemptOptions {
@@ -253,7 +255,8 @@ export class Attempt implements OpenAttempt {
       settled: (outcome) => port.settled(this, outcome),
       log: (message, data) => port.log(this, message, data),
       returned: () => port.returned(this),
-      again: () => port.again(this)
+      again: () => port.again(this),
+      halted: (cause) => port.halted(cause)
     }
   }
 

@@ -6,7 +6,8 @@ import {
   type Json,
   limits,
   nextTurn,
-  type Redactor
+  type Redactor,
+  type TallyError
 } from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
@@ -67,7 +68,12 @@ export type RunEnd =
       readonly checkpoint: RunCheckpoint | undefined
     }
   /** Without a checkpoint: an overlay is open, and only the journal has what is in it. */
-  | { readonly kind: 'stopped'; readonly checkpoint: RunCheckpoint | undefined }
+  | {
+      readonly kind: 'stopped'
+      readonly checkpoint: RunCheckpoint | undefined
+      /** Something around the run's code that has failed. */
+      readonly cause?: TallyError | undefined
+    }
 
 /**
  * Shares the event loop among all runs of a runtime (D9): a run that continues after the slice is

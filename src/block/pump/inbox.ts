@@ -1,4 +1,4 @@
-import { type Clock, type Json, limits } from '../../core/index.js'
+import { type Clock, type Json, limits, type TallyError } from '../../core/index.js'
 import type { PlanTurn } from '../chart/protocol.js'
 import type { RunFact } from '../run/decide.js'
 import type { Outcome } from '../run/outcome.js'
@@ -46,6 +46,7 @@ export class Inbox {
   #timers: Map<string, () => void> | undefined
   #isStopping = false
   #isGraceOver = false
+  #halted: TallyError | undefined
   #callOffGrace: (() => void) | undefined
   #facts: PumpEvent[] = []
   #wake: (() => void) | undefined
@@ -66,6 +67,11 @@ export class Inbox {
    */
   get isGraceOver(): boolean {
     return this.#isGraceOver
+  }
+
+  /** Why the run was halted, if it was. */
+  get halted(): TallyError | undefined {
+    return this.#halted
   }
 
   get isEmpty(): boolean {
@@ -111,6 +117,12 @@ export class Inbox {
       this.wake()
     })
     this.wake()
+  }
+
+  /** As {@link stop}, for something around the run's code that has failed. */
+  halt(cause: TallyError): void {
+    this.#halted ??= cause
+    this.stop()
   }
 
   /** Takes a message from outside the run; resolves when it has been decided and is durable. */

@@ -6,6 +6,7 @@ import {
   type JsonObject,
   type RunId,
   type RunTrace,
+  type TallyError,
   type UnitId
 } from '../../core/index.js'
 import { type Request, type Response, ROOT_PATH } from '../chart/protocol.js'
@@ -134,6 +135,10 @@ export class EarlyCallRun implements CallRunInput, CallRunPort {
 
   again(): void {
     this.#say((port) => port.again())
+  }
+
+  halted(cause: TallyError): void {
+    this.#say((port) => port.halted(cause))
   }
 
   settled(outcome: Outcome): void {

@@ -141,6 +141,11 @@ export class JournalWriter {
     assert(appended.ok, 'an entry without reads cannot conflict')
   }
 
+  /** Gives the journal all that it is to have, the beginning of a run of one unit of work too. */
+  handInHeld(): void {
+    if (this.#held.length > 0) this.#send([], {})
+  }
+
   /** Reports an event, after the entries that were taken before it. */
   emit(event: RunEvent): void {
     const told = { ...event, ...traced(this.#state.started ?? {}) }

@@ -72,6 +72,7 @@ export class Leaves {
       settled: (attempt, outcome) => inbox.post({ kind: 'outcome', attempt, outcome }),
       returned: () => inbox.wake(),
       again: (attempt) => inbox.post({ kind: 'stale', attempt, reruns: attempt.reruns }),
+      halted: (cause) => inbox.halt(cause),
       log: (attempt, message, data) => {
         if (attempt.isReplaying) return
         const { runId } = state

@@ -299,8 +299,10 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
   }
 
   #stopped(): RunEnd {
+    // What is left for the owner to resume is in the journal.
+    if (this.inbox.halted !== undefined) this.writer.handInHeld()
     this.writer.handIn()
-    return { kind: 'stopped', checkpoint: this.#checkpoint() }
+    return { kind: 'stopped', checkpoint: this.#checkpoint(), cause: this.inbox.halted }
   }
 
   #park(): RunEnd {

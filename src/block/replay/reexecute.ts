@@ -7,6 +7,7 @@ import {
   limits,
   nextTurn,
   type RunId,
+  TallyError,
   type UnitId
 } from '../../core/index.js'
 import type { Request } from '../chart/protocol.js'
@@ -43,7 +44,8 @@ export type Reexecuted =
  * a time in the recorded order, microtasks drained between, no clock and no IO. A call that the
  * recorded results do not answer, an entry that no call asks for, and code that waits for something
  * outside
- * `ctx` are findings. `heard` gets each call that the code makes.
+ * `ctx` are findings. `heard` gets each call that the code makes. Rejects with
+ * `run.not_executed` when something around the code fails.
  */
 export async function executeOnRecordedResults(
   input: CallRunInput,
@@ -51,6 +53,7 @@ export async function executeOnRecordedResults(
   heard: (call: Call) => void = () => undefined
 ): Promise<Reexecuted> {
   let outcome: Outcome | undefined
+  let halted: TallyError | undefined
   const execution = new CallRun(input, {
     called: heard,
     settled: (settled) => {
@@ -58,7 +61,10 @@ export async function executeOnRecordedResults(
     },
     log: () => undefined,
     returned: () => undefined,
-    again: () => undefined
+    again: () => undefined,
+    halted: (cause) => {
+      halted = cause
+    }
   })
   execution.start()
   for (const entry of tape) {
@@ -66,14 +72,20 @@ export async function executeOnRecordedResults(
     if (entry.seq === 0) continue
     await nextTurn()
     if (execution.isElsewhere) await execution.settledElsewhere()
+    if (halted !== undefined) throw notExecuted(halted)
     const finding = answer(execution, entry)
     if (finding !== undefined) return diverged(execution, finding)
   }
   if (!execution.isOver) await patience(execution)
+  if (halted !== undefined) throw notExecuted(halted)
   if (outcome === undefined) return diverged(execution, stalled(execution))
   const { attribution } = execution
   const settled = { kind: 'settled', outcome, used: [...execution.used].sort() } as const
   return attribution === undefined ? settled : { ...settled, attribution }
+}
+
+function notExecuted(cause: TallyError): TallyError {
+  return new TallyError('run.not_executed', { problem: cause.message }, { cause })
 }
 
 function answer(execution: CallRun, entry: TapeEntry): Finding | undefined {

@@ -11,54 +11,77 @@ import {
   TallyError
 } from '../../core/index.js'
 import { type Manifest, parseManifest } from '../manifest/manifest.js'
-import { ABI_VERSION, ENGINE_WASM_SHA256 } from '../sandbox/abi.js'
+import {
+  ABI_VERSION,
+  ABI_VERSIONS,
+  type AbiVersion,
+  ENGINE_WASM_SHA256,
+  isAbiVersion
+} from '../sandbox/abi.js'
 
 /** A package as it runs: these very texts were hashed (semantics.md K8). */
 export interface CapabilityPackage {
   readonly manifest: Manifest
   /** One ES module without imports that exports `run(intent, api)`. */
   readonly bundle: string
+  /** Interface that it was packed for; it keeps that one. */
+  readonly abi: AbiVersion
   /** sha256(JCS({abi, bundleSha256, engine, manifest})). */
   readonly codeHash: Hash
 }
 
-/** Measures a manifest and a module. */
-export function makePackage(parts: {
+/** What a package is made of. */
+export interface PackageParts {
   readonly manifest: Manifest
   readonly bundle: string
-}): CapabilityPackage {
-  const { manifest, bundle } = parts
-  return { manifest, bundle, codeHash: codeHashOf(parts) }
+  /** {@link ABI_VERSION} where absent. */
+  readonly abi?: AbiVersion
+}
+
+/** Measures a manifest and a module. */
+export function makePackage({
+  manifest,
+  bundle,
+  abi = ABI_VERSION
+}: PackageParts): CapabilityPackage {
+  return { manifest, bundle, abi, codeHash: codeHashOf({ manifest, bundle, abi }) }
+}
+
+/**
+ * The same manifest and module with the interface under which they have a code hash; undefined
+ * where there is none: that is other code.
+ */
+export function withInterfaceOf(
+  { manifest, bundle }: PackageParts,
+  codeHash: Hash | undefined
+): CapabilityPackage | undefined {
+  const abi = ABI_VERSIONS.find((one) => codeHashOf({ manifest, bundle, abi: one }) === codeHash)
+  return abi && makePackage({ manifest, bundle, abi })
 }
 
 /**
  * What a package is addressed by: other code, another manifest, another interface or another engine
  * is another package, which needs its own grants (K5).
  */
-export function codeHashOf(parts: { readonly manifest: Manifest; readonly bundle: string }): Hash {
-  return hashJson({
-    abi: ABI_VERSION,
-    bundleSha256: sha256Hex(parts.bundle),
-    engine: ENGINE_WASM_SHA256,
-    manifest: parts.manifest
-  })
+export function codeHashOf({ manifest, bundle, abi = ABI_VERSION }: PackageParts): Hash {
+  return hashJson({ abi, bundleSha256: sha256Hex(bundle), engine: ENGINE_WASM_SHA256, manifest })
 }
 
 /**
  * Canonical JSON of a package as it is stored:
  *
  * ```
- * {"abi":"tally-abi/1","bundle":"export ...","engine":"105c..","manifest":{..}}
+ * {"abi":"tally-abi/2","bundle":"export ...","engine":"105c..","manifest":{..}}
  * ```
  */
-export function encodePackage({ manifest, bundle }: CapabilityPackage): string {
-  return canonicalize({ abi: ABI_VERSION, bundle, engine: ENGINE_WASM_SHA256, manifest })
+export function encodePackage({ manifest, bundle, abi }: CapabilityPackage): string {
+  return canonicalize({ abi, bundle, engine: ENGINE_WASM_SHA256, manifest })
 }
 
 /**
  * Reads a stored package and measures it again. Throws `capability.malformed_package` when it is
  * not canonical or does not hash to its name, and `capability.other_interface` when it does and was
- * made for another interface or engine: such a package is whole, and cannot run here.
+ * made for an unknown interface or engine: such a package is whole, and cannot run here.
  */
 export function parsePackage(
   text: string,
@@ -75,7 +98,7 @@ export function parsePackage(
   if (Object.keys(stored).length !== 4 || typeof bundle !== 'string') {
     throw refuse('its members are not those of a package')
   }
-  if (abi !== ABI_VERSION || engine !== ENGINE_WASM_SHA256) {
+  if (!isAbiVersion(abi) || engine !== ENGINE_WASM_SHA256) {
     const bundleSha256 = sha256Hex(bundle)
     if (
       hashJson({ abi: abi ?? null, bundleSha256, engine: engine ?? null, manifest }) !== codeHash
@@ -88,7 +111,7 @@ export function parsePackage(
   }
   const parsed = parseManifest(manifest, options)
   if (!parsed.ok) throw refuse(parsed.refusals[0]?.message ?? 'its manifest is refused')
-  const measured = makePackage({ manifest: parsed.manifest, bundle })
+  const measured = makePackage({ manifest: parsed.manifest, bundle, abi })
   if (measured.codeHash !== codeHash) throw refuse('its content does not hash to its name')
   return measured
 }

@@ -1,7 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { limits, sha256Hex, TallyError } from '../../core/index.js'
-import { ENGINE_MEMORY, ENGINE_WASM_SHA256, GUEST_STACK_BYTES } from './abi.js'
+import {
+  ENGINE_MEMORY,
+  ENGINE_STEPS,
+  ENGINE_WASM_SHA256,
+  GUEST_STACK_BYTES,
+  METER_NAME
+} from './abi.js'
+import { meteredWasm } from './metered-wasm.js'
 import { preludeText } from './prelude.js'
 import type { ThreadData } from './protocol.js'
 
@@ -32,9 +39,11 @@ export async function loadEngine(resolve: Resolve = installed): Promise<Engine> 
   return {
     coreFile,
     variantFile,
-    wasm: await WebAssembly.compile(bytes),
+    wasm: await WebAssembly.compile(meteredWasm(bytes, METER_NAME)),
     prelude: preludeText,
     stackBytes: GUEST_STACK_BYTES,
+    meterName: METER_NAME,
+    steps: ENGINE_STEPS,
     imagesMax: limits.SANDBOX_IMAGES_MAX,
     imageBytesMax: limits.SANDBOX_IMAGE_BYTES_MAX,
     load: {

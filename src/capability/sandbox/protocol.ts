@@ -3,9 +3,11 @@
  * one `GuestReport`, unless the thread is terminated. All texts are JSON.
  */
 
+import type { GasUnit, StepLimits } from './gas-meter.js'
+
 /** Limits of one execution; each has a default in `core/limits.ts`. */
 export interface SandboxLimits {
-  /** Interrupt ticks: one for every 10,000 polls of the engine. */
+  /** Ticks of {@link RunMessage.gasUnit}. */
   readonly gasTicks: number
   /** Calls of the scoped API that reach the host. */
   readonly hostCalls: number
@@ -21,6 +23,7 @@ export interface RunMessage {
   readonly codeHash: string
   /** Absent when the thread should hold the package already. */
   readonly bundle?: string
+  readonly gasUnit: GasUnit
   readonly intentText: string
   readonly declared: readonly string[]
   readonly granted: readonly string[]
@@ -96,6 +99,9 @@ export interface ThreadData {
   readonly wasm: WebAssembly.Module
   readonly prelude: string
   readonly stackBytes: number
+  /** Name of the engine's count of steps. */
+  readonly meterName: string
+  readonly steps: StepLimits
   readonly imagesMax: number
   readonly imageBytesMax: number
   /** What loading a package may use; the same for all, since the image of a loaded one is kept. */

@@ -11,6 +11,7 @@ import {
 import { declaredCapabilities } from '../manifest/manifest.js'
 import type { CapabilityPackage } from '../packages/package.js'
 import { storageKey } from '../permissions/keys.js'
+import { GAS_UNITS } from './abi.js'
 import { type Engine, loadEngine } from './engine.js'
 import { judge } from './judge.js'
 import type { SandboxOutcome, TapeEntry } from './outcome.js'
@@ -177,13 +178,14 @@ function notRun(code: 'killed' | 'engine_failed', message: string): SandboxOutco
 
 function messageOf(request: SandboxRequest): RunMessage & { readonly bundle: string } {
   const {
-    package: { manifest, bundle, codeHash },
+    package: { manifest, bundle, codeHash, abi },
     granted
   } = request
   const declared = declaredCapabilities(manifest)
   return {
     codeHash,
     bundle,
+    gasUnit: GAS_UNITS[abi],
     intentText: canonicalize(request.intent),
     declared,
     granted: declared.filter((name) => granted.includes(name)),

@@ -4,8 +4,9 @@ import type {
   QuickJSRuntime,
   QuickJSSyncVariant
 } from 'quickjs-emscripten-core'
+import type { GasMeter, GasUnit } from './gas-meter.js'
 import type { HostCallLog } from './host-call-log.js'
-import type { GuestReport, ReadAnswer, RunMessage, ThreadData, ThreadMessage } from './protocol.js'
+import type { ReadAnswer, RunMessage, ThreadData, ThreadMessage } from './protocol.js'
 
 type Threads = typeof import('node:worker_threads')
 type Core = typeof import('quickjs-emscripten-core')
@@ -42,6 +43,7 @@ export class SandboxThread {
   readonly #variant: QuickJSSyncVariant
   readonly #data: ThreadData
   readonly #log: HostCallLog
+  readonly #gas: GasMeter
   readonly #memory: EngineMemory
   readonly #bytes: Uint8Array
   readonly #words: Uint32Array
@@ -55,8 +57,6 @@ export class SandboxThread {
   readonly #stop = new Error('a limit is exceeded')
 
   #now = 0
-  #gasTicks = 0
-  #gasLimit = 0
   #microtasks = 0
   #microtasksMax = 0
 
@@ -65,13 +65,15 @@ export class SandboxThread {
     readonly core: Core
     readonly variant: QuickJSSyncVariant
     readonly Log: typeof HostCallLog
+    readonly Meter: typeof GasMeter
   }) {
-    const { threads, core, variant, Log } = parts
+    const { threads, core, variant, Log, Meter } = parts
     this.#threads = threads
     this.#core = core
     this.#variant = variant
     this.#log = new Log((key) => this.#read(key))
     this.#data = threads.workerData
+    this.#gas = new Meter(this.#data.steps)
     const { pages } = this.#data.memory
     this.#memory = new WebAssembly.Memory({ initial: pages, maximum: pages })
     this.#bytes = new Uint8Array(this.#memory.buffer)
@@ -89,7 +91,7 @@ export class SandboxThread {
     })
     this.#runtime = runtime
     this.#context = context
-    this.#allow(this.#data.load)
+    this.#allow(this.#data.load, 'polls')
     const host = context.newFunction('host', (operation, name, text) =>
       context.newString(
         this.#log.answer(
@@ -130,8 +132,9 @@ export class SandboxThread {
           instantiateWasm: (imports: EngineImports, done: (instance: unknown) => void) => {
             const instance = new WebAssembly.Instance(this.#data.wasm, this.#closed(imports))
             // Ma sets the C stack's pointer, which a stop leaves where it was, and Oa tells it.
-            const top = instance.exports['Oa']?.()
-            this.#resetStack = () => instance.exports['Ma']?.(top)
+            this.#gas.attach(instance.exports[this.#data.meterName] as EngineGlobal)
+            const top = (instance.exports['Oa'] as EngineFunction)()
+            this.#resetStack = () => (instance.exports['Ma'] as EngineFunction)(top)
             done(instance)
             return {}
           }
@@ -159,8 +162,8 @@ export class SandboxThread {
           return this.#stopIfExceeded()
         },
         i: () => {
-          this.#gasTicks += 1
-          if (this.#gasTicks > this.#gasLimit) this.#log.exceed('gas_exceeded')
+          this.#gas.polled()
+          if (this.#gas.isSpent) this.#log.exceed('gas_exceeded')
           return this.#stopIfExceeded()
         },
         s: (...call) => {
@@ -178,10 +181,10 @@ export class SandboxThread {
   }
 
   #take(message: RunMessage): ThreadMessage {
-    const { codeHash, bundle } = message
+    const { codeHash, bundle, gasUnit } = message
     this.#now = 0
     this.#log.begin(message)
-    this.#allow(this.#data.load)
+    this.#allow(this.#data.load, gasUnit)
     let engineFault: string | undefined
     try {
       if (this.#images.get(codeHash) === undefined) {
@@ -189,18 +192,26 @@ export class SandboxThread {
         this.#load(codeHash, bundle)
       }
       const image = this.#images.get(codeHash)
-      if (image !== undefined) return { type: 'report', report: this.#run(message, image) }
+      const divergedAt = image && this.#run(message, image)
+      if (image !== undefined) return this.#report(divergedAt)
     } catch (error) {
-      if (error !== this.#stop) engineFault = String(error)
+      // Metered code traps where its gas has run out.
+      if (error !== this.#stop && !this.#gas.isSpent) engineFault = String(error)
     }
-    return { type: 'report', report: this.#log.report(this.#gasTicks, undefined, engineFault) }
+    return this.#report(undefined, engineFault)
   }
 
-  #allow(limits: { readonly gasTicks: number; readonly microtasks: number }): void {
-    this.#gasTicks = 0
-    this.#gasLimit = limits.gasTicks
+  #report(divergedAt?: number, engineFault?: string): ThreadMessage {
+    // A trap inside of a call of the host is thrown to the guest first.
+    if (this.#gas.isSpent) this.#log.exceed('gas_exceeded')
+    const report = this.#log.report(this.#gas.ticks, divergedAt, engineFault)
+    return { type: 'report', report }
+  }
+
+  #allow({ gasTicks, microtasks }: ThreadData['load'], gasUnit: GasUnit): void {
+    this.#gas.allow(gasTicks, gasUnit)
     this.#microtasks = 0
-    this.#microtasksMax = limits.microtasks
+    this.#microtasksMax = microtasks
   }
 
   /** Evaluates the package's module once; every execution begins from the image taken here. */
@@ -257,11 +268,12 @@ export class SandboxThread {
     return { name: part('name', 100) || 'Error', message: part('message', 1000) }
   }
 
-  #run(message: RunMessage, image: Image): GuestReport {
+  /** Runs the package; the number of a recorded result for which it had not made a call. */
+  #run(message: RunMessage, image: Image): number | undefined {
     const context = this.#engine(this.#context)
     this.#restore(image)
     this.#now = message.now
-    this.#allow(message.limits)
+    this.#allow(message.limits, message.gasUnit)
     this.#log.countBytes(message.intentText)
     const started = context.callFunction(
       this.#engine(this.#start),
@@ -278,7 +290,7 @@ export class SandboxThread {
     this.#drain()
     for (const { seq, ok, text } of message.recorded) {
       if (this.#log.exceeded !== undefined) break
-      if (!this.#log.hasCall(seq)) return this.#log.report(this.#gasTicks, seq)
+      if (!this.#log.hasCall(seq)) return seq
       this.#log.countBytes(text)
       const settled = context.callFunction(
         this.#engine(this.#settle),
@@ -291,7 +303,7 @@ export class SandboxThread {
       if (settled.error !== undefined) break
       this.#drain()
     }
-    return this.#log.report(this.#gasTicks)
+    return undefined
   }
 
   #drain(): void {
@@ -353,6 +365,10 @@ interface EngineImports {
 
 type EngineFunction = (...parameters: readonly unknown[]) => unknown
 
+interface EngineGlobal {
+  value: bigint
+}
+
 interface EngineMemory {
   readonly buffer: ArrayBuffer
 }
@@ -366,5 +382,5 @@ declare const WebAssembly: {
   readonly Instance: new (
     module: object,
     imports: EngineImports
-  ) => { readonly exports: Readonly<Record<string, EngineFunction>> }
+  ) => { readonly exports: Readonly<Record<string, EngineFunction | EngineGlobal>> }
 }

@@ -1,6 +1,7 @@
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import { type Clock, sha256Hex, TallyError } from '../../core/index.js'
 import type { Engine } from './engine.js'
+import { GasMeter } from './gas-meter.js'
 import { HostCallLog } from './host-call-log.js'
 import type { GuestReport, ReadAnswer, RunMessage, ThreadMessage } from './protocol.js'
 import { SandboxThread } from './thread.js'
@@ -194,12 +195,14 @@ function threadSource({ coreFile, variantFile }: Engine): string {
 const __name = (value) => value
 const variant = require(${JSON.stringify(variantFile)})
 const Log = ${HostCallLog.toString()}
+const Meter = ${GasMeter.toString()}
 const Thread = ${SandboxThread.toString()}
 const thread = new Thread({
   threads: require('node:worker_threads'),
   core: require(${JSON.stringify(coreFile)}),
   variant: variant.default ?? variant,
-  Log
+  Log,
+  Meter
 })
 thread.boot()`
 }

@@ -31,10 +31,13 @@ const unavailable: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'ledger.fenced',
   'ledger.follower',
   'run.interrupted',
+  'run.not_executed',
   'run.quarantined',
   'run.version_quarantined',
   'runtime.closed',
-  'runtime.too_many_runs'
+  'runtime.too_many_runs',
+  'sandbox.engine_failed',
+  'sandbox.wall_clock'
 ])
 
 const unverified: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ABI_VERSION, ENGINE_WASM_SHA256 } from '../../capability/index.js'
+import { ABI_VERSIONS, ENGINE_WASM_SHA256 } from '../../capability/index.js'
 import { canonicalize, isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { EXPRESSION_PROFILE } from '../../expression/index.js'
 import { KERNEL_VERSION } from '../kernel-version.js'
@@ -10,9 +10,12 @@ import type { SystemWork, Versions } from './system-work.js'
 /** State entry with the versions under which the receipts after it were made. */
 export const VERSIONS_KEY = 'system/versions'
 
-/** Those of this program. */
+/**
+ * Those of this program. `abi` is the oldest interface of packages that it runs: which one a
+ * package has is part of its code hash, and of the profile of its receipts.
+ */
 export const programVersions: Versions = {
-  abi: ABI_VERSION,
+  abi: ABI_VERSIONS[0],
   engine: ENGINE_WASM_SHA256,
   expressions: EXPRESSION_PROFILE,
   kernel: KERNEL_VERSION

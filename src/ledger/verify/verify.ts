@@ -108,7 +108,7 @@ class Verification {
     return this.#report(failure)
   }
 
-  /** Turns a damaged value into a finding at the place that was reached. */
+  /** Turns a damaged value into a finding at the place; what this machine lacks is no damage. */
   async #guarded(step: () => Promise<void>): Promise<VerificationFailure | undefined> {
     try {
       await step()
@@ -122,6 +122,7 @@ class Verification {
           key: String(key)
         }
       }
+      if (isTallyError(error, 'run.not_executed')) throw error
       if (isTallyError(error) || error instanceof SyntaxError) {
         return this.#here({ field: 'store', signed: 'a readable value', computed: error.message })
       }

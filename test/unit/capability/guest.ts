@@ -1,5 +1,7 @@
 import { afterAll } from 'vitest'
 import {
+  ABI_VERSION,
+  type AbiVersion,
   type CapabilityPackage,
   createSandbox,
   makePackage,
@@ -23,10 +25,13 @@ const everything = [
 ]
 
 /** A package of one module that declares the usual capabilities. */
-export function guestPackage(bundle: string, id = 'guest'): CapabilityPackage {
+export function guestPackage(
+  bundle: string,
+  { id = 'guest', abi = ABI_VERSION }: Pick<GuestOptions, 'id' | 'abi'> = {}
+): CapabilityPackage {
   const parsed = parseManifest({ name: 'Guest', id, intents: [id], capabilities: everything })
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.refusals))
-  return makePackage({ manifest: parsed.manifest, bundle })
+  return makePackage({ manifest: parsed.manifest, bundle, abi })
 }
 
 /** A module whose `run` has this body. */
@@ -34,12 +39,15 @@ export function runs(body: string): string {
   return `export async function run(intent, api) { ${body} }`
 }
 
-export type GuestOptions = Partial<Omit<SandboxRequest, 'package'>> & { readonly id?: string }
+export type GuestOptions = Partial<Omit<SandboxRequest, 'package'>> & {
+  readonly id?: string | undefined
+  readonly abi?: AbiVersion | undefined
+}
 
 export function request(bundle: string, options: GuestOptions = {}): SandboxRequest {
-  const { id, ...rest } = options
+  const { id, abi, ...rest } = options
   return {
-    package: guestPackage(bundle, id),
+    package: guestPackage(bundle, { id, abi }),
     intent: { action: 'guest.try', payload: {}, timestamp: 1_700_000_000 },
     granted: everything,
     recorded: [],

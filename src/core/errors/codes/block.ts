@@ -58,6 +58,10 @@ export const blockCodes = {
     message: 'Run {runId} cannot continue: its code is not registered: {missing}.',
     fix: 'Register these versions beside the newer ones and resume the run, or cancel it with "tally cancel {runId}".'
   },
+  'run.not_executed': {
+    message: 'Code could not be executed again here, which says nothing about it: {problem}',
+    fix: 'Look at what the machine lacks, then verify again.'
+  },
   'run.interrupted': {
     message: 'Run {runId} is parked because the runtime closed; nothing is lost.',
     fix: 'Resume it by its id after opening the ledger again: tally resume {runId}.'

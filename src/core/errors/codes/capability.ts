@@ -13,6 +13,11 @@ export const capabilityCodes = {
     message: 'A thread of the sandbox failed: {problem}.',
     fix: 'Try again; if it persists, check the memory left for threads.'
   },
+  'sandbox.wall_clock': {
+    message:
+      'Package {packageId} ran for {wallMs} ms, though its gas had not run out. This says nothing about the package: the machine, or the engine, did not let it end.',
+    fix: 'Look at what the machine does, then resume the run, or cancel it.'
+  },
   'sandbox.closed': {
     message: 'The sandbox is closed.',
     fix: 'Open a new one before running packages.'

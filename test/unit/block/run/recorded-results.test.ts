@@ -201,7 +201,8 @@ describe('an attempt that polls', () => {
       settled: (_, outcome) => outcomes.push(outcome),
       log: () => undefined,
       returned: () => undefined,
-      again: () => undefined
+      again: () => undefined,
+      halted: () => undefined
     }
     attempt.start(port)
     let most = 0

@@ -1,12 +1,17 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import {
-  ABI_VERSION,
+  ABI_VERSIONS,
+  type AbiVersion,
   createSandbox,
   ENGINE_WASM_SHA256,
   type SandboxLimits,
   type SandboxOutcome,
   type TapeEntry
 } from '../../../../src/capability/index.js'
+import { METER_NAME } from '../../../../src/capability/sandbox/abi.js'
+import { meteredWasm } from '../../../../src/capability/sandbox/metered-wasm.js'
 import { preludeText } from '../../../../src/capability/sandbox/prelude.js'
 import { type Json, sha256Hex } from '../../../../src/core/index.js'
 import { committedVectors } from '../../../support/vectors.js'
@@ -149,19 +154,21 @@ const programs: readonly Program[] = [
 const sandbox = createSandbox({ threads: 2 })
 afterAll(() => sandbox.close())
 
-const actual: readonly Vector[] = await Promise.all(
-  programs.map(async ({ name, body, options = {}, state = {} }): Promise<Vector> => {
-    const asked = request(runs(body.trim()), {
-      ...options,
-      limits: { ...wall, ...options.limits },
-      read: (key) => state[key]
+const outcomesOf = (abi: AbiVersion): Promise<readonly Vector[]> =>
+  Promise.all(
+    programs.map(async ({ name, body, options = {}, state = {} }): Promise<Vector> => {
+      const asked = request(runs(body.trim()), {
+        abi,
+        ...options,
+        limits: { ...wall, ...options.limits },
+        read: (key) => state[key]
+      })
+      const { intent, granted, recorded: tape, now, seed, limits = {} } = asked
+      const { codeHash, bundle } = asked.package
+      const outcome = plain(await sandbox.execute(asked))
+      return { name, codeHash, bundle, intent, granted, tape, now, seed, state, limits, outcome }
     })
-    const { intent, granted, recorded: tape, now, seed, limits = {} } = asked
-    const { codeHash, bundle } = asked.package
-    const outcome = plain(await sandbox.execute(asked))
-    return { name, codeHash, bundle, intent, granted, tape, now, seed, state, limits, outcome }
-  })
-)
+  )
 
 function plain(outcome: SandboxOutcome): Json {
   const writes = outcome.kind === 'done' ? { writes: [...outcome.writes] } : {}
@@ -169,8 +176,12 @@ function plain(outcome: SandboxOutcome): Json {
 }
 
 /** On every Node major and machine: results, gas, and where memory and stack end (D5). */
-describe('sandbox vectors', () => {
-  const committed = committedVectors<Vector>('sandbox-outcomes.json', () => actual)
+describe.each([
+  ['tally-abi/1', 'sandbox-outcomes.json'],
+  ['tally-abi/2', 'sandbox-outcomes-2.json']
+] as const)('sandbox vectors of %s', async (abi, fileName) => {
+  const actual = await outcomesOf(abi)
+  const committed = committedVectors<Vector>(fileName, () => actual)
 
   it('are as many as there are programs', () => {
     expect(committed.map(({ name }) => name)).toEqual(programs.map(({ name }) => name))
@@ -179,15 +190,29 @@ describe('sandbox vectors', () => {
   it.each(committed)('D5: $name', (vector) => {
     expect(actual.find(({ name }) => name === vector.name)).toEqual(vector)
   })
+})
 
-  it('are of the prelude, interface and engine that code hashes name', () => {
-    const parts = [
-      { abi: ABI_VERSION, engine: ENGINE_WASM_SHA256, prelude: sha256Hex(preludeText) }
-    ]
-    // Another prelude under the same version would change what old packages do.
-    expect(parts).toEqual(committedVectors('sandbox-abi.json', () => parts))
-    expect(guestPackage('export const run = () => 1').codeHash).toBe(
-      guestPackage('export const run = () => 1').codeHash
+describe('what code hashes name', () => {
+  it('is the prelude, the engine and the meter of each interface', async () => {
+    const bytes = await readFile(
+      fileURLToPath(import.meta.resolve('@jitl/quickjs-wasmfile-release-sync/wasm'))
     )
+    const metered = sha256Hex(meteredWasm(bytes, METER_NAME))
+    const parts = ABI_VERSIONS.map((abi) => ({
+      abi,
+      engine: ENGINE_WASM_SHA256,
+      prelude: sha256Hex(preludeText),
+      // The first interface counts no steps, but runs in the same bytes.
+      ...(abi === 'tally-abi/1' ? {} : { metered })
+    }))
+    // Another prelude or meter under the same version would change what old packages do.
+    expect(parts).toEqual(committedVectors('sandbox-abi.json', () => parts))
+  })
+
+  it('is one hash for the same code under the same interface', () => {
+    const bundle = 'export const run = () => 1'
+    expect(guestPackage(bundle).codeHash).toBe(guestPackage(bundle).codeHash)
+    const first = guestPackage(bundle, { abi: 'tally-abi/1' })
+    expect(first.codeHash).not.toBe(guestPackage(bundle).codeHash)
   })
 })
