@@ -1,3 +1,4 @@
+import type { Redactor } from '../../core/index.js'
 import { loadAi } from '../transports/ai-library.js'
 import { type ChatLanguageModel, chatTurn } from '../transports/chat-turn.js'
 import { turnFailure } from '../transports/failures.js'
@@ -13,6 +14,8 @@ export interface AiSdkAdapterOptions {
    * `(model) => createAnthropic({ apiKey })(model)`.
    */
   readonly model: (model: string, session: SessionOptions) => AiSdkModel
+  /** Knows the keys that the model was made with. */
+  readonly redactor?: Redactor
 }
 
 /** A language model object of the AI SDK 5 or 6. */
@@ -24,10 +27,11 @@ export interface AiSdkModel {
 
 /** Turns through a model that the host brings. Its keys and its base URL are the host's affair. */
 export function aiSdkAdapter(options: AiSdkAdapterOptions): AgentAdapter {
-  const { kind = 'ai-sdk', defaults, model: modelNamed } = options
+  const { kind = 'ai-sdk', defaults, model: modelNamed, redactor } = options
   return {
     kind,
     ...(defaults === undefined ? {} : { defaults }),
+    ...(redactor === undefined ? {} : { redactor }),
     open: async (session) => {
       const ai = await loadAi()
       return {

@@ -91,9 +91,8 @@ export async function sessionSettings(options: {
   const configured: ConfiguredSettings = { settings: adapterConfig, sources: {} }
   const resolved = resolveSettings({ configured, adapter, environment })
   const entries: [string, Json][] = []
-  for (const { name, value, source } of resolved) {
+  for (const { name, value } of resolved) {
     const isSecret = name === 'apiKey' && typeof value === 'string'
-    if (name === 'baseUrl') redactor.knowAddress(source, `${value}`)
     entries.push([name, isSecret ? await secretBehind(value, { environment, redactor }) : value])
   }
   const extra = { ...adapter.defaults?.options, ...adapterConfig.options }

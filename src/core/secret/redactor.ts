@@ -12,7 +12,7 @@ import { formsOf } from './forms.js'
 import { Patterns } from './patterns.js'
 import { RedactedStream } from './redacted-stream.js'
 import { readSecret, type SecretSources } from './reference.js'
-import { partsOfUrl } from './url-parts.js'
+import { credentialsOf } from './url-parts.js'
 
 /** A part of a text that holds a secret, and what stands for it. */
 export interface SecretPlace {
@@ -63,9 +63,9 @@ export class Redactor {
     }
   }
 
-  /** Learns what is secret in an address that is not secret as a whole. */
+  /** Learns what is secret in an address that is not secret as a whole: user, password, query. */
   knowAddress(reference: string, address: string): void {
-    for (const part of partsOfUrl(address)) this.know(reference, part)
+    for (const part of credentialsOf(address)) this.know(reference, part)
   }
 
   /** Reads a secret and learns it; undefined for no reference and for no secret. */

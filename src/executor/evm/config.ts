@@ -133,7 +133,6 @@ function endpointsOf(
     if (mayHoldKey(text)) {
       throw invalid(chain, 'an endpoint seems to hold a key; refer to it as env:NAME or file:PATH')
     }
-    secrets.redactor.knowAddress(`${chain}.rpc`, text)
     return async () => text
   })
 }

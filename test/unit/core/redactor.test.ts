@@ -62,6 +62,17 @@ describe('S1: a redactor finds a secret', () => {
     expect(redactor.text('ethereum at node.example')).toBe('ethereum at node.example')
   })
 
+  it('in what is secret of an address that is none as a whole', () => {
+    const redactor = new Redactor()
+    const path = 'deployments/gpt-4-of-2024-08-06'
+    redactor.knowAddress('env:BASE_URL', `https://u:passphrase@models.example/${path}?key=abcdefgh`)
+    expect(redactor.text(`passphrase abcdefgh ${path} models.example`)).toBe(
+      `[env:BASE_URL] [env:BASE_URL] ${path} models.example`
+    )
+    redactor.knowAddress('env:OTHER', 'no address at all')
+    expect(redactor.text('no address at all')).toBe('no address at all')
+  })
+
   it('inside another one, and names the longer', () => {
     const redactor = redactorOf('abcdefgh', 'xxabcdefghyy')
     expect(redactor.text('1xxabcdefghyy2')).toBe('1[env:SECRET_1]2')
