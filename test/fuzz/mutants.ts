@@ -79,7 +79,7 @@ type Change =
       readonly with: number
     }
 
-const change: fc.Arbitrary<Change> = fc.oneof(
+const ofBytes: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ do: fc.constant('flip' as const), at: place, bit: fc.nat(7) }),
   fc.record({ do: fc.constantFrom('remove' as const, 'cut' as const), at: place, to: place }),
   fc.record({
@@ -88,22 +88,23 @@ const change: fc.Arbitrary<Change> = fc.oneof(
     token: fc.nat(tokens.length - 1)
   }),
   fc.record({ do: fc.constant('repeat' as const), at: place, to: place, times: fc.nat(40) }),
-  fc.record({ do: fc.constant('splice' as const), at: place, seed: place, from: place }),
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      do: fc
-        .constantFrom('set' as const, 'drop' as const, 'twice' as const, 'rename' as const)
-        .chain((one) => fc.constantFrom(one, 'set' as const, 'move' as const)),
-      at: place,
-      with: place
-    })
-  }
+  fc.record({ do: fc.constant('splice' as const), at: place, seed: place, from: place })
+)
+const ofValues: fc.Arbitrary<Change> = fc.record({
+  do: fc.constantFrom(
+    ...(['set', 'set', 'set', 'drop', 'twice', 'rename', 'move', 'move'] as const)
+  ),
+  at: place,
+  with: place
+})
+/** Text that is no JSON any more gets no further in most readers, so half keep to values. */
+const changes = fc.oneof(
+  fc.array(ofValues, { maxLength: 4 }),
+  fc.array(fc.oneof(ofBytes, ofValues), { maxLength: 5 })
 )
 
 /** Mutants of the seeds; the seeds themselves are among them. */
 export function mutantsOf(seeds: readonly Buffer[]): fc.Arbitrary<Buffer> {
-  const changes = fc.array(change, { maxLength: 5 })
   return fc
     .tuple(fc.nat(Math.max(0, seeds.length - 1)), changes)
     .map(([index, list]) =>

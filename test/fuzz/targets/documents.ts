@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseManifest as parseAssets } from '../../../src/agent/assets/parse-manifest.js'
 import { parseFlow as parseAgentsFlow } from '../../../src/agent/flow/parse.js'
 import { parseComposite, parsePlan } from '../../../src/block/document/parse.js'
+import { defineBlock } from '../../../src/block/index.js'
 import { parseManifest } from '../../../src/capability/index.js'
 import { openPackage } from '../../../src/capability/packages/package.js'
 import { parseRequest, parseSignature } from '../../../src/cli/frame/approval-files.js'
@@ -20,6 +23,8 @@ import {
 } from '../../../src/workflow/document/parse.js'
 import { parsePatches } from '../../../src/workflow/readiness/patch.js'
 import { parseType } from '../../../src/workflow/type/type.js'
+import { aisText } from '../../support/ais.js'
+import { root } from '../../support/source.js'
 import type { FuzzTarget } from '../target.js'
 
 const textOf = (input: Buffer) => input.toString('utf8')
@@ -41,10 +46,25 @@ function linted(readers: readonly string[], read?: (document: Json) => unknown):
   }
 }
 
+const names = ['load', 'pick', 'pay', 'book', 'report'].map((name) => `invoices.${name}`)
+
 let opened: Promise<WiredRuntime> | undefined
 /** One runtime for all cases: reading a document leaves nothing behind. */
 export function runtimeOfTargets(): Promise<WiredRuntime> {
-  opened ??= createRuntime({ location: MEMORY_LOCATION, create: 'if-absent' })
+  opened ??= createRuntime({
+    location: MEMORY_LOCATION,
+    create: 'if-absent',
+    // What the documents of the corpus name, so that their mutants are compiled.
+    blocks: names.map((name) => defineBlock({ name, version: '1', run: () => null })),
+    workflow: {
+      protocols: [
+        aisText('erc20'),
+        ...['erc20', 'bridge'].map((name) =>
+          readFileSync(join(root, `examples/03-evm-transfer/${name}.yaml`), 'utf8')
+        )
+      ]
+    }
+  })
   return opened
 }
 
