@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { OpenWait } from '../../src/block/index.js'
+import { defineBlock, EffectFailure, type OpenWait } from '../../src/block/index.js'
 import {
   canonicalize,
   type Hash,
@@ -27,6 +27,24 @@ import { forgedLedger, type HonestScene, honestLedger, verifyForged } from '../s
 import { smallOrderEncodings } from '../support/hostile-signatures.js'
 
 const blocks = [askApprovers('confirmation'), payBlock]
+const doubtful = defineBlock({
+  name: 'doubtful',
+  version: '1.0.0',
+  sideEffects: 'non_idempotent',
+  run: (ctx) =>
+    ctx.effect('post', {
+      request: 'a letter',
+      perform: () => {
+        throw new EffectFailure('lost')
+      }
+    })
+})
+const failing = defineBlock({
+  name: 'failing',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: (ctx) => ctx.fail('no_luck')
+})
 const confirmed = documentOf({ block: 'pay', confirm: { approvers: twoOfThree } })
 const waiting = documentOf({ block: 'ask.confirmation' })
 
@@ -175,12 +193,34 @@ async function deny(run: RunHandle, wait: OpenWait): Promise<void> {
   await run.deny(token, { digest, approval: signed(wait, 'cay', { action: 'deny' }) })
 }
 
-const code = { blocks }
+/** Ada decides, though no signature is needed. */
+const decide = (action: 'resume' | 'skip') => async (run: RunHandle, wait: OpenWait) => {
+  const { digest, token } = wait
+  const value = action === 'resume' ? { posted: true } : null
+  await run.resume(token, {
+    digest,
+    action,
+    value,
+    approval: signed(wait, 'ada', { action, value })
+  })
+}
+
+const code = { blocks: [...blocks, doubtful, failing] }
 const scenes: Readonly<Record<string, HonestScene>> = {
   'a confirmation that was approved': { code, document: confirmed, answer: approve },
   'a confirmation that was denied': { code, document: confirmed, answer: deny },
   'a wait that was approved': { code, document: waiting, answer: approve },
-  'a wait that was denied': { code, document: waiting, answer: deny }
+  'a wait that was denied': { code, document: waiting, answer: deny },
+  'an unknown outcome that was decided about': {
+    code,
+    document: documentOf({ block: 'doubtful' }),
+    answer: decide('resume')
+  },
+  'a failure that was decided about': {
+    code,
+    document: documentOf({ block: 'failing', on_error: 'ask' }),
+    answer: decide('skip')
+  }
 }
 
 /** Forgeries of a list of approvals, by who holds the ledger's key. */
@@ -258,16 +298,58 @@ describe.each(Object.entries(scenes))('%s', (_, scene) => {
     }
   })
 
-  it.each(Object.entries(forgedLists))(
-    'K13: is found %s, by its bytes and done again',
-    async (_how, forge) => {
+  const hasApprovers = scene.answer === approve || scene.answer === deny
+  // Without a list any key may sign, and some waits are answered with resume.
+  const fitting = Object.entries(forgedLists).filter(
+    ([how]) => hasApprovers || !['signed by Eve', 'for another action'].includes(how)
+  )
+
+  it.each(fitting)('K13: is found %s, by its bytes and done again', async (_how, forge) => {
+    const { items } = await honestLedger(scene)
+    const forged = named(altered(items, forge))
+    const store = await forgedLedger(forged)
+    for (const again of [false, true]) {
+      const { failure } = await verifyForged(store, again, code)
+      expect(failure?.field).toMatch(/^journal\.(by\.approvals|approval|token|response)/)
+    }
+  })
+})
+
+describe('the holder of the key', () => {
+  const isAnswer = (text: string) => text.includes('"effect":"wait"') && text.includes('"sealed"')
+
+  it.each(['a confirmation that was approved', 'a wait that was approved'])(
+    'K13: leaves out the answer of %s, which is found',
+    async (name) => {
+      const scene = scenes[name] as HonestScene
       const { items } = await honestLedger(scene)
-      const forged = named(altered(items, forge))
-      const store = await forgedLedger(forged)
-      for (const again of [false, true]) {
-        const { failure } = await verifyForged(store, again, code)
-        expect(failure?.field).toMatch(/^journal\.(by\.approvals|approval|token|response)/)
-      }
+      const kept = items.filter(({ entries }) => !entries.some(isAnswer))
+      expect(kept.length).toBe(items.length - 1)
+      const numbered = kept.map((item, n) => ({
+        ...item,
+        entries: item.entries.map((text) => canonicalize({ ...JSON.parse(text), n }))
+      }))
+      const { failure } = await verifyForged(await forgedLedger(numbered), true, code)
+      expect(failure).toBeDefined()
     }
   )
+
+  it('K13: gives an unknown outcome another result than was signed, which is found', async () => {
+    const { items } = await honestLedger(scenes['an unknown outcome that was decided about'])
+    const forged = items.map((item) => {
+      const entries = item.entries.map((text) => {
+        const entry = JSON.parse(text) as JsonObject
+        if (entry['k'] !== 'sealed') return text
+        const body = { posted: false }
+        const salted = canonicalize({ body, salt: entry['salt'] ?? null })
+        return canonicalize({ ...entry, body, responseHash: sha256Hex(salted) })
+      })
+      return { ...item, entries }
+    })
+    const store = await forgedLedger(named(forged))
+    for (const again of [false, true]) {
+      const { failure } = await verifyForged(store, again, code)
+      expect(failure?.field).toBe('journal.body')
+    }
+  })
 })

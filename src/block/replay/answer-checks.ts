@@ -7,7 +7,14 @@ import {
   quorum
 } from '../../identity/index.js'
 import { builtInEffects } from '../run/calls.js'
-import type { Answered, ApprovalGiven, DecisionMade, Sealed, WaitBegun } from '../run/entries.js'
+import type {
+  Answered,
+  ApprovalGiven,
+  DecisionMade,
+  JournalEntry,
+  Sealed,
+  WaitBegun
+} from '../run/entries.js'
 import type { RunState } from '../run/run-state.js'
 import { differing, type Finding, firstOf, unexpected } from './finding.js'
 
@@ -32,6 +39,14 @@ export function answeredFinding(entry: Answered, state: OpenWaits): Finding | un
     return unexpected('journal.token', 'the token of an open decision', token)
   }
   return signedFinding(state, open, { action, by })
+}
+
+/** What approvers have signed as the result of a decision about an unknown outcome. */
+export function signedResultOf(entry: JournalEntry): { readonly value: Json } | undefined {
+  if (entry.k !== 'answered' || entry.action !== 'resume') return undefined
+  const approvals = isJsonObject(entry.by) ? (entry.by['approvals'] ?? null) : null
+  const [approval = null] = Array.isArray(approvals) ? approvals : []
+  return isApproval(approval) ? { value: approval.value } : undefined
 }
 
 /** One of several approvers has signed: it counts, and others have to sign as well. */

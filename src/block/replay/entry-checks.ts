@@ -137,7 +137,12 @@ function requested(entry: Requested, state: ReplayState): Finding | undefined {
 }
 
 function sealed(entry: Sealed, state: ReplayState): Finding | undefined {
-  return answerTo(entry, state) ?? compensationFinding(entry, state)
+  const said = state.signedResult
+  return firstOf(
+    answerTo(entry, state),
+    compensationFinding(entry, state),
+    said === undefined ? undefined : differing('journal.body', said.value, entry.body)
+  )
 }
 
 /** A write inside an overlay says what undoes it, and nothing else does (C4). */

@@ -1,3 +1,4 @@
+import type { Json } from '../../core/index.js'
 import type { Settled } from '../run/entries.js'
 import { SentEffects } from '../run/outside.js'
 import { PayloadTexts } from '../run/payload-texts.js'
@@ -16,6 +17,8 @@ export class ReplayState extends RunState<AskedAttempt, OpenedOverlay> {
   readonly texts = new PayloadTexts()
   /** The attempt with which a run that is one unit of work has ended. */
   singleStep: { readonly attempt: AskedAttempt; readonly settled: Settled } | undefined
+  /** What approvers have said that an effect of unknown outcome gave; it is sealed next. */
+  signedResult: { readonly value: Json } | undefined
   /** What was done outside, as the evidence of a run that is ended without its code lists it. */
   readonly sent = new SentEffects()
 

@@ -12,6 +12,7 @@ import { Past } from '../run/past.js'
 import type { RootBlock } from '../run/root-block.js'
 import { type Driver, type OverlayOpenCommand, placeKey } from '../run/run-state.js'
 import { unitIdOf } from '../run/unit.js'
+import { signedResultOf } from './answer-checks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
 import { type Finding, unexpected } from './finding.js'
@@ -174,6 +175,7 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
     state.item = item
     state.take(entry, chainJournal(state.journalHash, text), receiptHash)
     state.sent.take(entry, receiptHash !== undefined)
+    state.signedResult = signedResultOf(entry)
     apply(state, entry, this)
     this.#takeAsks()
     return this.#finding

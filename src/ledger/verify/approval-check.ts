@@ -1,5 +1,6 @@
 import {
   type Approvers,
+  canonicalize,
   type DigestedWait,
   digestOf,
   type IdentityId,
@@ -42,6 +43,8 @@ const MARK = '"approv'
 export class ApprovalCheck {
   readonly #identity: IdentityId
   readonly #open = new Map<string, OpenWaits>()
+  /** By run: the result that an approver has given of an unknown outcome, sealed next. */
+  readonly #results = new Map<string, Json>()
 
   constructor(identity: IdentityId) {
     this.#identity = identity
@@ -50,6 +53,8 @@ export class ApprovalCheck {
   /** What is wrong with an entry of a run, whose text is canonical. */
   add(runId: string, kind: string, text: string): FieldProblem | undefined {
     if (kind === 'run.finished') this.#open.delete(runId)
+    if (kind !== 'sealed') this.#results.delete(runId)
+    else if (this.#results.has(runId)) return this.#resulted(runId, objectOf(text))
     const waits = this.#open.get(runId)
     if (waits === undefined && !text.includes(MARK)) return undefined
     switch (kind) {
@@ -62,8 +67,9 @@ export class ApprovalCheck {
       case 'settled':
         return settled(waits, objectOf(text))
       case 'decision':
+        return decided(objectOf(text))
       case 'answered':
-        return signaturesIn(objectOf(text)['by'])
+        return this.#answered(runId, objectOf(text))
       default:
         return undefined
     }
@@ -89,6 +95,22 @@ export class ApprovalCheck {
     ofAttempt.set(seq, { digest, token, approvers, requestHash, approvals: [] })
     this.#open.set(runId, waits.set(attempt, ofAttempt))
     return undefined
+  }
+
+  /** A decision about an unknown outcome; its entry does not keep the result that it gives. */
+  #answered(runId: string, entry: JsonObject): FieldProblem | undefined {
+    const [approval] = approvalsIn(entry['by']) ?? []
+    if (entry['action'] === 'resume' && approval !== undefined) {
+      this.#results.set(runId, approval.value)
+    }
+    return decided(entry)
+  }
+
+  #resulted(runId: string, { body = null }: JsonObject): FieldProblem | undefined {
+    const computed = canonicalize(this.#results.get(runId) ?? null)
+    this.#results.delete(runId)
+    const signed = canonicalize(body)
+    return computed === signed ? undefined : { field: 'journal.body', signed, computed }
   }
 
   #digestOf(runId: string, entry: JsonObject, approvers: Approvers): string | undefined {
@@ -161,16 +183,34 @@ function problemOf(
   return problem === undefined ? undefined : wrong('journal.by.approvals', problem)
 }
 
+/** A decision, which needs no approvers: one may have signed it. */
+function decided({ action, by, patch }: JsonObject): FieldProblem | undefined {
+  const approvals = approvalsIn(by)
+  const [approval] = approvals ?? []
+  const problem = signaturesIn(by)
+  if (approval === undefined || problem !== undefined) return problem
+  const { action: said, value } = approval
+  const isSame = patch === undefined || canonicalize(patch) === canonicalize(value)
+  return approvals?.length === 1 && said === action && isSame
+    ? undefined
+    : wrong('journal.by.approvals', 'a signature for another answer')
+}
+
 /** Where it is not known what was asked, each signature is valid for what stands beside it. */
 function signaturesIn(by: Json | undefined): FieldProblem | undefined {
+  const approvals = approvalsIn(by)
+  if (approvals === undefined) return undefined
+  const isSigned = approvals.every((one) => isApproval(one) && checkApproval(one, one))
+  return isSigned && approvals.length > 0
+    ? undefined
+    : wrong('journal.by.approvals', 'signature_invalid')
+}
+
+/** What stands there as approvals, of whatever form. */
+function approvalsIn(by: Json | undefined): readonly Approval[] | undefined {
   const approvals = isJsonObject(by ?? null) ? (by as JsonObject)['approvals'] : undefined
   if (approvals === undefined) return undefined
-  const isEach = Array.isArray(approvals) && approvals.every((one) => isApproval(one))
-  if (!isEach) return wrong('journal.by.approvals', 'they have another form')
-  const isSigned = (approvals as unknown as readonly Approval[]).every((one) =>
-    checkApproval(one, one)
-  )
-  return isSigned ? undefined : wrong('journal.by.approvals', 'signature_invalid')
+  return (Array.isArray(approvals) ? approvals : []) as unknown as readonly Approval[]
 }
 
 function attemptOf({ path, step, attempt }: JsonObject): string {

@@ -49,6 +49,7 @@ class Approvals:
         self._asked: dict[str, dict[str, Any]] = {}
         self._tokens: dict[str, str] = {}
         self._given: dict[str, list[dict[str, Any]]] = {}
+        self._result: list[Any] = []
 
     def asked(self, entry: dict[str, Any]) -> None:
         """A wait begins; one that the same call has begun before is over."""
@@ -80,6 +81,8 @@ class Approvals:
 
     def sealed(self, entry: dict[str, Any]) -> None:
         """The answer to a wait of code, or to the confirmation of a node."""
+        if self._result != []:
+            equal("result that was signed", canonical(entry["body"]), canonical(self._result.pop()))
         wait = self._asked.pop(_place(entry), None)
         body = entry["body"]
         if entry["effect"] != "wait" or not isinstance(body, dict) or body.get("action") == "timeout":
@@ -109,6 +112,9 @@ class Approvals:
             self._loose(entry["by"])
         else:
             self._answer(wait, entry["action"], entry["by"], value)
+        if entry["k"] == "answered" and entry["action"] == "resume" and isinstance(entry["by"], dict):
+            # The entry does not keep the result of an unknown outcome: it is sealed next.
+            self._result = [approval["value"] for approval in entry["by"].get("approvals", [])[:1]]
 
     def _answer(self, wait: dict[str, Any], action: Any, by: Any, value: list[Any]) -> None:
         approvals = by.get("approvals") if isinstance(by, dict) else None
