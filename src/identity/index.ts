@@ -38,7 +38,8 @@ export {
   answerProblem,
   approvalOf,
   approvalRefusal,
-  quorum
+  quorum,
+  stricterApprovers
 } from './quorum.js'
 export {
   checkRotationProof,

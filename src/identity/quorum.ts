@@ -43,6 +43,24 @@ export function approvalRefusal(
     : undefined
 }
 
+/**
+ * The list of two whose quorums are all quorums of the other; null: of neither. Whoever asks for
+ * approvers where others have asked can only add (K14).
+ */
+export function stricterApprovers(
+  one: Approvers | undefined,
+  other: Approvers | undefined
+): Approvers | undefined | null {
+  if (one === undefined || other === undefined) return one ?? other
+  if (isWithin(one, other)) return one
+  return isWithin(other, one) ? other : null
+}
+
+function isWithin(one: Approvers, other: Approvers): boolean {
+  const isKnown = one.keys.every((key) => other.keys.includes(key))
+  return isKnown && one.threshold >= other.threshold
+}
+
 /** What is kept of a signed answer. */
 export function approvalOf(
   { digest, token }: AskedWait,

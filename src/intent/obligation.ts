@@ -34,5 +34,6 @@ export function beforeDoing(
     port.fail('attempts_exceeded', { code: name, attempts })
   }
   if (confirm === undefined) return undefined
-  return port.confirm({ message: confirm.message ?? null, block: name, payload, timeoutMs })
+  const { message = null, approvers } = confirm
+  return port.confirm({ message, block: name, payload, timeoutMs, approvers })
 }

@@ -55,11 +55,12 @@ export class ObligationsInForce {
     return this.#all
   }
 
+  /** Throws `runtime.invalid_obligation`. */
   add(block: Block): void {
     const { name, version, declares } = block
     const reference = referenceTo(name, version)
-    const hosted = joinedObligation(this.#hosted.get(reference), this.#hosted.get(name))
-    const found = joinedObligation(hosted, declares)
+    const hosted = joined(name, this.#hosted.get(reference), this.#hosted.get(name))
+    const found = joined(name, hosted, declares)
     if (found === undefined) return
     this.#blocks.set(reference, found)
     this.#all = { ...this.#rest, blocks: Object.fromEntries(this.#blocks) }
@@ -103,6 +104,16 @@ export function pinnedObligations(
 function withoutEmpty(given: Obligations): Obligations {
   const entries = Object.entries(given).filter(([, by]) => Object.keys(by).length > 0)
   return Object.fromEntries(entries)
+}
+
+function joined(
+  name: string,
+  one: BlockObligation | undefined,
+  other: BlockObligation | undefined
+): BlockObligation | undefined {
+  const found = joinedObligation(one, other)
+  if (found === undefined || !('problem' in found)) return found
+  throw invalidObligation('block', name, found.problem)
 }
 
 function checked(

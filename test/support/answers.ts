@@ -1,4 +1,5 @@
 import type { WiredRuntime } from '../../src/runtime/index.js'
+import { nextSignature } from './approvers.js'
 
 /** Answering what runs wait for, one wait after the other. */
 
@@ -9,7 +10,13 @@ export async function answer(tally: WiredRuntime, id: string, action: Answer) {
   const run = await tally.attach(id)
   const [wait, ...others] = await run.waits()
   if (wait === undefined || others.length > 0) throw new Error('it does not wait for one answer')
-  await run[action](wait.token, { digest: wait.digest })
+  for (let given = 0; given < (wait.approvers?.threshold ?? 1); given += 1) {
+    const [open = wait] = await run.waits()
+    const approval = nextSignature(open, { action, value: null })
+    const signed = approval === undefined ? {} : { approval }
+    const { accepted } = await run[action](wait.token, { digest: wait.digest, ...signed })
+    if (!accepted || action === 'deny') break
+  }
   await atRest(tally, id, wait.token)
   return wait
 }

@@ -41,6 +41,25 @@ class Approvals(unittest.TestCase):
         with self.assertRaises(Failure):
             taken(lambda entry: entry.get("effect") != "wait")
 
+    def test_approvers_that_are_pinned_have_to_have_signed(self) -> None:
+        one, other, third = ("11" * 32, "22" * 32, "33" * 32)
+
+        def signing(signed: list[str]) -> Callable[[dict[str, Any]], bool]:
+            def change(entry: dict[str, Any]) -> bool:
+                if entry["k"] == "run.started":
+                    approvers = {"keys": [one, other], "threshold": 2}
+                    entry["obligations"]["blocks"]["obliged@1.0.0"]["confirm"]["approvers"] = approvers
+                if entry.get("effect") == "wait":
+                    entry["body"]["by"]["approvals"] = [{"key": key} for key in signed]
+                return True
+
+            return change
+
+        self.assertEqual(taken(signing([one, other])), 1)
+        for signed in ([], [one], [one, one], [one, third], [third]):
+            with self.subTest(signed), self.assertRaises(Failure):
+                taken(signing(signed))
+
     def test_limits_that_are_none_are_found(self) -> None:
         def change(entry: dict[str, Any]) -> bool:
             if entry["k"] == "run.started":

@@ -1,5 +1,12 @@
 import { z } from 'zod'
-import { type Hash, hashJson, type Json, TallyError, type UnitId } from '../../core/index.js'
+import {
+  type Approvers,
+  type Hash,
+  hashJson,
+  type Json,
+  TallyError,
+  type UnitId
+} from '../../core/index.js'
 import type { SideEffectClass } from '../chart/protocol.js'
 import type { Compensation } from './compensation.js'
 import type { BlockContext, EffectCall, Located, WaitAnswer, WaitOptions } from './context.js'
@@ -214,6 +221,7 @@ export interface AskedFirst {
   readonly effect?: string
   readonly payload: Json
   readonly timeoutMs?: number | undefined
+  readonly approvers?: Approvers | undefined
 }
 
 /** What code of the kernel may touch. */

@@ -330,31 +330,30 @@ export class CallRun {
 
   /** Asks for an effect; where that is an obligation, once a person has approved it (K14). */
   #askedFirst<Result>(
-    { name: effect, request, confirmed = false }: AskedEffect,
+    effect: AskedEffect,
     ask: (request: Json) => Promise<Result>
   ): Promise<Result> {
     const { block } = this.#input
-    const confirm = confirmed ? undefined : effectConfirmation(block, effect)
+    const { name, request } = effect
+    const confirm = effectConfirmation(block, effect)
     if (confirm === undefined) return ask(request)
     // The same text is approved and asked for, whatever the code does to its object meanwhile.
     const payload = JSON.parse(canonicalizeLedgerValue(request)) as Json
     const by = this.#attribution?.provider.id ?? block.name
-    const asked = { message: confirm.message ?? null, block: by, effect, payload }
+    const { message = null, approvers } = confirm
+    const asked = { message, block: by, effect: name, payload, approvers }
     return this.#confirm(asked).then(() => ask(payload), deniedEffect)
   }
 
-  async #confirm({ timeoutMs, ...asked }: AskedFirst): Promise<void> {
+  async #confirm({ timeoutMs, approvers, ...asked }: AskedFirst): Promise<void> {
     const reason = 'confirmation'
-    const build = waitCall({ reason, timeoutMs })
+    const build = waitCall({ reason, timeoutMs, approvers })
     checkApproved(await this.#call<WaitAnswer>(builtInEffects.wait, { reason, ...asked }, build))
   }
 
   #wait({ reason, request = null, ...terms }: WaitOptions): Promise<WaitAnswer> {
-    return this.#call<WaitAnswer>(
-      builtInEffects.wait,
-      { reason, request },
-      waitCall({ reason, ...terms })
-    )
+    const build = waitCall({ reason, ...terms })
+    return this.#call<WaitAnswer>(builtInEffects.wait, { reason, request }, build)
   }
 
   #sleep(ms: number): Promise<void> {

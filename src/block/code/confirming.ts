@@ -16,14 +16,16 @@ export interface AskedEffect {
   readonly confirmed?: boolean
 }
 
-/** What holds for an effect, whichever block asks for it. */
+/** What is still to be asked before an effect, whichever block asks for it. */
 export function effectConfirmation(
   { obligations }: Pick<Block, 'obligations'>,
-  effect: string
+  { name, confirmed = false }: AskedEffect
 ): ConfirmObligation | undefined {
   const effects = obligations?.run.effects
-  if (effects === undefined || !Object.hasOwn(effects, effect)) return undefined
-  return effects[effect]?.confirm
+  if (effects === undefined || !Object.hasOwn(effects, name)) return undefined
+  const confirm = effects[name]?.confirm
+  // An approval that any answer could give is not that of approvers.
+  return confirmed && confirm?.approvers === undefined ? undefined : confirm
 }
 
 /** Throws `denied` or `timed_out` for an answer that is no approval. */
@@ -40,8 +42,9 @@ export function deniedEffect(error: unknown): never {
   throw new EffectFailure(reason, { definite: true, details })
 }
 
-type WaitTerms = Pick<WaitOptions, 'reason' | 'approvers'> & {
+interface WaitTerms extends Pick<WaitOptions, 'reason'> {
   readonly timeoutMs?: number | undefined
+  readonly approvers?: WaitOptions['approvers'] | undefined
 }
 
 /** Makes the call by which code waits. Throws `invalid_approvers`. */

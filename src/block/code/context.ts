@@ -77,7 +77,10 @@ export interface EffectOptions<Result extends Json> {
    * seen outside, and is repeated if the process dies (D2). Writes always wait. Default false.
    */
   readonly durable?: boolean
-  /** A person has just approved exactly this: an obligation of the effect asks no second time. */
+  /**
+   * A person has just approved exactly this: an obligation of the effect asks no second time,
+   * unless it has approvers.
+   */
   readonly confirmed?: boolean
   /** Does it. Without it, the provider registered under the effect's name does. */
   readonly perform?: (call: EffectCall) => Promise<Result> | Result

@@ -1,4 +1,11 @@
-import { limits as bounds, isJsonObject, type Json } from '../../core/index.js'
+import {
+  type Approvers,
+  limits as bounds,
+  canonicalize,
+  isJsonObject,
+  type Json
+} from '../../core/index.js'
+import { approversOf, stricterApprovers } from '../../identity/index.js'
 
 /*
  * What holds wherever a block, a package or an effect is used, whatever a document says
@@ -9,6 +16,8 @@ import { limits as bounds, isJsonObject, type Json } from '../../core/index.js'
 export interface ConfirmObligation {
   /** What the person is asked; a document's own words only stand where there is none. */
   readonly message?: string
+  /** Who has to sign the answer (K13). */
+  readonly approvers?: Approvers
 }
 
 /** Ceilings of what a document may ask for. */
@@ -46,16 +55,23 @@ export interface BoundObligations {
   readonly run: Obligations
 }
 
-/** Both: what either asks for, and the stricter of two limits. */
+/**
+ * Both: what either asks for, and the stricter of two limits and of two lists of approvers. A
+ * problem where no list is the stricter.
+ */
 export function joinedObligation(
   one: BlockObligation | undefined,
   other: BlockObligation | undefined
-): BlockObligation | undefined {
+): BlockObligation | { readonly problem: string } | undefined {
   if (one === undefined || other === undefined) return one ?? other
+  const approvers = stricterApprovers(one.confirm?.approvers, other.confirm?.approvers)
+  if (approvers === null) {
+    return { problem: 'two lists of approvers hold for it, and neither is the stricter' }
+  }
   const confirm =
     one.confirm === undefined || other.confirm === undefined
       ? (one.confirm ?? other.confirm)
-      : { ...other.confirm, ...one.confirm }
+      : { ...other.confirm, ...one.confirm, ...(approvers === undefined ? {} : { approvers }) }
   const attempts = lowest(one.limits?.attempts, other.limits?.attempts)
   const timeoutMs = lowest(one.limits?.timeoutMs, other.limits?.timeoutMs)
   return obligation({
@@ -85,10 +101,17 @@ function obligation(given: {
   return Object.keys(found).length === 0 ? undefined : found
 }
 
+/** A confirmation as a program declares it. */
+export interface DeclaredConfirm {
+  readonly message?: string
+  /** Ed25519 keys of which so many have to sign the answer (K13). */
+  readonly approvers?: { readonly threshold: number; readonly keys: readonly string[] }
+}
+
 /** An obligation as a program declares it. */
 export interface DeclaredObligation {
   /** Each execution is approved by a person first, whatever asks for it. */
-  readonly confirm?: true | ConfirmObligation
+  readonly confirm?: true | DeclaredConfirm
   readonly limits?: BlockLimits
 }
 
@@ -98,7 +121,9 @@ export function declaredObligation({
   limits = {}
 }: DeclaredObligation): BlockObligation | { readonly problem: string } | undefined {
   const asked = confirm === true ? {} : confirm
-  const { message } = asked ?? {}
+  const { message, approvers: given } = asked ?? {}
+  const named = given === undefined ? undefined : approversOf(given)
+  if (named !== undefined && 'problem' in named) return named
   if (message !== undefined && !isMessage(message)) return { problem: 'its message is no text' }
   for (const name of ['attempts', 'timeoutMs'] as const) {
     const limit = limits[name]
@@ -108,7 +133,8 @@ export function declaredObligation({
   }
   const { attempts, timeoutMs } = limits
   return obligation({
-    confirm: asked === undefined ? undefined : message === undefined ? {} : { message },
+    confirm:
+      asked === undefined ? undefined : { ...(message === undefined ? {} : { message }), ...named },
     limits: {
       ...(attempts === undefined ? {} : { attempts }),
       ...(timeoutMs === undefined ? {} : { timeoutMs })
@@ -136,11 +162,18 @@ export function areObligations(given: unknown): given is Obligations {
 function isObligation(given: Json): boolean {
   if (!isJsonObject(given)) return false
   const { confirm, limits = {} } = given
-  const isConfirm =
-    confirm === undefined ||
-    (isJsonObject(confirm) && (confirm['message'] === undefined || isMessage(confirm['message'])))
-  if (!isConfirm || !isJsonObject(limits)) return false
+  if (confirm !== undefined && !isConfirm(confirm)) return false
+  if (!isJsonObject(limits)) return false
   return [limits['attempts'], limits['timeoutMs']].every((one) => one === undefined || isLimit(one))
+}
+
+function isConfirm(given: Json): boolean {
+  if (!isJsonObject(given)) return false
+  const { message, approvers } = given
+  if (message !== undefined && !isMessage(message)) return false
+  if (approvers === undefined) return true
+  const named = approversOf(approvers)
+  return 'approvers' in named && canonicalize(named.approvers) === canonicalize(approvers)
 }
 
 function isLimit(given: unknown): boolean {

@@ -1,3 +1,4 @@
+import { stricterApprovers } from '../../identity/index.js'
 import { lowest } from '../code/obligation.js'
 import type { CompiledNode } from './compiled.js'
 import type { NodeDefinition } from './definition.js'
@@ -44,6 +45,19 @@ export function repeatedBlock(
     seen.add(name)
   }
   return undefined
+}
+
+/** A block of a node with other approvers than the node names, of which neither is the stricter. */
+export function unfitApprovers(
+  node: Pick<NodeDefinition, 'recovery' | 'confirm'>,
+  child: CompiledNode,
+  registry: BlockRegistry
+): string | undefined {
+  const named = node.confirm?.approvers
+  const unfit = leavesOf(node, child, registry).find(([, leaf]) => {
+    return stricterApprovers(leaf.obligations?.own?.confirm?.approvers, named) === null
+  })
+  return unfit?.[0]
 }
 
 function leavesOf(

@@ -1,7 +1,7 @@
 import { isTallyError, type Json, limits, spendWork } from '../../core/index.js'
 import type { Predicate } from '../chart/composite-graph.js'
 import { exceeds, type NodeOptions } from '../chart/protocol.js'
-import { type Ceilings, ceilingsOf, repeatedBlock } from './ceilings.js'
+import { type Ceilings, ceilingsOf, repeatedBlock, unfitApprovers } from './ceilings.js'
 import type {
   CompiledComposite,
   CompiledLeaf,
@@ -185,10 +185,15 @@ export class CompileSession {
 
   /** Checks how a node recovers; gives the bounds that its blocks set. */
   ceilings(
-    node: Pick<NodeDefinition, 'recovery' | 'timeoutMs' | 'deferred'>,
+    node: Pick<NodeDefinition, 'recovery' | 'timeoutMs' | 'deferred' | 'confirm'>,
     child: CompiledNode,
     path: DocumentPath
   ): Ceilings {
+    const unfit = unfitApprovers(node, child, this.registry)
+    if (unfit !== undefined) {
+      const message = `${unfit} has other approvers, and neither list is the stricter`
+      this.refuse('invalid_graph', [...path, 'confirm', 'approvers'], message)
+    }
     const repeated = repeatedBlock(node, child, this.registry)
     if (repeated !== undefined) {
       const message = `${repeated} has a limit of attempts: a node names it once`

@@ -12,7 +12,8 @@ import {
   type Approval,
   type ApprovalRefusal,
   approvalRefusal,
-  type KeySignature
+  type KeySignature,
+  stricterApprovers
 } from '../../identity/index.js'
 import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../chart/protocol.js'
 import type { Block } from '../code/block.js'
@@ -277,7 +278,8 @@ export function confirmationOf(ask: AttemptCommand, block: Block): Confirmation 
     block: block.name,
     payload: ask.request.payload
   }
-  const approvers = confirm?.approvers
+  // A document with another list is refused when it is compiled.
+  const approvers = stricterApprovers(obliged?.approvers, confirm?.approvers) ?? obliged?.approvers
   const requestHash = requestHashOf(builtInEffects.wait, request, approvers)
   return { request, requestHash, approvers }
 }

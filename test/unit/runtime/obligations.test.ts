@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import type { DeclaredConfirm } from '../../../src/block/code/obligation.js'
+import { defineBlock } from '../../../src/block/index.js'
 import type { JsonObject } from '../../../src/core/index.js'
 import {
   createRuntime,
@@ -7,6 +9,7 @@ import {
   type WiredRuntime
 } from '../../../src/runtime/index.js'
 import { answer } from '../../support/answers.js'
+import { approvers, documentOf, payBlock, twoOfThree } from '../../support/approvers.js'
 import { isLong } from '../../support/effort.js'
 import { type Asked, classes, grantsFor, type Road, roads, roadsOf } from '../../support/roads.js'
 
@@ -70,12 +73,17 @@ async function answered(tally: WiredRuntime, id: string, action: 'approve' | 'de
 type Kind = 'blocks' | 'effects'
 
 /** What is to be asked about on a road: the block that acts, or the effect. */
-function obligationFor(road: Road, sideEffects: (typeof classes)[number], kind: Kind) {
+function obligationFor(
+  road: Road,
+  sideEffects: (typeof classes)[number],
+  kind: Kind,
+  confirm: DeclaredConfirm = { message: 'Act?' }
+) {
   const words = grantsFor(road, sideEffects).at(-1) ?? ['']
   const isTool = words[0] === 'agent.turn'
-  if (isTool) return { effects: { 'agent.tool.act': { confirm: { message: 'Act?' } } } }
+  if (isTool) return { effects: { 'agent.tool.act': { confirm } } }
   const name = kind === 'blocks' || words[0] === 'ais.query' ? words[0] : 'act'
-  const named = { [name ?? '']: { confirm: { message: 'Act?' } } }
+  const named = { [name ?? '']: { confirm } }
   return kind === 'blocks' || words[0] === 'ais.query' ? { blocks: named } : { effects: named }
 }
 
@@ -90,6 +98,101 @@ const cells = roads.flatMap((road) =>
     (['blocks', 'effects'] as const).map((kind) => ({ road, sideEffects, kind, name: road.name }))
   )
 )
+
+describe('an obligation to ask approvers', () => {
+  it.each(cells)(
+    'K14: holds on the road of $name: $sideEffects, of $kind',
+    async ({ road, sideEffects, kind }) => {
+      const asked = road.asked(sideEffects)
+      const obligation = obligationFor(road, sideEffects, kind, { approvers: twoOfThree })
+      await opened(obligation, async ({ tally, done }) => {
+        await published(tally, asked)
+        await go(tally, asked, 'signed')
+        const run = await tally.attach('signed')
+        let approved = 0
+        for (let waits = await run.waits(); waits.length > 0; waits = await run.waits()) {
+          const [{ token, digest, approvers } = never()] = waits
+          if (approvers !== undefined) {
+            expect(approvers.threshold).toBe(2)
+            const unsigned = { accepted: false, reason: 'signature_missing' }
+            expect(await run.approve(token, { digest, by: 'Ada' })).toEqual(unsigned)
+            expect(await run.deny(token, { digest })).toEqual(unsigned)
+            expect(done).toEqual([])
+            approved += 1
+          }
+          await answer(tally, 'signed', 'approve')
+        }
+        await run.result
+        expect(approved).toBe(1)
+        expect(done).toContain('act')
+        expect(await tally.replay()).toMatchObject({ ok: true })
+      })
+    }
+  )
+
+  it('K14: of two lists the stricter holds, and none may take away from the other', async () => {
+    const { ada, ben, cay, eve } = approvers
+    const lists: readonly (readonly [DeclaredConfirm['approvers'], string])[] = [
+      [undefined, 'the block'],
+      [{ threshold: 1, keys: [ada.key, ben.key, cay.key] }, 'the block'],
+      [{ threshold: 2, keys: [ada.key, ben.key, cay.key, eve.key] }, 'the block'],
+      [{ threshold: 3, keys: [ada.key, ben.key, cay.key] }, 'the document'],
+      [{ threshold: 2, keys: [ada.key, ben.key] }, 'the document'],
+      [{ threshold: 1, keys: [eve.key] }, 'neither'],
+      [{ threshold: 1, keys: [ada.key] }, 'neither'],
+      [{ threshold: 3, keys: [ada.key, ben.key, eve.key] }, 'neither']
+    ]
+    const obligations = { blocks: { pay: { confirm: { approvers: twoOfThree } } } }
+    for (const [given, holds] of lists) {
+      const tally = await createRuntime({
+        location: MEMORY_LOCATION,
+        create: 'if-absent',
+        blocks: [payBlock],
+        obligations
+      })
+      const confirm = given === undefined ? true : { approvers: given as unknown as JsonObject }
+      const run = tally.start(documentOf({ block: 'pay', confirm }), { id: 'run' })
+      if (holds === 'neither') {
+        const { response } = await run.result
+        expect(JSON.stringify(response)).toContain('neither list is the stricter')
+      } else {
+        for await (const event of run) if (event.type === 'run.parked') break
+        const expected = holds === 'the block' ? twoOfThree : given
+        const keys = [...(expected?.keys ?? [])].sort()
+        expect((await run.waits())[0]?.approvers).toEqual({ ...expected, keys })
+        await answer(tally, 'run', 'approve')
+        expect((await run.result).status).toBe('done')
+      }
+      await tally.close()
+    }
+  })
+
+  it('K14: a list that holds for nothing is refused when the runtime opens', async () => {
+    const keys = [approvers.ada.key]
+    for (const list of [
+      { threshold: 2, keys },
+      { threshold: 1, keys: ['a'] }
+    ]) {
+      const obligations = { blocks: { pay: { confirm: { approvers: list } } } }
+      const opening = createRuntime({ location: MEMORY_LOCATION, blocks: [payBlock], obligations })
+      await expect(opening).rejects.toMatchObject({ code: 'runtime.invalid_obligation' })
+    }
+    const declared = defineBlock({
+      name: 'pay',
+      version: '2.0.0',
+      sideEffects: 'none',
+      confirm: { approvers: { threshold: 1, keys: [approvers.eve.key] } },
+      run: () => null
+    })
+    const obligations = { blocks: { pay: { confirm: { approvers: twoOfThree } } } }
+    const opening = createRuntime({ location: MEMORY_LOCATION, blocks: [declared], obligations })
+    await expect(opening).rejects.toMatchObject({ code: 'runtime.invalid_obligation' })
+  })
+})
+
+function never(): never {
+  throw new Error('it waits for nothing')
+}
 
 describe('an obligation to ask a person', () => {
   it.each(cells)(

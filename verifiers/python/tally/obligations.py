@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Optional
 
+from .approvals import check_approvers
 from .definition import INTENT, nodes_of
 from .report import Report, equal, require
 
@@ -15,7 +16,8 @@ Place = tuple[str, int, int]
 class Obligations:
     """What one run has pinned, and the approvals that its journal has.
 
-    1. `_approved` are the places where a person has approved something: path, step, attempt.
+    1. `_approved` are the places where a person has approved something: path, step, attempt, each with the keys that
+       have signed an approval there.
     2. A fallback does not say in the journal which block an attempt ran: steps with one are passed over.
     """
 
@@ -23,7 +25,7 @@ class Obligations:
         self._report = report
         self._started = started
         self._pinned: dict[str, Any] = started.get("obligations", {})
-        self._approved: set[Place] = set()
+        self._approved: dict[Place, list[set[str]]] = {}
         self._check_shape()
 
     def _check_shape(self) -> None:
@@ -32,6 +34,8 @@ class Obligations:
                 confirm, limits = one.get("confirm", {}), one.get("limits", {})
                 message = confirm.get("message", "")
                 require(isinstance(message, str), f"message of the obligation of {name}", message, "a text")
+                if "approvers" in confirm:
+                    check_approvers(confirm["approvers"])
                 for limit in LIMITS:
                     value = limits.get(limit, 1)
                     is_limit = isinstance(value, int) and not isinstance(value, bool) and value > 0
@@ -43,13 +47,16 @@ class Obligations:
             return
         body = entry["body"]
         if entry["effect"] == "wait" and entry["ok"] and isinstance(body, dict) and body.get("action") == "approve":
-            self._approved.add(_place(entry))
+            by = body.get("by")
+            approvals = by.get("approvals", []) if isinstance(by, dict) else []
+            # What they have signed is checked in approvals.py.
+            self._approved.setdefault(_place(entry), []).append({approval["key"] for approval in approvals})
         self.asked(entry)
 
     def asked(self, entry: dict[str, Any]) -> None:
         """Takes the request or the result of an effect."""
         if self._must_confirm("effects", entry["effect"]) and "~undo" not in entry["path"]:
-            self._check(entry, f"effect {entry['effect']}")
+            self._check(entry, "effects", entry["effect"])
 
     def settled(self, entry: dict[str, Any]) -> None:
         """Takes the end of an attempt."""
@@ -59,17 +66,20 @@ class Obligations:
         if provider is None:
             name = self._block_at(entry["path"])
             if name is not None and self._must_confirm("blocks", name):
-                self._check(entry, f"block {name}")
+                self._check(entry, "blocks", name)
         elif provider["kind"] == "declared" and self._must_confirm("blocks", provider["id"]):
-            self._check(entry, f"block {provider['id']}")
+            self._check(entry, "blocks", provider["id"])
         elif provider["kind"] == "package" and self._must_confirm("packages", provider["id"].partition("@")[0]):
-            self._check(entry, f"package {provider['id']}")
+            self._check(entry, "packages", provider["id"].partition("@")[0])
 
     def _must_confirm(self, kind: str, name: str) -> bool:
         return "confirm" in self._pinned.get(kind, {}).get(name, {})
 
-    def _check(self, entry: dict[str, Any], what: str) -> None:
-        equal(f"approval of the {what}", _place(entry) in self._approved, True)
+    def _check(self, entry: dict[str, Any], kind: str, name: str) -> None:
+        approvers = self._pinned[kind][name]["confirm"].get("approvers", {"keys": [], "threshold": 0})
+        keys, threshold = set(approvers["keys"]), approvers["threshold"]
+        approved = any(len(signed & keys) >= threshold for signed in self._approved.get(_place(entry), []))
+        equal(f"approval of the {kind[:-1]} {name}", approved, True)
         self._report.count("approvals that were obliged")
 
     def _block_at(self, path: str) -> Optional[str]:
