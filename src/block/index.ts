@@ -86,7 +86,6 @@ export { UnitGate } from './pump/gate.js'
 export { type AskedEffect, isFarAhead, type PumpHost, type RunEnd, Turns } from './pump/host.js'
 export { type InlineOutcome, runInline, type SingleStepRun } from './pump/inline-run.js'
 export type { RecordedEntry } from './pump/journal-writer.js'
-export type { Provider, UnfinishedJournals } from './pump/performing.js'
 export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'
 export { differing, type Finding, firstOf } from './replay/finding.js'
@@ -101,6 +100,7 @@ export {
 export { RunReplay } from './replay/run-replay.js'
 export { byWithout } from './run/approvals.js'
 export type { RunCheckpoint } from './run/checkpoint.js'
+export { startedDraft } from './run/drafts.js'
 export {
   chainJournal,
   type JournalEntry,
@@ -119,6 +119,7 @@ export type {
   SealedReference,
   UnitDraft
 } from './run/journal.js'
+export type { Provider, UnfinishedJournals } from './run/provider.js'
 export type { RootBlock } from './run/root-block.js'
 export { attributionOf, runUnitId, seedOf, singleStepUnitId } from './run/unit.js'
 export type { MessageOutcome, WaitMessage } from './run/waits.js'

@@ -4,7 +4,8 @@ import {
   type RunEnd,
   RunPump,
   runInline,
-  type SingleStepRun
+  type SingleStepRun,
+  startedDraft
 } from '../block/index.js'
 import {
   canonicalize,
@@ -22,7 +23,7 @@ import { providerIds, reachedProviders } from './reached-providers.js'
 import type { RunDriver } from './run-driver.js'
 import type { RunEntry } from './run-entry.js'
 import type { RunStore } from './run-store.js'
-import { acceptable, checkSame, firstEntry, Start, type StartTerms } from './run-terms.js'
+import { acceptable, checkSame, Start, type StartTerms } from './run-terms.js'
 import { SingleStepEnds } from './single-step-ends.js'
 
 /**
@@ -192,7 +193,7 @@ export class RunStarter {
     const pump = new RunPump({ runId, root, host: { ...this.#store.hostOf(entry), block }, early })
     const pins = root.isUnit ? registry.intentPins(root.name) : root.pins
     const obligations = root.isUnit ? registry.obligations.all : root.obligations
-    const first = firstEntry(root, { at, base, start, pins, obligations })
+    const first = startedDraft(root, { at, base, start, pins, obligations })
     pump.leaves.keepText(start.inputs, start.text)
     const run = (): Promise<RunEnd> => pump.start(first)
     this.#driver.drive(entry, { pump, compiled, run })

@@ -1,12 +1,5 @@
 import type { EventEmitter } from 'eventemitter3'
-import type {
-  Obligations,
-  Pins,
-  Position,
-  PumpHost,
-  RootBlock,
-  RunStarted
-} from '../block/index.js'
+import type { Position, PumpHost, RunStarted } from '../block/index.js'
 import { isSamePrincipal } from '../capability/index.js'
 import {
   canonicalize,
@@ -129,40 +122,6 @@ function parentOf(text: string): RunTrace {
 
 function invalidTrace(what: string): TallyError {
   return new TallyError('run.invalid_trace', { problem: `${what} is not of W3C Trace Context` })
-}
-
-/** The entry with which a run begins. */
-export function firstEntry(
-  root: RootBlock,
-  terms: {
-    readonly at: number
-    readonly base: Hash | 'GENESIS'
-    readonly start: Pick<Start, 'inputs' | 'inputHash' | 'context' | 'trace' | 'principal'>
-    readonly pins?: Pins | undefined
-    readonly obligations?: Obligations | undefined
-  }
-): Omit<RunStarted, 'run' | 'n'> {
-  const { at, base, start, pins, obligations } = terms
-  const { name, definition, definitionHash } = root
-  const classes = root.classes()
-  return {
-    k: 'run.started',
-    at,
-    status: 'running',
-    name,
-    definition,
-    definitionHash,
-    input: start.inputs,
-    inputHash: start.inputHash,
-    ...(start.context === undefined ? {} : { context: start.context }),
-    ...(start.trace === undefined ? {} : { trace: start.trace }),
-    base,
-    principal: start.principal,
-    ...(pins === undefined ? {} : { pins }),
-    ...(root.hasAlternatives() ? { unsafe: 'next' } : {}),
-    ...(classes === undefined ? {} : { classes }),
-    ...(obligations === undefined ? {} : { obligations })
-  }
 }
 
 /** What a run may begin with, or the result of one that cannot begin. */

@@ -9,6 +9,7 @@ import {
   type RunEvent,
   RunPump,
   runInline,
+  startedDraft,
   Turns,
   UnitGate
 } from '../../src/block/index.js'
@@ -24,7 +25,7 @@ import {
 import type { IntentReply } from '../../src/intent/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
-import { firstEntry, Start } from '../../src/runtime/run-terms.js'
+import { Start } from '../../src/runtime/run-terms.js'
 import { codeOf, Machine, openOn, until } from '../support/lives.js'
 import '../support/seed.js'
 
@@ -199,7 +200,7 @@ class Side {
     }
     const pump = new RunPump({ runId, root, host: this.#host, early: way?.early })
     pump.leaves.keepText(start.inputs, start.text)
-    const end: RunEnd = await pump.start(firstEntry(root, { at, base, start }))
+    const end: RunEnd = await pump.start(startedDraft(root, { at, base, start }))
     await this.#host.journal.durable(pump.writer.position)
     return JSON.parse(JSON.stringify(end)) as Json
   }

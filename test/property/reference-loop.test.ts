@@ -5,9 +5,10 @@ import { compileComposite } from '../../src/block/document/compile.js'
 import type { CompiledComposite } from '../../src/block/document/compiled.js'
 import { parseComposite } from '../../src/block/document/parse.js'
 import type { BlockRegistry } from '../../src/block/document/registry.js'
-import { foldRun, RunFold } from '../../src/block/replay/fold.js'
+import { RunFold } from '../../src/block/replay/fold.js'
 import type { Json } from '../../src/core/index.js'
 import { FakePump, failed, succeeded } from '../support/fake-pump.js'
+import { foldRun } from '../support/folded-run.js'
 import { interpretedParent } from '../support/interpreted-fold.js'
 
 /**

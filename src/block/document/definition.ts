@@ -6,13 +6,7 @@ import {
   located,
   reported
 } from '../../core/index.js'
-import {
-  failedResponse,
-  type Response,
-  type RetryPolicyStep,
-  reasons,
-  type SideEffectClass
-} from '../chart/protocol.js'
+import type { RetryPolicyStep, SideEffectClass } from '../chart/protocol.js'
 
 /** A composite as the compiler takes it: the document with its defaults filled in. Plain JSON. */
 export interface CompositeDefinition extends GraphDefinition {
@@ -179,13 +173,4 @@ export function reportedDiagnostics(
       })
     }
   )
-}
-
-/** The response of an invalid composite (B4): construction fails, nothing runs. */
-export function invalidGraphResponse(diagnostics: readonly Diagnostic[]): Response {
-  const reason = diagnostics[0]?.reason
-  const label = reason === undefined || reason === 'lint' ? reasons.invalidGraph : reason
-  return failedResponse(label === 'unknown_node' ? reasons.invalidGraph : label, {
-    diagnostics: diagnostics.map(({ reason, path, message }) => ({ reason, path, message }))
-  })
 }

@@ -1,6 +1,7 @@
 import { limits } from '../../core/index.js'
 import { failedResponse } from '../chart/protocol.js'
 import { settledDraft } from '../run/decide.js'
+import { finishedDraft } from '../run/drafts.js'
 import {
   type AttemptEnd,
   abortOf,
@@ -96,7 +97,7 @@ export class Commits {
     const { at } = draft
     const isWritten = writer.recordBoth(
       draft,
-      (journalHash) => ({ k: 'run.finished', at, status: 'done', response, journalHash }),
+      (journalHash) => finishedDraft({ at, status: 'done', response, journalHash }),
       { unit, dataText }
     )
     if (!isWritten) return this.runAgain(attempt)

@@ -1,7 +1,7 @@
 import { assert, type Hash, type Json, type RunId, TallyError } from '../../core/index.js'
 import { cancelledResponse } from '../chart/chart-run.js'
 import type { Response } from '../chart/protocol.js'
-import { resumedDraft } from '../run/decide.js'
+import { cancelDraft, finishedDraft, resumedDraft } from '../run/drafts.js'
 import { runEvidence } from '../run/evidence.js'
 import type { Position } from '../run/journal.js'
 import { SentEffects } from '../run/outside.js'
@@ -60,10 +60,10 @@ export class EndingWithoutCode {
     writer.checkRecovered()
     const at = writer.now()
     if (this.#isParked) writer.hold(resumedDraft(at))
-    writer.hold({ k: 'cancel', at, reason, by, withoutCode: true })
+    writer.hold(cancelDraft({ at, reason, by }, { withoutCode: true }))
     const response = bare(cancelledResponse({ type: 'block.cancel', reason, at }))
     const journalHash = this.#totals.journalHash as Hash
-    const finished = { k: 'run.finished', at, status: 'cancelled', response, journalHash } as const
+    const finished = finishedDraft({ at, status: 'cancelled', response, journalHash })
     const evidence = runEvidence(started, finished, this.#sent)
     assert(writer.record(finished, { evidence }), 'the end of a run reads nothing')
     const { position } = writer

@@ -15,8 +15,8 @@ import type { RunCheckpoint } from '../run/checkpoint.js'
 import type { OpenWait, SealedFailure } from '../run/entries.js'
 import type { RunEvent } from '../run/events.js'
 import type { Journal, Position } from '../run/journal.js'
+import type { Provider } from '../run/provider.js'
 import type { UnitGate } from './gate.js'
-import type { Provider } from './performing.js'
 import type { ActorPool } from './run-actors.js'
 
 /** An effect that is about to be sent for the first time. */

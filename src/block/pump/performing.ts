@@ -10,36 +10,13 @@ import {
   type Redactor,
   type RunId
 } from '../../core/index.js'
-import type { Compensation } from '../code/compensation.js'
-import { type EffectCall, EffectFailure, type Located } from '../code/context.js'
+import { type EffectCall, EffectFailure } from '../code/context.js'
 import { LazySignal, type SignalSource } from '../code/lazy-signal.js'
 import type { EffectRequest } from '../run/calls.js'
 import type { Performed } from '../run/decide.js'
-import type { JournalEntry, SealedFailure } from '../run/entries.js'
+import type { SealedFailure } from '../run/entries.js'
 import { isThrown, plainDetails, plainText, thrownMember } from '../run/plain.js'
-
-/** Answers effects under one name; may be registered with the runtime instead of given inline. */
-export interface Provider {
-  readonly name: string
-  perform(call: EffectCall): Promise<Json> | Json
-  locate?(call: EffectCall): Promise<Located<Json>> | Located<Json>
-  /** How what it did is undone (C4); a block's own `compensate` comes first. */
-  readonly compensate?: Compensation
-  /**
-   * Called once, before this process starts or resumes any run. What is read are the journals of
-   * the runs that earlier processes have left unfinished, one by one.
-   */
-  recover?(unfinished: UnfinishedJournals): Promise<void>
-  /**
-   * Effects whose requests and results {@link recover} is given, and nothing else. Without it whole
-   * journals are read, which takes its time where many runs wait.
-   */
-  readonly recoversFrom?: readonly string[]
-  /** Knows the secrets that the provider reads; the runtime replaces them wherever it writes. */
-  readonly redactor?: Redactor
-}
-
-export type UnfinishedJournals = AsyncIterable<readonly JournalEntry[]>
+import type { Provider } from '../run/provider.js'
 
 /**
  * Performs an effect once and says what became of it, never throwing (architecture.md L7).

@@ -16,15 +16,8 @@ import type {
 import { JournalRecovery } from '../recovery/recovery.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { checkpointOf, type RunCheckpoint } from '../run/checkpoint.js'
-import {
-  decide,
-  decisionWait,
-  type Given,
-  parkedDraft,
-  type RunFact,
-  resumedDraft,
-  waitingDraft
-} from '../run/decide.js'
+import { decide, decisionWait, type Given, type RunFact } from '../run/decide.js'
+import { parkedDraft, resumedDraft, waitingDraft } from '../run/drafts.js'
 import { runEnd } from '../run/ends.js'
 import type {
   JournalEntry,

@@ -95,19 +95,6 @@ export interface FoldDelivery {
   readonly event: BlockCommand | Delivery
 }
 
-/**
- * All asks of a run, in order. Throws `block.unknown_path` for a delivery to a block that never
- * ran.
- */
-export function foldRun(
-  root: CompiledNode,
-  deliveries: Iterable<FoldDelivery>,
-  options: FoldOptions
-): readonly PumpCommand[] {
-  const fold = new RunFold(root, options)
-  return [...deliveries].flatMap((delivery) => fold.deliver(delivery))
-}
-
 export type BlockEvent = BlockCommand | Delivery | BlockReport
 
 export interface Stepper {

@@ -1,7 +1,7 @@
 import type { Hash, Json, RunId } from '../../core/index.js'
-import type { Provider } from '../pump/performing.js'
 import type { Sealed, Settled } from '../run/entries.js'
 import type { UnitDraft } from '../run/journal.js'
+import type { Provider } from '../run/provider.js'
 import type { OpenAttempt, OpenOverlay } from '../run/run-state.js'
 import { type Finding, unexpected } from './finding.js'
 

@@ -11,6 +11,7 @@ import { type DecisionCommand, failedResponse, type Response, reasons } from '..
 import { type CompensatingCall, type Compensation, compensationOf } from '../code/compensation.js'
 import { byWith } from './approvals.js'
 import { builtInEffects, type Call, type EffectRequest, effectKey } from './calls.js'
+import { cancelDraft } from './drafts.js'
 import type { EntryDraft, OverlayEntry, SealedFailure, WaitBegun } from './entries.js'
 import { releaseEvidence } from './evidence.js'
 import type { RecordedResult } from './folded-answers.js'
@@ -113,7 +114,7 @@ export function decide(state: RunState, fact: RunFact, given: Given): readonly E
     case 'due':
       return due(state, fact.token, given)
     case 'cancel':
-      return [{ k: 'cancel', at, reason: fact.reason, by: fact.by }]
+      return [cancelDraft({ at, reason: fact.reason, by: fact.by })]
     case 'message':
       return answered(state, fact.message, given)
   }
@@ -393,28 +394,4 @@ export function requestedDraft(
   const key = effectKey(state.runId, path, step, seq, requestHash)
   const named = { seq, effect, sideEffects, requestHash, key }
   return { k: 'requested', at, ...named, path, step, attempt }
-}
-
-/** The run is parked: nothing but messages and due times lets it continue. */
-export function parkedDraft(
-  state: RunState,
-  at: number
-): EntryDraft & { readonly k: 'run.waiting' } {
-  const waits = state.shownWaits()
-  return { k: 'run.waiting', at, status: 'waiting', waits, due: state.nextDue() }
-}
-
-/** The run continues. */
-export function resumedDraft(at: number): EntryDraft & { readonly k: 'run.resumed' } {
-  return { k: 'run.resumed', at, status: 'running', waits: [], due: null }
-}
-
-/** Nothing but waits is left for an attempt, this one among them (B2). */
-export function waitingDraft(
-  { ask }: OpenAttempt,
-  { token }: WaitBegun,
-  at: number
-): EntryDraft & { readonly k: 'waiting' } {
-  const { path, step, attempt } = ask
-  return { k: 'waiting', at, path, step, attempt, token }
 }

@@ -2,6 +2,7 @@ import { canonicalize, type Hash, type Json, limits } from '../../core/index.js'
 import { failedResponse, type Response, reasons } from '../chart/protocol.js'
 import { builtInEffects } from './calls.js'
 import type { Completed, Decision } from './decide.js'
+import { finishedDraft } from './drafts.js'
 import type { AttemptKey, Requested, RunFinished } from './entries.js'
 import { overlayEvidence, runEvidence } from './evidence.js'
 import { contradicted, failureResponse, type Outcome } from './outcome.js'
@@ -206,7 +207,7 @@ export function runEnd(
   const isCancelled = state.cancelled !== undefined
   const status = response.success ? 'done' : isCancelled ? 'cancelled' : 'failed'
   const journalHash = state.journalHash as Hash
-  const draft = { k: 'run.finished', at, status, response, journalHash } as const
+  const draft = finishedDraft({ at, status, response, journalHash })
   if (!response.success) {
     return { draft, more: { evidence: runEvidence(begun(state.started), draft, state) } }
   }

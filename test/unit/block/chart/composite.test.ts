@@ -2,7 +2,6 @@ import { describe, expect, it } from 'vitest'
 import type { AnyActorRef } from 'xstate'
 import { connectPump, type Response } from '../../../../src/block/chart/protocol.js'
 import type { CompiledComposite } from '../../../../src/block/document/compiled.js'
-import { foldRun } from '../../../../src/block/replay/fold.js'
 import type { Json } from '../../../../src/core/index.js'
 import { compiledFrom, none, testRegistry } from '../../../support/composites.js'
 import {
@@ -12,6 +11,7 @@ import {
   failed,
   succeeded
 } from '../../../support/fake-pump.js'
+import { foldRun } from '../../../support/folded-run.js'
 import { interpretedParent } from '../../../support/interpreted-fold.js'
 
 function pumpOf(

@@ -5,10 +5,10 @@ import {
   decide,
   decisionWait,
   type Given,
-  parkedDraft,
   type RunFact,
   requestedDraft
 } from '../../../../src/block/run/decide.js'
+import { parkedDraft } from '../../../../src/block/run/drafts.js'
 import type { OpenAttempt } from '../../../../src/block/run/run-state.js'
 import { type Json, sha256Hex } from '../../../../src/core/index.js'
 import { failed } from '../../../support/fake-pump.js'

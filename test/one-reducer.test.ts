@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest'
+import { filesBelow, lineAt, readSource } from './support/source.js'
+
+/** Entries of journals are built in one place and interpreted by one reducer. */
+
+const files = filesBelow('src', ['.ts']).map(readSource)
+
+/** Places of a pattern, as the file and the line. */
+function placesOf(pattern: RegExp): readonly { readonly path: string; readonly line: number }[] {
+  return files.flatMap(({ path, text }) =>
+    [...text.matchAll(pattern)].map(({ index }) => ({ path, line: lineAt(text, index) }))
+  )
+}
+
+const isReducer = ({ path }: { readonly path: string }) => path.startsWith('src/block/run/')
+
+/** Where kinds of entries are told apart besides, and what for. */
+const exceptions: Readonly<Record<string, string>> = {
+  'src/block/run/apply.ts': 'the reducer',
+  'src/block/run/events.ts': 'what callers are told of an entry',
+  'src/block/run/outside.ts': 'what a run has sent, where its code is gone and nothing reduces',
+  'src/block/replay/entry-checks.ts': 'a check that does not trust the reducer',
+  'src/block/replay/run-replay.ts': 'which record has to stand beside an entry',
+  'src/block/replay/unit-work.ts': 'how the unit of an entry is done again',
+  'src/block/pump/journal-writer.ts': 'what the records of runs have of an entry'
+}
+
+it('D10: entries are built by the drafts of src/block/run alone', () => {
+  const literals = placesOf(/[{,(]\s*k: '[a-z.]+'/g)
+  expect(literals.filter(isReducer)).not.toEqual([])
+  expect(literals.filter((place) => !isReducer(place))).toEqual([])
+})
+
+it('D10: kinds of entries are told apart by the reducer, and by what is named besides', () => {
+  const switches = placesOf(/\bswitch \((?:\w+\.)*k\)/g)
+  expect([...new Set(switches.map(({ path }) => path))].sort()).toEqual(
+    Object.keys(exceptions).sort()
+  )
+})
