@@ -1,4 +1,4 @@
-import type { Block, Provider } from '../block/index.js'
+import type { Block, DocumentDefinition, Provider } from '../block/index.js'
 import { type Clock, type Environment, type Json, Redactor, systemClock } from '../core/index.js'
 import type { NetworkOptions } from '../intent/index.js'
 import type { AdapterRegistry } from './adapters/adapter-registry.js'
@@ -6,9 +6,12 @@ import { type AgentDelta, AgentTurns } from './adapters/agent-turns.js'
 import { builtInAdapters } from './adapters/built-in.js'
 import { RunWork } from './adapters/run-work.js'
 import type { ResponseSecrets } from './adapters/withhold.js'
+import type { DocumentBounds } from './binding/bounds.js'
+import { outOfBounds } from './binding/node-bounds.js'
 import { type BindingReport, bindingReport } from './binding/report.js'
 import { type CompiledFlow, compileFlow } from './compile/compile-flow.js'
 import type { FlowHost } from './compile/flow-host.js'
+import type { FlowFinding } from './flow/finding.js'
 import {
   type FlowKind,
   finishBlock,
@@ -35,6 +38,8 @@ export interface AgentHost {
    * Default: none but the keys that adapters take from the environment, and no server beside them.
    */
   readonly documentSecrets?: readonly string[]
+  /** What documents may choose: approvals, adapters, servers, tools, loaders. Default: anything. */
+  readonly bounds?: DocumentBounds
   /**
    * The only directory that loaders read; null: they read nothing. Default: the working directory
    * for runs that the owner started, and none for those of agents and peers.
@@ -107,6 +112,11 @@ export class AgentParts {
     return compileFlow(document, this.#flowHost())
   }
 
+  /** What any definition chooses and this host does not allow. */
+  outOfBounds(definition: DocumentDefinition): readonly FlowFinding[] {
+    return outOfBounds(definition, this.#flowHost())
+  }
+
   /** What a flow would use here: agents, adapters, settings and where each comes from (A3). */
   bindings(document: Json): BindingReport {
     const host = this.#flowHost()
@@ -114,10 +124,12 @@ export class AgentParts {
   }
 
   #flowHost(): FlowHost & { readonly environment: Environment } {
-    const { tools = [], kinds = [], documentSecrets = [], environment = process.env } = this.#host
+    const { tools = [], kinds = [], documentSecrets = [], bounds } = this.#host
+    const { environment = process.env } = this.#host
     return {
       documentSecrets,
       environment,
+      ...(bounds === undefined ? {} : { bounds }),
       adapters: this.#adapters,
       tool: (name) => tools.find((tool) => tool.name === name),
       kind: (name) => kinds.find(({ kind }) => kind === name)

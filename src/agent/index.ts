@@ -42,6 +42,7 @@ export type { KeepSecret, ResponseSecrets, SecretPath } from './adapters/withhol
 export { type AssetFiles, memoryFiles } from './assets/files.js'
 export type { AgentAsset, AssetError, PromptAssetManifest, PromptText } from './assets/manifest.js'
 export { readPromptAssets } from './assets/read-assets.js'
+export type { DocumentBounds } from './binding/bounds.js'
 export { type BindingReport, bindingReport, type SettingReport } from './binding/report.js'
 export { anyFlowHost } from './compile/any-host.js'
 export { type CompiledFlow, compileFlow } from './compile/compile-flow.js'

@@ -10,6 +10,8 @@ export type ParsedDocument =
       readonly used?: () => DocumentDefinition
       /** What is doubtful, with the reason `lint`. */
       readonly warnings?: readonly Diagnostic[]
+      /** What it chooses and the host does not allow: no run of it begins (K15). */
+      readonly refused?: readonly Diagnostic[]
       /** What is wrong with inputs, found before a run begins; absent: any may be given. */
       readonly checkInputs?: CheckInputs
     }

@@ -1,5 +1,5 @@
 import type { AgentHost, AgentParts, SessionNotes } from '../agent/index.js'
-import type { Block, DocumentDefinition, Provider } from '../block/index.js'
+import type { Block, Diagnostic, DocumentDefinition, Provider } from '../block/index.js'
 import { type Clock, isJsonObject, type Json, type Redactor, type RunId } from '../core/index.js'
 import type { Expressions } from '../expression/index.js'
 import type { NetworkOptions } from '../intent/index.js'
@@ -35,6 +35,7 @@ export class DocumentRooms {
   readonly #closed: string[] = []
   #notes: SessionNotes | undefined
   #isOver: (runId: string) => boolean = () => false
+  #outOfBounds: (definition: DocumentDefinition) => readonly Diagnostic[] = () => []
   /** Sessions that are being let go of. */
   readonly #leaving = new Set<Promise<void>>()
   #agents: Promise<AgentParts> | undefined
@@ -80,6 +81,11 @@ export class DocumentRooms {
     const value = named as unknown as Json
     if (mentions(value, ['agent.', 'flow.'])) await this.#loadAgents()
     if (mentions(value, ['ais.'])) await this.#loadWorkflow()
+  }
+
+  /** What a definition chooses and the host does not allow (K15). */
+  outOfBounds(definition: DocumentDefinition): readonly Diagnostic[] {
+    return this.#outOfBounds(definition)
   }
 
   /** A workflow and protocols for it as one document. */
@@ -143,7 +149,7 @@ export class DocumentRooms {
 
   async #openAgents(): Promise<AgentParts> {
     const { network, clock } = this.#hosts
-    const [{ AgentParts }, { flowKind }] = await Promise.all([
+    const [{ AgentParts }, { diagnosticsOf, flowKind }] = await Promise.all([
       import('../agent/index.js'),
       import('./flow-kind.js')
     ])
@@ -154,6 +160,7 @@ export class DocumentRooms {
     })
     this.#register(parts.blocks, parts.providers)
     this.#kinds.push(flowKind((document) => parts.compile(document)))
+    this.#outOfBounds = (definition) => diagnosticsOf(parts.outOfBounds(definition))
     parts.keepClosed(this.#closed)
     for (const listener of this.#listeners) parts.onDelta(listener)
     if (this.#notes !== undefined) parts.turns.useNotes(this.#notes)

@@ -11,8 +11,10 @@ export function flowKind(compile: (document: Json) => CompiledFlow): DocumentKin
     parse: (document, { locate }) => {
       const compiled = compile(document)
       if (!compiled.ok) return { ok: false, diagnostics: diagnosticsOf(compiled.findings, locate) }
-      const { definition, warnings } = compiled
-      return { ok: true, definition, warnings: diagnosticsOf(warnings, locate) }
+      const { definition, warnings, refused } = compiled
+      const said = { definition, warnings: diagnosticsOf(warnings, locate) }
+      if (refused.length === 0) return { ok: true, ...said }
+      return { ok: true, ...said, refused: diagnosticsOf(refused, locate) }
     }
   }
 }
@@ -20,9 +22,9 @@ export function flowKind(compile: (document: Json) => CompiledFlow): DocumentKin
 /** Flows as documents by themselves, whatever their names lead to. */
 export const anyFlowKind: DocumentKind = flowKind((document) => compileFlow(document, anyFlowHost))
 
-function diagnosticsOf(
+export function diagnosticsOf(
   findings: (CompiledFlow & { readonly ok: false })['findings'],
-  locate: Locate | undefined
+  locate?: Locate
 ): readonly Diagnostic[] {
   const diagnostics = findings.map(({ code, severity, path, message }) => ({
     reason: severity === 'warning' ? ('lint' as const) : ('invalid_graph' as const),

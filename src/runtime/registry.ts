@@ -51,7 +51,7 @@ import type {
 import { type ReachedIntent, reachedBy, reachedIntents } from './reached-code.js'
 import { type RecordedRun, recordedRun } from './recorded-run.js'
 import type { Registrations } from './registrations.js'
-import { usedInputProblems } from './used-inputs.js'
+import { checkComposite, usedInputProblems } from './used-inputs.js'
 
 /** What a run can have for its root, compiled. */
 export type CompiledRoot = CompiledDocument | CompiledRootLeaf
@@ -128,13 +128,16 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     this.code.add('composites', definition, definition)
     if (parsed.checkInputs !== undefined) this.#checks.add(name, version, parsed.checkInputs)
     await this.rooms.loadForBlocks(definition)
+    checkComposite(definition, this.#refused(parsed))
   }
 
   #checkUses(composite: DocumentDefinition): void {
-    const [first] = usedInputProblems(composite, this.#checksOf)
-    if (first === undefined) return
-    const problem = `${composite.name}: ${first.message}`
-    throw new TallyError('runtime.invalid_composite', { problem })
+    checkComposite(composite, usedInputProblems(composite, this.#checksOf))
+  }
+
+  /** What a document chooses and the host does not allow; asked before a run begins only. */
+  #refused({ refused, definition }: ParsedDocument & { readonly ok: true }): readonly Diagnostic[] {
+    return refused ?? this.rooms.outOfBounds(definition)
   }
 
   readonly #checksOf = (reference: string): CheckInputs | undefined => {
@@ -247,8 +250,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     const obligations = this.obligations.all
     const compiled = await this.compile(definition, { warnings, pins, slices, obligations })
     if (!compiled.ok) return compiled
-    const problems = () => usedInputProblems(definition, this.#checksOf)
-    const given = await slices.take(problems)
+    const wrong = () => usedInputProblems(definition, this.#checksOf)
+    const given = await slices.take(() => this.#refused(parsed).concat(wrong()))
     if (!given.ok) return given
     if (given.value.length > 0) return { ok: false, diagnostics: given.value, definition }
     return checkInputs === undefined ? compiled : { ...compiled, checkInputs }

@@ -4,7 +4,7 @@ import type {
   DocumentPath,
   PlanNodeDefinition
 } from '../block/index.js'
-import { isJsonObject, type Json } from '../core/index.js'
+import { isJsonObject, type Json, TallyError } from '../core/index.js'
 import type { CheckInputs } from './document-kind.js'
 
 /** The check of what a document may be given, by the name under which others use it. */
@@ -31,6 +31,15 @@ export function usedInputProblems(
       return { reason: 'invalid_graph', path: [...at, 'input'], message }
     })
   })
+}
+
+/** Throws `runtime.invalid_composite` for the first thing wrong with a registered document. */
+export function checkComposite(
+  { name }: Pick<DocumentDefinition, 'name'>,
+  [first]: readonly Diagnostic[]
+): void {
+  if (first === undefined) return
+  throw new TallyError('runtime.invalid_composite', { problem: `${name}: ${first.message}` })
 }
 
 type Node = Pick<PlanNodeDefinition, 'work' | 'input'>

@@ -3,6 +3,7 @@ import type { Json } from '../../core/index.js'
 import type { PromptAssetManifest } from '../assets/manifest.js'
 import { parseManifest } from '../assets/parse-manifest.js'
 import type { NodeBinding } from '../binding/bind.js'
+import { nodeProblems } from '../binding/node-bounds.js'
 import { error, type FlowFinding, hasErrors } from '../flow/finding.js'
 import { lintFlow } from '../flow/lint.js'
 import { parseFlow } from '../flow/parse.js'
@@ -20,6 +21,8 @@ export type CompiledFlow =
       readonly definition: CompositeDefinition
       readonly bindings: readonly NodeBinding[]
       readonly warnings: readonly FlowFinding[]
+      /** What it chooses and the host does not allow: no run of it begins here (K15). */
+      readonly refused: readonly FlowFinding[]
     }
   | { readonly ok: false; readonly findings: readonly FlowFinding[] }
 
@@ -54,7 +57,9 @@ function compileValid(
   }))
   const findings = compiled.flatMap(({ result }) => (result.ok ? [] : result.findings))
   if (findings.length > 0) return { ok: false, findings }
-  const good = compiled.flatMap(({ node, result }) => (result.ok ? [{ node, ...result }] : []))
+  const good = compiled.flatMap(({ node, result }, index) =>
+    result.ok ? [{ node, path: ['graph', 'nodes', index], ...result }] : []
+  )
   const transitions = nodes.flatMap((node) => {
     const branches = edges.branches(node)
     return branches.length === 0 ? [] : [[edges.name(node.nodeId), branches] as const]
@@ -74,7 +79,8 @@ function compileValid(
       transitions: Object.fromEntries(transitions)
     },
     bindings: good.flatMap(({ binding }) => (binding === undefined ? [] : [binding])),
-    warnings: [...lintFlow(flow), ...good.flatMap(({ warnings }) => warnings)]
+    warnings: [...lintFlow(flow), ...good.flatMap(({ warnings }) => warnings)],
+    refused: good.flatMap(({ definition, path }) => nodeProblems(definition, host, path))
   }
 }
 

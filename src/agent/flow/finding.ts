@@ -38,6 +38,12 @@ export type FlowFindingCode =
   | 'tool_policy_not_enforceable'
   | 'tools_not_bounded'
   | 'cost_not_measurable'
+  | 'adapter_not_allowed'
+  | 'server_not_allowed'
+  | 'tool_not_allowed'
+  | 'loader_not_allowed'
+  | 'approval_below_floor'
+  | 'turn_not_written_out'
   | 'no_finish'
   | 'loop_without_end'
 
