@@ -32,7 +32,7 @@ export interface BoundedHost extends BindingHost {
   readonly bounds?: DocumentBounds
 }
 
-/** What the payload of a turn, as it stands in a definition, chooses and the host does not allow. */
+/** What the payload of a turn chooses, as a definition has it, and the host does not allow. */
 export function turnProblems(
   payload: Json | undefined,
   host: BoundedHost,
@@ -118,15 +118,19 @@ function unlisted(
   { code, path }: { readonly code: FlowFindingCode; readonly path: Path }
 ): readonly FlowFinding[] {
   if (allowed === undefined || allowed.includes(name)) return []
-  const message = `${name} is not allowed by this host; allowed are: ${allowed.join(', ') || 'none'}`
+  const message = `${name} is not allowed by this host; ${listOf(allowed)}`
   return [error(code, path, message)]
+}
+
+function listOf(allowed: readonly string[]): string {
+  return `allowed are: ${allowed.join(', ') || 'none'}`
 }
 
 function serverProblems(baseUrl: unknown, { bounds, path }: Asked): readonly FlowFinding[] {
   const { servers } = bounds
   if (servers === undefined || baseUrl === undefined) return []
   if (servers.some((server) => isBelow(String(baseUrl), server))) return []
-  const message = `this host allows no server ${baseUrl}; allowed are: ${servers.join(', ') || 'none'}`
+  const message = `this host allows no server ${baseUrl}; ${listOf(servers)}`
   return [error('server_not_allowed', path, message)]
 }
 
