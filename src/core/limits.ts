@@ -273,6 +273,8 @@ export const SECRET_LENGTH_MIN = 8
 export const SECRETS_KNOWN_MAX = 1_024
 /** Levels of percent-encoding and of JSON's escapes under which a secret is looked for. */
 export const SECRET_LEVELS_MAX = 4
+/** Readings of one text, with these undone in different orders. */
+export const SECRET_VIEWS_MAX = 16
 
 /** Times that a package is run anew after its thread was terminated or failed. */
 export const SANDBOX_FAULTS_MAX = 1

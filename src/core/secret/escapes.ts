@@ -1,3 +1,5 @@
+import { SECRET_LEVELS_MAX, SECRET_VIEWS_MAX } from '../limits.js'
+
 /**
  * A text as it reads once more of its escapes are undone, and where each part of it stands in the
  * text that was given.
@@ -10,7 +12,16 @@ export interface View {
   boundary(offset: number): number
 }
 
-const closedEscape = /%[0-9a-fA-F]{2}|\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])/g
+const escapes = {
+  percent: /%[0-9a-fA-F]{2}/g,
+  json: /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])/g
+} as const
+
+/** Undone one after the other: of both at once, one would undo what belongs to the other. */
+type Escaping = keyof typeof escapes
+
+const escapings = ['json', 'percent'] as const satisfies readonly Escaping[]
+
 const openEscape = /(?:%[0-9a-fA-F]?|\\(?:u[0-9a-fA-F]{0,3})?)$/
 
 const letters: Readonly<Record<string, string>> = {
@@ -21,26 +32,21 @@ const letters: Readonly<Record<string, string>> = {
   t: '\t'
 }
 
-export function viewOf(text: string): View {
+function viewOf(text: string): View {
   return { text, at: (offset) => offset, boundary: (offset) => offset }
 }
 
-/** Where the escape begins that a view ends in the middle of, in the given text; its end: none. */
-export function openEscapeAt(view: View): number {
-  return view.at(openEscape.exec(view.text)?.index ?? view.text.length)
-}
-
 /**
- * The same with one level of percent-encoding and of JSON's escapes undone; undefined when there is
+ * The same with one level of percent-encoding or of JSON's escapes undone; undefined when there is
  * none. Bytes of percent-encoding become characters of the same code.
  */
-export function unescaped(view: View): View | undefined {
-  const text = view.text.replace(closedEscape, characterOf)
+function unescaped(view: View, escaping: Escaping): View | undefined {
+  const text = view.text.replace(escapes[escaping], characterOf)
   if (text.length === view.text.length) return undefined
   // Most texts hold no secret, and then no place in them is asked for.
   let parts: Parts | undefined
   const known = () => {
-    parts ??= partsOf(view.text)
+    parts ??= partsOf(view.text, escaping)
     return parts
   }
   const at = (offset: number) => {
@@ -65,14 +71,14 @@ interface Parts {
   readonly sources: Uint32Array
 }
 
-function partsOf(text: string): Parts {
+function partsOf(text: string, escaping: Escaping): Parts {
   let count = 0
-  for (const _ of escapesIn(text)) count += 1
+  for (const _ of escapesIn(text, escaping)) count += 1
   const starts = new Uint32Array(2 * count + 1)
   const sources = new Uint32Array(2 * count + 1)
   let place = 0
   let saved = 0
-  for (const [from, to] of escapesIn(text)) {
+  for (const [from, to] of escapesIn(text, escaping)) {
     starts.set([from - saved, from - saved + 1], place + 1)
     sources.set([from, to], place + 1)
     place += 2
@@ -81,8 +87,11 @@ function partsOf(text: string): Parts {
   return { starts, sources }
 }
 
-function* escapesIn(text: string): Generator<readonly [from: number, to: number]> {
-  for (const { 0: found, index } of text.matchAll(closedEscape)) {
+function* escapesIn(
+  text: string,
+  escaping: Escaping
+): Generator<readonly [from: number, to: number]> {
+  for (const { 0: found, index } of text.matchAll(escapes[escaping])) {
     yield [index, index + found.length]
   }
 }
@@ -108,4 +117,31 @@ function lastAtMost(
     else high = middle - 1
   }
   return low
+}
+
+/** Where the escape begins that a view ends in the middle of, in the given text; its end: none. */
+export function openEscapeAt(view: View): number {
+  return view.at(openEscape.exec(view.text)?.index ?? view.text.length)
+}
+
+/**
+ * A text as it is, and with its escapes undone level by level, in every order in which they could
+ * have been made: at most `SECRET_VIEWS_MAX`.
+ */
+export function viewsOf(text: string): readonly View[] {
+  const views = [viewOf(text)]
+  let latest: readonly View[] = views
+  for (let level = 0; level < SECRET_LEVELS_MAX && latest.length > 0; level += 1) {
+    const next: View[] = []
+    for (const view of latest) {
+      for (const escaping of escapings) {
+        const found = unescaped(view, escaping)
+        if (found === undefined || next.some((other) => other.text === found.text)) continue
+        if (views.length + next.length < SECRET_VIEWS_MAX) next.push(found)
+      }
+    }
+    views.push(...next)
+    latest = next
+  }
+  return views
 }

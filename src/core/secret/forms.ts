@@ -1,5 +1,5 @@
-import { SECRET_LENGTH_MIN, SECRET_LEVELS_MAX } from '../limits.js'
-import { unescaped, viewOf } from './escapes.js'
+import { SECRET_LENGTH_MIN } from '../limits.js'
+import { viewsOf } from './escapes.js'
 import { partsOfUrl } from './url-parts.js'
 
 /**
@@ -18,14 +18,11 @@ export function formsOf(secret: string): ReadonlySet<string> {
   return found
 }
 
-/** A text that holds escapes itself, also without them: they are undone in what is searched. */
+/** A text that holds escapes itself, as an address does, also without them. */
 function plainFormsOf(text: string): readonly string[] {
-  const found = [text]
-  let view = unescaped(viewOf(text))
-  for (let level = 0; view !== undefined && level < SECRET_LEVELS_MAX; level += 1) {
-    if (view.text.trim().length >= SECRET_LENGTH_MIN) found.push(view.text)
-    view = unescaped(view)
-  }
+  const found = viewsOf(text).flatMap((view) =>
+    view.text.trim().length >= SECRET_LENGTH_MIN ? [view.text] : []
+  )
   // As forms of HTML are sent.
   const posted = text.replaceAll(' ', '+')
   return posted === text ? found : [...found, posted]

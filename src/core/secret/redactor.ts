@@ -7,7 +7,7 @@ import {
   VALUE_BYTES_MAX
 } from '../limits.js'
 import { bytesOver } from '../text.js'
-import { openEscapeAt, unescaped, type View, viewOf } from './escapes.js'
+import { openEscapeAt, viewsOf } from './escapes.js'
 import { formsOf } from './forms.js'
 import { Patterns } from './patterns.js'
 import { RedactedStream } from './redacted-stream.js'
@@ -144,12 +144,17 @@ export class Redactor {
   /** How much of a text can be given away while more of it may follow. */
   settledLength(text: string): number {
     if (this.isEmpty) return text.length
+    const views = viewsOf(text)
+    const places = this.places(text)
     let settled = this.#begunAt(text)
-    for (const { from, to } of this.places(text)) {
-      // Another secret may begin inside of this one.
-      if (from < settled && to > settled) settled = from
+    for (;;) {
+      // Another secret may begin inside of one, and an escape may end behind one.
+      const around = places.find(({ from, to }) => from < settled && to > settled)
+      const whole = around === undefined ? settled : around.from
+      const next = views.reduce((length, view) => Math.min(length, view.boundary(length)), whole)
+      if (next === settled) return settled
+      settled = next
     }
-    return viewsOf(text).reduce((length, view) => Math.min(length, view.boundary(length)), settled)
   }
 
   /** Where a secret may have begun that what follows could complete; the end of the text: none. */
@@ -160,11 +165,11 @@ export class Redactor {
     for (let level = 0; level <= SECRET_LEVELS_MAX; level += 1) {
       const views = viewsOf(rest)
       for (const view of views) begun = Math.min(begun, view.at(patterns.openAt(view.text)))
-      const view = views[level]
-      if (view === undefined) break
+      const open = Math.min(...views.map(openEscapeAt))
+      if (open === rest.length) break
       // What an escape means that is not complete is not known: what is before it may have begun.
-      rest = rest.slice(0, openEscapeAt(view))
-      begun = Math.min(begun, rest.length)
+      rest = rest.slice(0, open)
+      begun = Math.min(begun, open)
     }
     return begun
   }
@@ -227,17 +232,6 @@ interface Compiled {
   readonly patterns: Patterns
   /** Of each pattern. */
   readonly references: readonly string[]
-}
-
-/** A text as it is, and with its escapes undone level by level. */
-function viewsOf(text: string): readonly View[] {
-  const views: View[] = []
-  let view: View | undefined = viewOf(text)
-  while (view !== undefined && views.length <= SECRET_LEVELS_MAX) {
-    views.push(view)
-    view = unescaped(view)
-  }
-  return views
 }
 
 /** Places that overlap become one, named for the longest of them. */
