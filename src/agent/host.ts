@@ -109,7 +109,7 @@ export class AgentParts {
 
   /** A flow document, compiled with what this host has. */
   compile(document: Json): CompiledFlow {
-    return compileFlow(document, this.#flowHost())
+    return compileFlow(document, { ...this.#flowHost(), checksSettings: true })
   }
 
   /** What any definition chooses and this host does not allow. */

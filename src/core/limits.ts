@@ -352,6 +352,8 @@ export const AGENT_TURN_MS_DEFAULT = 60_000
 export const AGENT_NODE_TURNS_MAX = 64
 /** Tool calls that are answered for one turn. */
 export const AGENT_TOOL_CALLS_MAX = 64
+/** Time that a refused turn waits at most because the other side asks for it. */
+export const RETRY_AFTER_MS_MAX = 600_000
 /** Times that an agent is asked to correct an answer of the wrong shape, by default. */
 export const AGENT_OUTPUT_RETRIES_DEFAULT = 1
 /** Visits of a plan loop, the planning visit included, when a flow does not say. */

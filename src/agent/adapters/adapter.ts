@@ -181,6 +181,8 @@ export interface TurnUsage {
   readonly totalTokens: number
   /** Decimal text in US dollars, where the provider says. */
   readonly costUsd?: string
+  /** Not told by the provider: there were no more tokens than this. */
+  readonly isUpperBound?: boolean
 }
 
 export interface TurnError {

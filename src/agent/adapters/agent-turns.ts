@@ -26,6 +26,7 @@ import {
   type TurnResult
 } from './adapter.js'
 import type { AdapterRegistry } from './adapter-registry.js'
+import { BrokenTurns, type BrokenUsage } from './broken-turns.js'
 import { NotedSessions, type OpenNoted } from './noted-sessions.js'
 import { RedactedDeltas } from './redacted-deltas.js'
 import { RunWork } from './run-work.js'
@@ -39,6 +40,8 @@ export type SealedTurn = TurnResult & {
   readonly requestDigest: Hash
   /** Milliseconds that the turn took, and tools of the run since the turn before (A7). */
   readonly workMs?: number
+  /** What the agent's turns without an answer may have used since its last answer, at most. */
+  readonly broken?: BrokenUsage
 }
 
 /** A piece of an answer as it arrives: an event, never history. Lost ones are not sent again. */
@@ -86,6 +89,7 @@ export class AgentTurns implements Provider {
   readonly #sessions = new SessionPool()
   readonly #noted: NotedSessions
   readonly #work: RunWork
+  readonly #broken = new BrokenTurns()
 
   constructor(options: AgentTurnsOptions) {
     this.#options = options
@@ -105,10 +109,14 @@ export class AgentTurns implements Provider {
     const deltas = this.#deltas(asked)
     const { timeoutMs } = asked.effect
     const expiry = deadline(timeoutMs, this.#options.clock)
+    let heardBytes = 0
     const options = {
       signal: AbortSignal.any([call.signal, expiry.signal]),
       invocationId: call.key,
-      ...(deltas === undefined ? {} : { onDelta: deltas.take })
+      onDelta: (delta: TurnDelta) => {
+        heardBytes += Buffer.byteLength(delta.text)
+        deltas?.take(delta)
+      }
     }
     try {
       const { runId } = asked.turn
@@ -119,6 +127,7 @@ export class AgentTurns implements Provider {
       return await this.#sealed(asked, result)
     } catch (error) {
       const isDefinite = error instanceof EffectFailure && error.definite
+      if (!isDefinite) this.#broken.add(agentKey(asked), boundOf(asked, heardBytes))
       const isLate = expiry.signal.aborted && !call.signal.aborted && !isDefinite
       throw isLate ? turnFailure('timed_out', { timeoutMs }) : error
     } finally {
@@ -164,10 +173,12 @@ export class AgentTurns implements Provider {
     try {
       const adapter = this.#options.adapters.adapter(effect.adapterKind)
       const settings = await this.#settings(effect.adapterConfig, adapter)
-      const problems = adapter.validate?.(settings) ?? []
+      const { model = settings.model } = effect.turn
+      const whole = model === undefined ? settings : { ...settings, model }
+      const problems = adapter.validate?.(whole) ?? []
       if (problems.length > 0) throw turnFailure('invalid_settings', { problems: [...problems] })
       const turn = { ...effect.turn, invocationId: key }
-      return { effect, request, settings, adapter, turn }
+      return { effect, request, settings: whole, adapter, turn }
     } catch (error) {
       throw failureOf(error)
     }
@@ -229,11 +240,14 @@ export class AgentTurns implements Provider {
 
   async #sealed(asked: Asked, result: TurnResult): Promise<Json> {
     const workMs = this.#work.take(asked.turn.runId)
+    const broken = this.#broken.take(agentKey(asked))
+    const warnings = broken === undefined ? [] : [brokenText(broken)]
     const sealed: SealedTurn = {
       ...result,
       requestDigest: hashJson(asked.request),
       // Only where it bounds something: otherwise the same answers give the same receipts.
-      ...(asked.effect.countsWork === true ? { workMs } : {})
+      ...(asked.effect.countsWork === true ? { workMs } : {}),
+      ...(broken === undefined ? {} : { broken, warnings: [...result.warnings, ...warnings] })
     }
     const { secrets } = this.#options
     // The result is plain JSON: adapters promise it, and the pump checks it.
@@ -261,6 +275,21 @@ interface Asked {
   readonly settings: AdapterSettings
   readonly turn: TurnRequest
   readonly adapter: AgentAdapter
+}
+
+function agentKey({ turn }: Asked): string {
+  return canonicalize([turn.runId, turn.agentId])
+}
+
+/** A token stands for at least one byte; what was to come is bounded by what was asked for. */
+function boundOf({ request, turn, settings }: Asked, heardBytes: number) {
+  const input = Buffer.byteLength(canonicalize(request))
+  return { input, output: turn.maxTokens ?? settings.maxTokens ?? heardBytes }
+}
+
+function brokenText({ turns, inputTokens, outputTokens }: BrokenUsage): string {
+  const tokens = inputTokens + outputTokens
+  return `turns without an answer (${turns}) are counted as at most ${tokens} tokens`
 }
 
 /** Says in the sealed result that the backend has lost what it remembered. */

@@ -1,5 +1,6 @@
 import type { Redactor } from '../../core/index.js'
 import { loadAi } from '../transports/ai-library.js'
+import { modelProblems } from '../transports/chat-model.js'
 import { type ChatLanguageModel, chatTurn } from '../transports/chat-turn.js'
 import { turnFailure } from '../transports/failures.js'
 import type { AdapterSettings, AgentAdapter, SessionOptions } from './adapter.js'
@@ -32,6 +33,7 @@ export function aiSdkAdapter(options: AiSdkAdapterOptions): AgentAdapter {
     kind,
     ...(defaults === undefined ? {} : { defaults }),
     ...(redactor === undefined ? {} : { redactor }),
+    validate: modelProblems,
     open: async (session) => {
       const ai = await loadAi()
       return {

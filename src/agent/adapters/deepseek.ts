@@ -1,5 +1,5 @@
 import type { Fetch } from '../transports/bounded-fetch.js'
-import { chatProblems } from '../transports/chat-model.js'
+import { chatProblems, modelProblems } from '../transports/chat-model.js'
 import type { AdapterSettings, AgentAdapter, SessionOptions } from './adapter.js'
 import { openChatSession } from './chat-session.js'
 
@@ -18,7 +18,11 @@ export function deepSeekAdapter(options: ChatAdapterOptions = {}): AgentAdapter 
   return {
     kind: 'deepseek',
     ...(defaults === undefined ? {} : { defaults }),
-    validate: (settings) => [...chatProblems(settings), ...transportProblems(settings)],
+    validate: (settings) => [
+      ...chatProblems(settings),
+      ...modelProblems(settings),
+      ...transportProblems(settings)
+    ],
     open: (session) =>
       openChatSession(session, {
         transport:

@@ -1,6 +1,6 @@
 import { type Clock, type Json, systemClock } from '../../core/index.js'
 import { type TurnFailureReason, turnFailure } from '../transports/failures.js'
-import { replyOf, usageOf } from '../transports/reply.js'
+import { replyOf } from '../transports/reply.js'
 import type {
   AgentAdapter,
   AgentSession,
@@ -92,7 +92,7 @@ async function fakeTurn(turn: FakeTurn, scene: Scene): Promise<TurnResult> {
     reasoningText: reasoning,
     structuredOutput: structured,
     toolCalls,
-    usage: usageOf(turn.usage?.inputTokens, turn.usage?.outputTokens),
+    usage: turn.usage ?? { inputTokens: 0, outputTokens: 0 },
     model: request.model ?? 'fake',
     warnings: []
   })

@@ -1,6 +1,6 @@
 import { unreachable } from '../../core/index.js'
 import { redactorOf } from '../binding/given-secrets.js'
-import { chatProblems } from '../transports/chat-model.js'
+import { chatProblems, modelProblems } from '../transports/chat-model.js'
 import { baseUrlProblem, refuseProblems } from '../transports/endpoint.js'
 import { openPiMonoSession } from '../transports/pi-mono-http.js'
 import type { PiCommand } from '../transports/pi-process.js'
@@ -31,7 +31,10 @@ export type PiMonoTransport = 'deepseek' | 'openai-compatible' | 'http' | 'rpc'
  */
 export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter {
   const { defaults, rpc, backendRunsTools = false } = options
-  const validate = (settings: AdapterSettings) => problemsOf(settings, rpc)
+  const validate = (settings: AdapterSettings) => {
+    const isChat = ['deepseek', 'openai-compatible'].includes(piMonoTransport(settings) ?? '')
+    return [...problemsOf(settings, rpc), ...(isChat ? modelProblems(settings) : [])]
+  }
   return {
     kind: 'pi-mono',
     runsTools: (settings) => {
@@ -43,7 +46,7 @@ export function piMonoAdapter(options: PiMonoAdapterOptions = {}): AgentAdapter 
     validate,
     keepsSessions: (settings) => piMonoTransport(settings) === 'http',
     open: async (session) => {
-      refuseProblems(validate(session.settings))
+      refuseProblems(problemsOf(session.settings, rpc))
       const transport = piMonoTransport(session.settings) ?? 'http'
       const fetch = fetchOf(session, options.fetch)
       switch (transport) {

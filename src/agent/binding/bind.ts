@@ -10,7 +10,12 @@ import type { AgentTool, BoundTool } from '../turn/tool.js'
 import { definitionOf } from './asset-definition.js'
 import { configuredSettings } from './configured.js'
 import { type DocumentSecrets, secretProblem } from './document-secrets.js'
-import { type ConfiguredSettings, knownSettings, usualSecrets } from './settings.js'
+import {
+  type ConfiguredSettings,
+  knownSettings,
+  lackingSettings,
+  usualSecrets
+} from './settings.js'
 import { boundTools, turnClass } from './tools.js'
 
 /** The binding of a node to its agent (semantics.md A1). */
@@ -41,6 +46,8 @@ export interface BindingHost {
   readonly documentSecrets?: DocumentSecrets
   /** Where settings that no document gives are looked for (A3). Default: nowhere. */
   readonly environment?: Environment
+  /** Refuses agents whose settings a turn would find incomplete. */
+  readonly checksSettings?: boolean
 }
 
 export type Bound =
@@ -159,6 +166,12 @@ function bound(
   const problem = secretProblem(configured.settings, { allowed, usual })
   if (problem !== undefined) {
     return { ok: false, findings: [error('secret_not_allowed', path, problem)] }
+  }
+  const lacking =
+    host.checksSettings === true ? lackingSettings(settings, adapter, host.environment) : []
+  if (lacking.length > 0) {
+    const message = `${definition.agentId} lacks settings: ${lacking.join('; ')}`
+    return { ok: false, findings: [error('settings_incomplete', path, message)] }
   }
   const agent = boundAgent({
     definition,

@@ -69,6 +69,19 @@ export function knownSettings(
   return Object.fromEntries(resolved.map(({ name, value }) => [name, value]))
 }
 
+/** What a turn with these settings would lack, for people; empty when nothing is known to. */
+export function lackingSettings(
+  settings: AdapterSettings,
+  adapter: AgentAdapter,
+  environment: Environment = {}
+): readonly string[] {
+  const { apiKey = '' } = settings
+  const variable = /^env:(.+)$/.exec(apiKey)?.[1]
+  const isMissing = variable !== undefined && !isSet(environment, variable)
+  const missing = isMissing ? [`apiKey is ${apiKey}, which is not set`] : []
+  return [...(adapter.validate?.(settings) ?? []), ...missing]
+}
+
 /**
  * Settings for a session: merged, secrets read. Throws a definite `EffectFailure`, of which
  * `secret_not_allowed` and `server_not_allowed` come before anything is read.

@@ -29,6 +29,7 @@ export type FlowFindingCode =
   | 'input_has_many_sources'
   | 'secret_not_reference'
   | 'secret_not_allowed'
+  | 'settings_incomplete'
   | 'reserved_key'
   | 'agent_not_bound'
   | 'agent_not_found'

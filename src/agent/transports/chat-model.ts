@@ -22,6 +22,11 @@ export function chatProblems(settings: AdapterSettings): readonly string[] {
   ]
 }
 
+/** A turn may name another model than the settings, but none goes without one. */
+export function modelProblems({ model }: AdapterSettings): readonly string[] {
+  return isGiven(model) ? [] : ['model is missing']
+}
+
 /** Loads the provider's library. Throws `invalid_settings` or `agent.missing_library`. */
 export async function chatModels(
   transport: ChatTransport,

@@ -1,10 +1,23 @@
 import type { TextStreamPart, ToolSet } from 'ai'
 import { exactJson } from '../../core/index.js'
-import type { TurnDelta, TurnOptions, TurnRequest, TurnResult } from '../adapters/adapter.js'
+import type {
+  TurnDelta,
+  TurnError,
+  TurnOptions,
+  TurnRequest,
+  TurnResult
+} from '../adapters/adapter.js'
 import { turnFailure } from './failures.js'
-import { replyOf } from './reply.js'
+import { type RawReply, replyOf } from './reply.js'
+import { truncated } from './truncated.js'
 
 type Part = TextStreamPart<ToolSet>
+
+/** What of a turn its result depends on, beside the request. */
+export interface AnsweredTurn {
+  readonly endpoint: string
+  readonly systemPrompt?: string
+}
 
 /** A tool call of a model, with its arguments as text. */
 export interface ModelCall {
@@ -27,7 +40,7 @@ export class ChatReply {
     []
   readonly #warnings: string[] = []
   #model = ''
-  #usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+  #usage: RawReply['usage'] = {}
   #finish: string | undefined
   #length = 0
 
@@ -68,28 +81,28 @@ export class ChatReply {
         this.#finish = part.rawFinishReason === undefined ? undefined : part.finishReason
         return
       case 'finish': {
-        const { inputTokens = 0, outputTokens = 0, totalTokens } = part.totalUsage
-        const total = totalTokens ?? inputTokens + outputTokens
-        this.#usage = { inputTokens, outputTokens, totalTokens: total }
+        const { inputTokens, outputTokens, totalTokens } = part.totalUsage
+        this.#usage = { inputTokens, outputTokens, totalTokens }
         return
       }
     }
   }
 
   /** The turn's result. Throws `incomplete_response` for an answer that just stopped. */
-  result(request: TurnRequest, endpoint: string): TurnResult {
+  result(request: TurnRequest, turn: AnsweredTurn): TurnResult {
+    const { endpoint, systemPrompt = '' } = turn
     if (this.#finish === undefined) throw turnFailure('incomplete_response', { endpoint })
-    const isFiltered = this.#finish === 'content-filter'
-    if (this.#finish === 'length') this.#warnings.push('cut off at the limit of tokens')
+    const error = errorOf(this.#finish)
     return replyOf(request, {
-      status: isFiltered ? 'failed' : 'completed',
+      status: error === undefined ? 'completed' : 'failed',
       finalText: this.#text.join(''),
       reasoningText: this.#reasoning.join(''),
       toolCalls: this.#calls,
       usage: this.#usage,
+      earlierBytes: Buffer.byteLength(systemPrompt),
       model: this.#model,
       warnings: this.#warnings,
-      ...(isFiltered ? { error: filtered } : {})
+      ...(error === undefined ? {} : { error })
     })
   }
 
@@ -97,6 +110,12 @@ export class ChatReply {
     this.#length += text.length
     this.#onDelta?.({ kind, text })
   }
+}
+
+/** Undefined for a finish reason that is an end of the answer; all others are none. */
+function errorOf(finish: string): TurnError | undefined {
+  if (finish === 'stop' || finish === 'tool-calls') return undefined
+  return finish === 'content-filter' ? filtered : truncated(finish === 'length')
 }
 
 /** What is no JSON stays text, for the tool's schema to refuse. */

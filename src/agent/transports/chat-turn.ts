@@ -59,7 +59,7 @@ export async function chatTurn(
     throw failureOf(ai, error, { turn, options })
   }
   if (options.signal.aborted) throw turnFailure('aborted', { endpoint: turn.endpoint })
-  return reply.result(turn.request, turn.endpoint)
+  return reply.result(turn.request, turn)
 }
 
 function callOf(ai: AiLibrary, turn: ChatTurn, reply: ChatReply) {

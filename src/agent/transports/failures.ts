@@ -1,5 +1,5 @@
 import { EffectFailure } from '../../block/index.js'
-import type { JsonObject } from '../../core/index.js'
+import { type JsonObject, limits, systemClock } from '../../core/index.js'
 
 /**
  * Why a turn has no answer, and whether it is certain that nothing was begun (semantics.md A5).
@@ -83,16 +83,23 @@ function isLabel(code: unknown): code is string {
   return typeof code === 'string' && /^[a-z]+(_[a-z]+){0,7}$/.test(code) && code.length <= 64
 }
 
-/** Milliseconds of `retry-after-ms` or `retry-after`, which is seconds or a date. */
+/** Milliseconds of `retry-after-ms` or `retry-after`, bounded by what is waited for at most. */
 function retryAfter(headers: Readonly<Record<string, string | undefined>>): number | undefined {
+  const ms = retryAfterMs(headers)
+  return ms === undefined ? undefined : Math.min(ms, limits.RETRY_AFTER_MS_MAX)
+}
+
+// `retry-after` is seconds or a date.
+function retryAfterMs(headers: Readonly<Record<string, string | undefined>>): number | undefined {
   const ms = Number(headers['retry-after-ms'])
-  if (Number.isSafeInteger(ms) && ms > 0) return ms
-  const after = headers['retry-after']
-  if (after === undefined) return undefined
+  if (Number.isFinite(ms) && ms > 0) return Math.ceil(ms)
+  const after = headers['retry-after']?.trim()
+  if (after === undefined || after === '') return undefined
   const seconds = Number(after)
-  if (Number.isFinite(seconds)) return seconds < 0 ? undefined : Math.ceil(seconds * 1000)
+  if (!Number.isNaN(seconds)) return seconds < 0 ? undefined : Math.ceil(seconds * 1000)
   // The answer's own date stands for the clock of the other side.
-  const wait = Date.parse(after) - Date.parse(headers['date'] ?? '')
+  const sent = Date.parse(headers['date'] ?? '')
+  const wait = Date.parse(after) - (Number.isNaN(sent) ? systemClock.now() : sent)
   return Number.isNaN(wait) ? undefined : Math.max(0, wait)
 }
 

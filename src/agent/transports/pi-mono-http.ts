@@ -13,6 +13,7 @@ import { within } from './deadline.js'
 import { baseUrlOf, endpointOf } from './endpoint.js'
 import { connectionFailure, refusalFailure, turnFailure } from './failures.js'
 import { piMonoResult } from './pi-mono-reply.js'
+import { requestBytes } from './reply.js'
 
 /**
  * The HTTP contract of pi-mono backends: `POST /sessions`, `POST /turns`, `POST /turns/<id>/abort`,
@@ -48,6 +49,8 @@ class PiMonoSession implements AgentSession {
   readonly #sessionId: string
   readonly #session: SessionOptions
   readonly #runsTools: boolean
+  /** What the backend remembers of this process: the model reads it again in every turn. */
+  #saidBytes: number
 
   constructor(
     http: PiMonoHttp,
@@ -61,6 +64,7 @@ class PiMonoSession implements AgentSession {
     this.#sessionId = options.sessionId
     this.#session = options.session
     this.#runsTools = options.runsTools
+    this.#saidBytes = Buffer.byteLength(options.session.systemPrompt ?? '')
   }
 
   async turn(request: TurnRequest, options: TurnOptions): Promise<TurnResult> {
@@ -114,8 +118,11 @@ class PiMonoSession implements AgentSession {
   #resultOf(request: TurnRequest, answer: Json): TurnResult {
     const session = this.#sessionId
     const { endpoint } = this.#http
-    const how = { endpoint, runsTools: this.#runsTools }
-    return { ...piMonoResult(request, answer, how), session }
+    const runsTools = this.#runsTools
+    const earlierBytes = this.#saidBytes
+    const result = piMonoResult(request, answer, { endpoint, runsTools, earlierBytes })
+    this.#saidBytes += requestBytes(request) + Buffer.byteLength(result.finalText)
+    return { ...result, session }
   }
 
   #abort(invocationId: string): void {

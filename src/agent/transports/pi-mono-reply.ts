@@ -1,7 +1,7 @@
-import { isJsonObject, type Json } from '../../core/index.js'
+import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { TurnError, TurnRequest, TurnResult } from '../adapters/adapter.js'
 import { turnFailure } from './failures.js'
-import { type RawReply, replyOf, usageOf } from './reply.js'
+import { type RawReply, replyOf, type ToldUsage } from './reply.js'
 
 /** Statuses of the contract; a backend that leaves it out means `completed`. */
 const statuses: Readonly<Record<string, TurnResult['status']>> = {
@@ -17,8 +17,9 @@ const statuses: Readonly<Record<string, TurnResult['status']>> = {
 export function piMonoResult(
   request: TurnRequest,
   answer: Json,
-  { endpoint, runsTools }: { readonly endpoint: string; readonly runsTools: boolean }
+  how: { readonly endpoint: string; readonly runsTools: boolean; readonly earlierBytes?: number }
 ): TurnResult {
+  const { endpoint, runsTools, earlierBytes = 0 } = how
   if (!isJsonObject(answer)) throw turnFailure('malformed_response', { endpoint })
   const { usage, toolCalls, warnings, model, error, structuredOutput } = answer
   const given = answer['status'] ?? 'completed'
@@ -32,9 +33,8 @@ export function piMonoResult(
     structuredOutput,
     // What the backend has done already is not to be done again here.
     toolCalls: runsTools ? [] : calls,
-    usage: isJsonObject(usage)
-      ? usageOf(usage['inputTokens'], usage['outputTokens'], usage['totalTokens'])
-      : usageOf(0, 0),
+    usage: isJsonObject(usage) ? toldUsage(usage) : {},
+    earlierBytes,
     model: textOf(model),
     warnings: [
       ...(Array.isArray(warnings) ? warnings.filter((one) => typeof one === 'string') : []),
@@ -43,6 +43,10 @@ export function piMonoResult(
   }
   if (status === 'completed') return replyOf(request, raw)
   return replyOf(request, { ...raw, error: errorOf(error, String(given)) })
+}
+
+function toldUsage({ inputTokens, outputTokens, totalTokens }: JsonObject): ToldUsage {
+  return { inputTokens, outputTokens, totalTokens }
 }
 
 /** What the other side did by itself, as warnings. */

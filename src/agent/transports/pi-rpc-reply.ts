@@ -1,8 +1,9 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
-import type { TurnRequest, TurnResult } from '../adapters/adapter.js'
+import type { TurnError, TurnRequest, TurnResult } from '../adapters/adapter.js'
 import { turnFailure } from './failures.js'
-import { type RawReply, replyOf, usageOf } from './reply.js'
+import { type RawReply, replyOf, type ToldUsage } from './reply.js'
 import { decimalText } from './sealable.js'
+import { truncated } from './truncated.js'
 
 /**
  * The messages of one answer of pi as a turn's result: the last assistant message, and the usage of
@@ -15,22 +16,25 @@ export function piRpcResult(request: TurnRequest, messages: readonly JsonObject[
   const stopReason = last['stopReason']
   if (stopReason === 'aborted') throw turnFailure('aborted', {})
   const tools = [...new Set(answers.flatMap(toolNames))].sort()
-  const isFailed = stopReason === 'error'
+  const error = errorOf(stopReason)
   const raw: RawReply = {
-    status: isFailed ? 'failed' : 'completed',
+    status: error === undefined ? 'completed' : 'failed',
     finalText: textOf(last, 'text', 'text'),
     reasoningText: textOf(last, 'thinking', 'thinking'),
     // pi has done its tools already: nothing is left to be done.
     toolCalls: [],
     usage: usageSum(answers),
     model: typeof last['model'] === 'string' ? last['model'] : '',
-    warnings: [
-      ...tools.map((tool) => `pi used its tool ${tool}`),
-      ...(stopReason === 'length' ? ['cut off at the limit of tokens'] : [])
-    ],
-    ...(isFailed ? { error: failed } : {})
+    warnings: tools.map((tool) => `pi used its tool ${tool}`),
+    ...(error === undefined ? {} : { error })
   }
   return replyOf(request, raw)
+}
+
+/** Undefined for a stop that is an end of the answer; all others are none. */
+function errorOf(stopReason: Json | undefined): TurnError | undefined {
+  if (stopReason === 'stop' || stopReason === 'toolUse') return undefined
+  return stopReason === 'error' ? failed : truncated(stopReason === 'length')
 }
 
 // What pi says about the failure may quote the prompt or a key.
@@ -60,18 +64,18 @@ function toolNames(message: JsonObject): readonly string[] {
   )
 }
 
-function usageSum(answers: readonly JsonObject[]): TurnResult['usage'] {
+/** The sum of all answers, or nothing where one of them does not tell. */
+function usageSum(answers: readonly JsonObject[]): ToldUsage {
   let [input, output, total, cost] = [0, 0, 0, 0]
   for (const { usage } of answers) {
-    if (!isJsonObject(usage)) continue
-    const one = usageOf(usage['input'], usage['output'], usage['totalTokens'])
-    input += one.inputTokens
-    output += one.outputTokens
-    total += one.totalTokens
+    if (!isJsonObject(usage)) return {}
+    input += Number(usage['input'])
+    output += Number(usage['output'])
+    total += Number(usage['totalTokens'] ?? 0)
     cost += costOf(usage['cost'])
   }
-  const usage = usageOf(input, output, total)
-  return cost > 0 ? { ...usage, costUsd: decimalText(cost) } : usage
+  const told = { inputTokens: input, outputTokens: output, totalTokens: total }
+  return cost > 0 ? { ...told, costUsd: decimalText(cost) } : told
 }
 
 function costOf(cost: Json | undefined): number {

@@ -20,10 +20,20 @@ export interface RawReply {
     readonly name: string
     readonly arguments: unknown
   }[]
-  readonly usage: TurnUsage
+  /** Counts as the backend told them; what is no count was not told. */
+  readonly usage: ToldUsage
+  /** Bytes of what the model read beside the request: the system prompt, and earlier turns. */
+  readonly earlierBytes?: number
   readonly model: string
   readonly warnings: readonly string[]
   readonly error?: TurnError
+}
+
+export interface ToldUsage {
+  readonly inputTokens?: unknown
+  readonly outputTokens?: unknown
+  readonly totalTokens?: unknown
+  readonly costUsd?: string
 }
 
 /**
@@ -34,13 +44,17 @@ export function replyOf(request: TurnRequest, raw: RawReply): TurnResult {
   const warnings = raw.warnings.map((warning) => warning.toWellFormed())
   const structured = structuredOf(request, raw, warnings)
   const reasoning = raw.reasoningText ?? ''
+  const usage = usageOf(request, raw)
+  if (usage.isUpperBound === true) {
+    warnings.push(`usage was not told: counted as at most ${usage.totalTokens} tokens`)
+  }
   return {
     status: raw.status,
     finalText: raw.finalText.toWellFormed(),
     ...(reasoning === '' ? {} : { reasoningText: reasoning.toWellFormed() }),
     ...(structured === undefined ? {} : { structuredOutput: structured }),
     toolCalls: raw.toolCalls.map(toolCallOf),
-    usage: raw.usage,
+    usage,
     model: raw.model === '' ? (request.model ?? 'unknown') : raw.model.toWellFormed(),
     warnings,
     ...(raw.error === undefined ? {} : { error: raw.error })
@@ -65,18 +79,38 @@ function toolCallOf({ id, name, arguments: given }: RawReply['toolCalls'][number
   return { id: id.toWellFormed(), name: name.toWellFormed(), arguments: kept }
 }
 
-/** Usage from what a backend reports: anything but a count is zero. */
-export function usageOf(
-  input: unknown,
-  output: unknown,
-  total?: unknown
-): Omit<TurnUsage, 'costUsd'> {
-  const inputTokens = countOf(input)
-  const outputTokens = countOf(output)
-  const totalTokens = countOf(total) === 0 ? inputTokens + outputTokens : countOf(total)
-  return { inputTokens, outputTokens, totalTokens }
+/**
+ * Usage as it was told. What was not is counted as an upper bound: a token stands for at least one
+ * byte, so there are no more tokens than bytes of what was sent and of what came.
+ */
+function usageOf(request: TurnRequest, raw: RawReply): TurnUsage {
+  const told = raw.usage
+  const input = countOf(told.inputTokens)
+  const output = countOf(told.outputTokens)
+  const inputTokens = input ?? requestBytes(request) + (raw.earlierBytes ?? 0)
+  const outputTokens = output ?? answerBytes(raw)
+  const isTold = input !== undefined && output !== undefined
+  const total = isTold ? (countOf(told.totalTokens) ?? 0) : 0
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: total === 0 ? inputTokens + outputTokens : total,
+    ...(told.costUsd === undefined ? {} : { costUsd: told.costUsd }),
+    ...(isTold ? {} : { isUpperBound: true })
+  }
 }
 
-function countOf(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : 0
+/** Bytes of a request: no fewer than the tokens that it is read as. */
+export function requestBytes(request: TurnRequest): number {
+  return Buffer.byteLength(JSON.stringify(request))
+}
+
+function answerBytes({ finalText, reasoningText = '', toolCalls, structuredOutput }: RawReply) {
+  const said = [finalText, reasoningText, JSON.stringify([toolCalls, structuredOutput ?? null])]
+  return said.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+}
+
+function countOf(value: unknown): number | undefined {
+  const isCount = typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+  return isCount ? value : undefined
 }

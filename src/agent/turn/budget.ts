@@ -1,7 +1,7 @@
-import type { TurnUsage } from '../adapters/adapter.js'
 import { type FlowPosition, noSpending, type Spent, spentBy } from '../position/flow-position.js'
 import type { BoundAgent, Budget } from './agent.js'
 import type { TurnRules } from './rules.js'
+import type { AnsweredTurn } from './turn-result.js'
 import { dollarText, picoDollars, priceOf } from './usd.js'
 
 /** A bound that was reached, as it stands in the failure `budget_exceeded` (semantics.md A6). */
@@ -10,6 +10,20 @@ export type BudgetBreach = {
   readonly of: 'agent' | 'flow'
   readonly limit: string | number
   readonly used: string | number
+}
+
+/** What a turn has used, with what turns without an answer may have used before it. */
+export type UsedTurn = Pick<AnsweredTurn, 'usage' | 'workMs' | 'broken'>
+
+interface Tokens {
+  readonly inputTokens: number
+  readonly outputTokens: number
+}
+
+const nothingBroken: Tokens = { inputTokens: 0, outputTokens: 0 }
+
+function tokensOf({ inputTokens, outputTokens }: Tokens): number {
+  return inputTokens + outputTokens
 }
 
 interface Scope {
@@ -80,9 +94,9 @@ export function breachAfter(
   agent: BoundAgent,
   flowBudget: Budget,
   position: FlowPosition,
-  usage: TurnUsage
+  used: UsedTurn
 ): BudgetBreach | undefined {
-  const isCostKnown = costOf(agent, usage) !== undefined
+  const isCostKnown = costOf(agent, used) !== undefined
   for (const { of, budget, spent } of scopesOf(agent, flowBudget, position)) {
     const { maxTokens, maxCostUsd } = budget
     if (maxTokens !== undefined && spent.totalTokens > maxTokens) {
@@ -135,18 +149,18 @@ export function tokensLeft(
 export function spend(
   position: FlowPosition,
   agent: BoundAgent,
-  used: { readonly usage: TurnUsage; readonly workMs?: number },
+  used: UsedTurn,
   now: number
 ): FlowPosition {
-  const { usage, workMs } = used
+  const { usage, workMs, broken = nothingBroken } = used
   const before = spentBy(position, agent.agentId) ?? { ...noSpending, startedAtMs: now }
   const spent: Spent = {
     ...before,
     turns: before.turns + 1,
-    inputTokens: before.inputTokens + usage.inputTokens,
-    outputTokens: before.outputTokens + usage.outputTokens,
-    totalTokens: before.totalTokens + usage.totalTokens,
-    costUsd: costAfter(before.costUsd, costOf(agent, usage)),
+    inputTokens: before.inputTokens + usage.inputTokens + broken.inputTokens,
+    outputTokens: before.outputTokens + usage.outputTokens + broken.outputTokens,
+    totalTokens: before.totalTokens + usage.totalTokens + tokensOf(broken),
+    costUsd: costAfter(before.costUsd, costOf(agent, used)),
     ...(workMs === undefined ? {} : { workMs: (before.workMs ?? 0) + workMs })
   }
   return {
@@ -188,8 +202,14 @@ function sum(a: Spent, b: Spent): Spent {
 }
 
 /** What the provider says, else by the agent's prices; undefined when neither tells. */
-function costOf(agent: BoundAgent, usage: TurnUsage): bigint | undefined {
-  if (usage.costUsd !== undefined) return picoDollars(usage.costUsd)
+function costOf(agent: BoundAgent, { usage, broken }: UsedTurn): bigint | undefined {
+  const own = usage.costUsd === undefined ? priced(agent, usage) : picoDollars(usage.costUsd)
+  if (broken === undefined || own === undefined) return own
+  const lost = priced(agent, broken)
+  return lost === undefined ? undefined : own + lost
+}
+
+function priced(agent: BoundAgent, usage: Tokens): bigint | undefined {
   if (agent.pricing === undefined) return undefined
   const input = priceOf(usage.inputTokens, agent.pricing.inputUsdPerMillion)
   const output = priceOf(usage.outputTokens, agent.pricing.outputUsdPerMillion)

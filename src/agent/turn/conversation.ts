@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { BlockContext } from '../../block/index.js'
-import { type Json, type JsonObject, limits } from '../../core/index.js'
+import { type BlockContext, EffectFailure, type EffectOptions } from '../../block/index.js'
+import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import {
   type ExpectedOutput,
   type ToolCall,
@@ -154,7 +154,7 @@ export class Conversation {
       throw new TurnFailed('budget_exceeded', { agentId: agent.agentId, ...before })
     }
     this.turns += 1
-    const answer = await this.#ctx.effect<Json>(TURN_EFFECT, {
+    const answer = await this.#effect({
       // Plain JSON by construction; the interface only names its members.
       request: this.#request(agent, { asked, messages, elapsed }) as unknown as Json,
       sideEffects: agent.sideEffects,
@@ -165,11 +165,23 @@ export class Conversation {
     this.warnings.push(...result.warnings)
     const told = withSession(this.#walk, agent.agentId, result.session)
     this.#walk = spend(told, agent, result, now)
-    const after = breachAfter(agent, flowBudget, this.#walk, result.usage)
+    const after = breachAfter(agent, flowBudget, this.#walk, result)
     if (after !== undefined) {
       throw new TurnFailed('budget_exceeded', { agentId: agent.agentId, ...after })
     }
     return result
+  }
+
+  /** A refusal ends the attempt once the time has passed that it asks for, if another follows. */
+  async #effect(options: EffectOptions<Json>): Promise<Json> {
+    try {
+      return await this.#ctx.effect<Json>(TURN_EFFECT, options)
+    } catch (error) {
+      const waitMs = retryAfterOf(error)
+      const isTriedAgain = this.#ctx.attempt < this.#payload.node.tries
+      if (waitMs > 0 && isTriedAgain && this.#rules.waitsAsAsked) await this.#ctx.sleep(waitMs)
+      throw error
+    }
   }
 
   #request(
@@ -291,6 +303,12 @@ export class Conversation {
     const { delegates } = this.#payload
     return Object.hasOwn(delegates, agentId) ? delegates[agentId] : undefined
   }
+}
+
+function retryAfterOf(error: unknown): number {
+  const details = error instanceof EffectFailure ? error.details : undefined
+  const waitMs = isJsonObject(details) ? details['retryAfterMs'] : undefined
+  return typeof waitMs === 'number' && waitMs > 0 ? Math.min(waitMs, limits.RETRY_AFTER_MS_MAX) : 0
 }
 
 const delegation = z.strictObject({ agentId: z.string().min(1), task: z.string().min(1) })

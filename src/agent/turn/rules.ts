@@ -9,12 +9,24 @@ export interface TurnRules {
   readonly answersAllCalls: boolean
   /** Time budgets count what turns and tools take; before, all that passed on the run's clock. */
   readonly countsWork: boolean
+  /** A turn that is refused for now is tried again no earlier than the other side asks. */
+  readonly waitsAsAsked: boolean
 }
 
 /** By version of the block `agent.turn`. */
 export const turnRules = {
-  '1.0.0': { namesInexactNumbers: false, answersAllCalls: false, countsWork: false },
-  '1.1.0': { namesInexactNumbers: true, answersAllCalls: true, countsWork: true }
+  '1.0.0': {
+    namesInexactNumbers: false,
+    answersAllCalls: false,
+    countsWork: false,
+    waitsAsAsked: false
+  },
+  '1.1.0': {
+    namesInexactNumbers: true,
+    answersAllCalls: true,
+    countsWork: true,
+    waitsAsAsked: true
+  }
 } as const satisfies Readonly<Record<string, TurnRules>>
 
 export type TurnVersion = keyof typeof turnRules

@@ -1,5 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, shownText } from '../../core/index.js'
 import type { ToolCall, TurnResult } from '../adapters/adapter.js'
+import type { SealedTurn } from '../adapters/agent-turns.js'
 import { TurnFailed } from './failure.js'
 
 /** A member's check, and whether it may be left out. Plain code: every turn of a replay runs it. */
@@ -17,8 +18,11 @@ const usageChecks: Checks = {
   inputTokens: [isCount],
   outputTokens: [isCount],
   totalTokens: [isCount],
-  costUsd: [isText, true]
+  costUsd: [isText, true],
+  isUpperBound: [(value) => value === true, true]
 }
+
+const brokenChecks: Checks = { inputTokens: [isCount], outputTokens: [isCount], turns: [isCount] }
 
 const callChecks: Checks = { id: [isText], name: [isText], arguments: [isAny] }
 
@@ -40,16 +44,20 @@ const resultChecks: Checks = {
   warnings: [isListOf(isText)],
   error: [(error) => wrongMember(error, errorChecks) === undefined, true],
   session: [(session) => isText(session) && session !== '', true],
-  workMs: [isCount, true]
+  workMs: [isCount, true],
+  broken: [(broken) => wrongMember(broken, brokenChecks) === undefined, true]
 }
 
+/** A result with what its provider has measured. */
+export type AnsweredTurn = TurnResult & Pick<SealedTurn, 'workMs' | 'broken'>
+
 /** A sealed answer, checked: any adapter may have given it. */
-export function checkedResult(answer: Json): TurnResult & { readonly workMs?: number } {
+export function checkedResult(answer: Json): AnsweredTurn {
   const wrong = wrongMember(answer, resultChecks)
   if (wrong !== undefined) {
     throw new TurnFailed('turn_failed', { error: { code: 'invalid_result', message: wrong } })
   }
-  const result = answer as unknown as TurnResult & { readonly workMs?: number }
+  const result = answer as unknown as AnsweredTurn
   // The calls go into the next request: nothing else of them may.
   return { ...result, toolCalls: result.toolCalls.map(bareCall) }
 }

@@ -158,7 +158,9 @@ describe('what goes wrong before a turn', () => {
   it('is definite for settings that will not do', async () => {
     const failure = await failureOf(turnsWith({}).perform(call({ kind: 'deepseek' })))
     expect(failure).toMatchObject({ reason: 'invalid_settings', definite: true })
-    expect(failure.details).toEqual({ problems: ['baseUrl is missing', 'apiKey is missing'] })
+    expect(failure.details).toEqual({
+      problems: ['baseUrl is missing', 'apiKey is missing', 'model is missing']
+    })
   })
 
   it('is definite for a process that cannot be started', async () => {

@@ -7,7 +7,9 @@ import {
   type TurnDelta,
   type TurnRequest
 } from '../../../src/agent/index.js'
+import { refusalFailure } from '../../../src/agent/transports/failures.js'
 import { EffectFailure } from '../../../src/block/index.js'
+import { limits } from '../../../src/core/index.js'
 import { type ChatScene, type ChatServer, startChatServer } from '../../../src/testing/index.js'
 
 const apiKey = 'sk-0123456789abcdef'
@@ -90,6 +92,22 @@ describe('refusals are definite, and say what they may', () => {
     expect(details).toMatchObject({ retryAfterMs: 30_000 })
   })
 
+  it.each([
+    [{ 'retry-after': '0' }, 0],
+    [{ 'retry-after': '1.2' }, 1_200],
+    [{ 'retry-after': '86400' }, limits.RETRY_AFTER_MS_MAX],
+    [{ 'retry-after': '1e400' }, limits.RETRY_AFTER_MS_MAX],
+    [{ 'retry-after-ms': '999999999999' }, limits.RETRY_AFTER_MS_MAX],
+    [{ 'retry-after': 'Mon, 01 Jun 2099 12:00:00 GMT' }, limits.RETRY_AFTER_MS_MAX],
+    [{ 'retry-after': 'Mon, 01 Jun 1998 12:00:00 GMT' }, 0],
+    [{ 'retry-after': '-1' }, undefined],
+    [{ 'retry-after': '' }, undefined],
+    [{ 'retry-after': 'soon' }, undefined]
+  ])('reads %j as a bounded wait', (headers, retryAfterMs) => {
+    const { details } = refusalFailure({ status: 429, endpoint: 'http://host', headers })
+    expect((details as { retryAfterMs?: number }).retryAfterMs).toBe(retryAfterMs)
+  })
+
   it('leaves out a code that may be a key', async () => {
     const session = await sessionWith({ status: 400, code: 'sk-live-AbC123' })
     const { details } = await failureOf(turn(session))
@@ -149,9 +167,47 @@ describe('answers that are no answers', () => {
 })
 
 describe('what the model says about itself', () => {
-  it('warns of an answer that was cut off', async () => {
-    const session = await sessionWith({ text: 'and so', finishReason: 'length' })
-    expect((await turn(session)).warnings).toEqual(['cut off at the limit of tokens'])
+  it.each([
+    ['length', false],
+    ['insufficient_system_resource', true],
+    ['model_context_window_exceeded', true],
+    ['an end of tomorrow', true]
+  ])('gives an answer that stopped for %s as a failed turn', async (finishReason, retryable) => {
+    const calls = [{ id: 'c1', name: 'pay', arguments: '{"amount": 1}' }]
+    for (const toolCalls of [[], calls]) {
+      const session = await sessionWith({ text: 'and so', toolCalls, finishReason })
+      const result = await turn(session)
+      expect(result).toMatchObject({
+        status: 'failed',
+        finalText: 'and so',
+        error: { code: 'answer_truncated', retryable }
+      })
+      await server?.close()
+    }
+  })
+
+  it.each(['stop', 'tool_calls'])('takes %s for an end', async (finishReason) => {
+    const session = await sessionWith({ text: 'so it is', finishReason })
+    expect(await turn(session)).toMatchObject({ status: 'completed', warnings: [] })
+  })
+
+  it('counts no less than what was read and said where no usage is told', async () => {
+    const chunk = (delta: object, finish: string | null) => {
+      const choices = [{ index: 0, delta, finish_reason: finish }]
+      return `data: ${JSON.stringify({ id: '1', model: 'm', choices })}\n\n`
+    }
+    const said = chunk({ role: 'assistant', content: 'ünd so' }, null)
+    const text = `${said}${chunk({}, 'stop')}data: [DONE]\n\n`
+    const fetch = async () =>
+      new Response(text, { headers: { 'content-type': 'text/event-stream' } })
+    const { usage, warnings } = await turn(
+      await openAt('http://host', fetch as typeof globalThis.fetch)
+    )
+    expect(usage.isUpperBound).toBe(true)
+    expect(usage.inputTokens).toBeGreaterThanOrEqual(Buffer.byteLength(prompt))
+    expect(usage.outputTokens).toBeGreaterThanOrEqual(Buffer.byteLength('ünd so'))
+    expect(usage.totalTokens).toBe(usage.inputTokens + usage.outputTokens)
+    expect(warnings).toEqual([`usage was not told: counted as at most ${usage.totalTokens} tokens`])
   })
 
   it('gives a filtered answer as a failed turn', async () => {
@@ -211,10 +267,14 @@ describe('settings that will not do', () => {
     [{ baseUrl: `https://host/?key=${apiKey}`, apiKey }, ['baseUrl has a query or fragment']],
     [{ baseUrl: 'https://host' }, ['apiKey is missing']],
     [
-      { baseUrl: 'https://host', apiKey, transport: 'carrier pigeon' },
+      { baseUrl: 'https://host', apiKey, model: 'm', transport: 'carrier pigeon' },
       ['transport is neither deepseek nor openai-compatible']
     ]
   ])('%j', (settings, problems) => {
-    expect(deepSeekAdapter().validate?.(settings)).toEqual(problems)
+    expect(deepSeekAdapter().validate?.({ model: 'm', ...settings })).toEqual(problems)
+    expect(deepSeekAdapter().validate?.(settings)).toEqual([
+      ...problems,
+      ...('model' in settings ? [] : ['model is missing'])
+    ])
   })
 })
