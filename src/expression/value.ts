@@ -92,18 +92,19 @@ function compileReference(
   at: string
 ): Part {
   if (typeof value !== 'string') throw notValue(value ?? null, at, 'a ref must be text')
+  spendWork(STEPS_OF_REFERENCE)
   const reference = parseReference(value)
   if (typeof reference === 'string') throw notValue(value, at, reference)
   if (!options.roots.includes(reference.root)) {
     const known = options.roots.join(', ')
     throw notValue(value, at, `the name "${reference.root}" is unknown; known names: ${known}`)
   }
-  const missing = failed('missing_reference', referenceText(reference))
   return {
     references: [reference],
     evaluate: (bindings) => {
       const found = lookUp(bindings, reference)
-      return found === undefined ? missing : { ok: true, value: found }
+      if (found !== undefined) return { ok: true, value: found }
+      return failed('missing_reference', referenceText(reference))
     }
   }
 }
@@ -180,14 +181,15 @@ function distinct(references: readonly Reference[]): readonly Reference[] {
   spendWork(references.length * STEPS_OF_PART)
   const byText = new Map<string, Reference>()
   for (const reference of references) {
-    const key = canonicalize([reference.root, [...reference.path], reference.tested])
+    const key = JSON.stringify([reference.root, reference.path, reference.tested])
     if (!byText.has(key)) byText.set(key, reference)
   }
   return [...byText.values()]
 }
 
-/** Work of one part of a value. */
+/** Work of one part of a value, and what a reference takes more. */
 const STEPS_OF_PART = 4
+const STEPS_OF_REFERENCE = 24
 
 function notValue(value: Json, at: string, problem: string): TallyError {
   return invalidExpression(canonicalize(value), `at ${at}, ${problem}`)

@@ -32,4 +32,9 @@ export interface DocumentKind {
   matches(document: Json): boolean
   /** Never throws for a bad document. Without text there is no `locate`. */
   parse(document: Json, options: { readonly locate?: Locate }): ParsedDocument
+  /** The same in pieces, of a kind that takes long: other work may be done between two. */
+  pieces?(document: Json, options: { readonly locate?: Locate }): Pieces<ParsedDocument>
 }
+
+/** Work that may be interrupted wherever it yields. */
+export type Pieces<Result> = Generator<undefined, Result, undefined>

@@ -8,7 +8,7 @@ import {
   readDocument
 } from '../core/index.js'
 import { parseGraph } from '../intent/index.js'
-import type { DocumentKind, ParsedDocument } from './document-kind.js'
+import type { DocumentKind, ParsedDocument, Pieces } from './document-kind.js'
 
 /** Documents that say in `schema` what they are. */
 function bySchema(name: string, parse: DocumentKind['parse']): DocumentKind {
@@ -51,6 +51,16 @@ export function parseByKind(
   options: { readonly locate?: Locate; readonly own: readonly DocumentKind[] }
 ): ParsedDocument {
   return kindOf(document, options.own).parse(document, options)
+}
+
+/** The same in pieces, as far as the kind has them. */
+export function* piecesByKind(
+  document: Json,
+  options: { readonly locate?: Locate; readonly own: readonly DocumentKind[] }
+): Pieces<ParsedDocument> {
+  const kind = kindOf(document, options.own)
+  if (kind.pieces === undefined) return kind.parse(document, options)
+  return yield* kind.pieces(document, options)
 }
 
 /** The kind of a document; of one that says nothing that is known, the first, which says so. */

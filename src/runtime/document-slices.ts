@@ -1,5 +1,6 @@
 import type { Diagnostic } from '../block/index.js'
 import { DocumentWork, isTallyError, type Json, limits, nextTurn } from '../core/index.js'
+import type { Pieces } from './document-kind.js'
 
 /** What one slice gave, or that the document takes too much work. */
 type Taken<Value> =
@@ -20,6 +21,16 @@ export class DocumentSlices {
   constructor(source?: string | Json) {
     this.#work = source === undefined ? undefined : new DocumentWork()
     this.#isLarge = typeof source === 'string' && source.length > limits.DOCUMENT_SLICE_LENGTH
+  }
+
+  /** Takes each piece of the work as a slice. */
+  async takeEach<Value>(pieces: Pieces<Value>): Promise<Taken<Value>> {
+    for (;;) {
+      const taken = await this.take(() => pieces.next())
+      if (!taken.ok) return taken
+      const { done, value } = taken.value
+      if (done === true) return { ok: true, value }
+    }
   }
 
   async take<Value>(act: () => Value): Promise<Taken<Value>> {

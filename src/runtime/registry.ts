@@ -34,7 +34,7 @@ import {
   resolverProvider
 } from '../intent/index.js'
 import type { CheckInputs, ParsedDocument } from './document-kind.js'
-import { parseByKind, readSource } from './document-kinds.js'
+import { piecesByKind, readSource } from './document-kinds.js'
 import { DocumentRooms, type RoomHosts } from './document-rooms.js'
 import { DocumentSlices, unboundSlices } from './document-slices.js'
 import { NamedCode, NameScope } from './named-code.js'
@@ -375,9 +375,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     if (!read.value.ok) return read.value
     const { document, ...places } = read.value
     await this.rooms.loadFor(document)
-    const parsed = await slices.take(() =>
-      parseByKind(document, { ...places, own: this.rooms.kinds })
-    )
+    const pieces = piecesByKind(document, { ...places, own: this.rooms.kinds })
+    const parsed = await slices.takeEach(pieces)
     return parsed.ok ? parsed.value : parsed
   }
 

@@ -80,11 +80,24 @@ export class WorkflowParts {
 
   /** A workflow as a dependency graph of blocks. What is wrong is data. */
   compile(document: Json, options: { readonly locate?: Locate } = {}): CompiledWorkflow {
+    const pieces = this.compiling(document, options)
+    for (;;) {
+      const { done, value } = pieces.next()
+      if (done === true) return value
+    }
+  }
+
+  /** {@link compile} in pieces: other work may be done wherever it yields. */
+  *compiling(
+    document: Json,
+    options: { readonly locate?: Locate } = {}
+  ): Generator<undefined, CompiledWorkflow, undefined> {
     const parts = this.#partsOf(document)
     if (!parts.ok) return parts
     const { mode } = parts
     const parsed = parseFlow(parts.flow)
     if (!parsed.ok) return { ok: false, issues: reportedIssues(parsed.issues, options.locate) }
+    yield
     const protocols = [...parts.protocols, ...this.#protocols]
     const values = this.#values ?? noValues()
     const packs = [...this.#packs, ...parts.packs]
@@ -104,8 +117,10 @@ export class WorkflowParts {
       const issue = { code: 'pack_mismatch', severity: 'error', path: ['requires_pack'] } as const
       return { ok: false, issues: reportedIssues([{ ...issue, message }], options.locate) }
     }
+    yield
     const policy = packs.reduce(tightened, { ...defaultPolicy, ...this.#host.policy })
     const doubts = lintFlow({ flow: parsed.document, plan, resolved, values })
+    yield
     return {
       ok: true,
       definition: definitionOf(plan, { policy, mode }),

@@ -1,3 +1,6 @@
+/** Text of a value that is walked wherever it is used. */
+const SHORT_LENGTH = 64
+
 /**
  * About how long the canonical JSON of a plain value is, in UTF-16 units. What is used in many
  * places counts each time and is walked once: so a value that is small in memory and large as text
@@ -12,10 +15,11 @@ export function writtenLength(value: unknown, known = new Map<object, number>())
   if (Array.isArray(value)) {
     for (const item of value) length += 1 + writtenLength(item, known)
   } else {
-    for (const [key, member] of Object.entries(value)) {
-      length += key.length + 4 + writtenLength(member, known)
+    for (const key of Object.keys(value)) {
+      length += key.length + 4 + writtenLength((value as Record<string, unknown>)[key], known)
     }
   }
-  known.set(value, length)
+  // To walk what is short again is cheaper than to keep it.
+  if (length > SHORT_LENGTH) known.set(value, length)
   return length
 }

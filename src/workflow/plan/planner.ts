@@ -92,7 +92,16 @@ export function planFlow(options: PlanOptions): PlanResult {
   }
   // Nodes share executions in memory, and not as text.
   spendWork(writtenLength(plan) >> 4)
-  return { ok: true, plan, planHash: hashJson(plan), issues: found, resolved }
+  return {
+    ok: true,
+    plan,
+    // A run has the hash of its definition: few readers ask for this one.
+    get planHash() {
+      return hashJson(plan)
+    },
+    issues: found,
+    resolved
+  }
 }
 
 /** The bytes by which a plan is known, as text. */
