@@ -80,7 +80,7 @@ export { holdsCredentials } from './secret/url-parts.js'
 export { bytesOver, flatText, shownText } from './text.js'
 export {
   highestRelease,
-  isDeferredTask,
+  isRelease,
   referenceTo,
   type Versioned,
   type VersionedName,

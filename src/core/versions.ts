@@ -41,7 +41,7 @@ function semanticVersion(text: string): SemanticVersion | undefined {
 }
 
 /** Whether a version follows semantic versioning 2.0.0 and is no prerelease. */
-export function isDeferredTask(version: string): boolean {
+export function isRelease(version: string): boolean {
   return semanticVersion(version)?.isPrerelease === false
 }
 
@@ -53,7 +53,7 @@ export function isDeferredTask(version: string): boolean {
 export function highestRelease(versions: Iterable<string>): string | undefined {
   let highest: string | undefined
   for (const version of versions) {
-    if (!isDeferredTask(version)) continue
+    if (!isRelease(version)) continue
     if (highest === undefined || compareReleases(version, highest) > 0) highest = version
   }
   return highest

@@ -27,7 +27,7 @@ export const identityCodes = {
   },
   'identity.passphrase_missing': {
     message: 'The key file {path} needs a passphrase and none was given.',
-    fix: 'Set TALLY_PASSPHRASE, or pass a passphrase that is not empty.'
+    fix: 'Set TALLY_PASSPHRASE (TALLY_APPROVER_PASSPHRASE for the key of an approver), or pass a passphrase that is not empty.'
   },
   'identity.wrong_passphrase': {
     message: 'The passphrase does not open the key file {path}, or the file was altered.',
