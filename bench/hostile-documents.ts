@@ -387,9 +387,15 @@ const flowNode = (index: number, parts: object = {}) => ({
   ...parts
 })
 
+/** With the settings that its adapter needs: without them it is refused before all else. */
+const piAgent = {
+  adapterKind: 'pi-mono',
+  adapterConfig: { transport: 'http', baseUrl: 'https://pi.example' }
+}
+
 const agents = (bytes: number, parts: object = {}) => ({
   agents: {
-    agentDefs: fill(bytes, (index) => ({ agentId: `a${index}`, adapterKind: 'pi-mono', ...parts }))
+    agentDefs: fill(bytes, (index) => ({ agentId: `a${index}`, ...piAgent, ...parts }))
   }
 })
 
@@ -475,7 +481,7 @@ const flows: Readonly<Record<string, (bytes: number) => string>> = {
           agentDefs: [
             {
               agentId: 'a0',
-              adapterKind: 'pi-mono',
+              ...piAgent,
               modelProfile: { systemPrompt: 'x'.repeat(bytes / 2) }
             }
           ]

@@ -69,13 +69,18 @@ function usageSum(answers: readonly JsonObject[]): ToldUsage {
   let [input, output, total, cost] = [0, 0, 0, 0]
   for (const { usage } of answers) {
     if (!isJsonObject(usage)) return {}
-    input += Number(usage['input'])
-    output += Number(usage['output'])
-    total += Number(usage['totalTokens'] ?? 0)
+    input += countOf(usage['input'])
+    output += countOf(usage['output'])
+    total += countOf(usage['totalTokens'] ?? 0)
     cost += costOf(usage['cost'])
   }
   const told = { inputTokens: input, outputTokens: output, totalTokens: total }
   return cost > 0 ? { ...told, costUsd: decimalText(cost) } : told
+}
+
+/** Not a number where it is none: a count that a double changes arrives as text, others do not. */
+function countOf(value: Json | undefined): number {
+  return typeof value === 'number' || typeof value === 'string' ? Number(value) : Number.NaN
 }
 
 function costOf(cost: Json | undefined): number {
