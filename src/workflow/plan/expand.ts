@@ -40,8 +40,8 @@ export function expandNode(
   })
 }
 
-/** Work of one node of the plan besides its values. */
-const STEPS_OF_NODE = 200
+/** Work of one node of the plan besides its values, and of the node of a definition it becomes. */
+const STEPS_OF_NODE = 400
 
 interface StepParts {
   readonly source: ResolvedNode
