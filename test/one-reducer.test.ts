@@ -14,10 +14,10 @@ function placesOf(pattern: RegExp): readonly { readonly path: string; readonly l
 
 const isReducer = ({ path }: { readonly path: string }) => path.startsWith('src/block/run/')
 
-/** Where kinds of entries are told apart besides, and what for. */
+/** Files beside the reducer that branch on the kind of an entry, and what for. */
 const exceptions: Readonly<Record<string, string>> = {
   'src/block/run/apply.ts': 'the reducer',
-  'src/block/run/events.ts': 'what callers are told of an entry',
+  'src/block/run/events.ts': 'the event that callers get for an entry',
   'src/block/run/outside.ts': 'what a run has sent, where its code is gone and nothing reduces',
   'src/block/replay/entry-checks.ts': 'a check that does not trust the reducer',
   'src/block/replay/run-replay.ts': 'which record has to stand beside an entry',
@@ -31,7 +31,7 @@ it('D10: entries are built by the drafts of src/block/run alone', () => {
   expect(literals.filter((place) => !isReducer(place))).toEqual([])
 })
 
-it('D10: kinds of entries are told apart by the reducer, and by what is named besides', () => {
+it('D10: only the reducer and the named files branch on the kind of an entry', () => {
   const switches = placesOf(/\bswitch \((?:\w+\.)*k\)/g)
   expect([...new Set(switches.map(({ path }) => path))].sort()).toEqual(
     Object.keys(exceptions).sort()

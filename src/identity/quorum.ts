@@ -44,8 +44,8 @@ export function approvalRefusal(
 }
 
 /**
- * The list of two whose quorums are all quorums of the other; null: of neither. Whoever asks for
- * approvers where others have asked can only add (K14).
+ * The list of two whose quorums are all quorums of the other; null: of neither. A document that
+ * asks for approvers beside an obligation can only add (K14).
  */
 export function stricterApprovers(
   one: Approvers | undefined,

@@ -20,7 +20,7 @@ export function obligationOf(
 
 /**
  * Fails an attempt beyond the limit, and asks a person first where that is an obligation; undefined
- * when there is nothing to wait for. Here all attempts of a step count, whoever did them.
+ * when there is nothing to wait for. All attempts of a step count, of each of its providers.
  */
 export function beforeDoing(
   port: IntentPort,

@@ -103,7 +103,7 @@ export class Intents {
       return this.#parts.imports({ id: runId, payload: intent.payload })
     }
     if (ownReading.has(intent.action) && !readsAll(this.#parts.ledger, principal)) {
-      const problem = 'it tells of what others may do and have run'
+      const problem = 'it shows what others may do and have run'
       return refused(runId, 'not_permitted', { problem, capability: LEDGER_READ })
     }
     const reading = this.#reading(intent.action, intent.payload)

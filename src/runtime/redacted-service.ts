@@ -32,7 +32,7 @@ function rethrown<Result>(act: () => Result, redactor: Redactor): Result {
   }
 }
 
-/** What the owner of the ledger is told of secrets that are not looked for. */
+/** A warning for the owner of the ledger that names the secrets that are not sought. */
 export function exemptSecrets({ exempt }: Redactor): readonly string[] {
   if (exempt.length === 0) return []
   const names = exempt.join(', ')

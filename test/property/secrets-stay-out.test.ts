@@ -159,7 +159,7 @@ function flowFor({ reference }: Planted, manner: Manner): Json {
   })
 }
 
-/** Every road on which a secret leaves; each gives what its caller is told. */
+/** Every road on which a secret leaves; each returns what its caller gets. */
 const roads: Readonly<
   Record<string, (tally: WiredRuntime, one: Planted, manner: Manner) => Promise<unknown>>
 > = {

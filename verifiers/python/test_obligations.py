@@ -37,7 +37,7 @@ class Approvals(unittest.TestCase):
     def test_what_was_approved_holds(self) -> None:
         self.assertEqual(taken(), 1)
 
-    def test_what_nobody_has_approved_is_found(self) -> None:
+    def test_a_missing_approval_is_found(self) -> None:
         with self.assertRaises(Failure):
             taken(lambda entry: entry.get("effect") != "wait")
 

@@ -80,8 +80,8 @@ function toolCallOf({ id, name, arguments: given }: RawReply['toolCalls'][number
 }
 
 /**
- * Usage as it was told. What was not is counted as an upper bound: a token stands for at least one
- * byte, so there are no more tokens than bytes of what was sent and of what came.
+ * Usage as the server reports it. A count that it leaves out is an upper bound: a token stands for
+ * at least one byte, so there are no more tokens than bytes of what was sent and of what came.
  */
 function usageOf(request: TurnRequest, raw: RawReply): TurnUsage {
   const told = raw.usage

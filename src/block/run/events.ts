@@ -52,7 +52,7 @@ export type RunEvent = {
       readonly token: string
       readonly action: string
     }
-  /** One of several approvers has signed an answer; the wait goes on until the others have. */
+  /** One of several approvers has signed an answer; the wait stays open until the others have. */
   | {
       readonly type: 'approved'
       readonly path: string

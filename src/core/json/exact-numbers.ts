@@ -1,5 +1,5 @@
 /**
- * Numbers of JSON text that was written by somebody else, as they were written.
+ * Numbers of JSON text from outside, with the digits that the text has.
  *
  * `JSON.parse` makes another number of what a double cannot hold: 1000000000000000001 becomes
  * ...000. Here such a number becomes its decimal text in quotes, so that a person, the ledger and a

@@ -16,7 +16,7 @@ import { walletCapabilities } from './wallet.js'
 export function createScopedApi(
   options: {
     readonly network?: NetworkOptions
-    /** Learns the secrets that are sent; whoever seals an answer takes them out with it. */
+    /** Learns the secrets that are sent; what seals an answer takes them out with it. */
     readonly redactor?: Redactor
   } = {}
 ): ScopedApi {

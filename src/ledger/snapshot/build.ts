@@ -58,7 +58,7 @@ export async function buildFromSnapshot(options: {
   const own = note === null ? [] : [{ source: `the footer of ${snapshot.path}`, text: note }]
   const notes = [...own, ...options.notes]
   const verified = await verifyLedger({ store: target, identity, notes })
-  // The footer's note is of whoever made the file.
+  // The program that made the file wrote the footer's note, so it is no note from outside.
   const without = options.notes.length === 0 ? [noNoteGiven] : []
   const report = { ...verified, notChecked: [...verified.notChecked, ...without] }
   const problem = problemIn(report)

@@ -140,7 +140,7 @@ function approved(waits: OpenWaits | undefined, entry: JsonObject): FieldProblem
   const refusal = isOther ? 'signature_invalid' : approvalRefusal(wait, earlier, answer)
   if (refusal !== undefined) return wrong('journal.approval', refusal)
   if (quorum(wait, earlier, approval) !== undefined) {
-    return wrong('journal.approval', 'it is enough, and the wait goes on')
+    return wrong('journal.approval', 'it reaches the threshold, and the wait stays open')
   }
   const others = earlier.filter(({ key }) => key !== approval.key)
   ofAttempt?.set(seq, { ...wait, approvals: [...others, approval] })

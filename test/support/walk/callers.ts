@@ -27,7 +27,7 @@ const nextId = () => {
   return `asked-${names}`
 }
 
-/** Tries every form in which a caller could ask for a class; gives all that it was told. */
+/** Tries every form in which a caller could ask for a class; returns all that it got. */
 export async function ask(world: World, kind: EffectClass, caller: Caller, ownersRun: string) {
   const told: string[] = []
   const forms = await formsOf(world, kind, caller, ownersRun)

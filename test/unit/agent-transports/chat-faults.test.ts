@@ -191,7 +191,7 @@ describe('what the model says about itself', () => {
     expect(await turn(session)).toMatchObject({ status: 'completed', warnings: [] })
   })
 
-  it('counts no less than what was read and said where no usage is told', async () => {
+  it('counts no less than what was read and said where the server reports no usage', async () => {
     const chunk = (delta: object, finish: string | null) => {
       const choices = [{ index: 0, delta, finish_reason: finish }]
       return `data: ${JSON.stringify({ id: '1', model: 'm', choices })}\n\n`

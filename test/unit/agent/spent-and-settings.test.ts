@@ -125,7 +125,7 @@ describe('A6: settings that a run would lack', () => {
     ['pi-mono', { ...model, model: '', transport: 'openai-compatible' }, 'model is missing'],
     ['pi-mono', {}, 'baseUrl is missing'],
     ['pi-mono', { transport: 'rpc' }, 'needs the adapter to be given its program'],
-    ['nobody', {}, 'no adapter is registered as nobody']
+    ['unknown', {}, 'no adapter is registered as unknown']
   ]
   it.each(lacking)('are found before the first turn of any agent: %s %j', async (...given) => {
     const [adapterKind, adapterConfig, problem] = given

@@ -51,7 +51,7 @@ describe('work in pieces', () => {
 })
 
 it('a piece that throws ends the work with its error', async () => {
-  // biome-ignore lint/correctness/useYield: it never comes to one.
+  // biome-ignore lint/correctness/useYield: it throws before the first.
   function* pieces(): Generator<undefined, string, undefined> {
     throw new Error('a defect')
   }

@@ -97,7 +97,7 @@ const open = (registrations: Omit<RuntimeOptions, 'location'>): Promise<WiredRun
 describe('an obligation that was added later', () => {
   const effects = { 'bank.pay': { confirm: {} } }
 
-  it('K14: contradicts no receipt, and an open run goes on as it began', async () => {
+  it('K14: contradicts no receipt, and an open run keeps what it began with', async () => {
     const before = await open({ blocks: [pay(), look] })
     await begun(before, documentOf({ pay: { block: 'pay' } }), 'done')
     expect(await before.intent({ id: 'intent', action: 'pay.bill' })).toMatchObject({
@@ -311,7 +311,7 @@ describe('obligations', () => {
     expect(isTallyError(error) && error.code).toBe('runtime.invalid_obligation')
   })
 
-  it('K14: hold for the second verifier, which finds what nobody approved', async () => {
+  it('K14: hold for the second verifier, which finds an approval that is missing', async () => {
     const effects = { 'bank.pay': { confirm: true } } as const
     const tally = await open({ blocks: [pay({ confirm: true })], obligations: { effects } })
     await begun(tally, documentOf({ pay: { block: 'pay' } }), 'one')
