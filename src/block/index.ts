@@ -98,7 +98,6 @@ export {
   type TapeEntry
 } from './replay/reexecute.js'
 export { RunReplay } from './replay/run-replay.js'
-export { byWithout } from './run/approvals.js'
 export type { RunCheckpoint } from './run/checkpoint.js'
 export { startedDraft } from './run/drafts.js'
 export {

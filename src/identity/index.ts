@@ -27,6 +27,7 @@ export {
   signApproval
 } from './approval.js'
 export { generateIdentity, IdentityKeys, newKeyFor } from './identity-keys.js'
+export { approvalsIn, byWith, byWithout, withApproval } from './kept-approvals.js'
 export { begunIdentities, finishIdentity, KeyFiles, keyFileIn } from './key-files.js'
 export { type CreateKeyFile, createKeyFile, type LoadKeyFile, loadKeyFile } from './key-store.js'
 export { getPublicKey, sign } from './keys.js'
@@ -37,6 +38,7 @@ export {
   type AskedWait,
   answerProblem,
   approvalOf,
+  approvalProblem,
   approvalRefusal,
   quorum,
   stricterApprovers

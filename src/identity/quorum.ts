@@ -1,5 +1,6 @@
-import { type Approvers, canonicalize, isJsonObject, type Json } from '../core/index.js'
+import { type Approvers, canonicalize, type Json } from '../core/index.js'
 import { type Approval, checkApproval, isApproval, type KeySignature } from './approval.js'
+import { approvalsIn } from './kept-approvals.js'
 
 /**
  * Judges signed answers to waits (K13): which are refused, and which are enough. The pump, the
@@ -86,6 +87,26 @@ export function quorum(
 }
 
 /**
+ * What is wrong with an approval that has not ended its wait, as an entry of a journal keeps it: a
+ * text for people.
+ */
+export function approvalProblem(
+  wait: AskedWait,
+  earlier: readonly Approval[],
+  approval: unknown
+): string | undefined {
+  if (!isApproval(approval)) return 'an approval of another form'
+  const { action, value, digest, token } = approval
+  if (digest !== wait.digest || token !== wait.token) return 'a signature for another wait'
+  const answer = { action, value, approval }
+  const refusal = approvalRefusal(wait, earlier, answer)
+  if (refusal !== undefined) return refusal
+  return quorum(wait, earlier, approval) === undefined
+    ? undefined
+    : 'an approval that reaches the threshold of a wait that stays open'
+}
+
+/**
  * What is wrong with an answer that has ended a wait, as an entry of a journal keeps it: a text for
  * people. `value` undefined: the entry does not keep it, and the signatures say what it was.
  */
@@ -95,11 +116,10 @@ export function answerProblem(
   answer: { readonly action: string; readonly value?: Json; readonly by: Json }
 ): string | undefined {
   const { approvers } = wait
-  const given = isJsonObject(answer.by) ? answer.by['approvals'] : undefined
+  const given = approvalsIn(answer.by)
   if (given === undefined) return approvers === undefined ? undefined : 'no approvals'
-  if (!Array.isArray(given) || !given.every(isApproval)) return 'approvals of another form'
-  const last = given.at(-1)
-  if (last === undefined) return 'no approvals'
+  const last = given?.at(-1)
+  if (given === null || last === undefined) return 'approvals of another form'
   const { action, value = last.value } = answer
   const expected = { action, value }
   for (const approval of given) {

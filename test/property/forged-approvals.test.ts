@@ -237,7 +237,9 @@ const forgedLists: Readonly<Record<string, (list: JsonObject[]) => Json>> = {
   'for another value': (list) => list.map((one) => ({ ...one, value: 'more' })),
   'for another token': (list) => list.map((one) => ({ ...one, token: '0'.repeat(32) })),
   'for another digest': (list) => list.map((one) => ({ ...one, digest: '0'.repeat(64) })),
-  'of another form': (list) => list.map((one) => ({ ...one, more: true }))
+  'of another form': (list) => list.map((one) => ({ ...one, more: true })),
+  'as a list of nothing': () => [null],
+  'as nothing': () => null
 }
 
 function eveSigns({ digest, token, action, value = null }: JsonObject): KeySignature {

@@ -1,11 +1,5 @@
 import { isJsonObject, type Json } from '../../core/index.js'
-import {
-  answerProblem,
-  approvalOf,
-  approvalRefusal,
-  isApproval,
-  quorum
-} from '../../identity/index.js'
+import { answerProblem, approvalProblem, approvalsIn } from '../../identity/index.js'
 import { builtInEffects } from '../run/calls.js'
 import type {
   Answered,
@@ -44,9 +38,8 @@ export function answeredFinding(entry: Answered, state: OpenWaits): Finding | un
 /** What approvers have signed as the result of a decision about an unknown outcome. */
 export function signedResultOf(entry: JournalEntry): { readonly value: Json } | undefined {
   if (entry.k !== 'answered' || entry.action !== 'resume') return undefined
-  const approvals = isJsonObject(entry.by) ? (entry.by['approvals'] ?? null) : null
-  const [approval = null] = Array.isArray(approvals) ? approvals : []
-  return isApproval(approval) ? { value: approval.value } : undefined
+  const [approval] = approvalsIn(entry.by) ?? []
+  return approval === undefined ? undefined : { value: approval.value }
 }
 
 /** One of several approvers has signed: it counts, and others have to sign as well. */
@@ -56,26 +49,19 @@ export function approvalFinding(entry: ApprovalGiven, state: OpenWaits): Finding
   if (open?.approvers === undefined) {
     return unexpected('journal.token', 'the token of an open wait with approvers', token)
   }
-  if (!isApproval(given)) return unexpected('journal.approval', 'an approval', String(given))
-  const { action, value } = given
-  const earlier = state.waits.approvalsOf(token)
-  const refusal = approvalRefusal(open, earlier, { action, value, approval: given })
+  const problem = approvalProblem(open, state.waits.approvalsOf(token), given)
+  if (problem !== undefined) {
+    return unexpected('journal.approval', 'an approval that counts, below the threshold', problem)
+  }
   return firstOf(
     differing(
       'journal.place',
       [open.path, open.step, open.attempt, open.seq],
       [path, step, attempt, seq]
     ),
-    differing('journal.approval', approvalOf(open, { action, value, approval: given }), given),
-    refusal === undefined
+    open.actions.includes(given.action)
       ? undefined
-      : unexpected('journal.approval', 'an approval that counts', refusal),
-    open.actions.includes(action)
-      ? undefined
-      : unexpected('journal.approval.action', open.actions.join(' or '), action),
-    quorum(open, earlier, given) === undefined
-      ? undefined
-      : unexpected('journal.k', 'the answer, which needs no other approval', 'approval')
+      : unexpected('journal.approval.action', open.actions.join(' or '), given.action)
   )
 }
 

@@ -6,10 +6,9 @@ import {
   type Json,
   type UnitId
 } from '../../core/index.js'
-import { approvalOf, quorum } from '../../identity/index.js'
+import { approvalOf, byWith, quorum } from '../../identity/index.js'
 import { type DecisionCommand, failedResponse, type Response, reasons } from '../chart/protocol.js'
 import { type CompensatingCall, type Compensation, compensationOf } from '../code/compensation.js'
-import { byWith } from './approvals.js'
 import { builtInEffects, type Call, type EffectRequest, effectKey } from './calls.js'
 import { cancelDraft } from './drafts.js'
 import type { EntryDraft, OverlayEntry, SealedFailure, WaitBegun } from './entries.js'

@@ -13,11 +13,11 @@ import {
   type ApprovalRefusal,
   approvalRefusal,
   type KeySignature,
-  stricterApprovers
+  stricterApprovers,
+  withApproval
 } from '../../identity/index.js'
 import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../chart/protocol.js'
 import type { Block } from '../code/block.js'
-import { withApproval } from './approvals.js'
 import { builtInEffects, requestHashOf } from './calls.js'
 import type { AttemptKey, EntryDraft, OpenWait, WaitBegun } from './entries.js'
 import { isOverlayTask } from './overlay-tasks.js'

@@ -13,12 +13,11 @@ import {
   type Approval,
   type AskedWait,
   answerProblem,
-  approvalOf,
-  approvalRefusal,
+  approvalProblem,
+  approvalsIn,
   approversOf,
   checkApproval,
-  isApproval,
-  quorum
+  withApproval
 } from '../../identity/index.js'
 import type { FieldProblem } from '../receipt/parse.js'
 
@@ -131,19 +130,11 @@ function approved(waits: OpenWaits | undefined, entry: JsonObject): FieldProblem
   if (wait === undefined || wait.token !== entry['token']) {
     return wrong('journal.token', 'no open wait with approvers')
   }
-  if (!isApproval(approval)) return wrong('journal.approval', 'it has another form')
-  const { action, value } = approval
-  const answer = { action, value, approval }
-  const { approvals: earlier } = wait
-  const kept = approvalOf(wait, answer)
-  const isOther = kept?.digest !== approval.digest || kept.token !== approval.token
-  const refusal = isOther ? 'signature_invalid' : approvalRefusal(wait, earlier, answer)
-  if (refusal !== undefined) return wrong('journal.approval', refusal)
-  if (quorum(wait, earlier, approval) !== undefined) {
-    return wrong('journal.approval', 'it reaches the threshold, and the wait stays open')
-  }
-  const others = earlier.filter(({ key }) => key !== approval.key)
-  ofAttempt?.set(seq, { ...wait, approvals: [...others, approval] })
+  const problem = approvalProblem(wait, wait.approvals, approval)
+  if (problem !== undefined) return wrong('journal.approval', problem)
+  // It has the form of one.
+  const approvals = withApproval(wait.approvals, approval as unknown as Approval)
+  ofAttempt?.set(seq, { ...wait, approvals })
   return undefined
 }
 
@@ -185,13 +176,12 @@ function problemOf(
 
 /** A decision, which needs no approvers: one may have signed it. */
 function decided({ action, by, patch }: JsonObject): FieldProblem | undefined {
-  const approvals = approvalsIn(by)
-  const [approval] = approvals ?? []
   const problem = signaturesIn(by)
+  const [approval, ...others] = approvalsIn(by) ?? []
   if (approval === undefined || problem !== undefined) return problem
   const { action: said, value } = approval
   const isSame = patch === undefined || canonicalize(patch) === canonicalize(value)
-  return approvals?.length === 1 && said === action && isSame
+  return others.length === 0 && said === action && isSame
     ? undefined
     : wrong('journal.by.approvals', 'a signature for another answer')
 }
@@ -200,17 +190,8 @@ function decided({ action, by, patch }: JsonObject): FieldProblem | undefined {
 function signaturesIn(by: Json | undefined): FieldProblem | undefined {
   const approvals = approvalsIn(by)
   if (approvals === undefined) return undefined
-  const isSigned = approvals.every((one) => isApproval(one) && checkApproval(one, one))
-  return isSigned && approvals.length > 0
-    ? undefined
-    : wrong('journal.by.approvals', 'signature_invalid')
-}
-
-/** What stands there as approvals, of whatever form. */
-function approvalsIn(by: Json | undefined): readonly Approval[] | undefined {
-  const approvals = isJsonObject(by ?? null) ? (by as JsonObject)['approvals'] : undefined
-  if (approvals === undefined) return undefined
-  return (Array.isArray(approvals) ? approvals : []) as unknown as readonly Approval[]
+  const isSigned = approvals?.every((one) => checkApproval(one, one))
+  return isSigned === true ? undefined : wrong('journal.by.approvals', 'signature_invalid')
 }
 
 function attemptOf({ path, step, attempt }: JsonObject): string {

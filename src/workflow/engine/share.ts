@@ -1,5 +1,6 @@
-import { byWithout, type JournalEntry, type OpenWait } from '../../block/index.js'
+import type { JournalEntry, OpenWait } from '../../block/index.js'
 import { isJsonObject, type Json } from '../../core/index.js'
+import { byWithout } from '../../identity/index.js'
 import { parsePatches, type RuntimePatch } from '../readiness/patch.js'
 import { answerParts } from '../readiness/solver.js'
 import { typedAs } from '../type/check.js'

@@ -1,5 +1,5 @@
-import { isJsonObject, type Json } from '../../core/index.js'
-import type { Approval } from '../../identity/index.js'
+import { isJsonObject, type Json } from '../core/index.js'
+import { type Approval, isApproval } from './approval.js'
 
 /**
  * Where signed answers are kept (K13). An answer that ends a wait keeps its signatures in
@@ -25,4 +25,11 @@ export function byWithout(by: Json): Json {
   if (!isJsonObject(by) || by['approvals'] === undefined) return by
   const { approvals: _, ...rest } = by
   return rest
+}
+
+/** What approvers have signed: undefined for nothing, null for what is no list of approvals. */
+export function approvalsIn(by: Json | undefined): readonly Approval[] | undefined | null {
+  const given = isJsonObject(by) ? by['approvals'] : undefined
+  if (given === undefined) return undefined
+  return Array.isArray(given) && given.length > 0 && given.every(isApproval) ? given : null
 }
