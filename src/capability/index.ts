@@ -71,7 +71,7 @@ export {
   principalLacks,
   revokeFromPrincipal
 } from './permissions/principal-grants.js'
-export type { StatePort, StateReader } from './permissions/state.js'
+export { type StatePort, type StateReader, stateOf } from './permissions/state.js'
 export { compareRationals, type Rational, rationalOf, scoreOf } from './routing/rational.js'
 export {
   type CapabilityProvider,

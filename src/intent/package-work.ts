@@ -25,6 +25,7 @@ import type { Intent } from './intent.js'
 import { beforeDoing, obligationOf } from './obligation.js'
 import { codeHashIn, installedKey, type PackageCache } from './package-cache.js'
 import { payloadTextOf } from './payload-text.js'
+import { recordedState } from './providers.js'
 import { answerCalls, type ScopedApi } from './scoped-api/answer-calls.js'
 import type { Tell } from './stages.js'
 import { refusalOf } from './trusted.js'
@@ -98,8 +99,7 @@ async function installedCode(
   packageCache: PackageCache,
   { packageId, codeHash }: PackageChoice
 ): Promise<CapabilityPackage> {
-  const entry = port.read(installedKey(packageId))
-  const installed = codeHashIn(entry === undefined ? undefined : (JSON.parse(entry) as Json))
+  const installed = codeHashIn(recordedState(port).get(installedKey(packageId)))
   if (installed !== codeHash) {
     return port.fail('package_changed', {
       dappId: packageId,

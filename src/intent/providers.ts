@@ -5,11 +5,11 @@ import {
   missing,
   preferred,
   route,
-  type StateReader
+  type StateReader,
+  stateOf
 } from '../capability/index.js'
 import {
   type IdentityId,
-  type Json,
   referenceTo,
   TallyError,
   VersionTable,
@@ -161,14 +161,10 @@ interface Servers {
 
 /** The state now, not recorded as read. */
 export function currentState(port: Pick<IntentPort, 'current'>): StateReader {
-  return { get: (key) => parsed(port.current(key)) }
+  return stateOf({ read: (key) => port.current(key) })
 }
 
 /** The state that the unit depends on. */
 export function recordedState(port: Pick<IntentPort, 'read'>): StateReader {
-  return { get: (key) => parsed(port.read(key)) }
-}
-
-function parsed(text: string | undefined): Json | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as Json)
+  return stateOf(port)
 }

@@ -1,4 +1,4 @@
-import { missing, preferred } from '../capability/index.js'
+import { missing, preferred, stateOf } from '../capability/index.js'
 import { type Json, type JsonObject, TallyError } from '../core/index.js'
 import {
   graphDocument,
@@ -80,12 +80,7 @@ export class Conversation {
   /** The steps of an intent by what is installed and granted now. */
   plan(intent: Intent): IntentPlan {
     const { ledger, packages } = this.#parts
-    const state = {
-      get: (key: string) => {
-        const text = ledger.read(key)
-        return text === undefined ? undefined : (JSON.parse(text) as Json)
-      }
-    }
+    const state = stateOf(ledger)
     const { identity } = ledger
     const planned = planIntent(intent, {
       registry: packages.packageCache.registry,

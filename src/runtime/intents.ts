@@ -1,5 +1,5 @@
 import type { OpenWait, Position } from '../block/index.js'
-import { type GrantedCode, LEDGER_READ, missing } from '../capability/index.js'
+import { type GrantedCode, LEDGER_READ, missing, stateOf } from '../capability/index.js'
 import {
   type ErrorCode,
   type Hash,
@@ -244,7 +244,7 @@ export class Intents {
   /** Resumes everything that waits for grants which are all there now. */
   async #wake(by: Json): Promise<void> {
     const { runs, ledger } = this.#parts
-    const state = { get: (key: string) => json(ledger.read(key)) }
+    const state = stateOf(ledger)
     for await (const { runId, wait } of runs.messages.waitsFor('permission')) {
       const asked = askedOf(wait)
       if (asked === undefined) continue
@@ -329,8 +329,4 @@ function refused(id: RunId, reason: string, details: JsonObject, action?: string
   const about = details['problem'] ?? details['message'] ?? reason.replaceAll('_', ' ')
   const message = `${action === undefined ? '' : `${action}: `}${shownText(about)}`
   return { type: 'error', id, reason, message, details }
-}
-
-function json(text: string | undefined): Json | undefined {
-  return text === undefined ? undefined : (JSON.parse(text) as Json)
 }

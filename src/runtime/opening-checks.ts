@@ -1,5 +1,6 @@
 import type { CodeSource } from '../audit/index.js'
-import { isTallyError, type Json, TallyError } from '../core/index.js'
+import { stateOf } from '../capability/index.js'
+import { isTallyError, TallyError } from '../core/index.js'
 import { VERSIONS_KEY, type Versions, versionsIn } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
 import { checkLastReceipt, type LastReceiptFound } from './boot-replay.js'
@@ -74,8 +75,7 @@ export async function checkOpening(opened: {
 
 /** A ledger that a later kernel has used; what it has written may mean something else here. */
 function laterVersions(ledger: Ledger, versions: Versions): OpeningCause | undefined {
-  const text = ledger.read(VERSIONS_KEY)
-  const recorded = versionsIn(text === undefined ? undefined : (JSON.parse(text) as Json))
+  const recorded = versionsIn(stateOf(ledger).get(VERSIONS_KEY))
   const [theirs = '', ours = ''] = [recorded['kernel'], versions['kernel']]
   if (Number(theirs) <= Number(ours)) return undefined
   return new TallyError('runtime.newer_versions', { theirs, ours })

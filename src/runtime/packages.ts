@@ -7,9 +7,10 @@ import {
   type LoadedPackage,
   packDirectory,
   type Sandbox,
+  stateOf,
   withInterfaceOf
 } from '../capability/index.js'
-import { type Hash, isTallyError, type Json, type TallyError } from '../core/index.js'
+import { type Hash, isTallyError, type TallyError } from '../core/index.js'
 import {
   codeHashIn,
   INSTALLED_PREFIX,
@@ -75,8 +76,7 @@ export class Packages {
 
   /** Code hash of what is installed under an id, queued changes included. */
   installed(id: string): Hash | undefined {
-    const text = this.#ledger.read(INSTALLED_PREFIX + id)
-    return codeHashIn(text === undefined ? undefined : (JSON.parse(text) as Json))
+    return codeHashIn(stateOf(this.#ledger).get(INSTALLED_PREFIX + id))
   }
 
   /** Code hash by package id, as the state says. */

@@ -5,13 +5,14 @@ import {
   isOwner,
   type Principal,
   principalIn,
-  principalLacks
+  principalLacks,
+  stateOf
 } from '../capability/index.js'
 import { type Json, type RunId, TallyError, versionedName } from '../core/index.js'
 import { type UsedCode, usedBlock, usedPackage } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { Compiled } from './prepared-run.js'
-import { reachedProviders, stateOf } from './reached-providers.js'
+import { reachedProviders } from './reached-providers.js'
 import type { Registry } from './registry.js'
 
 /**

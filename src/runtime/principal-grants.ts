@@ -6,7 +6,8 @@ import {
   type Principal,
   principalGrantIn,
   principalGrantsOf,
-  principalIn
+  principalIn,
+  stateOf
 } from '../capability/index.js'
 import {
   isJsonObject,
@@ -150,11 +151,11 @@ export async function principalGrants(
   const all = `${PRINCIPAL_GRANTS_PREFIX}${identity}/`
   const prefix = principal === undefined ? all : principalGrantsOf({ identity, principal })
   const keys = prefix === undefined ? [] : await ledger.list(prefix)
+  const state = stateOf(ledger)
   return keys.flatMap((key) => {
     const said = principalGrantIn(key.slice(all.length))
-    const text = ledger.read(key)
-    if (said === undefined || text === undefined) return []
-    const entry = JSON.parse(text) as Json
+    const entry = state.get(key)
+    if (said === undefined || entry === undefined) return []
     const { by = null, at = null, subject } = isJsonObject(entry) ? entry : ({} as JsonObject)
     return [{ ...said, subject: shownText(subject ?? said.codeHash), by, at }]
   })

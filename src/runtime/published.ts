@@ -1,4 +1,5 @@
 import type { Pins } from '../block/index.js'
+import { stateOf } from '../capability/index.js'
 import {
   canonicalize,
   isJsonObject,
@@ -93,7 +94,6 @@ export async function preparePublished(
 }
 
 function entryAt(ledger: Pick<Ledger, 'read'>, key: string): JsonObject | undefined {
-  const text = ledger.read(key)
-  const entry = text === undefined ? null : (JSON.parse(text) as Json)
+  const entry = stateOf(ledger).get(key)
   return isJsonObject(entry) ? entry : undefined
 }

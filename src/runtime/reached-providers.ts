@@ -1,21 +1,11 @@
 import type { Block } from '../block/index.js'
-import type { CapabilityProvider } from '../capability/index.js'
+import { type CapabilityProvider, stateOf } from '../capability/index.js'
 import { isJsonObject, type Json } from '../core/index.js'
 import { isSystemIntent } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
 import type { Compiled } from './prepared-run.js'
 import type { ReachedCode, ReachedIntent } from './reached-code.js'
 import type { Registry } from './registry.js'
-
-/** State entries, parsed. */
-export function stateOf(ledger: Pick<Ledger, 'read'>): { get(key: string): Json | undefined } {
-  return {
-    get: (key) => {
-      const text = ledger.read(key)
-      return text === undefined ? undefined : (JSON.parse(text) as Json)
-    }
-  }
-}
 
 /** Who does what a run can come to. */
 export interface ReachedProviders {

@@ -1,5 +1,5 @@
 import type { OpenWait } from '../block/index.js'
-import { isSamePrincipal, principalIn, principalLacks } from '../capability/index.js'
+import { isSamePrincipal, principalIn, principalLacks, stateOf } from '../capability/index.js'
 import { type Json, TallyError } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
 import { agentNamed, mayAnswer } from './agents.js'
@@ -48,11 +48,5 @@ export function readsAll(ledger: Pick<Ledger, 'identity' | 'read'>, reader: Json
   const principal = principalIn(reader)
   if (principal === undefined) return false
   const { identity } = ledger
-  const state = {
-    get: (key: string) => {
-      const text = ledger.read(key)
-      return text === undefined ? undefined : (JSON.parse(text) as Json)
-    }
-  }
-  return principalLacks(state, { identity, principal, ...ledgerReading }).length === 0
+  return principalLacks(stateOf(ledger), { identity, principal, ...ledgerReading }).length === 0
 }

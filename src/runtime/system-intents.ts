@@ -1,4 +1,5 @@
-import { isJsonObject, isPublicKey, type Json } from '../core/index.js'
+import { stateOf } from '../capability/index.js'
+import { isJsonObject, isPublicKey } from '../core/index.js'
 import { isStrictPublicKey } from '../identity/index.js'
 import {
   doneReply,
@@ -111,8 +112,7 @@ export class SystemActs {
   }
 
   #recorded(): Versions {
-    const text = this.#parts.ledger.read(VERSIONS_KEY)
-    return versionsIn(text === undefined ? undefined : (JSON.parse(text) as Json))
+    return versionsIn(stateOf(this.#parts.ledger).get(VERSIONS_KEY))
   }
 }
 

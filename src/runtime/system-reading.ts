@@ -1,4 +1,4 @@
-import { GRANTS_PREFIX } from '../capability/index.js'
+import { GRANTS_PREFIX, stateOf } from '../capability/index.js'
 import { isHash, type Json, type JsonObject } from '../core/index.js'
 import { KERNEL_HASH, KERNEL_VERSION, type SystemIntent } from '../intent/index.js'
 import type { Ledger } from '../ledger/index.js'
@@ -84,11 +84,12 @@ export async function permissionsOf({
     ids.set(codeHash, manifest.id)
   }
   const keys = await ledger.list(prefix)
+  const state = stateOf(ledger)
   return keys.flatMap((key) => {
     const [codeHash = '', capability = ''] = key.slice(prefix.length).split('/')
-    const text = ledger.read(key)
-    if (text === undefined) return []
-    const { by = null, at = null } = JSON.parse(text) as JsonObject
+    const entry = state.get(key)
+    if (entry === undefined) return []
+    const { by = null, at = null } = entry as JsonObject
     return [{ codeHash, package: ids.get(codeHash) ?? null, capability, by, at }]
   })
 }
