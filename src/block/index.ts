@@ -80,6 +80,7 @@ export {
 } from './document/parse.js'
 export type { BlockRegistry, ConditionPredicate } from './document/registry.js'
 export { type CompiledRootLeaf, leafRootOf, rootOf } from './document/root.js'
+export { approversIn, approversSchema } from './document/schema.js'
 export { validatePlan } from './document/validate.js'
 export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'
 export { UnitGate } from './pump/gate.js'

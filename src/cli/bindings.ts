@@ -42,8 +42,10 @@ function nodeLines({ output: { paint } }: Frame, { nodes }: Bound): readonly Tex
     return [
       text`${paint('bold', nodeId)} -> ${via} ${agentId} (${from}) -> adapter ${adapterKind}`,
       ...settings.map(({ name, value, source }) => text`  ${name} ${`${value}`} from ${source}`),
-      ...tools.map(({ name, needsApproval }) => {
-        const asked = needsApproval ? 'asks a person first' : 'asks no one'
+      ...tools.map(({ name, needsApproval, approvers }) => {
+        const signed =
+          approvers && `asks ${approvers.threshold} of ${approvers.keys.length} approvers`
+        const asked = signed ?? (needsApproval ? 'asks a person first' : 'asks no one')
         return text`  tool ${name} ${asked}`
       }),
       ...problems.map((problem) => text`  ${paint('red', 'problem')} ${problem}`)

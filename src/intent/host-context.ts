@@ -16,6 +16,7 @@ export function hostContext(port: IntentPort): CallContext {
     unitId: port.unitId,
     now: () => port.at,
     state,
+    obligedFirst: (capability, request) => port.obligedFirst(capability, request),
     effect: async <Result extends Json>(
       name: string,
       options: Parameters<BlockContext['effect']>[1]

@@ -17,9 +17,12 @@ export interface ObligationOptions {
   readonly blocks?: Readonly<Record<string, DeclaredObligation>>
   /** By the package's id; of `limits`, `attempts`. */
   readonly packages?: Readonly<Record<string, DeclaredObligation>>
-  /** By the effect's name: whichever code asks for it. */
+  /** By the name of an effect, or of a package's capability: whichever code asks for it. */
   readonly effects?: Readonly<Record<string, Pick<DeclaredObligation, 'confirm'>>>
 }
+
+/** Capabilities that the sandbox answers by itself: no call of them can wait. */
+const immediate = ['storage.read', 'storage.write'] as const
 
 /**
  * The obligations in force now, which new runs begin with. Runs that began before have pinned
@@ -38,6 +41,10 @@ export class ObligationsInForce {
   constructor({ blocks = {}, packages = {}, effects = {} }: ObligationOptions = {}) {
     this.#hosted = new Map(Object.entries(checked('block', blocks)))
     const rest = { packages: checked('package', packages), effects: checked('effect', effects) }
+    for (const name of immediate) {
+      if (!Object.hasOwn(rest.effects, name)) continue
+      throw invalidObligation('effect', name, 'packages do it while their code runs, unasked')
+    }
     this.#rest = withoutEmpty(rest)
     this.#all = Object.keys(this.#rest).length === 0 ? undefined : this.#rest
   }

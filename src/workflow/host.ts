@@ -11,7 +11,7 @@ import { definitionOf } from './engine/compile.js'
 import { givenOf, type RunMode } from './engine/spec.js'
 import { lintFlow } from './lint/lint.js'
 import { planFlow } from './plan/planner.js'
-import { defaultPolicy, type Policy, tightened } from './policy/policy.js'
+import { defaultPolicy, type Policy, tightened, unfitPacks } from './policy/policy.js'
 import { type InputProblem, prepareRuntime } from './readiness/runtime.js'
 import { type CompileValues, ValueMemo } from './value/compile.js'
 
@@ -62,6 +62,7 @@ export class WorkflowParts {
       read(parseProtocol(source), 'protocol')
     )
     this.#packs = (host.packs ?? []).map((source) => read(parsePack(source), 'pack'))
+    this.#packs.reduce(tightened, defaultPolicy)
     this.blocks = workflowBlocks(() => this.#engineValues ?? noValues())
   }
 
@@ -112,8 +113,12 @@ export class WorkflowParts {
     })
     if (!planned.ok) return { ok: false, issues: reportedIssues(planned.issues, options.locate) }
     const { plan, resolved } = planned
-    if (plan.requiresPack !== null && pack === undefined) {
-      const message = `it needs the pack ${plan.requiresPack.name}@${plan.requiresPack.version}`
+    const { requiresPack: needed } = plan
+    const message =
+      needed !== null && pack === undefined
+        ? `it needs the pack ${needed.name}@${needed.version}`
+        : unfitPacks(packs)
+    if (message !== undefined) {
       const issue = { code: 'pack_mismatch', severity: 'error', path: ['requires_pack'] } as const
       return { ok: false, issues: reportedIssues([{ ...issue, message }], options.locate) }
     }

@@ -45,7 +45,13 @@ export { drawPlanMermaid, drawPlanText } from './plan/draw.js'
 export type { AisPlan, AisPlanNode } from './plan/plan.js'
 export { type PlanOptions, type PlanResult, planFlow, planText } from './plan/planner.js'
 export { policyVerdict, type Verdict } from './policy/gate.js'
-export { defaultPolicy, type Policy, policyHash, tightened } from './policy/policy.js'
+export {
+  defaultPolicy,
+  type Policy,
+  policyHash,
+  tightened,
+  unfitPacks
+} from './policy/policy.js'
 export {
   applyPatches,
   type PatchAudit,

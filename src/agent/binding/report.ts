@@ -7,6 +7,7 @@ import {
 import { compileFlow } from '../compile/compile-flow.js'
 import type { FlowHost } from '../compile/flow-host.js'
 import type { FlowFinding } from '../flow/finding.js'
+import type { BoundTool } from '../turn/tool.js'
 import type { NodeBinding } from './bind.js'
 import { knownSettings, type ResolvedSetting, resolveSettings } from './settings.js'
 
@@ -29,7 +30,7 @@ export interface NodeReport {
   readonly adapterKind: string
   /** Secrets stand there as references; a value that holds one is only said to be set. */
   readonly settings: readonly SettingReport[]
-  readonly tools: readonly { readonly name: string; readonly needsApproval: boolean }[]
+  readonly tools: readonly Pick<BoundTool, 'name' | 'needsApproval' | 'approvers'>[]
   /** What the adapter finds wrong with its settings. */
   readonly problems: readonly string[]
 }
@@ -58,7 +59,11 @@ function nodeReport(binding: NodeBinding, environment: Environment): NodeReport 
     sourcePath,
     adapterKind: agent.adapterKind,
     settings: settings.map(shown),
-    tools: agent.tools.map(({ name, needsApproval }) => ({ name, needsApproval })),
+    tools: agent.tools.map(({ name, needsApproval, approvers }) => ({
+      name,
+      needsApproval,
+      ...(approvers === undefined ? {} : { approvers })
+    })),
     problems: adapter.validate?.(values) ?? []
   }
 }

@@ -1,4 +1,4 @@
-import type { SideEffectClass } from '../../block/index.js'
+import { approversIn, type SideEffectClass } from '../../block/index.js'
 import { error, type FlowFinding, warning } from '../flow/finding.js'
 import type { AgentDef } from '../flow/schema.js'
 import type { AgentTool, BoundTool } from '../turn/tool.js'
@@ -23,7 +23,11 @@ export function boundTools(
 ): BoundTools {
   const { host, path, runsTools } = options
   const { toolPolicy, agentId } = definition
-  const { allowedCapabilities, blockedTools, approvalRequirement } = toolPolicy
+  const { allowedCapabilities, blockedTools, approvalRequirement, approvers } = toolPolicy
+  if (approvers !== undefined && approvalRequirement === 'never') {
+    const message = `${agentId} names approvers, and approvalRequirement: never asks none of them`
+    return { ok: false, findings: [error('tool_policy_not_enforceable', path, message)] }
+  }
   const names = allowedCapabilities.filter((name) => !blockedTools.includes(name))
   if (runsTools) return remoteTools(definition, names, path)
   const missing = names.filter((name) => host.tool(name) === undefined)
@@ -37,15 +41,13 @@ export function boundTools(
   return {
     ok: true,
     warnings: [],
-    tools: found.map(({ name, description, parameters, sideEffects, isDestructive }) => ({
-      name,
-      description,
-      parameters,
-      sideEffects,
-      needsApproval:
+    tools: found.map(({ name, description, parameters, sideEffects, isDestructive }) => {
+      const needsApproval =
         approvalRequirement === 'always' ||
         (approvalRequirement === 'destructive_only' && (isDestructive ?? sideEffects !== 'none'))
-    }))
+      const signed = needsApproval ? approversIn(approvers) : {}
+      return { name, description, parameters, sideEffects, needsApproval, ...signed }
+    })
   }
 }
 

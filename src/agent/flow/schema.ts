@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { approversSchema } from '../../block/index.js'
 import { limits } from '../../core/index.js'
 
 /**
@@ -73,7 +74,8 @@ export const returnStrategies = ['summary-only', 'full-trace', 'structured-outpu
 const toolPolicy = z.object({
   allowedCapabilities: z.array(id).default([]),
   blockedTools: z.array(id).default([]),
-  approvalRequirement: z.enum(approvalRequirements).default('destructive_only')
+  approvalRequirement: z.enum(approvalRequirements).default('destructive_only'),
+  approvers: approversSchema.optional()
 })
 
 const subagentPolicy = z.object({

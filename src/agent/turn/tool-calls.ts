@@ -47,8 +47,10 @@ export async function answerToolCall(
     return refused(call, 'invalid_arguments', { error: 'invalid_arguments', problem })
   }
   if (tool.needsApproval) {
+    const { approvers } = tool
     const answer = await ctx.wait({
       reason: 'confirmation',
+      ...(approvers === undefined ? {} : { approvers }),
       request: {
         kind: 'tool_call',
         agentId: agent.agentId,

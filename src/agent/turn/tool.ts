@@ -1,6 +1,12 @@
 import type { EffectCall, Located, Provider, SideEffectClass } from '../../block/index.js'
 import { AGENT_TOOL_EFFECTS } from '../../capability/index.js'
-import { isJsonObject, type Json, type JsonObject, TallyError } from '../../core/index.js'
+import {
+  type Approvers,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  TallyError
+} from '../../core/index.js'
 import type { ToolDefinition } from '../adapters/adapter.js'
 import type { RunWork } from '../adapters/run-work.js'
 
@@ -21,6 +27,8 @@ export interface AgentTool {
 export interface BoundTool extends ToolDefinition {
   readonly sideEffects: SideEffectClass
   readonly needsApproval: boolean
+  /** Who has to sign the approval (K13); absent: any answer of the owner does. */
+  readonly approvers?: Approvers
 }
 
 const toolName = /^[A-Za-z0-9_-]{1,64}$/

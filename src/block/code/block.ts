@@ -262,6 +262,11 @@ export interface IntentPort {
   readonly obligations: Obligations
   /** Asks a person before something is done; fails as `denied`, or as `timed_out`. */
   confirm(asked: AskedFirst): Promise<void>
+  /**
+   * Before work on the unit's own state that has a capability's name: asks a person where an
+   * obligation of that name says so, as an effect does. Rejects with {@link EffectFailure}.
+   */
+  obligedFirst(capability: string, request: Json): Promise<void>
   fail(reason: string, details?: Json): never
   /** Work of this process that is no effect: the same for the same input, wherever it is done. */
   elsewhere<Result>(work: () => Promise<Result>): Promise<Result>

@@ -140,6 +140,7 @@ export class CallRun {
       effect: (effect) => this.#intentEffect(effect),
       context: () => this.#context(),
       confirm: (asked) => this.#confirm(asked),
+      obligedFirst: (name, request) => this.#askedFirst({ name, request }, async () => undefined),
       elsewhere: (work) => this.#goElsewhere(work),
       again: () => this.#leave(() => this.#port.again()),
       halt: (cause) => this.#leave(() => this.#port.halted(cause)),

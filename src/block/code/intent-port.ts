@@ -10,6 +10,7 @@ interface IntentHands {
   effect(effect: IntentEffect): Promise<Json>
   context(): BlockContext
   confirm(asked: AskedFirst): Promise<void>
+  obligedFirst(capability: string, request: Json): Promise<void>
   elsewhere<Result>(work: () => Promise<Result>): Promise<Result>
   again(): Promise<never>
   halt(cause: TallyError): Promise<never>
@@ -113,6 +114,10 @@ export class CallRunIntentPort implements IntentPort {
 
   confirm(asked: AskedFirst): Promise<void> {
     return this.hands.confirm(asked)
+  }
+
+  obligedFirst(capability: string, request: Json): Promise<void> {
+    return this.hands.obligedFirst(capability, request)
   }
 
   fail(reason: string, details?: Json): never {

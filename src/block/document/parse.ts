@@ -1,6 +1,5 @@
 import type { z } from 'zod'
 import { type Json, limits } from '../../core/index.js'
-import { approversOf } from '../../identity/index.js'
 import type { RetryPolicyStep } from '../chart/protocol.js'
 import {
   type BranchDefinition,
@@ -17,7 +16,13 @@ import {
   reportedDiagnostics,
   type WorkDefinition
 } from './definition.js'
-import { compositeSchema, type GraphDocument, type PlanDocument, planSchema } from './schema.js'
+import {
+  approversIn,
+  compositeSchema,
+  type GraphDocument,
+  type PlanDocument,
+  planSchema
+} from './schema.js'
 import { validateGraph, validatePlan } from './validate.js'
 
 export type ParsedComposite =
@@ -182,12 +187,6 @@ function confirmOf(
     ...(when === undefined ? {} : { when: conditionOf(when) }),
     ...approversIn(approvers)
   }
-}
-
-function approversIn(given: unknown): Pick<NonNullable<NodeDefinition['confirm']>, 'approvers'> {
-  const named = given === undefined ? undefined : approversOf(given)
-  // The schema has refused what is none.
-  return named !== undefined && 'approvers' in named ? { approvers: named.approvers } : {}
 }
 
 export type ParsedPlan =

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { limits } from '../../core/index.js'
+import { type Approvers, limits } from '../../core/index.js'
 import { approversOf } from '../../identity/index.js'
 import { planSchemaName } from './definition.js'
 
@@ -24,7 +24,8 @@ const condition = z.union([
   z.strictObject({ cel: z.string().min(1).max(limits.EXPRESSION_LENGTH_MAX) })
 ])
 
-const approvers = z
+/** Who has to sign an answer, in documents of every kind. */
+export const approversSchema = z
   .strictObject({
     threshold: z.int().min(1).max(limits.APPROVERS_MAX),
     keys: z
@@ -37,6 +38,12 @@ const approvers = z
     if ('problem' in named) addIssue({ code: 'custom', message: named.problem })
   })
   .meta({ description: 'Ed25519 keys of which so many have to sign the answer.' })
+
+/** Approvers that {@link approversSchema} has let pass, as definitions keep them. */
+export function approversIn(given: unknown): { readonly approvers?: Approvers } {
+  const named = given === undefined ? undefined : approversOf(given)
+  return named !== undefined && 'approvers' in named ? { approvers: named.approvers } : {}
+}
 
 export const value = z.json().meta({ description: 'A value of lit, ref, cel, object or array.' })
 
@@ -86,7 +93,7 @@ export const nodeFields = {
       z.strictObject({
         message: z.string().max(2_000).optional(),
         when: condition.optional(),
-        approvers: approvers.optional()
+        approvers: approversSchema.optional()
       })
     ])
     .optional(),

@@ -141,7 +141,7 @@ export function problemOf(issue: Issue, file?: string): Problem {
 
 /** Problems of a document of AIS: a workflow with its protocols, a protocol, or a pack. */
 export async function checkAis(frame: Frame, file: string, text: string, options: WorkflowOptions) {
-  const { checkAisDocument } = await import('../../workflow/index.js')
+  const { checkAisDocument, unfitPacks } = await import('../../workflow/index.js')
   const read = await readWorkflow(frame, file, text, options)
   const pack = read.packs.at(-1)
   const checked = await checkAisDocument(text, {
@@ -149,7 +149,13 @@ export async function checkAis(frame: Frame, file: string, text: string, options
     ...(pack === undefined ? {} : { pack }),
     ...(options.chain === undefined ? {} : { defaultChain: options.chain })
   })
-  const problems = [...read.problems, ...checked.issues.map((issue) => problemOf(issue))]
+  const unfit = unfitPacks(read.packs)
+  const packed = { code: 'pack_mismatch', severity: 'error', path: [] } as const
+  const issues = unfit === undefined ? [] : [{ ...packed, message: unfit }]
+  const problems = [
+    ...read.problems,
+    ...[...issues, ...checked.issues].map((issue) => problemOf(issue))
+  ]
   return { read, checked, problems }
 }
 

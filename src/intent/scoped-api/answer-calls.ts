@@ -19,10 +19,13 @@ export interface PackageCaller {
 }
 
 /** What it takes of the unit that runs the package. */
-export type UnitContext = Pick<BlockContext, 'effect' | 'now' | 'unitId'>
+export interface UnitContext extends Pick<BlockContext, 'effect' | 'now' | 'unitId'> {
+  /** Asks first where an obligation of the capability says so; effects do so by themselves. */
+  obligedFirst(capability: string, request: Json): Promise<void>
+}
 
 /** What answering takes of the context of the block that runs the package. */
-export type CallContext = Pick<BlockContext, 'effect' | 'now' | 'unitId'> & {
+export interface CallContext extends UnitContext {
   readonly state: HostState
 }
 
@@ -55,7 +58,12 @@ export async function answerCalls(options: {
         at: ctx.now(),
         callId: hashJson([ctx.unitId, call.seq])
       }
-      entries.push(await answered(call, async () => capability.perform(host, request)))
+      const asked = parse(call.requestText) ?? {}
+      const entry = await answered(call, async () => {
+        await ctx.obligedFirst(capability.name, asked)
+        return capability.perform(host, request)
+      })
+      entries.push(entry)
     } else {
       underWay.push(effect(opened, { ctx, caller, call }).then((entry) => void entries.push(entry)))
     }

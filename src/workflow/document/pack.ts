@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { approversSchema } from '../../block/index.js'
 import { chainId, chainPattern, extensions, label, protocolName, semver } from './atoms.js'
 import { hardConstraints } from './protocol.js'
 
@@ -46,7 +47,8 @@ export const packSchema = z.strictObject({
       approvals: z
         .strictObject({
           auto_execute_max_risk_level: level.optional(),
-          require_approval_min_risk_level: level.optional()
+          require_approval_min_risk_level: level.optional(),
+          approvers: approversSchema.optional()
         })
         .optional(),
       hard_constraints_defaults: hardConstraints.optional()

@@ -50,7 +50,10 @@ export async function approve(
     policyHash: policyHash(policy)
   }
   ctx.log('need_user_confirm', { node: node.id, reasons: hits.map(({ reason }) => reason) })
-  const answer = await ctx.wait({ reason: 'confirmation', request })
+  // What this run may not send by itself, its owner alone lets go.
+  const approvers = verdict.hits.length === 0 ? undefined : policy.approvers
+  const signed = approvers === undefined ? {} : { approvers }
+  const answer = await ctx.wait({ reason: 'confirmation', request, ...signed })
   if (answer.action === 'approve' || answer.action === 'resume') return
   throw nodeFailure(occasion, {
     code: 'denied',
@@ -60,8 +63,10 @@ export async function approve(
 }
 
 function reasonsToAsk(verdict: Verdict, { spec }: NodeInput): readonly Ask[] {
-  const { mode } = spec
-  const asked: readonly Ask[] = mode.yes ? [] : verdict.hits
+  const { mode, policy } = spec
+  // What approvers have to sign counts as given by nothing else.
+  const isGiven = mode.yes && policy.approvers === undefined
+  const asked: readonly Ask[] = isGiven ? [] : verdict.hits
   if (mode.writes !== 'ask') return asked
   const message = 'this run may not send by itself; approving sends this one transaction'
   return [...asked, { reason: 'not_broadcast', message }]

@@ -25,7 +25,7 @@ export interface RunMode {
    * `simulate`: nothing is signed or sent; a write gives what it would give now.
    */
   readonly writes: 'ask' | 'broadcast' | 'simulate'
-  /** Confirmations that the policy alone asks for count as given. */
+  /** Confirmations that the policy alone asks for count as given, unless it has approvers. */
   readonly yes: boolean
 }
 

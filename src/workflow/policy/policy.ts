@@ -1,4 +1,6 @@
-import { type Hash, hashJson } from '../../core/index.js'
+import { approversIn } from '../../block/index.js'
+import { type Approvers, type Hash, hashJson, TallyError } from '../../core/index.js'
+import { stricterApprovers } from '../../identity/index.js'
 import type { PackDocument } from '../document/pack.js'
 import type { HardConstraints } from '../document/protocol.js'
 import { compareDecimals } from '../type/check.js'
@@ -9,6 +11,8 @@ export interface Policy {
   readonly autoExecuteMaxRisk: number
   /** Actions from this risk on always ask; 6: none. */
   readonly requireApprovalMinRisk: number
+  /** Who has to sign where the policy asks (K13); absent: any answer of the owner does. */
+  readonly approvers?: Approvers
   readonly constraints: HardConstraints
   /** Null: every token. */
   readonly tokens: TokenPolicy | null
@@ -66,10 +70,34 @@ export function policyHash(policy: Policy): Hash {
   return hashJson(policy)
 }
 
-/** A policy with a pack on top: every field becomes tighter or stays (W12). */
+/** The packs whose lists of approvers do not fit, as a problem for people; undefined: all fit. */
+export function unfitPacks(packs: readonly PackDocument[]): string | undefined {
+  let held: Approvers | undefined
+  for (const { meta, policy } of packs) {
+    const { approvers } = approversIn(policy?.approvals?.approvers)
+    const found = stricterApprovers(held, approvers)
+    if (found === null) {
+      const problem = 'name approvers, and neither list is the stricter'
+      return `the pack ${meta.name} and one before it ${problem}`
+    }
+    held = found
+  }
+  return undefined
+}
+
+/**
+ * A policy with a pack on top: every field becomes tighter or stays (W12). Throws
+ * `workflow.invalid_document` where two lists of approvers do not fit ({@link unfitPacks}).
+ */
 export function tightened(base: Policy, pack: PackDocument): Policy {
   const { policy, token_policy: tokens, providers, plugins, overrides } = pack
   const approvals = policy?.approvals
+  const own = approversIn(approvals?.approvers)
+  const approvers = stricterApprovers(base.approvers, own.approvers)
+  if (approvers === null) {
+    const problem = `${pack.meta.name} names approvers that fit none before it`
+    throw new TallyError('workflow.invalid_document', { kind: 'pack', problem })
+  }
   const plugin = plugins?.execution?.enabled.map(
     ({ type, chains }): PluginRule => ({ type, chains: chains ?? null })
   )
@@ -82,6 +110,7 @@ export function tightened(base: Policy, pack: PackDocument): Policy {
       base.requireApprovalMinRisk,
       approvals?.require_approval_min_risk_level ?? base.requireApprovalMinRisk
     ),
+    ...(approvers === undefined ? {} : { approvers }),
     constraints: tighterConstraints(base.constraints, policy?.hard_constraints_defaults ?? {}),
     tokens: tokens === undefined ? base.tokens : tighterTokens(base.tokens, tokens),
     detectProviders: bothLists(base.detectProviders, providers?.detect?.enabled.map(ruleOf)),

@@ -1,8 +1,4 @@
-import {
-  type BlockContext,
-  EffectFailure,
-  type EffectOptions
-} from '../../../../src/block/index.js'
+import { EffectFailure, type EffectOptions } from '../../../../src/block/index.js'
 import {
   parseManifest,
   type SandboxCall,
@@ -21,6 +17,7 @@ import {
   type HostState,
   type ScopedApi
 } from '../../../../src/intent/index.js'
+import type { UnitContext } from '../../../../src/intent/scoped-api/answer-calls.js'
 
 export const NOW_MS = 1_700_000_000_123
 export const OWNER = 'a'.repeat(64) as IdentityId
@@ -114,9 +111,10 @@ export class Guest {
     return [...entries].sort((left, right) => left.seq - right.seq).map(answerOf)
   }
 
-  #context(unitId: string): BlockContext {
+  #context(unitId: string): UnitContext {
     const context = {
       unitId,
+      obligedFirst: async () => undefined,
       now: () => NOW_MS,
       effect: async (name: string, options: EffectOptions<Json>) => {
         this.effects.push({ name, options })
@@ -127,7 +125,7 @@ export class Guest {
       }
     }
     // What answers calls needs no more of it.
-    return context as unknown as BlockContext
+    return context as unknown as UnitContext
   }
 }
 
