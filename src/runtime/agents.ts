@@ -1,7 +1,6 @@
 import type { OpenWait } from '../block/index.js'
 import { isJsonObject, type Json, type RunId, TallyError } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
-import type { Runs } from './runs.js'
 
 /**
  * Programs that ask in their own name, through an entry point that the owner opened for them (K13).
@@ -20,12 +19,17 @@ export function mayAnswer({ reason }: Pick<OpenWait, 'reason'>): boolean {
   return answerable.has(reason)
 }
 
+/** The runs of a ledger, as far as what each waits for. */
+interface OpenWaits {
+  waits(id: RunId): readonly OpenWait[]
+}
+
 /**
  * Throws `service.agent_refused` unless this agent may answer this wait: one of a kind that agents
  * may answer, of a run that it did not start itself.
  */
 export function refuseAgent(
-  { ledger, runs }: { readonly ledger: Ledger; readonly runs: Runs },
+  { ledger, runs }: { readonly ledger: Pick<Ledger, 'run'>; readonly runs: OpenWaits },
   message: { readonly id: RunId; readonly token: string; readonly agent: string }
 ): void {
   const { id, token, agent } = message
