@@ -280,8 +280,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   intentRoot(action: string): SingleStepRoot {
     const known = this.#intents.get(action)
     if (known !== undefined) return known
-    const { root, compiled } = intentRoot({ action })
-    const made = { root, compiled, block: (name: string) => this.bound(name) }
+    const made = { ...intentRoot({ action }), block: (name: string) => this.bound(name) }
     if (this.#intents.size >= limits.CACHE_ENTRIES_MAX) this.#intents.clear()
     this.#intents.set(action, made)
     return made
