@@ -1,35 +1,42 @@
 /** runtime: a ledger, what may run on it, and the runs of this process, wired together. */
-export type { DeliveredEvent } from './channel.js'
-export { defineConfig, type TallyConfig } from './config.js'
-export type { PlannedText, ResolvedText, ResolveOptions } from './conversation.js'
+
+export type { RecheckOptions, TransactionCheck } from './audit/reconfirm.js'
+export type { RunReadiness } from './audit/upgrade-check.js'
+export type { VerifyOptions } from './audit/verifying.js'
+export { defineConfig, type TallyConfig } from './code/config.js'
+export type { Registrations } from './code/registrations.js'
 export { createRuntime } from './create.js'
-export type { ExportOptions, ExportReport } from './exporting.js'
-export type { Answer, RunHandle, RunResult } from './handle.js'
-export { type InspectOptions, inspectOpening, type OpeningReport } from './inspect-opening.js'
-export type { IntentRequest } from './intents.js'
-export { type LocationRepair, repairLocation } from './location-repair.js'
-export { commandIn, type GivenCommand } from './messages.js'
-export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
+export { parseDocument } from './document/parse-document.js'
+export type { PlannedText, ResolvedText, ResolveOptions } from './intent/conversation.js'
+export type { IntentRequest } from './intent/intents.js'
 export {
-  consentFlags,
-  type OpeningCause,
-  type RemediedCause,
-  remedied
-} from './opening-remedies.js'
-export { inspectPackages, type StoredPackages } from './package-bytes.js'
-export { parseDocument } from './parse-document.js'
-export type { OnQuarantine } from './quarantine.js'
-export { quarantineWarning } from './quarantine-refusal.js'
+  type InspectOptions,
+  inspectOpening,
+  type OpeningReport
+} from './location/inspect-opening.js'
+export { type LocationRepair, repairLocation } from './location/location-repair.js'
 export {
   checkUpgradeWith,
   type LedgerReader,
   openReader,
   replayLocation,
   verifyLocation
-} from './reader.js'
-export type { RecheckOptions, TransactionCheck } from './reconfirm.js'
-export type { Registrations } from './registrations.js'
-export type { TraceOption } from './run-terms.js'
+} from './location/reader.js'
+export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'
+export {
+  consentFlags,
+  type OpeningCause,
+  type RemediedCause,
+  remedied
+} from './opening/opening-remedies.js'
+export { inspectPackages, type StoredPackages } from './opening/package-bytes.js'
+export type { DeliveredEvent } from './run/channel.js'
+export type { Answer, RunHandle, RunResult } from './run/handle.js'
+export { commandIn, type GivenCommand } from './run/messages.js'
+export type { OnQuarantine } from './run/quarantine.js'
+export { quarantineWarning } from './run/quarantine-refusal.js'
+export type { TraceOption } from './run/run-terms.js'
+export type { StartOptions } from './run/start-options.js'
 export type { WiredRuntime } from './runtime.js'
 export type { Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'
 export type {
@@ -43,7 +50,5 @@ export type {
   ServiceRequests,
   ServiceStatus,
   ServiceStreams
-} from './service-types.js'
-export type { StartOptions } from './start-options.js'
-export type { RunReadiness } from './upgrade-check.js'
-export type { VerifyOptions } from './verifying.js'
+} from './service/service-types.js'
+export type { ExportOptions, ExportReport } from './system/exporting.js'

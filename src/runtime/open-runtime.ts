@@ -1,6 +1,6 @@
 import { systemClock, systemRandom } from '../core/index.js'
+import { Registry } from './code/registry.js'
 import { openForRuntime } from './open.js'
-import { Registry } from './registry.js'
 import { WiredRuntime } from './runtime.js'
 import type { RuntimeOptions } from './runtime-api.js'
 import { noteSessions } from './session-notes.js'

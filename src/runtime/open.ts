@@ -26,8 +26,8 @@ import {
   openMemoryStore,
   type Store
 } from '../ledger/index.js'
-import { OwnKeys } from './own-keys.js'
-import type { ReadOnlyReplica } from './taking-over.js'
+import { OwnKeys } from './system/own-keys.js'
+import type { ReadOnlyReplica } from './system/taking-over.js'
 
 export interface OpenOptions {
   /** Directory of the ledger; `memory:` keeps everything in memory, for tests. */

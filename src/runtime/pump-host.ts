@@ -1,8 +1,8 @@
 import { ActorPool, type PumpHost, Turns, UnitGate } from '../block/index.js'
 import type { Json } from '../core/index.js'
 import type { Ledger } from '../ledger/index.js'
-import { PrincipalGate } from './principal-gate.js'
-import type { Registry } from './registry.js'
+import type { Registry } from './code/registry.js'
+import { PrincipalGate } from './gate/principal-gate.js'
 import type { WiredOptions } from './runtime-api.js'
 
 /** What every run of a ledger is handed. */

@@ -11,18 +11,18 @@ import type {
   RunRecord,
   StoredReceipt
 } from '../ledger/index.js'
-import type { DeliveredEvent } from './channel.js'
-import type { PlannedText, ResolvedText, ResolveOptions } from './conversation.js'
-import type { ExportOptions, ExportReport } from './exporting.js'
-import type { RunHandle } from './handle.js'
-import type { IntentRequest } from './intents.js'
+import type { RecheckOptions, TransactionCheck } from './audit/reconfirm.js'
+import type { RunReadiness } from './audit/upgrade-check.js'
+import type { RuntimeAudit, VerifyOptions } from './audit/verifying.js'
+import type { Registrations } from './code/registrations.js'
+import type { PlannedText, ResolvedText, ResolveOptions } from './intent/conversation.js'
+import type { IntentRequest } from './intent/intents.js'
 import type { OpenOptions } from './open.js'
-import type { OnQuarantine } from './quarantine.js'
-import type { RecheckOptions, TransactionCheck } from './reconfirm.js'
-import type { Registrations } from './registrations.js'
-import type { StartOptions } from './start-options.js'
-import type { RunReadiness } from './upgrade-check.js'
-import type { RuntimeAudit, VerifyOptions } from './verifying.js'
+import type { DeliveredEvent } from './run/channel.js'
+import type { RunHandle } from './run/handle.js'
+import type { OnQuarantine } from './run/quarantine.js'
+import type { StartOptions } from './run/start-options.js'
+import type { ExportOptions, ExportReport } from './system/exporting.js'
 
 export interface RuntimeOptions extends Registrations, OpenOptions {
   /**

@@ -29,38 +29,43 @@ import type {
   RunRecord,
   StoredReceipt
 } from '../ledger/index.js'
-import type { DeliveredEvent } from './channel.js'
+import { type RecheckOptions, reconfirmRun, type TransactionCheck } from './audit/reconfirm.js'
+import { checkUpgrade, openRunsOf, type RunReadiness } from './audit/upgrade-check.js'
+import { auditOf, type RuntimeAudit, type VerifyOptions } from './audit/verifying.js'
+import { Packages } from './code/packages.js'
+import type { Registry } from './code/registry.js'
 import {
   Conversation,
   type PlannedText,
   type ResolvedText,
   type ResolveOptions
-} from './conversation.js'
-import { type ExportOptions, type ExportReport, exportIntent, exportLedger } from './exporting.js'
-import type { RunHandle } from './handle.js'
-import { Importing } from './importing.js'
-import { IntegrityLock } from './integrity-lock.js'
-import { pipelineFor } from './intent-pipeline.js'
-import { type IntentRequest, Intents } from './intents.js'
-import { ownerNamed } from './messages.js'
+} from './intent/conversation.js'
+import { pipelineFor } from './intent/intent-pipeline.js'
+import { type IntentRequest, Intents } from './intent/intents.js'
 import { MEMORY_LOCATION, type OpenedLedger } from './open.js'
-import { checkOpening } from './opening-checks.js'
-import type { OpeningCause } from './opening-remedies.js'
-import { judgeOpenJournals } from './own-journal.js'
-import { Packages } from './packages.js'
+import { IntegrityLock } from './opening/integrity-lock.js'
+import { checkOpening } from './opening/opening-checks.js'
+import type { OpeningCause } from './opening/opening-remedies.js'
 import { hostOf } from './pump-host.js'
-import { Quarantine } from './quarantine.js'
-import { type RecheckOptions, reconfirmRun, type TransactionCheck } from './reconfirm.js'
-import { exemptSecrets, redactedService } from './redacted-service.js'
-import type { Registry } from './registry.js'
-import { Runs } from './runs.js'
+import type { DeliveredEvent } from './run/channel.js'
+import type { RunHandle } from './run/handle.js'
+import { ownerNamed } from './run/messages.js'
+import { judgeOpenJournals } from './run/own-journal.js'
+import { Quarantine } from './run/quarantine.js'
+import { Runs } from './run/runs.js'
+import type { StartOptions } from './run/start-options.js'
 import type { Runtime, RuntimeStatus, WiredOptions } from './runtime-api.js'
-import { serve, verifySteadily } from './service.js'
-import type { StartOptions } from './start-options.js'
-import { SystemActs } from './system-intents.js'
-import { readSystem } from './system-reading.js'
-import { checkUpgrade, openRunsOf, type RunReadiness } from './upgrade-check.js'
-import { auditOf, type RuntimeAudit, type VerifyOptions } from './verifying.js'
+import { exemptSecrets, redactedService } from './service/redacted-service.js'
+import { serve, verifySteadily } from './service/service.js'
+import {
+  type ExportOptions,
+  type ExportReport,
+  exportIntent,
+  exportLedger
+} from './system/exporting.js'
+import { Importing } from './system/importing.js'
+import { SystemActs } from './system/system-intents.js'
+import { readSystem } from './system/system-reading.js'
 
 /** The runtime as its own package sees it; users see {@link Runtime}. */
 export class WiredRuntime implements Runtime {

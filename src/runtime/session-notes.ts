@@ -10,9 +10,9 @@ import {
   sha256Hex
 } from '../core/index.js'
 import { mainIdentity, readIfPresent, replaceFile } from '../ledger/index.js'
-import { isEnded } from './ended.js'
+import type { Registry } from './code/registry.js'
 import type { OpenedLedger } from './open.js'
-import type { Registry } from './registry.js'
+import { isEnded } from './run/ended.js'
 
 const DIRECTORY = 'agent-sessions'
 

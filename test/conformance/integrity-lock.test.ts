@@ -3,7 +3,11 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalize, type Hash, type JsonObject, sha256Hex } from '../../src/core/index.js'
-import { encodeLock, type IntegrityRecord, parseLock } from '../../src/runtime/integrity-record.js'
+import {
+  encodeLock,
+  type IntegrityRecord,
+  parseLock
+} from '../../src/runtime/opening/integrity-record.js'
 import { verifiedByPython } from '../support/python-verifier.js'
 import { fillLedger, openSnapshotLedger, temporaryDirectory } from '../support/snapshots.js'
 import { committedVectors } from '../support/vectors.js'

@@ -20,9 +20,9 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'ledger/open/tree.ts#readPagedTree': 'reads pages as state-pages does',
   'ledger/proof-text.ts#parseProof': 'part of log-proof and state-proof',
   'ledger/stores/level-errors.ts#readError': 'makes an error',
-  'runtime/checkpoint.ts#parseCheckpoint': 'behind a code of its own',
-  'runtime/integrity-lock.ts#readKept': 'reads a file as integrity-lock does',
-  'runtime/integrity-lock.ts#readRollback': 'reads a file as integrity-lock does',
+  'runtime/run/checkpoint.ts#parseCheckpoint': 'behind a code of its own',
+  'runtime/opening/integrity-lock.ts#readKept': 'reads a file as integrity-lock does',
+  'runtime/opening/integrity-lock.ts#readRollback': 'reads a file as integrity-lock does',
   'workflow/engine/spec.ts#readNodeInput': 'reads what the plan wrote',
   'workflow/plan/reading.ts#readValue': 'part of workflow',
   'workflow/plan/resolve.ts#readReturns': 'part of workflow'

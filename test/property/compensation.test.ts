@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { verifyLedgerDeep } from '../../src/audit/index.js'
 import type { Evidence } from '../../src/ledger/index.js'
-import { Registry } from '../../src/runtime/registry.js'
+import { Registry } from '../../src/runtime/code/registry.js'
 import { compensatedBlocks, compensationDocuments } from '../support/compensation-scenario.js'
 import { crashEverywhere } from '../support/crash-everywhere.js'
 import { testKeys } from '../support/lives.js'

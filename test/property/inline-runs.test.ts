@@ -25,7 +25,7 @@ import {
 import type { IntentReply } from '../../src/intent/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
-import { Start } from '../../src/runtime/run-terms.js'
+import { Start } from '../../src/runtime/run/run-terms.js'
 import { codeOf, Machine, openOn, until } from '../support/lives.js'
 import '../support/seed.js'
 

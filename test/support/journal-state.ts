@@ -25,7 +25,7 @@ import {
 } from '../../src/block/run/run-state.js'
 import { unitIdOf } from '../../src/block/run/unit.js'
 import type { Hash, IdentityId, RunId } from '../../src/core/index.js'
-import type { RecordedRun } from '../../src/runtime/recorded-run.js'
+import type { RecordedRun } from '../../src/runtime/code/recorded-run.js'
 import type { NeutralState } from './neutral-state.js'
 
 /** A fold runs no code. */

@@ -9,8 +9,8 @@ import {
 } from '../../src/core/index.js'
 import { generateIdentity, type Signer } from '../../src/identity/index.js'
 import { openLedger, type Store, type StoreItem } from '../../src/ledger/index.js'
+import { Registry } from '../../src/runtime/code/registry.js'
 import type { Registrations } from '../../src/runtime/index.js'
-import { Registry } from '../../src/runtime/registry.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
 import { FaultyDisk } from '../../src/testing/index.js'
 

@@ -15,8 +15,8 @@ import {
   openMemoryStore,
   type Store
 } from '../../src/ledger/index.js'
+import { Registry } from '../../src/runtime/code/registry.js'
 import type { Registrations } from '../../src/runtime/index.js'
-import { Registry } from '../../src/runtime/registry.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
 import { testKeys } from './lives.js'
 import { recording } from './recording.js'

@@ -11,8 +11,8 @@ import {
   verifyLedger
 } from '../../src/ledger/index.js'
 import { verifyLocation } from '../../src/runtime/index.js'
-import { Quarantine } from '../../src/runtime/quarantine.js'
-import { Runs } from '../../src/runtime/runs.js'
+import { Quarantine } from '../../src/runtime/run/quarantine.js'
+import { Runs } from '../../src/runtime/run/runs.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
 
 /**

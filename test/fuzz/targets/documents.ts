@@ -87,9 +87,9 @@ export const documentTargets: Readonly<Record<string, FuzzTarget>> = {
   composite: linted(
     [
       'block/document/parse.ts#parseComposite',
-      'runtime/document-kinds.ts#readSource',
-      'runtime/document-kinds.ts#parseByKind',
-      'runtime/parse-document.ts#parseDocument'
+      'runtime/document/document-kinds.ts#readSource',
+      'runtime/document/document-kinds.ts#parseByKind',
+      'runtime/document/parse-document.ts#parseDocument'
     ],
     parseComposite
   ),

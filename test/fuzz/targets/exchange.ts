@@ -202,7 +202,7 @@ export const exchangeTargets: Readonly<Record<string, FuzzTarget>> = {
     }
   },
   'owner-calls': {
-    readers: ['runtime/system-reading.ts#readSystem'],
+    readers: ['runtime/system/system-reading.ts#readSystem'],
     isSlow: true,
     read: async (input) => {
       const { method, params } = parseClientMessage(textOf(input)) as unknown as {

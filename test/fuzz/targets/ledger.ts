@@ -23,7 +23,7 @@ import {
 } from '../../../src/ledger/snapshot/format.js'
 import { decodePages } from '../../../src/ledger/state/pages.js'
 import { encodeStateProof, parseStateProof } from '../../../src/ledger/state/proof-format.js'
-import { parseLock } from '../../../src/runtime/integrity-record.js'
+import { parseLock } from '../../../src/runtime/opening/integrity-record.js'
 import type { FuzzTarget } from '../target.js'
 
 const textOf = (input: Buffer) => input.toString('utf8')
@@ -114,7 +114,7 @@ export const ledgerTargets: Readonly<Record<string, FuzzTarget>> = {
     (given) => parseMarker(given, 'path'),
     encodeMarker
   ),
-  'integrity-lock': text('runtime/integrity-record.ts#parseLock', parseLock),
+  'integrity-lock': text('runtime/opening/integrity-record.ts#parseLock', parseLock),
   'key-file': text('identity/key-file.ts#parseKeyFile', parseKeyFile, (file) =>
     file === undefined ? undefined : encodeKeyFile(file)
   )

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type VerificationReport, verifyLedgerDeep } from '../../../src/audit/index.js'
-import { Registry } from '../../../src/runtime/registry.js'
+import { Registry } from '../../../src/runtime/code/registry.js'
 import { cases } from '../../support/effort.js'
 import { testKeys } from '../../support/lives.js'
 import { type Outcome, runScenario, type Scenario } from '../../support/run-to-end.js'

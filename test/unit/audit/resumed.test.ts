@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { verifyLedgerDeep } from '../../../src/audit/index.js'
 import { defineBlock } from '../../../src/block/index.js'
 import type { Json } from '../../../src/core/index.js'
-import { Registry } from '../../../src/runtime/registry.js'
+import { Registry } from '../../../src/runtime/code/registry.js'
 import { testKeys } from '../../support/lives.js'
 import { type Outcome, runScenario, type Scenario } from '../../support/run-to-end.js'
 

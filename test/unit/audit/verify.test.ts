@@ -3,7 +3,7 @@ import { reconstructState, replayReceipt, verifyLedgerDeep } from '../../../src/
 import { type Block, type BlockContext, defineBlock } from '../../../src/block/index.js'
 import { canonicalize, type Json, ManualClock } from '../../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
-import { Registry } from '../../../src/runtime/registry.js'
+import { Registry } from '../../../src/runtime/code/registry.js'
 import { openOn, testKeys } from '../../support/lives.js'
 
 type Code = (ctx: BlockContext, input: never) => unknown

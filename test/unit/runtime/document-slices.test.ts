@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { hostileDocuments } from '../../../bench/hostile-documents.js'
 import { isTallyError, type Json, limits, spendWork } from '../../../src/core/index.js'
 import { loadExpressions } from '../../../src/expression/index.js'
-import { DocumentSlices } from '../../../src/runtime/document-slices.js'
-import { workflowKind } from '../../../src/runtime/workflow-kind.js'
+import { DocumentSlices } from '../../../src/runtime/document/document-slices.js'
+import { workflowKind } from '../../../src/runtime/document/workflow-kind.js'
 import { WorkflowParts } from '../../../src/workflow/index.js'
 
 const long = ' '.repeat(limits.DOCUMENT_SLICE_LENGTH + 1)

@@ -18,7 +18,7 @@ import {
   verifyLocation,
   type WiredRuntime
 } from '../../../src/runtime/index.js'
-import { OwnKeys } from '../../../src/runtime/own-keys.js'
+import { OwnKeys } from '../../../src/runtime/system/own-keys.js'
 import { smallOrderEncodings } from '../../support/hostile-signatures.js'
 import { expectVerifyFailure } from '../../support/verified-close.js'
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock, type Provider } from '../../../src/block/index.js'
 import { Redactor, TallyError } from '../../../src/core/index.js'
 import { createRuntime, type DeliveredEvent } from '../../../src/runtime/index.js'
-import { redactedService } from '../../../src/runtime/redacted-service.js'
+import { redactedService } from '../../../src/runtime/service/redacted-service.js'
 
 const secret = 'password-4711'
 

@@ -33,7 +33,7 @@ const rooms = [
   'intent/index',
   'core/index',
   'runtime/open',
-  'runtime/registry',
+  'runtime/code/registry',
   'runtime/runtime'
 ]
 

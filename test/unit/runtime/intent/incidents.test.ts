@@ -5,8 +5,8 @@ import {
   type SandboxOutcome
 } from '../../../../src/capability/index.js'
 import { limits, systemClock, systemRandom, TallyError } from '../../../../src/core/index.js'
+import { Registry } from '../../../../src/runtime/code/registry.js'
 import { openForRuntime } from '../../../../src/runtime/open.js'
-import { Registry } from '../../../../src/runtime/registry.js'
 import { WiredRuntime } from '../../../../src/runtime/runtime.js'
 import { PackageFolder, type WrittenPackage } from '../../../support/packages.js'
 

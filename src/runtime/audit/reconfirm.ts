@@ -1,0 +1,145 @@
+import type { JournalEntry, RunStarted } from '../../block/index.js'
+import {
+  hashJson,
+  isJsonObject,
+  type Json,
+  type RunId,
+  shownText,
+  TallyError
+} from '../../core/index.js'
+import type {
+  BlockPlace,
+  ConfirmedTransaction,
+  FoundLater,
+  SignedTransaction,
+  Standing
+} from '../../executor/index.js'
+import type { Ledger } from '../../ledger/index.js'
+import type { NodeDiagnostic, RunDocuments } from '../../workflow/index.js'
+import type { Registry } from '../code/registry.js'
+import type { DeliveredEvent } from '../run/channel.js'
+
+export interface RecheckOptions {
+  /** Sends the bytes of what the chain does not know any more again. Default false. */
+  readonly sendAgain?: boolean
+}
+
+/** How a transaction that a run has as confirmed stands on its chain now. */
+export interface TransactionCheck {
+  readonly path: string
+  readonly chain: string
+  readonly hash: string
+  readonly recorded: BlockPlace
+  /** Null: no endpoint could say. */
+  readonly found: FoundLater | null
+  /** Null: it stands where the run has it. */
+  readonly diagnostic: NodeDiagnostic | null
+  /** What became of sending the same bytes again; null: they were not sent. */
+  readonly sentAgain: string | null
+}
+
+export interface ReconfirmParts {
+  readonly ledger: Pick<Ledger, 'journals' | 'run'>
+  readonly registry: Pick<Registry, 'provider' | 'composite'>
+  /** Hears of what was found. */
+  tell(event: DeliveredEvent): void
+}
+
+/**
+ * Asks the chains about the transactions that a run has as confirmed (semantics.md W10): a reorg
+ * deeper than the confirmations that were asked for takes one away, and no run looks back.
+ *
+ * The run, its journal and its receipts stay as they are, whatever is found. Bytes that are sent
+ * again were recorded before they were sent first, and have one nonce (L7). Throws
+ * `run.not_found`; what endpoints cannot say is data.
+ */
+export async function reconfirmRun(
+  runId: RunId,
+  { sendAgain = false }: RecheckOptions,
+  parts: ReconfirmParts
+): Promise<readonly TransactionCheck[]> {
+  const { ledger, registry } = parts
+  const record = ledger.run(runId)
+  if (record === undefined) throw new TallyError('run.not_found', { runId })
+  const { confirmedIn, confirmedTexts } = await import('../../executor/index.js')
+  const started = record.started as unknown as RunStarted
+  const used = (name: string) => (registry.composite(name) ?? null) as unknown as Json
+  // Definitions are plain JSON by construction.
+  const run = { definition: started.definition as Json, used }
+  const checks: TransactionCheck[] = []
+  for await (const found of ledger.journals([runId], confirmedTexts)) {
+    // The journal gives back what the pump has written.
+    const entries = found.map(({ value }) => value as unknown as JournalEntry)
+    for (const one of confirmedIn(entries)) {
+      const check = await checked(one, { run, registry, sendAgain })
+      checks.push(check)
+      const { path, diagnostic } = check
+      if (diagnostic === null) continue
+      const data = { diagnostic } as unknown as Json
+      const at = record.updatedAt
+      parts.tell({ type: 'log', runId, at, path, message: 'tx_reorged_out', data })
+    }
+  }
+  return checks
+}
+
+interface Around {
+  readonly run: RunDocuments
+  readonly registry: Pick<Registry, 'provider'>
+  readonly sendAgain: boolean
+}
+
+async function checked(
+  confirmed: ConfirmedTransaction,
+  { run, registry, sendAgain }: Around
+): Promise<TransactionCheck> {
+  const executor = await import('../../executor/index.js')
+  const { reorgDiagnostic } = await import('../../workflow/index.js')
+  const { path, chain, hash, blockNumber, blockHash, transaction } = confirmed
+  const about = { path, chain, hash, recorded: { blockNumber, blockHash }, sentAgain: null }
+  try {
+    const request = executor.lookFor(confirmed) as unknown as Json
+    const status = await asked(registry, executor.chainEffects.look, { chain, request })
+    const found = executor.foundLater(confirmed, status as unknown as Standing)
+    if (found.status === 'in_place') return { ...about, found, diagnostic: null }
+    const failure = executor.reorgedFailure(confirmed, found)
+    const bytes = found.status === 'gone' ? transaction : null
+    const diagnostic = reorgDiagnostic({ failure, path, mayRetry: bytes !== null }, run)
+    const sentAgain = sendAgain && bytes !== null ? await sent(registry, bytes) : null
+    return { ...about, found, diagnostic, sentAgain }
+  } catch (error) {
+    const failure = executor.chainFailureOf(error)
+    if (failure === undefined) throw error
+    const mayRetry = failure.retryable
+    return { ...about, found: null, diagnostic: reorgDiagnostic({ failure, path, mayRetry }, run) }
+  }
+}
+
+async function sent(registry: Around['registry'], transaction: SignedTransaction): Promise<string> {
+  const { chainEffects, chainFailureOf } = await import('../../executor/index.js')
+  const { chain } = transaction
+  const request = { transaction } as unknown as Json
+  try {
+    const answer = await asked(registry, chainEffects.broadcast, { chain, request })
+    return isJsonObject(answer) ? shownText(answer['answer']) : 'unanswered'
+  } catch (error) {
+    const failure = chainFailureOf(error)
+    if (failure === undefined) throw error
+    return failure.code
+  }
+}
+
+async function asked(
+  registry: Around['registry'],
+  effect: string,
+  { chain, request }: { readonly chain: string; readonly request: Json }
+): Promise<Json> {
+  const provider = registry.provider(effect)
+  if (provider === undefined) {
+    const { chainFailed } = await import('../../executor/index.js')
+    const message = 'no executor of chains is configured'
+    throw chainFailed('unknown_chain', { phase: 'check', chain, message })
+  }
+  const { signal } = new AbortController()
+  return provider.perform({ key: hashJson(request), request, signal })
+}

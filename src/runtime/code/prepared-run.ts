@@ -1,0 +1,61 @@
+import type {
+  Block,
+  CompiledDocument,
+  CompiledRootLeaf,
+  Diagnostic,
+  DocumentDefinition,
+  Obligations,
+  Pins,
+  RootBlock
+} from '../../block/index.js'
+import type { IntentDefinition } from '../../intent/index.js'
+import type { CheckInputs } from '../document/document-kind.js'
+import type { ReachedCode } from './reached-code.js'
+
+/** What `run.started` keeps of a run. */
+export type RunDefinition = DocumentDefinition | IntentDefinition
+
+/** What a run has pinned when it began. */
+export interface PinnedTerms {
+  readonly pins?: Pins | undefined
+  readonly obligations?: Obligations | undefined
+}
+
+/** The definition of a run, compiled again; that of a single-step run is no document. */
+export type PreparedRun =
+  | Prepared
+  | {
+      readonly ok: true
+      readonly root: RootBlock
+      readonly compiled: CompiledRootLeaf
+      readonly block: BlockLookup
+    }
+
+/** What a run may begin with. */
+export type Compiled = PreparedRun & { readonly ok: true }
+
+/** Where the names of a run lead while it continues. */
+export type BlockLookup = (reference: string) => Block | undefined
+
+export type Prepared =
+  | {
+      readonly ok: true
+      readonly root: RootBlock
+      readonly compiled: CompiledDocument
+      readonly block: BlockLookup
+      readonly definition: DocumentDefinition
+      readonly reached: () => ReachedCode
+      /** What is doubtful in the document, beside what `lintDocument` finds. */
+      readonly warnings: readonly Diagnostic[]
+      readonly checkInputs?: CheckInputs
+    }
+  | NotPrepared
+
+export interface NotPrepared {
+  readonly ok: false
+  readonly diagnostics: readonly Diagnostic[]
+  /** Of a document that was read, and does not compile with what is registered. */
+  readonly definition?: DocumentDefinition
+  /** What it names and is not registered, as `name@version` where the version is known. */
+  readonly missing?: readonly string[]
+}

@@ -1,0 +1,85 @@
+import type { Block, DocumentDefinition, PlanNodeDefinition } from '../../block/index.js'
+import { AGENT_TURN_BLOCK } from '../../capability/index.js'
+import { isJsonObject, type Json, versionedName } from '../../core/index.js'
+import { writtenOut } from '../document/used-inputs.js'
+
+/** What the runs of a document can come to, as far as its text tells. */
+export interface ReachedCode {
+  /** Also those of nested documents and of fallbacks. */
+  readonly blocks: readonly Block[]
+  /** Done by steps that are intents; what a step computes is not among them. */
+  readonly intents: readonly ReachedIntent[]
+  /** Names of the tools that turns of agents have. */
+  readonly tools: readonly string[]
+}
+
+export interface ReachedIntent {
+  readonly action: string
+  readonly provider?: string
+}
+
+type Node = Pick<PlanNodeDefinition, 'work' | 'input' | 'recovery'>
+type Graph = Pick<DocumentDefinition, 'nodes'>
+
+/** What compiling has looked up: nothing else can run. */
+export function reachedBy(
+  definition: DocumentDefinition,
+  scope: {
+    block(name: string): Block | undefined
+    found(): { readonly blocks: readonly Block[]; readonly composites: readonly Graph[] }
+  }
+): () => ReachedCode {
+  const { blocks, composites } = scope.found()
+  return () => {
+    const isKernel = (name: string) => scope.block(name)?.kernel !== undefined
+    const all = [definition, ...composites]
+    return {
+      blocks,
+      intents: all.flatMap((one) => reachedIntents(one, isKernel)),
+      tools: all.flatMap(reachedTools)
+    }
+  }
+}
+
+/** Intents that steps of a definition do, as far as its text tells. */
+export function reachedIntents(
+  definition: Graph,
+  isKernel: (block: string) => boolean
+): readonly ReachedIntent[] {
+  return nodesOf(definition).flatMap(({ work, input, recovery }) => {
+    if (work.kind !== 'block' || input === undefined || !isKernel(work.block)) return []
+    const known = writtenOut(input)
+    const { action, provider } = isJsonObject(known) ? known : {}
+    if (typeof action !== 'string') return []
+    const named = typeof provider === 'string' ? { action, provider } : { action }
+    const others = recovery.flatMap((step) => (step.kind === 'fallback' ? step.providers : []))
+    return [named, ...others.map((one) => ({ action, provider: one }))]
+  })
+}
+
+/** Names of tools that the turns of a definition may use, as far as its text tells. */
+export function reachedTools(definition: Graph): readonly string[] {
+  return nodesOf(definition).flatMap(({ work, input }) => {
+    if (work.kind !== 'block' || versionedName(work.block).name !== AGENT_TURN_BLOCK) return []
+    const known = input === undefined ? undefined : writtenOut(input)
+    const { agent, delegates } = isJsonObject(known) ? known : {}
+    const others = isJsonObject(delegates) ? Object.values(delegates) : []
+    return [agent, ...others].flatMap(toolsOf)
+  })
+}
+
+function toolsOf(agent: Json | undefined): readonly string[] {
+  const tools = isJsonObject(agent) ? agent['tools'] : undefined
+  if (!Array.isArray(tools)) return []
+  return tools.flatMap((tool: Json) => {
+    const name = isJsonObject(tool) ? tool['name'] : undefined
+    return typeof name === 'string' ? [name] : []
+  })
+}
+
+/** The nodes of a definition and of the graphs that stand in it. */
+function nodesOf({ nodes }: Graph): readonly Node[] {
+  return Object.values<Node>(nodes).flatMap((node) => {
+    return node.work.kind === 'composite' ? [node, ...nodesOf(node.work.graph)] : [node]
+  })
+}

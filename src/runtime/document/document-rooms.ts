@@ -1,0 +1,194 @@
+import type { AgentHost, AgentParts, SessionNotes } from '../../agent/index.js'
+import type { Block, Diagnostic, DocumentDefinition, Provider } from '../../block/index.js'
+import { type Clock, isJsonObject, type Json, type Redactor, type RunId } from '../../core/index.js'
+import type { Expressions } from '../../expression/index.js'
+import type { NetworkOptions } from '../../intent/index.js'
+import type { WorkflowHost, WorkflowParts } from '../../workflow/index.js'
+import type { DocumentKind } from './document-kind.js'
+
+/** What a program brings for the rooms of documents. */
+export interface RoomHosts {
+  readonly agents?: AgentHost
+  readonly workflow?: WorkflowHost
+  /** Bounds what documents may have reached, as it does for packages. */
+  readonly network?: NetworkOptions
+  /** Default: that of the system. */
+  readonly clock?: Clock
+}
+
+type AgentDelta = Parameters<NonNullable<AgentHost['onDelta']>>[0]
+
+/**
+ * The rooms that only some documents need: flows of agents and workflows of AIS. Each is loaded
+ * with the first document that needs it, or at once for a program that brings something for it:
+ * opening a ledger takes a third less without them.
+ *
+ * Owns: which of them are loaded. Does not own: the sessions of agents, which are their room's.
+ */
+export class DocumentRooms {
+  readonly #hosts: RoomHosts
+  readonly #redactor: Redactor
+  readonly #register: (blocks: readonly Block[], providers: readonly Provider[]) => void
+  readonly #expressions: () => Promise<Expressions>
+  readonly #kinds: DocumentKind[] = []
+  readonly #listeners: ((delta: AgentDelta) => void)[] = []
+  readonly #closed: string[] = []
+  #notes: SessionNotes | undefined
+  #isOver: (runId: string) => boolean = () => false
+  #outOfBounds: (definition: DocumentDefinition) => readonly Diagnostic[] = () => []
+  /** Sessions that are being let go of. */
+  readonly #leaving = new Set<Promise<void>>()
+  #agents: Promise<AgentParts> | undefined
+  #agentParts: AgentParts | undefined
+  #workflow: Promise<WorkflowParts> | undefined
+
+  constructor(options: {
+    readonly hosts: RoomHosts
+    readonly redactor: Redactor
+    /** Takes what a room brings, before its first document is compiled. */
+    readonly register: (blocks: readonly Block[], providers: readonly Provider[]) => void
+    readonly expressions: () => Promise<Expressions>
+  }) {
+    this.#hosts = options.hosts
+    this.#redactor = options.redactor
+    this.#register = options.register
+    this.#expressions = options.expressions
+  }
+
+  /** Kinds of documents of the rooms that are loaded; they know what the host brings. */
+  get kinds(): readonly DocumentKind[] {
+    return this.#kinds
+  }
+
+  /** Loads what the host brings something for. Throws for what it brings and is not sound. */
+  async loadHosted(): Promise<void> {
+    const { agents, workflow } = this.#hosts
+    if (agents !== undefined) await this.#loadAgents()
+    if (workflow !== undefined) await this.#loadWorkflow()
+  }
+
+  /** Loads the room that reads a document; most need none. */
+  async loadFor(document: Json): Promise<void> {
+    if (!isJsonObject(document)) return
+    const { schema, meta } = document
+    if (schema === undefined && isJsonObject(meta)) await this.#loadAgents()
+    if (typeof schema === 'string' && schema.startsWith('ais-')) await this.#loadWorkflow()
+  }
+
+  /** Loads the rooms whose blocks a definition or a name means; they may stand deep inside it. */
+  async loadForBlocks(named: DocumentDefinition | string): Promise<void> {
+    // A definition is plain JSON by construction; its type only names the members.
+    const value = named as unknown as Json
+    if (mentions(value, ['agent.', 'flow.'])) await this.#loadAgents()
+    if (mentions(value, ['ais.'])) await this.#loadWorkflow()
+  }
+
+  /** What a definition chooses and the host does not allow (K15). */
+  outOfBounds(definition: DocumentDefinition): readonly Diagnostic[] {
+    return this.#outOfBounds(definition)
+  }
+
+  /** A workflow and protocols for it as one document. */
+  async bundle(workflow: string | Json, protocols: readonly (string | Json)[]): Promise<Json> {
+    const { bundled } = await import('../../workflow/index.js')
+    return bundled(workflow, protocols)
+  }
+
+  /** Hears the text of all turns as it arrives. */
+  onDelta(listener: (delta: AgentDelta) => void): void {
+    this.#listeners.push(listener)
+    this.#agentParts?.onDelta(listener)
+  }
+
+  /** Keeps files and directories of the host from what documents have read. */
+  keepClosed(paths: readonly string[]): void {
+    this.#closed.push(...paths)
+    this.#agentParts?.keepClosed(paths)
+  }
+
+  /** A run has left memory: its agents' sessions end. */
+  disposeRun(runId: RunId): void {
+    if (this.#agentParts !== undefined) this.#leave(this.#disposeRun(this.#agentParts, runId))
+  }
+
+  /**
+   * Has sessions of agents noted here, and lets go of those that runs which are over have left.
+   */
+  useNotes(notes: SessionNotes, isOver: (runId: string) => boolean): void {
+    this.#notes = notes
+    this.#isOver = isOver
+    this.#agentParts?.turns.useNotes(notes)
+    if (notes.all().some(({ runId }) => isOver(runId))) this.#leave(this.#disposeLeft(isOver))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#leaving)
+    await this.#agentParts?.turns.close()
+  }
+
+  // A run that only rests keeps what a process before this one has opened for it.
+  async #disposeRun({ turns }: AgentParts, runId: RunId): Promise<void> {
+    await turns.disposeRun(runId)
+    if (this.#isOver(runId)) await turns.disposeLeft((id) => id === runId)
+  }
+
+  async #disposeLeft(isOver: (runId: string) => boolean): Promise<void> {
+    const { turns } = await this.#loadAgents()
+    await turns.disposeLeft(isOver)
+  }
+
+  #leave(disposing: Promise<void>): void {
+    const leaving = disposing.finally(() => this.#leaving.delete(leaving))
+    this.#leaving.add(leaving)
+  }
+
+  #loadAgents(): Promise<AgentParts> {
+    this.#agents ??= this.#openAgents()
+    return this.#agents
+  }
+
+  async #openAgents(): Promise<AgentParts> {
+    const { network, clock } = this.#hosts
+    const [{ AgentParts }, { diagnosticsOf, flowKind }] = await Promise.all([
+      import('../../agent/index.js'),
+      import('./flow-kind.js')
+    ])
+    const parts = new AgentParts(this.#hosts.agents, {
+      redactor: this.#redactor,
+      ...(network === undefined ? {} : { network }),
+      ...(clock === undefined ? {} : { clock })
+    })
+    this.#register(parts.blocks, parts.providers)
+    this.#kinds.push(flowKind((document) => parts.compile(document)))
+    this.#outOfBounds = (definition) => diagnosticsOf(parts.outOfBounds(definition))
+    parts.keepClosed(this.#closed)
+    for (const listener of this.#listeners) parts.onDelta(listener)
+    if (this.#notes !== undefined) parts.turns.useNotes(this.#notes)
+    this.#agentParts = parts
+    return parts
+  }
+
+  #loadWorkflow(): Promise<WorkflowParts> {
+    this.#workflow ??= this.#openWorkflow()
+    return this.#workflow
+  }
+
+  async #openWorkflow(): Promise<WorkflowParts> {
+    const [{ WorkflowParts }, { workflowKind }] = await Promise.all([
+      import('../../workflow/index.js'),
+      import('./workflow-kind.js')
+    ])
+    const parts = new WorkflowParts(this.#hosts.workflow)
+    parts.use(await this.#expressions())
+    this.#register(parts.blocks, [])
+    this.#kinds.push(workflowKind(parts))
+    return parts
+  }
+}
+
+/** Whether a name or a text in it begins so; a room that is loaded for a text does no harm. */
+function mentions(value: Json, prefixes: readonly string[]): boolean {
+  if (typeof value === 'string') return prefixes.some((prefix) => value.startsWith(prefix))
+  if (Array.isArray(value)) return value.some((item) => mentions(item, prefixes))
+  return isJsonObject(value) && Object.values(value).some((item) => mentions(item, prefixes))
+}

@@ -1,0 +1,215 @@
+import type { ReceiptReplay, VerificationReport } from '../../audit/index.js'
+import type { Hash, IdentityId, PublicKey } from '../../core/index.js'
+import { TallyError } from '../../core/index.js'
+import type { Signer } from '../../identity/index.js'
+import {
+  type GivenNote,
+  holdForReading,
+  type KeptPlace,
+  mainIdentity,
+  type OwnerHandler,
+  openLedger,
+  type ReadableStore,
+  type Store
+} from '../../ledger/index.js'
+import type { OpenRuns, RunReadiness } from '../audit/upgrade-check.js'
+import type { Registrations } from '../code/registrations.js'
+import type { Registry } from '../code/registry.js'
+import { IntegrityLock, readKept } from '../opening/integrity-lock.js'
+import { serve } from '../service/service.js'
+
+/** Which identity of a location is meant. */
+export interface NamedIdentity {
+  /** Default: the one that the location was made with. */
+  readonly identity?: IdentityId | undefined
+}
+
+/** A ledger that is read without its key. */
+export interface LedgerReader {
+  /** The methods that only read; the others throw `ledger.read_only`. */
+  readonly service: OwnerHandler
+  close(): Promise<void>
+}
+
+/**
+ * Opens a ledger of this machine for reading: no key, no passphrase, no blocks, nothing written.
+ * Throws `ledger.not_found`, `ledger.locked`, and the other codes of opening.
+ */
+export async function openReader(
+  location: string,
+  options: NamedIdentity = {}
+): Promise<LedgerReader> {
+  const held = await holdForReading(location)
+  const { store } = held
+  const { realPath } = held.location
+  try {
+    const identity = identityOf(held, options)
+    const ledger = await openLedger({
+      store,
+      identity,
+      signer: noSigner,
+      readOnly: true
+    })
+    const parts = { ledger, realPath, kernel: ANY_KERNEL, codeHashes: async () => ({}) }
+    const cause = await new IntegrityLock({ ...parts, isKeyed: false })
+      .check()
+      .catch(() => undefined)
+    if (cause !== undefined && ledger.state().mode !== 'safe') ledger.enterSafeMode(cause)
+    const verify = (notes: readonly GivenNote[]) =>
+      verifyStore({ store, identity, notes, code: undefined, realPath })
+    const service = serve({
+      ledger,
+      location: realPath,
+      isFollower: held.location.marker.followers?.includes(identity) ?? false,
+      exports: async (given) => {
+        const { exportLedger } = await import('../system/exporting.js')
+        const note = async () => null
+        return exportLedger({ store, identity, verify: () => verify([]), note }, given)
+      },
+      verify: ({ notes }) => verify(notes)
+    })
+    return {
+      service,
+      close: async () => {
+        await ledger.close()
+        await held.close()
+      }
+    }
+  } catch (error) {
+    await held.close()
+    throw error
+  }
+}
+
+/** A reader does nothing that a kernel rules on. */
+const ANY_KERNEL = 'Infinity'
+
+/**
+ * Verifies the ledger of a location by its bytes alone, also one that does not open; with the code
+ * that is registered, every step is executed again.
+ * Throws only for what keeps the bytes from being read: `ledger.not_found`, `ledger.locked`,
+ * `ledger.corrupt` (the store itself), `store.open_failed`.
+ */
+export async function verifyLocation(
+  location: string,
+  options: NamedIdentity & {
+    readonly notes: readonly GivenNote[]
+    readonly code?: Registrations | undefined
+    /** How often each step is executed again; 1 unless told otherwise. */
+    readonly executions?: number
+  }
+): Promise<VerificationReport> {
+  const held = await holdForReading(location)
+  try {
+    const { notes, code, executions = 1 } = options
+    const identity = identityOf(held, options)
+    const { realPath } = held.location
+    return await verifyStore({ store: held.store, identity, notes, code, executions, realPath })
+  } finally {
+    await held.close()
+  }
+}
+
+/** Does one receipt of a location again. Undefined when there is none; throws as verifying does. */
+export async function replayLocation(
+  location: string,
+  options: NamedIdentity & { readonly which: Hash | number; readonly code: Registrations }
+): Promise<ReceiptReplay | undefined> {
+  const { which, code } = options
+  const held = await holdForReading(location)
+  try {
+    const identity = identityOf(held, options)
+    const { replayReceipt } = await import('../../audit/index.js')
+    const { registry, close } = await codeOf(code, { identity, location: held.location.realPath })
+    try {
+      return await replayReceipt({ store: held.store, identity, which, code: registry })
+    } finally {
+      await close()
+    }
+  } finally {
+    await held.close()
+  }
+}
+
+/**
+ * Asks of each open run of a ledger, held or not, whether it can continue with this code. Throws
+ * what registering the code throws.
+ */
+export async function* checkUpgradeWith(
+  registrations: Registrations,
+  source: OpenRuns,
+  location: string
+): AsyncGenerator<RunReadiness> {
+  const { checkUpgrade } = await import('../audit/upgrade-check.js')
+  const { identity } = source
+  const { registry, close } = await codeOf(registrations, { identity, location })
+  try {
+    yield* checkUpgrade(source, registry)
+  } finally {
+    await close()
+  }
+}
+
+async function verifyStore(options: {
+  readonly store: Store
+  readonly identity: IdentityId
+  readonly notes: readonly GivenNote[]
+  readonly code: Registrations | undefined
+  readonly executions?: number
+  /** Where the content store of packages lies. */
+  readonly realPath?: string
+}): Promise<VerificationReport> {
+  const { code: registrations, realPath, ...rest } = options
+  const { verifyLedgerDeep } = await import('../../audit/index.js')
+  const kept = realPath === undefined ? undefined : await readKept(realPath, rest.identity)
+  if (registrations === undefined) return withLock(await verifyLedgerDeep({ ...rest, kept }), kept)
+  const { identity } = rest
+  const { registry, close } = await codeOf(registrations, { identity, location: realPath })
+  try {
+    return withLock(await verifyLedgerDeep({ ...rest, kept, code: registry }), kept)
+  } finally {
+    await close()
+  }
+}
+
+/** A lock that was compared without the key may be another one. */
+function withLock(report: VerificationReport, kept: KeptPlace | undefined): VerificationReport {
+  if (kept === undefined || kept === null) return report
+  const code = 'code of the integrity lock: it needs the key'
+  return { ...report, notChecked: [...report.notChecked, code] }
+}
+
+/** What is registered, with the kernel and the packages of a location. */
+async function codeOf(
+  registrations: Registrations,
+  { identity, location }: { readonly identity: IdentityId; readonly location: string | undefined }
+): Promise<{ readonly registry: Registry; close(): Promise<void> }> {
+  const { Registry } = await import('../code/registry.js')
+  const { pipelineFor } = await import('../intent/intent-pipeline.js')
+  const registry = await Registry.open(registrations)
+  const { sandbox } = pipelineFor(registry, { identity, realPath: location })
+  return { registry, close: () => sandbox.close() }
+}
+
+/** Throws `ledger.identity_missing` for one that the location does not have. */
+export function identityOf(
+  { location }: Pick<ReadableStore, 'location'>,
+  { identity }: NamedIdentity
+): IdentityId {
+  const { marker, realPath: path } = location
+  const named = identity ?? mainIdentity(marker)
+  if (named === undefined) throw new TallyError('ledger.not_found', { path })
+  if (marker.identities.includes(named)) return named
+  throw new TallyError('ledger.identity_missing', { identity: named })
+}
+
+/** A ledger that is only read signs nothing. */
+export const noSigner: Signer = {
+  publicKey: '0'.repeat(64) as PublicKey,
+  sign() {
+    throw new TallyError('ledger.read_only', {})
+  },
+  signMany() {
+    throw new TallyError('ledger.read_only', {})
+  }
+}

@@ -1,0 +1,88 @@
+import {
+  type PumpHost,
+  type RecordedEntry,
+  type RunEnd,
+  RunPump,
+  type RunStarted
+} from '../../block/index.js'
+import { hashJson, type RunId, TallyError, unreachable } from '../../core/index.js'
+import type { Ledger } from '../../ledger/index.js'
+import { resumable } from '../code/recorded-run.js'
+import type { CompiledRoot, Registry } from '../code/registry.js'
+import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
+
+/** A run with what drives it. */
+export interface Driven {
+  readonly pump: RunPump
+  readonly compiled: CompiledRoot
+  run(): Promise<RunEnd>
+}
+
+/** Keeps what a run that leaves memory needs to continue, until the journal has outgrown it. */
+export function saveCheckpoint(
+  ledger: Ledger,
+  runId: RunId,
+  end: Exclude<RunEnd, { readonly kind: 'finished' }>,
+  { pump, compiled }: Driven
+): void {
+  if (end.checkpoint === undefined) return
+  const saved = encodeCheckpoint(end.checkpoint, {
+    runId,
+    compiled,
+    stateRoot: ledger.roots().execution,
+    startedHash: hashJson(pump.started),
+    authenticate: (hash) => ledger.authenticate(hash)
+  })
+  ledger.saveCheckpoint(runId, saved, pump.writer.position)
+}
+
+/**
+ * Rebuilds a run from its journal, beginning at its checkpoint if there is one that fits.
+ * Throws `ledger.safe_mode`, `run.not_found`, `run.code_missing`, `run.definition_changed`.
+ */
+export async function rebuildRun(
+  runId: RunId,
+  options: { readonly ledger: Ledger; readonly registry: Registry; readonly host: PumpHost }
+): Promise<Driven> {
+  const { ledger, registry, host } = options
+  const { mode, cause } = ledger.state()
+  // What it would show first may be what the ledger is in safe mode for (L12, K10).
+  if (mode === 'safe') throw new TallyError('ledger.safe_mode', { problem: cause?.message ?? '' })
+  const started = await firstEntry(ledger, runId)
+  const { root, compiled, block } = await preparedFor(runId, started, registry)
+  const checkpoint = parseCheckpoint(ledger.checkpoint(runId), {
+    runId,
+    compiled,
+    startedHash: hashJson(started),
+    authenticate: (hash) => ledger.authenticate(hash)
+  })
+  const pump = new RunPump({ runId, root, host: { ...host, block }, checkpoint })
+  pump.recovery.begin(started)
+  // Taken one by one: a long journal is never in memory as a whole.
+  const journal = ledger.journal(runId, checkpoint?.entries ?? 0)
+  for await (const { text, value, receiptHash, mac } of journal) {
+    // The journal gives back what the pump has written.
+    const entry = value as unknown as RecordedEntry['entry']
+    pump.recovery.take({ entry, text, receiptHash, mac })
+  }
+  return { pump, compiled, run: () => pump.resume() }
+}
+
+async function preparedFor(runId: RunId, started: RunStarted, registry: Registry) {
+  const recorded = await resumable(registry, started)
+  switch (recorded.kind) {
+    case 'ready':
+      return recorded
+    case 'missing':
+      throw new TallyError('run.code_missing', { runId, missing: recorded.missing.join(', ') })
+    case 'changed':
+      throw new TallyError('run.definition_changed', { runId, difference: recorded.difference })
+    default:
+      return unreachable(recorded)
+  }
+}
+
+async function firstEntry(ledger: Ledger, runId: RunId): Promise<RunStarted> {
+  for await (const { value } of ledger.journal(runId)) return value as unknown as RunStarted
+  throw new TallyError('run.not_found', { runId })
+}

@@ -1,0 +1,177 @@
+import type { RunEnd, RunPump } from '../../block/index.js'
+import { type RunId, TallyError } from '../../core/index.js'
+import { isEnded } from './ended.js'
+import { OrphanedEffects } from './orphaned-effects.js'
+import { type Driven, rebuildRun, saveCheckpoint } from './parked-run.js'
+import type { RunEntry } from './run-entry.js'
+import { resultIn } from './run-records.js'
+import type { RunStore } from './run-store.js'
+import { RunsWithoutCode } from './runs-without-code.js'
+
+/**
+ * What moves runs: pumps, due times, and resuming from the ledger.
+ *
+ * Owns: nothing of a run; its entry has it. A parked run is only a record in the ledger, a small
+ * entry, and a timer if it has a due time.
+ *
+ * W11 no run continues before providers know what earlier processes have left unfinished.
+ */
+export class RunDriver {
+  readonly store: RunStore
+  /** Those that cannot be resumed here. */
+  readonly withoutCode: RunsWithoutCode
+  readonly orphanedEffects: OrphanedEffects
+
+  constructor(store: RunStore) {
+    this.store = store
+    this.withoutCode = new RunsWithoutCode(store.parts)
+    this.orphanedEffects = new OrphanedEffects(store.parts)
+  }
+
+  /** The entry of a run of the ledger: its result if it has ended, its due time otherwise. */
+  async attach(runId: RunId, how = { isShown: true }): Promise<RunEntry> {
+    const { store } = this
+    const record = await store.record(runId)
+    const entry = store.get(runId) ?? store.add(runId)
+    if (entry.live !== undefined) return entry
+    const result = await resultIn(store.parts.ledger, record, how).catch((error: unknown) => {
+      store.settle(entry, { error })
+      throw error
+    })
+    if (result !== undefined) store.settle(entry, { result })
+    else if (record.status === 'waiting' && entry.live === undefined) {
+      const { due = null } = record.last as { readonly due?: number | null }
+      if (entry.callOffDue === undefined) this.#setDue(entry, due)
+    }
+    return entry
+  }
+
+  /** Resumes interrupted runs but those that rest; arms the due times of those that wait. */
+  async resumeAll(): Promise<readonly RunId[]> {
+    const { ledger, quarantine } = this.store.parts
+    const resumed: RunId[] = []
+    for await (const record of ledger.runs()) {
+      const { runId, status } = record
+      if (isEnded(record) || quarantine.holds(runId)) continue
+      const entry = await this.attach(runId, { isShown: false })
+      if (status !== 'running') continue
+      if (await this.withoutCode.unlessCodeMissing(runId, this.resume(entry))) resumed.push(runId)
+    }
+    return resumed
+  }
+
+  /** Resumes a run that is not in memory. */
+  async resume(entry: RunEntry): Promise<void> {
+    if (entry.live !== undefined) return
+    this.store.parts.quarantine.check(entry.runId)
+    entry.resuming ??= this.#rebuild(entry).finally(() => {
+      entry.resuming = undefined
+    })
+    await entry.resuming
+  }
+
+  async #rebuild(entry: RunEntry): Promise<void> {
+    const { store, withoutCode: resting } = this
+    const { runId } = entry
+    this.#setDue(entry, null)
+    await this.orphanedEffects.announced()
+    const host = store.hostOf(entry)
+    const driven = await resting.resuming(entry, () => rebuildRun(runId, { ...store.parts, host }))
+    this.drive(entry, driven)
+    const { pump } = driven
+    const { at, position } = pump.writer
+    // The journal has these: the pump emits only those that it opens.
+    for (const wait of pump.openWaits()) {
+      host.emit({ type: 'waiting', runId, at, ...wait }, position)
+    }
+  }
+
+  /** Has a pump drive a run. */
+  drive(entry: RunEntry, driven: Driven): void {
+    const { store } = this
+    const { pump } = driven
+    const over = (async () => {
+      try {
+        await this.#ended(entry, driven, await driven.run())
+      } catch (error) {
+        store.leave(entry)
+        await store.parts.quarantine.failed(entry.runId, error)
+        store.settle(entry, { error })
+      }
+    })()
+    store.enter(entry, {
+      pump,
+      over,
+      get position() {
+        return pump.writer.position
+      }
+    })
+  }
+
+  /** The run's pump, resumed if it is parked; undefined once it has ended. */
+  async pumpOf(runId: RunId): Promise<RunPump | undefined> {
+    const { store } = this
+    store.checkOpen()
+    const entry = await this.attach(runId, { isShown: false })
+    const record = store.parts.ledger.run(runId)
+    if (record === undefined || isEnded(record)) return undefined
+    await this.resume(entry)
+    return entry.live?.pump
+  }
+
+  /** Parks what is running; resolves when it is durable and all have left memory. */
+  async park(): Promise<void> {
+    const over: Promise<void>[] = []
+    for (const entry of this.store.entries()) {
+      entry.callOffDue?.()
+      await entry.resuming?.catch(() => undefined)
+      if (entry.live === undefined) continue
+      entry.live.pump?.stop()
+      over.push(entry.live.over)
+    }
+    await Promise.all(over)
+  }
+
+  async #ended(entry: RunEntry, driven: Driven, end: RunEnd): Promise<void> {
+    const { store } = this
+    const { ledger, quarantine } = store.parts
+    const { runId } = entry
+    const { writer: book } = driven.pump
+    const { position } = book
+    if (end.kind === 'finished') {
+      ledger.saveCheckpoint(runId, null, position)
+      store.leave(entry)
+      const { status, response, receiptHash, dappId } = end
+      const hash = receiptHash === undefined ? {} : { receiptHash }
+      const by = dappId === undefined ? {} : { dappId }
+      store.settle(entry, { result: { id: runId, status, response, ...hash, ...by } })
+      return
+    }
+    saveCheckpoint(ledger, runId, end, driven)
+    // A resumed run is read from the journal, so the journal must have it all.
+    await ledger.durable(position)
+    const isParked = end.kind === 'parked'
+    if (isParked) await entry.earlier?.looking
+    store.leave(entry)
+    // An earlier answer that is on its way resumes it.
+    if (isParked && (entry.earlier?.underWay ?? 0) > 0 && !store.isClosing) return
+    const held = quarantine.refusal(runId)
+    if (held !== undefined) store.settle(entry, { error: held })
+    else if (isParked) {
+      const { waits, due } = end
+      entry.emit({ type: 'run.parked', runId, at: book.at, waits, due }, position)
+      this.#setDue(entry, due)
+    } else store.settle(entry, { error: end.cause ?? new TallyError('run.interrupted', { runId }) })
+  }
+
+  #setDue(entry: RunEntry, due: number | null): void {
+    const { store } = this
+    const { host, quarantine } = store.parts
+    entry.callOffDue?.()
+    entry.callOffDue = undefined
+    if (due === null || store.isClosing || quarantine.holds(entry.runId)) return
+    entry.callOffDue = host.clock.schedule(due, () => {
+      this.resume(entry).catch((error: unknown) => store.settle(entry, { error }))
+    })
+  }
+}

@@ -1,0 +1,156 @@
+import {
+  canonicalize,
+  chainJournal,
+  checkWait,
+  type Hash,
+  isTallyError,
+  limits,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
+import type { Ledger, RunRecord, StoredReceipt } from '../../ledger/index.js'
+import { waitsOf } from './ended.js'
+
+/**
+ * What is shown of a run is what is signed (L12): looked at when it is shown, since a run
+ * in the ledger is whatever stands on the disk.
+ *
+ * Owns nothing. What a run in memory says of itself needs none of this; one that is resumed is
+ * looked at by its pump.
+ */
+
+export type ShownLedger = Pick<Ledger, 'run' | 'journal' | 'authenticate' | 'hasKey'>
+
+/**
+ * What waits, or how the run has ended. As far as the key of a ledger is needed, and there is none,
+ * nothing is looked at.
+ */
+export async function checkShown(
+  ledger: ShownLedger,
+  record: RunRecord,
+  completed: StoredReceipt | undefined
+): Promise<void> {
+  checkEnd(record, completed)
+  const { status } = record
+  if (status !== 'done' && status !== 'running' && ledger.hasKey) await checkJournal(ledger, record)
+}
+
+/**
+ * All that a view of a run has: its input too, which stands in the journal alone. Throws
+ * `run.wait_forged`, `run.result_forged`, `run.journal_forged`.
+ */
+export async function checkView(
+  ledger: ShownLedger,
+  record: RunRecord,
+  completed: StoredReceipt | undefined
+): Promise<void> {
+  checkEnd(record, completed)
+  if (ledger.hasKey) await checkJournal(ledger, record)
+  else if (completed !== undefined && signsJournal(completed)) {
+    await checkSigned(ledger, record, completed)
+  }
+}
+
+function checkEnd(record: RunRecord, completed: StoredReceipt | undefined): void {
+  const { runId, status } = record
+  for (const wait of waitsOf(record)) checkWait(runId, wait)
+  if (status === 'done') checkResult(record, completed)
+  else if (completed !== undefined) {
+    const problem = `receipt ${completed.receipt.receiptHash} says that it succeeded`
+    throw new TallyError('run.result_forged', { runId, problem })
+  }
+}
+
+/** Compares the journal of a run that succeeded with what its receipt signs of it. */
+async function checkSigned(
+  ledger: ShownLedger,
+  { runId, entries }: RunRecord,
+  { payloadText }: StoredReceipt
+): Promise<void> {
+  const { journalHash } = JSON.parse(payloadText ?? '{}') as { readonly journalHash?: unknown }
+  if ((await readJournal(ledger, runId)).beforeLast === journalHash) return
+  throw new TallyError('run.journal_forged', { runId, entry: entries - 1 })
+}
+
+/** Whether the receipt of a run that succeeded is over its whole journal, and can be read. */
+export function signsJournal({ receipt, payloadText }: StoredReceipt): boolean {
+  const { action, run } = receipt.inputPayload
+  return payloadText !== undefined && action === 'run.completed' && run?.step === 0
+}
+
+/**
+ * Compares the result of a run that succeeded with its receipt. A body that is withheld has nothing
+ * to be compared with. Throws `run.result_forged`.
+ */
+function checkResult({ runId, last }: RunRecord, completed: StoredReceipt | undefined): void {
+  const { response } = last as unknown as { readonly response?: { readonly data?: unknown } }
+  if (completed === undefined) {
+    throw new TallyError('run.result_forged', { runId, problem: 'no receipt ends it' })
+  }
+  checkReceiptResult(completed)
+  const { resultText, receipt } = completed
+  if (resultText === undefined || canonicalize(response?.data ?? null) === resultText) return
+  const problem = `it is not the result of receipt ${receipt.receiptHash}`
+  throw new TallyError('run.result_forged', { runId, problem })
+}
+
+/** Compares the result beside a receipt with the receipt. Throws `run.result_forged`. */
+export function checkReceiptResult({ isResultSigned, receipt }: StoredReceipt): void {
+  if (isResultSigned) return
+  const runId = receipt.inputPayload.run?.runId ?? 'none'
+  const problem = `receipt ${receipt.receiptHash} signs another one than is stored`
+  throw new TallyError('run.result_forged', { runId, problem })
+}
+
+/**
+ * Compares what waits, or how a run failed, with the run's journal, and that with the last code of
+ * it. Throws `run.journal_forged`.
+ */
+async function checkJournal(ledger: ShownLedger, { runId }: RunRecord): Promise<void> {
+  for (let look = 0; look < limits.VERIFY_ATTEMPTS_MAX; look += 1) {
+    const record = ledger.run(runId, { durable: true })
+    if (record === undefined) return
+    const found = await readJournal(ledger, runId)
+    // It may have gone on meanwhile; then its pump has looked at all of it.
+    if (ledger.run(runId, { durable: true })?.entries !== record.entries) continue
+    const isSame =
+      record.entries === found.entries &&
+      canonicalize(record.started) === found.started &&
+      canonicalize(record.last) === found.last
+    if (isSame && found.mac === ledger.authenticate(found.journalHash)) return
+    throw new TallyError('run.journal_forged', { runId, entry: found.entries - 1 })
+  }
+}
+
+async function readJournal(ledger: ShownLedger, runId: RunId) {
+  const none = '' as Hash
+  const found = { journalHash: none, beforeLast: none, entries: 0, started: '', last: '' }
+  let mac: Hash | undefined
+  for await (const entry of ledger.journal(runId)) {
+    found.beforeLast = found.journalHash
+    found.journalHash = chainJournal(found.journalHash, entry.text)
+    if (found.entries === 0) found.started = entry.text
+    if (isAboutRun(entry.value)) found.last = entry.text
+    found.entries += 1
+    mac = entry.mac
+  }
+  return { ...found, mac }
+}
+
+function isAboutRun(value: unknown): boolean {
+  return String((value as { readonly k?: unknown }).k).startsWith('run.')
+}
+
+/** Why the waits of a run cannot be shown in a list; undefined where they can. */
+export async function problemOf(
+  ledger: ShownLedger,
+  record: RunRecord
+): Promise<string | undefined> {
+  try {
+    if (record.status === 'waiting') await checkShown(ledger, record, undefined)
+    return undefined
+  } catch (error) {
+    if (!isTallyError(error)) throw error
+    return error.code
+  }
+}

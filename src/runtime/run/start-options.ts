@@ -1,0 +1,21 @@
+import type { Json, JsonObject } from '../../core/index.js'
+import type { TraceOption } from './run-terms.js'
+
+export interface StartOptions {
+  /** Names the run: the same id with the same document and inputs is the same run (L6). */
+  readonly id?: string
+  /** Payload of the root block's request. */
+  readonly inputs?: Json
+  /**
+   * Context of the root block's request: what many of its blocks may need to know, and none is
+   * given unless its node declares the key (B1). Part of what the id stands for. Default: `{}`.
+   */
+  readonly context?: JsonObject
+  /**
+   * Trace of the caller: a W3C `traceparent`, or `{traceId, spanId?}`. Blocks, events and receipts
+   * have it; no id or input is another for it, and a later start of the same id changes nothing.
+   */
+  readonly trace?: TraceOption
+  /** Protocols that a workflow names, beside those of `workflow` in the runtime's options. */
+  readonly protocols?: readonly (string | Json)[]
+}

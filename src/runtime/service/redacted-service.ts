@@ -1,0 +1,40 @@
+import { type Json, type Redactor, redactedError } from '../../core/index.js'
+import type { OwnerHandler } from '../../ledger/index.js'
+
+/** The same service, in whose results, events and errors no secret is that this process knows. */
+export function redactedService(handle: OwnerHandler, redactor: Redactor): OwnerHandler {
+  return (request) => {
+    const answer = rethrown(() => handle(request), redactor)
+    if (Symbol.asyncIterator in answer) return redactedEvents(answer, redactor)
+    return answer.then(
+      (result) => redactor.json(result),
+      (error: unknown) => Promise.reject(redactedError(error, redactor))
+    )
+  }
+}
+
+async function* redactedEvents(
+  events: AsyncIterable<Json>,
+  redactor: Redactor
+): AsyncGenerator<Json> {
+  try {
+    for await (const event of events) yield redactor.json(event)
+  } catch (error) {
+    throw redactedError(error, redactor)
+  }
+}
+
+function rethrown<Result>(act: () => Result, redactor: Redactor): Result {
+  try {
+    return act()
+  } catch (error) {
+    throw redactedError(error, redactor)
+  }
+}
+
+/** A warning for the owner of the ledger that names the secrets that are not sought. */
+export function exemptSecrets({ exempt }: Redactor): readonly string[] {
+  if (exempt.length === 0) return []
+  const names = exempt.join(', ')
+  return [`too short to be looked for in what comes back, fewer than 8 characters: ${names}`]
+}

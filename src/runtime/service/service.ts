@@ -1,0 +1,392 @@
+/**
+ * What may be asked of a ledger and its runs: one table of methods, JSON in and JSON out.
+ *
+ * Owns nothing. The same table answers in this process and behind the owner socket (L11), so that
+ * a caller need not know who holds the ledger. Callers are the owner: the socket is theirs
+ * alone.
+ *
+ * - K13 The principal of every message is set here. An owner's program may only step down: ask in
+ *   the name of an agent, which may do less.
+ * - Every parameter is checked; unknown ones are refused.
+ */
+import type { ReceiptReplay, VerificationReport } from '../../audit/index.js'
+import {
+  type Hash,
+  isHash,
+  type Json,
+  limits,
+  type RunId,
+  systemClock,
+  TallyError
+} from '../../core/index.js'
+import {
+  type GivenNote,
+  type Ledger,
+  marksOf,
+  type OwnerHandler,
+  type OwnerRequest
+} from '../../ledger/index.js'
+import type { RecheckOptions, TransactionCheck } from '../audit/reconfirm.js'
+import type { Prepared } from '../code/prepared-run.js'
+import type { Registry } from '../code/registry.js'
+import { agentNamed, refuseAgent } from '../gate/agents.js'
+import type { OpeningCause } from '../opening/opening-remedies.js'
+import { messageOf } from '../run/messages.js'
+import type { Runs } from '../run/runs.js'
+import type { ExportOptions, ExportReport } from '../system/exporting.js'
+import { rightsOf } from './caller-rights.js'
+import {
+  answerAndFollow,
+  cancelRun,
+  followOnly,
+  type Running,
+  resumeAndFollow,
+  sendMessage,
+  startAndFollow
+} from './following.js'
+import { type Asking, intentRequestsOf } from './intent-service.js'
+import { Params } from './params.js'
+import type {
+  AnswerAction,
+  AnswerParams,
+  ReceiptView,
+  RunSummary,
+  RunView,
+  ServiceRequests,
+  ServiceStatus,
+  ServiceStreams
+} from './service-types.js'
+import { journalLines, receiptLine, receiptView, runLine, runView } from './views.js'
+
+export interface ServiceParts {
+  readonly ledger: Ledger
+  /** Real path of the ledger, or `memory:`. */
+  readonly location: string
+  /** Absent where the ledger was opened for reading only. */
+  readonly running?: { readonly runs: Runs; readonly registry: Registry }
+  /** Absent where the ledger was opened for reading only. */
+  readonly asking?: Asking
+  /** What could not be checked when the ledger was opened, and which runs rest. */
+  warnings?(): readonly string[] | Promise<readonly string[]>
+  /** Causes of safe mode that opening found. */
+  causes?(): readonly OpeningCause[]
+  verify(options: {
+    readonly notes: readonly GivenNote[]
+    readonly replay: boolean
+    readonly executions: number
+  }): Promise<VerificationReport>
+  replay?(which: Hash | number): Promise<ReceiptReplay | undefined>
+  exports(given: ExportOptions): Promise<ExportReport>
+  /** Imported and not taken over: nothing of it runs. */
+  readonly isFollower?: boolean
+  recheck?(id: string, options: RecheckOptions): Promise<readonly TransactionCheck[]>
+  lint?(document: string): Promise<ServiceRequests['lint']['result']['diagnostics']>
+}
+
+type Requests = {
+  readonly [Method in keyof ServiceRequests]: (
+    params: Params
+  ) => Promise<ServiceRequests[Method]['result']>
+}
+type Streams = {
+  readonly [Method in keyof ServiceStreams]: (
+    params: Params
+  ) => AsyncIterable<ServiceStreams[Method]['event']>
+}
+
+const answers = [
+  'approve',
+  'deny',
+  'resume',
+  'retry',
+  'patch',
+  'skip',
+  'abort'
+] as const satisfies readonly AnswerAction[]
+
+/**
+ * The methods over one ledger, as the owner socket calls them.
+ * Throws `service.unknown_method`, `service.invalid_params`, and what the methods throw.
+ */
+export function serve(parts: ServiceParts): OwnerHandler {
+  const requests: Requests = requestsOf(parts)
+  const streams: Streams = streamsOf(parts)
+  return ({ method, params }: OwnerRequest) => {
+    // Results are plain JSON; their types only name the members.
+    if (isMethod(requests, method)) {
+      return requests[method](new Params(method, params)) as Promise<unknown> as Promise<Json>
+    }
+    if (isMethod(streams, method)) {
+      return streams[method](new Params(method, params)) as AsyncIterable<unknown> as never
+    }
+    throw new TallyError('service.unknown_method', { method })
+  }
+}
+
+function isMethod<Table extends object>(table: Table, name: string): name is keyof Table & string {
+  return Object.hasOwn(table, name)
+}
+
+function requestsOf(parts: ServiceParts): Requests {
+  const { ledger } = parts
+  return {
+    ...intentRequestsOf(parts.asking),
+    status: async (params) => {
+      params.end()
+      return statusOf(parts)
+    },
+    show: (params) => shownRun(parts, params),
+    receipt: (params) => shownReceipt(parts, params),
+    cancel: async (params) => {
+      const reason = params.optionalText('reason') ?? 'cancelled by the owner'
+      const id = lastOf(params, params.text('id'))
+      const running = runningOf(parts)
+      await cancelRun(running, id, reason)
+      return runView(ledger, running.runs, id)
+    },
+    message: async (params) => {
+      const { id, token, action, ...answer } = answerOf(params)
+      const agent = params.optionalText('agent')
+      params.end()
+      const running = runningOf(parts)
+      const message = messageOf(token, answer, action)
+      if (agent === undefined) return sendMessage(running.runs, id as RunId, message)
+      refuseAgent(running, { id: id as RunId, token, agent })
+      return sendMessage(running.runs, id as RunId, { ...message, by: agentNamed(agent) })
+    },
+    verify: async (params) => {
+      const notes = params.texts('notes', ['source', 'text'])
+      const replay = params.flag('replay')
+      const executions = Math.min(params.optionalCount('executions') ?? 1, EXECUTIONS_MAX)
+      params.end()
+      return parts.verify({ notes, replay, executions })
+    },
+    replay: async (params) => {
+      const which = receiptOf(params)
+      if (parts.replay === undefined) throw new TallyError('ledger.read_only', {})
+      const replayed = await parts.replay(which)
+      if (replayed === undefined) throw new TallyError('receipt.not_found', { which })
+      return replayed
+    },
+    recheck: (params) => reconfirmationOf(parts, params),
+    note: async (params) => {
+      params.end()
+      runningOf(parts)
+      return { note: await ledger.note() }
+    },
+    export: async (params) => {
+      const path = params.text('path')
+      const signed = !params.flag('unsigned')
+      const damaged = params.flag('damaged')
+      params.end()
+      return parts.exports({ path, signed, damaged })
+    },
+    lint: async (params) => {
+      const document = params.text('document')
+      params.end()
+      if (parts.lint === undefined) throw new TallyError('ledger.read_only', {})
+      return { diagnostics: await parts.lint(document) }
+    }
+  }
+}
+
+function streamsOf(parts: ServiceParts): Streams {
+  const { ledger } = parts
+  return {
+    runs: async function* (params) {
+      const rights = await rightsOf(params, ledger)
+      params.end()
+      for await (const record of ledger.runs({ durable: true })) {
+        const line = await runLine(record, { ledger, runs: parts.running?.runs })
+        if (rights.sees(record.started['principal'], line.waits)) yield imported(parts, line)
+      }
+    },
+    receipts: async function* (params) {
+      const last = params.optionalCount('last')
+      const { receipts } = ledger.state()
+      const from = params.optionalCount('from') ?? Math.max(0, receipts - (last ?? receipts))
+      const to = params.optionalCount('to') ?? receipts
+      const rights = await rightsOf(params, ledger)
+      params.end()
+      for await (const stored of ledger.receipts({ from, to })) {
+        if (rights.sees(stored.receipt.inputPayload.principal)) yield receiptLine(ledger, stored)
+      }
+    },
+    journal: async function* (params) {
+      const id = lastOf(params, params.text('id'))
+      if (ledger.run(id) === undefined) throw new TallyError('run.not_found', { runId: id })
+      yield* journalLines(ledger, id)
+    },
+    run: (params) => {
+      const prepare = preparationOf(parts, params)
+      const inputs = params.value('inputs') ?? {}
+      const context = params.optionalObject('context')
+      const trace = params.optionalText('trace')
+      const follow = params.flag('follow')
+      const agent = params.optionalText('agent')
+      const principal = agent === undefined ? {} : { principal: agentNamed(agent) }
+      const id = lastOf(params, params.text('id'))
+      return startAndFollow(runningOf(parts), {
+        id,
+        prepare,
+        inputs,
+        context,
+        trace,
+        follow,
+        ...principal
+      })
+    },
+    resume: (params) => {
+      const follow = params.flag('follow')
+      return resumeAndFollow(runningOf(parts), { id: lastOf(params, params.text('id')), follow })
+    },
+    answer: (params) => {
+      const { id, token, action, ...answer } = answerOf(params)
+      const follow = params.flag('follow')
+      params.end()
+      const options = { id: id as RunId, token, answer, action, follow }
+      return answerAndFollow(runningOf(parts), options)
+    },
+    events: (params) => {
+      const follow = params.flag('follow')
+      return followOnly(runningOf(parts), { id: lastOf(params, params.text('id')), follow })
+    }
+  }
+}
+
+/** Prepares the document that is given, or the one that is published under the name given. */
+function preparationOf(parts: ServiceParts, params: Params): () => Promise<Prepared> {
+  const running = runningOf(parts)
+  const name = params.optionalText('published')
+  if (name !== undefined) {
+    return async () => (await import('../gate/published.js')).preparePublished(running, name)
+  }
+  const document = params.text('document')
+  return () => running.registry.prepare(document)
+}
+
+async function shownRun(parts: ServiceParts, params: Params): Promise<RunView> {
+  const { ledger, running } = parts
+  const rights = await rightsOf(params, ledger)
+  const id = lastOf(params, params.text('id'))
+  const view = await runView(ledger, running?.runs, id)
+  rights.check(ledger.run(id)?.started['principal'], view.waits)
+  return imported(parts, view)
+}
+
+async function shownReceipt({ ledger }: ServiceParts, params: Params): Promise<ReceiptView> {
+  const rights = await rightsOf(params, ledger)
+  const which = receiptOf(params)
+  const stored = await ledger.receipt(which)
+  if (stored === undefined) throw new TallyError('receipt.not_found', { which })
+  rights.check(stored.receipt.inputPayload.principal)
+  return receiptView(ledger, stored)
+}
+
+/** More executions find nothing that two do not. */
+const EXECUTIONS_MAX = 2
+
+function receiptOf(params: Params): Hash | number {
+  const hash = params.optionalText('hash')
+  const index = params.optionalCount('index')
+  params.end()
+  if (hash === undefined) return index ?? 0
+  if (isHash(hash)) return hash
+  throw new TallyError('receipt.not_found', { which: hash })
+}
+
+async function reconfirmationOf(
+  { recheck, isFollower }: ServiceParts,
+  params: Params
+): Promise<readonly TransactionCheck[]> {
+  const sendAgain = params.flag('sendAgain')
+  const id = lastOf(params, params.text('id'))
+  // What an imported ledger has sent is its exporter's to send again.
+  const isForeign = sendAgain && isFollower === true
+  if (recheck === undefined || isForeign) throw new TallyError('ledger.read_only', {})
+  return recheck(id, { sendAgain })
+}
+
+function answerOf(params: Params): AnswerParams {
+  const by = params.optionalText('by')
+  const value = params.value('value')
+  const commandId = params.optionalText('commandId')
+  const approval = params.optionalTexts('approval', ['key', 'signature'])
+  return {
+    id: params.text('id'),
+    token: params.text('token'),
+    digest: params.text('digest'),
+    action: params.word('action', answers),
+    ...(by === undefined ? {} : { by }),
+    ...(value === undefined ? {} : { value }),
+    ...(approval === undefined ? {} : { approval }),
+    ...(commandId === undefined ? {} : { commandId })
+  }
+}
+
+/** The id, once every other parameter was read. Ids that no run can have are not found. */
+function lastOf(params: Params, id: string): RunId {
+  params.end()
+  return id as RunId
+}
+
+function runningOf({ ledger, running }: ServiceParts): Running {
+  if (running === undefined) throw new TallyError('ledger.read_only', {})
+  return { ledger, ...running }
+}
+
+/** What an imported ledger has begun is its exporter's to continue. */
+function imported<Shown extends RunSummary>({ isFollower }: ServiceParts, run: Shown): Shown {
+  const isOpen = run.status === 'running' || run.status === 'waiting'
+  return isFollower === true && isOpen ? { ...run, status: 'imported' } : run
+}
+
+async function statusOf(parts: ServiceParts): Promise<ServiceStatus> {
+  const { ledger, location, running, warnings, isFollower = false } = parts
+  const { identity, mode, cause = null, receipts, epoch } = ledger.state()
+  const readOnly = running === undefined
+  const { pid } = process
+  const shown = {
+    identity,
+    mode,
+    cause,
+    causes: causesOf(cause, parts.causes?.() ?? []),
+    receipts,
+    epoch,
+    location,
+    process: pid,
+    readOnly,
+    isFollower
+  }
+  const marks = await marksOf(ledger).catch(() => [])
+  const quarantined = marks.filter(({ isReleased }) => !isReleased)
+  return { ...shown, warnings: (await warnings?.()) ?? [], quarantined }
+}
+
+/** What opening found goes with its first cause: one that came later stands alone. */
+function causesOf(
+  cause: OpeningCause | null,
+  found: readonly OpeningCause[]
+): readonly OpeningCause[] {
+  if (cause === null) return []
+  return found[0]?.message === cause.message ? found : [cause]
+}
+
+/**
+ * Verifies a ledger that is being written: what a commit under way makes look wrong is not found
+ * twice in the same place.
+ */
+export async function verifySteadily(
+  verify: () => Promise<VerificationReport>
+): Promise<VerificationReport> {
+  let report = await verify()
+  for (let attempt = 1; attempt < limits.VERIFY_ATTEMPTS_MAX && !report.ok; attempt += 1) {
+    const seen = JSON.stringify(report.failure)
+    await new Promise<void>((resolve) => {
+      systemClock.schedule(systemClock.now() + limits.VERIFY_PAUSE_MS, resolve)
+    })
+    report = await verify()
+    if (JSON.stringify(report.failure) === seen) return report
+  }
+  return report
+}

@@ -1,0 +1,105 @@
+import type { Response } from '../../block/index.js'
+import { type ErrorCode, type Hash, type Json, type RunId, TallyError } from '../../core/index.js'
+import { type Ledger, markOf, type RunRecord, type StoredReceipt } from '../../ledger/index.js'
+import { isEnded, waitsOf } from '../run/ended.js'
+import type { Runs } from '../run/runs.js'
+import { checkReceiptResult, checkView, problemOf } from '../run/shown.js'
+import type { JournalLine, ReceiptView, RunSummary, RunView } from './service-types.js'
+import { uncheckedInList, uncheckedOf, uncheckedOfReceipt } from './unchecked.js'
+
+/** Stored records as plain JSON for those who ask: what the service's methods return. */
+
+export function runSummary(
+  record: RunRecord,
+  { ledger, runs }: { readonly ledger: Ledger; readonly runs: Runs | undefined }
+): RunSummary {
+  const { runId, status, started, last, entries, updatedAt } = record
+  const { name, at } = started as unknown as { readonly name: string; readonly at: number }
+  const parked = last as { readonly due?: number | null; readonly waits?: unknown }
+  return {
+    id: runId,
+    name,
+    status,
+    startedAt: at,
+    updatedAt,
+    entries,
+    waits: runs?.waits(runId) ?? waitsOf(record),
+    due: status === 'waiting' ? (parked.due ?? null) : null,
+    quarantined: markOf(ledger, runId)?.isReleased === false,
+    notChecked: uncheckedInList(ledger, record)
+  }
+}
+
+/** One of a list: where its waits are not what is signed, it has a problem and none of them. */
+export async function runLine(
+  record: RunRecord,
+  parts: { readonly ledger: Ledger; readonly runs: Runs | undefined }
+): Promise<RunSummary> {
+  const { ledger, runs } = parts
+  const summary = runSummary(record, parts)
+  const problem = runs?.isLive(record.runId) === true ? undefined : await problemOf(ledger, record)
+  return problem === undefined ? summary : { ...summary, waits: [], problem }
+}
+
+/** Throws `run.not_found`. */
+export async function runView(ledger: Ledger, runs: Runs | undefined, id: RunId): Promise<RunView> {
+  const record = ledger.run(id, { durable: true })
+  if (record === undefined) throw new TallyError('run.not_found', { runId: id })
+  const { definitionHash, input } = record.started as unknown as {
+    readonly definitionHash: Hash
+    readonly input: Json
+  }
+  // Brings the rooms that run things, which a list of receipts needs nothing of.
+  const { endingUnit } = await import('../run/run-records.js')
+  const completed = await ledger.unit(endingUnit(record))
+  if (runs?.isLive(id) !== true) await checkView(ledger, record, completed)
+  const { response } = record.last as unknown as { readonly response: Response }
+  return {
+    ...runSummary(record, { ledger, runs }),
+    definitionHash,
+    input,
+    response: isEnded(record) ? response : null,
+    receiptHash: completed?.receipt.receiptHash ?? null,
+    live: runs?.isLive(id) ?? false,
+    notChecked: uncheckedOf(ledger, record, completed)
+  }
+}
+
+/** Throws `run.result_forged`. */
+export function receiptView(ledger: Ledger, stored: StoredReceipt): ReceiptView {
+  checkReceiptResult(stored)
+  return viewOf(ledger, stored)
+}
+
+/** {@link receiptView} in a list: a forged result is named, and keeps no other from being shown. */
+export function receiptLine(ledger: Ledger, stored: StoredReceipt): ReceiptView {
+  const view = viewOf(ledger, stored)
+  const problem: ErrorCode = 'run.result_forged'
+  return stored.isResultSigned ? view : { ...view, result: null, problem }
+}
+
+function viewOf(ledger: Ledger, stored: StoredReceipt): ReceiptView {
+  const { index, commitSeq, receipt, writeSet, payloadText, resultText } = stored
+  const bodies = { payload: payloadText, result: resultText }
+  const withheld = Object.entries(bodies).filter(([, text]) => text === undefined)
+  return {
+    index,
+    commitSeq,
+    receipt,
+    writeSet,
+    payload: bodyOf(payloadText),
+    result: bodyOf(resultText),
+    withheld: withheld.map(([name]) => name),
+    notChecked: uncheckedOfReceipt(ledger)
+  }
+}
+
+function bodyOf(text: string | undefined): Json {
+  return text === undefined ? null : (JSON.parse(text) as Json)
+}
+
+export async function* journalLines(ledger: Ledger, id: RunId): AsyncGenerator<JournalLine> {
+  for await (const { value, receiptHash = null } of ledger.journal(id)) {
+    yield { entry: value, receiptHash }
+  }
+}
