@@ -8,6 +8,7 @@ import {
   codesToCome,
   facades,
   filesToCome,
+  folderOrder,
   libraryPlaces,
   limitsToCome,
   rankOf,
@@ -90,6 +91,26 @@ describe('rooms', () => {
       })
     )
     expect(offenders).toEqual([])
+  })
+
+  it.each(Object.keys(folderOrder))('imports in one direction between folders: %s', (room) => {
+    const order = folderOrder[room] ?? []
+    const folderOf = (path: string) => {
+      const [, inRoom, folder, ...rest] = path.split('/')
+      return inRoom !== room ? undefined : rest.length === 0 ? '' : folder
+    }
+    const placeOf = (folder: string) => (folder === '' ? order.length : order.indexOf(folder))
+    const files = src.filter(({ path }) => folderOf(path) !== undefined)
+    expect.soft(new Set(files.map(({ path }) => folderOf(path)))).toEqual(new Set(['', ...order]))
+    const offenders = files.flatMap(({ path, imports }) =>
+      imports.flatMap(({ specifier, line }) => {
+        const from = folderOf(path)
+        const to = folderOf(resolveImport(path, specifier) ?? '')
+        if (from === undefined || to === undefined || placeOf(to) <= placeOf(from)) return []
+        return [`${path}:${line} ${specifier}`]
+      })
+    )
+    expect.soft(offenders).toEqual([])
   })
 
   it('keeps the facades at the right end: no room imports them', () => {

@@ -19,6 +19,22 @@ export const roomOrder: readonly (readonly string[])[] = [
   ['testing', 'cli']
 ]
 
+/** Folders of a room from left to right; the room's own files, which wire them, know them all. */
+export const folderOrder: Readonly<Record<string, readonly string[]>> = {
+  runtime: [
+    'document',
+    'code',
+    'gate',
+    'run',
+    'audit',
+    'opening',
+    'system',
+    'intent',
+    'service',
+    'location'
+  ]
+}
+
 /** Files of src that list names for others and belong to no room. */
 export const facades: readonly string[] = ['src/index.ts', 'src/internal.ts']
 
