@@ -14,7 +14,8 @@ export function parse(text: string): Json {
 
 const number = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y
 const plainRun = /[ !#-[\]-\u{10ffff}]*/uy
-const escapes: Readonly<Record<string, string>> = {
+/** Characters that JSON escapes by one letter behind a backslash, by the letter. */
+export const escapedBy: Readonly<Record<string, string>> = {
   '"': '"',
   '\\': '\\',
   '/': '/',
@@ -127,7 +128,7 @@ class Reader {
       this.#at += 6
       return String.fromCharCode(Number.parseInt(digits, 16))
     }
-    const value = escapes[char]
+    const value = escapedBy[char]
     if (value === undefined) this.#fail('unknown escape')
     this.#at += 2
     return value

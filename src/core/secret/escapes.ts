@@ -1,3 +1,4 @@
+import { escapedBy } from '../json/parse.js'
 import { SECRET_LEVELS_MAX, SECRET_VIEWS_MAX } from '../limits.js'
 
 /**
@@ -12,41 +13,49 @@ export interface View {
   boundary(offset: number): number
 }
 
-const escapes = {
-  percent: /%[0-9a-fA-F]{2}/g,
-  json: /\\(?:u[0-9a-fA-F]{4}|["\\/bfnrt])/g
-} as const
+/** One way in which characters are escaped: as its mark and what follows. */
+interface Escaping {
+  readonly mark: string
+  /** UTF-16 unit that is escaped at an offset, where the mark is; -1: what follows is no escape. */
+  unitAt(text: string, offset: number): number
+  /** Length of that escape. */
+  lengthAt(text: string, offset: number): number
+}
+
+const json: Escaping = {
+  mark: '\\',
+  unitAt: (text, offset) => {
+    const letter = text[offset + 1] ?? ''
+    return letter === 'u' ? hexAt(text, offset + 2, 4) : (escapedBy[letter]?.charCodeAt(0) ?? -1)
+  },
+  lengthAt: (text, offset) => (text[offset + 1] === 'u' ? 6 : 2)
+}
+
+/** Its bytes become characters of the same code. */
+const percent: Escaping = {
+  mark: '%',
+  unitAt: (text, offset) => hexAt(text, offset + 1, 2),
+  lengthAt: () => 3
+}
 
 /** Undone one after the other: of both at once, one would undo what belongs to the other. */
-type Escaping = keyof typeof escapes
-
-const escapings = ['json', 'percent'] as const satisfies readonly Escaping[]
+const escapings = [json, percent] as const
 
 const openEscape = /(?:%[0-9a-fA-F]?|\\(?:u[0-9a-fA-F]{0,3})?)$/
-
-const letters: Readonly<Record<string, string>> = {
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t'
-}
 
 function viewOf(text: string): View {
   return { text, at: (offset) => offset, boundary: (offset) => offset }
 }
 
-/**
- * The same with one level of percent-encoding or of JSON's escapes undone; undefined when there is
- * none. Bytes of percent-encoding become characters of the same code.
- */
+/** The same with one level of escapes undone; undefined when there is none. */
 function unescaped(view: View, escaping: Escaping): View | undefined {
-  const text = view.text.replace(escapes[escaping], characterOf)
-  if (text.length === view.text.length) return undefined
+  const found = textWithout(escaping, view.text)
+  if (found === undefined) return undefined
+  const { text, count } = found
   // Most texts hold no secret, and then no place in them is asked for.
   let parts: Parts | undefined
   const known = () => {
-    parts ??= partsOf(view.text, escaping)
+    parts ??= partsOf(new Escapes(view.text, escaping), count)
     return parts
   }
   const at = (offset: number) => {
@@ -64,6 +73,65 @@ function unescaped(view: View, escaping: Escaping): View | undefined {
   return { text, at, boundary }
 }
 
+/** Steps through the escapes of a text: of millions of them, none becomes an object. */
+class Escapes {
+  from = 0
+  to = 0
+  /** UTF-16 unit that is escaped. */
+  unit = 0
+  readonly #text: string
+  readonly #escaping: Escaping
+
+  constructor(text: string, escaping: Escaping) {
+    this.#text = text
+    this.#escaping = escaping
+  }
+
+  next(): boolean {
+    const { mark } = this.#escaping
+    let from = this.to
+    // Escapes stand side by side where there are many.
+    if (this.#text[from] !== mark) from = this.#text.indexOf(mark, from)
+    for (; from !== -1; from = this.#text.indexOf(mark, from + 1)) {
+      const unit = this.#escaping.unitAt(this.#text, from)
+      if (unit < 0) continue
+      this.from = from
+      this.to = from + this.#escaping.lengthAt(this.#text, from)
+      this.unit = unit
+      return true
+    }
+    return false
+  }
+}
+
+/** A text without escapes, and how many there were; undefined: none. */
+function textWithout(
+  escaping: Escaping,
+  text: string
+): { readonly text: string; readonly count: number } | undefined {
+  const escapes = new Escapes(text, escaping)
+  let isEscape = escapes.next()
+  if (!isEscape) return undefined
+  const units = new Uint16Array(text.length)
+  let count = 0
+  let length = 0
+  let bits = 0
+  for (let at = 0; at < text.length; length += 1) {
+    const isHere = isEscape && at === escapes.from
+    const unit = isHere ? escapes.unit : text.charCodeAt(at)
+    units[length] = unit
+    bits |= unit
+    at = isHere ? escapes.to : at + 1
+    if (!isHere) continue
+    count += 1
+    isEscape = escapes.next()
+  }
+  const written = units.subarray(0, length)
+  // Half the memory.
+  if (bits <= 0xff) return { text: Buffer.from(written).toString('latin1'), count }
+  return { text: Buffer.from(units.buffer, 0, written.byteLength).toString('utf16le'), count }
+}
+
 /** Where each part of a text begins, escapes and what is between them in turn. */
 interface Parts {
   /** In the text without escapes: there each of them is one character. */
@@ -71,36 +139,36 @@ interface Parts {
   readonly sources: Uint32Array
 }
 
-function partsOf(text: string, escaping: Escaping): Parts {
-  let count = 0
-  for (const _ of escapesIn(text, escaping)) count += 1
+function partsOf(escapes: Escapes, count: number): Parts {
   const starts = new Uint32Array(2 * count + 1)
   const sources = new Uint32Array(2 * count + 1)
-  let place = 0
   let saved = 0
-  for (const [from, to] of escapesIn(text, escaping)) {
-    starts.set([from - saved, from - saved + 1], place + 1)
-    sources.set([from, to], place + 1)
-    place += 2
+  for (let place = 1; escapes.next(); place += 2) {
+    const { from, to } = escapes
+    starts[place] = from - saved
+    starts[place + 1] = from - saved + 1
+    sources[place] = from
+    sources[place + 1] = to
     saved += to - from - 1
   }
   return { starts, sources }
 }
 
-function* escapesIn(
-  text: string,
-  escaping: Escaping
-): Generator<readonly [from: number, to: number]> {
-  for (const { 0: found, index } of text.matchAll(escapes[escaping])) {
-    yield [index, index + found.length]
+/** The number that some hex digits are; -1 where there are fewer. */
+function hexAt(text: string, offset: number, digits: number): number {
+  let number = 0
+  for (let at = offset; at < offset + digits; at += 1) {
+    const digit = hexDigit(text.charCodeAt(at))
+    if (digit < 0) return -1
+    number = 16 * number + digit
   }
+  return number
 }
 
-function characterOf(escaped: string): string {
-  if (escaped.startsWith('%')) return String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
-  const letter = escaped.charAt(1)
-  if (letter === 'u') return String.fromCharCode(Number.parseInt(escaped.slice(2), 16))
-  return letters[letter] ?? letter
+function hexDigit(unit: number): number {
+  if (unit >= 0x30 && unit <= 0x39) return unit - 0x30
+  const lower = unit | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
 /** Place of the last number that is not above the one asked for; they ascend, from 0. */
