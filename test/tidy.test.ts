@@ -37,10 +37,7 @@ const FILE_LINES_MAX = 400
 const WHOLE_FILE_LINES_MAX = 600
 const wholeFiles: ReadonlySet<string> = new Set([
   'src/block/chart/composite.ts',
-  'src/block/pump/attempt.ts',
-  'src/block/pump/leaves.ts',
-  'src/block/pump/run-pump.ts',
-  'src/block/run/decide.ts'
+  'src/block/pump/attempt.ts'
 ])
 const FUNCTION_LINES_MAX = 70
 const LINE_COLUMNS_MAX = 100

@@ -16,7 +16,8 @@ import type { OverlayEndCommand } from '../run/run-state.js'
 import { leafUnit, type UnitContext, unitContextOf } from '../run/unit.js'
 import type { Attempt } from './attempt.js'
 import type { RunEnd } from './host.js'
-import type { Leaves, PumpParts } from './leaves.js'
+import type { Leaves } from './leaves.js'
+import type { PumpParts } from './parts.js'
 
 /** What commits are handed. */
 export interface CommitsPort extends PumpParts {

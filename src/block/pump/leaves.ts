@@ -1,55 +1,31 @@
-import { type Json, limits, nextTurn } from '../../core/index.js'
+import type { Json } from '../../core/index.js'
 import type { AttemptCommand } from '../chart/protocol.js'
-import { type Call, type EffectRequest, effectKey } from '../run/calls.js'
-import {
-  callWait,
-  confirmationWait,
-  keptEvent,
-  type Performed,
-  requestedDraft,
-  rewoundDraft
-} from '../run/decide.js'
+import { confirmationWait, keptEvent, rewoundDraft } from '../run/decide.js'
 import type { Rewound } from '../run/entries.js'
-import { contradicted, inputTooLarge, type Outcome } from '../run/outcome.js'
-import type { Overlay } from '../run/overlay.js'
-import { blockOf, compensationBlock } from '../run/overlay-tasks.js'
-import type { Kept, Past } from '../run/past.js'
+import { inputTooLarge } from '../run/outcome.js'
+import { blockOf } from '../run/overlay-tasks.js'
+import type { Past } from '../run/past.js'
 import { WrittenPayloads } from '../run/payload-texts.js'
-import type { StateView } from '../run/state-view.js'
 import { unitIdOf } from '../run/unit.js'
-import { Attempt, type AttemptPort, type LiveState } from './attempt.js'
-import type { PumpHost } from './host.js'
-import type { Inbox, PumpEvent } from './inbox.js'
+import { Attempt, type AttemptPort } from './attempt.js'
 import type { EarlyCallRun } from './inline-run.js'
-import type { JournalWriter } from './journal-writer.js'
-import { perform } from './performing.js'
-import { KeptBodies, type RecallPort, replayRecordedResults } from './recall.js'
-
-/** What the parts of one run's pump share. */
-export interface PumpParts {
-  readonly host: PumpHost
-  readonly state: LiveState
-  readonly writer: JournalWriter
-  readonly inbox: Inbox
-}
+import type { OpenCalls } from './open-calls.js'
+import type { PumpParts } from './parts.js'
+import { type RecallPort, recallPortOf, replayRecordedResults } from './recall.js'
 
 /**
- * Makes the attempts of one run's leaves, runs their code, and does what becomes of its calls:
- * sent, listed, or waited for.
+ * Makes the attempts of one run's leaves and runs their code.
  *
- * Owns: effects being performed, and how many units of work are known to be durable under
- * durability `step`. Does not own: which attempts are open, which is the run's state, or what is
- * decided about them. What comes back from outside is posted as a fact.
+ * Owns: the texts of payloads, and how many units of work are known to be durable under durability
+ * `step`. Does not own: which attempts are open, which is the run's state, what is decided about
+ * them, or what becomes of their calls.
  *
  * D2: with durability `step`, every unit of work is durable before the next step begins.
  */
 export class Leaves {
   readonly #parts: PumpParts
+  readonly #calls: OpenCalls
   readonly #recallPort: RecallPort
-  readonly #kept = new WeakMap<Past, KeptBodies>()
-  /** Effects sent and not yet answered. */
-  #performing = 0
-  #isFlushPlanned = false
   readonly #early: EarlyCallRun | undefined
   readonly #texts: WrittenPayloads
   readonly #port: AttemptPort
@@ -57,18 +33,15 @@ export class Leaves {
   readonly #current = (key: string): string | undefined => this.#parts.host.journal.read(key)
   #syncedUnits = 0
 
-  constructor(parts: PumpParts, early: EarlyCallRun | undefined) {
-    const { host, inbox, state, writer } = parts
+  constructor(parts: PumpParts, calls: OpenCalls, early: EarlyCallRun | undefined) {
+    const { inbox, state, writer } = parts
     this.#parts = parts
-    this.#recallPort = {
-      runId: state.runId,
-      journal: host.journal,
-      durable: () => writer.durable()
-    }
+    this.#calls = calls
+    this.#recallPort = recallPortOf(parts)
     this.#early = early
-    this.#texts = new WrittenPayloads(parts.state.root.literals)
+    this.#texts = new WrittenPayloads(state.root.literals)
     this.#port = {
-      called: (attempt, call) => this.#called(attempt, call),
+      called: (attempt, call) => calls.take(attempt, call),
       settled: (attempt, outcome) => inbox.post({ kind: 'outcome', attempt, outcome }),
       returned: () => inbox.wake(),
       again: (attempt) => inbox.post({ kind: 'stale', attempt, reruns: attempt.reruns }),
@@ -93,7 +66,7 @@ export class Leaves {
 
   /** Whether something is under way that will come back by itself. */
   get isBusyOutside(): boolean {
-    if (this.#performing > 0) return true
+    if (this.#calls.arePerformed) return true
     for (const attempt of this.#parts.state.attempts.values()) if (attempt.isElsewhere) return true
     return false
   }
@@ -240,7 +213,7 @@ export class Leaves {
 
   /** The code does not ask for some results any more: what it asks instead is taken. */
   rewound(attempt: Attempt, { dropped }: Rewound): void {
-    for (const call of attempt.dropped(dropped)) this.#called(attempt, call)
+    for (const call of attempt.dropped(dropped)) this.#calls.take(attempt, call)
   }
 
   /** Lets go of an attempt that has ended. */
@@ -249,196 +222,9 @@ export class Leaves {
     this.#parts.host.gate.release(attempt)
     attempt.abandon()
   }
-
-  /** Takes a call without a recorded result. */
-  #called(attempt: Attempt, call: Call): void {
-    const { state, writer, inbox } = this.#parts
-    if (inbox.isStopping || isWaited(attempt, call)) return
-    // Keys are state, which a later attempt reads anew.
-    const kept = call.kind === 'list' ? undefined : attempt.past.earlier?.kept(call)
-    if (kept !== undefined) return this.#keep(attempt, call, kept)
-    switch (call.kind) {
-      case 'effect':
-        return this.send(attempt, call)
-      case 'list':
-        return this.#list(attempt, call, call.prefix)
-      case 'sleep':
-      case 'wait':
-        writer.record(callWait(state, attempt, call, writer.now()))
-        // The code may have asked while nothing else was under way.
-        inbox.wake()
-    }
-  }
-
-  /** Gives a call the answer that an earlier attempt has got, from the journal if need be (L7). */
-  #keep(attempt: Attempt, call: Call, { answer, past }: Kept): void {
-    const { inbox } = this.#parts
-    const { body } = answer
-    if (body !== undefined) {
-      inbox.post(keptEvent(attempt, { ...answer, body }, call.request))
-      return
-    }
-    const place = { path: attempt.ask.path, step: past.step, attempt: past.attempt }
-    const recalled = { place, tape: past.recorded }
-    const bodies = this.#kept.get(past) ?? new KeptBodies(this.#recallPort, recalled)
-    this.#kept.set(past, bodies)
-    this.#whilePerforming(async () => {
-      const read = await bodies.body(answer)
-      inbox.post(keptEvent(attempt, { ...answer, body: read }, call.request))
-    })
-  }
-
-  /** Counts what is under way; a failure ends the run. */
-  #whilePerforming(work: () => Promise<void>): void {
-    this.#performing += 1
-    work()
-      .catch((error: unknown) => this.#parts.inbox.fail(error))
-      .finally(() => {
-        this.#performing -= 1
-      })
-  }
-
-  /**
-   * Sends an effect. A write is journaled first and waits for the disk (L7); a read changes nothing
-   * outside, so it runs ahead of the disk like a pure step (D2). `isOrdered`: a person has said
-   * that it is to be sent again.
-   */
-  send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
-    const { host, state, inbox } = this.#parts
-    const { path, step } = attempt.ask
-    const { seq, requestHash } = call
-    const refused = this.#refused(attempt, call)
-    if (refused !== undefined) return inbox.post(refused)
-    const key = effectKey(state.runId, path, step, seq, requestHash)
-    const wasSent = attempt.past.wasSent(seq, requestHash)
-    const repeated = wasSent && !isOrdered
-    if (call.sideEffects !== 'none' && !attempt.past.isRequested(seq)) this.#request(attempt, call)
-    this.#whilePerforming(async () => {
-      await this.#readyFor(call)
-      const provider = host.provider(call.effect)
-      const principal = state.started?.principal ?? null
-      const { redactor } = host
-      const { runId } = state
-      const options = { key, signals: attempt, repeated, principal, runId, redactor }
-      const refusal = wasSent ? undefined : this.#refusalOf(attempt, call)
-      const performed: Performed =
-        refusal === undefined
-          ? await perform(call, provider, options)
-          : { kind: 'failed', failure: refusal }
-      inbox.post({ kind: 'performed', attempt, call, performed })
-    })
-  }
-
-  /**
-   * Why who started the run may not have an effect sent that was not sent before: of another,
-   * nothing would say what became of it. What undoes a write that has landed is not refused either.
-   */
-  #refusalOf({ block, attribution }: Attempt, { effect }: EffectRequest) {
-    const { host, state } = this.#parts
-    if (block === compensationBlock) return undefined
-    const principal = state.started?.principal ?? null
-    return host.refusesEffect?.({ effect, principal, block, attribution })
-  }
-
-  /** Why an effect is not sent now. */
-  #refused(attempt: Attempt, call: EffectRequest): PumpEvent | undefined {
-    const { past } = attempt
-    const contradiction = past.contradiction(call.seq, call.requestHash)
-    if (contradiction !== undefined) {
-      return { kind: 'outcome', attempt, outcome: contradicted(contradiction) }
-    }
-    if (call.sideEffects === 'none') return undefined
-    if (this.#isStale(attempt)) return { kind: 'stale', attempt, reruns: attempt.reruns }
-    const overlay = this.#parts.state.overlayAround(attempt.ask.path)
-    if (overlay === undefined || past.isRequested(call.seq)) return undefined
-    const outcome = this.#refusedInScope(attempt, call, overlay)
-    return outcome === undefined ? undefined : { kind: 'outcome', attempt, outcome }
-  }
-
-  /** Inside an overlay nothing may undo it, or what it depends on has changed (C4, L10). */
-  #refusedInScope(
-    { block }: Attempt,
-    { effect }: EffectRequest,
-    { outermost: { view } }: Overlay
-  ): Outcome | undefined {
-    const { host } = this.#parts
-    const details = { effect }
-    if ((block.compensate ?? host.provider(effect)?.compensate) === undefined) {
-      return { ok: false, reason: 'not_reversible', errorType: 'NotReversible', details }
-    }
-    const isSame = !view.isOutdated && this.#isCurrent(view)
-    if (isSame) return undefined
-    return { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict', details }
-  }
-
-  #isCurrent({ reads }: StateView): boolean {
-    const { journal } = this.#parts.host
-    for (const [key, seen] of reads) if (journal.read(key) !== seen) return false
-    return true
-  }
-
-  /** Records the request of a write, and keeps others from changing what it depends on (L10). */
-  #request(attempt: Attempt, call: EffectRequest): void {
-    const { host, state, writer } = this.#parts
-    writer.record(requestedDraft(state, attempt, call, writer.now()))
-    const overlay = state.overlayAround(attempt.ask.path)
-    const unit = overlay === undefined ? attempt : state
-    const { view } = overlay === undefined ? attempt : overlay.outermost
-    host.gate.reserve(unit, view.reads.keys(), view.lists.keys())
-  }
-
-  /** Resolves when an effect may be performed. */
-  #readyFor({ sideEffects, durable }: EffectRequest): Promise<void> {
-    const { host, writer } = this.#parts
-    if (sideEffects !== 'none' || durable || host.durability === 'step') return writer.durable()
-    this.#flushBehind()
-    return READY
-  }
-
-  /**
-   * Begins a flush that no read waits for, if one is still being performed at the next turn of the
-   * event loop: then the disk works beside it. A read that is answered at once needs no flush.
-   */
-  #flushBehind(): void {
-    if (this.#isFlushPlanned) return
-    this.#isFlushPlanned = true
-    nextTurn().then(() => {
-      this.#isFlushPlanned = false
-      if (this.#performing === 0 || this.#parts.inbox.isStopping) return
-      // A failed write poisons the ledger, and whatever waits for this run hears of it there.
-      this.#parts.writer.durable().catch(() => undefined)
-    })
-  }
-
-  /** Whether to run again rather than to act on what is not so any more. */
-  #isStale(attempt: Attempt): boolean {
-    if (attempt.past.hasSent() || this.#performing > 0) return false
-    if (attempt.reruns > limits.CONFLICT_RERUNS_MAX) return false
-    if (this.#parts.state.overlayAround(attempt.ask.path) !== undefined) return false
-    return !this.#isCurrent(attempt.view)
-  }
-
-  #list(attempt: Attempt, call: Call, prefix: string): void {
-    const { host, state, inbox } = this.#parts
-    const overlay = state.overlayAround(attempt.ask.path)
-    this.#whilePerforming(async () => {
-      const keys = await host.journal.list(prefix)
-      const text = JSON.stringify(overlay === undefined ? keys : overlay.list(prefix, keys))
-      inbox.post({ kind: 'performed', attempt, call, performed: { kind: 'done', text } })
-    })
-  }
 }
 
 // No path has a space: no other key is equal.
 function deadlineKey(attempt: Attempt): string {
   return `deadline ${attempt.ask.path}`
-}
-
-const READY: Promise<void> = Promise.resolve()
-
-// On another state the code may wait for something else: then the old wait is over.
-function isWaited(attempt: Attempt, call: Call): boolean {
-  const wait = attempt.waits.get(call.seq)
-  if (wait === undefined) return false
-  return wait.requestHash === call.requestHash || !attempt.hasReadState
 }

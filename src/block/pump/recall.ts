@@ -4,6 +4,7 @@ import type { RecordedResult } from '../run/folded-answers.js'
 import type { Journal } from '../run/journal.js'
 import type { RecordedResults } from '../run/recorded-results.js'
 import type { Attempt } from './attempt.js'
+import type { PumpParts } from './parts.js'
 
 /** Recorded results that are read back, and their attempt. */
 export interface Recalled {
@@ -17,6 +18,10 @@ export interface RecallPort {
   readonly journal: Pick<Journal, 'journal'>
   /** Resolves once everything that was recorded is durable. */
   durable(): Promise<void>
+}
+
+export function recallPortOf({ host, state, writer }: PumpParts): RecallPort {
+  return { runId: state.runId, journal: host.journal, durable: () => writer.durable() }
 }
 
 /**

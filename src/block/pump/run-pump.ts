@@ -1,40 +1,16 @@
-import {
-  assert,
-  type KnownTexts,
-  limits,
-  nextTurn,
-  type RunId,
-  TallyError
-} from '../../core/index.js'
-import type {
-  AttemptCommand,
-  BlockCommand,
-  DecisionCommand,
-  Delivery,
-  PumpCommand
-} from '../chart/protocol.js'
+import { assert, type KnownTexts, limits, nextTurn, type RunId } from '../../core/index.js'
+import type { DecisionCommand, TimerCommand } from '../chart/protocol.js'
 import { JournalRecovery } from '../recovery/recovery.js'
 import { apply, takeCommand } from '../run/apply.js'
 import { checkpointOf, type RunCheckpoint } from '../run/checkpoint.js'
 import { decide, decisionWait, type Given, type RunFact } from '../run/decide.js'
 import { parkedDraft, resumedDraft, waitingDraft } from '../run/drafts.js'
 import { runEnd } from '../run/ends.js'
-import type {
-  JournalEntry,
-  OpenWait,
-  OverlayEnded,
-  Rewound,
-  RunStarted,
-  Sealed,
-  Settled,
-  WaitBegun
-} from '../run/entries.js'
+import type { JournalEntry, OpenWait, RunStarted, WaitBegun } from '../run/entries.js'
 import { eventOf } from '../run/events.js'
-import { Overlay } from '../run/overlay.js'
-import { isOverlayTask } from '../run/overlay-tasks.js'
-import type { Past } from '../run/past.js'
+import type { Overlay } from '../run/overlay.js'
 import type { RootBlock } from '../run/root-block.js'
-import { type Driver, type OverlayOpenCommand, RunState } from '../run/run-state.js'
+import { type Driver, RunState } from '../run/run-state.js'
 import { begun, unitContextOf } from '../run/unit.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'
 import type { Attempt, LiveState } from './attempt.js'
@@ -44,6 +20,8 @@ import { DeclaredOrder, Inbox, type PumpEvent, told } from './inbox.js'
 import type { EarlyCallRun } from './inline-run.js'
 import { JournalWriter } from './journal-writer.js'
 import { Leaves } from './leaves.js'
+import { liveDriver } from './live-driver.js'
+import { OpenCalls } from './open-calls.js'
 import { RunActors } from './run-actors.js'
 
 export interface RunPumpOptions {
@@ -66,7 +44,7 @@ export interface RunPumpOptions {
  * and recovering pumps apply the same entries in the same way. D9 the inbox holds at most one fact
  * for each outstanding call, and the pump yields after a slice.
  */
-export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
+export class RunPump implements CommitsPort {
   readonly host: PumpHost
   readonly state: LiveState
   readonly writer: JournalWriter
@@ -75,7 +53,9 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
   readonly recovery: JournalRecovery
   /** Facts to come, and what people outside ask. */
   readonly inbox: Inbox
+  readonly #calls: OpenCalls
   readonly #actors: RunActors
+  readonly #driver: Driver<Attempt, Overlay>
   readonly #commits: Commits
   readonly #order = new DeclaredOrder()
   readonly #given: Given
@@ -89,7 +69,8 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
     this.inbox = new Inbox(host.clock)
     this.state = new RunState({ runId, root, identity: host.identity })
     this.writer = new JournalWriter(this.state, host, (entry) => this.#take(entry))
-    this.leaves = new Leaves(this, early)
+    this.#calls = new OpenCalls(this)
+    this.leaves = new Leaves(this, this.#calls, early)
     this.#commits = new Commits(this)
     this.#given = givenOf(this.writer, host)
     this.#actors = new RunActors({
@@ -98,8 +79,17 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
       pool: host.actors,
       fail: (error) => this.inbox.fail(error)
     })
+    this.#driver = liveDriver(this, {
+      leaves: this.leaves,
+      order: this.#order,
+      actors: this.#actors,
+      release: () => this.#commits.release(),
+      waits: (wait) => {
+        if (this.#isLive) this.#watch(wait)
+      }
+    })
     this.recovery = new JournalRecovery(this, {
-      driver: this,
+      driver: this.#driver,
       saved: checkpoint,
       start: () => this.#actors.start(),
       takeAsks: () => this.#takeAsks()
@@ -203,9 +193,7 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
   async #goOn(): Promise<void> {
     const { timers, waits, decisions } = this.state
     await this.leaves.startAll()
-    for (const { path, due, step } of timers.values()) {
-      this.inbox.arm(path, due, { kind: 'timer', path, step })
-    }
+    for (const timer of timers.values()) this.#arm(timer)
     for (const wait of waits.all()) this.#watch(wait)
     for (const ask of decisions.values()) this.#askDecision(ask)
   }
@@ -240,7 +228,7 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
       this.writer.handIn()
       const mayWait = !(this.inbox.isStopping && this.state.awaitsNothing)
       if (mayWait && this.#markWaiting()) return undefined
-      if (mayWait && this.#mayPark()) return this.#park()
+      if (mayWait && this.state.mayPark(this.host.clock.now())) return this.#park()
       if (this.inbox.isStopping) return this.#stopped()
     }
     this.writer.handIn()
@@ -275,22 +263,6 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
     return marked
   }
 
-  /** Whether only a message, or a time that is far enough, resumes the run. */
-  #mayPark(): boolean {
-    const { attempts, waiting, awaitsNothing, runId } = this.state
-    let answers = 0
-    for (const { ask, past } of attempts.values()) {
-      if (!waiting.has(ask.path)) return false
-      answers += past.answers
-    }
-    assert(!awaitsNothing, `run ${runId} has nothing to do and nothing to wait for`)
-    const due = this.state.nextDue()
-    // Resuming it again gives its code all of its answers: code that polls would spend its time
-    // so.
-    const worthMs = limits.PARK_AFTER_MS + answers * limits.PARK_AFTER_ANSWER_MS
-    return due === null || due > this.host.clock.now() + worthMs
-  }
-
   #stopped(): RunEnd {
     // What is left for the owner to resume is in the journal.
     if (this.inbox.halted !== undefined) this.writer.handInHeld()
@@ -311,19 +283,17 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
 
   #takeAsks(): void {
     this.#actors.takeAsks((ask) => {
-      takeCommand(this.state, ask, this)
+      takeCommand(this.state, ask, this.#driver)
       if (!this.#isLive) return
       if (ask.kind === 'decision') this.#askDecision(ask)
-      if (ask.kind !== 'timer') return
-      const { path, due, step } = ask
-      this.inbox.arm(path, due, { kind: 'timer', path, step })
+      if (ask.kind === 'timer') this.#arm(ask)
     })
   }
 
   #take(entry: JournalEntry): void {
     const event = eventOf(this.state, entry)
     if (event !== undefined) this.writer.emit(event)
-    apply(this.state, entry, this)
+    apply(this.state, entry, this.#driver)
   }
 
   end(end: RunEnd): void {
@@ -334,6 +304,15 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
     for (const attempt of this.state.attempts.values()) this.leaves.close(attempt)
     this.#commits.release()
     this.inbox.close()
+  }
+
+  #arm({ path, due, step }: TimerCommand): void {
+    this.inbox.arm(path, due, { kind: 'timer', path, step })
+  }
+
+  /** Has a wait end at its due time. */
+  #watch({ due, token }: WaitBegun): void {
+    if (due !== null) this.inbox.arm(token, due, { kind: 'due', token })
   }
 
   /** Takes a fact that is not the end of an attempt's code: records what it leads to. */
@@ -395,7 +374,7 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
     await this.#act({ kind: 'message', message })
     const isRetried = wait.reason === 'decision' && action === 'retry'
     const call = isRetried ? attempt?.effectAt(wait.seq) : undefined
-    if (attempt !== undefined && call !== undefined) this.leaves.send(attempt, call, true)
+    if (attempt !== undefined && call !== undefined) this.#calls.send(attempt, call, true)
     const isPartial = wait.approvers !== undefined && state.waits.get(token) === wait
     const { path } = wait
     if (isPartial) {
@@ -405,82 +384,6 @@ export class RunPump implements CommitsPort, Driver<Attempt, Overlay> {
     writer.emit({ type: 'answered', runId: state.runId, at: state.at, path, token, action })
     await writer.durable()
     return { accepted: true }
-  }
-
-  // What an entry does to the live things of the run, called by `apply` and `takeCommand`.
-
-  attempt(ask: AttemptCommand, at: number, earlier: Past | undefined): Attempt {
-    const attempt = this.leaves.make(ask, at, earlier)
-    if (attempt === undefined) {
-      throw new TallyError('run.unknown_block', { runId: this.state.runId, block: ask.block })
-    }
-    this.#order.opened(attempt)
-    return attempt
-  }
-
-  overlay(ask: OverlayOpenCommand, at: number, outer: Overlay | undefined): Overlay {
-    const { journal } = this.host
-    const below =
-      outer === undefined ? journal.read.bind(journal) : outer.view.read.bind(outer.view)
-    return new Overlay(ask, { at, outer, below })
-  }
-
-  deliver(path: string, event: BlockCommand | Delivery): void {
-    if (event.type === 'block.execute' || event.type === 'block.cancel') {
-      this.#actors.command(event)
-    } else if (isOverlayTask(path)) this.state.tasksAt(path)?.deliver(event)
-    else this.#actors.deliver(path, event)
-  }
-
-  ask(ask: PumpCommand): void {
-    this.#actors.post(ask)
-  }
-
-  waits(wait: WaitBegun): void {
-    if (this.#isLive) this.#watch(wait)
-  }
-
-  /** Has a wait end at its due time. */
-  #watch({ due, token }: WaitBegun): void {
-    if (due !== null) this.inbox.arm(token, due, { kind: 'due', token })
-  }
-
-  calledOff(key: string): void {
-    this.inbox.disarm(key)
-  }
-
-  answered(attempt: Attempt, entry: Sealed): void {
-    attempt.release(entry)
-  }
-
-  rewound(attempt: Attempt, entry: Rewound): void {
-    this.leaves.rewound(attempt, entry)
-  }
-
-  settled(
-    attempt: Attempt,
-    { overlay, response }: Settled,
-    openOverlay: Overlay | undefined
-  ): void {
-    if (openOverlay === undefined || overlay === undefined) return
-    const { journal } = this.host
-    if (attempt.isStarted) openOverlay.absorb(attempt.view)
-    else openOverlay.restore(overlay, (key) => journal.read(key))
-    openOverlay.collect(attempt, response)
-  }
-
-  closed(attempt: Attempt): void {
-    this.#order.closed(attempt)
-    this.leaves.close(attempt)
-  }
-
-  ended(openOverlay: Overlay, outer: Overlay | undefined, { outcome }: OverlayEnded): void {
-    if (outer !== undefined) {
-      if (outcome === 'committed') outer.join(openOverlay)
-      return
-    }
-    // After a conflict it runs again, unless the run is cancelled.
-    if (outcome !== 'conflict' || this.state.cancelled !== undefined) this.#commits.release()
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Attempt } from '../pump/attempt.js'
 import type { RecordedEntry } from '../pump/journal-writer.js'
-import type { PumpParts } from '../pump/leaves.js'
+import type { PumpParts } from '../pump/parts.js'
 import { apply } from '../run/apply.js'
 import { type RunCheckpoint, restore } from '../run/checkpoint.js'
 import type { RunStarted } from '../run/entries.js'

@@ -1,9 +1,11 @@
 import {
+  assert,
   CompactRange,
   type Hash,
   type IdentityId,
   type JsonObject,
   leafNode,
+  limits,
   type RunId,
   type UnitId
 } from '../../core/index.js'
@@ -255,6 +257,20 @@ export class RunState<
       first = Math.min(first, ask.options.deadline ?? first)
     }
     return first === Number.POSITIVE_INFINITY ? null : first
+  }
+
+  /** Whether only a message, or a time that is far enough, resumes the run. */
+  mayPark(now: number): boolean {
+    let answers = 0
+    for (const { ask, past } of this.attempts.values()) {
+      if (!this.waiting.has(ask.path)) return false
+      answers += past.answers
+    }
+    assert(!this.awaitsNothing, `run ${this.runId} has nothing to do and nothing to wait for`)
+    const due = this.nextDue()
+    // Resuming it again gives its code all of its answers: code that polls would spend its time so.
+    const worthMs = limits.PARK_AFTER_MS + answers * limits.PARK_AFTER_ANSWER_MS
+    return due === null || due > now + worthMs
   }
 
   /** Write-class results of the attempt that failed last at a path. */

@@ -1,0 +1,12 @@
+import type { LiveState } from './attempt.js'
+import type { PumpHost } from './host.js'
+import type { Inbox } from './inbox.js'
+import type { JournalWriter } from './journal-writer.js'
+
+/** What the parts of one run's pump share. */
+export interface PumpParts {
+  readonly host: PumpHost
+  readonly state: LiveState
+  readonly writer: JournalWriter
+  readonly inbox: Inbox
+}
