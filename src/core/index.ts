@@ -61,7 +61,14 @@ export { exactJson, exactNumbers, isUnheldNumber } from './json/exact-numbers.js
 export { writtenLength } from './json/length.js'
 export { parse } from './json/parse.js'
 export { CanonicalScan } from './json/scan.js'
-export { copyJson, isJsonObject, type Json, type JsonArray, type JsonObject } from './json/value.js'
+export {
+  copyJson,
+  isJsonObject,
+  type Json,
+  type JsonArray,
+  type JsonObject,
+  jsonIn
+} from './json/value.js'
 export * as limits from './limits.js'
 export { runtimeProfile } from './profile.js'
 export { type Random, systemRandom } from './random.js'

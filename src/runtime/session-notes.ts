@@ -5,7 +5,7 @@ import {
   canonicalize,
   type IdentityId,
   isJsonObject,
-  type Json,
+  jsonIn,
   type RunId,
   sha256Hex
 } from '../core/index.js'
@@ -86,19 +86,11 @@ export async function noteSessions(parts: {
 }
 
 function noteIn(text: string | undefined): SessionNote | undefined {
-  const value = text === undefined ? undefined : parsed(text)
+  const value = text === undefined ? undefined : jsonIn(text)
   if (!isJsonObject(value) || !isJsonObject(value['adapterConfig'])) return undefined
   const texts = ['id', 'key', 'runId', 'agentId', 'flowName', 'adapterKind']
   const isNote = texts.every((name) => typeof value[name] === 'string')
   return isNote && typeof value['isOpen'] === 'boolean'
     ? (value as unknown as SessionNote)
     : undefined
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }

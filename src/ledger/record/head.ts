@@ -1,4 +1,4 @@
-import { type Hash, isHash, isJsonObject, type Json, TallyError } from '../../core/index.js'
+import { type Hash, isHash, isJsonObject, type Json, jsonIn, TallyError } from '../../core/index.js'
 import { corrupt } from './record.js'
 
 export const HEAD_VERSION = 1
@@ -35,8 +35,8 @@ export function encodeHead(head: Head): string {
  * Reads a head; throws `ledger.corrupt`, or `ledger.newer_version` when it is of a later format.
  */
 export function parseHead(key: string, text: string): Head {
-  const value = parsed(text)
-  if (value === undefined || !isJsonObject(value)) throw corrupt(key, 'the head is not an object')
+  const value = jsonIn(text)
+  if (!isJsonObject(value)) throw corrupt(key, 'the head is not an object')
   const { version } = value
   if (typeof version === 'number' && version > HEAD_VERSION) {
     throw new TallyError('ledger.newer_version', { path: key, found: version, known: HEAD_VERSION })
@@ -63,13 +63,5 @@ export function parseHead(key: string, text: string): Head {
       throw corrupt(key, 'a count of the head is malformed')
     }
     return field
-  }
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
   }
 }

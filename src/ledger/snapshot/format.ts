@@ -20,6 +20,7 @@ import {
   isRunId,
   type Json,
   type JsonObject,
+  jsonIn,
   limits,
   type PublicKey,
   type RunId
@@ -197,14 +198,6 @@ function headIn(value: Json): Head | undefined {
 
 function isCount(value: Json | undefined): boolean {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
-}
-
-function jsonIn(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return null
-  }
 }
 
 function malformed(problem: string): { readonly ok: false; readonly problem: string } {

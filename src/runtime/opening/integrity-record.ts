@@ -5,7 +5,8 @@ import {
   isHash,
   isJsonObject,
   type Json,
-  type JsonObject
+  type JsonObject,
+  jsonIn
 } from '../../core/index.js'
 
 const FORMAT = 'tally-integrity/1'
@@ -49,7 +50,7 @@ const checks: Readonly<Record<string, (value: Json) => boolean>> = {
 
 /** Reads a lock strictly, whatever its code; undefined for what {@link encodeLock} never wrote. */
 export function parseLock(text: string): IntegrityRecord | undefined {
-  const value = parsed(text)
+  const value = jsonIn(text)
   if (!isJsonObject(value) || Object.keys(value).length !== Object.keys(checks).length) {
     return undefined
   }
@@ -61,12 +62,4 @@ export function parseLock(text: string): IntegrityRecord | undefined {
   return isFirst === (record['receiptHash'] === null)
     ? (record as unknown as IntegrityRecord)
     : undefined
-}
-
-function parsed(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json
-  } catch {
-    return undefined
-  }
 }
