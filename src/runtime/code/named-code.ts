@@ -15,7 +15,7 @@ import {
   VersionTable,
   versionedName
 } from '../../core/index.js'
-import { boundTo } from './obligations-in-force.js'
+import { BoundBlocks } from './obligations-in-force.js'
 
 /** What documents may name, by kind. */
 interface CodeKinds {
@@ -107,8 +107,7 @@ export class NamedCode {
 export class NameScope implements BlockRegistry {
   readonly #code: NamedCode
   readonly #pins: Pins | undefined
-  readonly #obligations: Obligations | undefined
-  readonly #bound = new Map<Block, Block>()
+  readonly #bound: BoundBlocks
   readonly #provider: (name: string) => Provider | undefined
   readonly #found = new Map<string, Versioned<unknown> | undefined>()
   readonly #asked: { readonly kind: CodeKind; readonly reference: string }[] = []
@@ -127,7 +126,7 @@ export class NameScope implements BlockRegistry {
     this.#code = code
     this.#pins = options.pins
     this.#provider = options.provider
-    this.#obligations = options.obligations
+    this.#bound = new BoundBlocks(options.obligations)
   }
 
   block(reference: string): Block | undefined {
@@ -135,16 +134,7 @@ export class NameScope implements BlockRegistry {
     const pinned = this.#pins?.blocks
     if (block === undefined) return undefined
     const isFree = block.kernel === undefined || pinned === undefined
-    return this.#obliged(isFree ? block : this.#kernel(block, pinned))
-  }
-
-  #obliged(block: Block): Block {
-    if (this.#obligations === undefined) return block
-    const known = this.#bound.get(block)
-    if (known !== undefined) return known
-    const bound = boundTo(this.#obligations, block)
-    this.#bound.set(block, bound)
-    return bound
+    return this.#bound.of(isFree ? block : this.#kernel(block, pinned))
   }
 
   /** A leaf of the kernel, which chooses among blocks as the run has pinned them. */

@@ -34,8 +34,7 @@ export class ObligationsInForce {
   readonly #hosted: ReadonlyMap<string, BlockObligation>
   readonly #rest: Omit<Obligations, 'blocks'>
   readonly #blocks = new Map<string, BlockObligation>()
-  #all: Obligations | undefined
-  #bound = new WeakMap<Block, Block>()
+  #bound: BoundBlocks
 
   /** Throws `runtime.invalid_obligation`. */
   constructor({ blocks = {}, packages = {}, effects = {} }: ObligationOptions = {}) {
@@ -46,7 +45,7 @@ export class ObligationsInForce {
       throw invalidObligation('effect', name, 'packages do it while their code runs, unasked')
     }
     this.#rest = withoutEmpty(rest)
-    this.#all = Object.keys(this.#rest).length === 0 ? undefined : this.#rest
+    this.#bound = new BoundBlocks(Object.keys(this.#rest).length === 0 ? undefined : this.#rest)
   }
 
   /** Throws `runtime.invalid_obligation` for a name that no block has. */
@@ -59,7 +58,7 @@ export class ObligationsInForce {
 
   /** All of them; undefined when there are none. */
   get all(): Obligations | undefined {
-    return this.#all
+    return this.#bound.run
   }
 
   /** Throws `runtime.invalid_obligation`. */
@@ -70,27 +69,36 @@ export class ObligationsInForce {
     const found = joined(name, hosted, declares)
     if (found === undefined) return
     this.#blocks.set(reference, found)
-    this.#all = { ...this.#rest, blocks: Object.fromEntries(this.#blocks) }
-    this.#bound = new WeakMap()
+    this.#bound = new BoundBlocks({ ...this.#rest, blocks: Object.fromEntries(this.#blocks) })
   }
 
   /** The block with what holds for it now. */
   bind(block: Block): Block {
-    if (this.#all === undefined) return block
-    const known = this.#bound.get(block)
-    if (known !== undefined) return known
-    const bound = boundTo(this.#all, block)
-    this.#bound.set(block, bound)
-    return bound
+    return this.#bound.of(block)
   }
 }
 
-/** A block with what holds for it in a run. */
-export function boundTo(run: Obligations, block: Block): Block {
-  const { blocks = {} } = run
-  const reference = referenceTo(block.name, block.version)
-  const own = Object.hasOwn(blocks, reference) ? blocks[reference] : undefined
-  return Object.freeze<Block>({ ...block, obligations: { own, run } })
+/** Blocks with what holds for them in a run, each made once. */
+export class BoundBlocks {
+  readonly run: Obligations | undefined
+  readonly #known = new WeakMap<Block, Block>()
+
+  constructor(run: Obligations | undefined) {
+    this.run = run
+  }
+
+  of(block: Block): Block {
+    const { run } = this
+    if (run === undefined) return block
+    const known = this.#known.get(block)
+    if (known !== undefined) return known
+    const { blocks = {} } = run
+    const reference = referenceTo(block.name, block.version)
+    const own = Object.hasOwn(blocks, reference) ? blocks[reference] : undefined
+    const bound = Object.freeze<Block>({ ...block, obligations: { own, run } })
+    this.#known.set(block, bound)
+    return bound
+  }
 }
 
 /** Of all that is in force, what a run that reaches these blocks has to pin. */
