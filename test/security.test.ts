@@ -14,6 +14,7 @@ import {
   documentCaller,
   mcpCaller,
   programCaller,
+  signatureCaller,
   socketCaller
 } from './support/walk/callers.js'
 import {
@@ -66,6 +67,7 @@ const toolOf: Readonly<Record<EffectClass, string>> = {
   money: 'pay',
   key: 'system.key.rotate',
   answer: 'system.approve',
+  signed: 'system.approver',
   grant: 'system.grant'
 }
 
@@ -206,6 +208,19 @@ const roads: readonly Walked[] = [
       return { attempt, close: async () => caller.close?.() }
     }
   },
+  ...(
+    [
+      ['its maker', ['eve']],
+      ['one approver of two', ['ada', 'ada', 'eve']],
+      ['as many approvers as a wait names', ['ada', 'ben']]
+    ] as const
+  ).map(
+    ([principal, signers]): Walked => ({
+      road: 'signature',
+      principal,
+      open: async (world) => through(signatureCaller(world, project, signers), world)
+    })
+  ),
   {
     road: 'note',
     principal: 'its maker',

@@ -99,17 +99,27 @@ export async function submit(
   const { runId, approval } = parseSignature(await readInputOrStandard(frame, file))
   const { key, signature, digest, token, action, value } = approval
   const session = await openSession(frame, 'run', { config: options.config })
-  return answer(frame, session, {
-    ...options,
+  const asked = {
     runId,
     token,
-    digest,
     // The run refuses an action that its wait does not have.
     action: action as AnswerAction,
-    value,
-    approval: { key, signature },
     isMeant: () => true
-  })
+  }
+  try {
+    const { approvers } = await waitOf(frame, session.client, asked)
+    // A file that anybody could have made is no answer of the owner.
+    if (approvers === undefined) {
+      const problem =
+        'its wait names no approvers, so any key could have signed; see "tally approve"'
+      throw new TallyError('cli.no_wait', { runId, problem })
+    }
+  } catch (error) {
+    await session.close()
+    throw error
+  }
+  const signed = { digest, value, approval: { key, signature } }
+  return answer(frame, session, { ...options, ...asked, ...signed })
 }
 
 /** What the digest covers, member by member, and what stands beside it. */

@@ -159,6 +159,16 @@ describe('tally approval', () => {
     await done(['cancel', 'altered'])
   })
 
+  it('K13: a file that any key can have signed is no answer of the owner', async () => {
+    await done(['run', 'confirm.yaml', '--id', 'unsigned'], 4)
+    await done(['approval', 'request', 'unsigned', '--output', 'unsigned.json'])
+    const sign = ['approval', 'sign', 'unsigned.json', '--as', 'eve.key', '--output', 'eve.json']
+    await done(sign)
+    const { stderr } = await done(['approval', 'submit', 'eve.json'], 2)
+    expect(stderr).toContain('names no approvers')
+    await done(['approve', 'unsigned'])
+  })
+
   it('K13: reads standard input, and its documents as --json writes them', async () => {
     await done(['run', 'signed.yaml', '--id', 'piped'], 4)
     const request = await done(['approval', 'request', 'piped', '--json'])

@@ -3,12 +3,13 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
-import { isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
+import { type Hash, isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
 import { connectOwner, type OwnerClient } from '../../../src/ledger/index.js'
+import { type ApproverName, approvers, signed } from '../approvers.js'
 import { builtFile } from '../built.js'
 import { isLong } from '../effort.js'
 import type { Project } from '../project.js'
-import { AGENT, type EffectClass, lone, type World } from './world.js'
+import { AGENT, type EffectClass, lone, SIGNED_RUN, type World } from './world.js'
 
 /** What a caller can ask on a road; what a road has no form for is absent. Replies are texts. */
 export interface Caller {
@@ -17,8 +18,16 @@ export interface Caller {
   intent?(asked: { readonly action: string; readonly payload: JsonObject }): Promise<unknown>
   run?(document: JsonObject): Promise<unknown>
   show?(run: string): Promise<unknown>
-  answer?(run: string, wait: { readonly token: string; readonly digest: string }): Promise<unknown>
+  answer?(run: string, given: GivenAnswer): Promise<unknown>
   close?(): Promise<unknown>
+}
+
+/** An answer to a wait, with a name that is claimed or a signature. */
+export interface GivenAnswer {
+  readonly token: string
+  readonly digest: Hash
+  readonly by?: string
+  readonly approval?: { readonly key: string; readonly signature: string }
 }
 
 let names = 0
@@ -84,6 +93,27 @@ async function formsOf(world: World, kind: EffectClass, caller: Caller, ownersRu
       if (wait === undefined || answer === undefined) return []
       return [() => answer(ownersRun, { token: wait.token, digest: wait.digest })]
     }
+    case 'signed': {
+      const [wait] = await (await world.tally.attach(SIGNED_RUN)).waits()
+      if (wait === undefined) return []
+      const eve = { publicKey: approvers.eve.key, isApprover: true }
+      const given: readonly Pick<GivenAnswer, 'by' | 'approval'>[] = [
+        {},
+        { by: approvers.ada.key },
+        { approval: signed(wait, 'eve') },
+        { approval: signed(wait, 'ada', { action: 'deny' }) },
+        { approval: signed(wait, 'ada') },
+        { approval: signed(wait, 'ada') }
+      ]
+      const { token, digest } = wait
+      return [
+        ...(answer === undefined
+          ? []
+          : given.map((one) => () => answer(SIGNED_RUN, { token, digest, ...one }))),
+        // Grants, which the owner may, and no signature.
+        ...asIntents([{ action: 'system.approver', payload: eve }])
+      ]
+    }
     case 'grant':
       return asIntents([
         { action: 'system.grant', payload: grantee },
@@ -103,7 +133,7 @@ export function programCaller({ tally }: World): Caller {
       for await (const entry of tally.journal(run)) entries.push(entry)
       return entries
     },
-    answer: async (id, { token, digest }) => (await tally.attach(id)).approve(token, { digest })
+    answer: async (id, { token, ...given }) => (await tally.attach(id)).approve(token, given)
   }
 }
 
@@ -157,7 +187,29 @@ export function commandLineCaller(world: World, project: Project, uid?: number):
       return tally('run', name)
     },
     show: (run) => tally('show', run, '--journal'),
-    answer: (run) => tally('approve', run, '--by', 'owner')
+    answer: (run, { by = 'owner' }) => tally('approve', run, '--by', by)
+  }
+}
+
+/** Files that come back from approvers, and that the owner submits unread. */
+export function signatureCaller(
+  world: World,
+  project: Project,
+  signers: readonly ApproverName[]
+): Caller {
+  const submitted = async (runId: string, wait: GivenAnswer, by: ApproverName) => {
+    const said = { digest: wait.digest, token: wait.token, action: 'approve', value: null }
+    const approval = { ...said, ...signed(wait, by) }
+    const name = `${nextId()}.json`
+    const file = { approval, format: 'tally-approval/2', runId }
+    await writeFile(project.path(name), JSON.stringify(file))
+    await project.tally(['approval', 'submit', name, '--dir', world.location])
+  }
+  return {
+    isDear: true,
+    answer: async (runId, wait) => {
+      for (const by of signers) await submitted(runId, wait, by)
+    }
   }
 }
 

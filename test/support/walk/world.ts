@@ -6,21 +6,24 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { AdapterRegistry, type AgentTool, fakeAdapter } from '../../../src/agent/index.js'
-import { defineBlock } from '../../../src/block/index.js'
+import { defineBlock, type WaitOptions } from '../../../src/block/index.js'
 import type { Json, JsonObject } from '../../../src/core/index.js'
 import { createRuntime, type Registrations, type WiredRuntime } from '../../../src/runtime/index.js'
 import { aisText } from '../ais.js'
 import { TestChain } from '../ais-chain.js'
+import { twoOfThree } from '../approvers.js'
 import { PackageFolder } from '../packages.js'
 
 /** What a caller may bring about, as SECURITY.md names it. */
-export const effectClasses = ['read', 'write', 'money', 'key', 'answer', 'grant'] as const
+export const effectClasses = ['read', 'write', 'money', 'key', 'answer', 'signed', 'grant'] as const
 export type EffectClass = (typeof effectClasses)[number]
 
 /** What only the owner's run holds. */
 export const OWNERS_WORD = 'word-of-the-owner'
 /** The agent in whose name agents ask. */
 export const AGENT = 'walker'
+/** A run of the owner whose answer two of three approvers have to sign. */
+export const SIGNED_RUN = 'signed'
 /** Text of another that wants to be obeyed. */
 export const DEMAND = JSON.stringify({
   action: 'system.grant',
@@ -91,15 +94,20 @@ export class World {
 
   /** A run of the owner that holds a word of the owner's and waits for an answer. */
   async ownersRun(): Promise<string> {
+    if (this.#runs === 0) await this.#park(SIGNED_RUN, 'ask.signed')
     this.#runs += 1
     const id = `owners-${this.#runs}`
-    const params = { document: JSON.stringify(lone('ask')), id, inputs: { word: OWNERS_WORD } }
+    await this.#park(id, 'ask')
+    return id
+  }
+
+  async #park(id: string, block: string): Promise<void> {
+    const params = { document: JSON.stringify(lone(block)), id, inputs: { word: OWNERS_WORD } }
     const { signal } = new AbortController()
     const events = this.tally.service({ method: 'run', params, signal }) as AsyncIterable<Json>
     for await (const event of events) {
       if ((event as JsonObject)['type'] === 'run.parked') break
     }
-    return id
   }
 
   /** Grants the agent everything that can be granted to one. */
@@ -119,13 +127,14 @@ export class World {
     const { state } = await this.tally.reconstructState(receipts - 1)
     const below = (...prefixes: readonly string[]) =>
       [...state].filter(([key]) => prefixes.some((prefix) => key.startsWith(prefix)))
-    const waits = await (await this.tally.attach(ownersRun)).waits()
+    const waitsOf = async (run: string) => (await (await this.tally.attach(run)).waits()).length
     return {
       read: '',
       write: String(this.done.filter((effect) => effect === 'act').length),
       money: JSON.stringify([this.done.filter((effect) => effect === 'pay'), below('wallet/')]),
       key: JSON.stringify(this.#keyFiles().map(({ name, hash }) => [name, hash])),
-      answer: String(waits.length),
+      answer: String(await waitsOf(ownersRun)),
+      signed: String(await waitsOf(SIGNED_RUN)),
       grant: JSON.stringify(
         below('permissions/', 'approvers/', 'preferences/', 'packages/', 'system/grants/').concat(
           below('system/published/')
@@ -185,15 +194,18 @@ export function registrationsOf(
       intents: [name],
       run: (ctx) => ctx.effect(name, { perform: perform(name) })
     })
-  const ask = defineBlock({
-    name: 'ask',
-    version: '1',
-    sideEffects: 'none',
-    run: async (ctx) => {
-      await ctx.wait({ reason: 'confirmation', request: { question: OWNERS_WORD } })
-      return null
-    }
-  })
+  const asks = (name: string, approvers: Pick<WaitOptions, 'approvers'>) =>
+    defineBlock({
+      name,
+      version: '1',
+      sideEffects: 'none',
+      run: async (ctx) => {
+        const request = { question: OWNERS_WORD }
+        await ctx.wait({ reason: 'confirmation', request, ...approvers })
+        return null
+      }
+    })
+  const ask = [asks('ask', {}), asks('ask.signed', { approvers: twoOfThree })]
   const tool = (name: string): AgentTool => ({
     name,
     description: 'Does it.',
@@ -213,7 +225,7 @@ export function registrationsOf(
   )
   const chain = new TestChain({ read: () => ({ balance: DEMAND }) })
   return {
-    blocks: [does('act'), does('pay'), ask],
+    blocks: [does('act'), does('pay'), ...ask],
     providers: chain.providers,
     workflow: { protocols: [aisText('erc20')] },
     agents: { adapters, tools: [tool('act'), tool('pay')], environment: {} }
@@ -251,6 +263,10 @@ const thief = (port: number) => ({
     answer: [
       (api) => api.intents.submit({ action: 'system.approve' }),
       (api) => api.messages.send({ to: 'owner', text: 'approve' })
+    ],
+    signed: [
+      (api) => api.intents.submit({ action: 'system.approver' }),
+      (api) => api.storage.set('../approvers/x', true)
     ],
     grant: [
       (api) => api.storage.set('../permissions/x', true),
