@@ -5,9 +5,9 @@ import { CACHE_ENTRIES_MAX, DOCUMENT_WORK_MAX } from '../limits.js'
  * The work that reading one document takes, counted in steps: a node that is read, a finding, an
  * edge that is followed, a kibi-character of text that is searched.
  *
- * Owns the count of the reading that is under way. Reading is synchronous, so there is one at a
- * time, and one count is enough; a reading in slices begins its count again with each slice. It
- * does not measure time: the same document costs the same on every machine.
+ * Owns which count is under way. A slice of a reading is synchronous, so there is one at a time; a
+ * reading in slices takes its count up again with each. It does not measure time: the same document
+ * costs the same on every machine.
  *
  * - W-1 What readers do beyond a bounded share of the document's bytes, they spend first.
  * - W-2 Outside {@link DocumentWork.during} nothing is refused: a definition that a ledger has kept

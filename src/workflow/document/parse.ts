@@ -4,6 +4,7 @@ import {
   isJsonObject,
   isTallyError,
   type Json,
+  type Locate,
   placesIn,
   readDocument
 } from '../../core/index.js'
@@ -19,60 +20,96 @@ export type ParsedDocument<Document> =
 /** Text (YAML or JSON) or JSON that was read already. */
 export type DocumentSource = string | Json
 
-const flowSchemas: Readonly<Record<string, z.ZodType<FlowDocument>>> = {
-  [flowSchemaNames[0]]: flowSchemaOf2,
-  [flowSchemaNames[1]]: flowSchemaOf3
+/** What the documents of each kind are as values. */
+interface DocumentsByKind {
+  readonly flow: FlowDocument
+  readonly protocol: ProtocolDocument
+  readonly pack: PackDocument
+}
+
+export type AisKind = keyof DocumentsByKind
+
+/** By kind, the schema of each name that a document may give itself. */
+const schemas: {
+  readonly [Kind in AisKind]: Readonly<Record<string, z.ZodType<DocumentsByKind[Kind]>>>
+} = {
+  flow: { [flowSchemaNames[0]]: flowSchemaOf2, [flowSchemaNames[1]]: flowSchemaOf3 },
+  protocol: { [protocolSchemaName]: protocolSchema },
+  pack: { [packSchemaName]: packSchema }
 }
 
 /**
  * Reads a workflow, `ais-flow/0.0.2` or `0.0.3`. What is wrong is data; never throws for bad data.
  */
 export function parseFlow(source: DocumentSource): ParsedDocument<FlowDocument> {
-  return parseWith(source, flowSchemas)
+  return parseSource('flow', source)
 }
 
 /** Reads a protocol, `ais/0.0.2`. */
 export function parseProtocol(source: DocumentSource): ParsedDocument<ProtocolDocument> {
-  return parseWith(source, { [protocolSchemaName]: protocolSchema })
+  return parseSource('protocol', source)
 }
 
 /** Reads a policy pack, `ais-pack/0.0.2`. */
 export function parsePack(source: DocumentSource): ParsedDocument<PackDocument> {
-  return parseWith(source, { [packSchemaName]: packSchema })
+  return parseSource('pack', source)
 }
 
-function parseWith<Document>(
-  source: DocumentSource,
-  schemas: Readonly<Record<string, z.ZodType<Document>>>
-): ParsedDocument<Document> {
-  const read = readSource(source)
-  if (!read.ok) return read
-  const { value } = read
-  const name = isJsonObject(value) ? value['schema'] : undefined
-  const schema =
-    typeof name === 'string' && Object.hasOwn(schemas, name) ? schemas[name] : undefined
-  const place = typeof source === 'string' ? placesIn(source) : undefined
+function parseSource<Kind extends AisKind>(
+  kind: Kind,
+  source: DocumentSource
+): ParsedDocument<DocumentsByKind[Kind]> {
+  const read: ReadText = typeof source === 'string' ? readText(source) : { ok: true, value: source }
+  return read.ok ? parseRead(kind, read) : read
+}
+
+/** The kind that a document says it is; a workflow where it says none. */
+export function kindOf(value: Json): AisKind {
+  const name = schemaNameOf(value)
+  const kinds = ['protocol', 'pack'] as const
+  return kinds.find((kind) => Object.hasOwn(schemas[kind], name ?? '')) ?? 'flow'
+}
+
+/** A document that was read, and where its parts stand if it was text. */
+export interface ReadDocument {
+  readonly value: Json
+  readonly locate?: Locate
+}
+
+/** Parses what was read, so that a text whose kind is asked for first is not read again. */
+export function parseRead<Kind extends AisKind>(
+  kind: Kind,
+  { value, locate }: ReadDocument
+): ParsedDocument<DocumentsByKind[Kind]> {
+  const byName = schemas[kind]
+  const name = schemaNameOf(value)
+  const schema = name !== undefined && Object.hasOwn(byName, name) ? byName[name] : undefined
   if (schema === undefined) {
-    const message = `schema must be one of ${Object.keys(schemas).join(', ')}`
+    const message = `schema must be one of ${Object.keys(byName).join(', ')}`
     const issue: Issue = { code: 'unknown_schema', severity: 'error', path: ['schema'], message }
-    return { ok: false, issues: reportedIssues([issue], place) }
+    return { ok: false, issues: reportedIssues([issue], locate) }
   }
   const parsed = schema.safeParse(value)
   if (parsed.success) return { ok: true, document: parsed.data }
   const issues = flattened(parsed.error.issues, []).map(
     ({ path, message }): Issue => ({ code: 'schema_violation', severity: 'error', path, message })
   )
-  return { ok: false, issues: reportedIssues(issues, place) }
+  return { ok: false, issues: reportedIssues(issues, locate) }
 }
 
-function readSource(
-  source: DocumentSource
-):
-  | { readonly ok: true; readonly value: Json }
-  | { readonly ok: false; readonly issues: readonly Issue[] } {
-  if (typeof source !== 'string') return { ok: true, value: source }
+function schemaNameOf(value: Json): string | undefined {
+  const name = isJsonObject(value) ? value['schema'] : undefined
+  return typeof name === 'string' ? name : undefined
+}
+
+export type ReadText =
+  | ({ readonly ok: true } & ReadDocument)
+  | { readonly ok: false; readonly issues: readonly Issue[] }
+
+/** Reads a text once, for its value and for its places. */
+export function readText(text: string): ReadText {
   try {
-    return { ok: true, value: readDocument(source) }
+    return { ok: true, value: readDocument(text), locate: placesIn(text) }
   } catch (error) {
     if (!isTallyError(error)) throw error
     const { line, column } = error.context as { readonly line?: unknown; readonly column?: unknown }

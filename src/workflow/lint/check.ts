@@ -1,34 +1,21 @@
-import {
-  DocumentWork,
-  isJsonObject,
-  isTallyError,
-  type Json,
-  placesIn,
-  readDocument
-} from '../../core/index.js'
+import { DocumentWork, isJsonObject, isTallyError, type Json } from '../../core/index.js'
 import { checkProtocol } from '../document/check-protocol.js'
-import { type FlowDocument, flowSchemaNames } from '../document/flow.js'
+import type { FlowDocument } from '../document/flow.js'
 import { type Issue, Issues, reportedIssues } from '../document/issue.js'
-import { type PackDocument, packSchemaName } from '../document/pack.js'
-import { parseFlow, parsePack, parseProtocol } from '../document/parse.js'
-import { type ProtocolDocument, protocolSchemaName } from '../document/protocol.js'
+import type { PackDocument } from '../document/pack.js'
+import { type AisKind, kindOf, parseRead, type ReadDocument, readText } from '../document/parse.js'
+import type { ProtocolDocument } from '../document/protocol.js'
 import { type PlanResult, planFlow } from '../plan/planner.js'
 import { valuesFor } from '../value/plain.js'
 import { lintFlow } from './lint.js'
 
 /** What checking one document of AIS found; `plan` for a workflow that can be planned. */
 export interface CheckedDocument {
-  readonly kind: 'flow' | 'protocol' | 'pack'
+  readonly kind: AisKind
   readonly issues: readonly Issue[]
   readonly plan?: PlanResult & { readonly ok: true }
   readonly document?: FlowDocument | ProtocolDocument | PackDocument
 }
-
-const schemas: ReadonlySet<string> = new Set([
-  ...flowSchemaNames,
-  protocolSchemaName,
-  packSchemaName
-])
 
 /** Whether a document that was read says that it is one of AIS. */
 export function isAisDocument(value: Json): boolean {
@@ -48,35 +35,30 @@ export async function checkAisDocument(
     readonly defaultChain?: string
   } = {}
 ): Promise<CheckedDocument> {
-  const schema = schemaOf(text)
-  if (schema === protocolSchemaName) return checkOneProtocol(text)
-  if (schema === packSchemaName) {
-    const parsed = parsePack(text)
-    if (!parsed.ok) return { kind: 'pack', issues: parsed.issues }
-    return { kind: 'pack', issues: [], document: parsed.document }
-  }
-  return checkFlow(text, given)
+  const read = readText(text)
+  if (!read.ok) return { kind: 'flow', issues: read.issues }
+  const kind = kindOf(read.value)
+  if (kind === 'protocol') return checkOneProtocol(read)
+  if (kind === 'flow') return checkFlow(read, given)
+  const parsed = parseRead('pack', read)
+  if (!parsed.ok) return { kind, issues: parsed.issues }
+  return { kind, issues: [], document: parsed.document }
 }
 
-function schemaOf(text: string): string | undefined {
-  const value = readDocument(text)
-  const schema = isJsonObject(value) ? value['schema'] : undefined
-  return typeof schema === 'string' && schemas.has(schema) ? schema : undefined
-}
-
-function checkOneProtocol(text: string): CheckedDocument {
-  const parsed = parseProtocol(text)
+function checkOneProtocol(read: ReadDocument): CheckedDocument {
+  const parsed = parseRead('protocol', read)
   if (!parsed.ok) return { kind: 'protocol', issues: parsed.issues }
   const found: Issue[] = []
   checkProtocol(parsed.document, new Issues(found))
-  return { kind: 'protocol', issues: withPlaces(found, text), document: parsed.document }
+  const issues = reportedIssues(found, read.locate)
+  return { kind: 'protocol', issues, document: parsed.document }
 }
 
 async function checkFlow(
-  text: string,
+  read: ReadDocument,
   given: Parameters<typeof checkAisDocument>[1] = {}
 ): Promise<CheckedDocument> {
-  const parsed = parseFlow(text)
+  const parsed = parseRead('flow', read)
   if (!parsed.ok) return { kind: 'flow', issues: parsed.issues }
   const { document } = parsed
   const { protocols = [], pack, defaultChain } = given
@@ -89,10 +71,12 @@ async function checkFlow(
       ...(pack === undefined ? {} : { pack }),
       ...(defaultChain === undefined ? {} : { defaultChain })
     })
-    if (!planned.ok) return { kind: 'flow', issues: withPlaces(planned.issues, text), document }
+    if (!planned.ok) {
+      return { kind: 'flow', issues: reportedIssues(planned.issues, read.locate), document }
+    }
     const { plan, resolved } = planned
     const doubts = lintFlow({ flow: document, plan, resolved, values })
-    const issues = withPlaces([...planned.issues, ...doubts], text)
+    const issues = reportedIssues([...planned.issues, ...doubts], read.locate)
     return { kind: 'flow', issues, plan: planned, document }
   }
   try {
@@ -103,10 +87,6 @@ async function checkFlow(
     const issue: Issue = { code: 'too_much_work', severity: 'error', path: [], message }
     return { kind: 'flow', issues: [issue], document }
   }
-}
-
-function withPlaces(issues: readonly Issue[], text: string): readonly Issue[] {
-  return reportedIssues(issues, placesIn(text))
 }
 
 /** `name@version` of the protocols that a workflow's nodes use. */
