@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { defineBlock, type SideEffectClass } from '../../../src/block/index.js'
+import { defineBlock, EffectFailure, type SideEffectClass } from '../../../src/block/index.js'
 import { isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
 import { createRuntime, MEMORY_LOCATION, type WiredRuntime } from '../../../src/runtime/index.js'
 import { counterPackage, PackageFolder } from '../../support/packages.js'
@@ -9,6 +9,8 @@ import { type Asked, classes, grantsFor, roads, roadsOf } from '../../support/ro
 
 let tally: WiredRuntime
 let done: string[]
+/** What happens while the block `book` waits for its first answer. */
+let beforeAnswer: (() => Promise<void>) | undefined
 beforeEach(async () => {
   done = []
   const registrations = roadsOf((effect) => done.push(effect))
@@ -16,7 +18,7 @@ beforeEach(async () => {
     location: MEMORY_LOCATION,
     create: 'if-absent',
     ...registrations,
-    blocks: [...(registrations.blocks ?? []), waitsThenPays()]
+    blocks: [...(registrations.blocks ?? []), waitsThenPays(), books(), waitsThenRefuses()]
   })
 })
 afterEach(() => tally.close())
@@ -36,6 +38,37 @@ function waitsThenPays() {
         }
       })
     }
+  })
+}
+
+function waitsThenRefuses() {
+  return defineBlock({
+    name: 'refuse.later',
+    version: '1',
+    sideEffects: 'none',
+    run: async (ctx) => {
+      await ctx.wait({ reason: 'external' })
+      return ctx.fail('refused')
+    }
+  })
+}
+
+/** Books once its first answer was lost. */
+function books() {
+  return defineBlock({
+    name: 'book',
+    version: '1',
+    sideEffects: 'idempotent',
+    run: (ctx) =>
+      ctx.effect('bank.book', {
+        perform: async () => {
+          const before = beforeAnswer
+          beforeAnswer = undefined
+          await before?.()
+          done.push('booked')
+          return 'booked'
+        }
+      })
   })
 }
 
@@ -194,6 +227,38 @@ describe('a grant to an agent', () => {
     expect(done).toEqual([])
     const report = await tally.replay()
     expect(report).toMatchObject({ ok: true, complete: true })
+  })
+
+  it('K14: that is taken back after a write has landed lets it be undone', async () => {
+    const nodes = { one: { block: 'act.idempotent' }, two: { block: 'refuse.later' } }
+    const transitions = { one: 'two' }
+    const document = { ...paying, atomic: true, nodes, transitions }
+    const words = [['act.idempotent'], ['refuse.later']] as const
+    for (const granted of words) await change('grant', 'worker', granted)
+    expect(await went({ document }, 'lands', 'worker')).toBe('run.parked')
+    expect(done).toEqual(['act'])
+    for (const granted of words) await change('revoke', 'worker', granted)
+    const run = await tally.attach('lands')
+    const [wait] = await run.waits()
+    await run.resume(wait?.token ?? '', { digest: wait?.digest ?? '' })
+    expect(await run.result).toMatchObject({ status: 'failed' })
+    expect(done).toEqual(['act', 'undo'])
+    expect(await tally.replay()).toMatchObject({ ok: true, complete: true })
+  })
+
+  it('K14: that is taken back while a write is on its way lets it be finished', async () => {
+    beforeAnswer = async () => {
+      await change('revoke', 'worker', ['book'])
+      throw new EffectFailure('connection_lost', { definite: false })
+    }
+    const nodes = { one: { block: 'book', recovery: [{ retry: { max_attempts: 2 } }] } }
+    await change('grant', 'worker', ['book'])
+    expect(await went({ document: { ...paying, nodes } }, 'sent', 'worker')).toBe('done')
+    expect(done).toEqual(['booked'])
+    expect(await went({ document: { ...paying, nodes } }, 'later', 'worker')).toMatch(
+      /not_permitted$/
+    )
+    expect(await tally.replay()).toMatchObject({ ok: true, complete: true })
   })
 
   it('K14: says what is missing, of which code, and how the owner grants it', async () => {
