@@ -46,12 +46,10 @@ export function checkPrincipal(
   used: UsedCode | undefined
 ): void {
   const principal = principalIn(port.principal)
-  if (used === undefined || port.recorded !== undefined || principal?.kind === 'owner') return
+  if (used === undefined || port.recorded !== undefined) return
   const { name, codeHash, capabilities } = used
-  const lacking =
-    principal === undefined
-      ? capabilities
-      : principalLacks(recordedState(port), { identity, principal, codeHash, capabilities })
+  const asked = { identity, principal, codeHash, capabilities }
+  const lacking = principalLacks(recordedState(port), asked)
   const [capability] = lacking
   if (capability === undefined) return
   const by: JsonObject = principal === undefined ? {} : { kind: principal.kind, id: principal.id }

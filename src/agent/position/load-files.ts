@@ -1,4 +1,5 @@
 import { type EffectCall, EffectFailure, type Provider } from '../../block/index.js'
+import { isOwner } from '../../capability/index.js'
 import { FileRoot, isJsonObject, type Json, limits } from '../../core/index.js'
 import { LOAD_EFFECT } from './blocks.js'
 
@@ -53,8 +54,7 @@ async function load(files: LoaderFiles, { request, principal }: EffectCall): Pro
 
 /** A host that says nothing lets its owner read what lies where the process was started. */
 function rootFor(principal: Json | undefined): string | null {
-  const isOwner = isJsonObject(principal ?? null) && (principal as { kind?: Json }).kind === 'owner'
-  return isOwner ? process.cwd() : null
+  return isOwner(principal ?? null) ? process.cwd() : null
 }
 
 function refused(problem: string, path: string): EffectFailure {

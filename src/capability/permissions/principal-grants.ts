@@ -26,14 +26,22 @@ export const AGENT_TOOL_EFFECTS = 'agent.tool.'
 /** Name of the block that does an agent's turns. */
 export const AGENT_TURN_BLOCK = 'agent.turn'
 
-/** Capabilities of a code that the principal lacks, in the given order; the owner lacks none. */
+/**
+ * Capabilities of a code that a principal lacks, in the given order: the owner none, and a caller
+ * that is no principal all of them.
+ */
 export function principalLacks(
   state: StateReader,
-  used: PrincipalCode & { readonly capabilities: readonly string[] }
+  used: Omit<PrincipalCode, 'principal'> & {
+    readonly principal: Principal | undefined
+    readonly capabilities: readonly string[]
+  }
 ): readonly string[] {
-  if (used.principal.kind === 'owner') return []
-  return used.capabilities.filter((capability) => {
-    const key = principalGrantKey({ ...used, capability })
+  const { principal, capabilities } = used
+  if (principal?.kind === 'owner') return []
+  if (principal === undefined) return capabilities
+  return capabilities.filter((capability) => {
+    const key = principalGrantKey({ ...used, principal, capability })
     return key === undefined || state.get(key) === undefined
   })
 }

@@ -62,7 +62,6 @@ export class PrincipalGate {
 
   #lacking(principal: Principal | undefined, used: UsedCode): readonly string[] {
     const { codeHash, capabilities } = used
-    if (principal === undefined) return capabilities
     const { identity } = this.#ledger
     return principalLacks(stateOf(this.#ledger), { identity, principal, codeHash, capabilities })
   }

@@ -1,5 +1,5 @@
 import type { OpenWait, Position } from '../../block/index.js'
-import { type GrantedCode, LEDGER_READ, missing, stateOf } from '../../capability/index.js'
+import { type GrantedCode, isOwner, LEDGER_READ, missing, stateOf } from '../../capability/index.js'
 import {
   type ErrorCode,
   type Hash,
@@ -92,14 +92,14 @@ export class Intents {
     const parsed = parseIntent(rest as JsonObject)
     if (!parsed.ok) return refused(runId, 'invalid_intent', { problem: parsed.problem })
     const { intent } = parsed
-    const isOwner = isJsonObject(principal) && principal['kind'] === 'owner'
-    if (intent.action === 'system.recover' && !isOwner) {
+    const isOwners = isOwner(principal)
+    if (intent.action === 'system.recover' && !isOwners) {
       return refused(runId, 'not_permitted', { problem: 'only the owner ends safe mode' })
     }
-    if (intent.action === 'system.export' && isOwner) {
+    if (intent.action === 'system.export' && isOwners) {
       return this.#parts.exports({ id: runId, payload: intent.payload })
     }
-    if (intent.action === 'system.import' && isOwner && this.#parts.mode === 'normal') {
+    if (intent.action === 'system.import' && isOwners && this.#parts.mode === 'normal') {
       return this.#parts.imports({ id: runId, payload: intent.payload })
     }
     if (ownReading.has(intent.action) && !readsAll(this.#parts.ledger, principal)) {
