@@ -46,6 +46,7 @@ import { checkComposite, usedInputProblems } from '../document/used-inputs.js'
 import { NamedCode, NameScope } from './named-code.js'
 import { ObligationsInForce, pinnedObligations } from './obligations-in-force.js'
 import { pinnedNames } from './pinned-names.js'
+import { PreparedDocuments } from './prepared-documents.js'
 import type {
   BlockLookup,
   PinnedTerms,
@@ -63,7 +64,7 @@ export type CompiledRoot = CompiledDocument | CompiledRootLeaf
 /**
  * Names to blocks, and documents to compiled charts.
  *
- * Owns: a bounded cache of compiled documents by text, which can be thrown away at any time.
+ * Owns: bounded caches of compiled documents, which can be thrown away at any time.
  */
 export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'provider'> {
   /** Everything that has a version. */
@@ -75,7 +76,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   #kernel: Pick<Kernel, 'serving' | 'choose'> | undefined
   readonly #providers = new Map<string, Provider>()
   readonly #resolvers: readonly string[]
-  readonly #prepared = new Map<string, Promise<Prepared>>()
+  readonly #prepared = new PreparedDocuments()
+  readonly #pinned = new PreparedDocuments()
   /** Knows the secrets of everything that is registered. */
   readonly redactor: Redactor
   readonly #intents = new Map<string, SingleStepRoot>()
@@ -231,19 +233,13 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   ): Promise<Prepared> {
     const source = protocols.length === 0 ? document : await this.rooms.bundle(document, protocols)
     const key = typeof source === 'string' ? source : canonicalize(source)
-    const known = this.#prepared.get(key)
-    if (known !== undefined) return known
-    // Many runs of a new document may begin at once: it is compiled for the first.
-    const preparing = this.#prepare(source)
-    if (this.#prepared.size >= limits.CACHE_ENTRIES_MAX) this.#prepared.clear()
-    this.#prepared.set(key, preparing)
-    preparing.catch(() => this.#prepared.delete(key))
-    return preparing
+    return this.#prepared.of(key, () => this.#prepare(source))
   }
 
   /** A document's text, compiled with the versions that were pinned for it. */
   preparePinned(text: string, pins: Pins | undefined): Promise<Prepared> {
-    return this.#prepare(text, pins)
+    const key = canonicalize({ text, pins: pins ?? null } as unknown as Json)
+    return this.#pinned.of(key, () => this.#prepare(text, pins))
   }
 
   async #prepare(source: string | Json, pins?: Pins): Promise<Prepared> {

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../src/block/index.js'
 import { isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
+import { preparePublished } from '../../../src/runtime/gate/published.js'
 import { createRuntime, type WiredRuntime } from '../../../src/runtime/index.js'
 
 /** K14: documents that the owner has published, with the versions of then. */
@@ -84,6 +85,16 @@ describe('a published document', () => {
     await grant(later, 'rate')
     expect(await run(later, 'r3')).toEqual({ version: '2.0.0' })
     await later.close()
+  })
+
+  it('is compiled once for all its runs, and anew when it is published anew', async () => {
+    const tally = await opened('1.0.0')
+    await publish(tally)
+    const prepared = await preparePublished(tally, 'rates')
+    expect(await preparePublished(tally, 'rates')).toBe(prepared)
+    await publish(tally, { document: { ...document, version: '2' } })
+    expect(await preparePublished(tally, 'rates')).not.toBe(prepared)
+    await tally.close()
   })
 
   it('K14: is run no more once it is withdrawn; a run that has begun is shown', async () => {
