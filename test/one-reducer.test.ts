@@ -18,7 +18,7 @@ const isReducer = ({ path }: { readonly path: string }) => path.startsWith('src/
 const exceptions: Readonly<Record<string, string>> = {
   'src/block/run/apply.ts': 'the reducer',
   'src/block/run/events.ts': 'the event that callers get for an entry',
-  'src/block/run/outside.ts': 'what a run has sent, where its code is gone and nothing reduces',
+  'src/block/run/sent-effects.ts': 'what a run has sent, whose code is gone: no chart has asked',
   'src/block/replay/entry-checks.ts': 'a check that does not trust the reducer',
   'src/block/replay/run-replay.ts': 'which record has to stand beside an entry',
   'src/block/replay/unit-work.ts': 'how the unit of an entry is done again',

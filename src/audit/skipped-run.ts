@@ -1,11 +1,5 @@
-import {
-  chainJournal,
-  differing,
-  type Finding,
-  firstOf,
-  type JournalEntry
-} from '../block/index.js'
-import { isJsonObject, type Json } from '../core/index.js'
+import { differing, type Finding, firstOf, type JournalEntry } from '../block/index.js'
+import { chainJournal, isJsonObject, type Json } from '../core/index.js'
 import type { VerifiedReceipt } from '../ledger/index.js'
 
 /**

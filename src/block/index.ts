@@ -101,13 +101,12 @@ export {
 export { RunReplay } from './replay/run-replay.js'
 export type { RunCheckpoint } from './run/checkpoint.js'
 export { startedDraft } from './run/drafts.js'
-export {
-  chainJournal,
-  type JournalEntry,
-  type OpenWait,
-  type Pins,
-  type RunFinished,
-  type RunStarted
+export type {
+  JournalEntry,
+  OpenWait,
+  Pins,
+  RunFinished,
+  RunStarted
 } from './run/entries.js'
 export type { RunEvent } from './run/events.js'
 export type {

@@ -7,12 +7,7 @@ import type {
 import { defineBlock } from '../../src/block/index.js'
 import { RunFold } from '../../src/block/replay/fold.js'
 import { apply, takeCommand } from '../../src/block/run/apply.js'
-import {
-  chainJournal,
-  type JournalEntry,
-  type OverlayEnded,
-  type Settled
-} from '../../src/block/run/entries.js'
+import type { JournalEntry, OverlayEnded, Settled } from '../../src/block/run/entries.js'
 import { Outside } from '../../src/block/run/outside.js'
 import { isOverlayTask } from '../../src/block/run/overlay-tasks.js'
 import { Past } from '../../src/block/run/past.js'
@@ -24,7 +19,7 @@ import {
   RunState
 } from '../../src/block/run/run-state.js'
 import { unitIdOf } from '../../src/block/run/unit.js'
-import type { Hash, IdentityId, RunId } from '../../src/core/index.js'
+import { chainJournal, type Hash, type IdentityId, type RunId } from '../../src/core/index.js'
 import type { RecordedRun } from '../../src/runtime/code/recorded-run.js'
 import type { NeutralState } from './neutral-state.js'
 

@@ -40,7 +40,10 @@ import {
 import type { RetryDecision } from './retry-policy.js'
 import { itemAt, withItem } from './rows.js'
 
-/** What a composite's guards and actions ask of its graph, its context and the event at hand. */
+/**
+ * What a composite's chart does: the context, the questions that its guards and actions ask of the
+ * graph, the guards and actions by the names of the template, and the table made of them.
+ */
 
 export interface CompositeContext extends ParentRun {
   /** Child executions of this attempt, counted against `max_steps`. */

@@ -33,8 +33,7 @@ export function outsideBlock<Result>(run: () => Result): Result {
 /**
  * Makes `Date.now`, `new Date()`, `Math.random`, `performance.now`, random values of `crypto`,
  * `fetch` and timers throw `DeterminismViolation` inside blocks, whose attempt then fails with the
- * reason
- * `determinism_violation`. Installed once; returns what takes it out again.
+ * reason `determinism_violation`. Installed once; returns what takes it out again.
  */
 export function installTripwire(): () => void {
   if (storage !== undefined) return () => undefined

@@ -31,8 +31,7 @@ export interface CommitsPort extends PumpParts {
  * again when what they have read has changed (L10).
  *
  * Owns: how often the outermost overlay had to run again. Does not own: the entries of an end,
- * which
- * `run/` decides, or the gate.
+ * which `run/` decides, or the gate.
  */
 export class Commits {
   readonly #pump: CommitsPort

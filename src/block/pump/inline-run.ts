@@ -1,6 +1,7 @@
 import {
   type ActorPath,
   canonicalize,
+  chainJournal,
   type Hash,
   type Json,
   type JsonObject,
@@ -15,7 +16,7 @@ import { CallRun } from '../code/call-run.js'
 import type { CallRunInput, CallRunPort, IntentInput } from '../code/call-run-input.js'
 import type { SignalSource } from '../code/lazy-signal.js'
 import type { Call } from '../run/calls.js'
-import { chainJournal, encodeDone, encodeStarted, encodeSuccess } from '../run/entries.js'
+import { encodeDone, encodeStarted, encodeSuccess } from '../run/entries.js'
 import type { RunEvent } from '../run/events.js'
 import type { Position } from '../run/journal.js'
 import type { Outcome } from '../run/outcome.js'

@@ -1,5 +1,6 @@
 import {
   assert,
+  chainJournal,
   type Hash,
   type KnownTexts,
   limits,
@@ -7,13 +8,7 @@ import {
   TallyError
 } from '../../core/index.js'
 import type { Completed } from '../run/decide.js'
-import {
-  chainJournal,
-  type EntryDraft,
-  encodeEntry,
-  encodeSuccess,
-  type JournalEntry
-} from '../run/entries.js'
+import { type EntryDraft, encodeEntry, encodeSuccess, type JournalEntry } from '../run/entries.js'
 import type { RunEvent } from '../run/events.js'
 import type { Appended, Position } from '../run/journal.js'
 import type { RunTotals } from '../run/run-state.js'

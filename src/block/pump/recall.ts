@@ -1,5 +1,5 @@
 import { assert, canonicalString, type Json, type RunId } from '../../core/index.js'
-import type { AttemptKey, JournalEntry } from '../run/entries.js'
+import { type AttemptKey, type JournalEntry, placeKey } from '../run/entries.js'
 import type { RecordedResult } from '../run/folded-answers.js'
 import type { Journal } from '../run/journal.js'
 import type { RecordedResults } from '../run/recorded-results.js'
@@ -43,11 +43,11 @@ export class Recall {
   constructor(port: RecallPort, recalled: readonly Recalled[]) {
     this.#port = port
     this.#recalled = recalled
-    for (const { place } of recalled) this.#readers.set(nameOf(place), new RecallReader())
+    for (const { place } of recalled) this.#readers.set(placeKey(place), new RecallReader())
   }
 
   reader(place: AttemptKey): RecallReader {
-    const reader = this.#readers.get(nameOf(place))
+    const reader = this.#readers.get(placeKey(place))
     assert(reader !== undefined, 'a reader was asked for when the pass was made')
     return reader
   }
@@ -71,7 +71,7 @@ export class Recall {
     for await (const { value } of journal.journal(runId, from, isWantedBy(places))) {
       const entry = value as unknown as JournalEntry
       if (entry.k !== 'sealed') continue
-      const name = nameOf(entry)
+      const name = placeKey(entry)
       const reader = open.get(name)
       if (reader === undefined) continue
       const wanted = await reader.wanted()
@@ -148,11 +148,6 @@ function isWantedBy(places: readonly AttemptKey[]): (text: string) => boolean {
   return (text) => text.includes('"k":"sealed"') && text.includes(path)
 }
 
-/** One attempt at one place of its run. */
-function nameOf({ path, step, attempt }: AttemptKey): string {
-  return `${path} ${step} ${attempt}`
-}
-
 /** Bodies that are read back at once. */
 const KEPT_AHEAD = 16
 
@@ -194,7 +189,7 @@ export class KeptBodies {
 
   async #read(first: RecordedResult, from: number): Promise<void> {
     const { place, tape } = this.#recalled
-    const name = nameOf(place)
+    const name = placeKey(place)
     const wanted = tape.lostFrom(first.seq, KEPT_AHEAD)
     this.#ahead = new Map()
     await this.#port.durable()
@@ -203,7 +198,7 @@ export class KeptBodies {
       const entry = value as unknown as JournalEntry
       const [next] = wanted
       if (next === undefined) return
-      if (entry.k !== 'sealed' || nameOf(entry) !== name) continue
+      if (entry.k !== 'sealed' || placeKey(entry) !== name) continue
       if (entry.seq !== next.seq || entry.responseHash !== next.responseHash) continue
       this.#ahead.set(entry.seq, entry.body)
       this.#from = entry.n + 1

@@ -39,10 +39,11 @@ export interface RunPumpOptions {
  * Owns: the live actors, the inbox of facts, the order in which they become journal entries. Does
  * not own: the journal (a port), or what facts and entries mean, which `run/` decides (D10).
  *
- * Invariants: D2 nothing is emitted or sent before it is durable. D3 facts become entries one at a
- * time, and each entry is applied at once, so the journal's order is the delivery order. D6 live
- * and recovering pumps apply the same entries in the same way. D9 the inbox holds at most one fact
- * for each outstanding call, and the pump yields after a slice.
+ * - D2: nothing is emitted, and no write is sent, before what led to it is durable.
+ * - D3: facts become entries one at a time, and each entry is applied at once, so the journal's
+ *   order is the delivery order.
+ * - D6: live and recovering pumps apply the same entries in the same way.
+ * - D9: the inbox holds one fact at most for each outstanding call; the pump yields after a slice.
  */
 export class RunPump implements CommitsPort {
   readonly host: PumpHost

@@ -20,7 +20,10 @@ export interface RecoveryHands {
  * Rebuilds a run from its checkpoint and from what its journal has beyond it, or beyond its start
  * without one, entry by entry: however long the journal is, no more than one is in memory.
  *
- * Owns: what keeps the run from being recovered, until it is resumed and ends with it.
+ * Owns: whether there were such entries. Does not own: the state that they lead to, or what keeps
+ * the run from being recovered, which its inbox has until the run is resumed and ends with it.
+ *
+ * - D6: entries are applied as a live pump applies them.
  */
 export class JournalRecovery {
   readonly #parts: Pick<PumpParts, 'state' | 'writer' | 'inbox'>

@@ -9,21 +9,21 @@ import { approversOf } from '../../identity/index.js'
 import type { DecisionCommand } from '../chart/protocol.js'
 import { isCompensatingCall } from '../code/compensation.js'
 import { builtInEffects, effectKey, requestHashOf } from '../run/calls.js'
-import type {
-  JournalEntry,
-  OpenWait,
-  Requested,
-  Rewound,
-  RunStarted,
-  RunStatus,
-  Sealed,
-  Settled,
-  TimerFired,
-  WaitBegun,
-  Waiting
+import {
+  type JournalEntry,
+  type OpenWait,
+  placeKey,
+  type Requested,
+  type Rewound,
+  type RunStarted,
+  type RunStatus,
+  type Sealed,
+  type Settled,
+  type TimerFired,
+  type WaitBegun,
+  type Waiting
 } from '../run/entries.js'
 import type { RootBlock } from '../run/root-block.js'
-import { placeKey } from '../run/run-state.js'
 import { bare } from '../run/unit.js'
 import { beginWait, confirmationOf, openWaitOf } from '../run/waits.js'
 import {

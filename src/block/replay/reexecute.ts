@@ -43,8 +43,7 @@ export type Reexecuted =
  * Runs a block's code again with the answers that it got (architecture.md §1): one sealed entry at
  * a time in the recorded order, microtasks drained between, no clock and no IO. A call that the
  * recorded results do not answer, an entry that no call asks for, and code that waits for something
- * outside
- * `ctx` are findings. `heard` gets each call that the code makes. Rejects with
+ * outside `ctx` are findings. `heard` gets each call that the code makes. Rejects with
  * `run.not_executed` when something around the code fails.
  */
 export async function executeOnRecordedResults(

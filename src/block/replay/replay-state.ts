@@ -1,8 +1,8 @@
 import type { Json } from '../../core/index.js'
 import type { Settled } from '../run/entries.js'
-import { SentEffects } from '../run/outside.js'
 import { PayloadTexts } from '../run/payload-texts.js'
 import { RunState } from '../run/run-state.js'
+import { SentEffects } from '../run/sent-effects.js'
 import { OverlaysAgain } from './overlay-again.js'
 import type { AskedAttempt, Moment, OpenedOverlay } from './redo.js'
 

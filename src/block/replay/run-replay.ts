@@ -1,16 +1,22 @@
-import type { EvidenceDraft, Hash, IdentityId, RunId } from '../../core/index.js'
+import {
+  chainJournal,
+  type EvidenceDraft,
+  type Hash,
+  type IdentityId,
+  type RunId
+} from '../../core/index.js'
 import type { LeafLibrary } from '../chart/leaf.js'
 import type { AttemptCommand, BlockCommand, Delivery, PumpCommand } from '../chart/protocol.js'
 import type { Block, RecordedProvider } from '../code/block.js'
 import type { CompiledNode } from '../document/compiled.js'
 import { apply, takeCommand } from '../run/apply.js'
-import { chainJournal, type JournalEntry, type OverlayEnded, type Settled } from '../run/entries.js'
+import { type JournalEntry, type OverlayEnded, placeKey, type Settled } from '../run/entries.js'
 import { overlayEvidence, releaseEvidence, runEvidence } from '../run/evidence.js'
 import { Outside } from '../run/outside.js'
 import { blockOf, isDeferredTask, isOverlayTask } from '../run/overlay-tasks.js'
 import { Past } from '../run/past.js'
 import type { RootBlock } from '../run/root-block.js'
-import { type Driver, type OverlayOpenCommand, placeKey } from '../run/run-state.js'
+import type { Driver, OverlayOpenCommand } from '../run/run-state.js'
 import { unitIdOf } from '../run/unit.js'
 import { signedResultOf } from './answer-checks.js'
 import { checkEntry, startFinding } from './entry-checks.js'

@@ -6,26 +6,21 @@ import {
   type PumpCommand,
   ROOT_PATH
 } from '../chart/protocol.js'
-import type {
-  CancelAsked,
-  JournalEntry,
-  OverlayEnded,
-  Rewound,
-  Sealed,
-  Settled,
-  WaitBegun,
-  Waiting
+import {
+  type CancelAsked,
+  type JournalEntry,
+  type OverlayEnded,
+  placeKey,
+  type Rewound,
+  type Sealed,
+  type Settled,
+  type WaitBegun,
+  type Waiting
 } from './entries.js'
 import { referenceTo } from './folded-answers.js'
 import { cancelEvent, compensationTask, deferredTask, OverlayTasks } from './overlay-tasks.js'
 import { rootCommand } from './root-block.js'
-import {
-  type Driver,
-  type OpenAttempt,
-  type OpenOverlay,
-  placeKey,
-  type RunState
-} from './run-state.js'
+import type { Driver, OpenAttempt, OpenOverlay, RunState } from './run-state.js'
 import { shownWait } from './waits.js'
 
 /**

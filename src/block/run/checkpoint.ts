@@ -1,9 +1,9 @@
 import { CompactRange, type Json, type JsonObject } from '../../core/index.js'
 import type { Approval } from '../../identity/index.js'
-import type { CancelAsked, JournalEntry } from './entries.js'
+import { type CancelAsked, type JournalEntry, placeKey } from './entries.js'
 import type { SealedReference } from './journal.js'
 import { restorePast, type SavedPart } from './past.js'
-import { placeKey, type RunState } from './run-state.js'
+import type { RunState } from './run-state.js'
 import type { Askings } from './waits.js'
 
 /** A run at an entry boundary, to be resumed elsewhere (formats.md §7). */

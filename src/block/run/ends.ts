@@ -20,6 +20,8 @@ import {
   unitIdOf
 } from './unit.js'
 
+/** How attempts, overlays and runs end: what is decided, to be appended and applied. */
+
 /** An attempt whose code has run. */
 export type RunAttempt = OpenAttempt & LeafWork
 
@@ -99,11 +101,9 @@ function unfulfilled(past: Past): Requested | undefined {
   return undefined
 }
 
-/** How the overlays of atomic composites end (C4): what is decided, to be appended and applied. */
-
 /**
- * The commit of an overlay: the outermost is one unit of work with one receipt, an inner one is
- * merged into the one around it. Undefined: what it has read is not so any more (L10).
+ * The commit of an overlay (C4): the outermost is one unit of work with one receipt, an inner one
+ * is merged into the one around it. Undefined: what it has read is not so any more (L10).
  */
 export function commitOf(
   overlay: Overlay,

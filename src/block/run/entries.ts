@@ -16,8 +16,6 @@ import type { RecordedProvider } from '../code/block.js'
 import type { CompensatingCall } from '../code/compensation.js'
 import type { Obligations } from '../code/obligation.js'
 
-export { chainJournal } from '../../core/index.js'
-
 /**
  * Journal entries of a run. Every entry has its kind `k`, its run, its number `n` (from 0, without
  * gaps) and the time `at` on the run's logical clock. Live and recovering pumps apply the same
@@ -54,6 +52,10 @@ export interface AttemptKey {
   readonly path: string
   readonly step: number
   readonly attempt: number
+}
+
+export function placeKey({ path, step, attempt }: AttemptKey): string {
+  return `${path} ${step} ${attempt}`
 }
 
 export interface RunStarted extends EntryBase {

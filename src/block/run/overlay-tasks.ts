@@ -267,8 +267,6 @@ export function endCode({ outcome, response }: Pick<OverlayEnded, 'outcome' | 'r
   return outcome === 'released' ? 'deferred_not_done' : (response.reason ?? 'failed')
 }
 
-/** Blocks of the work that overlays leave behind them (C4). */
-
 const compensationInput = z.object({
   undoes: z.json(),
   effect: z.string(),

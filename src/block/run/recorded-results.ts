@@ -13,18 +13,14 @@ import type { SealedReference } from './journal.js'
  * What was sealed for one attempt, in delivery order.
  *
  * Owns: the answers, as they are while they are few, folded from then on. Does not own: the
- * journal, which has them all; a process that runs the code again reads back what folded recorded
- * results lacks.
+ * journal, which has them all; a process that runs the code again reads back what folded ones lack.
  *
  * - What is recorded in memory does not grow with the bodies of its answers (decision 0032).
  * - K9 code that continues needs none of them; code that runs again is given the same ones.
  * - Confirmations, listings (which are asked for again, L10) and writes stay as they are.
  */
 export class RecordedResults {
-  /**
-   * Entries that stay whole because of what they are, besides those that recorded results knows
-   * itself.
-   */
+  /** Entries that stay whole besides those that are special for every attempt. */
   readonly #staysWhole: (entry: Sealed) => boolean
   /** All of them, until there are too many. */
   #entries: Sealed[] = []

@@ -157,11 +157,13 @@ export interface RunTerms {
 
 /**
  * What a run's journal has led to: what was asked for and not answered, what is waited for, and the
- * totals that `run.completed` commits to. Live, in recovery and in verification the same: only
- * {@link apply} and {@link takeCommand} change it (D10).
+ * totals that `run.completed` commits to. Live, in recovery and in verification the same.
  *
  * Owns: the state of one run. Does not own: charts and whatever a driver attaches to attempts and
  * overlays.
+ *
+ * - D10: {@link RunTotals.take} counts an entry, and only {@link apply} and {@link takeCommand} say
+ *   what it changes. A checkpoint restores what they had led to.
  */
 export class RunState<
   Attempt extends OpenAttempt = OpenAttempt,
@@ -284,9 +286,4 @@ export class RunState<
     this.pasts ??= new Map()
     this.pasts.set(path, past)
   }
-}
-
-/** One attempt at one place of its run. */
-export function placeKey({ path, step, attempt }: AttemptKey): string {
-  return `${path} ${step} ${attempt}`
 }

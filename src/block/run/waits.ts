@@ -83,8 +83,10 @@ export type Askings = readonly (readonly [path: string, question: string, times:
  * The open waits of one run, by token. Tokens are derived, so that the same wait has the same token
  * after a crash, and a message sent twice finds nothing the second time.
  *
- * Owns: how often each question of an attempt in progress was asked, so that an answer to one
- * asking never ends the next (W7).
+ * Owns: the waits, what approvers have signed of them (K13), and how often each question of an
+ * attempt in progress was asked. Does not own: what ends a wait, which `decide` and `apply` say.
+ *
+ * - W7: an answer to one asking never ends the next.
  */
 export class OpenWaits {
   #byToken: Map<string, WaitBegun> | undefined

@@ -35,10 +35,9 @@ export interface HoldOptions {
 /**
  * Takes hold of an existing ledger in the order of L4: the claim of its real path, then under an
  * opening mark a look for a living owner, the owner file, the lock and the bytes of the store,
- * the owner socket. The look
- * comes before LevelDB because a refused open by another thread of the owner's process would give
- * up the owner's lock; the owner file comes before the bytes are read, so that an earlier writer
- * acknowledges nothing that is not read here (L13).
+ * the owner socket. The look comes before LevelDB because a refused open by another thread of the
+ * owner's process would give up the owner's lock; the owner file comes before the bytes are read,
+ * so that an earlier writer acknowledges nothing that is not read here (L13).
  * With `create`, a ledger is made where there is none.
  * Throws what `openLocation`, `initLocation` and opening a store throw, and
  * `owner.unsafe_directory`, `owner.path_too_long`.

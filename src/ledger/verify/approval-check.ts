@@ -37,7 +37,8 @@ const MARK = '"approv'
  * Checks what approvers have signed (K13), from the journals alone: every signature is valid for
  * what its entry says, and a wait with approvers ends by enough of them, or by its due time.
  *
- * Owns: the open waits with approvers of runs that have not ended.
+ * Owns: the open waits with approvers of runs that have not ended, and results of unknown outcomes
+ * that were signed and are sealed next.
  */
 export class ApprovalCheck {
   readonly #identity: IdentityId

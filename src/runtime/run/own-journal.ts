@@ -1,5 +1,4 @@
-import { chainJournal } from '../../block/index.js'
-import { type Hash, type RunId, TallyError } from '../../core/index.js'
+import { chainJournal, type Hash, type RunId, TallyError } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 
 /**
