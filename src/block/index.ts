@@ -3,7 +3,6 @@
  * it.
  */
 
-export { leafMachine } from './chart/machine.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './chart/protocol.js'
 export type { Repair } from './chart/retry-policy.js'
 export type {

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { getAdjacencyMap } from 'xstate/graph'
 import { leafLogic } from '../../src/block/chart/leaf.js'
-import { leafMachine } from '../../src/block/chart/machine.js'
 import type { LeafEvent, PumpCommand } from '../../src/block/chart/protocol.js'
+import { leafMachine } from '../support/interpreted-charts.js'
 import {
   leafEvents as events,
   leafIdentity as identity,

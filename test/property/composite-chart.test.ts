@@ -12,6 +12,7 @@ import { isJsonObject, type Json } from '../../src/core/index.js'
 import { edgesOf, watchEdges } from '../support/chart-edges.js'
 import { CompositeModel, type Said, saidOf } from '../support/composite-model.js'
 import { failed, succeeded, testRequest } from '../support/fake-pump.js'
+import { compositeMachine } from '../support/interpreted-charts.js'
 import { compiledModel, modelDocuments } from '../support/model-documents.js'
 import { Played } from '../support/played.js'
 
@@ -213,14 +214,14 @@ function interpreted(compiled: CompiledComposite): AnyStateMachine {
   for (const [name, node] of compiled.nodes) {
     if (node.kind === 'composite') actors[`composite:${name}`] = interpreted(node)
   }
-  return compiled.machine().provide({ actors })
+  return compositeMachine(compiled).provide({ actors })
 }
 
 /** What only a defect of a parent could do: it never executes a child that is not READY. */
 const isRefusal = (edge: string) => edge.includes('block.execute') && edge.endsWith('-> itself')
 
 function edgesToWalk(compiled: CompiledComposite, isRoot = true): readonly string[] {
-  const own = edgesOf(compiled.machine()).filter((edge) => isRoot || !isRefusal(edge))
+  const own = edgesOf(compositeMachine(compiled)).filter((edge) => isRoot || !isRefusal(edge))
   const children = [...compiled.nodes.values()].flatMap((node) =>
     node.kind === 'composite' ? edgesToWalk(node, false) : []
   )

@@ -9,6 +9,7 @@ import type { JsonObject } from '../../src/core/index.js'
 import { testRegistry } from '../support/composites.js'
 import { fakeExpressions } from '../support/fake-expressions.js'
 import { failed, succeeded, testRequest } from '../support/fake-pump.js'
+import { planMachine } from '../support/interpreted-charts.js'
 import { openAsks, Played } from '../support/played.js'
 
 /**
@@ -144,7 +145,7 @@ class Pair {
     const { compiled: plan } = compiled(draft)
     const input = { path: 'root', node: 'root', block: 'generated', sideEffects: 'none' }
     this.table = new Played(plan.logic, input)
-    this.chart = new Played(plan.machine(), input)
+    this.chart = new Played(planMachine(plan), input)
   }
 
   get context(): PlanContext {

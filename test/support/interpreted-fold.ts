@@ -1,7 +1,6 @@
 import { type ActorScope, type AnyActorLogic, type AnyActorRef, createActor } from 'xstate'
 import type { BlockIdentity } from '../../src/block/chart/chart-run.js'
 import { type LeafTable, leafTable } from '../../src/block/chart/leaf.js'
-import type { CompositeMachine, SentToChild } from '../../src/block/chart/machine.js'
 import { childIdentity } from '../../src/block/chart/parent-table.js'
 import type { BlockReport, CompositeEvent, PumpCommand } from '../../src/block/chart/protocol.js'
 import type { CompiledDocument } from '../../src/block/document/compiled.js'
@@ -13,6 +12,12 @@ import {
   type Stepper
 } from '../../src/block/replay/fold.js'
 import { present, TallyError } from '../../src/core/index.js'
+import {
+  type CompositeMachine,
+  compositeMachine,
+  planMachine,
+  type SentToChild
+} from './interpreted-charts.js'
 
 /**
  * The oracle of the pure fold: composites and plans go through XState's own interpreter,
@@ -24,6 +29,19 @@ export const interpretedParent: MakeParent = (block, compiled, identity) =>
 type MachineSnapshot = ReturnType<CompositeMachine['getInitialSnapshot']>
 type Scope = ActorScope<MachineSnapshot, CompositeEvent>
 type ExecutableAction = Parameters<Scope['actionExecutor']>[0]
+
+const machines = new WeakMap<CompiledDocument, CompositeMachine>()
+
+/** The two kinds of machines differ in their contexts, into which nothing here looks. */
+function machineOf(compiled: CompiledDocument): CompositeMachine {
+  const machine =
+    machines.get(compiled) ??
+    (compiled.kind === 'composite'
+      ? compositeMachine(compiled)
+      : (planMachine(compiled) as unknown as CompositeMachine))
+  machines.set(compiled, machine)
+  return machine
+}
 
 /** A composite or a plan. */
 class InterpretedStepper implements Stepper {
@@ -42,8 +60,7 @@ class InterpretedStepper implements Stepper {
   ) {
     this.#block = block
     this.#compiled = compiled
-    // The two machines differ in their contexts, into which nothing here looks.
-    this.#machine = compiled.machine() as unknown as CompositeMachine
+    this.#machine = machineOf(compiled)
     this.#leaves = leafTable(compiled.plan)
     // The actor is never started; only its place in a system and its parent are used.
     const self: AnyActorRef = Object.create(actor, {

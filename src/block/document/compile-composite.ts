@@ -1,4 +1,3 @@
-import type { AnyActorLogic } from 'xstate'
 import { blockChart } from '../../../machines/block.js'
 import {
   type ChartNode,
@@ -13,8 +12,6 @@ import type {
   PlannedNode,
   PlannedValue
 } from '../chart/composite-graph.js'
-import { leafLogic } from '../chart/leaf.js'
-import { compositeMachine } from '../chart/machine.js'
 import { highest } from '../chart/protocol.js'
 import { rowsOf } from '../chart/rows.js'
 import {
@@ -22,8 +19,8 @@ import {
   type CompileSession,
   deferredProblems,
   type GraphValues,
+  logicsOf,
   namesOf,
-  once,
   optionsOf,
   referenceOf,
   srcOf
@@ -43,12 +40,7 @@ export function compositeIn(
   const nodes = childrenOf(definition, place, session)
   const plan = planOf(definition, nodes, place, session)
   if (session.found.length > 0) return undefined
-  const children: Record<string, AnyActorLogic> = { leaf: leafLogic(plan) }
-  for (const [name, node] of nodes) {
-    if (node.kind !== 'leaf') children[srcOf(name, node)] = node.logic
-  }
   const config = chartOf(definition, plan)
-  const parts = { config, plan, children }
   const { name, version } = definition
   return {
     kind: 'composite',
@@ -66,8 +58,7 @@ export function compositeIn(
       ...functionVersions(definition, session.registry)
     }),
     plan,
-    machine: once(() => compositeMachine(parts)),
-    logic: compositeLogic(parts),
+    logic: compositeLogic({ config, plan, children: logicsOf(plan, nodes) }),
     nodes
   }
 }

@@ -1,9 +1,6 @@
-import type { AnyActorLogic } from 'xstate'
 import { blockChart } from '../../../machines/block.js'
 import { planChart, planChartVersion } from '../../../machines/plan.js'
 import { hashJson, present } from '../../core/index.js'
-import { leafLogic } from '../chart/leaf.js'
-import { planMachine } from '../chart/machine.js'
 import { planLogic } from '../chart/plan.js'
 import type { NodeState, PlanLibrary, PlanNode } from '../chart/plan-progress.js'
 import { highest } from '../chart/protocol.js'
@@ -11,8 +8,8 @@ import { rowsOf } from '../chart/rows.js'
 import {
   type CompileContext,
   type CompileSession,
+  logicsOf,
   namesOf,
-  once,
   optionsOf,
   referenceOf,
   srcOf
@@ -38,17 +35,12 @@ export function planIn(
   const children = childrenOf(definition, nodeIndex, session)
   const library = libraryOf(definition, { children, output }, nodeIndex, session)
   if (session.found.length > 0) return undefined
-  const logics: Record<string, AnyActorLogic> = { leaf: leafLogic(library) }
-  for (const [id, child] of children) {
-    if (child.kind !== 'leaf') logics[srcOf(id, child)] = child.logic
-  }
   const { name, version } = definition
   const config = planChart({
     id: name.replaceAll('.', '/'),
     hasOutput: library.output !== null,
     scoped: library.isScoped
   })
-  const parts = { config, library, children: logics }
   return {
     kind: 'plan',
     name,
@@ -65,8 +57,7 @@ export function planIn(
       ...functionVersions(definition, session.registry)
     }),
     plan: library,
-    machine: once(() => planMachine(parts)),
-    logic: planLogic(parts),
+    logic: planLogic({ config, library, children: logicsOf(library, children) }),
     nodes: children
   }
 }

@@ -1,5 +1,7 @@
+import type { AnyActorLogic } from 'xstate'
 import { isTallyError, type Json, limits, spendWork } from '../../core/index.js'
 import type { Predicate } from '../chart/composite-graph.js'
+import { type LeafLibrary, leafLogic } from '../chart/leaf.js'
 import { exceeds, type NodeOptions } from '../chart/protocol.js'
 import { type Ceilings, ceilingsOf, repeatedBlock, unfitApprovers } from './ceilings.js'
 import type {
@@ -276,17 +278,19 @@ export function namesOf(nodes: ReadonlyMap<string, CompiledNode>): readonly Json
   )
 }
 
-/** Computes a value when it is first asked for. */
-export function once<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined
-  return () => {
-    made ??= { value: make() }
-    return made.value
+/** Logic of the children of a graph, by `src` name. */
+export function logicsOf(
+  library: LeafLibrary,
+  nodes: ReadonlyMap<string, CompiledNode>
+): Readonly<Record<string, AnyActorLogic>> {
+  const logics: Record<string, AnyActorLogic> = { leaf: leafLogic(library) }
+  for (const [name, child] of nodes) {
+    if (child.kind !== 'leaf') logics[srcOf(name, child)] = child.logic
   }
+  return logics
 }
 
-/** What may stand inside an atomic composite, and how (C4). */
-
+/** What may stand inside an atomic composite (C4). */
 interface DocumentPosition {
   readonly path: DocumentPath
   readonly isInOverlay: boolean

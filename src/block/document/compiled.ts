@@ -2,7 +2,6 @@ import type { ChartNode } from '../../../machines/composite.js'
 import type { Hash } from '../../core/index.js'
 import type { CompositeLogic } from '../chart/composite.js'
 import type { CompositeGraph } from '../chart/composite-graph.js'
-import type { CompositeMachine, PlanMachine } from '../chart/machine.js'
 import type { PlanLogic } from '../chart/plan.js'
 import type { PlanLibrary } from '../chart/plan-progress.js'
 import type { SideEffectClass } from '../chart/protocol.js'
@@ -30,8 +29,6 @@ export interface CompiledParent {
 export interface CompiledComposite extends CompiledParent {
   readonly kind: 'composite'
   readonly plan: CompositeGraph
-  /** The chart in XState's own interpreter, made when first asked for, by fold and inspectors. */
-  machine(): CompositeMachine
   /** What `createActor` takes; input is a `BlockIdentity`. */
   readonly logic: CompositeLogic
 }
@@ -40,8 +37,6 @@ export interface CompiledComposite extends CompiledParent {
 export interface CompiledPlanGraph extends CompiledParent {
   readonly kind: 'plan'
   readonly plan: PlanLibrary
-  /** As of a composite. */
-  machine(): PlanMachine
   readonly logic: PlanLogic
 }
 

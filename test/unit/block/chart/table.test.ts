@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { getShortestPaths } from 'xstate/graph'
 import { leafLogic } from '../../../../src/block/chart/leaf.js'
-import { leafMachine } from '../../../../src/block/chart/machine.js'
 import type { LeafEvent } from '../../../../src/block/chart/protocol.js'
+import { leafMachine } from '../../../support/interpreted-charts.js'
 import {
   leafEvents as events,
   leafIdentity as identity,

@@ -12,9 +12,13 @@ import {
   sendTo,
   setup
 } from 'xstate'
-import { blockChart } from '../../../machines/block.js'
-import { limits, present } from '../../core/index.js'
-import { type BlockIdentity, type ChartRun, idleRun, rootCommand } from './chart-run.js'
+import { blockChart } from '../../machines/block.js'
+import {
+  type BlockIdentity,
+  type ChartRun,
+  idleRun,
+  rootCommand
+} from '../../src/block/chart/chart-run.js'
 import {
   type CompositeAction,
   type CompositeContext,
@@ -26,11 +30,16 @@ import {
   executeEvent,
   idleComposite,
   type NodeParams
-} from './composite.js'
-import { type LeafLibrary, leafFunctions } from './leaf.js'
-import { childIdentity, type ParentSink } from './parent-table.js'
-import { type PlanParts, PlanQuestions, planActions, planGuards } from './plan.js'
-import { idlePlan, type PlanContext } from './plan-progress.js'
+} from '../../src/block/chart/composite.js'
+import { type LeafLibrary, leafFunctions } from '../../src/block/chart/leaf.js'
+import { childIdentity, type ParentSink } from '../../src/block/chart/parent-table.js'
+import {
+  type PlanParts,
+  PlanQuestions,
+  planActions,
+  planGuards
+} from '../../src/block/chart/plan.js'
+import { idlePlan, type PlanContext } from '../../src/block/chart/plan-progress.js'
 import {
   type ActorSystem,
   type BlockReport,
@@ -39,12 +48,18 @@ import {
   type LeafEvent,
   type PumpCommand,
   pumpOf
-} from './protocol.js'
+} from '../../src/block/chart/protocol.js'
+import { logicsOf } from '../../src/block/document/compile-session.js'
+import type { CompiledComposite, CompiledPlanGraph } from '../../src/block/document/compiled.js'
+import { limits, present } from '../../src/core/index.js'
 
-/** Joins the pure actions to XState, without changing what they do. */
+/**
+ * Charts in XState's own interpreter, made of the config and the functions that the tables are made
+ * of: what the tables are compared with.
+ */
 
 /** Parameters that a chart's JSON gives to an action or guard; none are written as undefined. */
-export type ChartParams = ParameterizedObject['params'] | undefined
+type ChartParams = ParameterizedObject['params'] | undefined
 
 interface ChartReference {
   readonly type: string
@@ -52,7 +67,7 @@ interface ChartReference {
 }
 
 /** An action as XState takes it. */
-export type ChartAction<
+type ChartAction<
   Context extends MachineContext,
   Event extends EventObject,
   Actors extends ProvidedActor
@@ -69,7 +84,7 @@ export type ChartAction<
 >
 
 /** A guard as XState takes it. */
-export type ChartGuard<Context, Event> = (
+type ChartGuard<Context, Event> = (
   args: { readonly context: Context; readonly event: Event },
   params: ChartParams
 ) => boolean
@@ -84,7 +99,7 @@ export interface SentToChild {
  * Wraps a pure action: its context is assigned, its asks go to the pump, its reports to the parent,
  * and what it sends to children to the action `send`.
  */
-export function chartAction<
+function chartAction<
   Context extends ChartRun,
   Event extends EventObject,
   Actors extends ProvidedActor
@@ -123,7 +138,7 @@ export function chartAction<
 }
 
 /** The action `tell` of both charts: gives an ask to the pump of the actor's system. */
-export function tell(
+function tell(
   { self, system }: { readonly self: AnyActorRef; readonly system: ActorSystem },
   params: ChartParams
 ): void {
@@ -132,10 +147,6 @@ export function tell(
   pumpOf(system)?.ask(ask, self)
 }
 
-/**
- * The leaf as an interpreted XState machine: what is drawn and inspected, and what the table is
- * compared with. Runs use the table.
- */
 export function leafMachine(library: LeafLibrary) {
   const functions = leafFunctions(library)
   const actions: Record<string, ChartAction<ChartRun, LeafEvent, never>> = { tell }
@@ -161,11 +172,6 @@ export function leafMachine(library: LeafLibrary) {
   })
 }
 
-/**
- * A composite's compiled chart as an XState machine: what is drawn and inspected, and what the pure
- * fold interprets. Runs use the table made of the same chart.
- */
-
 interface Args {
   readonly context: CompositeContext
   readonly event: CompositeEvent
@@ -181,7 +187,17 @@ type Action = ChartAction<CompositeContext, CompositeEvent, Children>
 
 export type CompositeMachine = ReturnType<typeof compositeMachine>
 
-export function compositeMachine(parts: CompositeParts) {
+/** A composite that was compiled. */
+export function compositeMachine({ config, plan, nodes }: CompiledComposite) {
+  return machineOfComposite({ config, plan, children: logicsOf(plan, nodes) })
+}
+
+/** A plan that was compiled. */
+export function planMachine({ config, plan: library, nodes }: CompiledPlanGraph) {
+  return machineOfPlan({ config, library, children: logicsOf(library, nodes) })
+}
+
+function machineOfComposite(parts: CompositeParts) {
   const questions = new CompositeQuestions(parts.plan)
   const guards: Record<string, ChartGuard<CompositeContext, CompositeEvent>> = {}
   for (const [name, guard] of Object.entries(compositeGuards(questions))) {
@@ -269,16 +285,9 @@ function childActions(questions: CompositeQuestions): Record<string, Action> {
   return { spawnChild, executeChild, cancelChild }
 }
 
-/**
- * A plan's chart as an XState machine: what is drawn and inspected, and what the pure fold
- * interprets. Runs use the table made of the same chart.
- */
-
 type PlanChartAction = ChartAction<PlanContext, CompositeEvent, never>
 
-export type PlanMachine = ReturnType<typeof planMachine>
-
-export function planMachine(parts: PlanParts) {
+function machineOfPlan(parts: PlanParts) {
   const questions = new PlanQuestions(parts.library)
   const guards: Record<string, ChartGuard<PlanContext, CompositeEvent>> = {}
   for (const [name, guard] of Object.entries(planGuards(questions))) {
@@ -307,8 +316,8 @@ export function planMachine(parts: PlanParts) {
 }
 
 /**
- * The action `send` for a machine that is run as an actor, as inspectors do. XState copies all of a
- * parent's children for each that it spawns, so a plan keeps its own.
+ * The action `send` for a machine that is run as an actor. XState copies all of a parent's children
+ * for each that it spawns, so a plan keeps its own.
  */
 function sender({ library, children }: PlanParts) {
   const known = new WeakMap<AnyActorRef, Map<string, AnyActorRef>>()
