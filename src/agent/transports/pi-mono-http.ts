@@ -24,10 +24,9 @@ import { requestBytes } from './reply.js'
  */
 export async function openPiMonoSession(
   session: SessionOptions,
-  options: { readonly fetch?: Fetch; readonly runsTools?: boolean } = {}
+  { fetch, runsTools }: { readonly fetch: Fetch; readonly runsTools: boolean }
 ): Promise<AgentSession> {
-  const http = new PiMonoHttp(session.settings, options.fetch ?? session.fetch ?? globalThis.fetch)
-  const { runsTools = false } = options
+  const http = new PiMonoHttp(session.settings, fetch)
   const { runId, agentId, flowName, systemPrompt, earlier, proposed } = session
   if (earlier !== undefined) {
     return new PiMonoSession(http, { sessionId: earlier, session, runsTools })
