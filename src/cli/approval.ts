@@ -1,4 +1,3 @@
-import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Json, type JsonObject, policyHashOf, TallyError } from '../core/index.js'
 import { createKeyFile, generateIdentity } from '../identity/index.js'
@@ -11,7 +10,7 @@ import {
   signatureDocument
 } from './frame/approval-files.js'
 import { approverPassphrase, signedWith } from './frame/approver-key.js'
-import { readInputOrStandard, readJson } from './frame/files.js'
+import { readInputOrStandard, readJson, writeOutput } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { chosenPassphrase } from './frame/passphrase.js'
 import type { Wait } from './frame/render.js'
@@ -155,18 +154,7 @@ async function handOut(
 ): Promise<void> {
   frame.output.document(name, document)
   const content = `${escapedJson(document)}\n`
-  if (file === undefined) frame.output.file(content)
-  else await writeNew(frame, file, content)
-}
-
-async function writeNew(frame: Frame, file: string, content: string): Promise<void> {
-  try {
-    const handle = await open(resolve(frame.cwd, file), 'wx')
-    await handle.writeFile(content)
-    await handle.close()
-  } catch (cause) {
-    const problem = cause instanceof Error ? cause.message : String(cause)
-    throw new TallyError('cli.usage', { problem: `${file} cannot be written: ${problem}` })
-  }
+  if (file === undefined) return frame.output.file(content)
+  await writeOutput(frame, file, { content, isNew: true })
   frame.output.log(text`wrote ${file}`)
 }

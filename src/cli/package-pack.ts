@@ -1,7 +1,6 @@
-import { open } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { declaredCapabilities, encodePackage, packDirectory } from '../capability/index.js'
-import { TallyError } from '../core/index.js'
+import { writeOutput } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { refusalLines } from './frame/refusals.js'
 import { text } from './frame/text.js'
@@ -25,7 +24,9 @@ export async function packPackage(
   const { manifest, bundle, codeHash } = packed.package
   const bytes = Buffer.byteLength(bundle)
   const file = options.output
-  if (file !== undefined) await write(resolve(frame.cwd, file), encodePackage(packed.package))
+  if (file !== undefined) {
+    await writeOutput(frame, file, { content: encodePackage(packed.package), isNew: false })
+  }
   const { id, version, intents } = manifest
   const capabilities = declaredCapabilities(manifest)
   const packedFile = file ?? null
@@ -36,15 +37,4 @@ export async function packPackage(
   output.line(text`asks for ${capabilities.length === 0 ? 'nothing' : capabilities.join(', ')}`)
   if (file !== undefined) output.log(text`wrote ${file}`)
   return exitCodes.done
-}
-
-async function write(path: string, content: string): Promise<void> {
-  try {
-    const file = await open(path, 'w')
-    await file.writeFile(content)
-    await file.close()
-  } catch (cause) {
-    const problem = cause instanceof Error ? cause.message : String(cause)
-    throw new TallyError('cli.usage', { problem: `the package cannot be written: ${problem}` })
-  }
 }

@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { open, writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import {
   isJsonObject,
@@ -48,6 +48,20 @@ export async function readInputOrStandard(frame: Frame, path: string | undefined
     chunks.push(more)
   }
   return Buffer.concat(chunks).toString('utf8')
+}
+
+/** Writes a file that a command was given; `isNew` overwrites none. Throws `cli.usage`. */
+export async function writeOutput(
+  frame: Frame,
+  path: string,
+  { content, isNew }: { readonly content: string; readonly isNew: boolean }
+): Promise<void> {
+  try {
+    await writeFile(resolve(frame.cwd, path), content, { flag: isNew ? 'wx' : 'w' })
+  } catch (cause) {
+    const problem = cause instanceof Error ? cause.message : String(cause)
+    throw new TallyError('cli.usage', { problem: `${path} cannot be written: ${problem}` })
+  }
 }
 
 /** JSON given as text, or as `@file`. Throws `cli.usage` with the option's name. */
