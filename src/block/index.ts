@@ -18,6 +18,7 @@ export {
   type BlockDefinition,
   defineBlock,
   defineIntentBlock,
+  defineOwnBlock,
   type Parsed,
   touchingNothing
 } from './code/block.js'

@@ -30,6 +30,7 @@ export { type Finding, type HiddenFindings, located, reported } from './document
 export { type Locate, placesIn } from './document/places.js'
 export type { Position } from './document/position.js'
 export { readDocument } from './document/read.js'
+export { inputJsonSchema, lazySchema, shareSchemas } from './document/schemas.js'
 export { DocumentWork, spendWork, spendWorkOnce } from './document/work.js'
 export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
@@ -70,6 +71,7 @@ export {
   jsonIn
 } from './json/value.js'
 export * as limits from './limits.js'
+export { once } from './once.js'
 export { runtimeProfile } from './profile.js'
 export { type Random, systemRandom } from './random.js'
 export { readSecretFile } from './secret/file.js'

@@ -75,7 +75,7 @@ const toolPolicy = z.object({
   allowedCapabilities: z.array(id).default([]),
   blockedTools: z.array(id).default([]),
   approvalRequirement: z.enum(approvalRequirements).default('destructive_only'),
-  approvers: approversSchema.optional()
+  approvers: approversSchema(z).optional()
 })
 
 const subagentPolicy = z.object({

@@ -1,8 +1,9 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import {
   type Approvers,
   type Hash,
   hashJson,
+  inputJsonSchema,
   type Json,
   TallyError,
   type UnitId
@@ -110,6 +111,40 @@ const intentName = /^[a-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)*$/
  * })
  */
 export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Output>): Block {
+  const { name, version, input, output } = definition
+  const schemas = () => ({
+    input: schemaOf(name, input, 'input'),
+    output: schemaOf(name, output, 'output')
+  })
+  return blockOf(definition, {
+    codeHash: () => hashJson({ name, version, schemas: schemas() }),
+    parseInput: (value) => parseWith(input, value),
+    parseOutput: (value) => parseWith(output, value)
+  })
+}
+
+/**
+ * A block of this library, whose input has a schema that is made when the block runs. Its hash is
+ * given, since it is the same for ever; a test compares it with that of `defineBlock`.
+ */
+export function defineOwnBlock<Schema extends z.ZodType>(
+  definition: Omit<BlockDefinition<z.output<Schema>>, 'input' | 'output'> & {
+    readonly input: () => Schema
+    readonly codeHash: string
+  }
+): Block {
+  const { input, codeHash, ...rest } = definition
+  return blockOf(rest, {
+    codeHash: () => codeHash as Hash,
+    parseInput: (value) => parseWith(input(), value),
+    parseOutput: anyOutput
+  })
+}
+
+function blockOf<Input, Output>(
+  definition: Omit<BlockDefinition<Input, Output>, 'input' | 'output'>,
+  code: Pick<Block, 'parseInput' | 'parseOutput'> & { codeHash(): Hash }
+): Block {
   const { name, version } = definition
   if (!blockName.test(name)) throw invalid(name, 'its name is not a dotted lower-case name')
   if (version === '') throw invalid(name, 'it has no version')
@@ -119,10 +154,6 @@ export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Ou
   if (badIntent !== undefined) throw invalid(name, `its intent ${badIntent} is not a dotted name`)
   const declares = declaredObligation(definition)
   if (declares !== undefined && 'problem' in declares) throw invalid(name, declares.problem)
-  const schemas = {
-    input: schemaOf(name, definition.input, 'input'),
-    output: schemaOf(name, definition.output, 'output')
-  }
   return Object.freeze<Block>({
     name,
     version,
@@ -133,9 +164,9 @@ export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Ou
     isOutputPrivate: definition.private?.output ?? false,
     ...(definition.compensate === undefined ? {} : { compensate: definition.compensate }),
     ...(declares === undefined ? {} : { declares }),
-    codeHash: hashJson({ name, version, schemas }),
-    parseInput: (value) => parseWith(definition.input, value),
-    parseOutput: (value) => parseWith(definition.output, value),
+    codeHash: code.codeHash(),
+    parseInput: code.parseInput,
+    parseOutput: code.parseOutput,
     // The schema has just produced the input that the definition's own type asks for.
     run: (ctx, input) => definition.run(ctx, input as Input)
   })
@@ -145,6 +176,8 @@ export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Ou
 export function touchingNothing(block: Block): Block {
   return Object.freeze<Block>({ ...block, touchesNothing: true })
 }
+
+const anyOutput = (value: unknown): Parsed => ({ ok: true, value })
 
 function parseWith(schema: z.ZodType | undefined, value: unknown): Parsed {
   if (schema === undefined) return { ok: true, value }
@@ -158,8 +191,7 @@ function parseWith(schema: z.ZodType | undefined, value: unknown): Parsed {
 function schemaOf(name: string, schema: z.ZodType | undefined, which: string): unknown {
   if (schema === undefined) return null
   try {
-    const json: unknown = z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' })
-    return JSON.parse(JSON.stringify(json))
+    return JSON.parse(JSON.stringify(inputJsonSchema(schema)))
   } catch (cause) {
     throw invalid(name, `its ${which} schema cannot be written as JSON Schema`, cause)
   }
@@ -290,6 +322,23 @@ export interface KernelWork {
   codeOf(recorded: RecordedProvider): Promise<Hash | undefined>
 }
 
+/** The JSON Schema of any value, as it stands in the hashes of the kernel's leaves. */
+const anyJson: Json = {
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  anyOf: [
+    { type: 'string' },
+    { type: 'number' },
+    { type: 'boolean' },
+    { type: 'null' },
+    { type: 'array', items: { $ref: '#' } },
+    {
+      type: 'object',
+      propertyNames: { type: 'string' },
+      additionalProperties: { $ref: '#' }
+    }
+  ]
+}
+
 /** A leaf whose code is the kernel's. Not for code from outside: it can write any state. */
 export function defineIntentBlock(definition: {
   readonly name: string
@@ -298,17 +347,15 @@ export function defineIntentBlock(definition: {
   readonly work: KernelWork
 }): Block {
   const { name, version, sideEffects, work } = definition
-  const block = defineBlock({
-    name,
-    version,
-    sideEffects,
-    input: z.json(),
-    run: (ctx) => ctx.fail('invalid_operation')
-  })
-  // Its input is checked by the kernel itself.
-  return Object.freeze<Block>({
-    ...block,
-    parseInput: (value) => ({ ok: true, value }),
-    kernel: work
-  })
+  const run = (ctx: BlockContext) => ctx.fail('invalid_operation')
+  const block = blockOf(
+    { name, version, sideEffects, run },
+    {
+      codeHash: () => hashJson({ name, version, schemas: { input: anyJson, output: null } }),
+      // Its input is checked by the kernel itself.
+      parseInput: (value) => ({ ok: true, value }),
+      parseOutput: anyOutput
+    }
+  )
+  return Object.freeze<Block>({ ...block, kernel: work })
 }

@@ -42,7 +42,7 @@ export function parseComposite(
     ok: false,
     diagnostics: reportedDiagnostics(diagnostics, options.locate)
   })
-  const parsed = compositeSchema.safeParse(document)
+  const parsed = compositeSchema().safeParse(document)
   if (!parsed.success) {
     return refused(schemaProblems(parsed.error))
   }
@@ -202,7 +202,7 @@ export function parsePlan(document: Json, options: { readonly locate?: Locate } 
     ok: false,
     diagnostics: reportedDiagnostics(diagnostics, options.locate)
   })
-  const parsed = planSchema.safeParse(document)
+  const parsed = planSchema().safeParse(document)
   if (!parsed.success) return refused(schemaProblems(parsed.error))
   const found: Diagnostic[] = []
   const { name, version, order, parallel, atomic, lanes, nodes, output } = parsed.data

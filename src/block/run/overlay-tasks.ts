@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { type Hash, hashJson, type JsonObject, limits } from '../../core/index.js'
+import { type Hash, hashJson, type JsonObject, lazySchema, limits } from '../../core/index.js'
 import type { BlockIdentity, Sink } from '../chart/chart-run.js'
 import { initialLeaf, type LeafSnapshot, type LeafTable, stepLeaf } from '../chart/leaf.js'
 import {
@@ -15,7 +14,7 @@ import {
   reasons,
   sideEffectClasses
 } from '../chart/protocol.js'
-import { type Block, defineBlock } from '../code/block.js'
+import { type Block, defineOwnBlock } from '../code/block.js'
 import type { CancelAsked, LeftOutside, OutboxEntry, OverlayEnded } from './entries.js'
 import type { CompensableWrite } from './outside.js'
 
@@ -267,23 +266,26 @@ export function endCode({ outcome, response }: Pick<OverlayEnded, 'outcome' | 'r
   return outcome === 'released' ? 'deferred_not_done' : (response.reason ?? 'failed')
 }
 
-const compensationInput = z.object({
-  undoes: z.json(),
-  effect: z.string(),
-  request: z.json(),
-  sideEffects: z.enum(sideEffectClasses)
-})
+const compensationInput = lazySchema((z) =>
+  z.object({
+    undoes: z.json(),
+    effect: z.string(),
+    request: z.json(),
+    sideEffects: z.enum(sideEffectClasses)
+  })
+)
 
 /**
  * The block of every compensation: one effect, with its receipt. Its payload may hold what another
  * block keeps private, so it is private.
  */
-export const compensationBlock: Block = defineBlock({
+export const compensationBlock: Block = defineOwnBlock({
   name: 'tally.compensation',
   version: '1',
   sideEffects: 'non_idempotent',
   private: { input: true, output: true },
   input: compensationInput,
+  codeHash: '860a2c4322a92d1c417aeed2ae95949586a91a3d24cccda0cad2e7472af62e87',
   run: (ctx, { effect, request, sideEffects }) => ctx.effect(effect, { request, sideEffects })
 })
 

@@ -91,7 +91,7 @@ export function parseManifest(
   options: { readonly fallbackId?: string; readonly known?: ReadonlySet<string> } = {}
 ): ParsedManifest {
   const { fallbackId, known = capabilitySet } = options
-  const parsed = manifestSchema.safeParse(document)
+  const parsed = manifestSchema().safeParse(document)
   if (!parsed.success) {
     const refusals = parsed.error.issues.map(
       ({ path, message }): Refusal => ({
@@ -102,7 +102,7 @@ export function parseManifest(
     )
     return { ok: false, refusals: reportedRefusals(refusals) }
   }
-  const id = packageId.safeParse(parsed.data.id ?? fallbackId)
+  const id = packageId().safeParse(parsed.data.id ?? fallbackId)
   if (!id.success) {
     const message = id.error.issues[0]?.message ?? 'an id is missing'
     return { ok: false, refusals: [{ code: 'invalid_manifest', path: ['id'], message }] }

@@ -83,7 +83,7 @@ export function prefer(
 ): PermissionChange {
   if (!mayAdminister(state, change.by)) return notPermitted(change.by)
   const { subject, provider } = change
-  if (subject === '' || (provider !== null && !packageId.safeParse(provider).success)) {
+  if (subject === '' || (provider !== null && !packageId().safeParse(provider).success)) {
     return { ok: false, code: 'invalid_subject', message: 'the subject or provider has no name' }
   }
   if (preferred(state, subject) === (provider ?? undefined)) return { ok: true, changed: [] }

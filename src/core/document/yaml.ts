@@ -1,16 +1,9 @@
-import {
-  EVENT_ID,
-  type Event,
-  getScalarValue,
-  type MappingEvent,
-  parseEvents,
-  SCALAR_STYLE,
-  type ScalarEvent,
-  type SequenceEvent,
-  YAMLException
-} from 'js-yaml'
+import { createRequire } from 'node:module'
+import type * as Yaml from 'js-yaml'
+import type { Event, MappingEvent, ScalarEvent, SequenceEvent } from 'js-yaml'
 import type { Json } from '../json/value.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
+import { once } from '../once.js'
 import { tooDeep } from './nesting.js'
 import { malformedAt } from './position.js'
 import { readPlainScalar } from './scalar.js'
@@ -40,10 +33,25 @@ export function readYaml(text: string, sink?: NodeSink): Json {
   return builder.finish()
 }
 
+// Loaded with the first document that is YAML. What it calls its events is repeated here.
+const library = once(() => createRequire(import.meta.url)('js-yaml') as typeof Yaml)
+
+const EVENT_ID = {
+  DOCUMENT: 1,
+  SEQUENCE: 2,
+  MAPPING: 3,
+  SCALAR: 4,
+  ALIAS: 5,
+  POP: 6
+} satisfies typeof Yaml.EVENT_ID
+
+const PLAIN: typeof Yaml.SCALAR_STYLE.PLAIN = 1
+
 // js-yaml counts some nodes twice; the builder counts exactly.
 const parserDepth = 2 * JSON_DEPTH_MAX + 2
 
 function eventsOf(text: string): Event[] {
+  const { parseEvents, YAMLException } = library()
   try {
     return parseEvents(text, { maxDepth: parserDepth })
   } catch (error) {
@@ -128,9 +136,9 @@ class ValueBuilder {
   #scalar(event: ScalarEvent): void {
     if (event.valueStart >= 0) this.#offset = event.valueStart
     this.#refuseProperties(event)
-    const text = event.valueStart < 0 ? '' : getScalarValue(this.#text, event)
+    const text = event.valueStart < 0 ? '' : library().getScalarValue(this.#text, event)
     if (!text.isWellFormed()) this.#fail('the text has a lone surrogate')
-    const isPlain = event.style === SCALAR_STYLE.PLAIN
+    const isPlain = event.style === PLAIN
     const frame = this.#frames.at(-1)
     if (frame?.object !== undefined && frame.key === undefined) {
       frame.key = this.#keyOf(frame.object, text, isPlain)

@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { canonicalize, type Json, limits } from '../../core/index.js'
+import { canonicalize, type Json, lazySchema, limits } from '../../core/index.js'
 import { type Intent, parseIntent } from '../intent.js'
 import { isSystemIntent } from '../names.js'
 import type { KnownAction } from './resolver.js'
@@ -21,13 +20,15 @@ export function mayBeTold(action: string): boolean {
   return !isSystemIntent(action) || readingIntents.has(action)
 }
 
-const answerSchema = z.union([
-  z.strictObject({ action: z.null() }),
-  z.strictObject({
-    action: z.string().max(limits.ACTION_LENGTH_MAX),
-    payload: z.record(z.string().max(128), z.json()).default({})
-  })
-])
+const answerSchema = lazySchema((z) =>
+  z.union([
+    z.strictObject({ action: z.null() }),
+    z.strictObject({
+      action: z.string().max(limits.ACTION_LENGTH_MAX),
+      payload: z.record(z.string().max(128), z.json()).default({})
+    })
+  ])
+)
 
 /** What an answer of a provider is worth. `unusable` says why nothing of it is used. */
 export type CheckedAnswer =
@@ -44,7 +45,7 @@ export function checkAnswer(
   answer: Json,
   question: { readonly text: string; readonly actions: readonly KnownAction[] }
 ): CheckedAnswer {
-  const parsed = answerSchema.safeParse(answer)
+  const parsed = answerSchema().safeParse(answer)
   if (!parsed.success) return unusable('it is not { action, payload }')
   if (parsed.data.action === null) return { kind: 'none' }
   const { action, payload } = parsed.data

@@ -1,6 +1,5 @@
-import { z } from 'zod'
-import { type Block, defineBlock, EffectFailure, type Provider } from '../../block/index.js'
-import { type Json, limits, Redactor, TallyError } from '../../core/index.js'
+import { type Block, defineOwnBlock, EffectFailure, type Provider } from '../../block/index.js'
+import { type Json, lazySchema, limits, Redactor, TallyError } from '../../core/index.js'
 import { checkAnswer } from './answer.js'
 import { kernelResolution } from './kernel-patterns.js'
 import type { Resolution } from './resolution.js'
@@ -10,32 +9,35 @@ import type { IntentResolver, KnownAction } from './resolver.js'
 const PARSE_EFFECT = 'ai.parse_intent'
 export const RESOLVE_BLOCK = 'intent.resolve'
 
-const input = z.strictObject({
-  text: z.string().min(1).max(limits.RAW_INTENT_LENGTH_MAX),
-  actions: z
-    .array(
-      z.strictObject({
-        action: z.string(),
-        description: z.string().optional(),
-        inputs: z.json().optional()
-      })
-    )
-    .max(limits.KNOWN_ACTIONS_MAX),
-  /** Null: no provider is asked. */
-  provider: z.string().nullable()
-})
+const input = lazySchema((z) =>
+  z.strictObject({
+    text: z.string().min(1).max(limits.RAW_INTENT_LENGTH_MAX),
+    actions: z
+      .array(
+        z.strictObject({
+          action: z.string(),
+          description: z.string().optional(),
+          inputs: z.json().optional()
+        })
+      )
+      .max(limits.KNOWN_ACTIONS_MAX),
+    /** Null: no provider is asked. */
+    provider: z.string().nullable()
+  })
+)
 
 /**
  * The leaf that resolves a text (semantics.md K11): kernel patterns, then the AI provider, then
  * `ai.chat`. It changes nothing; the provider's answer is sealed, and checked after it was sealed,
  * so that a replay checks it too.
  */
-export const resolveBlock: Block = defineBlock({
+export const resolveBlock: Block = defineOwnBlock({
   name: RESOLVE_BLOCK,
   version: '1.0.0',
   sideEffects: 'none',
   capabilities: [PARSE_EFFECT],
   input,
+  codeHash: 'cb18d8a0c1f444a5e6cb9e883b260dc806501d78ba06a31a4999ba9d9a887f4c',
   async run(ctx, { text, actions, provider }): Promise<Resolution & { readonly problem?: string }> {
     const known = kernelResolution(text)
     if (known !== undefined) return known
@@ -77,7 +79,7 @@ export function resolverProvider(resolvers: readonly IntentResolver[]): Provider
     name: PARSE_EFFECT,
     redactor,
     async perform({ request, signal }) {
-      const { text, actions, provider } = input.parse(request)
+      const { text, actions, provider } = input().parse(request)
       const resolver = byName.get(provider ?? '')
       if (resolver === undefined) throw new EffectFailure('unknown_resolver', { definite: true })
       return resolver.resolve({ text, actions: actions as readonly KnownAction[] }, { signal })

@@ -25,7 +25,7 @@ export function parseGraph(document: Json, options: { readonly locate?: Locate }
     ok: false,
     diagnostics: reportedDiagnostics(found, options.locate)
   })
-  const parsed = graphSchema.safeParse(document)
+  const parsed = graphSchema().safeParse(document)
   if (!parsed.success) return refused(schemaProblems(parsed.error))
   const graph = parsed.data
   const found = stepProblems(graph)

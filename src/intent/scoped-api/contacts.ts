@@ -1,5 +1,5 @@
-import { z } from 'zod'
-import { isJsonObject, type Json, limits } from '../../core/index.js'
+import type { z } from 'zod'
+import { isJsonObject, type Json, lazySchema, limits } from '../../core/index.js'
 import { type HostCapability, type HostState, stateful } from './host-capability.js'
 import { accountName } from './wallet-amounts.js'
 
@@ -13,14 +13,19 @@ import { accountName } from './wallet-amounts.js'
 
 const PREFIX = 'contacts/'
 
-const contactName = z
-  .string()
-  .min(1)
-  .max(limits.CONTACT_NAME_LENGTH_MAX)
-  .regex(/^[^\p{Cc}\p{Zl}\p{Zp}/]+$/u, 'a name has no control characters and no slash')
-  .refine((name) => name === name.trim(), 'a name has no space at its ends')
+const contactName = lazySchema((z) =>
+  z
+    .string()
+    .min(1)
+    .max(limits.CONTACT_NAME_LENGTH_MAX)
+    .regex(/^[^\p{Cc}\p{Zl}\p{Zp}/]+$/u, 'a name has no control characters and no slash')
+    .refine((name) => name === name.trim(), 'a name has no space at its ends')
+)
 
-const contact = z.strictObject({ name: contactName, account: accountName })
+const contact = lazySchema((z) => z.strictObject({ name: contactName(), account: accountName() }))
+const contactList = lazySchema((z) =>
+  z.strictObject({ contacts: z.array(contact()).min(1).max(limits.CONTACTS_LISTED_MAX) })
+)
 
 // Only these letters: lower case of others depends on the version of Unicode (D4).
 function keyOf(name: string): string {
@@ -33,7 +38,7 @@ function keyOf(name: string): string {
  */
 const read = stateful({
   name: 'contacts.read',
-  schema: z.strictObject({ name: contactName.optional() }),
+  schema: lazySchema((z) => z.strictObject({ name: contactName().optional() })),
   async perform({ state }, { name }) {
     if (name !== undefined) return { contact: state.get(keyOf(name)) ?? null }
     const keys = await state.list(PREFIX)
@@ -48,13 +53,13 @@ const read = stateful({
  */
 const importMany = stateful({
   name: 'contacts.import',
-  schema: z.strictObject({ contacts: z.array(contact).min(1).max(limits.CONTACTS_LISTED_MAX) }),
+  schema: contactList,
   perform: ({ state }, { contacts }) => ({
     imported: contacts.filter((one) => put(state, one)).length
   })
 })
 
-function put(state: HostState, { name, account }: z.infer<typeof contact>): boolean {
+function put(state: HostState, { name, account }: z.infer<ReturnType<typeof contact>>): boolean {
   const key = keyOf(name)
   const known: Json | undefined = state.get(key)
   if (isJsonObject(known) && known['name'] === name && known['account'] === account) return false

@@ -57,17 +57,19 @@ export interface EffectCaller {
 }
 
 /** Gives the definition of a stateful capability the type of its own request. */
-export function stateful<Request>(definition: {
+export function stateful<Schema extends z.ZodType>(definition: {
   readonly name: string
-  readonly schema: z.ZodType<Request>
-  perform(host: StatefulHost, request: Request): Promise<Json> | Json
+  readonly schema: () => Schema
+  perform(host: StatefulHost, request: z.output<Schema>): Promise<Json> | Json
 }): StatefulCapability {
   const { name, schema } = definition
   return {
     kind: 'stateful',
     name,
-    schema,
+    get schema() {
+      return schema()
+    },
     // The schema has just produced the request that the definition's own type asks for.
-    perform: (host, request) => definition.perform(host, request as Request)
+    perform: (host, request) => definition.perform(host, request as z.output<Schema>)
   }
 }

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import { lazySchema } from '../../core/index.js'
 import { stateful } from './host-capability.js'
 
 /**
@@ -7,6 +7,6 @@ import { stateful } from './host-capability.js'
  */
 export const identityRead = stateful({
   name: 'identity.read',
-  schema: z.strictObject({}),
+  schema: lazySchema((z) => z.strictObject({})),
   perform: ({ identity }) => ({ id: identity, publicKey: identity })
 })

@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import { limits } from '../../core/index.js'
+import { lazySchema, limits } from '../../core/index.js'
 import { type HostCapability, stateful } from './host-capability.js'
 import { accountName } from './wallet-amounts.js'
 
@@ -19,10 +18,12 @@ const ID_DIGITS = 32
 /** `{ to, text }` gives `{ id, to, at }`. */
 const send = stateful({
   name: 'messages.send',
-  schema: z.strictObject({
-    to: accountName,
-    text: z.string().min(1).max(limits.MESSAGE_TEXT_LENGTH_MAX)
-  }),
+  schema: lazySchema((z) =>
+    z.strictObject({
+      to: accountName(),
+      text: z.string().min(1).max(limits.MESSAGE_TEXT_LENGTH_MAX)
+    })
+  ),
   perform({ state, packageId, callId, at }, { to, text }) {
     // No counter: two messages that are sent at once would each have to wait for the other.
     const id = callId.slice(0, ID_DIGITS)
@@ -35,10 +36,12 @@ const send = stateful({
 /** `{ to, last? }` gives `{ messages }`, the newest last. */
 const list = stateful({
   name: 'messages.list',
-  schema: z.strictObject({
-    to: accountName,
-    last: z.int().min(1).max(limits.MESSAGES_LISTED_MAX).default(limits.MESSAGES_LISTED_MAX)
-  }),
+  schema: lazySchema((z) =>
+    z.strictObject({
+      to: accountName(),
+      last: z.int().min(1).max(limits.MESSAGES_LISTED_MAX).default(limits.MESSAGES_LISTED_MAX)
+    })
+  ),
   async perform({ state }, { to, last }) {
     const keys = await state.list(`${PREFIX}${to}/`)
     return { messages: keys.slice(-last).map((key) => state.get(key) ?? null) }

@@ -1,6 +1,5 @@
-import { z } from 'zod'
 import { packageStoragePrefix } from '../../capability/index.js'
-import { limits } from '../../core/index.js'
+import { lazySchema, limits } from '../../core/index.js'
 import { stateful } from './host-capability.js'
 
 /**
@@ -9,7 +8,9 @@ import { stateful } from './host-capability.js'
  */
 export const storageList = stateful({
   name: 'storage.list',
-  schema: z.strictObject({ prefix: z.string().max(limits.STATE_KEY_LENGTH_MAX).default('') }),
+  schema: lazySchema((z) =>
+    z.strictObject({ prefix: z.string().max(limits.STATE_KEY_LENGTH_MAX).default('') })
+  ),
   async perform({ state, packageId }, { prefix }) {
     const own = packageStoragePrefix(packageId)
     const keys = await state.list(own + prefix)

@@ -1,5 +1,4 @@
-import { z } from 'zod'
-import type { Json } from '../../core/index.js'
+import { type Json, lazySchema } from '../../core/index.js'
 import { type HostCapability, stateful } from './host-capability.js'
 import { accountName, amountText, assetName, OWN_ACCOUNT } from './wallet-amounts.js'
 import { WalletBook } from './wallet-book.js'
@@ -10,12 +9,23 @@ import { WalletBook } from './wallet-book.js'
  * the unit's receipt or did not happen.
  */
 
-const reservationId = z.string().regex(/^[0-9a-f]{64}$/, 'a reservation is named by its hash')
+const reservationId = lazySchema((z) =>
+  z.string().regex(/^[0-9a-f]{64}$/, 'a reservation is named by its hash')
+)
+
+const transfer = lazySchema((z) =>
+  z.union([
+    z.strictObject({ to: accountName(), amount: amountText(), asset: assetName() }),
+    z.strictObject({ to: accountName(), reservation: reservationId(), asset: assetName() })
+  ])
+)
 
 /** `{ asset?, account? }` gives `{ asset, account, balance, available, reserved }`. */
 const balance = stateful({
   name: 'wallet.balance',
-  schema: z.strictObject({ asset: assetName, account: accountName.default(OWN_ACCOUNT) }),
+  schema: lazySchema((z) =>
+    z.strictObject({ asset: assetName(), account: accountName().default(OWN_ACCOUNT) })
+  ),
   perform: ({ state }, { asset, account }) => ({
     asset,
     account,
@@ -29,7 +39,7 @@ const balance = stateful({
  */
 const read = stateful({
   name: 'wallet.read',
-  schema: z.strictObject({ asset: assetName }),
+  schema: lazySchema((z) => z.strictObject({ asset: assetName() })),
   async perform({ state, packageId }, { asset }) {
     const book = new WalletBook(state, asset)
     const accounts = await book.accounts()
@@ -52,10 +62,7 @@ const read = stateful({
  */
 const send = stateful({
   name: 'wallet.send',
-  schema: z.union([
-    z.strictObject({ to: accountName, amount: amountText, asset: assetName }),
-    z.strictObject({ to: accountName, reservation: reservationId, asset: assetName })
-  ]),
+  schema: transfer,
   perform({ state, packageId, callId }, request) {
     const { to, asset } = request
     const book = new WalletBook(state, asset)
@@ -73,7 +80,7 @@ const send = stateful({
 /** `{ amount, asset? }` gives `{ reservation, asset, amount, balance, available, reserved }`. */
 const reserve = stateful({
   name: 'wallet.reserve',
-  schema: z.strictObject({ amount: amountText, asset: assetName }),
+  schema: lazySchema((z) => z.strictObject({ amount: amountText(), asset: assetName() })),
   perform({ state, packageId, callId }, { amount, asset }) {
     const book = new WalletBook(state, asset)
     book.reserve({ id: callId, account: OWN_ACCOUNT, amount: BigInt(amount), packageId })
@@ -84,7 +91,7 @@ const reserve = stateful({
 /** `{ reservation, asset? }` gives `{ reservation, asset, amount, balance, available, .. }`. */
 const release = stateful({
   name: 'wallet.release',
-  schema: z.strictObject({ reservation: reservationId, asset: assetName }),
+  schema: lazySchema((z) => z.strictObject({ reservation: reservationId(), asset: assetName() })),
   perform({ state, packageId }, { reservation, asset }) {
     const book = new WalletBook(state, asset)
     const { amount } = book.release(reservation, packageId)
@@ -95,11 +102,13 @@ const release = stateful({
 /** `{ amount, asset?, to? }` gives `{ asset, to, amount, supply }`. */
 const mint = stateful({
   name: 'bridge.mint',
-  schema: z.strictObject({
-    amount: amountText,
-    asset: assetName,
-    to: accountName.default(OWN_ACCOUNT)
-  }),
+  schema: lazySchema((z) =>
+    z.strictObject({
+      amount: amountText(),
+      asset: assetName(),
+      to: accountName().default(OWN_ACCOUNT)
+    })
+  ),
   perform({ state }, { amount, asset, to }) {
     const book = new WalletBook(state, asset)
     book.mint(to, BigInt(amount))
@@ -110,7 +119,7 @@ const mint = stateful({
 /** `{ amount, asset? }`, from `self`, gives `{ asset, amount, supply }`. */
 const burn = stateful({
   name: 'bridge.burn',
-  schema: z.strictObject({ amount: amountText, asset: assetName }),
+  schema: lazySchema((z) => z.strictObject({ amount: amountText(), asset: assetName() })),
   perform({ state }, { amount, asset }) {
     const book = new WalletBook(state, asset)
     book.burn(OWN_ACCOUNT, BigInt(amount))

@@ -1,5 +1,11 @@
-import { z } from 'zod'
-import { isIdentityId, isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
+import {
+  isIdentityId,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  lazySchema,
+  limits
+} from '../../core/index.js'
 import { payloadOf } from './payload.js'
 import type { SystemWork } from './system-work.js'
 
@@ -12,12 +18,15 @@ export function madeIdentityKey(identity: string): string {
   return `system/identities/${identity}`
 }
 
-const label = z.string().min(1).max(limits.IDENTITY_LABEL_LENGTH_MAX).optional()
-const made = z.strictObject({ identity: z.string().refine(isIdentityId), label })
+const label = lazySchema((z) => z.string().min(1).max(limits.IDENTITY_LABEL_LENGTH_MAX).optional())
+const asked = lazySchema((z) => z.strictObject({ label: label() }))
+const made = lazySchema((z) =>
+  z.strictObject({ identity: z.string().refine(isIdentityId), label: label() })
+)
 
 /** What is asked of `system.identity.create`; undefined when it is asked for anything else. */
 export function identityAsked(payload: JsonObject): { readonly label?: string } | undefined {
-  const parsed = z.strictObject({ label }).safeParse(payload)
+  const parsed = asked().safeParse(payload)
   if (!parsed.success) return undefined
   return parsed.data.label === undefined ? {} : { label: parsed.data.label }
 }
@@ -34,7 +43,7 @@ export function identityNamed(payload: Json | undefined): string | undefined {
  */
 export function createIdentity(work: SystemWork): Json {
   const { port, by, at } = work
-  const { identity, label: given } = payloadOf(work, made)
+  const { identity, label: given } = payloadOf(work, made())
   const about = given === undefined ? {} : { label: given }
   if (port.read(madeIdentityKey(identity)) !== undefined) return port.fail('identity_exists')
   port.write(madeIdentityKey(identity), { at, by: { id: by.id, kind: by.kind }, ...about })

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { setApprover } from '../../capability/index.js'
 import {
   canonicalize,
@@ -6,6 +5,7 @@ import {
   isPublicKey,
   type Json,
   type JsonObject,
+  lazySchema,
   type PublicKey
 } from '../../core/index.js'
 import { recordedState } from '../providers.js'
@@ -33,7 +33,7 @@ export function keyRotation(rotation: {
   }
 }
 
-const revocation = z.strictObject({ publicKey: z.string().refine(isPublicKey) })
+const revocation = lazySchema((z) => z.strictObject({ publicKey: z.string().refine(isPublicKey) }))
 
 /**
  * `system.key.revoke`: `{ publicKey }`, a key that a rotation has replaced. It says for good that
@@ -41,7 +41,7 @@ const revocation = z.strictObject({ publicKey: z.string().refine(isPublicKey) })
  */
 export function revokeKey(work: SystemWork): Json {
   const { port, by, at } = work
-  const { publicKey } = payloadOf(work, revocation)
+  const { publicKey } = payloadOf(work, revocation())
   const entry = recordedState(port).get(replacedKey(publicKey))
   if (!isJsonObject(entry)) {
     const problem = 'it is no replaced key of this identity; rotate the key in force first'

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import {
   grant,
   grantToPrincipal,
@@ -10,27 +9,36 @@ import {
   type StatePort,
   setApprover
 } from '../../capability/index.js'
-import { type Hash, isHash, type Json, type JsonObject, limits } from '../../core/index.js'
+import {
+  type Hash,
+  isHash,
+  type Json,
+  type JsonObject,
+  lazySchema,
+  limits
+} from '../../core/index.js'
 import { codeHashIn, installedKey } from '../package-cache.js'
 import { recordedState } from '../providers.js'
 import { payloadOf } from './payload.js'
 import { isRevoked } from './revoked.js'
 import type { SystemWork } from './system-work.js'
 
-const name = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
+const name = lazySchema((z) => z.string().min(1).max(limits.ACTION_LENGTH_MAX))
 
 /** Who is granted; absent: the code itself. */
-const principal = z.strictObject({ kind: z.enum(['agent', 'peer']), id: name })
+const principal = lazySchema((z) => z.strictObject({ kind: z.enum(['agent', 'peer']), id: name() }))
 
-const grants = z.strictObject({
-  principal: principal.optional(),
-  /** Name of the code, for lists of what a principal may use. */
-  subject: name.optional(),
-  /** Package id: the code that is installed under it. */
-  package: name.optional(),
-  codeHash: z.string().refine(isHash).optional(),
-  capabilities: z.array(name).min(1).max(limits.MANIFEST_ENTRIES_MAX)
-})
+const grants = lazySchema((z) =>
+  z.strictObject({
+    principal: principal().optional(),
+    /** Name of the code, for lists of what a principal may use. */
+    subject: name().optional(),
+    /** Package id: the code that is installed under it. */
+    package: name().optional(),
+    codeHash: z.string().refine(isHash).optional(),
+    capabilities: z.array(name()).min(1).max(limits.MANIFEST_ENTRIES_MAX)
+  })
+)
 
 /**
  * `system.grant`, `system.revoke`: `{ package | codeHash, capabilities }`; with `principal` what
@@ -38,7 +46,7 @@ const grants = z.strictObject({
  */
 export function changeGrants(work: SystemWork, kind: 'grant' | 'revoke'): Json {
   const { port, identity, by, at } = work
-  const given = payloadOf(work, grants)
+  const given = payloadOf(work, grants())
   const codeHash = given.codeHash ?? installedCode(work, given.package)
   const { capabilities, principal, subject = codeHash } = given
   if (principal !== undefined) {
@@ -54,20 +62,22 @@ export function changeGrants(work: SystemWork, kind: 'grant' | 'revoke'): Json {
   })
 }
 
-const preference = z.strictObject({ subject: name, provider: name.nullable() })
+const preference = lazySchema((z) =>
+  z.strictObject({ subject: name(), provider: name().nullable() })
+)
 
 /** `system.prefer`: `{ subject, provider }`; a provider of null takes the preference back. */
 export function changePreference(work: SystemWork): Json {
   const { port, by, at } = work
-  return told(port, prefer(statePort(port), { ...payloadOf(work, preference), by, at }), {})
+  return told(port, prefer(statePort(port), { ...payloadOf(work, preference()), by, at }), {})
 }
 
-const approver = z.strictObject({ publicKey: name, isApprover: z.boolean() })
+const approver = lazySchema((z) => z.strictObject({ publicKey: name(), isApprover: z.boolean() }))
 
 /** `system.approver`: `{ publicKey, isApprover }`; by the owner only. */
 export function changeApprover(work: SystemWork): Json {
   const { port, by, at } = work
-  const { publicKey, isApprover } = payloadOf(work, approver)
+  const { publicKey, isApprover } = payloadOf(work, approver())
   if (isApprover && isRevoked(recordedState(port), publicKey)) {
     return port.fail('key_revoked', { publicKey })
   }

@@ -1,17 +1,17 @@
-import { z } from 'zod'
-import { isHash, isJsonObject, isRunId, type Json, limits } from '../../core/index.js'
+import { isHash, isJsonObject, isRunId, type Json, lazySchema, limits } from '../../core/index.js'
 import { markIn, QUARANTINE_PREFIX } from '../../ledger/index.js'
 import { recordedState } from '../providers.js'
 import { payloadOf } from './payload.js'
 import type { SystemWork } from './system-work.js'
 
-const text = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
-
-const quarantine = z.strictObject({
-  run: z.string().refine(isRunId),
-  receipt: z.string().refine(isHash).nullable(),
-  provider: text.nullable(),
-  field: text
+const quarantine = lazySchema((z) => {
+  const text = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
+  return z.strictObject({
+    run: z.string().refine(isRunId),
+    receipt: z.string().refine(isHash).nullable(),
+    provider: text.nullable(),
+    field: text
+  })
 })
 
 /**
@@ -21,7 +21,7 @@ const quarantine = z.strictObject({
  */
 export function quarantineRun(work: SystemWork): Json {
   const { port, by, at } = work
-  const { run, ...found } = payloadOf(work, quarantine)
+  const { run, ...found } = payloadOf(work, quarantine())
   const earlier = recordedState(port).get(QUARANTINE_PREFIX + run)
   const known = markIn(run, earlier)
   if (known?.isReleased === false) return { run, marked: false }
@@ -29,7 +29,7 @@ export function quarantineRun(work: SystemWork): Json {
   return { run, marked: true }
 }
 
-const release = z.strictObject({ run: z.string().refine(isRunId) })
+const release = lazySchema((z) => z.strictObject({ run: z.string().refine(isRunId) }))
 
 /**
  * `system.release`: `{ run }`; the owner lets a run continue under the registered code. The entry
@@ -37,7 +37,7 @@ const release = z.strictObject({ run: z.string().refine(isRunId) })
  */
 export function releaseRun(work: SystemWork): Json {
   const { port, by, at } = work
-  const { run } = payloadOf(work, release)
+  const { run } = payloadOf(work, release())
   const entry = recordedState(port).get(QUARANTINE_PREFIX + run)
   if (!isJsonObject(entry ?? null) || markIn(run, entry)?.isReleased !== false) {
     return port.fail('not_quarantined', { run, problem: 'the run is not quarantined' })

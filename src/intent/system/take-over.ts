@@ -1,15 +1,16 @@
-import { z } from 'zod'
-import { isHash, type Json } from '../../core/index.js'
+import { isHash, type Json, lazySchema } from '../../core/index.js'
 import { payloadOf } from './payload.js'
 import type { SystemWork } from './system-work.js'
 
 /** State entry about the last time that the identity was taken over after an import. */
 const TAKE_OVER_KEY = 'system/takeover'
 
-const place = z.strictObject({
-  receipts: z.int().min(0),
-  receiptHash: z.string().refine(isHash).nullable()
-})
+const place = lazySchema((z) =>
+  z.strictObject({
+    receipts: z.int().min(0),
+    receiptHash: z.string().refine(isHash).nullable()
+  })
+)
 
 /**
  * `system.takeover`: `{ receipts, receiptHash }`, where the chain stood when an imported identity
@@ -17,7 +18,7 @@ const place = z.strictObject({
  */
 export function takeOver(work: SystemWork): Json {
   const { port, by, at } = work
-  const { receipts, receiptHash } = payloadOf(work, place)
+  const { receipts, receiptHash } = payloadOf(work, place())
   port.write(TAKE_OVER_KEY, { at, by: { id: by.id, kind: by.kind }, receipts, receiptHash })
   return { receipts, receiptHash }
 }

@@ -1,6 +1,12 @@
-import { z } from 'zod'
 import { ABI_VERSIONS, ENGINE_WASM_SHA256 } from '../../capability/index.js'
-import { canonicalize, isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
+import {
+  canonicalize,
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  lazySchema,
+  limits
+} from '../../core/index.js'
 import { EXPRESSION_PROFILE } from '../../expression/index.js'
 import { KERNEL_VERSION } from '../kernel-version.js'
 import { recordedState } from '../providers.js'
@@ -39,8 +45,10 @@ export function sameVersions(one: Versions, other: Versions): boolean {
   return canonicalize({ ...one }) === canonicalize({ ...other })
 }
 
-const version = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
-const upgrade = z.strictObject({ to: z.record(version, version) })
+const upgrade = lazySchema((z) => {
+  const version = z.string().min(1).max(limits.ACTION_LENGTH_MAX)
+  return z.strictObject({ to: z.record(version, version) })
+})
 
 /**
  * `system.upgrade`: `{ to }`, the versions of the program that does it. The receipt tells them from
@@ -48,7 +56,7 @@ const upgrade = z.strictObject({ to: z.record(version, version) })
  */
 export function upgradeVersions(work: SystemWork): Json {
   const { port, by, at, versions } = work
-  const { to } = payloadOf(work, upgrade)
+  const { to } = payloadOf(work, upgrade())
   const ours = port.recorded === undefined ? versions : versionsThen(port, to)
   if (!sameVersions(to, ours)) {
     const problem = 'they are not those of this program'

@@ -48,7 +48,7 @@ export const packSchema = z.strictObject({
         .strictObject({
           auto_execute_max_risk_level: level.optional(),
           require_approval_min_risk_level: level.optional(),
-          approvers: approversSchema.optional()
+          approvers: approversSchema(z).optional()
         })
         .optional(),
       hard_constraints_defaults: hardConstraints.optional()

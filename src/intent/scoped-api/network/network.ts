@@ -57,10 +57,12 @@ export function networkCapability(
   return {
     kind: 'effect',
     name: 'network.request',
-    schema: networkRequest,
+    get schema() {
+      return networkRequest()
+    },
     sideEffects: (request) => sideEffectsOf(request as NetworkRequest),
     perform: (call, caller) =>
-      new NetworkCall(networkRequest.parse(call.request), { options, call, caller }).perform()
+      new NetworkCall(networkRequest().parse(call.request), { options, call, caller }).perform()
   }
 }
 
