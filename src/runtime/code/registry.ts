@@ -20,7 +20,6 @@ import {
   type Json,
   limits,
   Redactor,
-  shareSchemas,
   spendWork,
   TallyError,
   VersionTable,
@@ -375,7 +374,6 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     if (!read.value.ok) return read.value
     const { document, ...places } = read.value
     await this.rooms.loadFor(document)
-    await shareSchemas()
     const pieces = piecesByKind(document, { ...places, own: this.rooms.kinds })
     const parsed = await slices.takeEach(pieces)
     return parsed.ok ? parsed.value : parsed

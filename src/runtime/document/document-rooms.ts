@@ -1,6 +1,13 @@
 import type { AgentHost, AgentParts, SessionNotes } from '../../agent/index.js'
 import type { Block, Diagnostic, DocumentDefinition, Provider } from '../../block/index.js'
-import { type Clock, isJsonObject, type Json, type Redactor, type RunId } from '../../core/index.js'
+import {
+  type Clock,
+  isJsonObject,
+  type Json,
+  type Redactor,
+  type RunId,
+  shareSchemas
+} from '../../core/index.js'
 import type { Expressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
 import type { WorkflowHost, WorkflowParts } from '../../workflow/index.js'
@@ -69,6 +76,7 @@ export class DocumentRooms {
 
   /** Loads the room that reads a document; most need none. */
   async loadFor(document: Json): Promise<void> {
+    await shareSchemas()
     if (!isJsonObject(document)) return
     const { schema, meta } = document
     if (schema === undefined && isJsonObject(meta)) await this.#loadAgents()

@@ -33,7 +33,7 @@ describe('what a process loads', () => {
 
   afterAll(() => ledger.remove())
 
-  it('imports the library without schemas, YAML, expressions, and what is installed beside it', () => {
+  it('imports the library without schemas, YAML, expressions and optional packages', () => {
     const { packages, modules } = loadedBy([
       '-e',
       `import(${JSON.stringify(builtModule('index.js'))})`
