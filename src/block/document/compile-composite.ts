@@ -4,7 +4,7 @@ import {
   compositeChart,
   compositeChartVersion
 } from '../../../machines/composite.js'
-import { hashJson, once } from '../../core/index.js'
+import { hashJson } from '../../core/index.js'
 import { compositeLogic } from '../chart/composite.js'
 import type {
   CompositeGraph,
