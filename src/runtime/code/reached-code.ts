@@ -21,7 +21,7 @@ export interface ReachedIntent {
 type Node = Pick<PlanNodeDefinition, 'work' | 'input' | 'recovery'>
 type Graph = Pick<DocumentDefinition, 'nodes'>
 
-/** What compiling has looked up: nothing else can run. */
+/** What compiling has looked up: nothing else can run. Worked out once, when it is asked for. */
 export function reachedBy(
   definition: DocumentDefinition,
   scope: {
@@ -30,14 +30,16 @@ export function reachedBy(
   }
 ): () => ReachedCode {
   const { blocks, composites } = scope.found()
+  const all = [definition, ...composites]
+  const isKernel = (name: string) => scope.block(name)?.kernel !== undefined
+  let known: ReachedCode | undefined
   return () => {
-    const isKernel = (name: string) => scope.block(name)?.kernel !== undefined
-    const all = [definition, ...composites]
-    return {
+    known ??= {
       blocks,
       intents: all.flatMap((one) => reachedIntents(one, isKernel)),
       tools: all.flatMap(reachedTools)
     }
+    return known
   }
 }
 
