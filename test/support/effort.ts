@@ -6,6 +6,11 @@
 export const isSoak = process.env['SOAK'] === '1'
 export const isLong = isSoak || process.env['LONG'] === '1'
 
+/** Whether the case at a place is done: one of so many, or all with more effort. */
+export function isTaken(place: number, outOf: number): boolean {
+  return isLong || place % outOf === 0
+}
+
 /** A count of cases by how much the tests do. */
 export function cases(counts: {
   readonly usual: number

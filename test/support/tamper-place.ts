@@ -51,10 +51,15 @@ export class TamperPlace {
 
   /** A copy of the honest ledger, altered. */
   async altered(alter: (location: string, place: TamperPlace) => Promise<void>): Promise<string> {
+    const location = await this.copy(this.path('honest'))
+    await alter(location, this)
+    return location
+  }
+
+  async copy(from: string): Promise<string> {
     this.#copies += 1
     const location = this.path(`copy-${this.#copies}`)
-    await cp(this.path('honest'), location, { recursive: true })
-    await alter(location, this)
+    await cp(from, location, { recursive: true })
     return location
   }
 
