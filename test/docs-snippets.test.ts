@@ -9,6 +9,8 @@ import { loadExpressions } from '../src/expression/index.js'
 import { parseDocument } from '../src/runtime/index.js'
 import { checkAisDocument, parseProtocol } from '../src/workflow/index.js'
 import { builtFile } from './support/built.js'
+import { isLong } from './support/effort.js'
+import { typedHere } from './support/project.js'
 import {
   fileOf,
   pages,
@@ -21,7 +23,8 @@ import {
 
 /**
  * The code of the documentation is run as a reader would run it: TypeScript is checked and compiled
- * against the built package, then run in a directory of its own; shell lines run the built command.
+ * against the built package, then run in a directory of its own; shell lines run the built command,
+ * in the usual form in this process where they are nothing but commands.
  */
 
 // Below the package, so that `tallystick` resolves to what is built.
@@ -88,9 +91,12 @@ describe('snippets', () => {
       })
     }
     for (const snippet of snippetsOf(page).filter(({ directive }) => directive === 'run')) {
-      it(`${page}:${snippet.line} runs in a shell`, () => {
-        const { stdout, stderr, status } = shell(snippet.text, folder(page))
-        expect({ stdout, stderr, status }).toEqual({ stdout, stderr, status: 0 })
+      it(`${page}:${snippet.line} runs in a shell`, async () => {
+        const commands = isLong ? undefined : commandsOf(snippet.text)
+        const stdout =
+          commands === undefined
+            ? shell(snippet.text, folder(page))
+            : await typed(commands, folder(page))
         const next = snippetsOf(page).find(({ line }) => line > snippet.line)
         if (next?.directive === 'prints') expect(stdout).toBe(next.text)
       })
@@ -203,18 +209,53 @@ const compilerOptions = {
   include: ['.']
 }
 
+const passphrase = { TALLY_PASSPHRASE: 'correct horse' }
+
 function run(program: string, args: readonly string[], cwd: string) {
   return spawnSync(program, args, {
     cwd,
     encoding: 'utf8',
     timeout: 60 * SECONDS,
-    env: { ...process.env, NO_COLOR: '1', TALLY_PASSPHRASE: 'correct horse', NODE_OPTIONS: '' }
+    env: { ...process.env, NO_COLOR: '1', ...passphrase, NODE_OPTIONS: '' }
   })
 }
 
-function shell(text: string, cwd: string) {
+/** What shell lines say on stdout. */
+function shell(text: string, cwd: string): string {
   const tally = `tally() { "${process.execPath}" "${builtFile('cli/main.js')}" "$@"; }`
-  return run('bash', ['-euo', 'pipefail', '-c', `${tally}\n${text}`], cwd)
+  const lines = `${tally}\n${text}`
+  const { stdout, stderr, status } = run('bash', ['-euo', 'pipefail', '-c', lines], cwd)
+  expect({ stdout, stderr, status }).toEqual({ stdout, stderr, status: 0 })
+  return stdout
+}
+
+interface Command {
+  readonly words: readonly string[]
+  readonly code: number
+}
+
+/** Shell lines that are commands of plain and quoted words, with the exit code that is allowed. */
+function commandsOf(text: string): readonly Command[] | undefined {
+  const commands: Command[] = []
+  for (const line of text.trimEnd().split('\n')) {
+    const [, typed, code = '0'] = /^tally ([^|]+?)(?: \|\| test \$\? -eq (\d))?$/.exec(line) ?? []
+    if (typed === undefined || /[\\"$`;&<>]/.test(typed.replace(/'[^']*'/g, ''))) return undefined
+    const words = typed.match(/'[^']*'|\S+/g) ?? []
+    commands.push({ words: words.map((word) => word.replaceAll("'", '')), code: Number(code) })
+  }
+  return commands
+}
+
+/** What the same commands say when they are typed in this process. */
+async function typed(commands: readonly Command[], cwd: string): Promise<string> {
+  let said = ''
+  for (const { words, code } of commands) {
+    const environment = { NO_COLOR: '1', ...passphrase }
+    const ended = await typedHere(words, { cwd, environment })
+    expect({ words, ...ended }).toEqual({ words, ...ended, code })
+    said += ended.stdout
+  }
+  return said
 }
 
 const link = /\]\(([^)#\s]+)(#[^)]*)?\)/g

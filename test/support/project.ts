@@ -68,7 +68,7 @@ export class Project {
     const names = Object.keys(options.environment ?? {})
     const isOther = options.uid !== undefined || names.some((name) => !toFrame.has(name))
     if (isLong || isOther) return this.start(args, options).ended
-    return inThisProcess(args, {
+    return typedHere(args, {
       cwd: options.cwd ?? this.folder,
       environment: { ...plainEnvironment(), ...options.environment }
     })
@@ -100,7 +100,8 @@ function plainEnvironment(): Record<string, string | undefined> {
   return { ...rest, NO_COLOR: '1' }
 }
 
-async function inThisProcess(
+/** Runs a command of the built command line to its end in this process. */
+export async function typedHere(
   args: readonly string[],
   place: Pick<Place, 'cwd' | 'environment'>
 ): Promise<Ended> {
