@@ -9,12 +9,13 @@ import { defineBlock, EffectFailure, type OpenWait } from '../../src/block/index
 import type { Json, RunId } from '../../src/core/index.js'
 import { createRuntime, type RunHandle, type WiredRuntime } from '../../src/runtime/index.js'
 import { builtModule } from '../support/built.js'
+import { cases } from '../support/effort.js'
 import { Machine, until } from '../support/lives.js'
 
 type Outcome = 'lost' | 'dies' | 'fails' | 'parks' | 'done'
 type Answer = { readonly token: string; readonly digest: string; readonly action: 'retry' }
 
-const RUNS = process.env['SOAK'] === '1' ? 500 : 40
+const RUNS = cases({ usual: 15, long: 40, soak: 500 })
 
 const document: Json = {
   schema: 'tally-composite/1',

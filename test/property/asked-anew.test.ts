@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type BlockContext, defineBlock } from '../../src/block/index.js'
 import type { Json, RunId } from '../../src/core/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
+import { cases, isSoak } from '../support/effort.js'
 import { Machine, settleDown } from '../support/lives.js'
 
 /**
@@ -388,7 +389,7 @@ describe('work that asks anew on another state', () => {
           await played(programs, deeds)
         }
       ),
-      process.env['SOAK'] === '1' ? { numRuns: 2_000 } : { numRuns: 80, seed: 11 }
+      isSoak ? { numRuns: 2_000 } : { numRuns: cases({ usual: 30, long: 80 }), seed: 11 }
     )
   })
 })

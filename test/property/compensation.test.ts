@@ -4,6 +4,7 @@ import type { Evidence } from '../../src/ledger/index.js'
 import { Registry } from '../../src/runtime/code/registry.js'
 import { compensatedBlocks, compensationDocuments } from '../support/compensation-scenario.js'
 import { crashEverywhere } from '../support/crash-everywhere.js'
+import { cases, isSoak } from '../support/effort.js'
 import { testKeys } from '../support/lives.js'
 import { agreeable, type Decide, runScenario, type Scenario } from '../support/run-to-end.js'
 
@@ -178,9 +179,8 @@ describe('cancelling a run', () => {
   )
 })
 
-const isSoak = process.env['SOAK'] === '1'
 /** Deaths for each document, spread evenly; in the soak one for each boundary. */
-const DEATHS = 12
+const DEATHS = cases({ usual: 5, long: 12 })
 
 describe('a crash at the boundaries', () => {
   for (const name of Object.keys(compensationDocuments)) {

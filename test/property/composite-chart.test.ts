@@ -11,6 +11,7 @@ import type { CompiledComposite } from '../../src/block/document/compiled.js'
 import { isJsonObject, type Json } from '../../src/core/index.js'
 import { edgesOf, watchEdges } from '../support/chart-edges.js'
 import { CompositeModel, type Said, saidOf } from '../support/composite-model.js'
+import { cases } from '../support/effort.js'
 import { failed, succeeded, testRequest } from '../support/fake-pump.js'
 import { compositeMachine } from '../support/interpreted-charts.js'
 import { compiledModel, modelDocuments } from '../support/model-documents.js'
@@ -248,7 +249,7 @@ describe('the composite chart under crashes', () => {
             sequence
           )
         }),
-        { numRuns: process.env['SOAK'] === '1' ? 5_000 : 400 }
+        { numRuns: cases({ usual: 150, long: 400, soak: 5_000 }) }
       )
       const edges = edgesToWalk(compiled)
       expect(edges.length).toBeGreaterThan(30)

@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arbitraryDocument } from '../support/arbitrary-document.js'
 import { crashEverywhere } from '../support/crash-everywhere.js'
+import { cases, isSoak } from '../support/effort.js'
 import { scenarioBlocks } from '../support/scenario-blocks.js'
 
-const isSoak = process.env['SOAK'] === '1'
 /** Deaths for each document, spread evenly; in the soak one for each boundary. */
 const DEATHS = 4
 
@@ -18,7 +18,7 @@ describe('a crash at the boundaries of generated documents', () => {
           isSoak || (boundary + offset) % Math.ceil(boundaries / DEATHS) === 0
         found.push(await crashEverywhere(scenario, { at }))
       }),
-      { numRuns: isSoak ? 300 : 14 }
+      { numRuns: cases({ usual: 6, long: 14, soak: 300 }) }
     )
     expect(Math.max(...found)).toBeGreaterThan(10)
   })

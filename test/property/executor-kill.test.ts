@@ -6,10 +6,11 @@ import { Xorshift128 } from '../../src/core/index.js'
 import { anvilKeys, artifact, fragment, startChain, type TestChain } from '../support/anvil.js'
 import { FaultyProxy } from '../support/anvil-proxy.js'
 import { builtModule } from '../support/built.js'
+import { cases } from '../support/effort.js'
 import { type Death, liveUntilCall } from '../support/mortal.js'
 import { openWorker } from './executor-kill/worker.mjs'
 
-const KILLS = process.env['SOAK'] === '1' ? 200 : 5
+const KILLS = cases({ usual: 3, long: 5, soak: 200 })
 /** Calls to the node in one life: those of two writes and a half. */
 const CALLS_MAX = 45
 

@@ -5,9 +5,8 @@ import { isJsonObject, type Json, type JsonObject } from '../../src/core/index.j
 import { wrapValue } from '../../src/ledger/envelope.js'
 import { holdStore, importSnapshot, openMemoryStore, repairLedger } from '../../src/ledger/index.js'
 import { createRuntime, openReader, verifyLocation } from '../../src/runtime/index.js'
+import { cases } from '../support/effort.js'
 import { documentOf, temporaryDirectory } from '../support/snapshots.js'
-
-const isSoak = process.env['SOAK'] === '1'
 
 let place: Awaited<ReturnType<typeof temporaryDirectory>>
 beforeEach(async () => {
@@ -153,7 +152,7 @@ it('L12: what callers write is never taken for a member of a record, whatever it
       }
       await reader.close()
     }),
-    { numRuns: isSoak ? 300 : 10, examples: [[every]] }
+    { numRuns: cases({ usual: 4, long: 10, soak: 300 }), examples: [[every]] }
   )
 })
 

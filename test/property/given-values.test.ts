@@ -3,9 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock, EffectFailure, type OpenWait } from '../../src/block/index.js'
 import { canonicalize, canonicalizeLedgerValue, type Json } from '../../src/core/index.js'
 import type { Registrations } from '../../src/runtime/index.js'
+import { cases } from '../support/effort.js'
 import { Machine } from '../support/lives.js'
 
-const RUNS = process.env['SOAK'] === '1' ? 300 : 25
+const RUNS = cases({ usual: 12, long: 25, soak: 300 })
 
 function isLedgerValue(value: Json): boolean {
   try {

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { VerificationReport } from '../../src/audit/index.js'
 import type { RunHandle, WiredRuntime } from '../../src/runtime/index.js'
+import { cases } from '../support/effort.js'
 import { type Life, Machine, openOn, settleDown } from '../support/lives.js'
 import {
   type GeneratedRun,
@@ -193,7 +194,7 @@ describe('an honest ledger', () => {
           expect(report?.reexecuted).toBe(report?.receipts)
         }
       ),
-      { numRuns: process.env['SOAK'] === '1' ? 2_000 : 40, endOnFailure: true }
+      { numRuns: cases({ usual: 20, long: 40, soak: 2_000 }), endOnFailure: true }
     )
   })
 })

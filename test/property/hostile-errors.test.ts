@@ -4,9 +4,10 @@ import { z } from 'zod'
 import { BlockFailure, defineBlock, EffectFailure, type Request } from '../../src/block/index.js'
 import { type Json, TallyError } from '../../src/core/index.js'
 import type { RunHandle } from '../../src/runtime/index.js'
+import { cases } from '../support/effort.js'
 import { Machine } from '../support/lives.js'
 
-const RUNS = process.env['SOAK'] === '1' ? 2_000 : 150
+const RUNS = cases({ usual: 60, long: 150, soak: 2_000 })
 
 const members = ['message', 'name', 'stack', 'cause', 'reason', 'details', 'definite', 'code']
 

@@ -28,8 +28,7 @@ import type { WiredRuntime } from '../../src/runtime/index.js'
 import { Start } from '../../src/runtime/run/run-terms.js'
 import { codeOf, Machine, openOn, until } from '../support/lives.js'
 import '../support/seed.js'
-
-const SOAK = process.env['SOAK'] === '1'
+import { cases } from '../support/effort.js'
 
 interface Asked {
   readonly how: string
@@ -249,7 +248,7 @@ describe('a single-step run that ends at once', () => {
           await Promise.all([one.close(), other.close()])
         }
       ),
-      { numRuns: SOAK ? 400 : 30 }
+      { numRuns: cases({ usual: 20, long: 30, soak: 400 }) }
     )
     expect(straight).toBeGreaterThan(20)
   })

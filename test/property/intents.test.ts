@@ -8,12 +8,11 @@ import type { JsonObject } from '../../src/core/index.js'
 import { Registry } from '../../src/runtime/code/registry.js'
 import { createRuntime, type WiredRuntime } from '../../src/runtime/index.js'
 import { WiredRuntime as Runtime } from '../../src/runtime/runtime.js'
+import { cases } from '../support/effort.js'
 import { openLedger } from '../support/ledgers.js'
 import { inlineSigner, type Life, Machine, testKeys, until, type World } from '../support/lives.js'
 import { counterPackage, PackageFolder } from '../support/packages.js'
 import '../support/seed.js'
-
-const SOAK = process.env['SOAK'] === '1'
 
 let folder: PackageFolder
 let packageDirectory: string
@@ -85,7 +84,7 @@ describe('intents at once', () => {
           expect(counts).toEqual(counts.map((_, index) => index + 1))
         }
       }),
-      { numRuns: SOAK ? 60 : 6 }
+      { numRuns: cases({ usual: 4, long: 6, soak: 60 }) }
     )
     const report = await tally.verify()
     expect(report.failure).toBeUndefined()
@@ -191,7 +190,7 @@ describe('intents and crashes', () => {
     }
     const boundaries = (await live(new Machine())) ?? 0
     expect(boundaries).toBeGreaterThan(8)
-    for (let at = 1; at < boundaries; at += SOAK ? 1 : 2) {
+    for (let at = 1; at < boundaries; at += cases({ usual: 4, long: 2, soak: 1 })) {
       const machine = new Machine()
       let done = await live(machine, at)
       for (let lives = 0; done === undefined && lives < 5; lives += 1) done = await live(machine)

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
 import { canonicalize, type Json, nextTurn } from '../../src/core/index.js'
+import { cases } from '../support/effort.js'
 import { Machine } from '../support/lives.js'
 import { explains, type HistoryUnit } from '../support/serialisable.js'
 
@@ -96,7 +97,7 @@ describe('units that read and act on the same keys in any order', () => {
   it('L10: never wait for each other, never fail having acted, and are serialisable', async () => {
     const programs = fc.array(program, { minLength: 2, maxLength: 5 })
     await fc.assert(fc.asyncProperty(programs, play), {
-      numRuns: process.env['SOAK'] === '1' ? 2_000 : 60
+      numRuns: cases({ usual: 25, long: 60, soak: 2_000 })
     })
   }, 60_000)
 })

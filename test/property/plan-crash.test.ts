@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { canonicalize, type Json } from '../../src/core/index.js'
+import { cases } from '../support/effort.js'
 import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
 import { scenarioBlocks } from '../support/scenario-blocks.js'
 import { planDocument } from '../support/scenario-documents.js'
@@ -7,7 +8,7 @@ import { planDocument } from '../support/scenario-documents.js'
 const scenario: Scenario = { document: planDocument, inputs: {}, registrations: scenarioBlocks }
 
 // Each boundary costs a tenth of a second; the others are walked by the soak.
-const every = process.env['SOAK'] === undefined ? 5 : 1
+const every = cases({ usual: 9, long: 5, soak: 1 })
 
 /** What each node gave, whichever ended first: times, and effects beside each other, may differ. */
 function nodesOf({ result, receipts, state }: Outcome): Json {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
 import type { Json, RunId } from '../../src/core/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
+import { cases } from '../support/effort.js'
 import { Machine, settleDown } from '../support/lives.js'
 
 /**
@@ -178,7 +179,7 @@ describe('what was read in an atomic composite', () => {
         const end = await new Play(given).run()
         expect(end).toEqual({ status: 'done', failure: undefined })
       }),
-      { numRuns: process.env['SOAK'] === '1' ? 2_000 : 60 }
+      { numRuns: cases({ usual: 25, long: 60, soak: 2_000 }) }
     )
   })
 })

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { alterRecords } from '../../src/cli/demo/alter.js'
 import { canonicalize, type Hash, isJsonObject, type Json } from '../../src/core/index.js'
 import { type JournalItem, openMemoryStore, type Store } from '../../src/ledger/index.js'
+import { cases } from '../support/effort.js'
 import { forgedLedger, honestLedger, verifyForged } from '../support/forge.js'
 import { testKeys } from '../support/lives.js'
 
@@ -45,7 +46,7 @@ describe('stored bytes changed, checksums mended', () => {
         expect(report.ok, `${line}\n${changed}`).toBe(false)
         expect(report.failure?.index).toBeLessThanOrEqual(lastIndex(lines, which))
       }),
-      { numRuns: 250 }
+      { numRuns: cases({ usual: 100, long: 250 }) }
     )
   })
 
@@ -74,7 +75,7 @@ describe('stored bytes changed, checksums mended', () => {
           expect(report.ok).toBe(isSame)
         }
       ),
-      { numRuns: 60 }
+      { numRuns: cases({ usual: 25, long: 60 }) }
     )
   })
 
@@ -109,7 +110,7 @@ describe('forged with the right key', () => {
         if (!isOtherCode) expect(report.failure?.index).toBeLessThanOrEqual(unitIndex)
         else expect(report.notChecked.join()).toMatch(/receipt \d+: not executed again: other code/)
       }),
-      { numRuns: 100 }
+      { numRuns: cases({ usual: 40, long: 100 }) }
     )
   })
 
@@ -126,7 +127,7 @@ describe('forged with the right key', () => {
         const before = honest.items.slice(0, index).filter(({ unit }) => unit !== undefined).length
         expect(report.failure?.index).toBeLessThanOrEqual(Math.max(before, 6))
       }),
-      { numRuns: 200 }
+      { numRuns: cases({ usual: 80, long: 200 }) }
     )
   })
 
@@ -153,7 +154,7 @@ describe('forged with the right key', () => {
           expect(report.ok, `${how} ${at}`).toBe(false)
         }
       ),
-      { numRuns: 60 }
+      { numRuns: cases({ usual: 25, long: 60 }) }
     )
   })
 })

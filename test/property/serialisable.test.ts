@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type BlockContext, defineBlock } from '../../src/block/index.js'
 import { canonicalize, type Json, nextTurn, type RunId } from '../../src/core/index.js'
+import { cases } from '../support/effort.js'
 import { Machine, settleDown, until } from '../support/lives.js'
 import { explains, type HistoryUnit, isSerialisable } from '../support/serialisable.js'
 
@@ -144,7 +145,7 @@ describe('concurrent units of work', () => {
         expect(explains(units)).toBe(true)
         expect(isSerialisable(units)).toBe(true)
       }),
-      { numRuns: process.env['SOAK'] === '1' ? 2_000 : 80, seed: 7 }
+      { numRuns: cases({ usual: 30, long: 80, soak: 2_000 }), seed: 7 }
     )
   })
 

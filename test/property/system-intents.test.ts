@@ -7,8 +7,7 @@ import type { Json, JsonObject } from '../../src/core/index.js'
 import { programVersions, systemIntents } from '../../src/intent/index.js'
 import { createRuntime, type WiredRuntime } from '../../src/runtime/index.js'
 import '../support/seed.js'
-
-const SOAK = process.env['SOAK'] === '1'
+import { cases } from '../support/effort.js'
 
 const hash = fc.constantFrom('a'.repeat(64), 'b'.repeat(64))
 const version = fc.constantFrom('1', '9.9.9')
@@ -110,7 +109,7 @@ describe('system intents', () => {
         }
       }),
       {
-        numRuns: SOAK ? 200 : 25,
+        numRuns: cases({ usual: 10, long: 25, soak: 200 }),
         examples: [
           [
             [

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { isLong } from '../support/effort.js'
+import { isLong, isTaken } from '../support/effort.js'
 import { verifiedByPython } from '../support/python-verifier.js'
 import { snapshotRows } from '../support/snapshot-rows.js'
 import { TamperPlace, type Told } from '../support/tamper-place.js'
@@ -43,10 +43,10 @@ it('L12: the honest snapshot passes where altered ones are refused', async () =>
 
 describe.each(snapshotRows)('L12: where a forger has altered $name', ({ altered, isOpen }) => {
   it('each reader of snapshots refuses it, or says what it did not check', async () => {
-    const texts = altered(honest)
-    expect(texts.size).toBeGreaterThan(0)
+    const texts = [...altered(honest)].filter((_, place) => isTaken(place, 3))
+    expect(texts.length).toBeGreaterThan(0)
     const files = await Promise.all(
-      [...texts].map(async ([name, text]) => {
+      texts.map(async ([name, text]) => {
         expect(text, name).not.toBe(honest)
         count += 1
         const file = place.path(`${count}.tally`)

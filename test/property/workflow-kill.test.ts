@@ -8,12 +8,13 @@ import { canonicalize, type Json, type JsonObject, Xorshift128 } from '../../src
 import { anvilKeys, artifact, owner, startChain, type TestChain } from '../support/anvil.js'
 import { FaultyProxy } from '../support/anvil-proxy.js'
 import { builtModule } from '../support/built.js'
+import { cases } from '../support/effort.js'
 import { type Death, liveUntilCall } from '../support/mortal.js'
 import { givenFor, openWorker } from './workflow-kill/worker.mjs'
 
 /** A workflow in a process that is killed, on a real chain. */
 
-const KILLS = process.env['SOAK'] === '1' ? 200 : 4
+const KILLS = cases({ usual: 2, long: 4, soak: 200 })
 /** Calls to the node in one life: those of two runs abreast and a part of the next two. */
 const CALLS_MAX = 70
 

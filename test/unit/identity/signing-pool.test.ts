@@ -8,6 +8,7 @@ import { privateKeyObject, publicKeyOf } from '../../../src/identity/keys.js'
 import { SigningPool } from '../../../src/identity/signing-pool.js'
 import { type PoolWorker, startWorker } from '../../../src/identity/signing-thread.js'
 import { builtModule } from '../../support/built.js'
+import { cases } from '../../support/effort.js'
 
 const seed = new Uint8Array(32).fill(5)
 const key = privateKeyObject(seed)
@@ -68,7 +69,7 @@ describe('a signing pool', () => {
         for (let turn = 0; turn < turns; turn += 1) await pause(1)
         expect(hexOf(member.collect())).toBe(expected(hashes))
       }),
-      { numRuns: 25 }
+      { numRuns: cases({ usual: 10, long: 25 }) }
     )
     await member.close()
   })
@@ -103,7 +104,7 @@ describe('a signing pool', () => {
         }
         await Promise.all(closing)
       }),
-      { numRuns: 40 }
+      { numRuns: cases({ usual: 12, long: 40 }) }
     )
   })
 

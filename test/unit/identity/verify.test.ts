@@ -9,6 +9,7 @@ import {
   verifyMany,
   verifyWithPoints
 } from '../../../src/identity/index.js'
+import { cases } from '../../support/effort.js'
 import { smallOrderEncodings } from '../../support/hostile-signatures.js'
 import { readSource, resolveImport } from '../../support/source.js'
 
@@ -38,7 +39,7 @@ describe('verify', () => {
         const publicKey = publicKeyBytes(getPublicKey(seed))
         expect(await verdicts(sign(message, seed), message, publicKey)).toEqual(all)
       }),
-      { numRuns: 50 }
+      { numRuns: cases({ usual: 20, long: 50 }) }
     )
   })
 
@@ -50,7 +51,7 @@ describe('verify', () => {
         const [signature, changed, publicKey] = flipBit(parts, bit)
         expect(await verdicts(signature, changed, publicKey)).toEqual(none)
       }),
-      { numRuns: 100 }
+      { numRuns: cases({ usual: 40, long: 100 }) }
     )
   })
 

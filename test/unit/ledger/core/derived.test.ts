@@ -14,6 +14,7 @@ import { verifyLedger } from '../../../../src/ledger/index.js'
 import { StoreKeys } from '../../../../src/ledger/keys.js'
 import { inclusionProof, leafHash, verifyInclusion } from '../../../../src/ledger/log/index.js'
 import { openMemoryStore } from '../../../../src/ledger/stores/memory.js'
+import { cases } from '../../../support/effort.js'
 import { collect, commit, entry, fixedIdentity, loneItem, newLedger, reopen } from './support.js'
 
 const { identity } = fixedIdentity()
@@ -54,7 +55,7 @@ describe('derived index', () => {
           }
         }
       ),
-      { numRuns: 15 }
+      { numRuns: cases({ usual: 6, long: 15 }) }
     )
   })
 

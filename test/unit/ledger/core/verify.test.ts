@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { RunId, UnitId } from '../../../../src/core/index.js'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
 import { type Ledger, type Store, verifyLedger } from '../../../../src/ledger/index.js'
+import { cases } from '../../../support/effort.js'
 import {
   collect,
   commit,
@@ -185,7 +186,7 @@ describe('verify without re-execution (P1)', () => {
           if (/^[RWO]/.test(line)) expect(report.failure?.index).toBeLessThanOrEqual(place.index)
         }
       ),
-      { numRuns: 300 }
+      { numRuns: cases({ usual: 120, long: 300 }) }
     )
   }, 60_000)
 })

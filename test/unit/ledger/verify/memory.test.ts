@@ -6,13 +6,14 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '../../../../src/core/index.js'
 import { holdStore } from '../../../../src/ledger/index.js'
 import { builtFile } from '../../../support/built.js'
+import { cases } from '../../../support/effort.js'
 import { createLedger } from '../../../support/ledgers.js'
 import { entry, fixedIdentity, ledgerOptions, unit } from '../core/support.js'
 
-const RECEIPTS = 2_000
-/** What the runs say of themselves is twice this heap. */
+const RECEIPTS = cases({ usual: 600, long: 2_000 })
 const HEAP_MB = 40
-const filler = 'x'.repeat(20_000)
+/** Twice in each run: what the runs say of themselves is twice this heap. */
+const filler = 'x'.repeat((HEAP_MB * 1_000_000) / RECEIPTS)
 
 let directory: string
 beforeEach(async () => {
