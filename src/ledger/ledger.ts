@@ -32,7 +32,7 @@ import type {
   StoredReceipt
 } from './ledger-api.js'
 import { type LogFrontier, noteOrigin, type ReadHash, signLogNote } from './log/index.js'
-import { type Cause, causeOf, type LedgerMode, LedgerModes } from './mode.js'
+import { type Cause, causeOf, type LedgerMode, LedgerModes, takesWork } from './mode.js'
 import { Reader } from './read/reader.js'
 import { BlobSalts, saltedBlob } from './receipt/blob.js'
 import type { Head } from './record/head.js'
@@ -319,7 +319,7 @@ export class OpenLedger implements Ledger {
     const { mode } = this.#modes
     if (mode === 'closed') return
     try {
-      if (mode === 'ready' || mode === 'committing') {
+      if (takesWork(mode)) {
         await this.#queue.durable(this.#queue.lastPosition)
         await this.#writeDerived({ pages: true })
       }

@@ -5,6 +5,11 @@ import { isTallyError, TallyError, unreachable } from '../core/index.js'
 /** What the ledger is doing (machines/ledger.ts). */
 export type LedgerMode = 'ready' | 'committing' | 'safe' | 'restoring' | 'poisoned' | 'closed'
 
+/** Whether a ledger takes work: it is open, nothing of it is wrong, and nothing replaces it. */
+export function takesWork(mode: LedgerMode): boolean {
+  return mode === 'ready' || mode === 'committing'
+}
+
 export type LedgerEvent =
   | { readonly type: 'flush.begun' }
   | { readonly type: 'flush.ended' }
@@ -119,7 +124,7 @@ export class LedgerModes {
    * appends are taken.
    */
   check(): void {
-    if (this.#mode === 'ready' || this.#mode === 'committing') return
+    if (takesWork(this.#mode)) return
     if (this.#mode !== 'restoring' || this.#waitsFor() !== 'restoring') throw this.refusal()
   }
 

@@ -22,12 +22,13 @@ import {
   programVersions,
   type Versions
 } from '../intent/index.js'
-import type {
-  JournalEntry,
-  Ledger,
-  OwnerHandler,
-  RunRecord,
-  StoredReceipt
+import {
+  type JournalEntry,
+  type Ledger,
+  type OwnerHandler,
+  type RunRecord,
+  type StoredReceipt,
+  takesWork
 } from '../ledger/index.js'
 import { type RecheckOptions, reconfirmRun, type TransactionCheck } from './audit/reconfirm.js'
 import { checkUpgrade, openRunsOf, type RunReadiness } from './audit/upgrade-check.js'
@@ -388,8 +389,7 @@ export class WiredRuntime implements Runtime {
 
   // The lock is written of what is durable, while no other process can hold the ledger.
   async #closeLedger(): Promise<void> {
-    const { mode } = this.ledger.state()
-    const isSound = mode === 'ready' || mode === 'committing'
+    const isSound = takesWork(this.ledger.state().mode)
     await this.ledger.close()
     if (isSound && this.#mode === 'normal') await this.#lock.keep()
   }
