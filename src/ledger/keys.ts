@@ -110,7 +110,7 @@ export class StoreKeys {
     return prefixRange(`${this.#prefix}checkpoint/`)
   }
 
-  /** Records that can be derived again; checkpoints, which cannot, are not among them. */
+  /** Records that opening derives again; checkpoints, which runs write, are not among them. */
   derivedRanges(): readonly KeyRange[] {
     return [...this.digestedRanges(), this.statePages()]
   }
@@ -123,7 +123,7 @@ export class StoreKeys {
     return kinds.map((kind) => prefixRange(`${this.#prefix}${kind}/`))
   }
 
-  /** Whether a key is of what source records give again: derived records, and checkpoints. */
+  /** Whether a key can be removed: derived records are made again, checkpoints save time only. */
   isDerived(key: string): boolean {
     if (key === this.derived) return true
     return [...this.derivedRanges(), this.checkpoints()].some(

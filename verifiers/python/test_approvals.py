@@ -73,6 +73,19 @@ class ApprovalsOfARun(unittest.TestCase):
         with self.assertRaises(Failure):
             checked(entries)
 
+    def test_what_is_no_list_of_approvals_does_not_hold_whatever_was_asked(self) -> None:
+        for approvals in (None, [], {}, 5, "text", [None]):
+            for asked in ("no wait", "no approvers", "approvers"):
+                entries = [entry for entry in recorded() if entry["k"] != "approval"]
+                wait = entry_of(entries, "wait")
+                if asked == "no wait":
+                    entries.remove(wait)
+                elif asked == "no approvers":
+                    del wait["approvers"]
+                entry_of(entries, "sealed")["body"]["by"]["approvals"] = approvals
+                with self.subTest([approvals, asked]), self.assertRaises(Failure):
+                    checked(entries)
+
     def test_an_answer_that_was_left_out_does_not_hold(self) -> None:
         entries = recorded()
         entries.remove(entry_of(entries, "sealed"))

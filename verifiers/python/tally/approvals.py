@@ -112,16 +112,15 @@ class Approvals:
             self._loose(entry["by"])
         else:
             self._answer(wait, entry["action"], entry["by"], value)
-        if entry["k"] == "answered" and entry["action"] == "resume" and isinstance(entry["by"], dict):
+        if entry["k"] == "answered" and entry["action"] == "resume":
             # The entry does not keep the result of an unknown outcome: it is sealed next.
-            self._result = [approval["value"] for approval in entry["by"].get("approvals", [])[:1]]
+            self._result = [approval["value"] for approval in (_approvals_in(entry["by"]) or [])[:1]]
 
     def _answer(self, wait: dict[str, Any], action: Any, by: Any, value: list[Any]) -> None:
-        approvals = by.get("approvals") if isinstance(by, dict) else None
+        approvals = _approvals_in(by)
         if approvals is None:
             require("approvers" not in wait, "approvals of an answer", None, wait.get("approvers"))
             return
-        require(isinstance(approvals, list) and approvals != [], "approvals of an answer", approvals)
         for approval in approvals:
             self._check(wait, approval)
             equal("action of an approval", approval["action"], action)
@@ -146,9 +145,18 @@ class Approvals:
         self._report.count("signatures of approvers")
 
     def _loose(self, by: Any) -> None:
-        for approval in by.get("approvals", []) if isinstance(by, dict) else []:
+        for approval in _approvals_in(by) or []:
             check_signature(approval)
             self._report.count("signatures of approvers")
+
+
+def _approvals_in(by: Any) -> Optional[list[Any]]:
+    """What approvers have signed, or None for nothing: a list with something in it."""
+    if not isinstance(by, dict) or "approvals" not in by:
+        return None
+    approvals = by["approvals"]
+    require(isinstance(approvals, list) and approvals != [], "approvals of an answer", approvals)
+    return list(approvals)
 
 
 def _place(entry: dict[str, Any]) -> str:
