@@ -389,7 +389,7 @@ export function countedStep(
 }
 
 /** {@link countedStep} in its context. Written out: a spread is most of what a step costs here. */
-export function afterCounting(context: CompositeContext, node: string): CompositeContext {
+function afterCounting(context: CompositeContext, node: string): CompositeContext {
   const { steps, childExecutions, current } = countedStep(context, node)
   return {
     identity: context.identity,

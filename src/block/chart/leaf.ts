@@ -137,7 +137,7 @@ export function stepLeaf(
   return step === from ? snapshot : leafSnapshot(step.state.value, step.context)
 }
 
-export function leafSnapshot(value: TableValue, context: ChartRun): LeafSnapshot {
+function leafSnapshot(value: TableValue, context: ChartRun): LeafSnapshot {
   return { status: 'active', output: undefined, error: undefined, value, context }
 }
 
@@ -148,7 +148,7 @@ export function initialLeaf(identity: BlockIdentity): LeafSnapshot {
 /**
  * After a restore, asks again for what the block was waiting for: entry actions do not run again.
  */
-export function askAgain(snapshot: LeafSnapshot, sink: Sink): void {
+function askAgain(snapshot: LeafSnapshot, sink: Sink): void {
   const { context } = snapshot
   switch (keyOfValue(snapshot.value)) {
     case 'BUSY':

@@ -26,11 +26,7 @@ export interface ParentRun extends ChartRun {
 }
 
 /** Commits or drops the overlay of an atomic parent; asked again after a restore. */
-export function askOverlay(
-  context: ParentRun,
-  kind: 'scope.commit' | 'scope.abort',
-  sink: Sink
-): void {
+function askOverlay(context: ParentRun, kind: 'scope.commit' | 'scope.abort', sink: Sink): void {
   const { identity, step, attempt, scopeAt } = context
   const response = kind === 'scope.commit' ? context.held : heldFailure(context)
   if (response === null) return

@@ -114,7 +114,7 @@ export function idlePlan(
 
 const noNodes: Rows<NodeState> = []
 const noLanes: PlanContext['lanes'] = {}
-export const noPlaces: readonly number[] = []
+const noPlaces: readonly number[] = []
 
 export function hasEnded(
   state: NodeState

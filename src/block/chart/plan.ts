@@ -222,7 +222,7 @@ export function planActions(questions: PlanQuestions) {
 }
 
 /** The actions of a plan that are about its nodes. */
-export function nodeActions(library: PlanLibrary): Readonly<Record<string, PlanAction>> {
+function nodeActions(library: PlanLibrary): Readonly<Record<string, PlanAction>> {
   const nodeIndexOf = (node: string) => library.places.get(node) ?? -1
   return {
     startNodes: (context, event, _params, sink) => {

@@ -231,7 +231,7 @@ export function givenResponse(response: Response): Response {
 }
 
 /** What a repair makes of a request; null when that is no JSON. Throws what the result throws. */
-export function repairedRequest(
+function repairedRequest(
   request: Request,
   result: Pick<Request, 'payload' | 'context'> | null
 ): Request | null {

@@ -72,14 +72,10 @@ export function joinedObligation(
     one.confirm === undefined || other.confirm === undefined
       ? (one.confirm ?? other.confirm)
       : { ...other.confirm, ...one.confirm, ...(approvers === undefined ? {} : { approvers }) }
-  const attempts = lowest(one.limits?.attempts, other.limits?.attempts)
-  const timeoutMs = lowest(one.limits?.timeoutMs, other.limits?.timeoutMs)
   return obligation({
     confirm,
-    limits: {
-      ...(attempts === undefined ? {} : { attempts }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs })
-    }
+    attempts: lowest(one.limits?.attempts, other.limits?.attempts),
+    timeoutMs: lowest(one.limits?.timeoutMs, other.limits?.timeoutMs)
   })
 }
 
@@ -89,11 +85,20 @@ export function lowest(one: number | undefined, other: number | undefined): numb
   return Math.min(one, other)
 }
 
-function obligation(given: {
+/** Without the members that are undefined; undefined when nothing is left. */
+function obligation({
+  confirm,
+  attempts,
+  timeoutMs
+}: {
   readonly confirm: ConfirmObligation | undefined
-  readonly limits: BlockLimits
+  readonly attempts: number | undefined
+  readonly timeoutMs: number | undefined
 }): BlockObligation | undefined {
-  const { confirm, limits } = given
+  const limits: BlockLimits = {
+    ...(attempts === undefined ? {} : { attempts }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs })
+  }
   const found: BlockObligation = {
     ...(confirm === undefined ? {} : { confirm }),
     ...(Object.keys(limits).length === 0 ? {} : { limits })
@@ -131,14 +136,11 @@ export function declaredObligation({
       return { problem: `its limit ${name} is no whole number from 1` }
     }
   }
-  const { attempts, timeoutMs } = limits
+  const words = message === undefined ? {} : { message }
   return obligation({
-    confirm:
-      asked === undefined ? undefined : { ...(message === undefined ? {} : { message }), ...named },
-    limits: {
-      ...(attempts === undefined ? {} : { attempts }),
-      ...(timeoutMs === undefined ? {} : { timeoutMs })
-    }
+    confirm: asked === undefined ? undefined : { ...words, ...named },
+    attempts: limits.attempts,
+    timeoutMs: limits.timeoutMs
   })
 }
 

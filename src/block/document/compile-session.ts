@@ -302,7 +302,7 @@ type Problem = Pick<Diagnostic, 'path' | 'message'>
  * What happens outside cannot be rolled back with an overlay: a write there needs something that
  * undoes it, or waits for the commit.
  */
-export function overlayProblem(
+function overlayProblem(
   child: CompiledNode,
   { deferred, timeoutMs }: Pick<NodeDefinition, 'deferred' | 'timeoutMs'>,
   { path, isInOverlay }: DocumentPosition,

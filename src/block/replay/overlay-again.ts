@@ -48,7 +48,7 @@ export interface OverlayOptions extends RedoOptions {
 }
 
 /** The overlay as it was when it was opened. */
-export function emptyOverlay(
+function emptyOverlay(
   { ask, at }: OpenedOverlay,
   { outer, below }: Pick<OverlayOptions, 'below' | 'outer'>
 ): Overlay {
@@ -57,7 +57,7 @@ export function emptyOverlay(
 }
 
 /** Does one step again, on top of those before it. */
-export async function stepAgain(
+async function stepAgain(
   overlay: Overlay,
   step: OverlayStep,
   options: OverlayOptions
