@@ -26,7 +26,7 @@ export {
   timeText
 } from './clock.js'
 export { appendLeaf, CompactRange, innerNode, leafNode, rootOfPeaks } from './compact-range.js'
-export { type Finding, type HiddenFindings, located, reported } from './document/findings.js'
+export { type Finding, type HiddenFindings, reported } from './document/findings.js'
 export { type Locate, placesIn } from './document/places.js'
 export type { Position } from './document/position.js'
 export { readDocument } from './document/read.js'

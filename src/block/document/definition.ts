@@ -3,7 +3,6 @@ import {
   type DocumentPath,
   type Json,
   type Locate,
-  located,
   reported
 } from '../../core/index.js'
 import type { RetryPolicyStep, SideEffectClass } from '../chart/protocol.js'
@@ -161,16 +160,14 @@ export function reportedDiagnostics(
   found: readonly Diagnostic[],
   locate?: Locate
 ): readonly Diagnostic[] {
-  return reported(
-    found.map((one) => located(one, locate)),
-    {
-      isError: ({ reason }) => reason !== 'lint',
-      more: ({ more, message, hasErrors }) => ({
-        reason: hasErrors ? 'invalid_graph' : 'lint',
-        path: [],
-        message,
-        more
-      })
-    }
-  )
+  return reported(found, {
+    locate,
+    isError: ({ reason }) => reason !== 'lint',
+    more: ({ more, message, hasErrors }) => ({
+      reason: hasErrors ? 'invalid_graph' : 'lint',
+      path: [],
+      message,
+      more
+    })
+  })
 }

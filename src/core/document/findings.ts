@@ -14,17 +14,27 @@ export interface Finding {
 /**
  * Findings as a report shows them: at most {@link DOCUMENT_FINDINGS_MAX}, errors before doubts once
  * there are more, and a last one that says how many more there are. A report may go into another.
- * Texts that are very long are cut.
+ * Texts that are very long are cut. Places are looked up for what is shown.
  */
 export function reported<One extends Finding>(
   found: readonly One[],
-  { isError, more }: { isError(one: One): boolean; more(hidden: HiddenFindings): One }
+  options: {
+    isError(one: One): boolean
+    more(hidden: HiddenFindings): One
+    /** In the text of the document, where it is known. */
+    readonly locate?: Locate | undefined
+    /** Whether a finding is about that text; absent: all are. */
+    isInText?(one: One): boolean
+  }
 ): readonly One[] {
+  const { isError, more, locate, isInText } = options
+  const shown = (one: One) =>
+    shortened(locate === undefined || isInText?.(one) === false ? one : located(one, locate))
   const notes = found.filter((one) => one.more !== undefined)
   const named = found.filter((one) => one.more === undefined)
   const hidden = notes.reduce((sum, one) => sum + (one.more ?? 0), 0)
   const over = Math.max(0, named.length - DOCUMENT_FINDINGS_MAX)
-  if (hidden + over === 0) return named.map(shortened)
+  if (hidden + over === 0) return named.map(shown)
   const errors = named.filter(isError)
   const ranked = over === 0 ? named : [...errors, ...named.filter((one) => !isError(one))]
   const note = more({
@@ -32,7 +42,7 @@ export function reported<One extends Finding>(
     message: `${hidden + over} more findings are not shown`,
     hasErrors: errors.length > DOCUMENT_FINDINGS_MAX || notes.some(isError)
   })
-  return [...ranked.slice(0, DOCUMENT_FINDINGS_MAX).map(shortened), note]
+  return [...ranked.slice(0, DOCUMENT_FINDINGS_MAX).map(shown), note]
 }
 
 /** The findings that a report leaves out. */
@@ -42,9 +52,8 @@ export interface HiddenFindings {
   readonly hasErrors: boolean
 }
 
-/** A finding with its line and column, where the text is known. */
-export function located<One extends Finding>(one: One, locate: Locate | undefined): One {
-  return locate === undefined ? one : { ...one, ...locate(one.path) }
+function located<One extends Finding>(one: One, locate: Locate): One {
+  return { ...one, ...locate(one.path) }
 }
 
 function shortened<One extends Finding>(one: One): One {

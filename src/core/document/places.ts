@@ -1,3 +1,4 @@
+import { JsonPlaces } from './json-places.js'
 import { Lines, type Position } from './position.js'
 import { type DocumentPath, type NodeSink, readYaml } from './yaml.js'
 
@@ -7,13 +8,34 @@ export type Locate = (path: DocumentPath) => Position
 /**
  * Finds places in one text: line and column of the key (or array item) at a path, for errors that
  * are found after reading. Best effort: where the path does not exist, the place of its nearest
- * ancestor. The text is read once more, with the first place that is asked for, however many are.
+ * ancestor. YAML is read once more, with the first place that is asked for, however many are.
  */
 export function placesIn(text: string): Locate {
-  let places: { readonly root: PlaceNode; readonly lines: Lines } | undefined
+  let places:
+    | { readonly offsetOf: (path: DocumentPath) => number; readonly lines: Lines }
+    | undefined
   return (path) => {
-    places ??= { root: placesOf(text), lines: new Lines(text) }
-    return places.lines.at(offsetOf(places.root, path))
+    places ??= { offsetOf: offsetsIn(text), lines: new Lines(text) }
+    return places.lines.at(places.offsetOf(path))
+  }
+}
+
+function offsetsIn(text: string): (path: DocumentPath) => number {
+  if (isJson(text)) {
+    const places = new JsonPlaces(text)
+    return (path) => places.offsetOf(path)
+  }
+  const root = placesOf(text)
+  return (path) => offsetOf(root, path)
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s*[[{]/.test(text)) return false
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
   }
 }
 
@@ -28,7 +50,7 @@ function placesOf(text: string): PlaceNode {
   try {
     readYaml(text, tree)
   } catch {
-    // JSON that YAML reads otherwise: what was found so far is the best answer.
+    // Of a text that is malformed, what was found so far is the best answer.
   }
   return tree.root
 }

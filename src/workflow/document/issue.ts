@@ -1,4 +1,4 @@
-import { type DocumentPath, type Locate, located, reported, spendWork } from '../../core/index.js'
+import { type DocumentPath, type Locate, reported, spendWork } from '../../core/index.js'
 
 /** Stable labels of what can be wrong, or doubtful, in documents and their plan. */
 export type IssueCode =
@@ -140,8 +140,9 @@ export class Issues {
  * columns, where the text is known.
  */
 export function reportedIssues(found: readonly Issue[], locate?: Locate): readonly Issue[] {
-  const placed = found.map((one) => (one.protocol === undefined ? located(one, locate) : one))
-  return reported(placed, {
+  return reported(found, {
+    locate,
+    isInText: ({ protocol }) => protocol === undefined,
     isError: ({ severity }) => severity === 'error',
     more: ({ more, message, hasErrors }) => ({
       code: 'more_findings',

@@ -8,6 +8,7 @@ import {
   placesIn,
   readDocument
 } from '../../../src/core/index.js'
+import { cases } from '../../support/effort.js'
 
 function refusal(text: string): Record<string, unknown> {
   try {
@@ -175,10 +176,34 @@ describe('placesIn', () => {
     expect(placesIn('a: 1\nb: [')(['a'])).toEqual({ line: 1, column: 1 })
   })
 
+  it('finds in JSON what it finds in the same text as YAML', () => {
+    fc.assert(
+      fc.property(fc.jsonValue({ maxDepth: 4 }), fc.nat(3), (value, indent) => {
+        fc.pre(typeof value === 'object' && value !== null && !hasUnsafe(value))
+        const text = JSON.stringify(value, null, indent)
+        const [asJson, asYaml] = [placesIn(text), placesIn(`# YAML\n${text}`)]
+        for (const path of pathsIn(value as Json)) {
+          const { line, column } = asYaml(path)
+          expect(asJson(path), path.join('.')).toEqual({ line: line - 1, column })
+          expect(asJson([...path, 'missing'])).toEqual(asJson(path))
+        }
+      }),
+      { numRuns: cases({ usual: 200, long: 5_000 }) }
+    )
+  })
+
   it('counts every kind of line end', () => {
     expect(placesIn('a: 0\r\nb: 0\rc: 0\nd: 0')(['d'])).toEqual({ line: 4, column: 1 })
   })
 })
+
+function pathsIn(value: Json): readonly (readonly (string | number)[])[] {
+  if (typeof value !== 'object' || value === null) return [[]]
+  const members: readonly (readonly [string | number, Json])[] = Array.isArray(value)
+    ? [...value.entries()]
+    : Object.entries(value)
+  return [[], ...members.flatMap(([key, inner]) => pathsIn(inner).map((path) => [key, ...path]))]
+}
 
 function hasUnsafe(value: unknown): boolean {
   if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
