@@ -1,0 +1,176 @@
+import { writeFile } from 'node:fs/promises'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import {
+  AdapterRegistry,
+  type AdapterSettings,
+  deepSeekAdapter,
+  piMonoAdapter
+} from '../../src/agent/index.js'
+import { defineBlock } from '../../src/block/index.js'
+import { parseManifest } from '../../src/capability/index.js'
+import type { Json } from '../../src/core/index.js'
+import { evmExecutor } from '../../src/executor/evm/index.js'
+import { chainProviders } from '../../src/executor/index.js'
+import { createRuntime, MEMORY_LOCATION, type WiredRuntime } from '../../src/runtime/index.js'
+import { aisText } from '../support/ais.js'
+import { isLong } from '../support/effort.js'
+import { PackageFolder } from '../support/packages.js'
+import { type Kind, kinds, manifests } from './named-servers/kinds.js'
+import { type Place, placesOf, withText } from './named-servers/places.js'
+
+/**
+ * K15, of the whole class: a URL in any member of any document leads to no connection, but for the
+ * members that name a server, and there by the network policy. The servers are real: one is named
+ * by documents, the other by the host.
+ */
+
+interface Listening {
+  readonly url: string
+  /** Paths that were asked for, each once. */
+  readonly asked: Set<string>
+  readonly server: Server
+}
+
+async function listening(): Promise<Listening> {
+  const asked = new Set<string>()
+  const server = createServer(async (request, response) => {
+    asked.add(request.url ?? '')
+    const id = await idOf(request)
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
+  })
+  // A connection counts, also one on which nothing is asked.
+  server.on('connection', () => asked.add('connected'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  return { url: `http://127.0.0.1:${port}`, asked, server }
+}
+
+async function idOf(request: IncomingMessage): Promise<Json> {
+  let text = ''
+  for await (const chunk of request) text += String(chunk)
+  return text.startsWith('{') ? (JSON.parse(text).id ?? null) : null
+}
+
+let named: Listening
+let hosts: Listening
+beforeAll(async () => {
+  named = await listening()
+  hosts = await listening()
+})
+afterEach(() => named.asked.clear())
+afterAll(() => {
+  for (const { server } of [named, hosts]) {
+    server.closeAllConnections()
+    server.close()
+  }
+})
+
+/** Documents of each kind in the short form. */
+const SHORT_PLACES = 40
+const KEY = 'sk-0123456789abcdef'
+const say = defineBlock({
+  name: 'say',
+  version: '1.0.0',
+  sideEffects: 'none',
+  intents: ['say'],
+  run: (_, input) => input as Json
+})
+
+function opened(allowLoopback: boolean): Promise<WiredRuntime> {
+  const defaults: AdapterSettings = { baseUrl: hosts.url, apiKey: 'env:KEY', model: 'm' }
+  const adapters = new AdapterRegistry()
+    .registerAdapter('deepseek', () => deepSeekAdapter({ defaults }))
+    .registerAdapter('pi-mono', () => piMonoAdapter({ defaults }))
+  const signer = 'env:SIGNER'
+  const chains = { 'eip155:1': { rpc: [hosts.url], signer } }
+  const environment = { KEY, SIGNER: `0x${'1'.repeat(64)}` }
+  return createRuntime({
+    location: MEMORY_LOCATION,
+    blocks: [say],
+    providers: chainProviders([evmExecutor({ chains, environment })]),
+    workflow: {
+      protocols: [aisText('erc20')],
+      writes: 'broadcast',
+      policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
+    },
+    agents: { adapters, environment, documentSecrets: ['env:KEY'] },
+    network: { policy: { allowLoopback } }
+  })
+}
+
+/** Runs a document as far as it goes by itself; whether a run began. */
+async function ran(tally: WiredRuntime, document: Json, id: string): Promise<boolean> {
+  const run = tally.start(document, { id })
+  for await (const { type } of run) {
+    if (type === 'run.finished') break
+    if (type === 'run.parked') {
+      await run.cancel()
+      break
+    }
+  }
+  await run.result
+  return tally.run(id) !== undefined
+}
+
+/** Runs a kind with a URL at each place; gives the places that were connected to. */
+async function connectedBy(kind: Kind, places: readonly Place[], allowLoopback: boolean) {
+  const { base, within = (document: Json) => document } = kind
+  const connected: string[] = []
+  let begun = 0
+  await using tally = await opened(allowLoopback)
+  for (const [index, place] of places.entries()) {
+    const document = within(withText(base, place, `${named.url}/v1`))
+    if (await ran(tally, document, `run-${index}`)) begun += 1
+    if (named.asked.size > 0) connected.push(place.join('/'))
+    named.asked.clear()
+  }
+  return { connected, begun }
+}
+
+describe('K15: a URL in any member of', () => {
+  it.each(kinds)('$name leads nowhere but to the servers that it names', async (kind) => {
+    const { servers = [], more = [] } = kind
+    const all = [...placesOf(kind.schema), ...more]
+    const stride = isLong ? 1 : Math.ceil(all.length / SHORT_PLACES)
+    const places = all.filter(
+      (place, index) => index % stride === 0 || servers.includes(place.join('/'))
+    )
+    const { connected, begun } = await connectedBy(kind, places, true)
+    expect(begun).toBeGreaterThan(1)
+    expect([...connected].sort()).toEqual([...servers].sort())
+    const ofServers = places.filter((place) => servers.includes(place.join('/')))
+    const refused = await connectedBy(kind, ofServers, false)
+    expect(refused.connected).toEqual([])
+  })
+
+  it('a manifest leads nowhere, whatever its package may ask for', async () => {
+    const folder = await PackageFolder.create()
+    const ids: string[] = []
+    const packages: string[] = []
+    for (const [index, place] of placesOf(manifests.schema).entries()) {
+      const id = `named${index}`
+      const manifest = withText(manifests.base(id), place, `${named.url}/v1`)
+      const parsed = parseManifest(manifest)
+      if (!parsed.ok || parsed.manifest.id !== id || place[0] === 'intents') continue
+      const written = { id, intents: [], code: 'export const run = async () => ({ ran: true })' }
+      const directory = await folder.write(written)
+      await writeFile(join(directory, 'manifest.json'), JSON.stringify(manifest))
+      packages.push(directory)
+      ids.push(id)
+    }
+    expect(ids.length).toBeGreaterThan(10)
+    const network = { policy: { allowLoopback: true } }
+    await using tally = await createRuntime({ location: MEMORY_LOCATION, packages, network })
+    for (const id of ids) {
+      const payload = { package: id, capabilities: ['network.request'] }
+      await tally.intent({ action: 'system.grant', payload })
+      expect(await tally.intent({ action: `${id}.run` })).toMatchObject({ ran: true })
+    }
+    expect([...named.asked]).toEqual([])
+    await folder.remove()
+  })
+})
