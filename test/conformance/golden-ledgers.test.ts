@@ -83,4 +83,21 @@ describe('a golden ledger', () => {
     expect(report.evidence).toBeGreaterThanOrEqual(golden.evidence)
     expect(report.reexecuted).toBe(golden.receipts)
   })
+
+  // A correction under other rules would make other requests of what is sealed.
+  it.each(['open-agent', 'open-agent-corrected', 'open-agent-pinned'])(
+    'B10: %s takes its turns as agent.turn 1.0.0 took them',
+    async (name) => {
+      const clock = new ManualClock(LATER)
+      const tally = await open(name, clock)
+      for await (const { runId } of tally.runs()) {
+        const { status } = await drivenToEnd(await tally.resume(runId), () => undefined)
+        expect(status).toBe('done')
+      }
+      const { receipt } = (await tally.receipt(0)) ?? {}
+      expect(receipt?.dappId).toBe('block:agent.turn@1.0.0')
+      const { failure, reexecuted } = await tally.replay()
+      expect([failure, reexecuted]).toEqual([undefined, tally.status().receipts])
+    }
+  )
 })

@@ -231,6 +231,11 @@ function agents(lib, world) {
   const usage = { inputTokens: 60, outputTokens: 40 }
   const script = ({ messages, prompt }) => {
     const [last] = messages.slice(-1)
+    if (/as a sum/.test(prompt)) {
+      // What is wrong with the first answer is told to the agent in the words of a version.
+      if (last === undefined) return { text: '', structured: { sum: '12345678901234567890' }, usage }
+      if (last.role === 'tool') return { text: '', structured: { sum: 5 }, usage }
+    }
     if (last?.role === 'tool') return { text: `got ${JSON.stringify(last.result)}`, usage }
     const tool = /call (\w+)/.exec(prompt)?.[1]
     if (tool === undefined) return { text: `done: ${prompt}`, usage }

@@ -210,7 +210,7 @@ export const bridgeInputs = {
 }
 
 /** A flow of one agent, which does what its prompt says. */
-export function agentFlow(name, userPrompt, tools) {
+export function agentFlow(name, userPrompt, tools, config = {}) {
   return {
     meta: { schemaVersion: '2.0', name, version: '1.0.0' },
     agents: {
@@ -221,7 +221,7 @@ export function agentFlow(name, userPrompt, tools) {
     graph: {
       startNodeId: 'ask',
       nodes: [
-        { nodeId: 'ask', nodeKind: 'agent.main', agentId: 'clerk', config: { userPrompt } },
+        { nodeId: 'ask', nodeKind: 'agent.main', agentId: 'clerk', config: { userPrompt, ...config } },
         { nodeId: 'finish', nodeKind: 'control.finish' }
       ],
       edges: [{ source: 'ask', target: 'finish' }]

@@ -7,6 +7,7 @@
 import { spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -33,13 +34,16 @@ const rooms = [
   'intent/index',
   'core/index',
   'runtime/open',
+  // Where 0.1.0 has it, and where it is now.
+  'runtime/registry',
   'runtime/code/registry',
   'runtime/runtime'
 ]
 
 async function library() {
-  const load = (room) => import(pathToFileURL(join(build, `dist/src/${room}.js`)).href)
-  return Object.assign({}, ...(await Promise.all(rooms.map(load))))
+  const files = rooms.map((room) => join(build, `dist/src/${room}.js`))
+  const load = (file) => import(pathToFileURL(file).href)
+  return Object.assign({}, ...(await Promise.all(files.filter(existsSync).map(load))))
 }
 
 async function makeOne(name, directory, life) {

@@ -52,6 +52,16 @@ async function leftOpen({ open, die }, name, { dies = false, start, before } = {
   await tally.close()
 }
 
+/** A turn that is asked again as each version asks, then one that waits before its tool acts. */
+function correctedAgent(scene) {
+  const properties = { sum: { type: 'integer' } }
+  const outputSchema = { type: 'object', properties, required: ['sum'] }
+  const flow = agentFlow('corrected', 'call send, answer as a sum', ['send'], { outputSchema })
+  return leftOpen(scene, 'corrected', {
+    start: (tally) => tally.start(flow, { id: 'corrected' })
+  })
+}
+
 const finished = {
   composites: {
     title: 'composites: loop, confirmations, waits, sleeps, retries, repair, fallback, nesting',
@@ -351,6 +361,14 @@ const openRuns = {
       leftOpen(scene, 'acting', {
         start: (tally) => tally.start(agentFlow('acting', 'call send', ['send']), { id: 'acting' })
       })
+  },
+  'open-agent-corrected': {
+    title: 'an agent whose answer was corrected, and that waits before a tool acts',
+    make: correctedAgent
+  },
+  'open-agent-pinned': {
+    title: 'the same, in a run that has pinned agent.turn 1.0.0 as the version of then',
+    make: correctedAgent
   },
   'open-intent': {
     title: 'lone intents that wait: for a permission, for a message',
