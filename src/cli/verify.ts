@@ -12,8 +12,9 @@ export interface VerifyOptions {
 }
 
 /**
- * `tally verify`: checks the whole ledger, and says what was not checked. Needs no key. With
- * `--complete` the exit code asks for both: nothing contradicted, everything executed again.
+ * `tally verify`: checks the whole ledger, and says what was not checked; codes are checked where
+ * the key file can be read. With `--complete` the exit code asks for both: nothing contradicted,
+ * everything executed again.
  */
 export async function verify(frame: Frame, options: VerifyOptions): Promise<ExitCode> {
   const notes = await Promise.all((options.note ?? []).map((path) => readNote(frame, path)))

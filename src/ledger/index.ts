@@ -70,6 +70,7 @@ export { openLevelStore } from './stores/level.js'
 export { openMemoryStore } from './stores/memory.js'
 export type { KeyRange, Store, StoreItem } from './stores/port.js'
 export { isOfCodes } from './verify/code-check.js'
+export { VerificationKey } from './verify/key.js'
 export {
   type AnchorReport,
   type GivenNote,

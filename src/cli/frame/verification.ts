@@ -4,13 +4,15 @@ import type { Registrations, ServiceRequests } from '../../runtime/index.js'
 import { ownerClient } from './client.js'
 import type { Frame } from './frame.js'
 import { atHolder, once } from './holder.js'
+import { givenPassphrase } from './passphrase.js'
 import { configOf } from './session.js'
 
 export type Report = ServiceRequests['verify']['result']
 
 /**
- * Verifies a ledger where it is: in the service that holds it, or here by its bytes alone, without
- * a key and also where it would not open. Only executing again needs the configuration.
+ * Verifies a ledger where it is: in the service that holds it, or here by its bytes, also where it
+ * would not open. No key is needed; where the key file can be read without asking, codes are
+ * checked as well. Only executing again needs the configuration.
  */
 export async function verifyThere(
   frame: Frame,
@@ -30,7 +32,9 @@ export async function verifyThere(
     here: async (directory) => {
       if (replay) code ??= await configOf(frame, config)
       const { verifyLocation } = await import('../../runtime/index.js')
-      return verifyLocation(directory, { notes, code, executions, identity: frame.identity })
+      const { identity } = frame
+      const keyed = { passphrase: givenPassphrase(frame) }
+      return verifyLocation(directory, { notes, code, executions, identity, keyed })
     }
   })
 }

@@ -1,8 +1,7 @@
-import { join } from 'node:path'
-import { type IdentityId, isTallyError } from '../../core/index.js'
 import { holdForReading, openLedger, type ReadableStore } from '../../ledger/index.js'
 import type { Registrations } from '../code/registrations.js'
 import { type RemediedCause, remedied } from '../opening/opening-remedies.js'
+import { blobKeyOf } from './blob-key.js'
 import { identityOf, type NamedIdentity, noSigner } from './reader.js'
 
 /** What opening a location would find. */
@@ -75,21 +74,5 @@ export async function inspectHeld(
   } finally {
     await packages.close()
     await ledger.close()
-  }
-}
-
-/** Undefined where there is no key file, or it is sealed and there is no passphrase. */
-export async function blobKeyOf(
-  realPath: string,
-  identity: IdentityId,
-  passphrase: string | undefined
-): Promise<Uint8Array | undefined> {
-  const { KeyFiles } = await import('../../identity/index.js')
-  try {
-    const files = new KeyFiles({ directory: join(realPath, 'keys'), identity, passphrase })
-    return (await files.load()).blobKey
-  } catch (error) {
-    if (!isTallyError(error)) throw error
-    return undefined
   }
 }

@@ -14,7 +14,8 @@ import {
   type RepairConsent
 } from '../opening/opening-remedies.js'
 import { removeMalformed } from '../opening/package-bytes.js'
-import { blobKeyOf, inspectHeld } from './inspect-opening.js'
+import { blobKeyOf } from './blob-key.js'
+import { inspectHeld } from './inspect-opening.js'
 import { identityOf, type NamedIdentity } from './reader.js'
 
 /** How a recovery went, and which data directory is the live one now. */

@@ -10,13 +10,15 @@ import {
   type OwnerHandler,
   openLedger,
   type ReadableStore,
-  type Store
+  type Store,
+  VerificationKey
 } from '../../ledger/index.js'
 import type { OpenRuns, RunReadiness } from '../audit/upgrade-check.js'
 import type { Registrations } from '../code/registrations.js'
 import type { Registry } from '../code/registry.js'
 import { IntegrityLock, readKept } from '../opening/integrity-lock.js'
 import { serve } from '../service/service.js'
+import { blobKeyOf } from './blob-key.js'
 
 /** Which identity of a location is meant. */
 export interface NamedIdentity {
@@ -85,8 +87,8 @@ export async function openReader(
 const ANY_KERNEL = 'Infinity'
 
 /**
- * Verifies the ledger of a location by its bytes alone, also one that does not open; with the code
- * that is registered, every step is executed again.
+ * Verifies the ledger of a location by its bytes, also one that does not open, and without its
+ * lock; with the code that is registered, every step is executed again.
  * Throws only for what keeps the bytes from being read: `ledger.not_found`, `ledger.locked`,
  * `ledger.corrupt` (the store itself), `store.open_failed`.
  */
@@ -97,14 +99,19 @@ export async function verifyLocation(
     readonly code?: Registrations | undefined
     /** How often each step is executed again; 1 unless told otherwise. */
     readonly executions?: number
+    /** Reads the key file, where it can, to check what only the blob key can (L12). */
+    readonly keyed?: { readonly passphrase: string | undefined }
   }
 ): Promise<VerificationReport> {
   const held = await holdForReading(location)
   try {
-    const { notes, code, executions = 1 } = options
+    const { notes, code, executions = 1, keyed } = options
     const identity = identityOf(held, options)
+    const { store } = held
     const { realPath } = held.location
-    return await verifyStore({ store: held.store, identity, notes, code, executions, realPath })
+    const blobKey = keyed && (await blobKeyOf(realPath, identity, keyed.passphrase))
+    const key = blobKey && new VerificationKey(blobKey)
+    return await verifyStore({ store, identity, notes, code, executions, realPath, key })
   } finally {
     await held.close()
   }
@@ -158,15 +165,19 @@ async function verifyStore(options: {
   readonly executions?: number
   /** Where the content store of packages lies. */
   readonly realPath?: string
+  readonly key?: VerificationKey | undefined
 }): Promise<VerificationReport> {
   const { code: registrations, realPath, ...rest } = options
   const { verifyLedgerDeep } = await import('../../audit/index.js')
-  const kept = realPath === undefined ? undefined : await readKept(realPath, rest.identity)
-  if (registrations === undefined) return withLock(await verifyLedgerDeep({ ...rest, kept }), kept)
-  const { identity } = rest
+  const { identity, key } = rest
+  const kept = realPath === undefined ? undefined : await readKept(realPath, identity, key)
+  const compared = key === undefined ? kept : undefined
+  if (registrations === undefined) {
+    return withLock(await verifyLedgerDeep({ ...rest, kept }), compared)
+  }
   const { registry, close } = await codeOf(registrations, { identity, location: realPath })
   try {
-    return withLock(await verifyLedgerDeep({ ...rest, kept, code: registry }), kept)
+    return withLock(await verifyLedgerDeep({ ...rest, kept, code: registry }), compared)
   } finally {
     await close()
   }

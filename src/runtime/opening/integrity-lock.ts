@@ -74,10 +74,7 @@ export class IntegrityLock {
 
   /** What a verification compares the chain with; undefined where there is no lock. */
   async kept(): Promise<KeptPlace | undefined> {
-    const text = this.#path === undefined ? undefined : await readIfPresent(this.#path)
-    if (text === undefined) return undefined
-    const record = parseLock(text)
-    return record !== undefined && encodeLock(record, this.#code) === text ? record : null
+    return this.#path === undefined ? undefined : keptAt(this.#path, this.#code)
   }
 
   async #difference(record: IntegrityRecord): Promise<IntegrityCause | undefined> {
@@ -165,13 +162,24 @@ export async function readRollback(
   return record === undefined ? undefined : rollbackOf(record, ledger.receipts)
 }
 
-/** {@link IntegrityLock.kept} without the key, so that its code is not checked. */
-export async function readKept(
+/** {@link IntegrityLock.kept} of a location; without the key its code is not checked. */
+export function readKept(
   realPath: string,
-  identity: IdentityId
+  identity: IdentityId,
+  key: { authenticate(hash: Hash): Hash } | undefined
 ): Promise<KeptPlace | undefined> {
-  const text = await readIfPresent(lockPath(realPath, identity))
-  return text === undefined ? undefined : (parseLock(text) ?? null)
+  return keptAt(lockPath(realPath, identity), key && ((hash) => key.authenticate(hash)))
+}
+
+async function keptAt(
+  path: string,
+  code: ((hash: Hash) => Hash) | undefined
+): Promise<KeptPlace | undefined> {
+  const text = await readIfPresent(path)
+  if (text === undefined) return undefined
+  const record = parseLock(text)
+  if (record === undefined) return null
+  return code === undefined || encodeLock(record, code) === text ? record : null
 }
 
 /** Takes the lock away: the next one who opens the ledger for writing makes a new one. */
