@@ -1,15 +1,14 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { builtModule } from '../support/built.js'
-import { LedgerOnDisk } from '../support/ledger-on-disk.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../support/ledger-on-disk.js'
 import { startWriter } from './crash-store/process.js'
 
 let disk: LedgerOnDisk
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 const keys = () => join(disk.path, 'keys')
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { bytesOver, type Json, limits } from '../../src/core/index.js'
 import { defineBlock, importSnapshot } from '../../src/index.js'
 import { isLong, isTaken } from '../support/effort.js'
-import { LedgerOnDisk } from '../support/ledger-on-disk.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../support/ledger-on-disk.js'
 
 const LIMIT = limits.VALUE_BYTES_MAX
 /** Characters of one, two, three and four bytes, and one that canonical JSON escapes. */
@@ -40,10 +40,9 @@ const document = {
 }
 
 let disk: LedgerOnDisk
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 describe('limits called BYTES', () => {
   it('count the bytes of UTF-8, whatever the characters', () => {

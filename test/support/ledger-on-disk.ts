@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterEach, beforeEach } from 'vitest'
 import { createRuntime, type RuntimeOptions, type WiredRuntime } from '../../src/runtime/index.js'
 
 /** A ledger on disk that a test opens and closes as often as it likes. */
@@ -45,4 +46,14 @@ export class LedgerOnDisk {
     await this.close()
     await rm(this.directory, { recursive: true, force: true })
   }
+}
+
+/** Gives each test of a file a ledger on disk of its own, which is removed after it. */
+export function ledgerForEachTest(give: (disk: LedgerOnDisk) => void): void {
+  let disk: LedgerOnDisk | undefined
+  beforeEach(async () => {
+    disk = await LedgerOnDisk.create()
+    give(disk)
+  })
+  afterEach(() => disk?.remove())
 }

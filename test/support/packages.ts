@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
 import type { Json } from '../../src/core/index.js'
 
 /** A capability package as a test writes it. */
@@ -41,6 +42,16 @@ export class PackageFolder {
   remove(): Promise<void> {
     return rm(this.path, { recursive: true, force: true })
   }
+}
+
+/** Gives all tests of a file one folder of packages, which is removed after them. */
+export function packagesForAllTests(give: (folder: PackageFolder) => void): void {
+  let folder: PackageFolder | undefined
+  beforeAll(async () => {
+    folder = await PackageFolder.create()
+    give(folder)
+  })
+  afterAll(() => folder?.remove())
 }
 
 /** Counts under its own key, and says what it was asked. */

@@ -1,3 +1,5 @@
+import { runThatWaits } from '../../support/run-that-waits.mjs'
+
 // One life: takes the run up, gives it one more signature, and dies once that was accepted.
 const { library, location, approvers, seed, dies } = JSON.parse(process.argv[2])
 const { createRuntime, defineBlock, signApproval } = await import(library)
@@ -22,14 +24,7 @@ const tally = await createRuntime({
   serve: false,
   blocks: [pay]
 })
-const run =
-  tally.run('r') === undefined ? tally.start(document, { id: 'r' }) : await tally.resume('r')
-run.result.catch(() => undefined)
-let wait
-while (wait === undefined) {
-  ;[wait] = await run.waits()
-  await new Promise((resolve) => setImmediate(resolve))
-}
+const { run, wait } = await runThatWaits(tally, document)
 const { token, digest, approvals = [] } = wait
 const sign = (text) => {
   const answer = { token, digest, action: 'approve', value: null }

@@ -1,4 +1,5 @@
 import { appendFileSync } from 'node:fs'
+import { runThatWaits } from '../../support/run-that-waits.mjs'
 
 // One life: takes the run up, answers what it asks with the old answers first, and dies in the act.
 const { library, location, sent, used } = JSON.parse(process.argv[2])
@@ -30,14 +31,7 @@ const tally = await createRuntime({
   insecurePlaintextKey: true,
   blocks: [pay]
 })
-const run =
-  tally.run('r') === undefined ? tally.start(document, { id: 'r' }) : await tally.resume('r')
-run.result.catch(() => undefined)
-let wait
-while (wait === undefined) {
-  ;[wait] = await run.waits()
-  await new Promise((resolve) => setImmediate(resolve))
-}
+const { run, wait } = await runThatWaits(tally, document)
 const again = []
 for (const answer of used) again.push(await run.resume(answer.token, answer))
 const { token, digest, asking } = wait

@@ -1,6 +1,6 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../src/block/index.js'
-import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'
 
 const count = defineBlock({
   name: 'count',
@@ -15,10 +15,9 @@ const count = defineBlock({
 })
 
 let disk: LedgerOnDisk
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 describe('the verification of a ledger that is in use', () => {
   it('P1: finds nothing wrong while its indexes and its chain are being written', async () => {

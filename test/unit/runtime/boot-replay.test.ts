@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { replayLastReceipt } from '../../../src/audit/index.js'
 import { type Block, defineBlock } from '../../../src/block/index.js'
@@ -8,17 +8,16 @@ import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import { checkLastReceipt } from '../../../src/runtime/audit/boot-replay.js'
 import { Registry } from '../../../src/runtime/code/registry.js'
 import { WiredRuntime } from '../../../src/runtime/runtime.js'
-import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'
 import { openLedger } from '../../support/ledgers.js'
 import { inlineSigner, openOn, testKeys } from '../../support/lives.js'
 import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let disk: LedgerOnDisk
 
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 function open(blocks: readonly Block[]): Promise<WiredRuntime> {
   return disk.open({ blocks })

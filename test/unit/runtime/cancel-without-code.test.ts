@@ -1,16 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Block, defineBlock } from '../../../src/block/index.js'
 import type { Json } from '../../../src/core/index.js'
 import type { RuntimeOptions, WiredRuntime } from '../../../src/runtime/index.js'
-import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'
 import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let disk: LedgerOnDisk
 
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 const ask = defineBlock({
   name: 'ask',

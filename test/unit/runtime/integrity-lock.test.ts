@@ -1,19 +1,17 @@
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { repairLocation, type WiredRuntime } from '../../../src/runtime/index.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
-import { counterPackage, PackageFolder } from '../../support/packages.js'
+import { counterPackage, type PackageFolder, packagesForAllTests } from '../../support/packages.js'
 import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let folder: PackageFolder
 let disk: LedgerOnDisk
 
-beforeAll(async () => {
-  folder = await PackageFolder.create()
+packagesForAllTests((made) => {
+  folder = made
 })
-
-afterAll(() => folder.remove())
 
 beforeEach(async () => {
   disk = await LedgerOnDisk.create()

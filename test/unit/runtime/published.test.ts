@@ -1,27 +1,22 @@
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../src/block/index.js'
 import { isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
 import { preparePublished } from '../../../src/runtime/gate/published.js'
-import { createRuntime, type WiredRuntime } from '../../../src/runtime/index.js'
+import type { WiredRuntime } from '../../../src/runtime/index.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'
 
 /** K14: documents that the owner has published, with the versions of then. */
 
-let folder: string
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tally-published-'))
+let disk: LedgerOnDisk
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => rm(folder, { recursive: true, force: true }))
 
 const rate = (version: string) =>
   defineBlock({ name: 'rate', version, sideEffects: 'none', run: () => ({ version }) })
 
 function opened(...versions: readonly string[]): Promise<WiredRuntime> {
-  const location = join(folder, 'ledger')
-  const keys = { create: 'if-absent', insecurePlaintextKey: true } as const
-  return createRuntime({ location, ...keys, serve: false, blocks: versions.map(rate) })
+  return disk.open({ blocks: versions.map(rate) })
 }
 
 const document = {

@@ -1,20 +1,19 @@
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Block, defineBlock } from '../../../src/block/index.js'
 import { ManualClock, nextTurn, type RunId } from '../../../src/core/index.js'
 import { inspectLocation, openLevelStore } from '../../../src/ledger/index.js'
 import { StoreKeys } from '../../../src/ledger/keys.js'
 import { removeDerived } from '../../../src/ledger/open/derived-records.js'
 import type { DeliveredEvent, RuntimeOptions, WiredRuntime } from '../../../src/runtime/index.js'
-import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'
 import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let disk: LedgerOnDisk
 
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 let clock = 0
 /** A block that looks at something which is no part of its input. */

@@ -1,21 +1,19 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Block, defineBlock } from '../../../src/block/index.js'
 import type { WiredRuntime } from '../../../src/runtime/index.js'
-import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
-import { counterPackage, PackageFolder } from '../../support/packages.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'
+import { counterPackage, type PackageFolder, packagesForAllTests } from '../../support/packages.js'
 
 /** What `refuse_version` refuses while a run of some version is quarantined (K10). */
 
 let disk: LedgerOnDisk
 let folder: PackageFolder
-beforeAll(async () => {
-  folder = await PackageFolder.create()
+packagesForAllTests((made) => {
+  folder = made
 })
-afterAll(() => folder.remove())
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 function block(name: string, version: string, intents: readonly string[]): Block {
   const run = () => ({ by: `${name}@${version}` })

@@ -1,19 +1,18 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { type Block, defineBlock } from '../../../src/block/index.js'
 import type { Json } from '../../../src/core/index.js'
 import type { Registrations, WiredRuntime } from '../../../src/runtime/index.js'
-import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../support/ledger-on-disk.js'
 import { counterPackage, PackageFolder } from '../../support/packages.js'
 import { expectVerifyFailure } from '../../support/verified-close.js'
 
 let disk: LedgerOnDisk
 
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 const open = (registrations: Registrations, resume = false): Promise<WiredRuntime> =>
   disk.open({ ...registrations, resume })

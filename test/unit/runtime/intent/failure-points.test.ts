@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { alterRecords } from '../../../../src/cli/demo/alter.js'
 import { canonicalize, hashJson, sha256Hex } from '../../../../src/core/index.js'
 import { unwrapText, wrapValue } from '../../../../src/ledger/envelope.js'
@@ -11,8 +11,12 @@ import {
   repairLocation,
   type WiredRuntime
 } from '../../../../src/runtime/index.js'
-import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
-import { counterPackage, PackageFolder } from '../../../support/packages.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'
+import {
+  counterPackage,
+  type PackageFolder,
+  packagesForAllTests
+} from '../../../support/packages.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
 
 /** The seed's list "common failure points in integration", one test for each, in its order. */
@@ -20,14 +24,12 @@ import { expectVerifyFailure } from '../../../support/verified-close.js'
 let folder: PackageFolder
 let disk: LedgerOnDisk
 
-beforeAll(async () => {
-  folder = await PackageFolder.create()
+packagesForAllTests((made) => {
+  folder = made
 })
-afterAll(() => folder.remove())
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 const capabilities = ['storage.read', 'storage.write']
 const two = {

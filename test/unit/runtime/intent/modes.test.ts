@@ -1,24 +1,25 @@
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { WiredRuntime } from '../../../../src/runtime/index.js'
-import { LedgerOnDisk } from '../../../support/ledger-on-disk.js'
-import { counterPackage, PackageFolder } from '../../../support/packages.js'
+import { type LedgerOnDisk, ledgerForEachTest } from '../../../support/ledger-on-disk.js'
+import {
+  counterPackage,
+  type PackageFolder,
+  packagesForAllTests
+} from '../../../support/packages.js'
 import { expectVerifyFailure } from '../../../support/verified-close.js'
 
 let folder: PackageFolder
 let disk: LedgerOnDisk
 
-beforeAll(async () => {
-  folder = await PackageFolder.create()
+packagesForAllTests((made) => {
+  folder = made
 })
 
-afterAll(() => folder.remove())
-
-beforeEach(async () => {
-  disk = await LedgerOnDisk.create()
+ledgerForEachTest((made) => {
+  disk = made
 })
-afterEach(() => disk.remove())
 
 function open(
   packages: readonly string[],

@@ -1,16 +1,19 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
 import { createRuntime, type Runtime } from '../../../../src/index.js'
 import type { PermissionReply } from '../../../../src/intent/index.js'
-import { counterPackage, PackageFolder, type WrittenPackage } from '../../../support/packages.js'
+import {
+  counterPackage,
+  type PackageFolder,
+  packagesForAllTests,
+  type WrittenPackage
+} from '../../../support/packages.js'
 
 let folder: PackageFolder
 const opened: Runtime[] = []
 
-beforeAll(async () => {
-  folder = await PackageFolder.create()
+packagesForAllTests((made) => {
+  folder = made
 })
-
-afterAll(() => folder.remove())
 
 afterEach(async () => {
   for (const tally of opened.splice(0)) await tally.close()
