@@ -235,7 +235,7 @@ describe('K15: a host that bounds what documents choose', () => {
     expect(await refusal(tally, delegating)).toContain('approval_below_floor')
   })
 
-  it('lets an open run go on as it began, attaches to it, and replays what ended', async () => {
+  it('lets an open run continue as it began, attaches to it, and replays what ended', async () => {
     const flow = flowFor({ bounds: {}, code: '', agent: tools(['write'], 'always') })
     const before = await disk.open({ agents: host })
     const run = before.start(flow, { id: 'open' })
