@@ -3,6 +3,7 @@
  * it.
  */
 
+export type { PlanNodeEnd, PlanNodeResult } from './chart/plan-results.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './chart/protocol.js'
 export type { Repair } from './chart/retry-policy.js'
 export type {
@@ -64,8 +65,6 @@ export {
   isPlanDefinition,
   type PlanDefinition,
   type PlanNodeDefinition,
-  type PlanNodeEnd,
-  type PlanNodeResult,
   planSchemaName,
   reportedDiagnostics
 } from './document/definition.js'
@@ -86,9 +85,9 @@ export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-
 export { UnitGate } from './pump/gate.js'
 export { type AskedEffect, isFarAhead, type PumpHost, type RunEnd, Turns } from './pump/host.js'
 export { type InlineOutcome, runInline, type SingleStepRun } from './pump/inline-run.js'
-export type { RecordedEntry } from './pump/journal-writer.js'
 export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'
+export type { RecordedEntry } from './recovery/recovery.js'
 export { differing, type Finding, firstOf } from './replay/finding.js'
 export type { CompensationPort, Ground, RecordedUnit, UnitAgain } from './replay/redo.js'
 export {

@@ -88,6 +88,13 @@ export {
 export { holdsCredentials } from './secret/url-parts.js'
 export { bytesOver, flatText, shownText } from './text.js'
 export {
+  ignoreRejection,
+  isThrown,
+  plainDetails,
+  plainText,
+  thrownMember
+} from './thrown.js'
+export {
   highestRelease,
   isRelease,
   referenceTo,

@@ -3,7 +3,7 @@ import type {
   CompileExpressions,
   Evaluated,
   ValueReference
-} from '../../src/block/document/expressions.js'
+} from '../../src/block/chart/expressions.js'
 import { isJsonObject, type Json } from '../../src/core/index.js'
 
 /**

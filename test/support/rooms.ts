@@ -21,6 +21,7 @@ export const roomOrder: readonly (readonly string[])[] = [
 
 /** Folders of a room from left to right; the room's own files, which wire them, know them all. */
 export const folderOrder: Readonly<Record<string, readonly string[]>> = {
+  block: ['chart', 'code', 'run', 'document', 'recovery', 'pump', 'replay'],
   runtime: [
     'document',
     'code',

@@ -1,5 +1,5 @@
 import type { Json } from '../../core/index.js'
-import type { CompiledExpression, Evaluated } from '../document/expressions.js'
+import type { CompiledExpression, Evaluated } from './expressions.js'
 import type { NodeOptions, Request, Response, SideEffectClass } from './protocol.js'
 import type { Repair } from './retry-policy.js'
 import type { Rows } from './rows.js'

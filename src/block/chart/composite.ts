@@ -1,7 +1,6 @@
 import type { AnyActorLogic } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
 import { type Json, present } from '../../core/index.js'
-import type { Evaluated } from '../document/expressions.js'
 import {
   type BlockIdentity,
   begunRun,
@@ -21,6 +20,7 @@ import {
   type PlannedValue,
   type Responses
 } from './composite-graph.js'
+import type { Evaluated } from './expressions.js'
 import {
   executionOf,
   type ParentQuestions,

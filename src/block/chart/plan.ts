@@ -1,8 +1,6 @@
 import type { AnyActorLogic } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
 import type { Json } from '../../core/index.js'
-import type { PlanNodeResult } from '../document/definition.js'
-import type { Evaluated } from '../document/expressions.js'
 import {
   begunRun,
   cancelledResponse,
@@ -12,6 +10,7 @@ import {
   sends
 } from './chart-run.js'
 import { asJson } from './composite-graph.js'
+import type { Evaluated } from './expressions.js'
 import { type ParentQuestions, parentActions, parentDecisions, parentGuards } from './parent.js'
 import { type ParentLogic, type ParentSink, parentLogic } from './parent-table.js'
 import {
@@ -23,6 +22,7 @@ import {
   type PlanNode,
   Progress
 } from './plan-progress.js'
+import type { PlanNodeResult } from './plan-results.js'
 import {
   type CompositeEvent,
   failedResponse,

@@ -1,11 +1,11 @@
 import {
   canonicalizeLedgerValue,
   copyJson,
+  ignoreRejection,
   type Json,
   type JsonObject,
   limits
 } from '../../core/index.js'
-import { ignoreRejection } from '../run/plain.js'
 import {
   type NodeOptions,
   type Request,

@@ -1,10 +1,10 @@
 import type { ActorPath, Hash, Json, RunId, TallyError, UnitId } from '../../core/index.js'
 import type { Request } from '../chart/protocol.js'
-import type { Call } from '../run/calls.js'
-import type { Outcome } from '../run/outcome.js'
-import type { StateView } from '../run/state-view.js'
 import type { Block, RecordedFailure, RecordedProvider } from './block.js'
+import type { Call } from './calls.js'
 import type { SignalSource } from './lazy-signal.js'
+import type { Outcome } from './outcome.js'
+import type { StateView } from './state-view.js'
 
 /** What an execution of a block's code is given; the same live, on resume and in verification. */
 export interface CallRunInput {

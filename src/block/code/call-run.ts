@@ -5,13 +5,10 @@ import {
   type Json,
   limits,
   nextTurn,
+  plainDetails,
   Xorshift128
 } from '../../core/index.js'
 import { exceeds } from '../chart/protocol.js'
-import { builtInEffects, type Call, requestTextHash, reservedEffects } from '../run/calls.js'
-import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from '../run/outcome.js'
-import { plainDetails } from '../run/plain.js'
-import { notReserved } from '../run/state-view.js'
 import type {
   AskedFirst,
   Attribution,
@@ -21,6 +18,7 @@ import type {
   IntentPort
 } from './block.js'
 import type { CallRunInput, CallRunPort } from './call-run-input.js'
+import { builtInEffects, type Call, requestTextHash, reservedEffects } from './calls.js'
 import {
   type AskedEffect,
   checkApproved,
@@ -38,6 +36,8 @@ import {
 } from './context.js'
 import { CallRunIntentPort } from './intent-port.js'
 import { LazyMembers } from './lazy-signal.js'
+import { effectFailure, failure, isThenable, type Outcome, outcomeOf } from './outcome.js'
+import { notReserved } from './state-view.js'
 import { insideBlock, outsideBlock, type WatchedCode } from './tripwire.js'
 
 const noCalls: ReadonlyMap<number, never> = new Map<number, never>()

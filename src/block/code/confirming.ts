@@ -1,8 +1,8 @@
 import type { Json } from '../../core/index.js'
 import { approversOf } from '../../identity/index.js'
 import { reasons } from '../chart/protocol.js'
-import { builtInEffects, type Call, requestHashOf, type WaitRequest } from '../run/calls.js'
 import type { Block } from './block.js'
+import { builtInEffects, type Call, requestHashOf, type WaitRequest } from './calls.js'
 import { BlockFailure, EffectFailure, type WaitAnswer, type WaitOptions } from './context.js'
 import type { ConfirmObligation } from './obligation.js'
 

@@ -12,6 +12,7 @@ import type {
   PlannedNode,
   PlannedValue
 } from '../chart/composite-graph.js'
+import { type CompiledValue, mentionedNodes } from '../chart/expressions.js'
 import { highest } from '../chart/protocol.js'
 import { rowsOf } from '../chart/rows.js'
 import {
@@ -27,7 +28,6 @@ import {
 } from './compile-session.js'
 import type { CompiledComposite, CompiledNode } from './compiled.js'
 import { type CompositeDefinition, entryOf } from './definition.js'
-import { type CompiledValue, mentionedNodes } from './expressions.js'
 import { functionVersions } from './registry.js'
 import { compositeSchemaName } from './schema.js'
 

@@ -1,6 +1,7 @@
 import { blockChart } from '../../../machines/block.js'
 import { planChart, planChartVersion } from '../../../machines/plan.js'
 import { hashJson, present } from '../../core/index.js'
+import { type CompiledValue, mentionedNodes } from '../chart/expressions.js'
 import { planLogic } from '../chart/plan.js'
 import type { NodeState, PlanLibrary, PlanNode } from '../chart/plan-progress.js'
 import { highest } from '../chart/protocol.js'
@@ -16,7 +17,6 @@ import {
 } from './compile-session.js'
 import type { CompiledNode, CompiledPlanGraph } from './compiled.js'
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
-import { type CompiledValue, mentionedNodes } from './expressions.js'
 import { functionVersions } from './registry.js'
 import { orderOf, validatePlan } from './validate.js'
 

@@ -1,6 +1,7 @@
 import type { AnyActorLogic } from 'xstate'
 import { isTallyError, type Json, limits, spendWork } from '../../core/index.js'
 import type { Predicate } from '../chart/composite-graph.js'
+import { type CompiledValue, mentionedNodes } from '../chart/expressions.js'
 import { type LeafLibrary, leafLogic } from '../chart/leaf.js'
 import { exceeds, type NodeOptions } from '../chart/protocol.js'
 import { type Ceilings, ceilingsOf, repeatedBlock, unfitApprovers } from './ceilings.js'
@@ -20,7 +21,6 @@ import {
   type NodeDefinition,
   type PlanDefinition
 } from './definition.js'
-import { type CompiledValue, mentionedNodes } from './expressions.js'
 import { type BlockRegistry, type LeafDefinition, resolveCondition } from './registry.js'
 import { validateGraph } from './validate.js'
 

@@ -2,11 +2,11 @@ import type { ChartNode } from '../../../machines/composite.js'
 import type { Hash } from '../../core/index.js'
 import type { CompositeLogic } from '../chart/composite.js'
 import type { CompositeGraph } from '../chart/composite-graph.js'
+import type { CompileExpressions } from '../chart/expressions.js'
 import type { PlanLogic } from '../chart/plan.js'
 import type { PlanLibrary } from '../chart/plan-progress.js'
 import type { SideEffectClass } from '../chart/protocol.js'
 import type { Diagnostic } from './definition.js'
-import type { CompileExpressions } from './expressions.js'
 import type { BlockRegistry } from './registry.js'
 
 /** What compiled composites and plans have in common. */

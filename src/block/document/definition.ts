@@ -5,6 +5,7 @@ import {
   type Locate,
   reported
 } from '../../core/index.js'
+import type { PlanDelivery } from '../chart/plan-results.js'
 import type { RetryPolicyStep, SideEffectClass } from '../chart/protocol.js'
 
 /** A composite as the compiler takes it: the document with its defaults filled in. Plain JSON. */
@@ -77,11 +78,7 @@ export interface PlanDefinition {
   readonly schema: typeof planSchemaName
   readonly name: string
   readonly version: string
-  /**
-   * How results are delivered (D3). `arrival`: as they come, so that a slow branch never holds up a
-   * quick one. `declared`: in the order of the nodes, so that receipts do not depend on timing
-   * (C2).
-   */
+  /** How results are delivered (D3). */
   readonly order: PlanDelivery
   /** With `declared` only: false runs one node after the other, to the same receipts. */
   readonly parallel: boolean
@@ -94,8 +91,6 @@ export interface PlanDefinition {
   /** Over `request` and `nodes.<id>.response`; without it the result lists every node. */
   readonly output?: Json
 }
-
-export type PlanDelivery = 'arrival' | 'declared'
 
 export interface PlanNodeDefinition extends Omit<NodeDefinition, 'onError'> {
   /** Unique in the plan; the last part of the actor path. */
@@ -116,23 +111,6 @@ export type DocumentDefinition = CompositeDefinition | PlanDefinition
 export function isPlanDefinition(definition: DocumentDefinition): definition is PlanDefinition {
   return 'schema' in definition && definition.schema === planSchemaName
 }
-
-/** How one node of a plan stands in the end; `details.nodes` and the result list them by id. */
-export interface PlanNodeResult {
-  readonly status: PlanNodeEnd
-  /** What the node returned; only in the result, and only when it is done. */
-  readonly data?: Json
-  /** Why it has failed or was cancelled. */
-  readonly reason?: string
-  /** The node, not done, that it depends on; only when it is blocked. */
-  readonly by?: string
-}
-
-/**
- * `done`, also when a person has skipped it; `failed`; `blocked`: something that it depends on has
- * not been done; `cancelled`: it was under way, or not begun, when the plan was stopped.
- */
-export type PlanNodeEnd = 'done' | 'failed' | 'blocked' | 'cancelled'
 
 /** One thing wrong, or doubtful, in a composite document. */
 export interface Diagnostic {

@@ -1,9 +1,9 @@
-import { isTallyError, type JsonObject } from '../../core/index.js'
+import { ignoreRejection, isTallyError, type JsonObject } from '../../core/index.js'
 import { asJson, type Predicate } from '../chart/composite-graph.js'
+import type { CompileExpressions } from '../chart/expressions.js'
 import type { Request, Response, SideEffectClass } from '../chart/protocol.js'
 import { givenRequest, givenResponse, type Repair } from '../chart/retry-policy.js'
 import type { BoundObligations } from '../code/obligation.js'
-import { ignoreRejection } from '../run/plain.js'
 import type {
   CompositeDefinition,
   ConditionDefinition,
@@ -11,7 +11,6 @@ import type {
   NodeDefinition,
   PlanDefinition
 } from './definition.js'
-import type { CompileExpressions } from './expressions.js'
 
 /** What the compiler needs to know of a leaf; running it is the pump's business. */
 export interface LeafDefinition {

@@ -1,6 +1,13 @@
 import { blockChart } from '../../../machines/block.js'
 import type { ChartNode } from '../../../machines/composite.js'
-import { assert, canonicalize, flatText, hashJson, type JsonObject } from '../../core/index.js'
+import {
+  assert,
+  canonicalize,
+  flatText,
+  hashJson,
+  type Json,
+  type JsonObject
+} from '../../core/index.js'
 import { type LeafLibrary, leafLogic, leafTable } from '../chart/leaf.js'
 import { ROOT_PATH } from '../chart/protocol.js'
 import type { Block } from '../code/block.js'
@@ -33,7 +40,7 @@ export function rootOf(
       return definitionText
     },
     literals: () => {
-      literals ??= new Literals(definition)
+      literals ??= new Literals(inputsOf(definition))
       return literals
     },
     definitionHash,
@@ -54,6 +61,11 @@ export function rootOf(
     },
     compositeAt: (path) => compositeAt(compiled, path)
   }
+}
+
+function inputsOf({ nodes }: DocumentDefinition): readonly (Json | undefined)[] {
+  const all: readonly { readonly input?: Json }[] = Object.values(nodes)
+  return all.map(({ input }) => input)
 }
 
 function hasPrivate(compiled: CompiledDocument, isPrivate: (block: string) => boolean): boolean {

@@ -1,5 +1,6 @@
 import { limits } from '../../core/index.js'
 import { failedResponse } from '../chart/protocol.js'
+import type { Outcome } from '../code/outcome.js'
 import { settledDraft } from '../run/decide.js'
 import { finishedDraft } from '../run/drafts.js'
 import {
@@ -10,7 +11,6 @@ import {
   conflictOf,
   tasksOver
 } from '../run/ends.js'
-import type { Outcome } from '../run/outcome.js'
 import { type Overlay, overlayOf } from '../run/overlay.js'
 import type { OverlayEndCommand } from '../run/run-state.js'
 import { leafUnit, type UnitContext, unitContextOf } from '../run/unit.js'

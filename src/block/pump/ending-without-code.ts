@@ -1,6 +1,7 @@
 import { assert, type Hash, type Json, type RunId, TallyError } from '../../core/index.js'
 import { cancelledResponse } from '../chart/chart-run.js'
 import type { Response } from '../chart/protocol.js'
+import type { RecordedEntry } from '../recovery/recovery.js'
 import { cancelDraft, finishedDraft, resumedDraft } from '../run/drafts.js'
 import { runEvidence } from '../run/evidence.js'
 import type { Position } from '../run/journal.js'
@@ -8,7 +9,7 @@ import { RunTotals } from '../run/run-state.js'
 import { SentEffects } from '../run/sent-effects.js'
 import { bare } from '../run/unit.js'
 import type { PumpHost } from './host.js'
-import { JournalWriter, type RecordedEntry } from './journal-writer.js'
+import { JournalWriter } from './journal-writer.js'
 
 /** How a run ended that nothing drives any more. */
 export interface EndedWithoutCode {

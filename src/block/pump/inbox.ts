@@ -1,7 +1,7 @@
 import { type Clock, type Json, limits, type TallyError } from '../../core/index.js'
 import type { PlanTurn } from '../chart/protocol.js'
+import type { Outcome } from '../code/outcome.js'
 import type { RunFact } from '../run/decide.js'
-import type { Outcome } from '../run/outcome.js'
 import type { MessageOutcome, WaitMessage } from '../run/waits.js'
 import type { Attempt } from './attempt.js'
 

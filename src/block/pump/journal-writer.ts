@@ -7,6 +7,7 @@ import {
   type RunEntry,
   TallyError
 } from '../../core/index.js'
+import type { RecordedEntry } from '../recovery/recovery.js'
 import type { Completed } from '../run/decide.js'
 import { type EntryDraft, encodeEntry, encodeSuccess, type JournalEntry } from '../run/entries.js'
 import type { RunEvent } from '../run/events.js'
@@ -14,14 +15,6 @@ import type { Appended, Position } from '../run/journal.js'
 import type { RunTotals } from '../run/run-state.js'
 import { traced } from '../run/unit.js'
 import type { PumpHost } from './host.js'
-
-/** An entry as the journal gives it back, with the receipt that it completed. */
-export interface RecordedEntry {
-  readonly entry: JournalEntry
-  readonly text: string
-  readonly receiptHash: Hash | undefined
-  readonly mac: Hash | undefined
-}
 
 /**
  * Writes one run's journal: numbers entries, seals their chain, and counts them in the run's state.

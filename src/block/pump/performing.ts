@@ -5,17 +5,20 @@ import {
   copyJson,
   type Hash,
   isTallyError,
+  isThrown,
   type Json,
   limits,
+  plainDetails,
+  plainText,
   type Redactor,
-  type RunId
+  type RunId,
+  thrownMember
 } from '../../core/index.js'
+import type { EffectRequest } from '../code/calls.js'
 import { type EffectCall, EffectFailure } from '../code/context.js'
 import { LazySignal, type SignalSource } from '../code/lazy-signal.js'
-import type { EffectRequest } from '../run/calls.js'
 import type { Performed } from '../run/decide.js'
 import type { SealedFailure } from '../run/entries.js'
-import { isThrown, plainDetails, plainText, thrownMember } from '../run/plain.js'
 import type { Provider } from '../run/provider.js'
 
 /**

@@ -90,8 +90,8 @@ export class RunPump implements CommitsPort {
       }
     })
     this.recovery = new JournalRecovery(this, {
-      driver: this.#driver,
       saved: checkpoint,
+      apply: (entry) => apply(this.state, entry, this.#driver),
       start: () => this.#actors.start(),
       takeAsks: () => this.#takeAsks()
     })

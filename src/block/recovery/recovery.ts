@@ -1,16 +1,30 @@
-import type { Attempt } from '../pump/attempt.js'
-import type { RecordedEntry } from '../pump/journal-writer.js'
-import type { PumpParts } from '../pump/parts.js'
-import { apply } from '../run/apply.js'
+import type { Hash } from '../../core/index.js'
 import { type RunCheckpoint, restore } from '../run/checkpoint.js'
-import type { RunStarted } from '../run/entries.js'
-import type { Overlay } from '../run/overlay.js'
-import type { Driver } from '../run/run-state.js'
+import type { JournalEntry, RunStarted } from '../run/entries.js'
+import type { RunState } from '../run/run-state.js'
 
-/** What recovering needs besides the parts of a pump. */
-export interface RecoveryHands {
-  readonly driver: Driver<Attempt, Overlay>
+/** An entry as the journal gives it back, with the receipt that it completed. */
+export interface RecordedEntry {
+  readonly entry: JournalEntry
+  readonly text: string
+  readonly receiptHash: Hash | undefined
+  readonly mac: Hash | undefined
+}
+
+/** The run that is recovered. */
+export interface RecoveredRun {
+  readonly state: RunState
+  readonly writer: { recover(recorded: RecordedEntry): void; checkRecovered(): void }
+  readonly inbox: {
+    readonly failure: { readonly error: unknown } | undefined
+    fail(error: unknown): void
+  }
+}
+
+/** What recovering needs of its pump. */
+export interface RecoveryPort {
   readonly saved: RunCheckpoint | undefined
+  apply(entry: JournalEntry): void
   /** Starts the actors, from the checkpoint's snapshot if there is one. */
   start(): void
   takeAsks(): void
@@ -26,25 +40,25 @@ export interface RecoveryHands {
  * - D6: entries are applied as a live pump applies them.
  */
 export class JournalRecovery {
-  readonly #parts: Pick<PumpParts, 'state' | 'writer' | 'inbox'>
-  readonly #hands: RecoveryHands
+  readonly #run: RecoveredRun
+  readonly #port: RecoveryPort
   #hasRecovered = false
 
-  constructor(parts: Pick<PumpParts, 'state' | 'writer' | 'inbox'>, hands: RecoveryHands) {
-    this.#parts = parts
-    this.#hands = hands
+  constructor(run: RecoveredRun, port: RecoveryPort) {
+    this.#run = run
+    this.#port = port
   }
 
   /** Takes over the checkpoint; the entries after it come next. */
   begin(started: RunStarted): void {
     this.#try(() => {
-      const { state } = this.#parts
-      const { saved, driver } = this.#hands
+      const { state } = this.#run
+      const { saved } = this.#port
       state.started = started
       if (saved !== undefined) restore(state, saved)
-      this.#hands.start()
-      this.#hands.takeAsks()
-      for (const entry of saved?.open ?? []) apply(state, entry, driver)
+      this.#port.start()
+      this.#port.takeAsks()
+      for (const entry of saved?.open ?? []) this.#port.apply(entry)
       // The restored charts know already which leaves are WAITING.
       for (const path of saved?.waiting ?? []) state.waiting.add(path)
       // Those of the open waits among them were counted just now.
@@ -62,22 +76,22 @@ export class JournalRecovery {
 
   take(recorded: RecordedEntry): void {
     this.#try(() => {
-      this.#parts.writer.recover(recorded)
+      this.#run.writer.recover(recorded)
       this.#hasRecovered = true
-      apply(this.#parts.state, recorded.entry, this.#hands.driver)
-      this.#hands.takeAsks()
+      this.#port.apply(recorded.entry)
+      this.#port.takeAsks()
     })
   }
 
   /** Throws what has kept the run from being recovered, `run.journal_forged` among it. */
   finish(): void {
-    const { inbox, writer } = this.#parts
+    const { inbox, writer } = this.#run
     if (inbox.failure !== undefined) throw inbox.failure.error
     if (this.#hasRecovered) writer.checkRecovered()
   }
 
   #try(work: () => void): void {
-    const { inbox } = this.#parts
+    const { inbox } = this.#run
     if (inbox.failure !== undefined) return
     try {
       work()

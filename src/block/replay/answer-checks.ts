@@ -1,6 +1,6 @@
 import { isJsonObject, type Json } from '../../core/index.js'
 import { answerProblem, approvalProblem, approvalsIn } from '../../identity/index.js'
-import { builtInEffects } from '../run/calls.js'
+import { builtInEffects } from '../code/calls.js'
 import type {
   Answered,
   ApprovalGiven,

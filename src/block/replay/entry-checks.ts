@@ -7,8 +7,8 @@ import {
 } from '../../core/index.js'
 import { approversOf } from '../../identity/index.js'
 import type { DecisionCommand } from '../chart/protocol.js'
+import { builtInEffects, effectKey, requestHashOf } from '../code/calls.js'
 import { isCompensatingCall } from '../code/compensation.js'
-import { builtInEffects, effectKey, requestHashOf } from '../run/calls.js'
 import {
   type JournalEntry,
   type OpenWait,

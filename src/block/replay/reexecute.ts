@@ -14,9 +14,9 @@ import type { Request } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
 import { CallRun } from '../code/call-run.js'
 import type { CallRunInput } from '../code/call-run-input.js'
-import type { Call } from '../run/calls.js'
-import type { Outcome } from '../run/outcome.js'
-import { StateView } from '../run/state-view.js'
+import type { Call } from '../code/calls.js'
+import type { Outcome } from '../code/outcome.js'
+import { StateView } from '../code/state-view.js'
 import type { Finding } from './finding.js'
 
 /** A sealed answer, as re-execution gives it; without `requestHash` the request is not compared. */

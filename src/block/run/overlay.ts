@@ -1,11 +1,11 @@
 import { type Hash, hashJson, type Json, type JsonObject, sha256Hex } from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
 import type { Attribution } from '../code/block.js'
+import { keysOver, StateView } from '../code/state-view.js'
 import type { OverlayEntry } from './entries.js'
 import type { SealedReference } from './journal.js'
 import { Outside } from './outside.js'
 import type { LeafWork, OpenOverlay, OverlayOpenCommand } from './run-state.js'
-import { keysOver, StateView } from './state-view.js'
 
 /** A listing of an earlier process, of which the journal has the hash alone. */
 interface EarlierList {

@@ -5,7 +5,6 @@ import {
   type Json,
   type KnownTexts
 } from '../../core/index.js'
-import type { DocumentDefinition } from '../document/definition.js'
 
 /** A literal of a definition: its canonical JSON, and itself with its members in that order. */
 interface Literal {
@@ -23,9 +22,8 @@ interface Literal {
 export class Literals implements KnownTexts {
   readonly #literals = new Map<object, Literal | undefined>()
 
-  constructor(definition: DocumentDefinition) {
-    const nodes: readonly { readonly input?: Json }[] = Object.values(definition.nodes)
-    for (const { input } of nodes) this.#collect(input)
+  constructor(inputs: Iterable<Json | undefined>) {
+    for (const input of inputs) this.#collect(input)
   }
 
   get isEmpty(): boolean {

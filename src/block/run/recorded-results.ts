@@ -1,5 +1,5 @@
 import { limits } from '../../core/index.js'
-import { builtInEffects } from './calls.js'
+import { builtInEffects } from '../code/calls.js'
 import type { Sealed } from './entries.js'
 import {
   FoldedAnswers,

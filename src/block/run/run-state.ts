@@ -20,6 +20,7 @@ import type {
   TimerCommand
 } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
+import type { StateView } from '../code/state-view.js'
 import type {
   AttemptKey,
   CancelAsked,
@@ -38,7 +39,6 @@ import type { Outside } from './outside.js'
 import { isOverlayTask, type OverlayTasks } from './overlay-tasks.js'
 import type { Past } from './past.js'
 import type { RootBlock } from './root-block.js'
-import type { StateView } from './state-view.js'
 import { OpenWaits, openWaitOf } from './waits.js'
 
 /** What the entries of one run's journal add up to, whatever they mean. */

@@ -18,7 +18,7 @@ import {
 } from '../../identity/index.js'
 import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../chart/protocol.js'
 import type { Block } from '../code/block.js'
-import { builtInEffects, requestHashOf } from './calls.js'
+import { builtInEffects, requestHashOf } from '../code/calls.js'
 import type { AttemptKey, EntryDraft, OpenWait, WaitBegun } from './entries.js'
 import { isOverlayTask } from './overlay-tasks.js'
 

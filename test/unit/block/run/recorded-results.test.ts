@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { Call } from '../../../../src/block/code/calls.js'
+import type { Outcome } from '../../../../src/block/code/outcome.js'
 import { defineBlock } from '../../../../src/block/index.js'
 import { Attempt, type AttemptPort } from '../../../../src/block/pump/attempt.js'
-import type { Call } from '../../../../src/block/run/calls.js'
 import type { Sealed } from '../../../../src/block/run/entries.js'
 import type { RecordedResult } from '../../../../src/block/run/folded-answers.js'
-import type { Outcome } from '../../../../src/block/run/outcome.js'
 import { RecordedResults } from '../../../../src/block/run/recorded-results.js'
 import { unitIdOf } from '../../../../src/block/run/unit.js'
 import {

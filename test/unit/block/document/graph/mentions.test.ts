@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { mentionedNodes } from '../../../../../src/block/document/expressions.js'
+import { mentionedNodes } from '../../../../../src/block/chart/expressions.js'
 import type { Json } from '../../../../../src/core/index.js'
 import { type Expressions, loadExpressions } from '../../../../../src/expression/index.js'
 import { createRuntime, defineBlock } from '../../../../../src/index.js'

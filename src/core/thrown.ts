@@ -1,10 +1,8 @@
-import {
-  bytesOver,
-  canonicalizeLedgerValue,
-  isTallyError,
-  type Json,
-  limits
-} from '../../core/index.js'
+import { isTallyError } from './errors/error.js'
+import { canonicalizeLedgerValue } from './json/canonicalize.js'
+import type { Json } from './json/value.js'
+import { VALUE_BYTES_MAX } from './limits.js'
+import { bytesOver } from './text.js'
 
 /** Most characters of a message or label that foreign code has thrown. */
 const TEXT_LENGTH_MAX = 1_000
@@ -50,7 +48,7 @@ export function plainText(value: unknown): string {
 export function plainDetails(details: unknown): Json {
   try {
     const text = canonicalizeLedgerValue(details ?? null)
-    const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
+    const bytes = bytesOver(text, VALUE_BYTES_MAX)
     return bytes === undefined ? (JSON.parse(text) as Json) : { details_too_large: bytes }
   } catch (error) {
     return {

@@ -1,16 +1,14 @@
 import {
   bytesOver,
-  isJsonObject,
   isTallyError,
+  isThrown,
   type Json,
-  type JsonObject,
-  limits
+  limits,
+  plainDetails,
+  plainText,
+  thrownMember
 } from '../../core/index.js'
-import { failedResponse, type Response, reasons } from '../chart/protocol.js'
-import { BlockFailure, DeterminismViolation, EffectFailure } from '../code/context.js'
-import type { Requested, SealedFailure } from './entries.js'
-import type { Past } from './past.js'
-import { isThrown, plainDetails, plainText, thrownMember } from './plain.js'
+import { BlockFailure, DeterminismViolation, EffectFailure } from './context.js'
 
 /** How an execution ended, as data. */
 export type Outcome =
@@ -41,7 +39,7 @@ export function inputTooLarge(payloadText: string): (Outcome & { readonly ok: fa
 }
 
 export function effectFailure(body: Json): EffectFailure {
-  const { reason, definite, details } = body as unknown as SealedFailure
+  const { reason, definite, details } = body as unknown as Omit<EffectFailure, keyof Error>
   return new EffectFailure(reason, { definite, details })
 }
 
@@ -81,33 +79,4 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
     'then' in value &&
     typeof value.then === 'function'
   )
-}
-
-/** The response of an attempt that failed. */
-export function failureResponse(outcome: Outcome & { readonly ok: false }): Response {
-  const { details } = outcome
-  const asObject: JsonObject = isJsonObject(details) ? details : { value: details }
-  return {
-    success: false,
-    data: null,
-    reason: outcome.reason,
-    errorType: outcome.errorType,
-    details: details === null ? {} : asObject,
-    metadata: {}
-  }
-}
-
-/** The response of an attempt that ran out of time (W5). */
-export function timeoutResponse(attempt: { readonly past: Pick<Past, 'hasSent'> }): Response {
-  return attempt.past.hasSent()
-    ? failedResponse('unknown_outcome', { timed_out: true })
-    : failedResponse(reasons.timedOut, {})
-}
-
-/**
- * What was sent outside does not fit the state as it is now: only a person can decide (L10).
- */
-export function contradicted({ effect, seq }: Requested): Outcome & { readonly ok: false } {
-  const details = { effect, seq }
-  return { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict', details }
 }

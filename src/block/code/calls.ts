@@ -7,7 +7,7 @@ import {
   sha256Hex
 } from '../../core/index.js'
 import type { SideEffectClass } from '../chart/protocol.js'
-import type { EffectCall, Located } from '../code/context.js'
+import type { EffectCall, Located } from './context.js'
 
 /** What one attempt asked for and has not been given yet. `seq` counts its calls from 1. */
 export type Call = EffectRequest | SleepRequest | WaitRequest | ListRequest

@@ -1,0 +1,34 @@
+import { isJsonObject, type JsonObject } from '../../core/index.js'
+import { failedResponse, type Response, reasons } from '../chart/protocol.js'
+import type { Outcome } from '../code/outcome.js'
+import type { Requested } from './entries.js'
+import type { Past } from './past.js'
+
+/** The response of an attempt that failed. */
+export function failureResponse(outcome: Outcome & { readonly ok: false }): Response {
+  const { details } = outcome
+  const asObject: JsonObject = isJsonObject(details) ? details : { value: details }
+  return {
+    success: false,
+    data: null,
+    reason: outcome.reason,
+    errorType: outcome.errorType,
+    details: details === null ? {} : asObject,
+    metadata: {}
+  }
+}
+
+/** The response of an attempt that ran out of time (W5). */
+export function timeoutResponse(attempt: { readonly past: Pick<Past, 'hasSent'> }): Response {
+  return attempt.past.hasSent()
+    ? failedResponse('unknown_outcome', { timed_out: true })
+    : failedResponse(reasons.timedOut, {})
+}
+
+/**
+ * What was sent outside does not fit the state as it is now: only a person can decide (L10).
+ */
+export function contradicted({ effect, seq }: Requested): Outcome & { readonly ok: false } {
+  const details = { effect, seq }
+  return { ok: false, reason: 'intent_conflict', errorType: 'IntentConflict', details }
+}
