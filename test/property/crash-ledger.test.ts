@@ -5,9 +5,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Xorshift128 } from '../../src/core/index.js'
 import { holdStore } from '../../src/ledger/owner/index.js'
 import { realLedger } from '../simulate/real-ledger.js'
+import { cases } from '../support/effort.js'
 import { startWriter } from './crash-store/process.js'
 
-const KILLS = 6
+const KILLS = cases({ usual: 3, long: 6 })
 let directory: string
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'tally-crash-'))

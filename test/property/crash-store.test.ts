@@ -8,10 +8,11 @@ import { holdStore } from '../../src/ledger/owner/index.js'
 import { openLevelStore } from '../../src/ledger/stores/level.js'
 import type { Store } from '../../src/ledger/stores/port.js'
 import { FaultyDisk } from '../../src/testing/index.js'
+import { cases } from '../support/effort.js'
 import { appendLink, type ChainHead, emptyChain, readChain } from './crash-store/chain.js'
 import { startWriter } from './crash-store/process.js'
 
-const KILLS = 15
+const KILLS = cases({ usual: 6, long: 15 })
 const identity = 'd'.repeat(64) as IdentityId
 let directory: string
 beforeEach(async () => {
