@@ -68,7 +68,7 @@ export {
   planSchemaName,
   reportedDiagnostics
 } from './document/definition.js'
-export { drawChart, drawGraph, drawSource } from './document/draw.js'
+export { drawChart, drawGraph, drawSource, mermaidId } from './document/draw.js'
 export { lintDocument } from './document/lint.js'
 export {
   type ParsedComposite,
@@ -83,7 +83,15 @@ export { approversIn, approversSchema } from './document/schema.js'
 export { validatePlan } from './document/validate.js'
 export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'
 export { UnitGate } from './pump/gate.js'
-export { type AskedEffect, isFarAhead, type PumpHost, type RunEnd, Turns } from './pump/host.js'
+export {
+  type AskedEffect,
+  isFarAhead,
+  type Outside,
+  type OutsideCall,
+  type PumpHost,
+  type RunEnd,
+  Turns
+} from './pump/host.js'
 export { type InlineOutcome, runInline, type SingleStepRun } from './pump/inline-run.js'
 export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'

@@ -378,3 +378,12 @@ export const KNOWN_ACTIONS_MAX = 1_000
 export const RESOLVED_PAYLOAD_LENGTH_MAX = 64 * 1024
 /** Steps that the planner puts before an intent, and how many rest on each other. */
 export const PLANNED_STEPS_MAX = 32
+
+/** What one play of a machine under test may do by default: effects, receipts, bytes. */
+export const MACHINE_EFFECTS_MAX = 1_000
+export const MACHINE_STEPS_MAX = 1_000
+export const MACHINE_STATE_BYTES_MAX = 1024 * 1024
+export const MACHINE_JOURNAL_BYTES_MAX = 4 * 1024 * 1024
+/** Cases of one verification of a machine, by default, and plays in search of a smaller one. */
+export const MACHINE_CASES_DEFAULT = 100
+export const MACHINE_SHRINKS_MAX = 200

@@ -39,6 +39,7 @@ export type { TraceOption } from './run/run-terms.js'
 export type { StartOptions } from './run/start-options.js'
 export type { WiredRuntime } from './runtime.js'
 export type { Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'
+export { type RuntimeOnOptions, runtimeOn } from './runtime-on.js'
 export type {
   AnswerAction,
   AnswerParams,

@@ -9,9 +9,12 @@ import type { WiredOptions } from './runtime-api.js'
 export function hostOf(
   ledger: Ledger,
   registry: Registry,
-  options: Pick<WiredOptions, 'clock' | 'durability'> & { readonly profile: Json }
+  options: Pick<WiredOptions, 'clock' | 'durability'> & {
+    readonly profile: Json
+    readonly outside: WiredOptions['outside'] | undefined
+  }
 ): Omit<PumpHost, 'emit'> {
-  const { clock, durability, profile } = options
+  const { clock, durability, profile, outside } = options
   return {
     journal: ledger,
     clock,
@@ -22,6 +25,7 @@ export function hostOf(
     identity: ledger.identity,
     profile,
     durability,
+    ...(outside === undefined ? {} : { outside }),
     block: (name) => registry.bound(name),
     provider: (name) => registry.provider(name),
     refusesEffect: new PrincipalGate(ledger, registry).refusesEffect

@@ -1,6 +1,6 @@
 import type { EventEmitter } from 'eventemitter3'
 import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
-import type { Diagnostic } from '../block/index.js'
+import type { Diagnostic, PumpHost } from '../block/index.js'
 import type { Sandbox } from '../capability/index.js'
 import type { Clock, Hash, IdentityId, Json, Random } from '../core/index.js'
 import type { IntentReply, NetworkOptions, StageListener, Versions } from '../intent/index.js'
@@ -179,6 +179,8 @@ export interface WiredOptions {
   readonly versions?: Versions
   /** Where packages run; a sandbox of its own where absent. The runtime closes it. */
   readonly sandbox?: Sandbox
+  /** Stands in for everything outside, in tests: no provider and no `perform` is called. */
+  readonly outside?: NonNullable<PumpHost['outside']>
   /** Hears the stages of intents; for tests and inspectors. */
   readonly onStage?: StageListener
 }

@@ -94,7 +94,7 @@ export class WiredRuntime implements Runtime {
 
   constructor(opened: OpenedLedger, registry: Registry, options: WiredOptions) {
     const { clock, random, durability, profile = currentProfile() } = options
-    const { versions = programVersions } = options
+    const { versions = programVersions, outside } = options
     this.#opened = opened
     this.#versions = versions
     this.#random = random
@@ -105,7 +105,7 @@ export class WiredRuntime implements Runtime {
     const place = { identity: this.ledger.identity, realPath: opened.realPath }
     const kernel = pipelineFor(registry, { ...place, versions, network, sandbox, onStage })
     this.packages = new Packages(this.ledger, kernel.packageCache, kernel.sandbox)
-    const host = hostOf(this.ledger, registry, { clock, profile, durability })
+    const host = hostOf(this.ledger, registry, { clock, profile, durability, outside })
     this.quarantine = this.#quarantining(options.onQuarantine)
     this.runsOf = new Runs({
       ledger: this.ledger,

@@ -1,6 +1,6 @@
-import { isMainThread } from 'node:worker_threads'
 import { type Block, checkOnce, type Finding, type TapeEntry } from '../block/index.js'
-import { canonicalize, isJsonObject, type Json } from '../core/index.js'
+import { canonicalize, type Json } from '../core/index.js'
+import { type Ambient, enter, reversed, variations } from './ambient.js'
 
 export interface DeterminismOptions {
   readonly input: Json
@@ -44,8 +44,9 @@ export async function checkDeterminism(
   const first = await runIn({}, block, options)
   if (first.unended !== undefined) return { ok: false, unended: first.unended, changed: [] }
   const changed: string[] = []
-  for (const { name, world = {}, input = options.input } of variations(options)) {
-    const second = await runIn(world, block, { ...options, input })
+  for (const { name, ambient = {}, isReversed } of variations()) {
+    const input = isReversed === true ? reversed(options.input) : options.input
+    const second = await runIn(ambient, block, { ...options, input })
     changed.push(name)
     if (second.text !== first.text) {
       const differing = { changed: name, first: first.text, second: second.text }
@@ -55,47 +56,17 @@ export async function checkDeterminism(
   return { ok: true, changed }
 }
 
-/** What code can see of the process around it, where it is not as in the first run. */
-interface World {
-  readonly now?: number
-  readonly newDate?: number
-  readonly random?: number
-  readonly zone?: string
-}
-
-interface Variation {
-  readonly name: string
-  readonly world?: World
-  readonly input?: Json
-}
-
-const DAY_MS = 24 * 60 * 60 * 1000
-const FIRST_DAY = Date.UTC(2024, 1, 29, 12)
-const ANOTHER_DAY = FIRST_DAY + 400 * DAY_MS
-
-function variations({ input }: DeterminismOptions): readonly Variation[] {
-  const all: Variation[] = [
-    { name: 'nothing' },
-    { name: 'key order', input: reversed(input) },
-    { name: 'clock', world: { now: ANOTHER_DAY } },
-    { name: 'new Date()', world: { newDate: ANOTHER_DAY } },
-    { name: 'chance', world: { random: 0.75 } }
-  ]
-  // A worker has no time zone of its own.
-  return isMainThread ? [...all, { name: 'time zone', world: { zone: otherZone() } }] : all
-}
-
 interface Fingerprint {
   readonly text: string
   readonly unended?: Finding
 }
 
 async function runIn(
-  world: World,
+  ambient: Ambient,
   block: Block,
   { input, state = {}, tape = [] }: DeterminismOptions
 ): Promise<Fingerprint> {
-  const restore = enter(world)
+  const restore = enter(ambient)
   try {
     const given = { input, state, tape: tape.map((one) => ({ ...one })) }
     const result = await checkOnce(block, given)
@@ -105,48 +76,4 @@ async function runIn(
   } finally {
     restore()
   }
-}
-
-/** Replaces clock, chance and time zone; what it returns puts them back. */
-function enter({ now = FIRST_DAY, newDate = FIRST_DAY, random = 0.25, zone }: World): () => void {
-  const { env } = process
-  const before = { Date, ...methods(), zone: env['TZ'] }
-  Reflect.set(globalThis, 'Date', datesFrom(newDate))
-  Reflect.set(before.Date, 'now', () => now)
-  Reflect.set(Math, 'random', () => random)
-  if (zone !== undefined) env['TZ'] = zone
-  return () => {
-    Reflect.set(globalThis, 'Date', before.Date)
-    Reflect.set(before.Date, 'now', before.now)
-    Reflect.set(Math, 'random', before.random)
-    if (zone === undefined) return
-    if (before.zone === undefined) delete env['TZ']
-    else env['TZ'] = before.zone
-  }
-}
-
-function methods(): { readonly now: unknown; readonly random: unknown } {
-  return { now: Reflect.get(Date, 'now'), random: Reflect.get(Math, 'random') }
-}
-
-/** `Date` whose objects without arguments are of a fixed time. */
-function datesFrom(at: number): DateConstructor {
-  return new Proxy(Date, {
-    apply: (target) => new target(at).toString(),
-    construct: (target, given, newTarget) =>
-      Reflect.construct(target, given.length === 0 ? [at] : given, newTarget)
-  })
-}
-
-function otherZone(): string {
-  const kiritimati = 'Pacific/Kiritimati'
-  const { env } = process
-  return env['TZ'] === kiritimati ? 'Pacific/Pago_Pago' : kiritimati
-}
-
-function reversed(value: Json): Json {
-  if (Array.isArray(value)) return value.map(reversed)
-  if (!isJsonObject(value)) return value
-  const entries = Object.entries(value).reverse()
-  return Object.fromEntries(entries.map(([key, member]) => [key, reversed(member)]))
 }

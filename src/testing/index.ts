@@ -37,4 +37,31 @@ export {
 } from './fake-chain.js'
 export { type FakeExecutorOptions, fakeExecutor } from './fake-executor.js'
 export { FaultyDisk, type FaultyDiskOptions, type WriteFault } from './faulty-store.js'
+export {
+  type AnyArbitrary,
+  type AnySchema,
+  type Case,
+  type CaseOptions,
+  type CodePlace,
+  type Death,
+  type DocumentTarget,
+  type EffectAnswer,
+  type EffectOptionsOfWorld,
+  type Invariant,
+  type MachineBounds,
+  type MachineCoverage,
+  type MachineOptions,
+  type MachineReport,
+  type MachineTarget,
+  type Manner,
+  type Missed,
+  type PeopleOptions,
+  type PersonAct,
+  type ScriptedEffect,
+  type Seen,
+  type SeenInTheEnd,
+  type Trouble,
+  verifyCase,
+  verifyMachine
+} from './machine/index.js'
 export { agrees, type StoreCheck, type StoreDriver, storeConformance } from './store-conformance.js'

@@ -1,26 +1,8 @@
 import { expect } from 'vitest'
-import { canonicalize, type Json } from '../../src/core/index.js'
-import type { Receipt } from '../../src/ledger/index.js'
-import { type Outcome, runScenario, type Scenario } from './run-to-end.js'
+import { essence } from '../../src/testing/machine/essence.js'
+import { runScenario, type Scenario } from './run-to-end.js'
 
-/** Everything of an outcome that a crash must not change. */
-export function essence({ result, receipts, state }: Outcome, sameOrder = true): Json {
-  const { receiptHash: _, ...rest } = result
-  return JSON.parse(
-    canonicalize({
-      result: rest,
-      state,
-      receipts: receipts
-        .filter(({ intent }) => intent !== 'run.completed')
-        .map((receipt) => (sameOrder ? receipt.receiptHash : unordered(receipt)))
-    })
-  )
-}
-
-function unordered({ inputPayload, resultHash }: Receipt): Json {
-  const sealed = [...inputPayload.sealed].sort((a, b) => a.seq - b.seq)
-  return JSON.parse(canonicalize({ ...inputPayload, seed: null, sealed, resultHash }))
-}
+export { essence }
 
 export interface CrashOptions {
   /** False: the order of effects beside each other is not promised, and not compared. */

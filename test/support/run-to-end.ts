@@ -9,8 +9,9 @@ import type {
   RunResult,
   WiredRuntime
 } from '../../src/runtime/index.js'
+import { drive } from '../../src/testing/machine/drive.js'
 import { nextSignature } from './approvers.js'
-import { type Life, Machine, openOn, settleDown, testKeys, type World } from './lives.js'
+import { type Life, Machine, openOn, testKeys, type World } from './lives.js'
 
 /** How a person answers a wait: by what it asks, so that asking again gets the same answer. */
 export type Decide = (wait: OpenWait, world: World) => Reply
@@ -51,9 +52,6 @@ export interface Told {
   readonly accepted: string[]
 }
 
-/** How often a run may be found quiet, with nothing to wait for, before it is stuck. */
-const IDLE_MAX = 16
-
 /** Drives one run until it ends or its process dies; undefined: it died. */
 export async function driveRun(
   run: RunHandle,
@@ -65,65 +63,24 @@ export async function driveRun(
     readonly told: Told
   }
 ): Promise<RunResult | undefined> {
-  const { machine, life, runtime, told } = options
-  let end: { readonly result: RunResult } | { readonly error: unknown } | undefined
-  run.result.then(
-    (result) => {
-      end = { result }
-    },
-    (error: unknown) => {
-      end = { error }
-    }
-  )
+  const { machine, life, runtime, told, decide } = options
   listen(run, life, told)
-  let idle = 0
-  for (let round = 0; round < 10_000; round += 1) {
-    const isKnown = () =>
-      life.isDead || end !== undefined || runtime.ledger.run(run.id) !== undefined
-    await settleDown(() => (isKnown() ? `${life.boundaries} ${told.events.length}` : {}))
-    if (life.isDead) return undefined
-    if (end !== undefined) {
-      if ('error' in end) throw end.error
-      return end.result
-    }
-    const [wait] = await run.waits()
-    if (wait !== undefined) await answerWait(run, wait, options)
-    else {
-      const due = machine.clock.nextDue
-      // Code that is given long recorded results again is busy without a sign of it.
-      idle = due === undefined ? idle + 1 : 0
-      if (idle > IDLE_MAX) throw new Error(`run ${run.id} is stuck`)
-      machine.clock.advance(Math.max(0, (due ?? 0) - machine.clock.now()))
-    }
-  }
-  throw new Error(`run ${run.id} does not end`)
-}
-
-async function answerWait(
-  run: RunHandle,
-  wait: OpenWait,
-  options: {
-    readonly machine: Machine
-    readonly life: Life
-    readonly decide: Decide
-    readonly told: Told
-  }
-): Promise<void> {
-  const { machine, life, decide, told } = options
-  let settled = false
-  const outcome = reply(run, wait, decide(wait, machine.world)).then(
-    (given) => {
+  const driven = await drive([run], {
+    life,
+    clock: machine.clock,
+    progress: () => told.events.length,
+    isKnown: (id) => runtime.ledger.run(id) !== undefined,
+    answer: async (_, wait) => {
+      const given = await reply(run, wait, decide(wait, machine.world))
       if (given.accepted && !life.isDead) told.accepted.push(wait.token)
-      settled = true
-    },
-    (error: unknown) => {
-      settled = true
-      if (!life.isDead) throw error
+      return true
     }
-  )
-  outcome.catch(() => undefined)
-  await settleDown(() => (settled || life.isDead ? 'over' : `${life.boundaries}`))
-  if (!life.isDead) await outcome
+  })
+  if (driven.kind === 'died') return undefined
+  const end = driven.ends.get(run.id)
+  if (end === undefined) throw new Error(`run ${run.id} is stuck`)
+  if ('error' in end) throw end.error
+  return end.result
 }
 
 function listen(run: RunHandle, life: Life, told: Told): void {

@@ -73,6 +73,8 @@ export interface Block {
   readonly obligations?: BoundObligations
   /** sha256(JCS({name, version, schemas})): declared, not measured. */
   readonly codeHash: Hash
+  /** JSON Schema of its input; absent: the definition has none. */
+  readonly inputSchema?: Json
   parseInput(value: Json): Parsed
   parseOutput(value: unknown): Parsed
   run(ctx: BlockContext, input: unknown): unknown
@@ -112,12 +114,15 @@ const intentName = /^[a-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)*$/
  */
 export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Output>): Block {
   const { name, version, input, output } = definition
-  const schemas = () => ({
-    input: schemaOf(name, input, 'input'),
-    output: schemaOf(name, output, 'output')
-  })
+  // Once its name has been looked at, which problems with schemas are told by.
+  let made: { readonly input: Json; readonly output: Json } | undefined
+  const schemas = () => {
+    made ??= { input: schemaOf(name, input, 'input'), output: schemaOf(name, output, 'output') }
+    return made
+  }
   return blockOf(definition, {
     codeHash: () => hashJson({ name, version, schemas: schemas() }),
+    inputSchema: () => schemas().input,
     parseInput: (value) => parseWith(input, value),
     parseOutput: (value) => parseWith(output, value)
   })
@@ -143,7 +148,10 @@ export function defineOwnBlock<Schema extends z.ZodType>(
 
 function blockOf<Input, Output>(
   definition: Omit<BlockDefinition<Input, Output>, 'input' | 'output'>,
-  code: Pick<Block, 'parseInput' | 'parseOutput'> & { codeHash(): Hash }
+  code: Pick<Block, 'parseInput' | 'parseOutput'> & {
+    codeHash(): Hash
+    inputSchema?(): Json
+  }
 ): Block {
   const { name, version } = definition
   if (!blockName.test(name)) throw invalid(name, 'its name is not a dotted lower-case name')
@@ -154,6 +162,7 @@ function blockOf<Input, Output>(
   if (badIntent !== undefined) throw invalid(name, `its intent ${badIntent} is not a dotted name`)
   const declares = declaredObligation(definition)
   if (declares !== undefined && 'problem' in declares) throw invalid(name, declares.problem)
+  const inputSchema = code.inputSchema?.()
   return Object.freeze<Block>({
     name,
     version,
@@ -165,6 +174,7 @@ function blockOf<Input, Output>(
     ...(definition.compensate === undefined ? {} : { compensate: definition.compensate }),
     ...(declares === undefined ? {} : { declares }),
     codeHash: code.codeHash(),
+    ...(inputSchema === undefined || inputSchema === null ? {} : { inputSchema }),
     parseInput: code.parseInput,
     parseOutput: code.parseOutput,
     // The schema has just produced the input that the definition's own type asks for.
@@ -188,7 +198,7 @@ function parseWith(schema: z.ZodType | undefined, value: unknown): Parsed {
   return { ok: false, problem: `${path === '' ? 'value' : path}: ${issue?.code ?? 'invalid'}` }
 }
 
-function schemaOf(name: string, schema: z.ZodType | undefined, which: string): unknown {
+function schemaOf(name: string, schema: z.ZodType | undefined, which: string): Json {
   if (schema === undefined) return null
   try {
     return JSON.parse(JSON.stringify(inputJsonSchema(schema)))

@@ -124,7 +124,7 @@ function guardName(guard: NonNullable<ChartTransition['guard']>): string {
 }
 
 // Mermaid ids are words; two names never share one.
-function mermaidId(name: string): string {
+export function mermaidId(name: string): string {
   return `s_${name.replace(/[^A-Za-z0-9]/g, (mark) => `_${mark.charCodeAt(0).toString(16)}_`)}`
 }
 

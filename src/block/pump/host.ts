@@ -11,8 +11,9 @@ import {
 } from '../../core/index.js'
 import type { Response } from '../chart/protocol.js'
 import type { Attribution, Block } from '../code/block.js'
+import type { EffectRequest } from '../code/calls.js'
 import type { RunCheckpoint } from '../run/checkpoint.js'
-import type { OpenWait, SealedFailure } from '../run/entries.js'
+import type { AttemptKey, OpenWait, SealedFailure } from '../run/entries.js'
 import type { RunEvent } from '../run/events.js'
 import type { Journal, Position } from '../run/journal.js'
 import type { Provider } from '../run/provider.js'
@@ -28,6 +29,17 @@ export interface AskedEffect {
   /** Who does the work, where the kernel chose it. */
   readonly attribution: Attribution | undefined
 }
+
+/** An effect that is about to be performed, and where in its run it was asked for. */
+export interface OutsideCall extends AttemptKey {
+  readonly call: EffectRequest
+  readonly provider: Provider | undefined
+  /** A person has said that it is to be sent again. */
+  readonly isOrdered: boolean
+}
+
+/** What performs an effect, and says whether it was performed. */
+export type Outside = Pick<Provider, 'perform' | 'locate'>
 
 /** What a run is handed by the runtime. */
 export interface PumpHost {
@@ -47,6 +59,11 @@ export interface PumpHost {
   provider(name: string): Provider | undefined
   /** Why who started a run may not have an effect sent (K14); undefined: it may. */
   refusesEffect?(asked: AskedEffect): SealedFailure | undefined
+  /**
+   * Stands in for everything outside: it is asked instead of what the code or a provider brings.
+   * Undefined, or where it gives undefined: those perform.
+   */
+  outside?(asked: OutsideCall): Outside | undefined
   /** Hands on an event once everything up to `position` is durable. */
   emit(event: RunEvent, position: Position): void
 }

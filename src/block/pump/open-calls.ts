@@ -111,7 +111,9 @@ export class OpenCalls {
       const principal = state.started?.principal ?? null
       const { redactor } = host
       const { runId } = state
-      const options = { key, signals: attempt, repeated, principal, runId, redactor }
+      const asked = { call, provider, path, step, attempt: attempt.ask.attempt, isOrdered }
+      const outside = host.outside?.(asked)
+      const options = { key, signals: attempt, repeated, principal, runId, redactor, outside }
       const refusal = wasSent ? undefined : this.#refusalOf(attempt, call)
       const performed: Performed =
         refusal === undefined

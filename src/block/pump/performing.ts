@@ -20,6 +20,7 @@ import { LazySignal, type SignalSource } from '../code/lazy-signal.js'
 import type { Performed } from '../run/decide.js'
 import type { SealedFailure } from '../run/entries.js'
 import type { Provider } from '../run/provider.js'
+import type { Outside } from './host.js'
 
 /**
  * Performs an effect once and says what became of it, never throwing (architecture.md L7).
@@ -36,10 +37,12 @@ export async function perform(
     readonly principal: Json
     readonly runId: RunId
     readonly redactor: Redactor
+    /** Asked instead of the code and of the provider. */
+    readonly outside?: Outside | undefined
   }
 ): Promise<Performed> {
-  const { redactor } = options
-  const run = call.perform ?? provider?.perform.bind(provider)
+  const { redactor, outside } = options
+  const run = outside?.perform ?? call.perform ?? provider?.perform.bind(provider)
   if (run === undefined) return failed('no_provider', { effect: call.effect }, true)
   const { key, signals, principal, runId } = options
   // Copies: a provider that changes a request changes neither the journal nor the next try.
@@ -51,8 +54,10 @@ export async function perform(
       runId
     })
   const isWrite = call.sideEffects !== 'none'
+  const locate =
+    outside === undefined ? (call.locate ?? provider?.locate?.bind(provider)) : outside.locate
   if (options.repeated) {
-    const earlier = await located(call, provider, input(), redactor)
+    const earlier = await located(locate, input(), redactor)
     if (earlier !== 'cannot_tell' && earlier !== 'absent') return earlier
     if (earlier === 'cannot_tell' && call.sideEffects === 'non_idempotent') {
       return unknown('unknown_outcome', { effect: call.effect })
@@ -64,7 +69,7 @@ export async function perform(
     const failure = failureOf(error, redactor)
     if (failure.definite || !isWrite)
       return { kind: 'failed', failure: { ...failure, definite: true } }
-    const after = await located(call, provider, input(), redactor)
+    const after = await located(locate, input(), redactor)
     if (after === 'absent') return { kind: 'failed', failure: { ...failure, definite: true } }
     if (after !== 'cannot_tell') return after
     // The same provider may be sent the same key again, so an idempotent effect only failed.
@@ -75,12 +80,10 @@ export async function perform(
 }
 
 async function located(
-  call: EffectRequest,
-  provider: Provider | undefined,
+  locate: Provider['locate'],
   input: EffectCall,
   redactor: Redactor
 ): Promise<Performed | 'absent' | 'cannot_tell'> {
-  const locate = call.locate ?? provider?.locate?.bind(provider)
   if (locate === undefined) return 'cannot_tell'
   try {
     const answer = await locate(input)

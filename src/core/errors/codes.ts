@@ -10,6 +10,7 @@ import { identityCodes } from './codes/identity.js'
 import { intentCodes } from './codes/intent.js'
 import { ledgerCodes } from './codes/ledger.js'
 import { runtimeCodes } from './codes/runtime.js'
+import { testingCodes } from './codes/testing.js'
 import { workflowCodes } from './codes/workflow.js'
 import type { CodeTexts } from './texts.js'
 
@@ -35,6 +36,7 @@ export const errorCatalogue = {
   ...agentCodes,
   ...auditCodes,
   ...runtimeCodes,
+  ...testingCodes,
   ...cliCodes
 } as const satisfies CodeTexts
 

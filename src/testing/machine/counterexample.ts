@@ -1,0 +1,134 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CompiledDocument, drawGraph, mermaidId } from '../../block/index.js'
+import type { Case } from './case.js'
+import type { CodePlace } from './options.js'
+import type { Play } from './play.js'
+import { promises, type Violation } from './promises/all.js'
+
+/** A broken promise, with everything that shows how it came about. */
+export interface Counterexample {
+  readonly target: string
+  readonly violation: Violation
+  readonly given: Case
+  readonly seed: number | undefined
+  readonly play: Play
+  readonly compiled: CompiledDocument
+  readonly from: CodePlace | undefined
+}
+
+/** What the error says: the promise, what happened in order, the script and the chart. */
+export function counterexampleText(found: Counterexample): string {
+  const { violation, play } = found
+  const { promise, expected, actual } = violation
+  const text = promises.find(({ code }) => code === promise)?.text ?? promise
+  return [
+    `  promise: ${text}`,
+    ...(expected === undefined ? [] : [`  expected: ${expected}`]),
+    ...(actual === undefined ? [] : [`  actual: ${actual}`]),
+    '',
+    'what happened, in order:',
+    ...storyOf(play),
+    '',
+    'the script that plays it again:',
+    scriptOf(found),
+    'the chart, with the path:',
+    chartOf(found)
+  ].join('\n')
+}
+
+const STORY_LINES_MAX = 40
+
+function storyOf({ world }: Play): readonly string[] {
+  const { story } = world
+  const shown = story.slice(-STORY_LINES_MAX)
+  const left = story.length - shown.length
+  const lines = shown.map((line, index) => `  ${left + index + 1}. ${line}`)
+  return left === 0 ? lines : [`  (${left} lines before)`, ...lines]
+}
+
+/** A program of at most 30 lines that plays the case again. */
+export function scriptOf({ target, violation, given, seed, from }: Counterexample): string {
+  const { promise, problem } = violation
+  const { module = 'WHERE-IT-IS', target: name = 'target', options = 'options' } = from ?? {}
+  const names = from?.options === undefined && from !== undefined ? name : `${name}, ${options}`
+  const put =
+    from === undefined ? ['// Put here the module that exports the target and its options.'] : []
+  const own =
+    from !== undefined && from.options === undefined ? ['const options = {} // as in the test'] : []
+  return [
+    `// ${target} breaks the promise "${promise}": ${oneLine(problem)}`,
+    ...(seed === undefined ? [] : [`// Found with seed ${seed}.`]),
+    "import { verifyCase } from 'tallystick/testing'",
+    ...put,
+    `import { ${names} } from '${module}'`,
+    '',
+    ...own,
+    `await verifyCase(${name}, ${caseText(given)}, ${options})`,
+    ''
+  ].join('\n')
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ')
+}
+
+/** One line for each member of the case. */
+export function caseText(given: Case): string {
+  const members = Object.entries(plainCase(given))
+  const lines = members.map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`)
+  return `{\n${lines.join(',\n')}\n}`
+}
+
+/** Without what says nothing. */
+export function plainCase(given: Case): Case {
+  const effects = Object.fromEntries(
+    Object.entries(given.effects ?? {}).flatMap(([name, { answers, troubles = [] }]) => {
+      const last = troubles.findLastIndex((one) => one !== null)
+      const kept = troubles.slice(0, last + 1)
+      const plain = {
+        ...(answers === undefined ? {} : { answers }),
+        ...(kept.length === 0 ? {} : { troubles: kept })
+      }
+      return Object.keys(plain).length === 0 ? [] : [[name, plain]]
+    })
+  )
+  const { inputs, people = [], deaths = [], again } = given
+  return {
+    inputs,
+    ...(Object.keys(effects).length === 0 ? {} : { effects }),
+    ...(people.length === 0 ? {} : { people }),
+    ...(deaths.length === 0 ? {} : { deaths }),
+    ...(again === undefined ? {} : { again })
+  }
+}
+
+/** The document's graph, with what the run has entered, and where it went wrong, in colour. */
+export function chartOf({ compiled, play, violation }: Counterexample): string {
+  const entered = new Set<string>()
+  for (const entries of play.journals.values()) {
+    for (const entry of entries) {
+      const name = 'path' in entry ? entry.path.split('/')[1] : undefined
+      if (name !== undefined) entered.add(name)
+    }
+  }
+  const failing = violation.path?.split('/')[1] ?? [...entered].at(-1)
+  const taken = [...entered].filter((name) => name !== failing).map(mermaidId)
+  return [
+    drawGraph(compiled).trimEnd(),
+    '  classDef taken fill:#fde68a,stroke:#b45309',
+    '  classDef failing fill:#fecaca,stroke:#b91c1c',
+    ...(taken.length === 0 ? [] : [`  class ${taken.join(',')} taken`]),
+    ...(failing === undefined ? [] : [`  class ${mermaidId(failing)} failing`]),
+    ''
+  ].join('\n')
+}
+
+/** Writes the script of a counterexample; gives its path. */
+export async function saveScript(found: Counterexample, directory: string): Promise<string> {
+  const { target, violation, seed = 0 } = found
+  await mkdir(directory, { recursive: true })
+  const path = join(directory, `${target}.${violation.promise}.${seed}.mjs`)
+  await writeFile(path, scriptOf(found))
+  return path
+}

@@ -1,0 +1,97 @@
+import type { OpenWait } from '../../block/index.js'
+import type { ManualClock, RunId } from '../../core/index.js'
+import type { RunHandle, RunResult } from '../../runtime/index.js'
+import type { Life } from './life.js'
+import { settleDown } from './settle.js'
+
+/** How one run has ended: with a result, or with an error that rejects it. */
+export type RunEnd = { readonly result: RunResult } | { readonly error: unknown }
+
+export interface DrivePort {
+  readonly life: Life
+  readonly clock: ManualClock
+  /** Changes while something goes on that the boundaries of the life do not show. */
+  progress(): unknown
+  /** Whether the ledger has heard of a run. */
+  isKnown(run: RunId): boolean
+  /** Answers a wait; false: it stays open, and no time passes for it. */
+  answer(run: RunHandle, wait: OpenWait): Promise<boolean>
+  /** Turns of the loop without progress after which nothing more happens by itself. */
+  readonly quietTurns?: number
+}
+
+/** Why driving has stopped. `waiting`: nothing but open waits is left. */
+export type Driven =
+  | { readonly kind: 'died' }
+  | { readonly kind: 'ended' | 'waiting' | 'stuck'; readonly ends: ReadonlyMap<RunId, RunEnd> }
+
+/** How often runs may be found quiet, with nothing to wait for, before they are stuck. */
+const IDLE_MAX = 16
+const ROUNDS_MAX = 10_000
+/** An answer may have a room loaded that nothing has needed yet: that takes time, not turns. */
+const ANSWERING = { quietTurns: 1, turnsMax: 50_000_000 }
+
+/**
+ * Drives runs until they have ended, or their process dies: lets them settle, has waits answered
+ * one by one, and moves the clock when nothing else happens.
+ */
+export async function drive(runs: readonly RunHandle[], port: DrivePort): Promise<Driven> {
+  const { life, clock } = port
+  const ends = endsOf(runs)
+  let idle = 0
+  for (let round = 0; round < ROUNDS_MAX; round += 1) {
+    const isBegun = () => life.isDead || runs.every(({ id }) => ends.has(id) || port.isKnown(id))
+    const seen = () => `${life.boundaries} ${ends.size} ${String(port.progress())}`
+    const { quietTurns } = port
+    const options = quietTurns === undefined ? {} : { quietTurns }
+    await settleDown(() => (isBegun() ? seen() : {}), options)
+    if (life.isDead) return { kind: 'died' }
+    if (ends.size === runs.length) return { kind: 'ended', ends }
+    const open = runs.filter(({ id }) => !ends.has(id))
+    const asked = await answerOne(open, port)
+    if (asked === 'answered') {
+      idle = 0
+      continue
+    }
+    const due = clock.nextDue
+    if (due === undefined && asked === 'all open') return { kind: 'waiting', ends }
+    // Code that is given long recorded results again is busy without a sign of it.
+    idle = due === undefined ? idle + 1 : 0
+    if (idle > IDLE_MAX) return { kind: 'stuck', ends }
+    clock.advance(Math.max(0, (due ?? 0) - clock.now()))
+  }
+  return { kind: 'stuck', ends }
+}
+
+function endsOf(runs: readonly RunHandle[]): Map<RunId, RunEnd> {
+  const ends = new Map<RunId, RunEnd>()
+  for (const { id, result } of runs) {
+    result.then(
+      (ended) => ends.set(id, { result: ended }),
+      (error: unknown) => ends.set(id, { error })
+    )
+  }
+  return ends
+}
+
+/** `all open`: each run waits for what is not answered. */
+async function answerOne(
+  runs: readonly RunHandle[],
+  { life, answer }: DrivePort
+): Promise<'answered' | 'all open' | 'busy'> {
+  let waiting = 0
+  for (const run of runs) {
+    const waits = await run.waits()
+    if (waits.length > 0) waiting += 1
+    for (const wait of waits) {
+      let settled = false
+      const answered = answer(run, wait).finally(() => {
+        settled = true
+      })
+      answered.catch(() => undefined)
+      await settleDown(() => (settled || life.isDead ? 'over' : {}), ANSWERING)
+      if (life.isDead || (await answered)) return 'answered'
+    }
+  }
+  return waiting === runs.length ? 'all open' : 'busy'
+}

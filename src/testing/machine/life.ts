@@ -1,0 +1,61 @@
+import type { Clock, ManualClock } from '../../core/index.js'
+import type { Store, StoreItem } from '../../ledger/index.js'
+
+/**
+ * One life of a process. It counts boundaries (both sides of every commit and of every effect) and
+ * dies at the one that its caller names; nothing that a dead process does reaches the disk or the
+ * world.
+ */
+export class Life {
+  boundaries = 0
+  isDead = false
+  /** Boundary at which it died. */
+  diedAt: string | undefined
+  readonly #dieAt: number
+  readonly #died: () => void
+
+  constructor(options: { readonly dieAt?: number | undefined; readonly died?: () => void }) {
+    this.#dieAt = options.dieAt ?? Number.POSITIVE_INFINITY
+    this.#died = options.died ?? (() => undefined)
+  }
+
+  /** False when the process is dead, now or since before. */
+  passes(boundary = 'a boundary'): boolean {
+    if (this.isDead) return false
+    this.boundaries += 1
+    if (this.boundaries < this.#dieAt) return true
+    this.end(boundary)
+    return false
+  }
+
+  /** Ends it at once. */
+  end(boundary: string): void {
+    if (this.isDead) return
+    this.isDead = true
+    this.diedAt = boundary
+    this.#died()
+  }
+
+  clock(clock: ManualClock): Clock {
+    return {
+      now: () => clock.now(),
+      schedule: (at, due) => clock.schedule(at, () => (this.isDead ? undefined : due()))
+    }
+  }
+
+  store(inner: Store): Store {
+    const commit = async (items: readonly StoreItem[]) => {
+      if (!this.passes('before a commit')) throw new Error('the process died before a commit')
+      const applied = await inner.commit(items)
+      if (!this.passes('after a commit')) throw new Error('the process died after a commit')
+      return applied
+    }
+    return {
+      get: (key) => inner.get(key),
+      entries: (range) => inner.entries(range),
+      commit,
+      compact: () => inner.compact(),
+      close: () => inner.close()
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import type { MessageOutcome, OpenWait } from '../../block/index.js'
+import { isJsonObject, type Json, type ManualClock, type RunId } from '../../core/index.js'
+import type { Answer, RunHandle } from '../../runtime/index.js'
+import type { PersonAct, Script } from './case.js'
+import type { PeopleOptions } from './options.js'
+import type { World } from './world.js'
+
+/** Actions from the most agreeable to the one that a run never ends with by itself. */
+const preferred = ['approve', 'resume', 'skip', 'abort', 'deny', 'patch', 'retry']
+
+const DAY_MS = 24 * 60 * 60 * 1000
+const OTHER_DIGEST = '0'.repeat(64)
+
+/** What the runtime has made of a message, where it had to be refused. */
+export interface WronglyTaken {
+  readonly token: string
+  readonly what: string
+}
+
+/**
+ * The people of one play: they answer waits as the script says, also late, twice and wrongly.
+ *
+ * Owns: what was taken although it had to be refused, and which waits have been asked.
+ */
+export class People {
+  readonly asked = new Set<string>()
+  readonly wronglyTaken: WronglyTaken[] = []
+  /** What they did that another moment of a crash would have done otherwise. */
+  hasCancelled = false
+  /** Answers that are given once the wait is over. */
+  readonly #late = new Map<string, LateAnswer>()
+  readonly #parts: PeopleParts
+
+  constructor(parts: PeopleParts) {
+    this.#parts = parts
+  }
+
+  /** Answers a wait; false: it stays open. */
+  async answer(run: RunHandle, wait: OpenWait): Promise<boolean> {
+    const { script, world, clock } = this.#parts
+    const { token } = wait
+    const isNew = !this.asked.has(token)
+    this.asked.add(token)
+    const act = script.actOf(token)
+    const reply = this.#reply(run.id, wait, act)
+    if (reply === undefined || act.manner === 'never') {
+      if (isNew) world.story.push(`${wait.reason} at ${wait.path}: stays open`)
+      return false
+    }
+    if (act.manner === 'late' && wait.due !== null) {
+      if (!this.#late.has(token)) world.story.push(`${wait.reason} at ${wait.path}: comes too late`)
+      const give = () => this.#isRefused(run, { wait, reply, what: 'an answer after its time' })
+      this.#late.set(token, { run, give })
+      return false
+    }
+    if (act.manner === 'late') clock.advance(DAY_MS)
+    if (act.manner === 'cancels') {
+      this.hasCancelled = true
+      world.story.push(`${wait.reason} at ${wait.path}: the run is cancelled`)
+      await run.cancel('a person has cancelled it')
+      return true
+    }
+    world.story.push(`${wait.reason} at ${wait.path}: ${reply.action}${mannerText(act)}`)
+    if (act.manner === 'wrong_digest') {
+      const wrong = { ...reply, answer: { ...reply.answer, digest: OTHER_DIGEST } }
+      await this.#isRefused(run, { wait, reply: wrong, what: 'an answer with a wrong digest' })
+    }
+    // What the person says counts from here on, whether or not the process lives to hear it.
+    world.askedAPerson(run.id)
+    await send(run, wait.token, reply)
+    if (act.manner === 'twice') {
+      await this.#isRefused(run, { wait, reply, what: 'a second answer' })
+    }
+    return true
+  }
+
+  /** Gives the answers that come too late. */
+  async comeLate(): Promise<void> {
+    for (const [token, { run, give }] of this.#late) {
+      // Its time has not come, or the run has not heard of it yet.
+      if ((await run.waits()).some((wait) => wait.token === token)) continue
+      this.#late.delete(token)
+      await give()
+    }
+  }
+
+  async #isRefused(
+    run: RunHandle,
+    { wait, reply, what }: { wait: OpenWait; reply: Reply; what: string }
+  ): Promise<void> {
+    const outcome = await send(run, wait.token, reply)
+    if (outcome.accepted) this.wronglyTaken.push({ token: wait.token, what })
+  }
+
+  #reply(run: RunId, wait: OpenWait, act: PersonAct): Reply | undefined {
+    const offered = preferred.filter((action) => wait.actions.includes(action))
+    const action = offered[(act.chooses ?? 0) % Math.max(1, offered.length)]
+    if (action === undefined) return undefined
+    const value = this.#value(run, wait, { action, act })
+    const answer: Answer = { digest: wait.digest, by: 'a person', value }
+    if (wait.approvers === undefined) return { action, answer }
+    const approval = this.#parts.options.sign?.(wait, { action, value })
+    return approval === undefined ? undefined : { action, answer: { ...answer, approval } }
+  }
+
+  #value(run: RunId, wait: OpenWait, { action, act }: { action: string; act: PersonAct }): Json {
+    if (action === 'patch') return isJsonObject(act.value) ? act.value : {}
+    if (action !== 'resume') return null
+    // What became of an effect is told as it is.
+    if (wait.reason === 'decision' && isJsonObject(wait.request)) {
+      const done = this.#parts.world.resultOf(run, wait.request['request'] ?? null)
+      if (done !== undefined) return done
+    }
+    return act.value ?? null
+  }
+}
+
+export interface PeopleParts {
+  readonly script: Script
+  readonly world: World
+  readonly clock: ManualClock
+  readonly options: PeopleOptions
+}
+
+interface LateAnswer {
+  readonly run: RunHandle
+  give(): Promise<void>
+}
+
+interface Reply {
+  readonly action: string
+  readonly answer: Answer
+}
+
+async function send(run: RunHandle, token: string, reply: Reply): Promise<MessageOutcome> {
+  const { action, answer } = reply
+  if (action === 'approve') return run.approve(token, answer)
+  if (action === 'deny') return run.deny(token, answer)
+  return run.resume(token, { ...answer, action: decisionOf(action) })
+}
+
+type Decision = NonNullable<Parameters<RunHandle['resume']>[1]['action']>
+
+function decisionOf(action: string): Decision {
+  switch (action) {
+    case 'retry':
+    case 'patch':
+    case 'skip':
+    case 'abort':
+      return action
+    default:
+      return 'resume'
+  }
+}
+
+function mannerText({ manner }: PersonAct): string {
+  if (manner === 'late') return ', a day later'
+  if (manner === 'twice') return ', twice'
+  if (manner === 'wrong_digest') return ', first with a wrong digest'
+  return ''
+}

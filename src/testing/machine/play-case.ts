@@ -1,0 +1,85 @@
+import type { Block } from '../../block/index.js'
+import { TallyError } from '../../core/index.js'
+import type { Registrations } from '../../runtime/index.js'
+import { type Ambient, enter, reversed, variations } from '../ambient.js'
+import { type Case, type Death, Script } from './case.js'
+import type { CaseOptions } from './options.js'
+import { type Play, type PlayOptions, play, type Stage } from './play.js'
+import { judge } from './promises/all.js'
+import type { Evidence } from './promises/promise.js'
+import type { PreparedTarget } from './target.js'
+
+/**
+ * Plays one case: without its deaths, with them, and once more with one thing varied. Throws
+ * `testing.answer_missing` and `testing.answer_broken`: those are no findings about the target.
+ */
+export async function playCase(
+  { compiled }: PreparedTarget,
+  given: Case,
+  { stage, options }: { readonly stage: Stage; readonly options: CaseOptions }
+): Promise<Evidence> {
+  const script = new Script(given)
+  const { inputs, deaths = [], again } = given
+  const hasDeaths = deaths.length > 0
+  const first = { script, inputs, deaths: [], verifies: !hasDeaths }
+  const undisturbed = await playIn(stage, first, {})
+  const evidence = { given, options, compiled, undisturbed }
+  const alone = { ...evidence, disturbed: undefined, again: undefined }
+  // What is broken without a crash needs none to be shown.
+  if (judge(alone) !== undefined) return alone
+  const disturbed = hasDeaths
+    ? await playIn(stage, { ...first, deaths: placed(deaths, undisturbed), verifies: true }, {})
+    : undefined
+  // The order in which runs beside each other commit is not promised.
+  const isAlone = inputs.length === 1
+  const played = isAlone ? await playAgain(stage, first, again) : undefined
+  return { ...evidence, disturbed, again: played }
+}
+
+async function playAgain(
+  stage: Stage,
+  options: PlayOptions,
+  again: string | undefined
+): Promise<Evidence['again']> {
+  const variation = variations().find(({ name }) => name === again)
+  if (variation === undefined) return undefined
+  const { name, ambient = {}, isReversed } = variation
+  const unverified = { ...options, verifies: false }
+  if (isReversed !== true) return { name, play: await playIn(stage, unverified, ambient) }
+  const other = { ...stage, registrations: () => withReversedInputs(stage.registrations()) }
+  const inputs = options.inputs.map(reversed)
+  return { name, play: await playIn(other, { ...unverified, inputs }, ambient) }
+}
+
+/** Plays with clock, chance and time zone standing still, so that a case is played alike again. */
+async function playIn(stage: Stage, options: PlayOptions, ambient: Ambient): Promise<Play> {
+  const restore = enter(ambient)
+  try {
+    const played = await play(stage, options)
+    const { missing, broken } = played.world
+    if (missing !== undefined) throw new TallyError('testing.answer_missing', { effect: missing })
+    if (broken !== undefined) {
+      const problem = broken instanceof Error ? broken.message : String(broken)
+      throw new TallyError('testing.answer_broken', { problem }, { cause: broken })
+    }
+    return played
+  } finally {
+    restore()
+  }
+}
+
+/** Deaths are counted round after round of the boundaries of a life that does not end early. */
+function placed(deaths: readonly Death[], { boundaries }: Play): readonly Death[] {
+  const count = Math.max(1, boundaries)
+  return deaths.map((death) => ({ ...death, at: 1 + ((death.at - 1) % count) }))
+}
+
+/** The runtime gives code one order of keys: only here does it see another. */
+function withReversedInputs(registrations: Registrations): Registrations {
+  const { blocks = [] } = registrations
+  const turned = (block: Block): Block => ({
+    ...block,
+    parseInput: (value) => block.parseInput(reversed(value))
+  })
+  return { ...registrations, blocks: blocks.map(turned) }
+}

@@ -1,0 +1,333 @@
+import { type VerificationReport, verifyLedgerDeep } from '../../audit/index.js'
+import type { JournalEntry, OpenWait } from '../../block/index.js'
+import { isTallyError, type Json, ManualClock, present, type RunId } from '../../core/index.js'
+import type { Store, StoredReceipt } from '../../ledger/index.js'
+import {
+  type Registrations,
+  type RunHandle,
+  type RunResult,
+  runtimeOn,
+  type WiredRuntime
+} from '../../runtime/index.js'
+import type { FaultyDiskOptions } from '../faulty-store.js'
+import type { Death, Script } from './case.js'
+import { type Driven, drive } from './drive.js'
+import type { Life } from './life.js'
+import { fixedKeys, fixedRandom, inlineSigner, Machine } from './machine.js'
+import type { MachineBounds, PeopleOptions } from './options.js'
+import { People, type WronglyTaken } from './people.js'
+import { World, type WorldEffect } from './world.js'
+
+/** What is played, with everything that does not differ between the plays of a case. */
+export interface Stage {
+  readonly document: Json
+  /** Of each life. */
+  registrations(): Registrations
+  /** After a redeploy; undefined: as before. */
+  readonly next: Registrations | undefined
+  readonly effects: ReadonlyMap<string, WorldEffect>
+  readonly people: PeopleOptions
+  readonly context: Readonly<Record<string, Json>>
+  readonly bounds: Required<MachineBounds>
+  /** For tests of the promises. */
+  readonly disk?: FaultyDiskOptions
+  readonly wrapOutside?: (outside: World['outside']) => World['outside']
+}
+
+export interface PlayOptions {
+  readonly script: Script
+  readonly inputs: readonly Json[]
+  readonly deaths: readonly Death[]
+  /** Whether everything is executed again in the end. */
+  readonly verifies: boolean
+}
+
+/** An error that has ended a run, or kept it from being opened or resumed. */
+export interface PlayError {
+  readonly code: string
+  readonly message: string
+  readonly run: RunId | undefined
+  readonly life: number
+}
+
+/** What one play has left. */
+export interface Play {
+  readonly results: readonly RunResult[]
+  /** Open waits of runs that have not ended. */
+  readonly waits: readonly OpenWait[]
+  /** Runs that neither end nor wait for anything. */
+  readonly stuck: readonly RunId[]
+  readonly error: PlayError | undefined
+  /** What was exceeded, and by how much. */
+  readonly overrun: string | undefined
+  readonly receipts: readonly StoredReceipt[]
+  readonly evidence: number
+  readonly state: ReadonlyMap<string, string>
+  readonly journals: ReadonlyMap<RunId, readonly JournalEntry[]>
+  readonly report: VerificationReport | undefined
+  readonly world: World
+  readonly asked: ReadonlySet<string>
+  readonly wronglyTaken: readonly WronglyTaken[]
+  /** The boundaries of its first life. */
+  readonly boundaries: number
+  readonly lives: number
+  /** Where its lives have ended. */
+  readonly crashes: readonly string[]
+  /** It was cancelled, or time passed while nothing lived: another moment gives another end. */
+  readonly isTimely: boolean
+  /** Its last life had the registrations of the next version. */
+  readonly isRedeployed: boolean
+  /** A run began only after a redeploy. */
+  readonly beganLate: boolean
+}
+
+/** The ids of the runs of a play. */
+export function runIdOf(index: number): RunId {
+  return `run-${index + 1}` as RunId
+}
+
+/** Plays a case once: lives and deaths of a process on one disk, in virtual time. */
+export async function play(stage: Stage, options: PlayOptions): Promise<Play> {
+  const clock = new ManualClock()
+  const { script, deaths } = options
+  const effectsMax = stage.bounds.effects
+  const world = new World({ script, clock, effects: stage.effects, effectsMax })
+  const disk = stage.disk === undefined ? {} : { disk: stage.disk }
+  const machine = new Machine(world, { clock, ...disk })
+  const people = new People({ script, world, clock, options: stage.people })
+  const playing = new Playing({ stage, options, machine, people })
+  for (let index = 0; ; index += 1) {
+    const death = deaths[index]
+    const ended = await playing.live(death)
+    if (ended !== undefined) return ended
+    clock.advance(death?.downMs ?? 0)
+  }
+}
+
+class Playing {
+  readonly #stage: Stage
+  readonly #options: PlayOptions
+  readonly #machine: Machine<World>
+  readonly #people: People
+  readonly #crashes: string[] = []
+  #store: Store | undefined
+  #lives = 0
+  #boundaries = 0
+  #isRedeployed = false
+  #isTimely = true
+  #beganLate = false
+
+  constructor(parts: {
+    readonly stage: Stage
+    readonly options: PlayOptions
+    readonly machine: Machine<World>
+    readonly people: People
+  }) {
+    this.#stage = parts.stage
+    this.#options = parts.options
+    this.#machine = parts.machine
+    this.#people = parts.people
+  }
+
+  /** One life; undefined: it died where the case says so, and another one follows. */
+  async live(death: Death | undefined): Promise<Play | undefined> {
+    const { world } = this.#machine
+    const { life, store } = this.#machine.begin(death?.at)
+    this.#store = store
+    this.#lives += 1
+    let runtime: WiredRuntime | undefined
+    let outcome: Outcome
+    try {
+      runtime = await this.#open(life, store)
+      outcome = await this.#drive(runtime, life)
+    } catch (error) {
+      outcome = { kind: 'error', error: this.#errorOf(error, undefined) }
+    }
+    if (this.#lives === 1) this.#boundaries = life.boundaries
+    if (world.missing !== undefined || world.broken !== undefined) return this.#left({ runtime })
+    if (life.isDead && life.diedAt !== 'the end of the play') {
+      this.#died(life, death)
+      return undefined
+    }
+    return this.#end(runtime, life, outcome)
+  }
+
+  async #open(life: Life, store: Parameters<typeof runtimeOn>[0]['store']): Promise<WiredRuntime> {
+    const { next, wrapOutside = (outside) => outside } = this.#stage
+    const registrations = this.#stage.registrations
+    const { clock, world } = this.#machine
+    const runtime = await runtimeOn({
+      ...registrations(),
+      ...(this.#isRedeployed ? next : undefined),
+      store,
+      keys: fixedKeys,
+      signer: inlineSigner(),
+      clock: life.clock(clock),
+      random: fixedRandom,
+      durability: 'output',
+      outside: wrapOutside(world.outside)
+    })
+    return runtime
+  }
+
+  async #drive(runtime: WiredRuntime, life: Life): Promise<Outcome> {
+    const { mode, cause } = runtime.status()
+    if (mode !== 'ready' && cause !== undefined) return { kind: 'error', error: this.#error(cause) }
+    const runs: RunHandle[] = []
+    for (const [index, inputs] of this.#options.inputs.entries()) {
+      runs.push(await this.#begin(runtime, { id: runIdOf(index), inputs }))
+    }
+    const { clock } = this.#machine
+    const driven = await drive(runs, {
+      life,
+      clock,
+      progress: () => 0,
+      isKnown: (run) => runtime.ledger.run(run) !== undefined,
+      quietTurns: this.#lives === 1 ? QUIET_TURNS : QUIET_TURNS_AGAIN,
+      answer: async (run, wait) => {
+        if (this.#isOver(runtime)) life.end(END_OF_PLAY)
+        await this.#people.comeLate()
+        return this.#people.answer(run, wait)
+      }
+    })
+    if (driven.kind !== 'died') await this.#people.comeLate()
+    return driven
+  }
+
+  async #begin(
+    runtime: WiredRuntime,
+    { id, inputs }: { readonly id: RunId; readonly inputs: Json }
+  ): Promise<RunHandle> {
+    if (runtime.ledger.run(id) !== undefined) return runtime.resume(id)
+    if (this.#isRedeployed) this.#beganLate = true
+    const { document, context } = this.#stage
+    return runtime.start(document, { id, inputs, context })
+  }
+
+  #isOver(runtime: WiredRuntime): boolean {
+    return runtime.ledger.state().receipts > this.#stage.bounds.steps
+  }
+
+  #died(life: Life, death: Death | undefined): void {
+    const { world } = this.#machine
+    this.#crashes.push(life.diedAt ?? '')
+    const { downMs = 0, redeploys } = death ?? {}
+    if (downMs > 0) this.#isTimely = false
+    if (redeploys === true && this.#stage.next !== undefined) this.#isRedeployed = true
+    const down = downMs === 0 ? '' : `, and is down for ${downMs} ms`
+    const deploy = this.#isRedeployed ? ', and begins again with the next version' : ''
+    world.story.push(`the process dies ${life.diedAt ?? ''}${down}${deploy}`)
+  }
+
+  async #end(runtime: WiredRuntime | undefined, life: Life, outcome: Outcome): Promise<Play> {
+    const results: RunResult[] = []
+    const stuck: RunId[] = []
+    let error = outcome.kind === 'error' ? outcome.error : undefined
+    if (outcome.kind !== 'error' && outcome.kind !== 'died') {
+      for (const [run, end] of outcome.ends) {
+        if ('result' in end) results.push(end.result)
+        else error ??= this.#errorOf(end.error, run)
+      }
+      if (outcome.kind === 'stuck') {
+        const all = this.#options.inputs.map((_, index) => runIdOf(index))
+        stuck.push(...all.filter((run) => !outcome.ends.has(run)))
+      }
+    }
+    const isCut = outcome.kind === 'died' || life.isDead
+    return this.#left({ runtime: isCut ? undefined : runtime, results, stuck, error, isCut })
+  }
+
+  async #left({
+    runtime,
+    results = [],
+    stuck = [],
+    error,
+    isCut = false
+  }: {
+    readonly runtime: WiredRuntime | undefined
+    readonly results?: readonly RunResult[]
+    readonly stuck?: readonly RunId[]
+    readonly error?: PlayError | undefined
+    readonly isCut?: boolean
+  }): Promise<Play> {
+    const { world } = this.#machine
+    const read = runtime === undefined || world.missing ? undefined : await this.#read(runtime)
+    this.#machine.world.life.end(END_OF_PLAY)
+    const { receipts = [], evidence = 0, state = new Map(), journals = new Map() } = read ?? {}
+    const isTimely = this.#isTimely && !this.#people.hasCancelled
+    const overrun = isCut ? this.#overrunOf(world) : this.#tooLarge({ receipts, state, journals })
+    return {
+      ...{ results, stuck, error, overrun, receipts, evidence, state, journals, world, isTimely },
+      waits: read?.waits ?? [],
+      report: read?.report,
+      asked: this.#people.asked,
+      wronglyTaken: this.#people.wronglyTaken,
+      boundaries: this.#boundaries,
+      lives: this.#lives,
+      crashes: this.#crashes,
+      isRedeployed: this.#isRedeployed,
+      beganLate: this.#beganLate
+    }
+  }
+
+  async #read(runtime: WiredRuntime) {
+    const ids = this.#options.inputs.map((_, index) => runIdOf(index))
+    const waits: OpenWait[] = []
+    const journals = new Map<RunId, JournalEntry[]>()
+    for (const id of ids) {
+      if (runtime.ledger.run(id) === undefined) continue
+      waits.push(...(await runtime.runsOf.durableWaits(id)))
+      const entries: JournalEntry[] = []
+      // Journals hold what the block room has written.
+      for await (const { value } of runtime.journal(id)) entries.push(value as never)
+      journals.set(id, entries)
+    }
+    const receipts: StoredReceipt[] = []
+    for await (const receipt of runtime.receipts()) receipts.push(receipt)
+    const state = new Map<string, string>()
+    for await (const [key, text] of runtime.ledger.stateEntries()) state.set(key, text)
+    let evidence = 0
+    for await (const { kind } of runtime.ledger.log()) if (kind === 'evidence') evidence += 1
+    const report = this.#options.verifies ? await this.#verified(runtime) : undefined
+    return { waits, journals, receipts, state, evidence, report }
+  }
+
+  /** Not by the runtime: what it has in memory must not help, and it would mark what it finds. */
+  #verified({ ledger, registry }: WiredRuntime): Promise<VerificationReport> {
+    const store = present(this.#store, 'the store of a life')
+    const { identity, verificationKey: key } = ledger
+    return verifyLedgerDeep({ store, identity, code: registry, key })
+  }
+
+  #overrunOf({ asked }: World): string {
+    const { effects, steps } = this.#stage.bounds
+    return asked > effects ? `more than ${effects} effects` : `more than ${steps} steps`
+  }
+
+  #tooLarge(left: Pick<Play, 'receipts' | 'state' | 'journals'>): string | undefined {
+    const { steps, stateBytes, journalBytes } = this.#stage.bounds
+    if (left.receipts.length > steps) return `${left.receipts.length} steps, of ${steps}`
+    let bytes = 0
+    for (const [key, text] of left.state) bytes += key.length + Buffer.byteLength(text)
+    if (bytes > stateBytes) return `${bytes} bytes of state, of ${stateBytes}`
+    let written = 0
+    for (const entries of left.journals.values()) written += JSON.stringify(entries).length
+    return written > journalBytes ? `${written} bytes of journals, of ${journalBytes}` : undefined
+  }
+
+  #errorOf(error: unknown, run: RunId | undefined): PlayError {
+    const code = isTallyError(error) ? error.code : 'error'
+    const message = error instanceof Error ? error.message : String(error)
+    return { code, message, run, life: this.#lives }
+  }
+
+  #error({ code, message }: { readonly code: string; readonly message: string }): PlayError {
+    return { code, message, run: undefined, life: this.#lives }
+  }
+}
+
+type Outcome = Driven | { readonly kind: 'error'; readonly error: PlayError }
+
+const END_OF_PLAY = 'the end of the play'
+const QUIET_TURNS = 8
+const QUIET_TURNS_AGAIN = 32

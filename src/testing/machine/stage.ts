@@ -1,0 +1,168 @@
+import type { Arbitrary } from 'fast-check'
+import { isJsonObject, type Json, limits, TallyError } from '../../core/index.js'
+import type { CaseParts, EffectParts } from './case-arbitrary.js'
+import type { FastCheck } from './fast-check.js'
+import type {
+  AnyArbitrary,
+  AnySchema,
+  CaseOptions,
+  EffectAnswer,
+  EffectOptionsOfWorld,
+  MachineOptions
+} from './options.js'
+import type { Stage } from './play.js'
+import { schemaArbitrary, UnmadeSchema } from './schema-arbitrary.js'
+import type { PreparedTarget } from './target.js'
+import type { WorldEffect } from './world.js'
+
+/** What every play of a target has in common. */
+export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {
+  const { document, registrations } = target
+  const { effects = {}, people = {}, context = {}, next, bounds = {} } = options
+  return {
+    document,
+    registrations,
+    next,
+    effects: new Map(Object.entries(effects).map(([name, one]) => [name, worldEffect(one)])),
+    people,
+    context,
+    bounds: {
+      steps: limits.MACHINE_STEPS_MAX,
+      stateBytes: limits.MACHINE_STATE_BYTES_MAX,
+      journalBytes: limits.MACHINE_JOURNAL_BYTES_MAX,
+      effects: limits.MACHINE_EFFECTS_MAX,
+      ...bounds
+    }
+  }
+}
+
+function worldEffect({ answer, repeats }: EffectOptionsOfWorld): WorldEffect {
+  const how = answer === 'own' || isFunction(answer) ? answer : 'scripted'
+  return { answer: how, repeats }
+}
+
+const allTroubles = ['refuses', 'loses', 'loses_done', 'slow'] as const
+
+/** What cases of a target are generated from. Throws `testing.inputs_missing`. */
+export function partsOf(fc: FastCheck, target: PreparedTarget, options: MachineOptions): CaseParts {
+  const { effects = {}, people = {}, concurrent = 1, next } = options
+  const parts = Object.entries(effects).map(
+    ([name, { answer, troubles }]): [string, EffectParts] => [
+      name,
+      { answer: answerArbitrary(fc, name, answer), troubles: troubles ?? allTroubles }
+    ]
+  )
+  return {
+    input: inputArbitrary(fc, target, options),
+    concurrent,
+    effects: Object.fromEntries(parts),
+    people,
+    mayRedeploy: next !== undefined
+  }
+}
+
+function answerArbitrary(
+  fc: FastCheck,
+  effect: string,
+  answer: EffectOptionsOfWorld['answer']
+): Arbitrary<Json> | undefined {
+  if (answer === 'own' || isFunction(answer)) return undefined
+  if (isArbitrary(answer)) return asArbitrary(answer)
+  try {
+    return schemaArbitrary(fc, jsonSchemaOf(answer))
+  } catch (cause) {
+    if (!(cause instanceof UnmadeSchema)) throw cause
+    throw new TallyError('testing.answer_missing', { effect }, { cause })
+  }
+}
+
+/** A function, and not a schema that is one. */
+function isFunction(answer: unknown): answer is EffectAnswer {
+  return typeof answer === 'function' && !('~standard' in answer)
+}
+
+const SAMPLED = 50
+
+function inputArbitrary(
+  fc: FastCheck,
+  target: PreparedTarget,
+  { inputs }: MachineOptions
+): Arbitrary<Json> {
+  const { name, inputBlock } = target
+  if (isArbitrary(inputs)) return asArbitrary(inputs)
+  const schema = inputBlock?.inputSchema
+  if (schema === undefined && inputs === undefined) {
+    const problem = 'no block that gets them unchanged has a schema'
+    throw new TallyError('testing.inputs_missing', { target: name, problem })
+  }
+  const base = schema === undefined ? fc.constant<Json>({}) : inputsOf(fc, schema, name)
+  const made = inputs === undefined ? base : withPaths(fc, base, inputs)
+  const fits = (value: Json) => inputBlock?.parseInput(value).ok !== false
+  // A schema may ask for more than its JSON form says.
+  const sample = fc.sample(made, { numRuns: SAMPLED, seed: 1 })
+  const [first = null] = sample
+  if (!sample.some(fits)) {
+    const parsed = inputBlock?.parseInput(first)
+    const problem = parsed?.ok === false ? parsed.problem : 'its schema refuses them'
+    throw new TallyError('testing.inputs_missing', { target: name, problem })
+  }
+  return made.filter(fits)
+}
+
+function inputsOf(fc: FastCheck, schema: Json, target: string): Arbitrary<Json> {
+  try {
+    return schemaArbitrary(fc, schema)
+  } catch (cause) {
+    if (!(cause instanceof UnmadeSchema)) throw cause
+    const problem = cause.message
+    throw new TallyError('testing.inputs_missing', { target, problem }, { cause })
+  }
+}
+
+function withPaths(
+  fc: FastCheck,
+  base: Arbitrary<Json>,
+  paths: Readonly<Record<string, AnyArbitrary<Json>>>
+): Arbitrary<Json> {
+  const own = Object.entries(paths).map(([path, one]) => [path, asArbitrary(one)] as const)
+  return fc
+    .tuple(base, fc.record(Object.fromEntries(own), { noNullPrototype: true }))
+    .map(([value, members]) =>
+      Object.entries(members).reduce<Json>((into, [path, member]) => {
+        return withMember(into, path.split('.'), member)
+      }, value)
+    )
+}
+
+function withMember(into: Json, [key = '', ...rest]: readonly string[], member: Json): Json {
+  const value = rest.length === 0 ? member : undefined
+  if (Array.isArray(into)) {
+    return into.map((one, index) =>
+      String(index) === key ? (value ?? withMember(one, rest, member)) : one
+    )
+  }
+  const object = isJsonObject(into) ? into : {}
+  return { ...object, [key]: value ?? withMember(object[key] ?? {}, rest, member) }
+}
+
+function isArbitrary(value: unknown): value is AnyArbitrary<Json> {
+  return typeof value === 'object' && value !== null && 'canShrinkWithoutContext' in value
+}
+
+/** It was made by the same library, as its two methods say. */
+function asArbitrary(value: AnyArbitrary<Json>): Arbitrary<Json> {
+  return value as unknown as Arbitrary<Json>
+}
+
+interface StandardJson {
+  readonly jsonSchema?: { input(options: { readonly target: string }): unknown }
+}
+
+/** The JSON form of a Standard Schema, or the JSON Schema itself. */
+function jsonSchemaOf(schema: AnySchema): Json {
+  if (!('~standard' in schema)) return schema as Json
+  const { jsonSchema } = schema['~standard'] as StandardJson
+  const json = jsonSchema?.input({ target: 'draft-2020-12' })
+  if (json === undefined) throw new UnmadeSchema('it offers no JSON form')
+  return JSON.parse(JSON.stringify(json)) as Json
+}

@@ -1,0 +1,112 @@
+import type { Block, CompiledDocument } from '../../block/index.js'
+import { isJsonObject, type Json, ManualClock, readDocument, TallyError } from '../../core/index.js'
+import { openMemoryStore } from '../../ledger/index.js'
+import { type Registrations, runtimeOn } from '../../runtime/index.js'
+import { fixedKeys, fixedRandom, inlineSigner } from './machine.js'
+
+/** A document and what it names, as `defineConfig` takes it. */
+export interface DocumentTarget extends Registrations {
+  readonly document: string | Json
+}
+
+/** What can be verified: a block by itself, or a composite or plan with what it names. */
+export type MachineTarget = OneTarget | (() => OneTarget)
+
+/** A function makes it anew for each life, so that what code keeps in memory dies with it. */
+type OneTarget = Block | DocumentTarget
+
+/** A target, read and compiled. */
+export interface PreparedTarget {
+  readonly name: string
+  readonly document: Json
+  registrations(): Registrations
+  readonly compiled: CompiledDocument
+  /** Block that gets the input of a run as it is; undefined: none does. */
+  readonly inputBlock: Block | undefined
+}
+
+const supported = ['tally-composite/', 'tally-plan/']
+
+/** Throws `testing.target_unsupported`, `testing.target_invalid`. */
+export async function prepareTarget(target: MachineTarget): Promise<PreparedTarget> {
+  const make = () => asDocument(typeof target === 'function' ? target() : target)
+  const { document: source, ...registrations } = make()
+  const document = readAs(source)
+  const runtime = await runtimeOn({
+    ...registrations,
+    store: openMemoryStore(),
+    keys: fixedKeys,
+    signer: inlineSigner(),
+    clock: new ManualClock(),
+    random: fixedRandom,
+    durability: 'output'
+  })
+  try {
+    const prepared = await runtime.registry.prepare(document)
+    if (!prepared.ok) {
+      const [first] = prepared.diagnostics
+      const at = first === undefined || first.path.length === 0 ? '' : ` (${first.path.join('.')})`
+      throw new TallyError('testing.target_invalid', {
+        problem: `${first?.message ?? 'it does not compile'}${at}`
+      })
+    }
+    const { compiled, block } = prepared
+    const inputBlock = entryBlock(compiled, (name) => block(name))
+    return { name: compiled.name, document, registrations: make, compiled, inputBlock }
+  } finally {
+    await runtime.close()
+  }
+}
+
+/** The only node of a composite: what it waits for, and how it fails, shows in its chart. */
+function asDocument(target: OneTarget): DocumentTarget {
+  const kind = unsupported(target)
+  if (kind !== undefined) throw new TallyError('testing.target_unsupported', { kind })
+  if (!isBlock(target)) return target
+  const { name } = target
+  const node = name.split('.').at(-1) ?? 'block'
+  return {
+    blocks: [target],
+    document: {
+      schema: 'tally-composite/1',
+      name,
+      version: '1.0.0',
+      entry_point: node,
+      nodes: { [node]: { block: name } }
+    }
+  }
+}
+
+function isBlock(target: OneTarget): target is Block {
+  return 'codeHash' in target && 'parseInput' in target
+}
+
+function unsupported(target: OneTarget): string | undefined {
+  if (typeof target !== 'object' || target === null) return `a ${typeof target}`
+  if (isBlock(target) || 'document' in target) return undefined
+  if ('manifest' in target) return 'a package'
+  if ('transition' in target) return 'an XState machine'
+  return 'an object without a document'
+}
+
+function readAs(source: string | Json): Json {
+  const document = typeof source === 'string' ? readDocument(source) : source
+  const schema = isJsonObject(document) ? document['schema'] : undefined
+  if (typeof schema === 'string' && supported.some((one) => schema.startsWith(one))) return document
+  const kind = typeof schema === 'string' ? `a document ${schema}` : 'a document without a schema'
+  throw new TallyError('testing.target_unsupported', { kind })
+}
+
+/** The leaf that a run's input goes to unchanged. */
+function entryBlock(
+  compiled: CompiledDocument,
+  block: (name: string) => Block | undefined
+): Block | undefined {
+  if (compiled.kind === 'plan') return undefined
+  const { entry, nodes } = compiled.plan
+  const planned = nodes.get(entry)
+  if (planned === undefined || planned.input !== null) return undefined
+  const child = compiled.nodes.get(entry)
+  if (child === undefined) return undefined
+  return child.kind === 'leaf' ? block(child.reference) : entryBlock(child, block)
+}

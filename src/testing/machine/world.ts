@@ -1,0 +1,265 @@
+import {
+  type EffectCall,
+  EffectFailure,
+  type Located,
+  type Outside,
+  type OutsideCall,
+  type SideEffectClass
+} from '../../block/index.js'
+import { canonicalize, type Json, type ManualClock, type RunId } from '../../core/index.js'
+import type { Script } from './case.js'
+import { Life } from './life.js'
+import type { EffectAnswer } from './options.js'
+
+/** How the world of a case answers one effect. */
+export interface WorldEffect {
+  /** `own`: the code's `perform`, or the provider, does it. A function: it answers. */
+  readonly answer: 'own' | 'scripted' | EffectAnswer
+  readonly repeats: 'safely' | 'again' | undefined
+}
+
+/** Something that was done outside. */
+export interface Deed {
+  readonly effect: string
+  readonly key: string
+  readonly request: string
+  readonly run: RunId | undefined
+  readonly sideEffects: SideEffectClass
+  /** A person has said that it is to be sent again. */
+  readonly isOrdered: boolean
+  /** Key of the same request of the same run, whose outcome was open when this was done. */
+  readonly openBefore: string | undefined
+}
+
+/** The same key for another request. */
+export interface KeyClash {
+  readonly key: string
+  readonly first: string
+  readonly second: string
+}
+
+interface Asking {
+  readonly effect: string
+  readonly request: string
+  readonly run: RunId | undefined
+  /** Whether the caller does not know what became of it. */
+  isOpen: boolean
+}
+
+const never = new Promise<never>(() => undefined)
+
+/**
+ * The world around one machine: it performs every effect as the case says, remembers over all lives
+ * what was really done, and says truthfully whether something was done where the real one could.
+ */
+export class World {
+  life = new Life({})
+  readonly deeds: Deed[] = []
+  readonly clashes: KeyClash[] = []
+  readonly story: string[] = []
+  /** Effect that the options have no answer for. */
+  missing: string | undefined
+  /** A function of the options has thrown something else than a failure of the effect. */
+  broken: unknown
+  asked = 0
+  /** Effects under way at the same time, at most. */
+  besideEachOther = 0
+  #underWay = 0
+  readonly #results = new Map<string, Json>()
+  readonly #askings = new Map<string, Asking>()
+  readonly #firstAsked = new Map<string, number>()
+  readonly #orders = new Map<string, number>()
+  readonly #parts: WorldParts
+
+  constructor(parts: WorldParts) {
+    this.#parts = parts
+  }
+
+  /** What performs an effect: the hook of the runtime. */
+  readonly outside = (asked: OutsideCall): Outside => {
+    const { call, provider } = asked
+    const real = call.locate ?? provider?.locate
+    const locate = (given: EffectCall) => this.#locate(given)
+    return {
+      perform: (given) => this.#perform(given, asked),
+      ...(real === undefined ? {} : { locate })
+    }
+  }
+
+  /** A person has been asked in this run: what was open before is theirs to judge. */
+  askedAPerson(run: RunId): void {
+    for (const asking of this.#askings.values()) if (asking.run === run) asking.isOpen = false
+  }
+
+  /** What became of a request, if it was done. */
+  resultOf(run: RunId, request: Json): Json | undefined {
+    const text = canonicalize(request)
+    const deed = this.deeds.findLast((one) => one.request === text && one.run === run)
+    return deed === undefined ? undefined : this.#results.get(deed.key)
+  }
+
+  async #perform(given: EffectCall, asked: OutsideCall): Promise<Json> {
+    const { effect } = asked.call
+    if (!this.life.passes(`before ${effect}`)) return never
+    this.asked += 1
+    if (this.asked > this.#parts.effectsMax) return this.#stop()
+    this.#underWay += 1
+    this.besideEachOther = Math.max(this.besideEachOther, this.#underWay)
+    try {
+      return await this.#act(given, asked)
+    } finally {
+      this.#underWay -= 1
+    }
+  }
+
+  async #act(given: EffectCall, asked: OutsideCall): Promise<Json> {
+    const { call, attempt, isOrdered } = asked
+    const { effect } = call
+    const spec = this.#parts.effects.get(effect)
+    if (spec === undefined) {
+      this.missing ??= effect
+      return this.#stop()
+    }
+    const { key } = given
+    const asking = this.#askingOf(given, effect)
+    const ordered = (this.#orders.get(key) ?? 0) + (isOrdered ? 1 : 0)
+    this.#orders.set(key, ordered)
+    const name = `${key} ${attempt} ${ordered}`
+    const { trouble, nth, answer } = this.#parts.script.lineOf(effect, name)
+    if (typeof trouble === 'number') await this.#until(name, trouble)
+    this.story.push(`${effect}${nth === 0 ? '' : ` (${nth + 1})`}: ${troubleText(trouble)}`)
+    if (trouble === 'refuses') return this.#fail(asking, 'refused', true)
+    if (trouble === 'loses') return this.#fail(asking, 'lost', false)
+    const result = await this.#do({ given, asked, spec, nth, answer, name })
+    if (trouble === 'loses_done') return this.#fail(asking, 'lost', false)
+    if (!this.life.passes(`after ${effect}`)) return never
+    asking.isOpen = false
+    return result
+  }
+
+  async #do(doing: {
+    readonly given: EffectCall
+    readonly asked: OutsideCall
+    readonly spec: WorldEffect
+    readonly nth: number
+    readonly answer: Json | undefined
+    readonly name: string
+  }): Promise<Json> {
+    const { given, asked, spec, nth, answer, name } = doing
+    const { call, provider, isOrdered } = asked
+    const { effect, sideEffects } = call
+    const repeats = spec.repeats ?? (sideEffects === 'non_idempotent' ? 'again' : 'safely')
+    // A read that a dead process has asked for is answered as before.
+    const place = sideEffects === 'none' ? name : given.key
+    const known = this.#results.get(place)
+    if (known !== undefined && repeats === 'safely') return known
+    const result = await this.#answer(spec, { given, call, provider, nth, answer })
+    // What is said to be done again each time is done, whatever the code calls it.
+    if (sideEffects !== 'none' || spec.repeats === 'again') {
+      const run = given.runId
+      const request = canonicalize(given.request)
+      const openBefore = this.#openLike({ key: given.key, effect, request, run })
+      this.deeds.push({ effect, key: given.key, request, run, sideEffects, isOrdered, openBefore })
+    }
+    this.#results.set(place, result)
+    return result
+  }
+
+  async #answer(
+    { answer: how }: WorldEffect,
+    {
+      given,
+      call,
+      provider,
+      nth,
+      answer
+    }: Pick<OutsideCall, 'call' | 'provider'> & {
+      readonly given: EffectCall
+      readonly nth: number
+      readonly answer: Json | undefined
+    }
+  ): Promise<Json> {
+    if (how === 'scripted') return answer ?? null
+    try {
+      if (how !== 'own') return (await how(given.request, { nth, effect: call.effect })) ?? null
+      const own = call.perform ?? provider?.perform.bind(provider)
+      // What the code gives is checked by the runtime.
+      return (await own?.(given)) as Json
+    } catch (error) {
+      if (!(error instanceof EffectFailure) && how !== 'own') this.broken ??= error
+      throw error
+    }
+  }
+
+  #locate({ key }: EffectCall): Located<Json> {
+    const result = this.#results.get(key)
+    const isDone = this.deeds.some((deed) => deed.key === key)
+    this.story.push(`looked up: ${isDone ? 'done' : 'not done'}`)
+    const asking = this.#askings.get(key)
+    if (asking !== undefined) asking.isOpen = false
+    return isDone && result !== undefined
+      ? { found: true, result }
+      : { found: false, definite: true }
+  }
+
+  #askingOf({ key, request, runId }: EffectCall, effect: string): Asking {
+    const text = canonicalize(request)
+    const known = this.#askings.get(key)
+    if (known !== undefined) {
+      const first = `${known.effect} ${known.request}`
+      const second = `${effect} ${text}`
+      if (first !== second) this.clashes.push({ key, first, second })
+      return known
+    }
+    const asking: Asking = { effect, request: text, run: runId, isOpen: false }
+    this.#askings.set(key, asking)
+    return asking
+  }
+
+  #openLike(deed: Pick<Deed, 'key' | 'effect' | 'request' | 'run'>) {
+    for (const [key, { effect, request, run, isOpen }] of this.#askings) {
+      const isSame = effect === deed.effect && request === deed.request && run === deed.run
+      if (isOpen && isSame && key !== deed.key) return key
+    }
+    return undefined
+  }
+
+  /** A slow answer takes its time once, however often the process dies meanwhile. */
+  async #until(name: string, ms: number): Promise<void> {
+    const { clock } = this.#parts
+    const begun = this.#firstAsked.get(name) ?? clock.now()
+    this.#firstAsked.set(name, begun)
+    const { life } = this
+    if (begun + ms <= clock.now()) return
+    await new Promise<void>((resolve) => {
+      clock.schedule(begun + ms, () => (life.isDead ? undefined : resolve()))
+    })
+  }
+
+  #fail(asking: Asking, reason: string, definite: boolean): Promise<never> {
+    if (!this.life.passes(`after ${asking.effect}`)) return never
+    asking.isOpen = !definite
+    throw new EffectFailure(reason, { definite })
+  }
+
+  #stop(): Promise<never> {
+    this.life.end('the end of the play')
+    return never
+  }
+}
+
+export interface WorldParts {
+  readonly script: Script
+  readonly clock: ManualClock
+  readonly effects: ReadonlyMap<string, WorldEffect>
+  /** Askings of one play, at most. */
+  readonly effectsMax: number
+}
+
+function troubleText(trouble: unknown): string {
+  if (trouble === null) return 'answers'
+  if (trouble === 'refuses') return 'refuses, nothing is done'
+  if (trouble === 'loses') return 'fails, nothing is done, and the caller cannot tell'
+  if (trouble === 'loses_done') return 'is done, and the caller cannot tell'
+  return `answers after ${String(trouble)} ms`
+}

@@ -1,0 +1,237 @@
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { defineBlock } from '../../../../src/block/index.js'
+import { isTallyError, type Json, type TallyError } from '../../../../src/core/index.js'
+import {
+  type MachineOptions,
+  type MachineTarget,
+  verifyCase,
+  verifyMachine
+} from '../../../../src/testing/index.js'
+import { builtModule } from '../../../support/built.js'
+import { root } from '../../../support/source.js'
+
+// Below the package, so that `tallystick` resolves to what is built.
+mkdirSync(join(root, 'dist'), { recursive: true })
+const folder = mkdtempSync(join(root, 'dist', 'regressions-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const blindly = `
+import { defineBlock } from 'tallystick'
+export const target = defineBlock({
+  name: 'blindly',
+  version: '1.0.0',
+  sideEffects: 'idempotent',
+  run: async (ctx) => {
+    const request = { amount: 1 }
+    try {
+      return await ctx.effect('pay', { request })
+    } catch {
+      return await ctx.effect('pay', { request })
+    }
+  }
+})
+export const options = { effects: { pay: { answer: () => 'paid' } } }
+`
+const target = defineBlock({
+  name: 'blindly',
+  version: '1.0.0',
+  sideEffects: 'idempotent',
+  run: async (ctx) => {
+    const request = { amount: 1 }
+    try {
+      return await ctx.effect('pay', { request })
+    } catch {
+      return await ctx.effect('pay', { request })
+    }
+  }
+})
+const options: MachineOptions = {
+  inputs: fc.constant<Json>({}),
+  effects: { pay: { answer: () => 'paid' } },
+  cases: 50,
+  seed: 7
+}
+
+async function errorOf(verification: Promise<unknown>): Promise<TallyError> {
+  const error = await verification.then(
+    () => new Error('nothing is found'),
+    (thrown: unknown) => thrown
+  )
+  if (isTallyError(error)) return error
+  throw error
+}
+
+describe('a counterexample', () => {
+  it('is a script of at most 30 lines that plays the case again', async () => {
+    writeFileSync(join(folder, 'blindly.mjs'), blindly)
+    const from = { module: './blindly.mjs', target: 'target', options: 'options' }
+    const error = await errorOf(verifyMachine(target, { ...options, from, save: folder }))
+    expect(error.code).toBe('testing.promise_broken')
+    const [name = ''] = readdirSync(folder).filter((one) => one.startsWith('blindly.once'))
+    const script = readFileSync(join(folder, name), 'utf8')
+    expect(script.split('\n').length).toBeLessThanOrEqual(30)
+    expect(script).toContain('seed 7')
+    expect(error.message).toContain(script)
+    builtModule('testing/index.js')
+    const { stderr, status } = spawnSync(process.execPath, [join(folder, name)], {
+      encoding: 'utf8'
+    })
+    expect(status).not.toBe(0)
+    expect(stderr).toContain('breaks the promise "once"')
+  })
+
+  it('is as small as it can be, and shows its path in the chart', async () => {
+    const error = await errorOf(verifyMachine(target, options))
+    expect(error.message).toContain('effects: {"pay":{"troubles":["loses"]}}')
+    expect(error.message).toContain('the caller cannot tell')
+    expect(error.message).toMatch(/class s_blindly failing/)
+    expect(error.message).not.toContain('deaths')
+  })
+
+  it('is found by its case alone', async () => {
+    const given = {
+      inputs: [{}],
+      effects: { pay: { troubles: ['loses_done' as const] } }
+    }
+    const error = await errorOf(verifyCase(target, given, options))
+    expect(error.message).toContain('breaks the promise "once"')
+    const honest = await verifyCase(target, { inputs: [{}] }, options)
+    expect(honest).toMatchObject({ cases: 1, lives: 1 })
+  })
+
+  it('is the same for the same seed', async () => {
+    const [first, second] = [
+      await errorOf(verifyMachine(target, options)),
+      await errorOf(verifyMachine(target, options))
+    ]
+    expect(second.message).toBe(first.message)
+  })
+})
+
+const asks = defineBlock({
+  name: 'asks',
+  version: '1.0.0',
+  sideEffects: 'none',
+  input: z.object({ id: z.string() }),
+  run: (ctx, { id }) => ctx.effect('look', { request: { id } })
+})
+
+const misuse: readonly (readonly [code: string, MachineTarget, MachineOptions])[] = [
+  ['testing.answer_missing', asks, {}],
+  ['testing.inputs_missing', target, {}],
+  [
+    'testing.answer_broken',
+    asks,
+    {
+      effects: {
+        look: {
+          answer: () => {
+            throw new TypeError('a mistake of the test')
+          }
+        }
+      }
+    }
+  ],
+  [
+    'testing.target_unsupported',
+    { document: { schema: 'ais-flow/0.0.3', name: 'a', version: '1' } },
+    {}
+  ],
+  ['testing.target_invalid', { document: { schema: 'tally-composite/1', name: 'a' } }, {}]
+]
+
+describe('what is missing', () => {
+  it.each(misuse)('is asked for: %s', async (code, given, asked) => {
+    expect((await errorOf(verifyMachine(given, { cases: 2, ...asked }))).code).toBe(code)
+  })
+
+  it('is named: a case without inputs', async () => {
+    const error = await errorOf(verifyCase(target, { inputs: [] }))
+    expect(error.code).toBe('testing.case_invalid')
+  })
+
+  it('is fast-check, which nothing loads before cases are generated', () => {
+    const refuse =
+      'export async function resolve(name, context, next) {' +
+      " if (name === 'fast-check') throw new Error('it is not there');" +
+      ' return next(name, context) }'
+    const hook = `import { register } from 'node:module'; register(${JSON.stringify(
+      `data:text/javascript,${encodeURIComponent(refuse)}`
+    )})`
+    const program = [
+      `const { verifyMachine } = await import(${JSON.stringify(builtModule('testing/index.js'))})`,
+      'await verifyMachine({}).catch(({ code, fix }) => console.log(code, fix))'
+    ].join('\n')
+    const { stdout } = spawnSync(
+      process.execPath,
+      [
+        '--import',
+        `data:text/javascript,${encodeURIComponent(hook)}`,
+        ...['--input-type=module', '-e', program]
+      ],
+      { encoding: 'utf8' }
+    )
+    expect(stdout).toContain('testing.fast_check_missing npm install --save-dev fast-check')
+  })
+})
+
+describe('inputs', () => {
+  const schema = z.object({
+    id: z.uuid(),
+    kind: z.enum(['a', 'b']),
+    amount: z.number().int().min(1).max(9),
+    rows: z.array(z.object({ name: z.string().min(1), when: z.iso.date().optional() })).max(3),
+    to: z.union([z.email(), z.null()]),
+    text: z.string().regex(/^[a-z]{2,4}$/)
+  })
+  const takes = defineBlock({
+    name: 'takes',
+    version: '1.0.0',
+    sideEffects: 'none',
+    input: schema,
+    run: (ctx, input) => {
+      ctx.state.set('input', JSON.parse(JSON.stringify(input)))
+      return {}
+    }
+  })
+
+  it('are made from the schema of the block', async () => {
+    const seen: unknown[] = []
+    const report = await verifyMachine(takes, {
+      cases: 20,
+      eventually: { seen: ({ state }) => seen.push(state['input']) > 0 }
+    })
+    expect(report.cases).toBe(20)
+    for (const one of seen) expect(schema.safeParse(one).success).toBe(true)
+    expect(new Set(seen.map((one) => JSON.stringify(one))).size).toBeGreaterThan(10)
+  })
+
+  it('are made by an arbitrary where a path names one', async () => {
+    const seen: unknown[] = []
+    await verifyMachine(takes, {
+      cases: 10,
+      inputs: { amount: fc.constant<Json>(7), 'rows.0.name': fc.constant<Json>('first') },
+      eventually: { seen: ({ state }) => seen.push(state['input']) > 0 }
+    })
+    expect(seen.length).toBeGreaterThanOrEqual(10)
+    for (const one of seen) expect(one).toMatchObject({ amount: 7 })
+  })
+
+  it('of effects are made from a schema too', async () => {
+    const answer = z.object({ rate: z.number().int().min(1).max(3) })
+    const rates = new Set<unknown>()
+    await verifyMachine(asks, {
+      cases: 20,
+      effects: { look: { answer, troubles: [] } },
+      eventually: {
+        seen: ({ results }) => rates.add(Object(results[0]?.response.data).rate)
+      }
+    })
+    expect([...rates].sort()).toEqual([1, 2, 3])
+  })
+})

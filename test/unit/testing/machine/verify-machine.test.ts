@@ -1,0 +1,17 @@
+import { describe, expect, it } from 'vitest'
+import { isTallyError } from '../../../../src/core/index.js'
+import { verifyMachine } from '../../../../src/testing/index.js'
+import { cases } from '../../../support/effort.js'
+import { plantedFaults } from '../../../support/planted-faults.js'
+
+describe('verifyMachine', () => {
+  it.each(plantedFaults)('finds a block that $name', async ({ target, options, promise }) => {
+    const asked = { cases: cases({ usual: 30, long: 200 }), ...options }
+    const error = await verifyMachine(target, asked).then(
+      () => undefined,
+      (thrown: unknown) => thrown
+    )
+    if (!isTallyError(error, 'testing.promise_broken')) throw error ?? new Error('nothing is found')
+    expect(error.context.promise, error.message).toBe(promise)
+  })
+})
