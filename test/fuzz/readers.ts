@@ -23,6 +23,8 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'runtime/run/checkpoint.ts#parseCheckpoint': 'behind a code of its own',
   'runtime/opening/integrity-lock.ts#readKept': 'reads a file as integrity-lock does',
   'runtime/opening/integrity-lock.ts#readRollback': 'reads a file as integrity-lock does',
+  'workflow/document/parse.ts#parseRead': 'part of workflow',
+  'workflow/document/parse.ts#readText': 'part of workflow',
   'workflow/engine/spec.ts#readNodeInput': 'reads what the plan wrote',
   'workflow/plan/reading.ts#readValue': 'part of workflow',
   'workflow/plan/resolve.ts#readReturns': 'part of workflow'
