@@ -19,6 +19,8 @@ export type TamperColumn =
 
 /** What catches a row where; where nothing stands, what is shown, done and written is honest. */
 export type TamperCells = Partial<Record<TamperColumn, string>> & {
+  /** What each verification with the key finds first; the columns are then by the bytes alone. */
+  readonly withKey?: string
   /**
    * Why something forged may be shown there, which the report then says is not checked:
    * `own key`: the holder of the key can rewrite all; only a note from outside finds it.
@@ -70,7 +72,9 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     replay: 'derived.pages',
     note: 'derived.pages'
   },
-  'the checkpoints': {},
+  'the codes of derived records': { withKey: 'derived.code' },
+  'the codes of the checkpoints': { withKey: 'derived.code' },
+  'the checkpoints': { withKey: 'derived.code' },
   'the stamp': {
     verify: 'derived.receipts',
     replay: 'derived.receipts',
@@ -97,6 +101,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     import: 'snapshot.not_verified'
   },
   'the journal of all runs': {
+    withKey: 'journal.code',
     verify: 'journalHash',
     replay: 'journal.inputHash',
     note: 'journalHash',
@@ -111,6 +116,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     import: 'snapshot.not_verified'
   },
   'the journal of the run that waits, with its derived records gone': {
+    withKey: 'journal.code',
     sign: 'ledger.safe_mode',
     open: 'run.journal_forged',
     replay: 'journal.inputHash',
@@ -120,6 +126,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     export: 'snapshot.damaged'
   },
   'the journal of all runs, with their derived records gone': {
+    withKey: 'journal.code',
     verify: 'journalHash',
     replay: 'journal.inputHash',
     note: 'journalHash',
@@ -161,6 +168,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     import: 'snapshot.not_verified'
   },
   'the result, hashed anew': {
+    withKey: 'journal.code',
     verify: 'signature',
     replay: 'journal.response',
     note: 'signature',
@@ -176,6 +184,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     alone: 'safe mode'
   },
   'the result, signed with another key': {
+    withKey: 'journal.code',
     verify: 'publicKey',
     replay: 'publicKey',
     note: 'publicKey',
@@ -191,6 +200,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     alone: 'safe mode'
   },
   'the result, signed with the own key': {
+    withKey: 'journal.code',
     verify: 'previousReceiptHash',
     replay: 'journal.response',
     note: 'previousReceiptHash',
@@ -309,6 +319,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     alone: 'own key'
   },
   'the journal of the run that waits, in order but for its code': {
+    withKey: 'journal.code',
     sign: 'ledger.safe_mode',
     open: 'run.journal_forged',
     replay: 'journal.base',
@@ -330,6 +341,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     import: 'snapshot.not_verified'
   },
   'the integrity lock': {
+    withKey: 'lock',
     verify: 'lock.receiptHash',
     replay: 'lock.receiptHash',
     note: 'lock.receiptHash',
@@ -340,6 +352,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     export: 'snapshot.damaged'
   },
   'the input of the run that has ended, with its derived records gone': {
+    withKey: 'journal.code',
     verify: 'journalHash',
     replay: 'journal.inputHash',
     note: 'journalHash',
@@ -349,6 +362,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     import: 'snapshot.not_verified'
   },
   'the result of the run that has ended, with its derived records gone': {
+    withKey: 'journal.code',
     verify: 'journal.response.data',
     replay: 'journal.response',
     note: 'journal.response.data',
@@ -359,6 +373,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     import: 'snapshot.not_verified'
   },
   'the status of the run that has ended, with its derived records gone': {
+    withKey: 'journal.code',
     verify: 'journal.status',
     replay: 'journal.response',
     note: 'journal.status',
@@ -369,6 +384,7 @@ export const cells: Readonly<Record<string, TamperCells>> = {
     import: 'snapshot.not_verified'
   },
   'what was asked before the run ended, with its derived records gone': {
+    withKey: 'journal.code',
     verify: 'journalHash',
     replay: 'journal.digest',
     note: 'journalHash',
