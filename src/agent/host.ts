@@ -1,5 +1,12 @@
 import type { Block, DocumentDefinition, Provider } from '../block/index.js'
-import { type Clock, type Environment, type Json, Redactor, systemClock } from '../core/index.js'
+import {
+  type Clock,
+  type Environment,
+  type Json,
+  type Pieces,
+  Redactor,
+  systemClock
+} from '../core/index.js'
 import type { NetworkOptions } from '../intent/index.js'
 import type { AdapterRegistry } from './adapters/adapter-registry.js'
 import { type AgentDelta, AgentTurns } from './adapters/agent-turns.js'
@@ -9,7 +16,7 @@ import type { ResponseSecrets } from './adapters/withhold.js'
 import type { DocumentBounds } from './binding/bounds.js'
 import { outOfBounds } from './binding/node-bounds.js'
 import { type BindingReport, bindingReport } from './binding/report.js'
-import { type CompiledFlow, compileFlow } from './compile/compile-flow.js'
+import { type CompiledFlow, compilingFlow } from './compile/compile-flow.js'
 import type { FlowHost } from './compile/flow-host.js'
 import type { FlowFinding } from './flow/finding.js'
 import {
@@ -108,8 +115,8 @@ export class AgentParts {
   }
 
   /** A flow document, compiled with what this host has. */
-  compile(document: Json): CompiledFlow {
-    return compileFlow(document, { ...this.#flowHost(), checksSettings: true })
+  compiling(document: Json): Pieces<CompiledFlow> {
+    return compilingFlow(document, { ...this.#flowHost(), checksSettings: true })
   }
 
   /** What any definition chooses and this host does not allow. */

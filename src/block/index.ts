@@ -48,7 +48,12 @@ export {
   type Obligations
 } from './code/obligation.js'
 export { installTripwire } from './code/tripwire.js'
-export { compileComposite, compileDocument, compilePlan } from './document/compile.js'
+export {
+  compileComposite,
+  compileDocument,
+  compilePlan,
+  compilingDocument
+} from './document/compile.js'
 export type {
   CompiledComposite,
   CompiledDocument,

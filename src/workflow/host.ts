@@ -1,5 +1,12 @@
 import type { Block, PlanDefinition } from '../block/index.js'
-import { isJsonObject, type Json, type Locate, TallyError } from '../core/index.js'
+import {
+  atOnce,
+  isJsonObject,
+  type Json,
+  type Locate,
+  type Pieces,
+  TallyError
+} from '../core/index.js'
 import { bundleSchema, isBundle } from './document/bundle.js'
 import { flowSchemaNames } from './document/flow.js'
 import { type Issue, reportedIssues } from './document/issue.js'
@@ -81,18 +88,11 @@ export class WorkflowParts {
 
   /** A workflow as a dependency graph of blocks. What is wrong is data. */
   compile(document: Json, options: { readonly locate?: Locate } = {}): CompiledWorkflow {
-    const pieces = this.compiling(document, options)
-    for (;;) {
-      const { done, value } = pieces.next()
-      if (done === true) return value
-    }
+    return atOnce(this.compiling(document, options))
   }
 
   /** {@link compile} in pieces: other work may be done wherever it yields. */
-  *compiling(
-    document: Json,
-    options: { readonly locate?: Locate } = {}
-  ): Generator<undefined, CompiledWorkflow, undefined> {
+  *compiling(document: Json, options: { readonly locate?: Locate } = {}): Pieces<CompiledWorkflow> {
     const parts = this.#partsOf(document)
     if (!parts.ok) return parts
     const { mode } = parts

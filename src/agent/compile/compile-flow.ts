@@ -1,5 +1,5 @@
 import type { CompositeDefinition } from '../../block/index.js'
-import type { Json } from '../../core/index.js'
+import { atOnce, isSliceFull, type Json, type Pieces } from '../../core/index.js'
 import type { PromptAssetManifest } from '../assets/manifest.js'
 import { parseManifest } from '../assets/parse-manifest.js'
 import type { NodeBinding } from '../binding/bind.js'
@@ -7,7 +7,7 @@ import { nodeProblems } from '../binding/node-bounds.js'
 import { error, type FlowFinding, hasErrors } from '../flow/finding.js'
 import { lintFlow } from '../flow/lint.js'
 import { parseFlow } from '../flow/parse.js'
-import type { FlowDocument } from '../flow/schema.js'
+import type { FlowDocument, FlowNode } from '../flow/schema.js'
 import { validateFlow } from '../flow/validate.js'
 import { FlowEdges } from './edges.js'
 import type { FlowHost } from './flow-host.js'
@@ -32,29 +32,37 @@ export type CompiledFlow =
  * to be done again. What is wrong is data.
  */
 export function compileFlow(document: Json, host: FlowHost): CompiledFlow {
+  return atOnce(compilingFlow(document, host))
+}
+
+/** {@link compileFlow} in pieces: other work may be done wherever it yields. */
+export function* compilingFlow(document: Json, host: FlowHost): Pieces<CompiledFlow> {
   const parsed = parseFlow(document)
   if (!parsed.ok) return parsed
   const { flow } = parsed
+  yield
   const found = validateFlow(flow)
   const assets = assetsOf(flow)
   if (!assets.ok) return { ok: false, findings: [...found, ...assets.findings] }
   if (hasErrors(found)) return { ok: false, findings: found }
-  return compileValid(flow, assets.manifest, host)
+  return yield* compileValid(flow, assets.manifest, host)
 }
 
-function compileValid(
+function* compileValid(
   flow: FlowDocument,
   assets: PromptAssetManifest | undefined,
   host: FlowHost
-): CompiledFlow {
+): Pieces<CompiledFlow> {
   const { nodes, startNodeId } = flow.graph
   const names = nodeNamesOf(nodes.map(({ nodeId }) => nodeId))
   const edges = new FlowEdges(flow, names)
   const options = { flow, assets, edges, host }
-  const compiled = nodes.map((node, index) => ({
-    node,
-    result: compileNode(node, ['graph', 'nodes', index], options)
-  }))
+  const compiled: { readonly node: FlowNode; readonly result: ReturnType<typeof compileNode> }[] =
+    []
+  for (const [index, node] of nodes.entries()) {
+    if (isSliceFull()) yield
+    compiled.push({ node, result: compileNode(node, ['graph', 'nodes', index], options) })
+  }
   const findings = compiled.flatMap(({ result }) => (result.ok ? [] : result.findings))
   if (findings.length > 0) return { ok: false, findings }
   const good = compiled.flatMap(({ node, result }, index) =>

@@ -4,7 +4,7 @@ import {
   compositeChart,
   compositeChartVersion
 } from '../../../machines/composite.js'
-import { hashJson } from '../../core/index.js'
+import { hashJson, isSliceFull, type Pieces } from '../../core/index.js'
 import { compositeLogic } from '../chart/composite.js'
 import type {
   CompositeGraph,
@@ -32,13 +32,13 @@ import { functionVersions } from './registry.js'
 import { compositeSchemaName } from './schema.js'
 
 /** Undefined when something was found wrong, here or before: then nothing is built. */
-export function compositeIn(
+export function* compositeIn(
   definition: CompositeDefinition,
   place: CompileContext,
   session: CompileSession
-): CompiledComposite | undefined {
-  const nodes = childrenOf(definition, place, session)
-  const plan = planOf(definition, nodes, place, session)
+): Pieces<CompiledComposite | undefined> {
+  const nodes = yield* childrenOf(definition, place, session)
+  const plan = yield* planOf(definition, nodes, place, session)
   if (session.found.length > 0) return undefined
   const config = chartOf(definition, plan)
   const { name, version } = definition
@@ -63,28 +63,28 @@ export function compositeIn(
   }
 }
 
-function childrenOf(
+function* childrenOf(
   definition: CompositeDefinition,
   place: CompileContext,
   session: CompileSession
-): ReadonlyMap<string, CompiledNode> {
+): Pieces<ReadonlyMap<string, CompiledNode>> {
   const isInOverlay = place.isInOverlay || definition.atomic
   const nodes = new Map<string, CompiledNode>()
   for (const [name, node] of Object.entries(definition.nodes)) {
     const path = [...place.path, 'nodes', name]
-    const child = session.child(name, node, definition, { ...place, path, isInOverlay })
+    const child = yield* session.child(name, node, definition, { ...place, path, isInOverlay })
     if (child !== undefined) nodes.set(name, child)
   }
   return nodes
 }
 
-function planOf(
+function* planOf(
   definition: CompositeDefinition,
   children: ReadonlyMap<string, CompiledNode>,
   place: CompileContext,
   session: CompileSession
-): CompositeGraph {
-  const values = valuesOf(definition, children, place, session)
+): Pieces<CompositeGraph> {
+  const values = yield* valuesOf(definition, children, place, session)
   const responses = keptResponses(values, [...children.keys()])
   const planned = (expression: CompiledValue | null): PlannedValue | null =>
     expression === null ? null : { expression, reads: responses.readBy(expression) }
@@ -92,6 +92,7 @@ function planOf(
   for (const [name, child] of children) {
     const node = entryOf(definition.nodes, name)
     if (node === undefined) continue
+    if (isSliceFull()) yield
     const path = [...place.path, 'nodes', name]
     nodes.set(name, {
       name,
@@ -146,15 +147,16 @@ function branchesOf(
   return branches
 }
 
-function valuesOf(
+function* valuesOf(
   definition: CompositeDefinition,
   children: ReadonlyMap<string, CompiledNode>,
   { path }: CompileContext,
   session: CompileSession
-): GraphValues {
+): Pieces<GraphValues> {
   const roots = ['request', 'nodes']
   const inputs = new Map<string, CompiledValue | null>()
   for (const name of children.keys()) {
+    if (isSliceFull()) yield
     const input = entryOf(definition.nodes, name)?.input
     inputs.set(name, session.value(input, roots, [...path, 'nodes', name, 'input']))
   }

@@ -1,6 +1,6 @@
 import { blockChart } from '../../../machines/block.js'
 import { planChart, planChartVersion } from '../../../machines/plan.js'
-import { hashJson, present } from '../../core/index.js'
+import { hashJson, isSliceFull, type Pieces, present } from '../../core/index.js'
 import { type CompiledValue, mentionedNodes } from '../chart/expressions.js'
 import { planLogic } from '../chart/plan.js'
 import type { NodeState, PlanLibrary, PlanNode } from '../chart/plan-progress.js'
@@ -21,19 +21,19 @@ import { functionVersions } from './registry.js'
 import { orderOf, validatePlan } from './validate.js'
 
 /** Undefined when something was found wrong, here or before: then nothing is built. */
-export function planIn(
+export function* planIn(
   definition: PlanDefinition,
   nodeIndex: CompileContext,
   session: CompileSession
-): CompiledPlanGraph | undefined {
+): Pieces<CompiledPlanGraph | undefined> {
   const invalid = validatePlan(definition, nodeIndex.path)
   session.add(invalid)
   checkOverlay(definition, nodeIndex, session)
   const output = session.value(definition.output, valueRoots, [...nodeIndex.path, 'output'])
   checkDeferred(definition, output, nodeIndex, session)
   if (invalid.length > 0) return undefined
-  const children = childrenOf(definition, nodeIndex, session)
-  const library = libraryOf(definition, { children, output }, nodeIndex, session)
+  const children = yield* childrenOf(definition, nodeIndex, session)
+  const library = yield* libraryOf(definition, { children, output }, nodeIndex, session)
   if (session.found.length > 0) return undefined
   const { name, version } = definition
   const config = planChart({
@@ -98,22 +98,26 @@ function checkDeferred(
   }
 }
 
-function childrenOf(
+function* childrenOf(
   definition: PlanDefinition,
   nodeIndex: CompileContext,
   session: CompileSession
-): ReadonlyMap<string, CompiledNode> {
+): Pieces<ReadonlyMap<string, CompiledNode>> {
   const isInOverlay = nodeIndex.isInOverlay || definition.atomic
   const children = new Map<string, CompiledNode>()
   for (const [index, node] of definition.nodes.entries()) {
     const path = [...nodeIndex.path, 'nodes', index]
-    const child = session.child(node.id, node, definition, { ...nodeIndex, path, isInOverlay })
+    const child = yield* session.child(node.id, node, definition, {
+      ...nodeIndex,
+      path,
+      isInOverlay
+    })
     if (child !== undefined) children.set(node.id, child)
   }
   return children
 }
 
-function libraryOf(
+function* libraryOf(
   definition: PlanDefinition,
   parts: {
     readonly children: ReadonlyMap<string, CompiledNode>
@@ -121,20 +125,21 @@ function libraryOf(
   },
   nodeIndex: CompileContext,
   session: CompileSession
-): PlanLibrary {
+): Pieces<PlanLibrary> {
   const { children, output } = parts
   const { nodes, order: delivery, lanes, atomic } = definition
   const ordered = orderOf(nodes)
   const order = ordered.ok ? ordered.order : []
   const nodeIndexes = new Map(order.map((index, at) => [nodes[index]?.id ?? '', at]))
   const links = linksOf(definition, order, nodeIndexes)
-  const inputs = inputsOf(definition, nodeIndex, session)
+  const inputs = yield* inputsOf(definition, nodeIndex, session)
   const isKept = keeping(inputs, output)
   const planned: PlanNode[] = []
   for (const index of order) {
     const node = present(nodes[index], `node ${index}`)
     const child = children.get(node.id)
     if (child === undefined) continue
+    if (isSliceFull()) yield
     const path = [...nodeIndex.path, 'nodes', index]
     const input = inputs.get(node.id) ?? null
     for (const id of foreignNodes(node, input)) {
@@ -193,17 +198,17 @@ function linksOf(
   return links
 }
 
-function inputsOf(
+function* inputsOf(
   { nodes }: PlanDefinition,
   { path }: CompileContext,
   session: CompileSession
-): ReadonlyMap<string, CompiledValue | null> {
-  return new Map(
-    nodes.map(({ id, input }, index) => [
-      id,
-      session.value(input, valueRoots, [...path, 'nodes', index, 'input'])
-    ])
-  )
+): Pieces<ReadonlyMap<string, CompiledValue | null>> {
+  const inputs = new Map<string, CompiledValue | null>()
+  for (const [index, { id, input }] of nodes.entries()) {
+    if (isSliceFull()) yield
+    inputs.set(id, session.value(input, valueRoots, [...path, 'nodes', index, 'input']))
+  }
+  return inputs
 }
 
 /** Whether what a node returned is needed later: by the result, or by some value. */

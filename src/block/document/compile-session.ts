@@ -1,5 +1,12 @@
 import type { AnyActorLogic } from 'xstate'
-import { isTallyError, type Json, limits, spendWork } from '../../core/index.js'
+import {
+  isSliceFull,
+  isTallyError,
+  type Json,
+  limits,
+  type Pieces,
+  spendWork
+} from '../../core/index.js'
 import type { Predicate } from '../chart/composite-graph.js'
 import { type CompiledValue, mentionedNodes } from '../chart/expressions.js'
 import { type LeafLibrary, leafLogic } from '../chart/leaf.js'
@@ -41,12 +48,12 @@ export interface ParentCompilers {
     definition: CompositeDefinition,
     place: CompileContext,
     session: CompileSession
-  ): CompiledComposite | undefined
+  ): Pieces<CompiledComposite | undefined>
   plan(
     definition: PlanDefinition,
     place: CompileContext,
     session: CompileSession
-  ): CompiledPlanGraph | undefined
+  ): Pieces<CompiledPlanGraph | undefined>
 }
 
 /** A parent of nodes, as its children are named after it. */
@@ -81,26 +88,27 @@ export class CompileSession {
   }
 
   /** What a node runs; undefined when something was found wrong. `place` is the node's own. */
-  child(
+  *child(
     id: string,
     node: Pick<NodeDefinition, 'work' | 'sideEffects' | 'deferred' | 'timeoutMs'>,
     parent: NodeParent,
     place: CompileContext
-  ): CompiledNode | undefined {
+  ): Pieces<CompiledNode | undefined> {
     spendWork(STEPS_OF_NODE)
-    const child = this.#work(`${parent.name}.${id}`, node, parent, place)
+    if (isSliceFull()) yield
+    const child = yield* this.#work(`${parent.name}.${id}`, node, parent, place)
     if (child === undefined) return undefined
     const problem = overlayProblem(child, node, place, this.registry)
     if (problem !== undefined) this.refuse('invalid_graph', problem.path, problem.message)
     return withClass(child, node)
   }
 
-  #work(
+  *#work(
     name: string,
     { work }: Pick<NodeDefinition, 'work'>,
     { version }: NodeParent,
     place: CompileContext
-  ): CompiledNode | undefined {
+  ): Pieces<CompiledNode | undefined> {
     const { path, depth } = place
     if (work.kind === 'block') {
       const leaf = this.registry.block(work.block)
@@ -115,21 +123,21 @@ export class CompileSession {
     }
     if (work.kind === 'composite') {
       const inner = { ...place, path: [...path, 'composite'], depth: depth + 1 }
-      return this.#parents.composite({ name, version, ...work.graph }, inner, this)
+      return yield* this.#parents.composite({ name, version, ...work.graph }, inner, this)
     }
     const used = this.registry.composite(work.use)
-    if (used !== undefined) return this.#used(used, { ...place, depth: depth + 1 })
+    if (used !== undefined) return yield* this.#used(used, { ...place, depth: depth + 1 })
     this.refuse('unknown_block', [...path, 'use'], `no composite is registered as ${work.use}`)
     return undefined
   }
 
-  #used(
+  *#used(
     used: DocumentDefinition,
     place: CompileContext
-  ): CompiledComposite | CompiledPlanGraph | undefined {
-    if (isPlanDefinition(used)) return this.#parents.plan(used, place, this)
+  ): Pieces<CompiledComposite | CompiledPlanGraph | undefined> {
+    if (isPlanDefinition(used)) return yield* this.#parents.plan(used, place, this)
     const invalid = validateGraph(used)
-    if (invalid.length === 0) return this.#parents.composite(used, place, this)
+    if (invalid.length === 0) return yield* this.#parents.composite(used, place, this)
     const { path } = place
     this.add(invalid.map((one) => ({ ...one, path: [...path, 'use', ...one.path] })))
     return undefined

@@ -1,3 +1,4 @@
+import { atOnce, type Pieces } from '../../core/index.js'
 import { compositeIn } from './compile-composite.js'
 import { planIn } from './compile-plan.js'
 import { CompileSession, type ParentCompilers } from './compile-session.js'
@@ -24,10 +25,17 @@ export function compileComposite(
   definition: CompositeDefinition,
   options: CompileOptions
 ): CompileResult {
+  return atOnce(compilingComposite(definition, options))
+}
+
+function* compilingComposite(
+  definition: CompositeDefinition,
+  options: CompileOptions
+): Pieces<CompileResult> {
   const found: Diagnostic[] = [...validateGraph(definition)]
   if (found.length > 0) return { ok: false, diagnostics: found }
   const session = new CompileSession(options, found, parents)
-  return resultOf(compositeIn(definition, atRoot, session), found)
+  return resultOf(yield* compositeIn(definition, atRoot, session), found)
 }
 
 /**
@@ -38,9 +46,16 @@ export function compilePlan(
   definition: PlanDefinition,
   options: CompileOptions
 ): CompileResult<CompiledPlanGraph> {
+  return atOnce(compilingPlan(definition, options))
+}
+
+function* compilingPlan(
+  definition: PlanDefinition,
+  options: CompileOptions
+): Pieces<CompileResult<CompiledPlanGraph>> {
   const found: Diagnostic[] = []
   const session = new CompileSession(options, found, parents)
-  return resultOf(planIn(definition, atRoot, session), found)
+  return resultOf(yield* planIn(definition, atRoot, session), found)
 }
 
 /** {@link compileComposite} or {@link compilePlan}, as the definition is. */
@@ -48,9 +63,17 @@ export function compileDocument(
   definition: DocumentDefinition,
   options: CompileOptions
 ): CompileResult<CompiledDocument> {
+  return atOnce(compilingDocument(definition, options))
+}
+
+/** {@link compileDocument} in pieces: other work may be done wherever it yields. */
+export function compilingDocument(
+  definition: DocumentDefinition,
+  options: CompileOptions
+): Pieces<CompileResult<CompiledDocument>> {
   return isPlanDefinition(definition)
-    ? compilePlan(definition, options)
-    : compileComposite(definition, options)
+    ? compilingPlan(definition, options)
+    : compilingComposite(definition, options)
 }
 
 const atRoot = { path: [], depth: 0, isInOverlay: false }

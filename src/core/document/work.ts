@@ -1,5 +1,5 @@
 import { TallyError } from '../errors/error.js'
-import { CACHE_ENTRIES_MAX, DOCUMENT_WORK_MAX } from '../limits.js'
+import { CACHE_ENTRIES_MAX, DOCUMENT_SLICE_STEPS, DOCUMENT_WORK_MAX } from '../limits.js'
 
 /**
  * The work that reading one document takes, counted in steps: a node that is read, a finding, an
@@ -20,6 +20,11 @@ export function spendWork(steps: number): void {
   current?.spend(steps)
 }
 
+/** Whether the slice that is under way has taken enough steps: work in pieces yields then. */
+export function isSliceFull(): boolean {
+  return current?.isSliceFull ?? false
+}
+
 /**
  * Pays for compiling an expression: for one that the document has had before, only for finding it
  * again, as long as it has few enough for caches to hold them.
@@ -38,6 +43,7 @@ export class DocumentWork {
   readonly #limit: number
   readonly #texts = new Set<string>()
   #steps = 0
+  #sliceBegin = 0
 
   constructor(limit: number = DOCUMENT_WORK_MAX) {
     this.#limit = limit
@@ -46,6 +52,10 @@ export class DocumentWork {
   /** Steps so far. */
   get steps(): number {
     return this.#steps
+  }
+
+  get isSliceFull(): boolean {
+    return this.#steps - this.#sliceBegin >= DOCUMENT_SLICE_STEPS
   }
 
   spend(steps: number): void {
@@ -62,10 +72,11 @@ export class DocumentWork {
     return this.#texts.add(text).size > before
   }
 
-  /** Counts what `act` spends. */
+  /** Counts what `act` spends, as one slice. */
   during<Result>(act: () => Result): Result {
     const before = current
     current = this
+    this.#sliceBegin = this.#steps
     try {
       return act()
     } finally {

@@ -4,6 +4,7 @@ import {
   type CompiledDocument,
   type CompiledRootLeaf,
   compileDocument,
+  compilingDocument,
   type Diagnostic,
   type DocumentDefinition,
   type Obligations,
@@ -308,9 +309,8 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     const expressions = await this.#expressionsFor(definition)
     await this.rooms.loadForBlocks(definition)
     const scope = this.#scope(pins, options.obligations)
-    const taken = await slices.take(() =>
-      compileDocument(definition, { registry: scope, expressions })
-    )
+    const compiling = compilingDocument(definition, { registry: scope, expressions })
+    const taken = await slices.takeEach(compiling)
     if (!taken.ok) return { ...taken, definition }
     const result = taken.value
     if (!result.ok) {

@@ -1,5 +1,5 @@
 import type { Diagnostic, DocumentDefinition } from '../../block/index.js'
-import type { Json, Locate } from '../../core/index.js'
+import type { Json, Locate, Pieces } from '../../core/index.js'
 
 /** What a document becomes: a definition that a run can have for its root. */
 export type ParsedDocument =
@@ -35,6 +35,3 @@ export interface DocumentKind {
   /** The same in pieces, of a kind that takes long: other work may be done between two. */
   pieces?(document: Json, options: { readonly locate?: Locate }): Pieces<ParsedDocument>
 }
-
-/** Work that may be interrupted wherever it yields. */
-export type Pieces<Result> = Generator<undefined, Result, undefined>

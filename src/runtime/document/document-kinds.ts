@@ -4,11 +4,12 @@ import {
   isTallyError,
   type Json,
   type Locate,
+  type Pieces,
   placesIn,
   readDocument
 } from '../../core/index.js'
 import { parseGraph } from '../../intent/index.js'
-import type { DocumentKind, ParsedDocument, Pieces } from './document-kind.js'
+import type { DocumentKind, ParsedDocument } from './document-kind.js'
 
 /** Documents that say in `schema` what they are. */
 function bySchema(name: string, parse: DocumentKind['parse']): DocumentKind {

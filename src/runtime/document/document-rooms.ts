@@ -167,7 +167,7 @@ export class DocumentRooms {
       ...(clock === undefined ? {} : { clock })
     })
     this.#register(parts.blocks, parts.providers)
-    this.#kinds.push(flowKind((document) => parts.compile(document)))
+    this.#kinds.push(flowKind((document) => parts.compiling(document)))
     this.#outOfBounds = (definition) => diagnosticsOf(parts.outOfBounds(definition))
     parts.keepClosed(this.#closed)
     for (const listener of this.#listeners) parts.onDelta(listener)

@@ -1,6 +1,12 @@
 import type { Diagnostic } from '../../block/index.js'
-import { DocumentWork, isTallyError, type Json, limits, nextTurn } from '../../core/index.js'
-import type { Pieces } from './document-kind.js'
+import {
+  DocumentWork,
+  isTallyError,
+  type Json,
+  limits,
+  nextTurn,
+  type Pieces
+} from '../../core/index.js'
 
 /** What one slice gave, or that the document takes too much work. */
 type Taken<Value> =

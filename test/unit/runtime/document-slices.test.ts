@@ -1,10 +1,23 @@
 import { describe, expect, it } from 'vitest'
 import { hostileDocuments } from '../../../bench/hostile-documents.js'
-import { isTallyError, type Json, limits, spendWork } from '../../../src/core/index.js'
+import { compilingDocument, defineBlock } from '../../../src/block/index.js'
+import {
+  DocumentWork,
+  isTallyError,
+  type Json,
+  limits,
+  spendWork
+} from '../../../src/core/index.js'
 import { loadExpressions } from '../../../src/expression/index.js'
+import { parseByKind } from '../../../src/runtime/document/document-kinds.js'
 import { DocumentSlices } from '../../../src/runtime/document/document-slices.js'
 import { workflowKind } from '../../../src/runtime/document/workflow-kind.js'
 import { WorkflowParts } from '../../../src/workflow/index.js'
+
+const task = defineBlock({ name: 'task', version: '1', run: () => null })
+
+/** What compiling one node with the dearest expression takes. */
+const STEPS_OF_NODE_MAX = 100_000
 
 const long = ' '.repeat(limits.DOCUMENT_SLICE_LENGTH + 1)
 
@@ -47,6 +60,36 @@ describe('work in pieces', () => {
     for (; step?.done === false; step = pieces?.next()) yields += 1
     expect(yields).toBeGreaterThan(0)
     expect(JSON.stringify(step?.value)).toBe(JSON.stringify(kind.parse(document, {})))
+  })
+})
+
+describe('a chart of a large document', () => {
+  const named = ['many expressions', 'expressions of sums', 'a chain', 'unknown blocks'] as const
+
+  it.each(named)('is compiled in slices of few steps: %s', async (name) => {
+    const one = hostileDocuments.find((document) => document.name === name)
+    const parsed = parseByKind(JSON.parse(one?.make(60_000) ?? '') as Json, { own: [] })
+    if (!parsed.ok) throw new Error(parsed.diagnostics[0]?.message)
+    const nothing = () => undefined
+    const options = {
+      registry: {
+        block: (name: string) => (name === 'task' ? task : undefined),
+        composite: nothing,
+        condition: nothing,
+        repair: nothing
+      },
+      expressions: await loadExpressions()
+    }
+    const work = new DocumentWork()
+    const pieces = compilingDocument(parsed.definition, options)
+    const slices: number[] = []
+    for (let isDone = false; !isDone; ) {
+      const before = work.steps
+      isDone = work.during(() => pieces.next()).done === true
+      slices.push(work.steps - before)
+    }
+    expect(slices.length).toBeGreaterThan(1)
+    expect(Math.max(...slices)).toBeLessThan(limits.DOCUMENT_SLICE_STEPS + STEPS_OF_NODE_MAX)
   })
 })
 
