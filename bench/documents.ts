@@ -1,14 +1,19 @@
 /**
- * Processor time of readers on hostile documents, by kind: `node dist/bench/documents.js [WORD...]`
+ * Processor time of readers on hostile documents and snapshots, by kind, and the longest time for
+ * which one of them held the event loop: `node dist/bench/documents.js [WORD...]`
  * for those whose kind or name contains a word, `--bytes N`, `--each` for every document.
  */
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { defineBlock } from '../src/block/index.js'
 import { parseManifest } from '../src/capability/index.js'
-import type { Json } from '../src/core/index.js'
+import { elapsedMs, type Json } from '../src/core/index.js'
+import { importSnapshot } from '../src/ledger/index.js'
 import { createRuntime } from '../src/runtime/index.js'
 import { checkAisDocument } from '../src/workflow/index.js'
 import { type HostileDocument, hostileDocuments } from './hostile-documents.js'
+import { hostileSnapshots } from './hostile-snapshots.js'
+import { Scratch } from './measure.js'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -37,10 +42,57 @@ async function read({ kind }: HostileDocument, text: string): Promise<string> {
 const isWanted = ({ kind, name }: HostileDocument) =>
   positionals.length === 0 || positionals.some((word) => `${kind} ${name}`.includes(word))
 
-const worst = new Map<
-  string,
-  { readonly ms: number; readonly name: string; readonly bytes: number }
->()
+interface Cost {
+  readonly processorMs: number
+  /** Longest time for which the event loop had no turn. */
+  readonly sliceMs: number
+}
+
+/** Processor time of the main thread, where the system says it: others do not lengthen a slice. */
+function threadMs(): number {
+  try {
+    return Number(readFileSync('/proc/thread-self/schedstat', 'utf8').split(' ')[0]) / 1e6
+  } catch {
+    return elapsedMs()
+  }
+}
+
+async function costOf(act: () => Promise<unknown>): Promise<Cost> {
+  const before = process.cpuUsage()
+  let last = threadMs()
+  let sliceMs = 0
+  let isDone = false
+  const turn = () => {
+    const now = threadMs()
+    sliceMs = Math.max(sliceMs, now - last)
+    last = now
+    if (!isDone) setImmediate(turn)
+  }
+  setImmediate(turn)
+  await act()
+  isDone = true
+  turn()
+  const { user, system } = process.cpuUsage(before)
+  return { processorMs: (user + system) / 1_000, sliceMs }
+}
+
+interface Dearest {
+  readonly name: string
+  readonly bytes: number
+}
+
+const dearest = new Map<string, Dearest & Cost>()
+const longest = new Map<string, Dearest & Cost>()
+
+function note(kind: string, one: Dearest & Cost, found: string): void {
+  if (one.processorMs > (dearest.get(kind)?.processorMs ?? -1)) dearest.set(kind, one)
+  if (one.sliceMs > (longest.get(kind)?.sliceMs ?? -1)) longest.set(kind, one)
+  if (!values.each) return
+  const [all, slice] = [one.processorMs, one.sliceMs].map((ms) => ms.toFixed(0).padStart(5))
+  const text = `${kind}: ${one.name}: ${found.slice(0, 70)}`
+  process.stdout.write(`${all} ms, at once ${slice} ms, ${one.bytes} B, ${text}\n`)
+}
+
 await runtime.lint('schema: ais-flow/0.0.3')
 await runtime.lint('meta: {schemaVersion: "2.0"}\ngraph: {}')
 await runtime.lint(
@@ -52,26 +104,61 @@ await runtime.lint(
     nodes: { a: { block: 'task', input: { cel: '1+1' } } }
   })
 )
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
 for (const document of hostileDocuments.filter(isWanted)) {
   const text = document.make(Math.min(Number(values.bytes), 1024 * 1024 * 0.95))
-  const before = process.cpuUsage()
-  let found: string
-  try {
-    found = await read(document, text)
-  } catch (error) {
-    found = `THROWS ${error instanceof Error ? error.message : String(error)}`
-  }
-  const { user, system } = process.cpuUsage(before)
-  const ms = (user + system) / 1_000
-  const { kind, name } = document
-  if (ms > (worst.get(kind)?.ms ?? -1)) worst.set(kind, { ms, name, bytes: text.length })
-  if (values.each) {
-    process.stdout.write(
-      `${ms.toFixed(0).padStart(7)} ms ${text.length} B, ${kind}: ${name}: ${found.slice(0, 70)}\n`
+  let found = ''
+  const cost = await costOf(async () => {
+    found = await read(document, text).catch((error: unknown) => `THROWS ${textOf(error)}`)
+  })
+  note(document.kind, { ...cost, name: document.name, bytes: text.length }, found)
+}
+if (positionals.length === 0 || positionals.includes('snapshot')) await readSnapshots()
+for (const [kind, { name, bytes, processorMs }] of dearest) {
+  const slice = longest.get(kind)
+  const held = `${slice?.sliceMs.toFixed(0)} (${slice?.name})`
+  process.stdout.write(`| ${kind} | ${name} | ${bytes} | ${processorMs.toFixed(0)} | ${held} |\n`)
+}
+
+/** Imports hostile snapshots of twice the size of a document, and an honest one. */
+async function readSnapshots(): Promise<void> {
+  const scratch = new Scratch()
+  const file = scratch.directory()
+  const honest = await honestSnapshot(scratch.directory(), file)
+  for (const snapshot of [{ name: 'an honest one', make: () => honest }, ...hostileSnapshots]) {
+    const text = snapshot.make(honest.trimEnd().split('\n'), 2 * Number(values.bytes))
+    writeFileSync(file, text)
+    let found = 'accepted'
+    const cost = await costOf(() =>
+      importSnapshot(scratch.directory(), { file }).catch((error: unknown) => {
+        found = textOf(error)
+      })
     )
+    note('snapshot', { ...cost, name: snapshot.name, bytes: text.length }, found)
   }
+  scratch.remove()
 }
-for (const [kind, { ms, name, bytes }] of worst) {
-  process.stdout.write(`| ${kind} | ${name} | ${bytes} | ${ms.toFixed(0)} |\n`)
+
+async function honestSnapshot(location: string, path: string): Promise<string> {
+  await using ledger = await createRuntime({
+    location,
+    create: 'if-absent',
+    blocks: [task],
+    insecurePlaintextKey: true
+  })
+  const document = JSON.stringify({
+    schema: 'tally-composite/1',
+    name: 'honest',
+    version: '1',
+    entry_point: 'a',
+    nodes: { a: { block: 'task' } }
+  })
+  for (let runs = 0; runs < 100; runs += 1) await ledger.start(document).result
+  await ledger.export({ path })
+  return readFileSync(path, 'utf8')
 }
+
 await runtime.close()
