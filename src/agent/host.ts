@@ -1,9 +1,9 @@
 import type { Block, DocumentDefinition, Provider } from '../block/index.js'
 import {
+  atOnce,
   type Clock,
   type Environment,
   type Json,
-  type Pieces,
   Redactor,
   systemClock
 } from '../core/index.js'
@@ -115,7 +115,12 @@ export class AgentParts {
   }
 
   /** A flow document, compiled with what this host has. */
-  compiling(document: Json): Pieces<CompiledFlow> {
+  compile(document: Json): CompiledFlow {
+    return atOnce(this.compiling(document))
+  }
+
+  /** {@link compile} in pieces: other work may be done wherever it yields. */
+  compiling(document: Json): Generator<undefined, CompiledFlow, undefined> {
     return compilingFlow(document, { ...this.#flowHost(), checksSettings: true })
   }
 

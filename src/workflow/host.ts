@@ -1,12 +1,5 @@
 import type { Block, PlanDefinition } from '../block/index.js'
-import {
-  atOnce,
-  isJsonObject,
-  type Json,
-  type Locate,
-  type Pieces,
-  TallyError
-} from '../core/index.js'
+import { atOnce, isJsonObject, type Json, type Locate, TallyError } from '../core/index.js'
 import { bundleSchema, isBundle } from './document/bundle.js'
 import { flowSchemaNames } from './document/flow.js'
 import { type Issue, reportedIssues } from './document/issue.js'
@@ -92,7 +85,10 @@ export class WorkflowParts {
   }
 
   /** {@link compile} in pieces: other work may be done wherever it yields. */
-  *compiling(document: Json, options: { readonly locate?: Locate } = {}): Pieces<CompiledWorkflow> {
+  *compiling(
+    document: Json,
+    options: { readonly locate?: Locate } = {}
+  ): Generator<undefined, CompiledWorkflow, undefined> {
     const parts = this.#partsOf(document)
     if (!parts.ok) return parts
     const { mode } = parts

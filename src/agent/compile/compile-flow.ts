@@ -36,7 +36,10 @@ export function compileFlow(document: Json, host: FlowHost): CompiledFlow {
 }
 
 /** {@link compileFlow} in pieces: other work may be done wherever it yields. */
-export function* compilingFlow(document: Json, host: FlowHost): Pieces<CompiledFlow> {
+export function* compilingFlow(
+  document: Json,
+  host: FlowHost
+): Generator<undefined, CompiledFlow, undefined> {
   const parsed = parseFlow(document)
   if (!parsed.ok) return parsed
   const { flow } = parsed
