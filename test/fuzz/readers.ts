@@ -20,7 +20,6 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'ledger/open/tree.ts#readPagedTree': 'reads pages as state-pages does',
   'ledger/proof-text.ts#parseProof': 'part of log-proof and state-proof',
   'ledger/stores/level-errors.ts#readError': 'makes an error',
-  'runtime/run/checkpoint.ts#parseCheckpoint': 'behind a code of its own',
   'runtime/opening/integrity-lock.ts#readKept': 'reads a file as integrity-lock does',
   'runtime/opening/integrity-lock.ts#readRollback': 'reads a file as integrity-lock does',
   'workflow/document/parse.ts#parseRead': 'part of workflow',

@@ -3,6 +3,8 @@ import { documentTargets } from './targets/documents.js'
 import { exchangeTargets } from './targets/exchange.js'
 import { jsonTargets } from './targets/json.js'
 import { ledgerTargets } from './targets/ledger.js'
+import { openingTargets } from './targets/opening.js'
+import { serverTargets } from './targets/servers.js'
 import { verificationTargets } from './targets/verification.js'
 
 /** Every reader and decoder of bytes from outside, by name. */
@@ -11,5 +13,7 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   ...documentTargets,
   ...ledgerTargets,
   ...exchangeTargets,
-  ...verificationTargets
+  ...verificationTargets,
+  ...openingTargets,
+  ...serverTargets
 }

@@ -135,10 +135,11 @@ export async function forgedLedger(
   for (const item of items) {
     const totals = { journalHash, receipts: { count: receipts.size, root: receipts.root() } }
     const fitted = madeToFit(item, totals)
-    const appended = ledger.append(fitted)
+    const chained = fitted.entries.reduce((hash, text) => sha256Hex(hash + text), journalHash)
+    const appended = ledger.append({ ...fitted, journalHash: chained as Hash })
     if (!appended.ok) throw new Error(`the forged ledger conflicts on ${appended.conflict}`)
     await ledger.durable(appended.position)
-    for (const text of fitted.entries) journalHash = sha256Hex(journalHash + text)
+    journalHash = chained
     if (appended.receiptHash !== undefined) {
       receipts.append(leafNode(Buffer.from(appended.receiptHash, 'hex')))
     }

@@ -1,4 +1,4 @@
-import type { Hash } from '../../core/index.js'
+import { type Hash, isTallyError, TallyError } from '../../core/index.js'
 import { type RunCheckpoint, restore } from '../run/checkpoint.js'
 import type { JournalEntry, RunStarted } from '../run/entries.js'
 import type { RunState } from '../run/run-state.js'
@@ -78,7 +78,7 @@ export class JournalRecovery {
     this.#try(() => {
       this.#run.writer.recover(recorded)
       this.#hasRecovered = true
-      this.#port.apply(recorded.entry)
+      this.#apply(recorded)
       this.#port.takeAsks()
     })
   }
@@ -88,6 +88,18 @@ export class JournalRecovery {
     const { inbox, writer } = this.#run
     if (inbox.failure !== undefined) throw inbox.failure.error
     if (this.#hasRecovered) writer.checkRecovered()
+  }
+
+  /** An entry comes from the disk: one of another form is no fault of this program. */
+  #apply({ entry }: RecordedEntry): void {
+    try {
+      this.#port.apply(entry)
+    } catch (cause) {
+      if (isTallyError(cause)) throw cause
+      const { runId } = this.#run.state
+      const context = { runId, entry: entry.n, kind: entry.k }
+      throw new TallyError('run.journal_malformed', context, { cause })
+    }
   }
 
   #try(work: () => void): void {

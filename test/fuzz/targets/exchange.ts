@@ -145,7 +145,7 @@ async function askNode(input: Buffer): Promise<unknown> {
   return outcomes
 }
 
-const host: McpHost = {
+export const mcpHost: McpHost = {
   allowsDocuments: true,
   status: async () => ({ identity: 'ab'.repeat(32), mode: 'ready' }),
   published: async () => [],
@@ -166,7 +166,7 @@ async function serveMcp(input: Buffer): Promise<string> {
   outgoing.on('data', (chunk: Buffer) => {
     said += chunk.toString('utf8')
   })
-  const served = await serveMcpOverStdio(host, { input: incoming, output: outgoing })
+  const served = await serveMcpOverStdio(mcpHost, { input: incoming, output: outgoing })
   incoming.end(input)
   await served.ended
   return said

@@ -75,6 +75,10 @@ export const blockCodes = {
       'The journal of run {runId} is not what this ledger wrote: its entries up to {entry} do not fit their code.',
     fix: 'The store was changed from outside. Run "tally verify --replay", and continue from a copy that you trust.'
   },
+  'run.journal_malformed': {
+    message: 'Entry {entry} ({kind}) of the journal of run {runId} does not have its form.',
+    fix: 'Run "tally verify --replay". A newer version may have written it: continue with that one, or from a copy that you trust.'
+  },
   'run.result_forged': {
     message: 'The result of run {runId} is not what this ledger signed: {problem}.',
     fix: 'The store was changed from outside. Run "tally verify", and continue from a copy that you trust.'

@@ -2,6 +2,7 @@ import { request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import type { HostAddress } from './addresses.js'
 import { pinned } from './pinned.js'
+import { refuseUpgrade } from './protocol-error.js'
 
 export interface ExchangeOptions {
   readonly url: URL
@@ -46,6 +47,7 @@ export function exchange(options: ExchangeOptions): Promise<Exchanged> {
         })
       })
       outgoing.once('error', fail)
+      refuseUpgrade(outgoing, fail)
       outgoing.once('response', (incoming) => {
         collect(incoming, responseBytesMax).then(resolve, fail)
       })

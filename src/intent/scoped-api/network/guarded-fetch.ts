@@ -6,6 +6,7 @@ import type { HostAddress } from './addresses.js'
 import { type AllowedAddresses, allowedAddresses, hostOf } from './allowed-addresses.js'
 import type { NetworkOptions } from './network.js'
 import { pinned } from './pinned.js'
+import { protocolError, refuseUpgrade } from './protocol-error.js'
 
 type Fetch = typeof globalThis.fetch
 type Init = NonNullable<Parameters<Fetch>[1]>
@@ -48,10 +49,14 @@ function sent(url: URL, init: Init, addresses: readonly HostAddress[]): Promise<
       ...(signal === undefined || signal === null ? {} : { signal })
     })
     outgoing.once('error', reject)
+    refuseUpgrade(outgoing, reject)
     outgoing.once('response', (incoming) => {
       // What breaks from now on breaks the body.
       outgoing.on('error', () => undefined)
-      resolve(responseOf(incoming))
+      const { statusCode = 0 } = incoming
+      if (statusCode >= 200 && statusCode <= 599) return resolve(responseOf(incoming))
+      incoming.destroy()
+      reject(protocolError(`the server answers with the status ${statusCode}`))
     })
     outgoing.end(body ?? undefined)
   })
