@@ -137,6 +137,28 @@ describe('the packed files', () => {
     expect(missing).toEqual([])
   })
 
+  it('have types that need no optional package, but those of viem for its entry point', () => {
+    const optional = Object.keys(packed.manifest.peerDependencies)
+    const needing = named('.d.ts').flatMap((path) =>
+      importsOf(path)
+        .filter((specifier) =>
+          optional.some((name) => specifier === name || specifier.startsWith(`${name}/`))
+        )
+        .map((specifier) => `${path}: ${specifier}`)
+    )
+    const ofEvm = (one: string) => /^dist\/src\/executor\/evm\/.+: viem/.test(one)
+    expect(needing.filter((one) => !ofEvm(one))).toEqual([])
+    // Only those have them who compile for browsers.
+    const browsers = named('.d.ts').filter((path) => /\bWebAssembly\./.test(packed.text(path)))
+    expect(browsers).toEqual([])
+  })
+
+  it('leave a checkout as built once they are packed: what is removed is compiled again', () => {
+    const { scripts } = packed.manifest
+    expect(scripts['prepack']).toContain('scripts/pack.mjs')
+    expect(scripts['postpack']).toBe('npm run --silent build')
+  })
+
   it('run nothing when the package is installed', () => {
     const atInstall = ['preinstall', 'install', 'postinstall', 'prepare']
     expect(Object.keys(packed.manifest.scripts).filter((name) => atInstall.includes(name))).toEqual(

@@ -53,14 +53,13 @@ export { PROMPT_ASSETS_DIRECTORY, readFlow, withPromptAssets } from './flow/read
 export { type FlowDocument, flowJsonSchema } from './flow/schema.js'
 export { type AgentHost, AgentParts } from './host.js'
 export { type AgentResolverOptions, agentResolver } from './intent/agent-resolver.js'
-export type { McpProgram } from './mcp/child-transport.js'
 export {
   connectMcpServer,
   type McpCapabilities,
   type McpServerOptions
 } from './mcp/connect.js'
 export type { McpHost } from './mcp/host.js'
-export type { McpServerPlace } from './mcp/link.js'
+export type { McpProgram, McpServerPlace } from './mcp/place.js'
 export { type McpService, serveMcpOverHttp, serveMcpOverStdio } from './mcp/serve.js'
 export type { McpTool } from './mcp/tool.js'
 export {

@@ -5,14 +5,7 @@ import { deadline } from '../transports/deadline.js'
 import { Lines } from '../transports/lines.js'
 import { exactMessage } from './exact-messages.js'
 import type { McpClientLibrary } from './library.js'
-
-/** The program of an MCP server. The host names it, never a document. */
-export interface McpProgram {
-  readonly command: string
-  readonly arguments?: readonly string[]
-  readonly environment?: Readonly<Record<string, string>>
-  readonly cwd?: string
-}
+import type { McpProgram } from './place.js'
 
 /**
  * A server on the standard streams of a child process, as a transport of the MCP SDK. The SDK's own

@@ -15,7 +15,8 @@ import {
 } from '../../core/index.js'
 import { redactorOf } from '../binding/given-secrets.js'
 import { loadMcpClient } from './library.js'
-import { McpLink, type McpServerPlace } from './link.js'
+import { McpLink } from './link.js'
+import type { McpServerPlace } from './place.js'
 import { capabilityOf, type McpTool } from './tool.js'
 
 export interface McpServerOptions {

@@ -2,15 +2,11 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { EffectFailure } from '../../block/index.js'
 import { type Json, type JsonObject, limits } from '../../core/index.js'
 import { sealable } from '../transports/sealable.js'
-import { ChildTransport, type McpProgram } from './child-transport.js'
+import { ChildTransport } from './child-transport.js'
 import { exactFetch } from './exact-messages.js'
 import type { McpClientLibrary } from './library.js'
+import type { McpServerPlace } from './place.js'
 import { type McpTool, toolOf } from './tool.js'
-
-/** Where an MCP server is. The host names it, never a document. */
-export type McpServerPlace =
-  | McpProgram
-  | { readonly url: string; readonly headers?: Readonly<Record<string, string>> }
 
 /**
  * One MCP server, connected when it is needed.

@@ -96,7 +96,8 @@ export type ExceededLimit =
 export interface ThreadData {
   readonly coreFile: string
   readonly variantFile: string
-  readonly wasm: WebAssembly.Module
+  /** A compiled module. The types of WebAssembly are those of a browser. */
+  readonly wasm: object
   readonly prelude: string
   readonly stackBytes: number
   /** Name of the engine's count of steps. */
