@@ -389,3 +389,12 @@ export const MACHINE_JOURNAL_BYTES_MAX = 4 * 1024 * 1024
 /** Cases of one verification of a machine, by default, and plays in search of a smaller one. */
 export const MACHINE_CASES_DEFAULT = 100
 export const MACHINE_SHRINKS_MAX = 200
+
+/** Findings about one block, and text that a child process of the detectors may answer. */
+export const DETECTED_FINDINGS_MAX = 100
+export const DETECTED_OUTPUT_BYTES_MAX = 16 * 1024 * 1024
+/** What is kept of the errors that such a process writes, in characters. */
+export const DETECTED_ERROR_LENGTH_MAX = 2_000
+/** How long such a process starts, and works on one block when its caller does not say. */
+export const DETECTION_START_MS = 60_000
+export const DETECTION_MS_DEFAULT = 10_000

@@ -25,6 +25,16 @@ export {
   type DeterminismOptions
 } from './check-determinism.js'
 export {
+  type DetectedBlock,
+  detectImpurities,
+  detectImpurity,
+  type Impurity,
+  type ImpurityKind,
+  type ImpurityOptions,
+  type ImpurityReport,
+  type Place
+} from './detect/index.js'
+export {
   type ExecutorCheck,
   type ExecutorUnderTest,
   executorConformance
