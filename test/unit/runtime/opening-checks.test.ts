@@ -262,7 +262,9 @@ describe('a look at a ledger', () => {
     await rm(join(disk.path, 'keys'), { recursive: true })
     const { causes, notChecked } = await inspectOpening(disk.path)
     expect(causes).toEqual([])
-    expect(notChecked).toEqual([
+    // A busy machine may not do the last receipt again in time; it then says so.
+    const keyless = notChecked.filter((line) => !line.includes('it takes longer than'))
+    expect(keyless).toEqual([
       'the code of the integrity lock, which needs the key',
       'the journals of open runs, which need the key'
     ])
