@@ -7,6 +7,7 @@ import { guardLocales } from './world-locale.js'
 
 /** Replaces everything that is watched; before any code of a block is loaded. */
 export function replaceBuiltins(): void {
+  guardObjects()
   guardModules()
   guardProcess()
   guardGlobals()
@@ -29,6 +30,23 @@ function guardModules(): void {
       if (except?.test(name)) continue
       const isRefused = refused?.test(name) ?? false
       guard(exported, name, { kind, name: `node:${module} ${name}`, instead, isRefused })
+    }
+  }
+}
+
+/** What objects can do that a module has made while it was loaded. */
+function guardObjects(): void {
+  const network = { kind: 'network', instead: viaEffect, isRefused: true } as const
+  const methods: readonly (readonly [module: string, of: string, names: readonly string[]])[] = [
+    ['net', 'Socket', ['connect']],
+    ['net', 'Server', ['listen']],
+    ['dgram', 'Socket', ['bind', 'connect', 'send']],
+    ['dns', 'Resolver', ['resolve', 'resolve4', 'resolve6', 'reverse']]
+  ]
+  for (const [module, of, names] of methods) {
+    const { prototype } = Reflect.get(require(`node:${module}`), of)
+    for (const name of names) {
+      guard(prototype, name, { ...network, name: `node:${module} ${of}.${name}` })
     }
   }
 }

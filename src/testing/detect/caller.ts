@@ -36,8 +36,7 @@ function frames(): readonly Frame[] {
     Error.captureStackTrace(holder, frames)
     const { stack } = holder
     // While the engine has one stack formatted, it formats another one itself.
-    if (typeof stack === 'string') return stack.split('\n').flatMap(frameIn)
-    return Array.isArray(stack) ? stack.flatMap(frameOf) : []
+    return Array.isArray(stack) ? stack.flatMap(frameOf) : textFrames(stack)
   } finally {
     Error.stackTraceLimit = limit
     isLooking = false
@@ -49,6 +48,10 @@ function frameOf(site: NodeJS.CallSite): readonly Frame[] {
   if (name === null || name === undefined || name === '') return []
   const [line, column] = [site.getLineNumber() ?? 0, site.getColumnNumber() ?? 1]
   return [{ file: pathOf(name), line, column }]
+}
+
+function textFrames(stack: unknown): readonly Frame[] {
+  return typeof stack === 'string' ? stack.split('\n').flatMap(frameIn) : []
 }
 
 const inText = /(?:\(|\bat (?:async )?)((?:file:|node:|\/|[A-Z]:\\)[^()]*):(\d+):(\d+)\)?$/
@@ -64,11 +67,26 @@ function pathOf(name: string): string {
   return name.startsWith('file:') ? fileURLToPath(name) : name
 }
 
+/** The line of code where an error was made, found without its stack being read. */
+export function findOrigin(error: Error): Caller {
+  isLooking = true
+  try {
+    const stack: unknown = error.stack
+    return callerIn(Array.isArray(stack) ? stack.flatMap(frameOf) : textFrames(stack), true)
+  } finally {
+    isLooking = false
+  }
+}
+
 /** Whose code has called; `isThroughNode`: also where a function of Node stands between. */
 export function findCaller(isThroughNode: boolean): Caller {
+  return callerIn(frames(), isThroughNode)
+}
+
+function callerIn(stack: readonly Frame[], isThroughNode: boolean): Caller {
   let within: Place | undefined
   let isFirst = true
-  for (const frame of frames()) {
+  for (const frame of stack) {
     const { file } = frame
     if (file.startsWith('node:')) {
       if (isFirst && !isThroughNode) return { kind: 'other' }

@@ -91,10 +91,25 @@ async function findCauses(
       if (before?.first !== before?.second) kinds.add('module state')
       // What the block itself was seen doing explains more than what its module does.
       for (const { kind } of seen) kinds.delete(kind)
-      const suspects = searched.get(number)?.suspects.filter(({ kind }) => kinds.has(kind)) ?? []
+      const isSeen = seen.length > 0
+      const suspects = suspectsOf(searched.get(number), kinds, isSeen)
       return [number, { changed: names, suspects }]
     })
   )
+}
+
+function suspectsOf(
+  searched: CaseResult | undefined,
+  kinds: ReadonlySet<ImpurityKind>,
+  isSeen: boolean
+): readonly Impurity[] {
+  const suspects = searched?.suspects.filter(({ kind }) => kinds.has(kind)) ?? []
+  const place = searched?.place
+  if (isSeen || suspects.length > 0 || place === undefined) return suspects
+  if (!kinds.has('module state')) return []
+  // A debugger does not see every variable: of other modules, private, of generators.
+  const kind = 'module state'
+  return [{ kind, api: 'something kept outside ctx', at: place, instead: 'ctx.state' }]
 }
 
 /** Names of what makes a difference when it alone is varied, by number of the case. */

@@ -1,4 +1,4 @@
-import type { DetectedBlock, Impurity } from './report.js'
+import type { DetectedBlock, Impurity, Place } from './report.js'
 import type { World } from './worlds.js'
 
 /** What a child process is asked, one JSON text on its standard input. */
@@ -23,6 +23,8 @@ export interface CaseResult {
   readonly findings: readonly Impurity[]
   /** What may be behind a difference; only of a process that searches. */
   readonly suspects: readonly Impurity[]
+  /** Where the code of the block begins; only of a process that searches. */
+  readonly place?: Place
   /** Outcome of the first execution in that process, and of a second one. */
   readonly first: string
   readonly second: string

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Session } from 'node:inspector'
 import type { Block } from '../../block/index.js'
-import type { Impurity } from './report.js'
+import type { Impurity, Place } from './report.js'
 
 /** Names of the variables around a block's code, with what they hold as text. */
 export type Variables = ReadonlyMap<string, string>
@@ -14,11 +14,36 @@ const edge = new Set(['Global', 'Script'])
  * functions can use them again.
  */
 export function variablesAround(block: Block): Variables {
+  return inspected(block, (session, objectId) => {
+    const code = codeOf(session, objectId)
+    const variables = variablesOf(session, scopesOf(session, code))
+    return new Map(variables.map((one) => [one.name, textOf(session, one)]))
+  })
+}
+
+/** Where the function of a block begins, taken to be in its module. */
+export function placeOfCode(block: Block, file: string): Place | undefined {
+  const location = inspected(block, (session, objectId) =>
+    membersOf(session, codeOf(session, objectId)).find(
+      ({ name }) => name === '[[FunctionLocation]]'
+    )
+  )
+  const at = location?.value?.value
+  if (typeof at !== 'object' || at === null) return undefined
+  return { file, line: Number(Reflect.get(at, 'lineNumber')) + 1 }
+}
+
+function inspected<Result>(
+  block: Block,
+  read: (session: Session, objectId: string | undefined) => Result
+): Result {
   const session = new Session()
   session.connect()
   Reflect.set(globalThis, held, block)
   try {
-    return read(session)
+    const expression = 'globalThis[Symbol.for("tallystick.detected")]'
+    const found = ask(session, 'Runtime.evaluate', { expression }).result as Remote['value']
+    return read(session, found?.objectId)
   } finally {
     Reflect.deleteProperty(globalThis, held)
     session.disconnect()
@@ -53,15 +78,16 @@ interface Remote {
   }
 }
 
-function read(session: Session): Variables {
-  const expression = 'globalThis[Symbol.for("tallystick.detected")]'
-  const found = ask(session, 'Runtime.evaluate', { expression }).result as Remote['value']
-  const outer = scopesOf(session, found?.objectId, 'run')
-  // `defineBlock` puts a function round that of the definition.
-  const definition = variablesOf(session, outer).find(({ name }) => name === 'definition')
-  const inner = scopesOf(session, definition?.value?.objectId, 'run')
-  const variables = variablesOf(session, inner.length === 0 ? outer : inner)
-  return new Map(variables.map((one) => [one.name, textOf(session, one)]))
+/** The function that the author wrote: `defineBlock` puts one of its own round it. */
+function codeOf(session: Session, objectId: string | undefined): string | undefined {
+  const outer = methodOf(session, objectId)
+  const around = variablesOf(session, scopesOf(session, outer))
+  const definition = around.find(({ name }) => name === 'definition')
+  return methodOf(session, definition?.value?.objectId) ?? outer
+}
+
+function methodOf(session: Session, objectId: string | undefined): string | undefined {
+  return membersOf(session, objectId).find(({ name }) => name === 'run')?.value?.objectId
 }
 
 interface Answer {
@@ -85,14 +111,8 @@ function membersOf(session: Session, objectId: string | undefined): readonly Rem
   return [result, internalProperties].flatMap((list) => (list ?? []) as readonly Remote[])
 }
 
-function scopesOf(
-  session: Session,
-  objectId: string | undefined,
-  method: string
-): readonly Remote[] {
-  const code = membersOf(session, objectId).find(({ name }) => name === method)
-  const inside = membersOf(session, code?.value?.objectId)
-  const scopes = inside.find(({ name }) => name === '[[Scopes]]')
+function scopesOf(session: Session, code: string | undefined): readonly Remote[] {
+  const scopes = membersOf(session, code).find(({ name }) => name === '[[Scopes]]')
   const all = membersOf(session, scopes?.value?.objectId)
   return all.filter(({ value }) => value !== undefined && !edge.has(value.description ?? ''))
 }
@@ -137,7 +157,7 @@ function lineOf(name: string, file: string): number | undefined {
   const escaped = name.replaceAll('$', '\\$')
   const lines = readFileSync(file, 'utf8').split('\n')
   const declared = new RegExp(
-    `\\b(?:let|var|const|class|function)\\b.*(?<![\\w$])${escaped}(?![\\w$])`
+    `\\b(?:let|var|const|class|function|import)\\b.*(?<![\\w$])${escaped}(?![\\w$])`
   )
   const index = lines.findIndex((line) => declared.test(line))
   return index === -1 ? undefined : index + 1

@@ -153,7 +153,7 @@ export const watchedProcess: readonly {
   {
     kind: 'process',
     instead: 'ctx.fail(reason), or ctx.effect',
-    names: ['exit', 'reallyExit', 'abort', 'kill', 'chdir', 'send', 'dlopen'],
+    names: ['exit', 'reallyExit', 'abort', 'kill', 'chdir', 'send', 'dlopen', 'binding'],
     isRefused: true
   }
 ]

@@ -4,8 +4,8 @@ import { canonicalize } from '../../core/index.js'
 import { reversed } from '../ambient.js'
 import { type CaseResult, type Job, type JobCase, unendedResult } from './job.js'
 import { watchedKeys } from './key-order.js'
-import type { Impurity } from './report.js'
-import { Execution, insideBlock } from './watch.js'
+import type { Impurity, Place } from './report.js'
+import { Execution, insideBlock, noteRefusal } from './watch.js'
 import { beginReadings } from './world-clock.js'
 
 /** Loads one block, executes it twice and says what it did. */
@@ -25,7 +25,7 @@ export async function runCase(one: JobCase, { world, isSearching }: Job): Promis
     const code = watched(block, watching, isWatchingKeys)
     return checkOnce(code, { input, state: one.state ?? {}, tape })
   }
-  const searched = isSearching ? await search(one, block, () => execute(keys, true)) : []
+  const searched = isSearching ? await search(one, block, () => execute(keys, true)) : undefined
   const first = await execute(execution)
   const second = await execute(execution)
   const unended = unendedWhy(first, execution)
@@ -34,8 +34,9 @@ export async function runCase(one: JobCase, { world, isSearching }: Job): Promis
     suspects: [
       ...loading.findings.map((found) => ({ ...found, api: `${found.api} when it is loaded` })),
       ...keys.findings.filter(({ kind }) => kind === 'order of keys'),
-      ...searched
+      ...(searched?.changed ?? [])
     ],
+    ...(searched?.place === undefined ? {} : { place: searched.place }),
     first: canonicalize(first),
     second: canonicalize(second),
     ...(unended === undefined ? {} : { unended })
@@ -55,19 +56,28 @@ async function search(
   one: JobCase,
   block: Block,
   execute: () => Promise<unknown>
-): Promise<readonly Impurity[]> {
+): Promise<{ readonly changed: readonly Impurity[]; readonly place: Place | undefined }> {
   // Only here: a process with permissions taken from it may not load what debuggers use.
-  const { changedVariables, variablesAround } = await import('./module-state.js')
+  const { changedVariables, placeOfCode, variablesAround } = await import('./module-state.js')
   const before = variablesAround(block)
   await execute()
-  return changedVariables(before, variablesAround(block), fileURLToPath(one.module))
+  const file = fileURLToPath(one.module)
+  const changed = changedVariables(before, variablesAround(block), file)
+  return { changed, place: placeOfCode(block, file) }
 }
 
 function watched(block: Block, execution: Execution, isWatchingKeys: boolean): Block {
   return {
     ...block,
-    run: (ctx, input) =>
-      insideBlock(execution, () => block.run(ctx, isWatchingKeys ? watchedKeys(input) : input))
+    async run(ctx, input) {
+      try {
+        const given = isWatchingKeys ? watchedKeys(input) : input
+        return await insideBlock(execution, () => block.run(ctx, given))
+      } catch (error) {
+        noteRefusal(execution, error)
+        throw error
+      }
+    }
   }
 }
 

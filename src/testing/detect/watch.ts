@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { limits } from '../../core/index.js'
-import { type Caller, findCaller, watchStacks } from './caller.js'
+import { type Caller, findCaller, findOrigin, watchStacks } from './caller.js'
 import type { Impurity, ImpurityKind } from './report.js'
 
 /**
@@ -75,6 +75,16 @@ export function unwatched<Result>(run: () => Result): Result {
   } finally {
     isBusy = before
   }
+}
+
+/** Notes what the permissions of the process have refused, when the code ends with that error. */
+export function noteRefusal(execution: Execution, error: unknown): void {
+  if (!(error instanceof Error) || Reflect.get(error, 'code') !== 'ERR_ACCESS_DENIED') return
+  const name = `permission ${String(Reflect.get(error, 'permission'))}`
+  execution.refused = name
+  const caller = findOrigin(error)
+  if (caller.kind === 'code')
+    note(execution, { kind: 'process', name, instead: 'ctx.effect' }, caller)
 }
 
 function whoCalls(isThroughNode: boolean): Caller {

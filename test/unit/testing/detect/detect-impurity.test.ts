@@ -91,7 +91,10 @@ const tapes: Readonly<Record<string, Testing.DetectedBlock['tape']>> = {
   errors: [{ seq: 1, effect: 'bank', ok: false, body: { reason: 'away' } }]
 }
 
-const pure = ['context', 'effect', 'dates', 'pure_functions', 'microtasks', 'errors', 'console']
+const pure = [
+  ...['context', 'effect', 'dates', 'pure_functions', 'microtasks', 'errors'],
+  ...['node_modules', 'errors_of_node', 'console']
+]
 const ofPure: readonly Testing.DetectedBlock[] = pure.map((block) => {
   const tape = tapes[block]
   const target = { module: module('pure'), export: 'pure', block, input }

@@ -7,7 +7,8 @@ import { createHash, randomBytes, webcrypto } from 'node:crypto'
 import { lookup } from 'node:dns'
 import { existsSync, promises, readFileSync, writeFileSync } from 'node:fs'
 import { get } from 'node:http'
-import { connect } from 'node:net'
+import { Session } from 'node:inspector'
+import { connect, Socket } from 'node:net'
 import { hostname } from 'node:os'
 import { resolve } from 'node:path'
 import { setTimeout as later } from 'node:timers/promises'
@@ -28,6 +29,15 @@ const { getRandomValues } = globalThis.crypto
 const startedAt = Date.now() // found: clock, Date.now when it is loaded
 let count = 0 // found: module state, variable count
 const seen = new Map() // found: module state, variable seen
+
+const kept = new Socket()
+const hidden = new (class {
+  #count = 0
+  next() {
+    this.#count += 1
+    return this.#count
+  }
+})()
 
 const never = () => new Promise(() => undefined)
 
@@ -80,6 +90,12 @@ export const planted = {
   socket: block('socket', () => {
     try {
       connect(9, '127.0.0.1') // found: network, node:net connect
+    } catch {}
+    return 1
+  }),
+  kept_socket: block('kept_socket', () => {
+    try {
+      kept.connect(9, '127.0.0.1') // found: network, node:net Socket.connect
     } catch {}
     return 1
   }),
@@ -146,6 +162,10 @@ export const planted = {
     const known = seen.has(a)
     seen.set(a, true)
     return known
+  }),
+  hidden: block('hidden', () => hidden.next()), // found: module state, something kept outside ctx
+  debugger: block('debugger', () => {
+    new Session().connect() // found: process, permission Inspector
   }),
   key_order: block('key_order', (_ctx, input) => Object.keys(input).join()), // found: order of keys, order of keys
   weak: block('weak', () => new WeakRef({}).deref() !== undefined), // found: collection, WeakRef

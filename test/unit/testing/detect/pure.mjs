@@ -1,7 +1,11 @@
 /** Blocks that keep to `ctx`, in ways that a careless detector takes for more. */
+import assert from 'node:assert'
 import { createHash, randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
+import { format, inspect } from 'node:util'
+import { gzipSync } from 'node:zlib'
+import { z } from 'zod'
 import { defineBlock, EffectFailure } from '../../../../dist/src/block/index.js'
 
 const block = (name, run) => defineBlock({ name, version: '1.0.0', sideEffects: 'none', run })
@@ -43,6 +47,35 @@ export const pure = [
       return { reason: error instanceof EffectFailure ? error.reason : error.message }
     }
     return ctx.fail('expected')
+  }),
+  block('node_modules', () => {
+    const dated = z.object({ at: z.coerce.date() }).parse({ at: '2024-01-01T00:00:00Z' })
+    const texts = [
+      inspect(dated),
+      format('%s', 'a'),
+      resolve('/a', 'b'),
+      (1.5).toLocaleString('en')
+    ]
+    return [...texts, gzipSync('x').length, structuredClone({ a: 1 }), dated.at.toJSON()]
+  }),
+  block('errors_of_node', () => {
+    class Own extends Error {
+      constructor() {
+        super('own')
+        Error.captureStackTrace(this, Own)
+      }
+    }
+    const tries = [() => assert.strictEqual(1, 2), () => Buffer.alloc('x'), () => JSON.parse('{')]
+    const own = () => {
+      throw new Own()
+    }
+    return [...tries, own].map((one) => {
+      try {
+        return one()
+      } catch (error) {
+        return error.message
+      }
+    })
   }),
   block('console', () => {
     console.log('shown', { a: 1 })
