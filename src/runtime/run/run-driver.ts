@@ -39,7 +39,7 @@ export class RunDriver {
       throw error
     })
     if (result !== undefined) store.settle(entry, { result })
-    else if (record.status === 'waiting' && entry.live === undefined) {
+    else if (record.status === 'waiting' && isParked(entry)) {
       const { due = null } = record.last as { readonly due?: number | null }
       if (entry.callOffDue === undefined) this.#setDue(entry, due)
     }
@@ -166,12 +166,20 @@ export class RunDriver {
 
   #setDue(entry: RunEntry, due: number | null): void {
     const { store } = this
-    const { host, quarantine } = store.parts
+    const { host, ledger, quarantine } = store.parts
     entry.callOffDue?.()
     entry.callOffDue = undefined
     if (due === null || store.isClosing || quarantine.holds(entry.runId)) return
     entry.callOffDue = host.clock.schedule(due, () => {
+      const record = ledger.run(entry.runId)
+      // It may have ended since this was armed.
+      if (record !== undefined && isEnded(record)) return
       this.resume(entry).catch((error: unknown) => store.settle(entry, { error }))
     })
   }
+}
+
+/** Whether nothing drives a run, and nothing is about to. */
+function isParked({ live, resuming }: RunEntry): boolean {
+  return live === undefined && resuming === undefined
 }
