@@ -8,6 +8,7 @@ import { flows } from './flows.js'
 import { growth } from './growth.js'
 import { install } from './install.js'
 import { intents } from './intents.js'
+import { machine } from './machine.js'
 import { parked } from './parked.js'
 import { plans } from './plans.js'
 import { reading } from './reading.js'
@@ -37,5 +38,6 @@ export const groups: readonly Group[] = [
   workflows,
   workflowWaits,
   chain,
-  install
+  install,
+  machine
 ]

@@ -388,7 +388,7 @@ export const MACHINE_STATE_BYTES_MAX = 1024 * 1024
 export const MACHINE_JOURNAL_BYTES_MAX = 4 * 1024 * 1024
 /** Cases of one verification of a machine, by default, and plays in search of a smaller one. */
 export const MACHINE_CASES_DEFAULT = 100
-export const MACHINE_SHRINKS_MAX = 200
+export const MACHINE_SHRINKS_MAX = 120
 
 /** Findings about one block, and text that a child process of the detectors may answer. */
 export const DETECTED_FINDINGS_MAX = 100

@@ -6,7 +6,7 @@ import { plantedFaults } from '../../../support/planted-faults.js'
 
 describe('verifyMachine', () => {
   it.each(plantedFaults)('finds a block that $name', async ({ target, options, promise }) => {
-    const asked = { cases: cases({ usual: 30, long: 200 }), ...options }
+    const asked = { cases: cases({ usual: 30, long: 100 }), ...options }
     const error = await verifyMachine(target, asked).then(
       () => undefined,
       (thrown: unknown) => thrown
