@@ -119,22 +119,26 @@ async function whatChanges(
   timeoutMs: number
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const changed = new Map<number, string[]>(cases.map(({ number }) => [number, []]))
-  let open = cases
-  for (const [name, change] of Object.entries(variations)) {
-    const results = await runCases(
-      { world: worldWith(change), cases: open, isSearching: false },
-      timeoutMs
-    )
+  const vary = async (name: string, some: readonly JobCase[]) => {
+    const world = worldWith(variations[name] ?? {})
+    const results = await runCases({ world, cases: some, isSearching: false }, timeoutMs)
     for (const [number, result] of results) {
       if (result.first !== first.get(number)?.first) changed.get(number)?.push(name)
     }
-    // Of what differs in an equal process no further comparison says anything.
-    if (name === anotherProcess) {
-      open = open.filter(({ number }) => changed.get(number)?.length === 0)
-    }
   }
+  await vary(anotherProcess, cases)
+  // Of what differs in an equal process no further comparison says anything.
+  const open = cases.filter(({ number }) => changed.get(number)?.length === 0)
+  const names = Object.keys(variations).filter((name) => name !== anotherProcess)
+  for (let at = 0; at < names.length; at += PROCESSES_AT_ONCE) {
+    const some = names.slice(at, at + PROCESSES_AT_ONCE)
+    await Promise.all(some.map((name) => vary(name, open)))
+  }
+  for (const found of changed.values()) found.sort((a, b) => names.indexOf(a) - names.indexOf(b))
   return changed
 }
+
+const PROCESSES_AT_ONCE = 2
 
 /** What a difference may come from that shows when this alone is changed. */
 const kindsOf: Readonly<Record<string, readonly ImpurityKind[]>> = {

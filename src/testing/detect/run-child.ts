@@ -69,8 +69,11 @@ function runChild(job: Job, timeoutMs: number): Promise<ChildEnd> {
   // A child that has ended reads no more.
   input?.on('error', () => undefined)
   input?.end(JSON.stringify(job))
-  return new Promise((resolve, reject) => {
-    child.on('error', reject)
+  return new Promise((resolve) => {
+    child.on('error', ({ message }) => {
+      callOff()
+      resolve(endOf([], `its process cannot be started: ${message}`))
+    })
     child.on('close', (code, signal) => {
       callOff()
       const lines = Buffer.concat(texts).toString().split('\n').slice(0, -1)

@@ -27,7 +27,7 @@ export const firstWorld: World = {
 /** Name of the variation that changes nothing but the process. */
 export const anotherProcess = 'process'
 
-/** Names of what varies, each with how another world has it. An equal process is the first. */
+/** Names of what varies, each with how another world has it. */
 export const variations: Readonly<Record<string, Partial<World>>> = {
   [anotherProcess]: {},
   'key order': { isReversed: true },

@@ -1,6 +1,9 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { transformSync } from 'esbuild'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type * as Testing from '../../../../src/testing/index.js'
 import { builtModule } from '../../../support/built.js'
 
@@ -41,16 +44,34 @@ function plantedIn(file: URL): ReadonlyMap<string, Planted> {
 const planted = plantedIn(module('planted'))
 const reports = new Map<string, Testing.ImpurityReport>()
 
+const directory = realpathSync(mkdtempSync(join(tmpdir(), 'tally-detect-')))
+/** Its seventh line reads the clock; the compiled form has fewer lines. */
+const typed = `import { defineBlock } from '${builtModule('block/index.js')}'
+interface Given {
+  readonly a: number
+}
+export const typed = defineBlock({ name: 'typed', version: '1.0.0', run(_ctx, given: Given) {
+  const { a }: Given = given
+  return a + Date.now()
+} })
+`
+
 describe('detectors of impurity (K8)', () => {
+  afterAll(() => rmSync(directory, { recursive: true }))
+
   beforeAll(async () => {
-    const targets = [...planted.keys()].map((name) => ({
+    const options = { loader: 'ts', sourcemap: 'inline', sourcefile: 'typed.ts' } as const
+    const compiled = join(directory, 'typed.mjs')
+    writeFileSync(compiled, transformSync(typed, options).code)
+    const targets: Testing.DetectedBlock[] = [...planted.keys()].map((name) => ({
       module: module('planted'),
       export: 'planted',
       block: name,
       input
     }))
+    targets.push({ module: compiled, export: 'typed', input })
     const found = await detectImpurities(targets, { timeoutMs: 60_000 })
-    for (const [index, name] of [...planted.keys()].entries()) {
+    for (const [index, name] of [...planted.keys(), 'typed'].entries()) {
       const report = found[index]
       if (report !== undefined) reports.set(name, report)
     }
@@ -70,6 +91,11 @@ describe('detectors of impurity (K8)', () => {
       expect(report?.findings.map((one) => one.at?.line)).toEqual(report?.findings.map(() => line))
     }
   )
+
+  it('K8: gives the line of the source where the module has a map to it', () => {
+    const at = { file: join(directory, 'typed.ts'), line: 7 }
+    expect(reports.get('typed')?.findings).toMatchObject([{ api: 'Date.now', at }])
+  })
 
   it('K8: does nothing outside while it looks', () => {
     expect(existsSync('planted.txt')).toBe(false)
