@@ -68,7 +68,7 @@ describe('an honest machine', () => {
   it(
     'keeps every promise: the invoice example',
     async () => {
-      const count = cases({ usual: 30, long: 250 })
+      const count = cases({ usual: 12, long: 250 })
       const report = await verifyMachine(invoices, { ...invoiceOptions, cases: count })
       expect(report.cases).toBe(count)
       expect(report.crashes).toBeGreaterThan(count / 4)
