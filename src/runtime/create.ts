@@ -1,5 +1,8 @@
+import type { IdentityKeys, Signer } from '../identity/index.js'
+import { openLedger, type Store } from '../ledger/index.js'
+import type { Registrations } from './code/registrations.js'
 import type { WiredRuntime } from './runtime.js'
-import type { RuntimeOptions } from './runtime-api.js'
+import type { RuntimeOptions, WiredOptions } from './runtime-api.js'
 
 /**
  * Opens a ledger and everything that runs on it: the only place where the rooms are wired together.
@@ -10,4 +13,30 @@ export async function createRuntime(options: RuntimeOptions): Promise<WiredRunti
   // Reading a ledger needs none of this, and the command line reads more often than it runs.
   const { openRuntime } = await import('./open-runtime.js')
   return openRuntime(options)
+}
+
+export interface RuntimeOnOptions extends Registrations, WiredOptions {
+  /** `close` of the runtime closes it too. */
+  readonly store: Store
+  readonly keys: Pick<IdentityKeys, 'identity' | 'blobKey'>
+  readonly signer: Signer
+}
+
+/** A runtime on a store and keys of its caller's own: what simulations run on. */
+export async function runtimeOn(options: RuntimeOnOptions): Promise<WiredRuntime> {
+  const { store, keys, signer, clock } = options
+  const { identity, blobKey } = keys
+  // As opening does: reading a ledger needs none of this.
+  const { Registry } = await import('./code/registry.js')
+  const { WiredRuntime } = await import('./runtime.js')
+  const ledger = await openLedger({ store, identity, signer, blobKey, create: 'if-absent' })
+  const close = async () => {
+    try {
+      await ledger.close()
+    } finally {
+      await store.close()
+    }
+  }
+  const registry = await Registry.open({ ...options, clock })
+  return new WiredRuntime({ ledger, store, realPath: undefined, close }, registry, options)
 }

@@ -5,7 +5,7 @@ export type { RunReadiness } from './audit/upgrade-check.js'
 export type { VerifyOptions } from './audit/verifying.js'
 export { defineConfig, type TallyConfig } from './code/config.js'
 export type { Registrations } from './code/registrations.js'
-export { createRuntime } from './create.js'
+export { createRuntime, type RuntimeOnOptions, runtimeOn } from './create.js'
 export { parseDocument } from './document/parse-document.js'
 export type { PlannedText, ResolvedText, ResolveOptions } from './intent/conversation.js'
 export type { IntentRequest } from './intent/intents.js'
@@ -39,7 +39,6 @@ export type { TraceOption } from './run/run-terms.js'
 export type { StartOptions } from './run/start-options.js'
 export type { WiredRuntime } from './runtime.js'
 export type { Runtime, RuntimeOptions, RuntimeStatus } from './runtime-api.js'
-export { type RuntimeOnOptions, runtimeOn } from './runtime-on.js'
 export type {
   AnswerAction,
   AnswerParams,

@@ -176,7 +176,9 @@ describe('what is missing', () => {
       ],
       { encoding: 'utf8' }
     )
-    expect(stdout).toContain('testing.fast_check_missing npm install --save-dev fast-check')
+    expect(stdout).toContain(
+      'testing.fast_check_missing Install it: npm install --save-dev fast-check'
+    )
   })
 })
 
