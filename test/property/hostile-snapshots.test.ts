@@ -16,7 +16,6 @@ const NOISE = 100_000
 /** Blocks of code that are executed for a byte of a snapshot, whatever it holds. */
 const OPERATIONS_OF_BYTE_MAX = 20
 
-// Counts only what is compiled after it has begun.
 const count = new OperationCount()
 let place: Awaited<ReturnType<typeof temporaryDirectory>>
 let honest: readonly string[]

@@ -2,7 +2,6 @@ import { afterAll, expect, it } from 'vitest'
 import { placesIn } from '../../../src/core/index.js'
 import { OperationCount } from '../../support/operations.js'
 
-// Counts only what is compiled after it has begun.
 const count = new OperationCount()
 afterAll(() => count[Symbol.dispose]())
 
