@@ -18,8 +18,7 @@ import type { FieldProblem } from '../receipt/parse.js'
 import type { Receipt } from '../receipt/receipt.js'
 import type { Store } from '../stores/port.js'
 import { different } from './receipt-check.js'
-import { addRunCommit } from './run-commit-sum.js'
-import { type RunTable, recordDigest } from './run-table.js'
+import { addRunCommit, type RunTable, recordDigest } from './run-table.js'
 import { TileCheck } from './tile-check.js'
 
 /** Receipts whose commit numbers are compared at once: those of one block. */

@@ -1,8 +1,8 @@
 import { type RunId, sha256 } from '../../core/index.js'
+import type { RunCommit } from '../derived/run-records.js'
 import type { RunRecord, RunStatus } from '../ledger-api.js'
 import { canonicalOfParsed } from '../receipt/parse.js'
 import { IdTable } from './id-table.js'
-import { addRunCommit } from './run-commit-sum.js'
 
 const FIRST_ROWS = 256
 const DIGEST_BYTES = 32
@@ -14,7 +14,7 @@ export interface DerivedRun {
   readonly entries: number
   /** Of {@link recordDigest}; undefined while the run has no record. */
   readonly digest: string | undefined
-  /** Sum over the commits that hold its entries. */
+  /** {@link addRunCommit} over the commits that hold its entries. */
   readonly visits: number
 }
 
@@ -129,6 +129,15 @@ export class RunTable {
 }
 
 const statuses: readonly RunStatus[] = ['running', 'waiting', 'done', 'failed', 'cancelled']
+
+/**
+ * A sum over the commits that hold entries of a run, below 2^40: what a verification keeps for each
+ * run, instead of all of them. Enough against damage; nothing is found by it.
+ */
+export function addRunCommit(sum: number, [commitSeq, firstEntry]: RunCommit): number {
+  const mixed = Math.imul(commitSeq + 1, 0x2c1b3c6d) ^ Math.imul(firstEntry + 1, 0x297a2d39)
+  return (sum * 31 + (mixed >>> 0) + 1) % 2 ** 40
+}
 
 /** The digest of a record that was read from the store; undefined where there is none. */
 export function recordDigest(record: RunRecord | undefined): string | undefined {
