@@ -21,16 +21,18 @@ import {
 } from '../../src/block/chart/chart-run.js'
 import {
   type CompositeAction,
-  type CompositeContext,
   type CompositeParts,
-  CompositeQuestions,
   compositeActions,
   compositeGuards,
   countedStep,
-  executeEvent,
+  executeEvent
+} from '../../src/block/chart/composite.js'
+import {
+  type CompositeContext,
+  CompositeQuestions,
   idleComposite,
   type NodeParams
-} from '../../src/block/chart/composite.js'
+} from '../../src/block/chart/composite-questions.js'
 import { type LeafLibrary, leafFunctions } from '../../src/block/chart/leaf.js'
 import { childIdentity, type ParentSink } from '../../src/block/chart/parent-table.js'
 import {
