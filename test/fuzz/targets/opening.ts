@@ -1,4 +1,3 @@
-import { canonicalize, isJsonObject, type Json } from '../../../src/core/index.js'
 import { unwrapUnchecked, wrapValue } from '../../../src/ledger/envelope.js'
 import { type JournalItem, openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'
@@ -6,6 +5,7 @@ import { forgedCode, forgedLedger, honestLedger } from '../../support/forge.js'
 import { openOn } from '../../support/lives.js'
 import { verificationProblems } from '../../support/verified-close.js'
 import type { FuzzTarget } from '../target.js'
+import { forgedItems } from './verification.js'
 
 /** Opening a ledger with a run that has not ended, of which records were altered; and its end. */
 
@@ -51,7 +51,7 @@ function bound(store: Store): Store {
 /** Turns of the loop after which a run that does nothing is taken to wait for something else. */
 const TURNS_MAX = 3_000
 
-/** How a ledger opens, and how its run ends where it may go on. */
+/** How a ledger opens, and how its run ends where it may continue. */
 async function endOf(store: Store): Promise<string> {
   const tally = await openOn(store, forgedCode)
   try {
@@ -93,24 +93,10 @@ async function driven(tally: WiredRuntime): Promise<string> {
 
 /** Entries that the holder of the key has written, line by line in place of the honest ones. */
 async function forgedOpen(input: Buffer): Promise<string> {
-  const lines = input.toString('utf8').split('\n')
-  const items = honest.items.slice(0, Math.min(lines.length, honest.items.length - 1))
-  const forged = items.map((item, index) => {
-    const entry = entryIn(lines[index] ?? '')
-    return entry === undefined ? item : { ...item, entries: [entry] }
-  })
+  const forged = forgedItems(input, honest.items.slice(0, -1))
   const store = await forgedLedger(forged).catch(() => undefined)
   // What the ledger does not take as an item cannot stand in it.
   return store === undefined ? 'not written' : endOf(store)
-}
-
-function entryIn(line: string): string | undefined {
-  try {
-    const value = JSON.parse(line) as Json
-    return isJsonObject(value) ? canonicalize(value) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 const parked = await parkedEntries()

@@ -1,6 +1,6 @@
-import { canonicalize, isJsonObject, type Json } from '../../../src/core/index.js'
+import { canonicalize, isJsonObject, jsonIn } from '../../../src/core/index.js'
 import { unwrapText, wrapValue } from '../../../src/ledger/envelope.js'
-import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
+import { type JournalItem, openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import { forgedLedger, honestLedger, verifyForged } from '../../support/forge.js'
 import type { FuzzTarget } from '../target.js'
 
@@ -19,21 +19,25 @@ export async function honestTexts(): Promise<{ journal: string; records: readonl
 /** An entry that the ledger would take; undefined for what its writer could not have written. */
 function entryIn(line: string): string | undefined {
   try {
-    const value = JSON.parse(line) as Json
+    const value = jsonIn(line)
     return isJsonObject(value) ? canonicalize(value) : undefined
   } catch {
     return undefined
   }
 }
 
-/** What the holder of the key can make of the journal: hashes and signatures in order. */
-async function forgedJournal(input: Buffer): Promise<unknown> {
+/** Items of which each has the entry of its line in the input, where that is one. */
+export function forgedItems(input: Buffer, items: readonly JournalItem[]): readonly JournalItem[] {
   const lines = input.toString('utf8').split('\n')
-  const items = honest.items.slice(0, lines.length).map((item, index) => {
+  return items.slice(0, lines.length).map((item, index) => {
     const entry = entryIn(lines[index] ?? '')
     return entry === undefined ? item : { ...item, entries: [entry] }
   })
-  return verifyForged(await forgedLedger(items))
+}
+
+/** What the holder of the key can make of the journal: hashes and signatures in order. */
+async function forgedJournal(input: Buffer): Promise<unknown> {
+  return verifyForged(await forgedLedger(forgedItems(input, honest.items)))
 }
 
 /** A record in place of the one of its number, under a checksum that fits. */
