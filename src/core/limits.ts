@@ -30,9 +30,7 @@ export const CHART_ITERATIONS_MAX = 1_000
 
 /** Canonical JSON above this many bytes is kept as a blob beside the receipt (formats.md §3). */
 export const INLINE_BYTES_MAX = 1024
-/**
- * Canonical JSON of one input of a run, request, response, answer or state value, in UTF-8.
- */
+/** Canonical JSON of one input of a run, request, response, answer or state value, in UTF-8. */
 export const VALUE_BYTES_MAX = 16 * 1024 * 1024
 /** Length of one state key in UTF-16 units. */
 export const STATE_KEY_LENGTH_MAX = 1_024
@@ -43,10 +41,7 @@ export const WRITE_SET_KEYS_MAX = 100_000
 export const ATTEMPT_EFFECTS_MAX = 10_000
 /** Answers of one attempt that are kept in memory as they are; with more, all are folded. */
 export const TAPE_ANSWERS_MAX = 32
-/**
- * Bodies of folded recorded results that are still kept, and the length of each; others are read
- * back.
- */
+/** Bodies of folded recorded results that stay, and the length of each; others are read back. */
 export const TAPE_BODIES_MAX = 32
 export const TAPE_BODY_LENGTH_MAX = 256
 /** Re-runs of a unit of work whose reads changed, before it runs alone (L10). */
@@ -91,9 +86,7 @@ export const PUMP_SLICE_MS = 10
 /** Idle actors kept for the next runs of one definition. */
 export const ACTORS_IDLE_MAX = 64
 
-/**
- * Microtasks for which the pump lets code that is about to end do so, before it lets the loop turn.
- */
+/** Microtasks that code which is about to end gets from the pump before the loop turns. */
 export const PUMP_PATIENCE_TICKS = 8
 
 /** Length of one CEL expression in characters (conformance.md §1.4). */
@@ -295,6 +288,8 @@ export const POLL_ATTEMPTS_MAX = 3_000
 export const MISSING_ROUNDS_MAX = 100
 /** Patches that one answer may bring to a running workflow. */
 export const RUNTIME_PATCHES_MAX = 256
+/** Message or label that foreign code has thrown, as a journal keeps it, in UTF-16 units. */
+export const THROWN_TEXT_LENGTH_MAX = 1_000
 /** Text of one field of a diagnostic, in UTF-16 units. */
 export const DIAGNOSTIC_TEXT_LENGTH_MAX = 1_000
 /** Members of one list or object of a diagnostic. */
@@ -390,11 +385,11 @@ export const MACHINE_JOURNAL_BYTES_MAX = 4 * 1024 * 1024
 export const MACHINE_CASES_DEFAULT = 100
 export const MACHINE_SHRINKS_MAX = 120
 
-/** Findings about one block, and text that a child process of the detectors may answer. */
+/** Findings about one block, and bytes that a child process of the detectors may answer. */
 export const DETECTED_FINDINGS_MAX = 100
 export const DETECTED_OUTPUT_BYTES_MAX = 16 * 1024 * 1024
 /** What is kept of the errors that such a process writes, in characters. */
 export const DETECTED_ERROR_LENGTH_MAX = 2_000
-/** How long such a process starts, and works on one block when its caller does not say. */
+/** Time for such a process to start, and by default for its work on one block. */
 export const DETECTION_START_MS = 60_000
 export const DETECTION_MS_DEFAULT = 10_000

@@ -1,11 +1,8 @@
 import { isTallyError } from './errors/error.js'
 import { canonicalizeLedgerValue } from './json/canonicalize.js'
 import type { Json } from './json/value.js'
-import { VALUE_BYTES_MAX } from './limits.js'
+import { THROWN_TEXT_LENGTH_MAX, VALUE_BYTES_MAX } from './limits.js'
 import { bytesOver } from './text.js'
-
-/** Most characters of a message or label that foreign code has thrown. */
-const TEXT_LENGTH_MAX = 1_000
 
 /** A member of whatever was thrown; undefined when it cannot be read. Never throws itself. */
 export function thrownMember(thrown: unknown, key: string): unknown {
@@ -38,7 +35,7 @@ export function ignoreRejection(value: unknown): void {
 export function plainText(value: unknown): string {
   try {
     // Cut first: a cut may leave half of a character behind.
-    return String(value).slice(0, TEXT_LENGTH_MAX).toWellFormed()
+    return String(value).slice(0, THROWN_TEXT_LENGTH_MAX).toWellFormed()
   } catch {
     return typeof value
   }
