@@ -55,13 +55,14 @@ export class WorkflowParts {
   #values: CompileValues | undefined
   #engineValues: CompileValues | undefined
 
-  /** Throws `workflow.invalid_document` for a protocol or pack that is none. */
+  /** Throws `workflow.invalid_document` for a protocol or pack that is none or does not fit. */
   constructor(host: WorkflowHost = {}) {
     this.#host = host
     this.#protocols = (host.protocols ?? []).map((source) =>
       read(parseProtocol(source), 'protocol')
     )
     this.#packs = (host.packs ?? []).map((source) => read(parsePack(source), 'pack'))
+    // Throws where two of them name approvers that do not fit: no workflow could compile.
     this.#packs.reduce(tightened, defaultPolicy)
     this.blocks = workflowBlocks(() => this.#engineValues ?? noValues())
   }

@@ -50,7 +50,7 @@ export async function approve(
     policyHash: policyHash(policy)
   }
   ctx.log('need_user_confirm', { node: node.id, reasons: hits.map(({ reason }) => reason) })
-  // What this run may not send by itself, its owner alone lets go.
+  // Where only the run's mode asks, its owner answers without approvers.
   const approvers = verdict.hits.length === 0 ? undefined : policy.approvers
   const signed = approvers === undefined ? {} : { approvers }
   const answer = await ctx.wait({ reason: 'confirmation', request, ...signed })
