@@ -45,7 +45,7 @@ import { pipelineFor } from './intent/intent-pipeline.js'
 import { type IntentRequest, Intents } from './intent/intents.js'
 import { MEMORY_LOCATION, type OpenedLedger } from './open.js'
 import { IntegrityLock } from './opening/integrity-lock.js'
-import { checkOpening } from './opening/opening-checks.js'
+import { checkOpening, type OpeningTime } from './opening/opening-checks.js'
 import type { OpeningCause } from './opening/opening-remedies.js'
 import { hostOf } from './pump-host.js'
 import type { DeliveredEvent } from './run/channel.js'
@@ -186,10 +186,10 @@ export class WiredRuntime implements Runtime {
   }
 
   /** Checks what is there, and notes with which program it continues (K2, K10). */
-  async checkIntegrity(): Promise<void> {
+  async checkIntegrity(time: OpeningTime = {}): Promise<void> {
     const { ledger, packages, registry: code } = this
     const { warnings, causes, difference } = await checkOpening({
-      ...{ ledger, packages, code },
+      ...{ ledger, packages, code, ...time },
       ...{ lock: this.#lock, versions: this.#versions }
     })
     this.#warnings = [...(this.#opened.socket?.passedOver ?? []), ...warnings]

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRuntime, inspectOpening } from '../../src/runtime/index.js'
+import { createRuntime } from '../../src/runtime/index.js'
 import { isTaken } from '../support/effort.js'
+import { inspectOpening } from '../support/standing-time.js'
 import { paid, payBlock } from '../support/tamper-block.js'
 import { cells, type TamperColumn } from '../support/tamper-cells.js'
 import { TamperPlace, type Told } from '../support/tamper-place.js'

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
   createRuntime,
-  inspectOpening,
   type RemediedCause,
   repairLocation,
   verifyLocation
 } from '../../src/runtime/index.js'
+import { inspectOpening } from '../support/standing-time.js'
 import { payBlock } from '../support/tamper-block.js'
 import { cells } from '../support/tamper-cells.js'
 import { TamperPlace } from '../support/tamper-place.js'

@@ -14,6 +14,7 @@ import { verifyLocation } from '../../src/runtime/index.js'
 import { Quarantine } from '../../src/runtime/run/quarantine.js'
 import { Runs } from '../../src/runtime/run/runs.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
+import { standingTime } from './standing-time.js'
 
 /**
  * Verifies every ledger that a test closes: an honest one always verifies, whatever the test is
@@ -78,6 +79,10 @@ export function installVerification(): void {
   WiredRuntime.prototype.close = async function (this: WiredRuntime) {
     runtimes.set(this.runsOf, this)
     await close.call(this)
+  }
+  const { checkIntegrity } = WiredRuntime.prototype
+  WiredRuntime.prototype.checkIntegrity = function (this: WiredRuntime, time = standingTime) {
+    return checkIntegrity.call(this, time)
   }
   const { found: markFound } = Quarantine.prototype
   const closing = new WeakSet<Quarantine>()

@@ -4,7 +4,7 @@ import {
   type LastReceiptReplay,
   replayLastReceipt
 } from '../../audit/index.js'
-import { isTallyError, limits, systemClock, TallyError } from '../../core/index.js'
+import { type Clock, isTallyError, limits, TallyError } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
 
 /**
@@ -17,12 +17,13 @@ import type { Ledger } from '../../ledger/index.js'
 export async function checkLastReceipt(options: {
   readonly ledger: Ledger
   readonly code: CodeSource
+  readonly clock: Clock
 }): Promise<LastReceiptFound> {
-  const { ledger } = options
+  const { ledger, clock } = options
   if (ledger.state().mode === 'safe') return nothing
   let found: LastReceiptReplay
   try {
-    found = await withinBound(replayLastReceipt(options), ledger)
+    found = await withinBound(replayLastReceipt(options), ledger, clock)
   } catch (error) {
     if (isTallyError(error, 'run.not_executed')) return notDone(error.message)
     // What cannot be read is damaged (L4).
@@ -66,13 +67,14 @@ function notDone(why: string): LastReceiptFound {
 /** Opening does not wait for slow code; what it still does is not heard. */
 async function withinBound(
   replay: Promise<LastReceiptReplay>,
-  ledger: Ledger
+  ledger: Ledger,
+  clock: Clock
 ): Promise<LastReceiptReplay> {
   const index = ledger.state().receipts - 1
   const why = `it takes longer than ${limits.BOOT_REPLAY_MS_MAX} ms`
   let callOff: () => void = () => undefined
   const late = new Promise<LastReceiptReplay>((resolve) => {
-    callOff = systemClock.schedule(systemClock.now() + limits.BOOT_REPLAY_MS_MAX, () =>
+    callOff = clock.schedule(clock.now() + limits.BOOT_REPLAY_MS_MAX, () =>
       resolve({ kind: 'not_checked', index, why })
     )
   })

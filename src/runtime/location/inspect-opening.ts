@@ -1,5 +1,6 @@
 import { holdForReading, openLedger, type ReadableStore } from '../../ledger/index.js'
 import type { Registrations } from '../code/registrations.js'
+import type { OpeningTime } from '../opening/opening-checks.js'
 import { type RemediedCause, remedied } from '../opening/opening-remedies.js'
 import { blobKeyOf } from './blob-key.js'
 import { identityOf, type NamedIdentity, noSigner } from './reader.js'
@@ -12,7 +13,7 @@ export interface OpeningReport {
   readonly notChecked: readonly string[]
 }
 
-export interface InspectOptions extends NamedIdentity {
+export interface InspectOptions extends NamedIdentity, OpeningTime {
   /** Opens the key file, with which the integrity lock is authenticated. */
   readonly passphrase?: string | undefined
   /** Code with which the last receipt is executed again. */
@@ -64,7 +65,9 @@ export async function inspectHeld(
     isKeyed: blobKey !== undefined
   })
   try {
-    const found = await checkOpening({ ledger, lock, packages, code, versions })
+    const { clock } = options
+    const time = clock === undefined ? {} : { clock }
+    const found = await checkOpening({ ledger, lock, packages, code, versions, ...time })
     const { notDone } = found
     return {
       causes: found.causes.map(remedied),

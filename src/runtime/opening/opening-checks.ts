@@ -1,6 +1,6 @@
 import type { CodeSource } from '../../audit/index.js'
 import { stateOf } from '../../capability/index.js'
-import { isTallyError, TallyError } from '../../core/index.js'
+import { type Clock, isTallyError, systemClock, TallyError } from '../../core/index.js'
 import { VERSIONS_KEY, type Versions, versionsIn } from '../../intent/index.js'
 import type { Ledger } from '../../ledger/index.js'
 import { checkLastReceipt, type LastReceiptFound } from '../audit/boot-replay.js'
@@ -17,20 +17,27 @@ export interface OpeningFound extends LastReceiptFound {
   readonly notChecked: readonly string[]
 }
 
+/** By which clock opening waits for the last receipt; that of the system unless one is given. */
+export interface OpeningTime {
+  readonly clock?: Clock
+}
+
 /**
  * What is checked when a ledger is opened, before anything is done (K10): the versions that have
  * used it, its integrity lock, the bytes of its packages, the journals of open runs, and its last
  * receipt, which is executed again. The chain was checked by opening it. The first cause puts the
  * ledger into safe mode; a receipt that comes out otherwise is returned.
  */
-export async function checkOpening(opened: {
-  readonly ledger: Ledger
-  readonly lock: IntegrityLock
-  readonly packages: Packages
-  readonly code: CodeSource
-  readonly versions: Versions
-}): Promise<OpeningFound> {
-  const { ledger, lock, packages, code, versions } = opened
+export async function checkOpening(
+  opened: OpeningTime & {
+    readonly ledger: Ledger
+    readonly lock: IntegrityLock
+    readonly packages: Packages
+    readonly code: CodeSource
+    readonly versions: Versions
+  }
+): Promise<OpeningFound> {
+  const { ledger, lock, packages, code, versions, clock = systemClock } = opened
   const causes: OpeningCause[] = []
   const notChecked: string[] = []
   const found = (cause: OpeningCause | undefined) => {
@@ -64,7 +71,7 @@ export async function checkOpening(opened: {
   if (causes.length > 0) {
     return { causes, notChecked: [...notChecked, 'the last receipt'], warnings: [] }
   }
-  const last = await checkLastReceipt({ ledger, code })
+  const last = await checkLastReceipt({ ledger, code, clock })
   const { cause } = ledger.state()
   if (cause !== undefined) found(cause)
   else if (last.difference !== undefined && lock.isKeyed) {

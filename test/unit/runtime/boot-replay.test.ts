@@ -4,7 +4,7 @@ import { replayLastReceipt } from '../../../src/audit/index.js'
 import { type Block, defineBlock } from '../../../src/block/index.js'
 import { limits, ManualClock, systemRandom } from '../../../src/core/index.js'
 import { programVersions, type Versions } from '../../../src/intent/index.js'
-import { openMemoryStore, type Store } from '../../../src/ledger/index.js'
+import { type Ledger, openMemoryStore, type Store } from '../../../src/ledger/index.js'
 import { checkLastReceipt } from '../../../src/runtime/audit/boot-replay.js'
 import { Registry } from '../../../src/runtime/code/registry.js'
 import { WiredRuntime } from '../../../src/runtime/runtime.js'
@@ -190,9 +190,23 @@ describe('the last receipt at boot', () => {
     await first.intent({ action: 'tea.pour', payload: { cups: 1 } })
     await first.ledger.close()
     const { ledger, registry: code } = await openOn(store, { blocks: [pour({ each: 3 })] })
-    const { warnings } = await checkLastReceipt({ ledger, code })
+    const { warnings } = await checkLastReceipt({ ledger, code, clock: new ManualClock() })
     expect(warnings.join()).toMatch(/profile_changed: node-1 -> .* differs/)
     expect(ledger.state().mode).toBe('ready')
+  })
+
+  it('K10: opening waits for it no longer than its bound', async () => {
+    const tally = await open([pour()])
+    await tally.intent({ action: 'tea.pour', payload: { cups: 2 } })
+    const { ledger, registry: code } = tally
+    const hanging: Ledger = Object.create(ledger, {
+      state: { value: () => ledger.state() },
+      receipt: { value: () => new Promise(() => undefined) }
+    })
+    const clock = new ManualClock()
+    const checked = checkLastReceipt({ ledger: hanging, code, clock })
+    clock.advance(limits.BOOT_REPLAY_MS_MAX)
+    expect(await checked).toMatchObject({ notDone: expect.stringContaining('longer than 500 ms') })
   })
 
   it('K10: a journal that is too long is not read', async () => {

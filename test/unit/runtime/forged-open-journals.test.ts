@@ -5,9 +5,10 @@ import { defineBlock } from '../../../src/block/index.js'
 import { alterRecords } from '../../../src/cli/demo/alter.js'
 import type { Json } from '../../../src/core/index.js'
 import { holdStore } from '../../../src/ledger/index.js'
-import { inspectOpening, repairLocation, verifyLocation } from '../../../src/runtime/index.js'
+import { repairLocation, verifyLocation } from '../../../src/runtime/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'
 import { LedgerOnDisk } from '../../support/ledger-on-disk.js'
+import { inspectOpening } from '../../support/standing-time.js'
 import { expectVerifyFailure } from '../../support/verified-close.js'
 
 /** The journal of a run that has not ended is altered by somebody without the key. */
