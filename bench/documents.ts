@@ -14,13 +14,18 @@ import { checkAisDocument } from '../src/workflow/index.js'
 import { type HostileDocument, hostileDocuments } from './hostile-documents.js'
 import { hostileSnapshots } from './hostile-snapshots.js'
 import { Scratch } from './measure.js'
+import { countIn, givenWords } from './words.js'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    bytes: { type: 'string', default: '1000000' },
-    each: { type: 'boolean', default: false }
-  }
+const words = givenWords('node dist/bench/documents.js [WORD...] [--bytes N] [--each]', () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', default: false },
+      bytes: { type: 'string', default: '1000000' },
+      each: { type: 'boolean', default: false }
+    }
+  })
+  return { ...values, bytes: countIn(values.bytes, 'bytes'), parts: positionals }
 })
 
 const task = defineBlock({ name: 'task', version: '1', run: () => null })
@@ -40,7 +45,7 @@ async function read({ kind }: HostileDocument, text: string): Promise<string> {
 }
 
 const isWanted = ({ kind, name }: HostileDocument) =>
-  positionals.length === 0 || positionals.some((word) => `${kind} ${name}`.includes(word))
+  words.parts.length === 0 || words.parts.some((word) => `${kind} ${name}`.includes(word))
 
 interface Cost {
   readonly processorMs: number
@@ -87,7 +92,7 @@ const longest = new Map<string, Dearest & Cost>()
 function note(kind: string, one: Dearest & Cost, found: string): void {
   if (one.processorMs > (dearest.get(kind)?.processorMs ?? -1)) dearest.set(kind, one)
   if (one.sliceMs > (longest.get(kind)?.sliceMs ?? -1)) longest.set(kind, one)
-  if (!values.each) return
+  if (!words.each) return
   const [all, slice] = [one.processorMs, one.sliceMs].map((ms) => ms.toFixed(0).padStart(5))
   const text = `${kind}: ${one.name}: ${found.slice(0, 70)}`
   process.stdout.write(`${all} ms, at once ${slice} ms, ${one.bytes} B, ${text}\n`)
@@ -109,14 +114,14 @@ function textOf(error: unknown): string {
 }
 
 for (const document of hostileDocuments.filter(isWanted)) {
-  const text = document.make(Math.min(Number(values.bytes), 1024 * 1024 * 0.95))
+  const text = document.make(Math.min(words.bytes, 1024 * 1024 * 0.95))
   let found = ''
   const cost = await costOf(async () => {
     found = await read(document, text).catch((error: unknown) => `THROWS ${textOf(error)}`)
   })
   note(document.kind, { ...cost, name: document.name, bytes: text.length }, found)
 }
-if (positionals.length === 0 || positionals.includes('snapshot')) await readSnapshots()
+if (words.parts.length === 0 || words.parts.includes('snapshot')) await readSnapshots()
 for (const [kind, { name, bytes, processorMs }] of dearest) {
   const slice = longest.get(kind)
   const held = `${slice?.sliceMs.toFixed(0)} (${slice?.name})`
@@ -129,7 +134,7 @@ async function readSnapshots(): Promise<void> {
   const file = scratch.directory()
   const honest = await honestSnapshot(scratch.directory(), file)
   for (const snapshot of [{ name: 'an honest one', make: () => honest }, ...hostileSnapshots]) {
-    const text = snapshot.make(honest.trimEnd().split('\n'), 2 * Number(values.bytes))
+    const text = snapshot.make(honest.trimEnd().split('\n'), 2 * words.bytes)
     writeFileSync(file, text)
     let found = 'accepted'
     const cost = await costOf(() =>

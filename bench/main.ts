@@ -7,55 +7,64 @@ import { parseArgs } from 'node:util'
 import { comparedHeader, comparedLine, comparedWith } from './against.js'
 import { groups } from './groups/index.js'
 import { type Group, type Row, reaches } from './row.js'
+import { countIn, givenWords } from './words.js'
 
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    json: { type: 'boolean', default: false },
-    full: { type: 'boolean', default: false },
-    list: { type: 'boolean', default: false },
-    rounds: { type: 'string', default: '5' },
-    against: { type: 'string' },
-    pairs: { type: 'string', default: '5' }
-  }
+const usage =
+  'npm run bench -- [PART-OF-A-ROW...] [--list] [--json] [--full] [--rounds N]' +
+  ' [--against DIRECTORY [--pairs N]]'
+const words = givenWords(usage, () => {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: {
+      help: { type: 'boolean', default: false },
+      json: { type: 'boolean', default: false },
+      full: { type: 'boolean', default: false },
+      list: { type: 'boolean', default: false },
+      rounds: { type: 'string', default: '5' },
+      against: { type: 'string' },
+      pairs: { type: 'string', default: '5' }
+    }
+  })
+  const [rounds, pairs] = [countIn(values.rounds, 'rounds'), countIn(values.pairs, 'pairs')]
+  return { ...values, rounds, pairs, parts: positionals }
 })
 
 const isWanted = (name: string) =>
-  positionals.length === 0 || positionals.some((part) => name.includes(part))
+  words.parts.length === 0 || words.parts.some((part) => name.includes(part))
 
 const wanted = groups.filter((group: Group) => group.rows.some(isWanted))
 if (wanted.length === 0) {
-  process.stderr.write(`no row's name contains ${positionals.join(' or ')}; see --list\n`)
+  process.stderr.write(`no row's name contains ${words.parts.join(' or ')}; see --list\n`)
   process.exit(2)
 }
 
-if (values.list) {
+if (words.list) {
   const names = wanted.flatMap(({ rows }) => rows.filter(isWanted))
   process.stdout.write(`${names.join('\n')}\n`)
   process.exit(0)
 }
 
-if (values.against === undefined) await measure()
-else compare(values.against)
+if (words.against === undefined) await measure()
+else compare(words.against)
 
 async function measure(): Promise<void> {
-  if (!values.json) process.stdout.write(`${header()}\n`)
+  if (!words.json) process.stdout.write(`${header()}\n`)
   for (const group of wanted) {
-    const rows = await group.measure({ full: values.full, rounds: Number(values.rounds) })
+    const rows = await group.measure({ full: words.full, rounds: words.rounds })
     for (const row of rows.filter(({ name }) => isWanted(name))) {
-      process.stdout.write(`${values.json ? JSON.stringify(rounded(row)) : line(row)}\n`)
+      process.stdout.write(`${words.json ? JSON.stringify(rounded(row)) : line(row)}\n`)
     }
   }
 }
 
 /** Ends with exit code 1 when a row is worse than that of the other build. */
 function compare(directory: string): void {
-  if (!values.json) process.stdout.write(`${comparedHeader}\n`)
+  if (!words.json) process.stdout.write(`${comparedHeader}\n`)
   for (const { rows } of wanted) {
     const names = rows.filter(isWanted)
-    const options = { full: values.full, pairs: Number(values.pairs) }
+    const options = { full: words.full, pairs: words.pairs }
     for (const row of comparedWith(directory, names, options)) {
-      process.stdout.write(`${values.json ? JSON.stringify(row) : comparedLine(row)}\n`)
+      process.stdout.write(`${words.json ? JSON.stringify(row) : comparedLine(row)}\n`)
       if (row.isWorse) process.exitCode = 1
     }
   }

@@ -4,7 +4,11 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { errorCatalogue, limits } from '../dist/src/core/index.js'
+import { givenWords } from './words.mjs'
 
+const words = givenWords('scripts/docs.mjs [--check]', (given) =>
+  given.every((word) => word === '--check')
+)
 const at = (path) => new URL(`../${path}`, import.meta.url)
 const cell = (text) => text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 
@@ -78,7 +82,7 @@ function read(path) {
 }
 
 const stale = Object.entries(pages).filter(([path, text]) => read(path) !== text)
-if (process.argv.includes('--check')) {
+if (words.includes('--check')) {
   for (const [path] of stale) console.error(`${path} is not current: run "npm run docs"`)
   process.exitCode = stale.length === 0 ? 0 : 1
 } else {

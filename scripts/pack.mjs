@@ -7,8 +7,13 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { root as here } from './built.mjs'
+import { givenWords } from './words.mjs'
 
-const root = resolve(process.argv[2] ?? here)
+const [directory = here] = givenWords(
+  'scripts/pack.mjs [DIRECTORY]',
+  (words) => words.length < 2 && words.every(existsSync)
+)
+const root = resolve(directory)
 const packed = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 /** What the demonstration loads by its path. */
 const loadedByPath = ['dist/examples/01-invoices/tally.config.js']

@@ -7,9 +7,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { root } from './built.mjs'
+import { givenWords } from './words.mjs'
 
-const [one, other] = process.argv.slice(2)
-if (one === undefined || other === undefined) throw new Error('usage: replay-across NODE NODE')
+const [one, other] = givenWords('scripts/replay-across.mjs NODE NODE', ({ length }) => length === 2)
 const cli = join(root, 'dist', 'src', 'cli', 'main.js')
 const example = join(root, 'examples', '02-wallet')
 const directory = mkdtempSync(join(tmpdir(), 'tally-across-'))

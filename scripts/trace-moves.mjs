@@ -9,12 +9,18 @@
  * writes a function's head and its opening brace on one line, which is all that is looked for; an
  * arrow function without braces is counted with the function that calls it.
  */
+import { existsSync } from 'node:fs'
 import { register } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { givenWords } from './words.mjs'
 
-const words = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-const root = pathToFileURL(`${resolve(words[0] ?? 'dist')}/`).href
+const isOption = (word) => word.startsWith('--')
+const words = givenWords('scripts/trace-moves.mjs [--list] [DIRECTORY-OF-A-BUILD]', (words) =>
+  words.every((word) => (isOption(word) ? word === '--list' : existsSync(word)))
+)
+const [build = 'dist'] = words.filter((word) => !isOption(word))
+const root = pathToFileURL(`${resolve(build)}/`).href
 
 const notes = { entered: [], isOn: false }
 globalThis.traceEntry = (file) => {
@@ -72,7 +78,7 @@ function report(entered, status) {
     files.set(file, (files.get(file) ?? 0) + 1)
     if (index > 0 && entered[index - 1] !== file) moves += 1
   }
-  if (process.argv.includes('--list')) {
+  if (words.includes('--list')) {
     for (const [file, calls] of [...files].sort(([, a], [, b]) => b - a)) console.log(calls, file)
   }
   console.log(`${status}: ${files.size} files, ${moves} moves, ${entered.length} calls`)

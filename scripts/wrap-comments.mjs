@@ -3,13 +3,14 @@
  * move to the front of the next line of the same paragraph, or onto a line of their own.
  * `npm run format` runs it on everything, or name files.
  */
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from './built.mjs'
+import { givenWords } from './words.mjs'
 
 const COLUMNS_MAX = 100
 const folders = ['src', 'machines', 'test', 'bench', 'examples', 'scripts']
-const named = process.argv.slice(2)
+const named = givenWords('scripts/wrap-comments.mjs [FILE...]', (words) => words.every(existsSync))
 
 for (const path of named.length > 0 ? named : folders.flatMap(sources)) {
   const text = readFileSync(path, 'utf8')
