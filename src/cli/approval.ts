@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { type Json, type JsonObject, policyHashOf, TallyError } from '../core/index.js'
+import { type Json, type JsonObject, policyHashOf } from '../core/index.js'
 import { createKeyFile, generateIdentity } from '../identity/index.js'
 import type { AnswerAction } from '../runtime/index.js'
 import { type AnswerOptions, answer, waitOf } from './frame/answer.js'
@@ -98,27 +98,17 @@ export async function submit(
   const { runId, approval } = parseSignature(await readInputOrStandard(frame, file))
   const { key, signature, digest, token, action, value } = approval
   const session = await openSession(frame, 'run', { config: options.config })
-  const asked = {
+  return answer(frame, session, {
+    ...options,
     runId,
     token,
+    digest,
     // The run refuses an action that its wait does not have.
     action: action as AnswerAction,
+    value,
+    approval: { key, signature },
     isMeant: () => true
-  }
-  try {
-    const { approvers } = await waitOf(frame, session.client, asked)
-    // A file that anybody could have made is no answer of the owner.
-    if (approvers === undefined) {
-      const problem =
-        'its wait names no approvers, so any key could have signed; see "tally approve"'
-      throw new TallyError('cli.no_wait', { runId, problem })
-    }
-  } catch (error) {
-    await session.close()
-    throw error
-  }
-  const signed = { digest, value, approval: { key, signature } }
-  return answer(frame, session, { ...options, ...asked, ...signed })
+  })
 }
 
 /** What the digest covers, member by member, and what stands beside it. */

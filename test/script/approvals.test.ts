@@ -104,8 +104,9 @@ describe('tally approval', () => {
     expect(await away.tally(words)).toMatchObject({ code: 0 })
     await project.write('ben.json', await readFile(away.path('ben.json'), 'utf8'))
     await away.remove()
-    const submitted = await done(['approval', 'submit', 'ben.json'])
-    expect(submitted.stdout).toContain('done far')
+    const named = ['approval', 'submit', 'ben.json', '--command-id', 'ben-1']
+    expect((await done(named)).stdout).toContain('done far')
+    expect((await done(named)).stderr).toContain('command ben-1 was given before: approve')
     const late = await done(['approval', 'submit', 'ben.json'], 2)
     expect(late.stderr).toContain('far')
     await done(['verify', '--replay'])

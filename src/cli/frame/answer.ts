@@ -32,7 +32,7 @@ export async function answer(
     readonly token: string | undefined
     readonly action: AnswerAction
     readonly value?: Json | undefined
-    /** What an approver has signed elsewhere. */
+    /** What an approver has signed elsewhere; only where the wait names approvers. */
     readonly approval?: KeySignature
     /** Whether a wait can be the one meant when no token was given. */
     readonly isMeant: (wait: Wait) => boolean
@@ -58,6 +58,12 @@ export async function answer(
       }
     }
     wait = await waitOf(frame, session.client, options)
+    // A file that any key could have signed is no answer of the owner.
+    if (approval !== undefined && wait.approvers === undefined) {
+      const problem =
+        'its wait names no approvers, so any key could have signed; see "tally approve"'
+      throw new TallyError('cli.no_wait', { runId, problem })
+    }
     showAnswer(frame, { runId, wait, action })
     if (keyFile !== undefined) {
       const { signedWith } = await import('./approver-key.js')
