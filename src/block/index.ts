@@ -3,6 +3,7 @@
  * it.
  */
 
+export type { CompileExpressions } from './chart/expressions.js'
 export type { PlanNodeEnd, PlanNodeResult } from './chart/plan-results.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './chart/protocol.js'
 export type { Repair } from './chart/retry-policy.js'
@@ -91,8 +92,8 @@ export { UnitGate } from './pump/gate.js'
 export {
   type AskedEffect,
   isFarAhead,
-  type Outside,
   type OutsideCall,
+  type Performer,
   type PumpHost,
   type RunEnd,
   Turns

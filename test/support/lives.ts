@@ -1,5 +1,4 @@
 import {
-  type Clock,
   canonicalize,
   type Json,
   ManualClock,
@@ -7,7 +6,12 @@ import {
   systemClock
 } from '../../src/core/index.js'
 import type { Store } from '../../src/ledger/index.js'
-import { type Registrations, runtimeOn, type WiredRuntime } from '../../src/runtime/index.js'
+import {
+  type Registrations,
+  type RuntimeOnOptions,
+  runtimeOn,
+  type WiredRuntime
+} from '../../src/runtime/index.js'
 import { Life } from '../../src/testing/machine/life.js'
 import {
   fixedKeys,
@@ -22,20 +26,17 @@ export { fixedKeys as testKeys, inlineSigner, Life }
 /** Opens a runtime on a store that the test owns; `close` closes the store too. */
 export async function openOn(
   store: Store,
-  options: Registrations & {
-    readonly clock?: Clock
-    readonly durability?: 'output' | 'step'
-    readonly profile?: Json
-  }
+  options: Registrations &
+    Partial<Pick<RuntimeOnOptions, 'clock' | 'durability' | 'outside' | 'profile' | 'random'>>
 ): Promise<WiredRuntime> {
   return runtimeOn({
     clock: new ManualClock(),
     durability: 'output',
+    random: fixedRandom,
     ...options,
     store,
     keys: fixedKeys,
-    signer: inlineSigner(),
-    random: fixedRandom
+    signer: inlineSigner()
   })
 }
 

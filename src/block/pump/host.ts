@@ -39,7 +39,7 @@ export interface OutsideCall extends AttemptKey {
 }
 
 /** What performs an effect, and says whether it was performed. */
-export type Outside = Pick<Provider, 'perform' | 'locate'>
+export type Performer = Pick<Provider, 'perform' | 'locate'>
 
 /** What a run is handed by the runtime. */
 export interface PumpHost {
@@ -63,7 +63,7 @@ export interface PumpHost {
    * Stands in for everything outside: it is asked instead of what the code or a provider brings.
    * Undefined, or where it gives undefined: those perform.
    */
-  outside?(asked: OutsideCall): Outside | undefined
+  outside?(asked: OutsideCall): Performer | undefined
   /** Hands on an event once everything up to `position` is durable. */
   emit(event: RunEvent, position: Position): void
 }

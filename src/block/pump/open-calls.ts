@@ -1,4 +1,4 @@
-import { limits, nextTurn } from '../../core/index.js'
+import { type Hash, limits, nextTurn } from '../../core/index.js'
 import { type Call, type EffectRequest, effectKey } from '../code/calls.js'
 import type { Outcome } from '../code/outcome.js'
 import type { StateView } from '../code/state-view.js'
@@ -96,7 +96,7 @@ export class OpenCalls {
    * that it is to be sent again.
    */
   send(attempt: Attempt, call: EffectRequest, isOrdered = false): void {
-    const { host, state, inbox } = this.#parts
+    const { state, inbox } = this.#parts
     const { path, step } = attempt.ask
     const { seq, requestHash } = call
     const refused = this.#refused(attempt, call)
@@ -107,20 +107,30 @@ export class OpenCalls {
     if (call.sideEffects !== 'none' && !attempt.past.isRequested(seq)) this.#request(attempt, call)
     this.#whilePerforming(async () => {
       await this.#readyFor(call)
-      const provider = host.provider(call.effect)
-      const principal = state.started?.principal ?? null
-      const { redactor } = host
-      const { runId } = state
-      const asked = { call, provider, path, step, attempt: attempt.ask.attempt, isOrdered }
-      const outside = host.outside?.(asked)
-      const options = { key, signals: attempt, repeated, principal, runId, redactor, outside }
-      const refusal = wasSent ? undefined : this.#refusalOf(attempt, call)
+      const failure = wasSent ? undefined : this.#refusalOf(attempt, call)
       const performed: Performed =
-        refusal === undefined
-          ? await perform(call, provider, options)
-          : { kind: 'failed', failure: refusal }
+        failure === undefined
+          ? await this.#perform(attempt, call, { key, repeated, isOrdered })
+          : { kind: 'failed', failure }
       inbox.post({ kind: 'performed', attempt, call, performed })
     })
+  }
+
+  #perform(
+    attempt: Attempt,
+    call: EffectRequest,
+    how: { readonly key: Hash; readonly repeated: boolean; readonly isOrdered: boolean }
+  ): Promise<Performed> {
+    const { host, state } = this.#parts
+    const { runId, started } = state
+    const { redactor } = host
+    const { key, repeated, isOrdered } = how
+    const { path, step, attempt: number } = attempt.ask
+    const provider = host.provider(call.effect)
+    const outside = host.outside?.({ call, provider, path, step, attempt: number, isOrdered })
+    const principal = started?.principal ?? null
+    const options = { key, signals: attempt, repeated, principal, runId, redactor, outside }
+    return perform(call, provider, options)
   }
 
   /**

@@ -20,7 +20,7 @@ import { LazySignal, type SignalSource } from '../code/lazy-signal.js'
 import type { Performed } from '../run/decide.js'
 import type { SealedFailure } from '../run/entries.js'
 import type { Provider } from '../run/provider.js'
-import type { Outside } from './host.js'
+import type { Performer } from './host.js'
 
 /**
  * Performs an effect once and says what became of it, never throwing (architecture.md L7).
@@ -38,7 +38,7 @@ export async function perform(
     readonly runId: RunId
     readonly redactor: Redactor
     /** Asked instead of the code and of the provider. */
-    readonly outside?: Outside | undefined
+    readonly outside?: Performer | undefined
   }
 ): Promise<Performed> {
   const { redactor, outside } = options

@@ -3,6 +3,7 @@ import {
   type BlockRegistry,
   type CompiledDocument,
   type CompiledRootLeaf,
+  type CompileExpressions,
   compileDocument,
   compilingDocument,
   type Diagnostic,
@@ -38,11 +39,7 @@ import type { CheckInputs, ParsedDocument } from '../document/document-kind.js'
 import { piecesByKind, readSource } from '../document/document-kinds.js'
 import { DocumentRooms, type RoomHosts } from '../document/document-rooms.js'
 import { DocumentSlices, unboundSlices } from '../document/document-slices.js'
-import {
-  type CompileExpressions,
-  mentionsCel,
-  plainExpressions
-} from '../document/plain-expressions.js'
+import { mentionsCel, plainExpressions } from '../document/plain-expressions.js'
 import { checkComposite, usedInputProblems } from '../document/used-inputs.js'
 import { NamedCode, NameScope } from './named-code.js'
 import { ObligationsInForce, pinnedObligations } from './obligations-in-force.js'

@@ -1,8 +1,6 @@
+import type { CompileExpressions } from '../../block/index.js'
 import { isJsonObject, type Json, TallyError } from '../../core/index.js'
-import { compileValue, type Expressions } from '../../expression/index.js'
-
-/** What compiling a document needs of expressions. */
-export type CompileExpressions = Pick<Expressions, 'compileValue' | 'compileCondition'>
+import { compileValue } from '../../expression/index.js'
 
 /** Those of documents without CEL. */
 export const plainExpressions: CompileExpressions = {

@@ -2,8 +2,8 @@ import {
   type EffectCall,
   EffectFailure,
   type Located,
-  type Outside,
   type OutsideCall,
+  type Performer,
   type SideEffectClass
 } from '../../block/index.js'
 import { canonicalize, type Json, type ManualClock, type RunId } from '../../core/index.js'
@@ -76,7 +76,7 @@ export class World {
   }
 
   /** What performs an effect: the hook of the runtime. */
-  readonly outside = (asked: OutsideCall): Outside => {
+  readonly outside = (asked: OutsideCall): Performer => {
     const { call, provider } = asked
     const real = call.locate ?? provider?.locate
     const locate = (given: EffectCall) => this.#locate(given)

@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { defineBlock, EffectFailure, type SideEffectClass } from '../../../src/block/index.js'
-import { isTallyError, type Json, type JsonObject } from '../../../src/core/index.js'
+import { isTallyError, type Json, type JsonObject, systemRandom } from '../../../src/core/index.js'
+import { openMemoryStore } from '../../../src/ledger/index.js'
 import { createRuntime, MEMORY_LOCATION, type WiredRuntime } from '../../../src/runtime/index.js'
+import { openOn } from '../../support/lives.js'
 import { counterPackage, PackageFolder } from '../../support/packages.js'
 import { type Asked, classes, grantsFor, roads, roadsOf } from '../../support/roads.js'
 
@@ -210,6 +212,16 @@ describe('a grant to an agent', () => {
   }
 
   it('K14: that is taken back while the run waits keeps its effect from being sent', async () => {
+    const sent: string[] = []
+    await tally.close()
+    tally = await openOn(openMemoryStore(), {
+      blocks: [waitsThenPays()],
+      random: systemRandom,
+      outside: ({ call }) => {
+        sent.push(call.effect)
+        return undefined
+      }
+    })
     expect(await change('grant', 'worker', ['pay'])).toMatchObject({
       changed: ['bank.pay', 'pay']
     })
@@ -224,7 +236,7 @@ describe('a grant to an agent', () => {
       reason: 'not_permitted',
       details: { capability: 'bank.pay', code: 'pay' }
     })
-    expect(done).toEqual([])
+    expect([done, sent]).toEqual([[], []])
     const report = await tally.replay()
     expect(report).toMatchObject({ ok: true, complete: true })
   })
