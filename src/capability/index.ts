@@ -3,7 +3,11 @@
  * intent, and the sandbox they run in. Nothing here touches a ledger: state comes in through small
  * ports, effects go out as data.
  */
-export { capabilitySet, readOnlyCapabilities } from './manifest/capabilities.js'
+export {
+  capabilitySet,
+  immediateCapabilities,
+  readOnlyCapabilities
+} from './manifest/capabilities.js'
 export {
   type CapabilityEntry,
   declaredCapabilities,

@@ -6,6 +6,7 @@ import {
   joinedObligation,
   type Obligations
 } from '../../block/index.js'
+import { immediateCapabilities } from '../../capability/index.js'
 import { referenceTo, TallyError } from '../../core/index.js'
 
 /**
@@ -20,9 +21,6 @@ export interface ObligationOptions {
   /** By the name of an effect, or of a package's capability: whichever code asks for it. */
   readonly effects?: Readonly<Record<string, Pick<DeclaredObligation, 'confirm'>>>
 }
-
-/** Capabilities that the sandbox answers by itself: no call of them can wait. */
-const immediate = ['storage.read', 'storage.write'] as const
 
 /**
  * The obligations in force now, which new runs begin with. Runs that began before have pinned
@@ -40,8 +38,8 @@ export class ObligationsInForce {
   constructor({ blocks = {}, packages = {}, effects = {} }: ObligationOptions = {}) {
     this.#hosted = new Map(Object.entries(checked('block', blocks)))
     const rest = { packages: checked('package', packages), effects: checked('effect', effects) }
-    for (const name of immediate) {
-      if (!Object.hasOwn(rest.effects, name)) continue
+    for (const name of Object.keys(rest.effects)) {
+      if (!immediateCapabilities.has(name)) continue
       throw invalidObligation('effect', name, 'packages do it while their code runs, unasked')
     }
     this.#rest = withoutEmpty(rest)
