@@ -114,17 +114,17 @@ const intentName = /^[a-z][A-Za-z0-9_-]*(\.[A-Za-z][A-Za-z0-9_-]*)*$/
  */
 export function defineBlock<Input, Output>(definition: BlockDefinition<Input, Output>): Block {
   const { name, version, input, output } = definition
-  // Once its name has been looked at, which problems with schemas are told by.
-  let made: { readonly input: Json; readonly output: Json } | undefined
-  const schemas = () => {
-    made ??= { input: schemaOf(name, input, 'input'), output: schemaOf(name, output, 'output') }
-    return made
-  }
-  return blockOf(definition, {
-    codeHash: () => hashJson({ name, version, schemas: schemas() }),
-    inputSchema: () => schemas().input,
-    parseInput: (value) => parseWith(input, value),
-    parseOutput: (value) => parseWith(output, value)
+  return blockOf(definition, () => {
+    const schemas = {
+      input: schemaOf(name, input, 'input'),
+      output: schemaOf(name, output, 'output')
+    }
+    return {
+      codeHash: hashJson({ name, version, schemas }),
+      ...(schemas.input === null ? {} : { inputSchema: schemas.input }),
+      parseInput: parserOf(input),
+      parseOutput: parserOf(output)
+    }
   })
 }
 
@@ -139,19 +139,17 @@ export function defineOwnBlock<Schema extends z.ZodType>(
   }
 ): Block {
   const { input, codeHash, ...rest } = definition
-  return blockOf(rest, {
-    codeHash: () => codeHash as Hash,
+  return blockOf(rest, () => ({
+    codeHash: codeHash as Hash,
     parseInput: (value) => parseWith(input(), value),
-    parseOutput: anyOutput
-  })
+    parseOutput: anyValue
+  }))
 }
 
+/** `codeOf` is asked once the name was checked, since problems with schemas name the block. */
 function blockOf<Input, Output>(
   definition: Omit<BlockDefinition<Input, Output>, 'input' | 'output'>,
-  code: Pick<Block, 'parseInput' | 'parseOutput'> & {
-    codeHash(): Hash
-    inputSchema?(): Json
-  }
+  codeOf: () => Pick<Block, 'codeHash' | 'inputSchema' | 'parseInput' | 'parseOutput'>
 ): Block {
   const { name, version } = definition
   if (!blockName.test(name)) throw invalid(name, 'its name is not a dotted lower-case name')
@@ -162,7 +160,6 @@ function blockOf<Input, Output>(
   if (badIntent !== undefined) throw invalid(name, `its intent ${badIntent} is not a dotted name`)
   const declares = declaredObligation(definition)
   if (declares !== undefined && 'problem' in declares) throw invalid(name, declares.problem)
-  const inputSchema = code.inputSchema?.()
   return Object.freeze<Block>({
     name,
     version,
@@ -173,10 +170,7 @@ function blockOf<Input, Output>(
     isOutputPrivate: definition.private?.output ?? false,
     ...(definition.compensate === undefined ? {} : { compensate: definition.compensate }),
     ...(declares === undefined ? {} : { declares }),
-    codeHash: code.codeHash(),
-    ...(inputSchema === undefined || inputSchema === null ? {} : { inputSchema }),
-    parseInput: code.parseInput,
-    parseOutput: code.parseOutput,
+    ...codeOf(),
     // The schema has just produced the input that the definition's own type asks for.
     run: (ctx, input) => definition.run(ctx, input as Input)
   })
@@ -187,10 +181,13 @@ export function touchingNothing(block: Block): Block {
   return Object.freeze<Block>({ ...block, touchesNothing: true })
 }
 
-const anyOutput = (value: unknown): Parsed => ({ ok: true, value })
+const anyValue = (value: unknown): Parsed => ({ ok: true, value })
 
-function parseWith(schema: z.ZodType | undefined, value: unknown): Parsed {
-  if (schema === undefined) return { ok: true, value }
+function parserOf(schema: z.ZodType | undefined): (value: unknown) => Parsed {
+  return schema === undefined ? anyValue : (value) => parseWith(schema, value)
+}
+
+function parseWith(schema: z.ZodType, value: unknown): Parsed {
   const result = schema.safeParse(value)
   if (result.success) return { ok: true, value: result.data }
   const issue = result.error.issues[0]
@@ -358,14 +355,11 @@ export function defineIntentBlock(definition: {
 }): Block {
   const { name, version, sideEffects, work } = definition
   const run = (ctx: BlockContext) => ctx.fail('invalid_operation')
-  const block = blockOf(
-    { name, version, sideEffects, run },
-    {
-      codeHash: () => hashJson({ name, version, schemas: { input: anyJson, output: null } }),
-      // Its input is checked by the kernel itself.
-      parseInput: (value) => ({ ok: true, value }),
-      parseOutput: anyOutput
-    }
-  )
+  const block = blockOf({ name, version, sideEffects, run }, () => ({
+    codeHash: hashJson({ name, version, schemas: { input: anyJson, output: null } }),
+    // Its input is checked by the kernel itself.
+    parseInput: anyValue,
+    parseOutput: anyValue
+  }))
   return Object.freeze<Block>({ ...block, kernel: work })
 }

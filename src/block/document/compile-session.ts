@@ -299,11 +299,6 @@ export function logicsOf(
 }
 
 /** What may stand inside an atomic composite (C4). */
-interface DocumentPosition {
-  readonly path: DocumentPath
-  readonly isInOverlay: boolean
-}
-
 type Problem = Pick<Diagnostic, 'path' | 'message'>
 
 /**
@@ -313,7 +308,7 @@ type Problem = Pick<Diagnostic, 'path' | 'message'>
 function overlayProblem(
   child: CompiledNode,
   { deferred, timeoutMs }: Pick<NodeDefinition, 'deferred' | 'timeoutMs'>,
-  { path, isInOverlay }: DocumentPosition,
+  { path, isInOverlay }: CompileContext,
   registry: BlockRegistry
 ): Problem | undefined {
   if (deferred === true) {
