@@ -22,13 +22,18 @@ export interface RuntimeOnOptions extends Registrations, WiredOptions {
   readonly signer: Signer
 }
 
-/** A runtime on a store and keys of its caller's own: what simulations run on. */
+/**
+ * A runtime on a store and keys of its caller's own: what simulations run on. The store stays open
+ * where it rejects.
+ */
 export async function runtimeOn(options: RuntimeOnOptions): Promise<WiredRuntime> {
-  const { store, keys, signer, clock } = options
+  const { store, keys, signer } = options
   const { identity, blobKey } = keys
   // As opening does: reading a ledger needs none of this.
   const { Registry } = await import('./code/registry.js')
   const { WiredRuntime } = await import('./runtime.js')
+  // Before the ledger: what is registered may be refused.
+  const registry = await Registry.open(options)
   const ledger = await openLedger({ store, identity, signer, blobKey, create: 'if-absent' })
   const close = async () => {
     try {
@@ -37,6 +42,5 @@ export async function runtimeOn(options: RuntimeOnOptions): Promise<WiredRuntime
       await store.close()
     }
   }
-  const registry = await Registry.open({ ...options, clock })
   return new WiredRuntime({ ledger, store, realPath: undefined, close }, registry, options)
 }

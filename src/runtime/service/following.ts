@@ -55,16 +55,20 @@ export async function* resumeAndFollow(
   { ledger, runs }: Running,
   { id, follow }: { readonly id: RunId; readonly follow: boolean }
 ): AsyncGenerator<DeliveredEvent> {
-  const entry = await runs.attach(id)
-  const record = ledger.run(id)
-  if (record !== undefined && isEnded(record)) {
-    yield await endOf(record, entry)
-    return
-  }
+  const { entry, end } = await attached(ledger, runs, id)
+  if (end !== undefined) return yield end
   const isUp = runs.isLive(id)
   const events = listen(isUp ? runs.read(entry) : runs.readOn(entry))
   if (!isUp) await runs.resume(id)
   yield* until(events, { id, entry, follow })
+}
+
+/** A run of this ledger, and its end if it has ended before. */
+async function attached(ledger: Ledger, runs: Runs, id: RunId) {
+  const entry = await runs.attach(id)
+  const record = ledger.run(id)
+  const hasEnded = record !== undefined && isEnded(record)
+  return { entry, record, end: hasEnded ? await endOf(record, entry) : undefined }
 }
 
 /** Answers a wait and follows what comes of it. Throws `run.answer_refused`. */
@@ -121,12 +125,8 @@ export async function* followOnly(
   { ledger, runs }: Running,
   { id, follow }: { readonly id: RunId; readonly follow: boolean }
 ): AsyncGenerator<DeliveredEvent> {
-  const entry = await runs.attach(id)
-  const record = ledger.run(id)
-  if (record !== undefined && isEnded(record)) {
-    yield await endOf(record, entry)
-    return
-  }
+  const { entry, record, end } = await attached(ledger, runs, id)
+  if (end !== undefined) return yield end
   if (record?.status === 'running' && !runs.isLive(id)) {
     throw new TallyError('run.interrupted', { runId: id })
   }
