@@ -385,6 +385,9 @@ export const MACHINE_JOURNAL_BYTES_MAX = 4 * 1024 * 1024
 export const MACHINE_CASES_DEFAULT = 100
 export const MACHINE_SHRINKS_MAX = 120
 
+/** How long a driver has for one check of a conformance suite when the caller does not say. */
+export const CONFORMANCE_MS_DEFAULT = 30_000
+
 /** Findings about one block, and bytes that a child process of the detectors may answer. */
 export const DETECTED_FINDINGS_MAX = 100
 export const DETECTED_OUTPUT_BYTES_MAX = 16 * 1024 * 1024

@@ -2,16 +2,9 @@
  * testing: what a program that embeds tallystick, or drives it with its own store, tests with.
  * Nothing here depends on a test runner.
  */
+
 export { installTripwire } from '../block/index.js'
-export {
-  type AdapterCheck,
-  type AdapterDriver,
-  type AdapterScene,
-  adapterChecks,
-  adapterConformance,
-  adapterScenes,
-  conformanceSecrets
-} from './adapter-conformance.js'
+export type { KeyRange, Store, StoreItem } from '../ledger/index.js'
 export type { ChatAnswer, ChatBreak, ChatRefusal, ChatScene } from './chat-scene.js'
 export {
   type ChatRequest,
@@ -25,6 +18,24 @@ export {
   type DeterminismOptions
 } from './check-determinism.js'
 export {
+  type AdapterCheck,
+  type AdapterDriver,
+  type AdapterScene,
+  adapterChecks,
+  adapterConformance,
+  adapterScenes,
+  agrees,
+  type ConformanceCheck,
+  type ConformanceOptions,
+  conformanceSecrets,
+  type ExecutorCheck,
+  type ExecutorUnderTest,
+  executorConformance,
+  type StoreCheck,
+  type StoreDriver,
+  storeConformance
+} from './conformance/index.js'
+export {
   type DetectedBlock,
   detectImpurities,
   detectImpurity,
@@ -34,11 +45,6 @@ export {
   type ImpurityReport,
   type Place
 } from './detect/index.js'
-export {
-  type ExecutorCheck,
-  type ExecutorUnderTest,
-  executorConformance
-} from './executor-conformance.js'
 export {
   FakeChain,
   type FakeChainOptions,
@@ -74,4 +80,3 @@ export {
   verifyCase,
   verifyMachine
 } from './machine/index.js'
-export { agrees, type StoreCheck, type StoreDriver, storeConformance } from './store-conformance.js'

@@ -5,7 +5,6 @@ import {
   type AgentAdapter,
   aiSdkAdapter,
   deepSeekAdapter,
-  type FakeTurn,
   fakeAdapter,
   piMonoAdapter
 } from '../../src/agent/index.js'
@@ -19,6 +18,7 @@ import {
   conformanceSecrets,
   startChatServer
 } from '../../src/testing/index.js'
+import { fakeAdapterScenes } from '../support/fake-adapter-scenes.js'
 
 const { apiKey } = conformanceSecrets
 
@@ -52,24 +52,9 @@ function chatDriver(
   }
 }
 
-const fakeScenes: Readonly<Record<AdapterScene, FakeTurn>> = {
-  text: { ...adapterScenes.text, chunkLength: 5 },
-  reasoning: adapterScenes.reasoning,
-  structured: adapterScenes.structured,
-  unstructured: adapterScenes.unstructured,
-  tools: {
-    toolCalls: [
-      { id: 'call-1', name: 'look_up', arguments: JSON.parse(adapterScenes.tools.arguments) }
-    ]
-  },
-  unauthorized: { fails: 'unauthorized' },
-  lost: { fails: 'connection_lost' },
-  hang: { hangs: true }
-}
-
 const fakeDriver: AdapterDriver = {
   start: async (scene) => ({
-    adapter: fakeAdapter({ script: () => fakeScenes[scene] }),
+    adapter: fakeAdapter({ script: () => fakeAdapterScenes[scene] }),
     settings: {},
     close: async () => undefined
   })

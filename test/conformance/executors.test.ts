@@ -1,11 +1,6 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { evmExecutor } from '../../src/executor/evm/index.js'
-import {
-  type ExecutorUnderTest,
-  executorConformance,
-  FakeChain,
-  fakeExecutor
-} from '../../src/testing/index.js'
+import { type ExecutorUnderTest, executorConformance } from '../../src/testing/index.js'
 import {
   anvilKeys,
   artifact,
@@ -16,6 +11,7 @@ import {
   type TestChain,
   third
 } from '../support/anvil.js'
+import { openFakeExecutor } from '../support/fake-executor-under-test.js'
 
 const bridge = artifact('BridgeLock')
 let chain: TestChain
@@ -79,44 +75,10 @@ async function emptied(): Promise<void> {
   throw new Error('nothing is mined')
 }
 
-/** The documented fake, as an EVM-like chain and as a Solana-like one. */
-function openFake(id: string, type: string): () => Promise<ExecutorUnderTest> {
-  return async () => {
-    const fake = new FakeChain({
-      id,
-      read: (_, state) => ({ count: String(state.size) }),
-      write: ({ value }, state) => {
-        if (value === 'refused') return { ok: false, name: 'Refused' }
-        state.set(`note ${state.size}`, value ?? null)
-        return { ok: true, outputs: {} }
-      }
-    })
-    const restart = () => fakeExecutor({ chains: [fake], accounts: { default: '0xme' } })
-    return {
-      executor: restart(),
-      restart,
-      chain: id,
-      account: '0xme',
-      watched: '0xthem',
-      read: { execution: { type: 'evm_read' }, outputs: { count: '0' } },
-      write: (number) => ({ type, value: number }),
-      refused: { type, value: 'refused' },
-      malformed: { type: 'dance' },
-      effective: async () => fake.effective().length,
-      mining: async (isOn) => {
-        fake.mining = isOn
-      },
-      mine: async (blocks) => fake.mine(blocks),
-      reorg: async () => fake.reorg(1),
-      close: async () => undefined
-    }
-  }
-}
-
 const kinds: readonly (readonly [name: string, open: () => Promise<ExecutorUnderTest>])[] = [
   ['evm on anvil', openEvm],
-  ['fake with nonces', openFake('eip155:7', 'evm_call')],
-  ['fake without nonces', openFake('solana:fake', 'solana_instruction')]
+  ['fake with nonces', openFakeExecutor('eip155:7', 'evm_call')],
+  ['fake without nonces', openFakeExecutor('solana:fake', 'solana_instruction')]
 ]
 
 for (const [name, open] of kinds) {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
@@ -6,8 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLevelStore } from '../../src/ledger/stores/level.js'
 import { openMemoryStore } from '../../src/ledger/stores/memory.js'
 import type { Store } from '../../src/ledger/stores/port.js'
+import { agrees, type StoreDriver, storeConformance } from '../../src/testing/conformance/store.js'
 import { FaultyDisk } from '../../src/testing/faulty-store.js'
-import { agrees, type StoreDriver, storeConformance } from '../../src/testing/store-conformance.js'
 
 let directory: string
 beforeAll(async () => {
@@ -25,12 +25,19 @@ function levelDriver(): StoreDriver {
     paths.set(store, path)
     return store
   }
+  const fresh = () => {
+    count += 1
+    return join(directory, `level-${count}-${Math.trunc(performance.now() * 1e3)}`)
+  }
   return {
-    create: () => {
-      count += 1
-      return open(join(directory, `level-${count}-${Math.trunc(performance.now() * 1e3)}`), true)
-    },
-    reopen: (store) => open(paths.get(store) ?? '', false)
+    create: () => open(fresh(), true),
+    reopen: (store) => open(paths.get(store) ?? '', false),
+    // What a process has written when it dies; the store that is open keeps its own directory.
+    crash: async (store) => {
+      const path = fresh()
+      await cp(paths.get(store) ?? '', path, { recursive: true })
+      return open(path, false)
+    }
   }
 }
 
@@ -43,7 +50,12 @@ function faultyDriver(): StoreDriver {
   }
   return {
     create: async () => open(new FaultyDisk(7)),
-    reopen: async (store) => open(disks.get(store) ?? new FaultyDisk(7))
+    reopen: async (store) => open(disks.get(store) ?? new FaultyDisk(7)),
+    crash: async (store) => {
+      const disk = disks.get(store) ?? new FaultyDisk(7)
+      disk.crash('power')
+      return open(disk)
+    }
   }
 }
 

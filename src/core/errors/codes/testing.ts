@@ -34,6 +34,10 @@ export const testingCodes = {
     message: 'A function of the options has thrown instead of answering: {problem}.',
     fix: 'Answer every request; throw EffectFailure for an effect that fails.'
   },
+  'testing.no_answer': {
+    message: 'The driver has not answered in {ms} ms: {check}.',
+    fix: 'Let the driver settle every call, failed ones too; give a slow one more "deadlineMs".'
+  },
   'testing.case_invalid': {
     message: 'This is no case: {problem}.',
     fix: 'Give the object as the script of a counterexample has it.'

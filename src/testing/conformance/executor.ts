@@ -1,6 +1,6 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
-import { EffectFailure } from '../block/index.js'
-import { type JsonObject, nextTurn } from '../core/index.js'
+import { EffectFailure } from '../../block/index.js'
+import { type JsonObject, nextTurn } from '../../core/index.js'
 import {
   type CallOptions,
   chainFailureOf,
@@ -8,14 +8,10 @@ import {
   type Executor,
   type LookRequest,
   type SignedTransaction
-} from '../executor/index.js'
+} from '../../executor/index.js'
+import { type ConformanceCheck, runCheck } from './check.js'
 
-/** One promise of the executor port, as a check that rejects when an executor breaks it. */
-export interface ExecutorCheck {
-  /** Begins with the invariant that it stands for. */
-  readonly name: string
-  run(open: () => Promise<ExecutorUnderTest>): Promise<void>
-}
+export type ExecutorCheck = ConformanceCheck<() => Promise<ExecutorUnderTest>>
 
 /** An executor on a chain of its own, and hands to move the chain with. */
 export interface ExecutorUnderTest {
@@ -66,30 +62,33 @@ export const executorConformance: readonly ExecutorCheck[] = [
   check('gives an account that it cannot sign for the transaction unsigned', handsOver)
 ]
 
-function check(name: string, work: (test: ExecutorUnderTest) => Promise<void>): ExecutorCheck {
+/** What a check works with. */
+interface Test extends ExecutorUnderTest {
+  /** What a pump hands to a provider: a key of its own for each call. Called off at the end. */
+  call(signal?: AbortSignal): CallOptions
+}
+
+function check(name: string, work: (test: Test) => Promise<void>): ExecutorCheck {
   return {
     name,
-    run: async (open) => {
-      const test = await open()
-      try {
-        await work(test)
-      } finally {
-        await test.close()
-      }
-    }
+    run: (open, options = {}) =>
+      runCheck(name, options, async (opened) => {
+        const test = await open()
+        opened.onEnd(() => test.close())
+        const ending = new AbortController()
+        opened.onEnd(() => ending.abort())
+        let calls = 0
+        const call = (signal: AbortSignal = ending.signal) => {
+          calls += 1
+          return { key: `call ${calls}`, signal }
+        }
+        await work({ ...test, call })
+      })
   }
 }
 
-let calls = 0
-
-/** What a pump hands to a provider: a key of its own for each call. */
-function call(signal: AbortSignal = new AbortController().signal): CallOptions {
-  calls += 1
-  return { key: `call ${calls}`, signal }
-}
-
 async function prepared(
-  { executor, chain }: Pick<ExecutorUnderTest, 'executor' | 'chain'>,
+  { executor, chain, call }: Pick<Test, 'executor' | 'chain' | 'call'>,
   execution: Execution,
   options: CallOptions = call()
 ): Promise<SignedTransaction> {
@@ -103,7 +102,11 @@ function lookOf({ chain, hash, from, nonce, validUntil }: SignedTransaction, exe
 }
 
 /** A chain that mines by itself may take a moment. */
-async function settled(executor: Executor, transaction: SignedTransaction, execution: Execution) {
+async function settled(
+  { executor, call }: Pick<Test, 'executor' | 'call'>,
+  transaction: SignedTransaction,
+  execution: Execution
+) {
   const look = () => executor.look(lookOf(transaction, execution), call())
   let status = await look()
   for (let looks = 0; status.status === 'pending' && looks < LOOKS_MAX; looks += 1) {
@@ -126,7 +129,7 @@ async function failureOf(promise: Promise<unknown>) {
   throw new Error('it did not fail')
 }
 
-async function describesItself(test: ExecutorUnderTest): Promise<void> {
+async function describesItself(test: Test): Promise<void> {
   const { executor, chain, read, refused, malformed } = test
   ok(executor.chains.includes(chain))
   equal(chain.split(':')[0], executor.namespace)
@@ -138,15 +141,15 @@ async function describesItself(test: ExecutorUnderTest): Promise<void> {
   equal(typeof (await executor.check(malformed)), 'string')
 }
 
-async function reads(test: ExecutorUnderTest): Promise<void> {
-  const { executor, chain, read } = test
+async function reads(test: Test): Promise<void> {
+  const { executor, chain, read, call } = test
   const { execution, outputs } = read
   deepEqual(await executor.read({ chain, execution }, call()), outputs)
   equal(await test.effective(), 0)
 }
 
-async function refusesUnknown(test: ExecutorUnderTest): Promise<void> {
-  const { executor, chain, read, malformed } = test
+async function refusesUnknown(test: Test): Promise<void> {
+  const { executor, chain, read, malformed, call } = test
   const nowhere = { chain: `${executor.namespace}:999999`, execution: read.execution }
   const wrong = { chain, execution: malformed }
   const unheard = { chain, execution: test.write(1), account: 'nobody-has-this-name' }
@@ -168,7 +171,7 @@ async function refusesUnknown(test: ExecutorUnderTest): Promise<void> {
   equal(result.kind, 'unsigned')
 }
 
-async function knowsAccounts({ executor, chain, account, watched }: ExecutorUnderTest) {
+async function knowsAccounts({ executor, chain, account, watched, call }: Test) {
   deepEqual(await executor.account({ chain }, call()), { address: account, canSign: true })
   deepEqual(await executor.account({ chain, account: watched }, call()), {
     address: watched,
@@ -176,8 +179,8 @@ async function knowsAccounts({ executor, chain, account, watched }: ExecutorUnde
   })
 }
 
-async function simulates(test: ExecutorUnderTest): Promise<void> {
-  const { executor, chain, refused } = test
+async function simulates(test: Test): Promise<void> {
+  const { executor, chain, refused, call } = test
   const fine = await executor.simulate({ chain, execution: test.write(1) }, call())
   equal(fine.ok, true)
   const bad = await executor.simulate({ chain, execution: refused }, call())
@@ -185,8 +188,8 @@ async function simulates(test: ExecutorUnderTest): Promise<void> {
   equal(await test.effective(), 0)
 }
 
-async function prepares(test: ExecutorUnderTest): Promise<void> {
-  const { executor, chain, account } = test
+async function prepares(test: Test): Promise<void> {
+  const { executor, chain, account, call } = test
   const execution = test.write(1)
   const transaction = await prepared(test, execution)
   equal(transaction.chain, chain)
@@ -195,35 +198,35 @@ async function prepares(test: ExecutorUnderTest): Promise<void> {
   equal((await executor.look(lookOf(transaction, execution), call())).status, 'unknown')
   const { hash, answer } = await executor.broadcast(transaction, call())
   deepEqual({ hash, answer }, { hash: transaction.hash, answer: 'accepted' })
-  const status = await settled(executor, transaction, execution)
+  const status = await settled(test, transaction, execution)
   ok(status.status === 'included' && status.success, `it is ${status.status}`)
   equal(await test.effective(), 1)
 }
 
-async function sendsOnce(test: ExecutorUnderTest): Promise<void> {
+async function sendsOnce(test: Test): Promise<void> {
   const transaction = await prepared(test, test.write(1))
   const answers: string[] = []
   for (let times = 0; times < 3; times += 1) {
-    answers.push((await test.executor.broadcast(transaction, call())).answer)
+    answers.push((await test.executor.broadcast(transaction, test.call())).answer)
   }
   equal(answers[0], 'accepted')
   for (const answer of answers.slice(1)) match(answer, /^(known|unanswered)$/)
   equal(await test.effective(), 1)
 }
 
-async function isFound(test: ExecutorUnderTest): Promise<void> {
+async function isFound(test: Test): Promise<void> {
   const execution = test.write(1)
   const transaction = await prepared(test, execution)
   const later = test.restart()
-  equal((await later.look(lookOf(transaction, execution), call())).status, 'unknown')
-  await later.broadcast(transaction, call())
-  equal((await settled(later, transaction, execution)).status, 'included')
-  await test.restart().broadcast(transaction, call())
+  equal((await later.look(lookOf(transaction, execution), test.call())).status, 'unknown')
+  await later.broadcast(transaction, test.call())
+  equal((await settled({ ...test, executor: later }, transaction, execution)).status, 'included')
+  await test.restart().broadcast(transaction, test.call())
   equal(await test.effective(), 1)
 }
 
-async function refusesEarly(test: ExecutorUnderTest): Promise<void> {
-  const { executor, chain, refused } = test
+async function refusesEarly(test: Test): Promise<void> {
+  const { executor, chain, refused, call } = test
   const failure = await failureOf(executor.prepare({ chain, execution: refused }, call()))
   equal(failure.code, 'reverted')
   equal(failure.definite, true)
@@ -234,8 +237,8 @@ async function refusesEarly(test: ExecutorUnderTest): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function givesStatus(test: ExecutorUnderTest): Promise<void> {
-  const { executor } = test
+async function givesStatus(test: Test): Promise<void> {
+  const { executor, call } = test
   await test.mining(false)
   const execution = test.write(1)
   const transaction = await prepared(test, execution)
@@ -254,8 +257,8 @@ async function givesStatus(test: ExecutorUnderTest): Promise<void> {
   equal(later.blockHash, first.blockHash)
 }
 
-async function refills(test: ExecutorUnderTest): Promise<void> {
-  const { executor } = test
+async function refills(test: Test): Promise<void> {
+  const { executor, call } = test
   const given = new AbortController()
   const never = await prepared(test, test.write(1), call(given.signal))
   // Its preparer is cancelled before it sends.
@@ -271,12 +274,12 @@ async function refills(test: ExecutorUnderTest): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function preparesMany(test: ExecutorUnderTest): Promise<void> {
+async function preparesMany(test: Test): Promise<void> {
   const numbers = [1, 2, 3, 4, 5]
   const sent = await Promise.all(
     numbers.map(async (number) => {
       const transaction = await prepared(test, test.write(number))
-      await test.executor.broadcast(transaction, call())
+      await test.executor.broadcast(transaction, test.call())
       return transaction
     })
   )
@@ -284,30 +287,30 @@ async function preparesMany(test: ExecutorUnderTest): Promise<void> {
   equal(await test.effective(), numbers.length)
 }
 
-async function recovers(test: ExecutorUnderTest): Promise<void> {
+async function recovers(test: Test): Promise<void> {
   const unsent = await prepared(test, test.write(1))
   const later = test.restart()
   later.recover([{ transaction: unsent, wasSent: true }])
-  const next = await prepared({ executor: later, chain: test.chain }, test.write(2))
-  await later.broadcast(next, call())
+  const next = await prepared({ ...test, executor: later }, test.write(2))
+  await later.broadcast(next, test.call())
   if (unsent.nonce === null) return
   // Sending had been decided: the gap before the next write is filled by the same bytes.
   equal(next.nonce, unsent.nonce + 1)
   equal(await test.effective(), 2)
   const last = test.restart()
-  const third = await prepared({ executor: last, chain: test.chain }, test.write(3))
+  const third = await prepared({ ...test, executor: last }, test.write(3))
   const again = test.restart()
   again.recover([{ transaction: third, wasSent: false }])
-  const fourth = await prepared({ executor: again, chain: test.chain }, test.write(4))
-  await again.broadcast(fourth, call())
+  const fourth = await prepared({ ...test, executor: again }, test.write(4))
+  await again.broadcast(fourth, test.call())
   equal(fourth.nonce, third.nonce)
-  const failure = await failureOf(again.broadcast(third, call()))
+  const failure = await failureOf(again.broadcast(third, test.call()))
   equal(failure.code, 'nonce_superseded')
   equal(await test.effective(), 3)
 }
 
-async function survivesReorg(test: ExecutorUnderTest): Promise<void> {
-  const { executor } = test
+async function survivesReorg(test: Test): Promise<void> {
+  const { executor, call } = test
   await test.mining(false)
   const execution = test.write(1)
   const transaction = await prepared(test, execution)
@@ -323,8 +326,8 @@ async function survivesReorg(test: ExecutorUnderTest): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function handsOver(test: ExecutorUnderTest): Promise<void> {
-  const { executor, chain, watched } = test
+async function handsOver(test: Test): Promise<void> {
+  const { executor, chain, watched, call } = test
   const request = { chain, execution: test.write(1), account: watched }
   const result = await executor.prepare(request, call())
   ok(result.kind === 'unsigned', result.kind)

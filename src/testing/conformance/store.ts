@@ -1,13 +1,9 @@
 import { deepEqual, equal, ok, rejects, throws } from 'node:assert/strict'
-import { isTallyError, Xorshift128 } from '../core/index.js'
-import type { Store, StoreItem } from '../ledger/index.js'
+import { isTallyError, nextTurn, Xorshift128 } from '../../core/index.js'
+import type { Store, StoreItem } from '../../ledger/index.js'
+import { type ConformanceCheck, type ConformanceOptions, type Opened, runCheck } from './check.js'
 
-/** One promise of the store port, as a check that rejects when a driver breaks it. */
-export interface StoreCheck {
-  /** Begins with the invariant of the port it stands for. */
-  readonly name: string
-  run(driver: StoreDriver): Promise<void>
-}
+export type StoreCheck = ConformanceCheck<StoreDriver>
 
 /** What the suite needs of a driver under test. */
 export interface StoreDriver {
@@ -15,6 +11,11 @@ export interface StoreDriver {
   create(): Promise<Store>
   /** Opens a closed store again; leave it out for a driver that keeps nothing. */
   reopen?(store: Store): Promise<Store>
+  /**
+   * The store as the next process opens it, after the one that has this store open has died; leave
+   * it out for a driver that keeps nothing.
+   */
+  crash?(store: Store): Promise<Store>
 }
 
 /**
@@ -22,34 +23,93 @@ export interface StoreDriver {
  * your choice: `for (const check of storeConformance) it(check.name, () => check.run(driver))`.
  */
 export const storeConformance: readonly StoreCheck[] = [
-  { name: 'reads what was committed, and undefined for what was not', run: readsBack },
-  { name: 'S1: an item is all or nothing: puts first, then deletes', run: appliesItems },
-  { name: 'S1: a committed value is there after closing and opening', run: survivesReopening },
-  { name: 'S2: commits apply in the order of the calls', run: keepsOrder },
-  { name: 'S3: an item whose condition fails is left out alone', run: checksConditions },
-  { name: 'S3: a condition sees the items before its own', run: checksWithinCommit },
-  { name: 'S3: two writers racing for one condition have one winner', run: letsOneWin },
-  { name: 'S4: a read sees what was acknowledged, bytes of its own', run: ownsBytes },
-  { name: 'ranges are half-open, ordered by UTF-8 bytes, limited and reversible', run: ranges },
-  { name: 'a range is a snapshot of the moment of the call', run: snapshots },
-  { name: 'a range of many pages is complete', run: pages },
-  { name: 'empty values, large values and unusual keys are kept', run: unusual },
-  { name: 'compact changes nothing that can be read', run: compacts },
-  { name: 'a closed store refuses everything with store.closed', run: closes },
-  { name: 'agrees with a plain map over a random history', run: (driver) => agrees(driver, 1) }
+  check('reads what was committed, and undefined for what was not', readsBack),
+  check('S1: an item is all or nothing: puts first, then deletes', appliesItems),
+  check('S1: a committed value is there after closing and opening', survivesReopening),
+  check('S1: a crash leaves what was acknowledged, and no commit in part', survivesCrash),
+  check('S2: commits apply in the order of the calls', keepsOrder),
+  check('S3: an item whose condition fails is left out alone', checksConditions),
+  check('S3: a condition sees the items before its own', checksWithinCommit),
+  check('S3: two writers racing for one condition have one winner', letsOneWin),
+  check('S4: a read sees what was acknowledged, bytes of its own', ownsBytes),
+  check('ranges are half-open, ordered by UTF-8 bytes, limited and reversible', ranges),
+  check('a range is a snapshot of the moment of the call', snapshots),
+  check('a range of many pages is complete', pages),
+  check('empty values, large values and unusual keys are kept', unusual),
+  check('compact changes nothing that can be read', compacts),
+  check('a closed store refuses everything with store.closed', closes),
+  check('agrees with a plain map over a random history', (stores) => agree(stores, 1))
 ]
 
 /** Runs `steps` random operations against the driver and a plain map; rejects where they differ. */
-export async function agrees(driver: StoreDriver, seed: number, steps = 60): Promise<void> {
+export function agrees(
+  driver: StoreDriver,
+  seed: number,
+  steps?: number,
+  options: ConformanceOptions = {}
+): Promise<void> {
+  return runCheck(`agrees, seed ${seed}`, options, (opened) =>
+    agree(new Stores(driver, opened), seed, steps)
+  )
+}
+
+function check(name: string, act: (stores: Stores) => Promise<void>): StoreCheck {
+  return {
+    name,
+    run: (driver, options = {}) =>
+      runCheck(name, options, (opened) => act(new Stores(driver, opened)))
+  }
+}
+
+/** The stores of one check: each is closed at its end, unless it is by then. */
+class Stores {
+  readonly #driver: StoreDriver
+  readonly #opened: Opened
+  readonly #closed = new Set<Store>()
+
+  constructor(driver: StoreDriver, opened: Opened) {
+    this.#driver = driver
+    this.#opened = opened
+  }
+
+  async create(): Promise<Store> {
+    return this.#keep(await this.#driver.create())
+  }
+
+  async close(store: Store): Promise<void> {
+    this.#closed.add(store)
+    await store.close()
+  }
+
+  /** Undefined of a driver that keeps nothing. */
+  async reopened(store: Store): Promise<Store | undefined> {
+    if (this.#driver.reopen === undefined) return undefined
+    await this.close(store)
+    return this.#keep(await this.#driver.reopen(store))
+  }
+
+  /** Undefined of a driver that keeps nothing. */
+  async crashed(store: Store): Promise<Store | undefined> {
+    const next = await this.#driver.crash?.(store)
+    return next === undefined ? undefined : this.#keep(next)
+  }
+
+  #keep(store: Store): Store {
+    this.#opened.onEnd(() => (this.#closed.has(store) ? undefined : store.close()))
+    return store
+  }
+}
+
+async function agree(stores: Stores, seed: number, steps = 60): Promise<void> {
   const random = new Xorshift128(`store-conformance/${seed}`)
   const model = new Map<string, string>()
-  let store = await driver.create()
+  let store = await stores.create()
   const key = () => ['a', 'a/b', 'b', 'é', '\uffff', '\u{10000}'][random.uint32() % 6] ?? 'a'
   for (let step = 0; step < steps; step += 1) {
     const items = Array.from({ length: random.uint32() % 4 }, () => randomItem(random, key, model))
     const expected = items.map((item) => applyToModel(model, item))
     deepEqual(await store.commit(items), expected, `seed ${seed}, step ${step}`)
-    if (random.uint32() % 8 === 0) store = await reopened(driver, store)
+    if (random.uint32() % 8 === 0) store = (await stores.reopened(store)) ?? store
     const reverse = random.uint32() % 2 === 0
     const [gte, lt] = [key(), key()]
     deepEqual(
@@ -59,7 +119,6 @@ export async function agrees(driver: StoreDriver, seed: number, steps = 60): Pro
     )
     for (const name of model.keys()) equal(text(store.get(name)), model.get(name))
   }
-  await store.close()
 }
 
 function randomItem(
@@ -99,39 +158,62 @@ function modelRange(
   return keys.map((key) => `${key}=${model.get(key)}`)
 }
 
-async function readsBack(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function readsBack(stores: Stores): Promise<void> {
+  const store = await stores.create()
   equal(store.get('a'), undefined)
   deepEqual(await store.commit([{ puts: [put('a', '1')], deletes: [] }]), [true])
   equal(text(store.get('a')), '1')
   equal(store.get('b'), undefined)
   deepEqual(await store.commit([]), [])
-  await store.close()
 }
 
-async function appliesItems(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function appliesItems(stores: Stores): Promise<void> {
+  const store = await stores.create()
   await store.commit([{ puts: [put('a', '1'), put('b', '1')], deletes: [] }])
   await store.commit([{ puts: [put('a', '2'), put('a', '3'), put('b', '2')], deletes: ['b', 'c'] }])
   equal(text(store.get('a')), '3')
   equal(store.get('b'), undefined)
-  await store.close()
 }
 
-async function survivesReopening(driver: StoreDriver): Promise<void> {
-  const first = await driver.create()
+async function survivesReopening(stores: Stores): Promise<void> {
+  const first = await stores.create()
   await first.commit([{ puts: [put('a', '1'), put('b', '2')], deletes: [] }])
   await first.commit([{ puts: [], deletes: ['a'] }])
-  const second = await reopened(driver, first)
-  if (second !== first) {
-    equal(second.get('a'), undefined)
-    equal(text(second.get('b')), '2')
-  }
-  await second.close()
+  const second = await stores.reopened(first)
+  if (second === undefined) return
+  equal(second.get('a'), undefined)
+  equal(text(second.get('b')), '2')
 }
 
-async function keepsOrder(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function survivesCrash(stores: Stores): Promise<void> {
+  const keys = ['a', 'b', 'c', 'd']
+  const allAre = (value: string) => keys.map((key) => ({ puts: [put(key, value)], deletes: [] }))
+  for (const moment of crashMoments) {
+    const first = await stores.create()
+    await first.commit(allAre('1'))
+    const under = first.commit(allAre('2')).catch(() => undefined)
+    await moment()
+    const second = await stores.crashed(first)
+    if (second === undefined) return
+    const found = keys.map((key) => text(second.get(key))).join('')
+    ok(['1111', '2222'].includes(found), `a commit under way is in part there: ${found}`)
+    await second.commit(allAre('3'))
+    const third = await stores.crashed(second)
+    equal(text(third?.get('a')), '3')
+    await under
+  }
+}
+
+/** While a commit is under way, in a driver that awaits little and in one that awaits files. */
+const crashMoments: readonly (() => Promise<void>)[] = [
+  ...[0, 1, 2, 3, 5, 8, 13].map((turns) => async () => {
+    for (let turn = 0; turn < turns; turn += 1) await undefined
+  }),
+  nextTurn
+]
+
+async function keepsOrder(stores: Stores): Promise<void> {
+  const store = await stores.create()
   const writes = Array.from({ length: 50 }, (_, at) =>
     store.commit([{ puts: [put('a', String(at)), put(`k${at}`, '')], deletes: [] }])
   )
@@ -139,11 +221,10 @@ async function keepsOrder(driver: StoreDriver): Promise<void> {
   for (let at = 0; at <= 10; at += 1) ok(store.get(`k${at}`) !== undefined)
   await Promise.all(writes)
   equal(text(store.get('a')), '49')
-  await store.close()
 }
 
-async function checksConditions(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function checksConditions(stores: Stores): Promise<void> {
+  const store = await stores.create()
   const absent = { key: 'head', value: undefined }
   deepEqual(await store.commit([{ condition: absent, puts: [put('head', '1')], deletes: [] }]), [
     true
@@ -161,11 +242,10 @@ async function checksConditions(driver: StoreDriver): Promise<void> {
   equal(store.get('lost'), undefined)
   equal(text(store.get('kept')), 'x')
   equal(text(store.get('free')), 'x')
-  await store.close()
 }
 
-async function checksWithinCommit(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function checksWithinCommit(stores: Stores): Promise<void> {
+  const store = await stores.create()
   const applied = await store.commit([
     { puts: [put('a', '1')], deletes: [] },
     { condition: { key: 'a', value: bytes('1') }, puts: [put('a', '2')], deletes: [] },
@@ -176,11 +256,10 @@ async function checksWithinCommit(driver: StoreDriver): Promise<void> {
   deepEqual(applied, [true, true, false, true, true])
   equal(store.get('a'), undefined)
   equal(text(store.get('b')), '')
-  await store.close()
 }
 
-async function letsOneWin(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function letsOneWin(stores: Stores): Promise<void> {
+  const store = await stores.create()
   const results = await Promise.all(
     Array.from({ length: 8 }, (_, at) =>
       store.commit([
@@ -190,22 +269,20 @@ async function letsOneWin(driver: StoreDriver): Promise<void> {
   )
   deepEqual(results.flat(), [true, ...Array.from({ length: 7 }, () => false)])
   equal(text(store.get('head')), '0')
-  await store.close()
 }
 
-async function ownsBytes(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function ownsBytes(stores: Stores): Promise<void> {
+  const store = await stores.create()
   const value = bytes('abc')
   await store.commit([{ puts: [['a', value]], deletes: [] }])
   value.fill(0)
   equal(text(store.get('a')), 'abc')
   store.get('a')?.fill(0)
   equal(text(store.get('a')), 'abc')
-  await store.close()
 }
 
-async function ranges(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function ranges(stores: Stores): Promise<void> {
+  const store = await stores.create()
   const keys = ['a', 'a!', 'aa', 'b', 'é', '\ue000', '\uffff', '\u{10000}', '\u{10ffff}']
   const puts = keys.toReversed().map((key) => put(key, ''))
   await store.commit([{ puts, deletes: [] }])
@@ -220,21 +297,19 @@ async function ranges(driver: StoreDriver): Promise<void> {
   deepEqual(await list({ gte: 'a!', lt: 'b' }), ['a!', 'aa'])
   deepEqual(await list({ gte: 'b', lt: 'a' }), [])
   deepEqual(await list({ gte: 'aa', lt: 'aa' }), [])
-  await store.close()
 }
 
-async function snapshots(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function snapshots(stores: Stores): Promise<void> {
+  const store = await stores.create()
   await store.commit([{ puts: [put('a', '1'), put('b', '1')], deletes: [] }])
   const entries = store.entries({ gte: 'a', lt: 'z' })
   await store.commit([{ puts: [put('b', '2'), put('c', '2')], deletes: ['a'] }])
   deepEqual(await collect(entries), ['a=1', 'b=1'])
   deepEqual(await texts(store, { gte: 'a', lt: 'z' }), ['b=2', 'c=2'])
-  await store.close()
 }
 
-async function pages(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function pages(stores: Stores): Promise<void> {
+  const store = await stores.create()
   const names = Array.from({ length: 2_500 }, (_, at) => `k${String(at).padStart(5, '0')}`)
   await store.commit(names.map((name) => ({ puts: [put(name, name)], deletes: [] })))
   const expected = names.map((name) => `${name}=${name}`)
@@ -243,16 +318,17 @@ async function pages(driver: StoreDriver): Promise<void> {
     equal(key, names[0])
     break
   }
-  await store.close()
 }
 
-async function unusual(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function unusual(stores: Stores): Promise<void> {
+  const store = await stores.create()
   const large = Buffer.alloc(300_000, 7)
   const puts: StoreItem['puts'] = [
     ['empty', Buffer.alloc(0)],
     ['large', large],
-    ['nul\u0000key', bytes('nul')],
+    ['nul', bytes('before the nul')],
+    ['nul\u0000', bytes('nul')],
+    ['nul\u0000key', bytes('after the nul')],
     ['new\nline', bytes('line')],
     ['\u{1f600}'.repeat(200), bytes('long')],
     ['binary', Uint8Array.of(0, 255, 128, 10)]
@@ -262,22 +338,22 @@ async function unusual(driver: StoreDriver): Promise<void> {
     const found = store.get(key)
     ok(found !== undefined && Buffer.compare(found, value) === 0, JSON.stringify(key))
   }
-  await store.close()
+  const listed = await texts(store, { gte: '', lt: '\u{10ffff}' })
+  equal(listed.length, puts.length)
 }
 
-async function compacts(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function compacts(stores: Stores): Promise<void> {
+  const store = await stores.create()
   await store.commit([{ puts: [put('a', '1'), put('b', '2')], deletes: [] }])
   await store.commit([{ puts: [], deletes: ['a'] }])
   await store.compact()
   deepEqual(await texts(store, { gte: '', lt: 'z' }), ['b=2'])
-  await store.close()
 }
 
-async function closes(driver: StoreDriver): Promise<void> {
-  const store = await driver.create()
+async function closes(stores: Stores): Promise<void> {
+  const store = await stores.create()
   const pending = store.commit([{ puts: [put('a', '1')], deletes: [] }])
-  await store.close()
+  await stores.close(store)
   deepEqual(await pending, [true])
   throws(() => store.get('a'), isClosed)
   throws(() => store.entries({ gte: 'a', lt: 'b' }), isClosed)
@@ -287,12 +363,6 @@ async function closes(driver: StoreDriver): Promise<void> {
 
 function isClosed(error: unknown): boolean {
   return isTallyError(error, 'store.closed')
-}
-
-async function reopened(driver: StoreDriver, store: Store): Promise<Store> {
-  if (driver.reopen === undefined) return store
-  await store.close()
-  return driver.reopen(store)
 }
 
 function texts(store: Store, range: Parameters<Store['entries']>[0]): Promise<string[]> {

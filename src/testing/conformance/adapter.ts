@@ -6,9 +6,10 @@ import type {
   TurnDelta,
   TurnRequest,
   TurnResult
-} from '../agent/index.js'
-import { EffectFailure } from '../block/index.js'
-import { canonicalizeLedgerValue, systemClock } from '../core/index.js'
+} from '../../agent/index.js'
+import { EffectFailure } from '../../block/index.js'
+import { canonicalizeLedgerValue, systemClock } from '../../core/index.js'
+import { type ConformanceCheck, ignored, runCheck } from './check.js'
 
 /** What the model behind an adapter does with the next turns. */
 export type AdapterScene = keyof typeof adapterScenes
@@ -45,11 +46,8 @@ export interface AdapterDriver {
   }>
 }
 
-/** One promise of the adapter port, as a check that rejects when an adapter breaks it. */
-export interface AdapterCheck {
-  readonly name: string
+export interface AdapterCheck extends ConformanceCheck<AdapterDriver> {
   readonly scene: AdapterScene
-  run(driver: AdapterDriver): Promise<void>
 }
 
 /**
@@ -62,7 +60,7 @@ export const adapterConformance: readonly AdapterCheck[] = [
   check('A4: does the turns of a session one after the other', 'text', keepsTurns),
   check('A5: seals nothing but plain values of the ledger', 'structured', sealsPlainly),
   check('gives reasoning beside the text', 'reasoning', reasons),
-  check('gives the JSON that was asked for, fractions as text', 'structured', structures),
+  check('gives the JSON that was asked for', 'structured', structures),
   check('says that JSON is missing when there is none', 'unstructured', missesStructure),
   check('hands tool calls back and does none', 'tools', handsBackTools),
   check('A5: fails definitely when it is refused, and quotes nothing', 'unauthorized', refused),
@@ -99,29 +97,31 @@ function check(name: string, scene: AdapterScene, act: Act): AdapterCheck {
   return {
     name,
     scene,
-    run: async (driver) => {
-      const { adapter, settings, close } = await driver.start(scene)
-      let opened: Promise<AgentSession> | undefined
-      let count = 0
-      // Opened by the first turn, because a backend may refuse either.
-      const session = () => {
-        const names = { runId: 'run-1', agentId: 'clerk', flowName: 'conformance' }
-        opened ??= adapter.open({ ...names, settings, systemPrompt: 'Be brief.' })
-        return opened
-      }
-      try {
+    run: (driver, options = {}) =>
+      runCheck(name, options, async (opened) => {
+        const { adapter, settings, close } = await driver.start(scene)
+        opened.onEnd(close)
+        let opening: Promise<AgentSession> | undefined
+        let count = 0
+        // Opened by the first turn, because a backend may refuse either.
+        const session = () => {
+          const names = { runId: 'run-1', agentId: 'clerk', flowName: 'conformance' }
+          if (opening === undefined) {
+            const begun = adapter.open({ ...names, settings, systemPrompt: 'Be brief.' })
+            opening = begun
+            // A backend that has broken off may not hear of it.
+            opened.onEnd(() => ignored(async () => (await begun).dispose()))
+          }
+          return opening
+        }
         deepEqual(adapter.validate?.(settings) ?? [], [])
-        const turn: Session['turn'] = async (request, options) => {
+        const turn: Session['turn'] = async (request, extras) => {
           count += 1
           const named = { invocationId: `turn-${count}`, ...request }
-          return turnOf(await session(), named, options)
+          return turnOf(await session(), named, extras)
         }
         await act({ session, turn })
-        await opened?.then((one) => one.dispose()).catch(() => undefined)
-      } finally {
-        await close()
-      }
-    }
+      })
   }
 }
 
@@ -251,7 +251,9 @@ async function calledOff({ turn }: Session): Promise<void> {
     return quotesNothing(error)
   })
   // An adapter that does not stream is called off once its request is under way.
-  await Promise.race([beginning, later()])
+  const { elapsed, stop } = later()
+  await Promise.race([beginning, elapsed])
+  stop()
   controller.abort()
   await ended
 }
@@ -287,8 +289,10 @@ function quotesNothing(error: unknown): boolean {
 
 const LATER_MS = 200
 
-function later(): Promise<void> {
-  return new Promise((resolve) => {
-    systemClock.schedule(systemClock.now() + LATER_MS, resolve)
+function later(): { readonly elapsed: Promise<void>; readonly stop: () => void } {
+  let stop = () => {}
+  const elapsed = new Promise<void>((resolve) => {
+    stop = systemClock.schedule(systemClock.now() + LATER_MS, resolve)
   })
+  return { elapsed, stop }
 }

@@ -1,0 +1,13 @@
+/** The suites that drivers of the ports pass. */
+export {
+  type AdapterCheck,
+  type AdapterDriver,
+  type AdapterScene,
+  adapterChecks,
+  adapterConformance,
+  adapterScenes,
+  conformanceSecrets
+} from './adapter.js'
+export type { ConformanceCheck, ConformanceOptions } from './check.js'
+export { type ExecutorCheck, type ExecutorUnderTest, executorConformance } from './executor.js'
+export { agrees, type StoreCheck, type StoreDriver, storeConformance } from './store.js'
