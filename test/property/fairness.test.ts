@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
 import { type Json, limits, nextTurn } from '../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../src/ledger/index.js'
+import { storeAround } from '../../src/testing/store-around.js'
 import { openOn } from '../support/lives.js'
 
 const RUNS = 8
@@ -36,17 +37,13 @@ const loop: Json = {
 /** A store that tells how many commits it was given, and takes some turns for each. */
 function slowStore(inner: Store): { readonly store: Store; commits: number } {
   const told = { commits: 0 }
-  const store: Store = {
-    get: (key) => inner.get(key),
-    entries: (range) => inner.entries(range),
+  const store = storeAround(inner, {
     commit: async (items) => {
       told.commits += 1
       for (let turn = 0; turn < 3; turn += 1) await nextTurn()
       return inner.commit(items)
-    },
-    compact: () => inner.compact(),
-    close: () => inner.close()
-  }
+    }
+  })
   return Object.assign(told, { store })
 }
 

@@ -5,6 +5,7 @@ import { nextTurn } from '../../src/core/index.js'
 import type { Ledger, Store } from '../../src/ledger/index.js'
 import { type LedgerEvent, ledgerMachine } from '../../src/ledger/mode.js'
 import { openMemoryStore } from '../../src/ledger/stores/memory.js'
+import { storeAround } from '../../src/testing/store-around.js'
 import { createLedger, openLedger } from '../support/ledgers.js'
 import { codeOf } from '../support/lives.js'
 import { fixedIdentity, ledgerOptions, loneItem } from '../unit/ledger/core/support.js'
@@ -35,10 +36,7 @@ class HeldStore {
 
   open(): Store {
     const inner = this.#inner
-    return {
-      get: (key) => inner.get(key),
-      entries: (range) => inner.entries(range),
-      compact: () => inner.compact(),
+    return storeAround(inner, {
       close: async () => undefined,
       commit: async (items) => {
         if (!this.#isHolding) return inner.commit(items)
@@ -49,7 +47,7 @@ class HeldStore {
         if (how === 'is lost') return new Promise<never>(() => undefined)
         return inner.commit(items)
       }
-    }
+    })
   }
 }
 

@@ -3,6 +3,7 @@ import { defineBlock } from '../../src/block/index.js'
 import type { Json, JsonObject, RunId } from '../../src/core/index.js'
 import { openMemoryStore, type Store, type StoreItem } from '../../src/ledger/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
+import { storeAround } from '../../src/testing/store-around.js'
 import { codeOf, Machine, openOn, until } from '../support/lives.js'
 
 /** Whether what the run had decided when something left is durable by then. */
@@ -28,7 +29,7 @@ class Witness {
 
   #durable: string[] = []
 
-  /** A store that tells what has been synced. */
+  /** A store that notes what has been synced. */
   store(inner: Store, slowTurns: number): Store {
     const commit = async (items: readonly StoreItem[]) => {
       for (let turn = 0; turn < slowTurns; turn += 1) await new Promise(setImmediate)
@@ -38,13 +39,7 @@ class Witness {
       }
       return applied
     }
-    return {
-      get: (key) => inner.get(key),
-      entries: (range) => inner.entries(range),
-      commit,
-      compact: () => inner.compact(),
-      close: () => inner.close()
-    }
+    return storeAround(inner, { commit })
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Clock, ManualClock } from '../../core/index.js'
 import type { Store, StoreItem } from '../../ledger/index.js'
+import { storeAround } from '../store-around.js'
 
 /**
  * One life of a process. It counts boundaries (both sides of every commit and of every effect) and
@@ -50,12 +51,6 @@ export class Life {
       if (!this.passes('after a commit')) throw new Error('the process died after a commit')
       return applied
     }
-    return {
-      get: (key) => inner.get(key),
-      entries: (range) => inner.entries(range),
-      commit,
-      compact: () => inner.compact(),
-      close: () => inner.close()
-    }
+    return storeAround(inner, { commit })
   }
 }
