@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -20,39 +20,16 @@ mkdirSync(join(root, 'dist'), { recursive: true })
 const folder = mkdtempSync(join(root, 'dist', 'regressions-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const blindly = `
-import { defineBlock } from 'tallystick'
-export const target = defineBlock({
-  name: 'blindly',
-  version: '1.0.0',
-  sideEffects: 'idempotent',
-  run: async (ctx) => {
-    const request = { amount: 1 }
-    try {
-      return await ctx.effect('pay', { request })
-    } catch {
-      return await ctx.effect('pay', { request })
-    }
-  }
-})
-export const options = { effects: { pay: { answer: () => 'paid' } } }
-`
-const target = defineBlock({
-  name: 'blindly',
-  version: '1.0.0',
-  sideEffects: 'idempotent',
-  run: async (ctx) => {
-    const request = { amount: 1 }
-    try {
-      return await ctx.effect('pay', { request })
-    } catch {
-      return await ctx.effect('pay', { request })
-    }
-  }
-})
+const module = new URL('./blindly.mjs', import.meta.url).href
+builtModule('block/index.js')
+const blindly: {
+  readonly target: MachineTarget
+  readonly options: Pick<MachineOptions, 'effects'>
+} = await import(module)
+const { target } = blindly
 const options: MachineOptions = {
+  ...blindly.options,
   inputs: fc.constant<Json>({}),
-  effects: { pay: { answer: () => 'paid' } },
   cases: 50,
   seed: 7
 }
@@ -68,8 +45,7 @@ async function errorOf(verification: Promise<unknown>): Promise<TallyError> {
 
 describe('a counterexample', () => {
   it('is a script of at most 30 lines that plays the case again', async () => {
-    writeFileSync(join(folder, 'blindly.mjs'), blindly)
-    const from = { module: './blindly.mjs', target: 'target', options: 'options' }
+    const from = { module, target: 'target', options: 'options' }
     const error = await errorOf(verifyMachine(target, { ...options, from, save: folder }))
     expect(error.code).toBe('testing.promise_broken')
     const [name = ''] = readdirSync(folder).filter((one) => one.startsWith('blindly.once'))
