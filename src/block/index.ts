@@ -4,6 +4,7 @@
  */
 
 export type { CompileExpressions } from './chart/expressions.js'
+export { emptyRequest } from './chart/parent.js'
 export type { PlanNodeEnd, PlanNodeResult } from './chart/plan-results.js'
 export type { Request, Response, SideEffectClass, WaitAction } from './chart/protocol.js'
 export type { Repair } from './chart/retry-policy.js'

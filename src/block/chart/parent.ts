@@ -147,7 +147,8 @@ function childRequest(parent: ChartRun, node: ChildNode, payload: Json, step: nu
   }
 }
 
-const emptyRequest: Request = {
+/** Of a parent that nothing has executed. */
+export const emptyRequest: Request = {
   payload: null,
   context: {},
   metadata: {

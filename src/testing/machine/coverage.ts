@@ -1,5 +1,11 @@
-import type { CompiledDocument, CompiledNode, JournalEntry } from '../../block/index.js'
-import type { Json } from '../../core/index.js'
+import {
+  type CompiledDocument,
+  type CompiledNode,
+  emptyRequest,
+  type JournalEntry,
+  type Request
+} from '../../block/index.js'
+import type { Json, JsonObject } from '../../core/index.js'
 import type { Play } from './play.js'
 
 /** A transition or state that no case has taken. */
@@ -53,13 +59,16 @@ export class Coverage {
   }
 
   /** Counts what one play has taken. */
-  add({ journals, results }: Play, inputs: readonly Json[]): void {
+  add(
+    { journals, results }: Play,
+    { inputs, context = {} }: { readonly inputs: readonly Json[]; readonly context?: JsonObject }
+  ): void {
     const ended = new Map(results.map(({ id, status }) => [id, status]))
     let index = 0
     for (const [run, entries] of journals) {
       for (const entry of entries) this.#count(entry)
-      const input = inputs[index] ?? null
-      this.#walk(this.#root, 'root', { entries, input, isDone: ended.get(run) === 'done' })
+      const request = { ...emptyRequest, payload: inputs[index] ?? null, context }
+      this.#walk(this.#root, 'root', { entries, request, isDone: ended.get(run) === 'done' })
       index += 1
     }
   }
@@ -91,7 +100,7 @@ export class Coverage {
           ? run.isDone
             ? this.#edgeTo(path, visit.child, undefined)
             : undefined
-          : this.#branchTaken(compiled, path, { visit, to: next.child, input: run.input })
+          : this.#branchTaken(compiled, path, { visit, to: next.child, request: run.request })
       if (edge !== undefined) this.#taken.add(keyOf(edge))
     }
   }
@@ -101,11 +110,18 @@ export class Coverage {
     return found.find((one) => (to === undefined ? one.index === -1 : one.to === to))
   }
 
-  /** Where several branches lead to the same node, their conditions tell which it was. */
+  /**
+   * Where several branches lead to the same node, their conditions say which it was. Journals have
+   * no requests of inner composites: that of the run stands for them.
+   */
   #branchTaken(
     { plan }: Composite,
     parent: string,
-    { visit, to, input }: { readonly visit: Visit; readonly to: string; readonly input: Json }
+    {
+      visit,
+      to,
+      request
+    }: { readonly visit: Visit; readonly to: string; readonly request: Request }
   ): Edge | undefined {
     const found = this.#edges.filter(
       (one) => one.parent === parent && one.from === visit.child && one.to === to
@@ -113,7 +129,6 @@ export class Coverage {
     const { entry } = visit
     if (found.length <= 1 || entry.k !== 'settled') return found[0]
     const branches = plan.nodes.get(visit.child)?.branches ?? []
-    const request = { payload: input, context: {}, metadata: unknownMetadata }
     const chosen = found.find(({ index }) => {
       const condition = branches[index]?.condition
       if (condition === null || condition === undefined) return true
@@ -161,20 +176,9 @@ export class Coverage {
 
 interface WalkedRun {
   readonly entries: readonly JournalEntry[]
-  readonly input: Json
+  readonly request: Request
   readonly isDone: boolean
 }
-
-const unknownMetadata = {
-  id: '',
-  traceId: '',
-  spanId: '',
-  runId: '',
-  blockName: '',
-  nodeName: '',
-  attempt: 1,
-  sideEffectClass: 'none'
-} as const
 
 function keyOf({ parent, from, index }: Edge): string {
   return JSON.stringify([parent, from, index])

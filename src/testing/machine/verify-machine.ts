@@ -247,7 +247,7 @@ class Tally {
       this.#lives += play.lives
       this.#crashes += play.crashes.length
       this.#steps += play.receipts.length
-      this.#coverage.add(play, evidence.given.inputs)
+      this.#coverage.add(play, { ...evidence.options, inputs: evidence.given.inputs })
       for (const { approvers } of play.waits) {
         if (approvers !== undefined) this.#open.add('waits whose approvers sign with no given key')
       }
