@@ -36,8 +36,27 @@ export function variations(): readonly Variation[] {
   return isMainThread ? [...all, { name: 'time zone', ambient: { zone: otherZone() } }] : all
 }
 
-/** Replaces clocks, chance and time zone; what it returns puts them back. */
-export function enter({
+let last: Promise<unknown> = Promise.resolve()
+
+/**
+ * Does work with clocks, chance and time zone replaced, and puts them back. What is asked for
+ * meanwhile waits: the process has one clock.
+ */
+export function within<Result>(ambient: Ambient, work: () => Promise<Result>): Promise<Result> {
+  const result = last.then(async () => {
+    const restore = enter(ambient)
+    try {
+      return await work()
+    } finally {
+      restore()
+    }
+  })
+  last = result.catch(() => undefined)
+  return result
+}
+
+/** What it returns puts back what it replaces. */
+function enter({
   now = FIRST_DAY,
   newDate = FIRST_DAY,
   random = 0.25,

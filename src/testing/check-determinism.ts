@@ -1,6 +1,6 @@
 import { type Block, checkOnce, type Finding, type TapeEntry } from '../block/index.js'
 import { canonicalize, type Json } from '../core/index.js'
-import { type Ambient, enter, reversed, variations } from './ambient.js'
+import { type Ambient, reversed, variations, within } from './ambient.js'
 
 export interface DeterminismOptions {
   readonly input: Json
@@ -61,19 +61,16 @@ interface Fingerprint {
   readonly unended?: Finding
 }
 
-async function runIn(
+function runIn(
   ambient: Ambient,
   block: Block,
   { input, state = {}, tape = [] }: DeterminismOptions
 ): Promise<Fingerprint> {
-  const restore = enter(ambient)
-  try {
+  return within(ambient, async () => {
     const given = { input, state, tape: tape.map((one) => ({ ...one })) }
     const result = await checkOnce(block, given)
     const { executed } = result
     const text = canonicalize(result)
     return executed.kind === 'diverged' ? { text, unended: executed.finding } : { text }
-  } finally {
-    restore()
-  }
+  })
 }

@@ -1,7 +1,7 @@
 import type { Block } from '../../block/index.js'
 import { TallyError } from '../../core/index.js'
 import type { Registrations } from '../../runtime/index.js'
-import { type Ambient, enter, reversed, variations } from '../ambient.js'
+import { type Ambient, reversed, variations, within } from '../ambient.js'
 import { type Case, type Death, Script } from './case.js'
 import type { CaseOptions } from './options.js'
 import { type Play, type PlayOptions, play, type Stage } from './play.js'
@@ -53,19 +53,14 @@ async function playAgain(
 
 /** Plays with clock, chance and time zone standing still, so that a case is played alike again. */
 async function playIn(stage: Stage, options: PlayOptions, ambient: Ambient): Promise<Play> {
-  const restore = enter(ambient)
-  try {
-    const played = await play(stage, options)
-    const { missing, broken } = played.world
-    if (missing !== undefined) throw new TallyError('testing.answer_missing', { effect: missing })
-    if (broken !== undefined) {
-      const problem = broken instanceof Error ? broken.message : String(broken)
-      throw new TallyError('testing.answer_broken', { problem }, { cause: broken })
-    }
-    return played
-  } finally {
-    restore()
+  const played = await within(ambient, () => play(stage, options))
+  const { missing, broken } = played.world
+  if (missing !== undefined) throw new TallyError('testing.answer_missing', { effect: missing })
+  if (broken !== undefined) {
+    const problem = broken instanceof Error ? broken.message : String(broken)
+    throw new TallyError('testing.answer_broken', { problem }, { cause: broken })
   }
+  return played
 }
 
 /** Deaths are counted round after round of the boundaries of a life that does not end early. */

@@ -45,7 +45,7 @@ export function verifyMachine(
   target: MachineTarget,
   options: MachineOptions = {}
 ): Promise<MachineReport> {
-  return oneAtATime(() => verify(target, options, {}))
+  return verify(target, options, {})
 }
 
 /** {@link verifyMachine} with parts of the machine itself broken: for tests of the promises. */
@@ -54,38 +54,27 @@ export function verifyBroken(
   options: MachineOptions,
   broken: Pick<Stage, 'disk' | 'wrapOutside'>
 ): Promise<MachineReport> {
-  return oneAtATime(() => verify(target, options, broken))
+  return verify(target, options, broken)
 }
 
 /** Plays one case, as the script of a counterexample gives it. Rejects as `verifyMachine` does. */
-export function verifyCase(
+export async function verifyCase(
   target: MachineTarget,
   given: Case,
   options: CaseOptions & { readonly from?: CodePlace } = {}
 ): Promise<MachineReport> {
-  return oneAtATime(async () => {
-    if (!Array.isArray(given.inputs) || given.inputs.length === 0) {
-      throw new TallyError('testing.case_invalid', { problem: 'it has no inputs' })
-    }
-    const prepared = await prepareTarget(target)
-    const stage = stageOf(prepared, options)
-    const tally = new Tally(prepared)
-    const evidence = await playCase(prepared, given, { stage, options })
-    const violation = judge(evidence)
-    tally.add(evidence)
-    if (violation === undefined) return tally.report(undefined)
-    const { from } = options
-    throw brokenError(counterexample({ prepared, evidence, violation, seed: undefined, from }))
-  })
-}
-
-let last: Promise<unknown> = Promise.resolve()
-
-/** What is replaced in the process is replaced by one of them at a time. */
-function oneAtATime<Result>(work: () => Promise<Result>): Promise<Result> {
-  const result = last.then(work)
-  last = result.catch(() => undefined)
-  return result
+  if (!Array.isArray(given.inputs) || given.inputs.length === 0) {
+    throw new TallyError('testing.case_invalid', { problem: 'it has no inputs' })
+  }
+  const prepared = await prepareTarget(target)
+  const stage = stageOf(prepared, options)
+  const tally = new Tally(prepared)
+  const evidence = await playCase(prepared, given, { stage, options })
+  const violation = judge(evidence)
+  tally.add(evidence)
+  if (violation === undefined) return tally.report(undefined)
+  const { from } = options
+  throw brokenError(counterexample({ prepared, evidence, violation, seed: undefined, from }))
 }
 
 async function verify(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type BlockContext, defineBlock } from '../../../src/block/index.js'
 import type { Json } from '../../../src/core/index.js'
-import { checkDeterminism } from '../../../src/testing/index.js'
+import { checkDeterminism, verifyCase } from '../../../src/testing/index.js'
 
 function block(run: (ctx: BlockContext, input: never) => unknown) {
   return defineBlock({ name: 'pure', version: '1.0.0', sideEffects: 'none', run: run as never })
@@ -68,5 +68,16 @@ describe('double run (K8)', () => {
       { input }
     )
     expect([Date.now, Math.random, process.env['TZ']]).toEqual([now, random, zone])
+  })
+
+  it('leaves the world as it was when checks and verifications run beside each other', async () => {
+    const world = () => [Date, Date.now, Math.random, performance.now, process.env['TZ']]
+    const before = world()
+    const one = block((_ctx, given: { a: number }) => new Date(given.a).getTime())
+    const checks = [1, 2].map(() => checkDeterminism(one, { input }))
+    const verified = verifyCase(one, { inputs: [input], again: 'clock' })
+    const results = await Promise.all([...checks, verified])
+    expect(results).toMatchObject([{ ok: true }, { ok: true }, { lives: 2 }])
+    expect(world()).toEqual(before)
   })
 })
