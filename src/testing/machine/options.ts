@@ -79,8 +79,6 @@ export interface CaseOptions {
   readonly people?: PeopleOptions
   /** Context that runs are started with. */
   readonly context?: Readonly<Record<string, Json>>
-  /** State that runs find, by key. */
-  readonly state?: Readonly<Record<string, Json>>
   /** Hold after every receipt. */
   readonly always?: Readonly<Record<string, Invariant<Seen>>>
   /** Hold when everything has ended. */

@@ -9,11 +9,11 @@ export const always: MachinePromise = {
   code: 'always',
   text: 'the invariants of `always` hold after every receipt',
   check: (evidence) => {
-    const { always: given = {}, state: initial = {} } = evidence.options
+    const { always: given = {} } = evidence.options
     const named = Object.entries(given)
     if (named.length === 0) return undefined
     return firstBroken(evidence, (play) => {
-      const state: Record<string, Json> = { ...initial }
+      const state: Record<string, Json> = {}
       const receipts: Receipt[] = []
       for (const { receipt, writeSet } of play.receipts) {
         receipts.push(receipt)
