@@ -10,9 +10,9 @@ export type RunEnd = { readonly result: RunResult } | { readonly error: unknown 
 export interface DrivePort {
   readonly life: Life
   readonly clock: ManualClock
-  /** Changes while something goes on that the boundaries of the life do not show. */
-  progress(): unknown
-  /** Whether the ledger has heard of a run. */
+  /** Changes while something happens that the boundaries of the life do not show. */
+  progress?(): unknown
+  /** Whether the ledger has a run. */
   isKnown(run: RunId): boolean
   /** Answers a wait; false: it stays open, and no time passes for it. */
   answer(run: RunHandle, wait: OpenWait): Promise<boolean>
@@ -38,13 +38,15 @@ const ANSWERING = { quietTurns: 1, turnsMax: 50_000_000 }
 export async function drive(runs: readonly RunHandle[], port: DrivePort): Promise<Driven> {
   const { life, clock } = port
   const ends = endsOf(runs)
+  const unknown = new Set(runs.map(({ id }) => id))
+  const isBegun = () => {
+    for (const id of unknown) if (ends.has(id) || port.isKnown(id)) unknown.delete(id)
+    return life.isDead || unknown.size === 0
+  }
   let idle = 0
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
-    const isBegun = () => life.isDead || runs.every(({ id }) => ends.has(id) || port.isKnown(id))
-    const seen = () => `${life.boundaries} ${ends.size} ${String(port.progress())}`
-    const { quietTurns } = port
-    const options = quietTurns === undefined ? {} : { quietTurns }
-    await settleDown(() => (isBegun() ? seen() : {}), options)
+    const seen = () => `${life.boundaries} ${ends.size} ${String(port.progress?.())}`
+    await settleDown(() => (isBegun() ? seen() : {}), port)
     if (life.isDead) return { kind: 'died' }
     if (ends.size === runs.length) return { kind: 'ended', ends }
     const open = runs.filter(({ id }) => !ends.has(id))

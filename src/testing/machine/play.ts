@@ -61,7 +61,6 @@ export interface Play {
   /** What was exceeded, and by how much. */
   readonly overrun: string | undefined
   readonly receipts: readonly StoredReceipt[]
-  readonly evidence: number
   readonly state: ReadonlyMap<string, string>
   readonly journals: ReadonlyMap<RunId, readonly JournalEntry[]>
   readonly report: VerificationReport | undefined
@@ -152,12 +151,11 @@ class Playing {
     return this.#end(runtime, life, outcome)
   }
 
-  async #open(life: Life, store: Parameters<typeof runtimeOn>[0]['store']): Promise<WiredRuntime> {
+  #open(life: Life, store: Store): Promise<WiredRuntime> {
     const { next, wrapOutside = (outside) => outside } = this.#stage
-    const registrations = this.#stage.registrations
     const { clock, world } = this.#machine
-    const runtime = await runtimeOn({
-      ...registrations(),
+    return runtimeOn({
+      ...this.#stage.registrations(),
       ...(this.#isRedeployed ? next : undefined),
       store,
       keys: fixedKeys,
@@ -167,7 +165,6 @@ class Playing {
       durability: 'output',
       outside: wrapOutside(world.outside)
     })
-    return runtime
   }
 
   async #drive(runtime: WiredRuntime, life: Life): Promise<Outcome> {
@@ -181,7 +178,6 @@ class Playing {
     const driven = await drive(runs, {
       life,
       clock,
-      progress: () => 0,
       isKnown: (run) => runtime.ledger.run(run) !== undefined,
       quietTurns: this.#lives === 1 ? QUIET_TURNS : QUIET_TURNS_AGAIN,
       answer: async (run, wait) => {
@@ -253,11 +249,11 @@ class Playing {
     const { world } = this.#machine
     const read = runtime === undefined || world.missing ? undefined : await this.#read(runtime)
     this.#machine.world.life.end(END_OF_PLAY)
-    const { receipts = [], evidence = 0, state = new Map(), journals = new Map() } = read ?? {}
+    const { receipts = [], state = new Map(), journals = new Map() } = read ?? {}
     const isTimely = this.#isTimely && !this.#people.hasCancelled
     const overrun = isCut ? this.#overrunOf(world) : this.#tooLarge({ receipts, state, journals })
     return {
-      ...{ results, stuck, error, overrun, receipts, evidence, state, journals, world, isTimely },
+      ...{ results, stuck, error, overrun, receipts, state, journals, world, isTimely },
       waits: read?.waits ?? [],
       report: read?.report,
       asked: this.#people.asked,
@@ -286,10 +282,8 @@ class Playing {
     for await (const receipt of runtime.receipts()) receipts.push(receipt)
     const state = new Map<string, string>()
     for await (const [key, text] of runtime.ledger.stateEntries()) state.set(key, text)
-    let evidence = 0
-    for await (const { kind } of runtime.ledger.log()) if (kind === 'evidence') evidence += 1
     const report = this.#options.verifies ? await this.#verified(runtime) : undefined
-    return { waits, journals, receipts, state, evidence, report }
+    return { waits, journals, receipts, state, report }
   }
 
   /** Not by the runtime: what it has in memory must not help, and it would mark what it finds. */
@@ -308,10 +302,11 @@ class Playing {
     const { steps, stateBytes, journalBytes } = this.#stage.bounds
     if (left.receipts.length > steps) return `${left.receipts.length} steps, of ${steps}`
     let bytes = 0
-    for (const [key, text] of left.state) bytes += key.length + Buffer.byteLength(text)
+    for (const [key, text] of left.state) bytes += Buffer.byteLength(key) + Buffer.byteLength(text)
     if (bytes > stateBytes) return `${bytes} bytes of state, of ${stateBytes}`
     let written = 0
-    for (const entries of left.journals.values()) written += JSON.stringify(entries).length
+    for (const entries of left.journals.values())
+      written += Buffer.byteLength(JSON.stringify(entries))
     return written > journalBytes ? `${written} bytes of journals, of ${journalBytes}` : undefined
   }
 

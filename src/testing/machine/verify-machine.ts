@@ -99,7 +99,8 @@ interface Found {
   readonly violation: Violation
 }
 
-const isUnsteady: ReadonlySet<string> = new Set(['replays', 'resumes'])
+/** Promises that code breaks which gives something else each time. */
+const ofSteadyCode: ReadonlySet<string> = new Set(['replays', 'resumes'])
 
 /** One search for a case that breaks a promise, and then for a smaller one. */
 class Search {
@@ -142,7 +143,7 @@ class Search {
     const violation = judge(evidence)
     const { given } = evidence
     if (violation === undefined) return undefined
-    if (!isUnsteady.has(violation.promise)) return { given, violation }
+    if (!ofSteadyCode.has(violation.promise)) return { given, violation }
     const names = this.#variations
     // A smaller case is smaller in the same way.
     this.#variations = []
