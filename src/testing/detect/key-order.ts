@@ -1,5 +1,4 @@
-import type { Api } from './watch.js'
-import { look } from './watch.js'
+import { type Api, look } from './watch.js'
 
 const api: Api = {
   kind: 'order of keys',

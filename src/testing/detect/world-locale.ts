@@ -6,9 +6,9 @@ export function guardLocales(): void {
   const intl: object = Intl
   for (const name of Object.getOwnPropertyNames(intl)) {
     if (!/^[A-Z]/.test(name) || name === 'Locale') continue
-    const noZone = name === 'DateTimeFormat'
+    const usesZone = name === 'DateTimeFormat'
     guard(intl, name, environment(`Intl.${name}`), ([locales, options]) =>
-      noZone ? locales === undefined || !hasZone(options) : locales === undefined
+      usesZone ? locales === undefined || !hasZone(options) : locales === undefined
     )
   }
   guardFormat()

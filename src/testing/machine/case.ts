@@ -26,8 +26,8 @@ export interface ScriptedEffect {
 }
 
 /**
- * `refuses`: certainly not done. `loses`: not done, and the caller is not told. `loses_done`: done,
- * and the caller is not told. A number: done, so many milliseconds later.
+ * `refuses`: certainly not done. `loses`: not done, and the caller cannot tell. `loses_done`: done,
+ * and the caller cannot tell. A number: done, so many milliseconds later.
  */
 export type Trouble = 'refuses' | 'loses' | 'loses_done' | number | null
 

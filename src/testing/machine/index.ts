@@ -7,8 +7,8 @@
  *
  * - `Life` is a process that dies at a boundary: either side of a commit or an effect.
  * - `Machine` is what outlives it: disk, clock and `World`; the world remembers what was done.
- * - `People` answer waits, `drive` lets runs go on until they end, wait or die.
- * - a promise judges what the plays of a case have left; it knows no play that is to come.
+ * - `People` answer waits, `drive` waits until runs end, wait for what is not answered, or die.
+ * - a promise judges what the plays of a case have left.
  *
  * Owns: cases and how they are played. Does not own: the faults of the disk, which is `FaultyDisk`.
  *

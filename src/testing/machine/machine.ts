@@ -23,7 +23,7 @@ export function inlineSigner(): Signer {
   return { publicKey: local.publicKey, sign: (message) => local.sign(message) }
 }
 
-/** What outlives the processes of a machine, and is told which of them lives. */
+/** What outlives the processes of a machine, and knows which of them lives. */
 export interface Outliving {
   life: Life
 }

@@ -65,7 +65,7 @@ export class People {
       const wrong = { ...reply, answer: { ...reply.answer, digest: OTHER_DIGEST } }
       await this.#isRefused(run, { wait, reply: wrong, what: 'an answer with a wrong digest' })
     }
-    // What the person says counts from here on, whether or not the process lives to hear it.
+    // What the person says counts from here on, whether or not the process lives to receive it.
     world.askedAPerson(run.id)
     await send(run, wait.token, reply)
     if (act.manner === 'twice') {
@@ -77,7 +77,7 @@ export class People {
   /** Gives the answers that come too late. */
   async comeLate(): Promise<void> {
     for (const [token, { run, give }] of this.#late) {
-      // Its time has not come, or the run has not heard of it yet.
+      // Its time has not come, or the run has not seen yet that it has.
       if ((await run.waits()).some((wait) => wait.token === token)) continue
       this.#late.delete(token)
       await give()
@@ -106,7 +106,7 @@ export class People {
   #value(run: RunId, wait: OpenWait, { action, act }: { action: string; act: PersonAct }): Json {
     if (action === 'patch') return isJsonObject(act.value) ? act.value : {}
     if (action !== 'resume') return null
-    // What became of an effect is told as it is.
+    // What became of an effect is answered truthfully.
     if (wait.reason === 'decision' && isJsonObject(wait.request)) {
       const done = this.#parts.world.resultOf(run, wait.request['request'] ?? null)
       if (done !== undefined) return done

@@ -165,7 +165,7 @@ class Making {
   }
 
   #any(): Arbitrary<Json> {
-    const { fc } = { fc: this.#fc }
+    const fc = this.#fc
     return fc.oneof(
       fc.constant<Json>(null),
       fc.boolean(),
