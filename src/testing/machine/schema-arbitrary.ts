@@ -15,7 +15,13 @@ const WHOLE_MAX = 1_000_000
  * Throws {@link UnmadeSchema} for what cannot be made from it.
  */
 export function schemaArbitrary(fc: FastCheck, schema: Json): Arbitrary<Json> {
-  return new Making(fc, schema).of(schema, 0)
+  try {
+    return new Making(fc, schema).of(schema, 0)
+  } catch (cause) {
+    if (cause instanceof UnmadeSchema) throw cause
+    // A pattern that fast-check does not know, a range without values.
+    throw new UnmadeSchema(cause instanceof Error ? cause.message : String(cause), { cause })
+  }
 }
 
 class Making {

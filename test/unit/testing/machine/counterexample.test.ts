@@ -158,6 +158,30 @@ describe('what is missing', () => {
   })
 })
 
+const unmade: readonly (readonly [what: string, schema: { readonly [key: string]: Json }])[] = [
+  ['looks behind', { type: 'string', pattern: '(?<=a)b' }],
+  ['is no pattern', { type: 'string', pattern: '(' }],
+  ['has no values', { enum: [] }],
+  ['has no choices', { anyOf: [] }],
+  ['has more items than it may have', { type: 'array', minItems: 9, maxItems: 2 }],
+  ['has an empty range', { type: 'number', exclusiveMinimum: 1, exclusiveMaximum: 1 }],
+  ['refers elsewhere', { $ref: 'https://example.com/schema' }],
+  ['refers to what is not there', { $ref: '#/$defs/one' }],
+  ['refers to itself', { $ref: '#' }]
+]
+
+describe('a schema', () => {
+  it.each(unmade)('of which no values can be made is named: one that %s', async (_, answer) => {
+    const error = await errorOf(verifyMachine(asks, { cases: 2, effects: { look: { answer } } }))
+    expect(error.code).toBe('testing.answer_missing')
+  })
+
+  it.each(unmade)('of inputs that cannot be made is named: one that %s', async (_, inputSchema) => {
+    const error = await errorOf(verifyMachine({ ...asks, inputSchema }, { cases: 2 }))
+    expect(error.code).toBe('testing.inputs_missing')
+  })
+})
+
 describe('inputs', () => {
   const schema = z.object({
     id: z.uuid(),
