@@ -5,9 +5,15 @@ import { type Ambient, reversed, variations, within } from '../ambient.js'
 import { type Case, type Death, Script } from './case.js'
 import type { CaseOptions } from './options.js'
 import { type Play, type PlayOptions, play, type Stage } from './play.js'
-import { judge } from './promises/all.js'
+import { judge, type Violation } from './promises/all.js'
 import type { Evidence } from './promises/promise.js'
 import type { PreparedTarget } from './target.js'
+
+/** What a case has left, and what of it breaks a promise. */
+export interface PlayedCase {
+  readonly evidence: Evidence
+  readonly violation: Violation | undefined
+}
 
 /**
  * Plays one case: without its deaths, with them, and once more with one thing varied. Throws
@@ -17,7 +23,7 @@ export async function playCase(
   { compiled }: PreparedTarget,
   given: Case,
   { stage, options }: { readonly stage: Stage; readonly options: CaseOptions }
-): Promise<Evidence> {
+): Promise<PlayedCase> {
   const script = new Script(given)
   const { inputs, deaths = [], again } = given
   const hasDeaths = deaths.length > 0
@@ -26,14 +32,16 @@ export async function playCase(
   const evidence = { given, options, compiled, undisturbed }
   const alone = { ...evidence, disturbed: undefined, again: undefined }
   // What is broken without a crash needs none to be shown.
-  if (judge(alone) !== undefined) return alone
+  const broken = judge(alone)
+  if (broken !== undefined) return { evidence: alone, violation: broken }
   const disturbed = hasDeaths
     ? await playIn(stage, { ...first, deaths: placed(deaths, undisturbed), verifies: true }, {})
     : undefined
   // The order in which runs beside each other commit is not promised.
   const isAlone = inputs.length === 1
   const played = isAlone ? await playAgain(stage, first, again) : undefined
-  return { ...evidence, disturbed, again: played }
+  const all = { ...evidence, disturbed, again: played }
+  return { evidence: all, violation: judge(all) }
 }
 
 async function playAgain(

@@ -7,8 +7,8 @@ import { Coverage, type MachineCoverage } from './coverage.js'
 import { loadFastCheck } from './fast-check.js'
 import type { CaseOptions, CodePlace, MachineOptions } from './options.js'
 import type { Stage } from './play.js'
-import { playCase } from './play-case.js'
-import { judge, type Violation } from './promises/all.js'
+import { type PlayedCase, playCase } from './play-case.js'
+import type { Violation } from './promises/all.js'
 import { type Evidence, playsOf } from './promises/promise.js'
 import { partsOf, stageOf } from './stage.js'
 import { type MachineTarget, type PreparedTarget, prepareTarget } from './target.js'
@@ -69,8 +69,7 @@ export async function verifyCase(
   const prepared = await prepareTarget(target)
   const stage = stageOf(prepared, options)
   const tally = new Tally(prepared)
-  const evidence = await playCase(prepared, given, { stage, options })
-  const violation = judge(evidence)
+  const { evidence, violation } = await playCase(prepared, given, { stage, options })
   tally.add(evidence)
   if (violation === undefined) return tally.report(undefined)
   const { from } = options
@@ -125,10 +124,10 @@ class Search {
     if (this.#misuse !== undefined || this.#shrinks >= limits.MACHINE_SHRINKS_MAX) return true
     const before = this.#found
     if (before !== undefined) this.#shrinks += 1
-    const evidence = await this.#played(given)
-    if (evidence === undefined) return true
-    if (before === undefined) this.#tally.add(evidence)
-    const found = await this.#named(evidence)
+    const played = await this.#played(given)
+    if (played === undefined) return true
+    if (before === undefined) this.#tally.add(played.evidence)
+    const found = await this.#named(played)
     if (found === undefined) return true
     if (before !== undefined && before.violation.promise !== found.violation.promise) return true
     this.#found = found
@@ -139,8 +138,7 @@ class Search {
    * What a case breaks. Code that gives something else when it is executed again is asked which
    * thing around it makes the difference.
    */
-  async #named(evidence: Evidence): Promise<Found | undefined> {
-    const violation = judge(evidence)
+  async #named({ evidence, violation }: PlayedCase): Promise<Found | undefined> {
     const { given } = evidence
     if (violation === undefined) return undefined
     if (!ofSteadyCode.has(violation.promise)) return { given, violation }
@@ -150,16 +148,15 @@ class Search {
     for (const name of names) {
       const asked = { inputs: given.inputs, effects: given.effects ?? {}, again: name }
       const varied = await this.#played({ ...asked, people: given.people ?? [] })
-      const named = varied === undefined ? undefined : judge(varied)
-      if (varied !== undefined && named?.promise === 'deterministic') {
+      if (varied?.violation?.promise === 'deterministic') {
         this.#variations = [name]
-        return { given: varied.given, violation: named }
+        return { given: varied.evidence.given, violation: varied.violation }
       }
     }
     return { given, violation }
   }
 
-  async #played(given: Case): Promise<Evidence | undefined> {
+  async #played(given: Case): Promise<PlayedCase | undefined> {
     const played = { stage: this.#stage, options: this.#options }
     try {
       return await playCase(this.#prepared, given, played)
@@ -175,8 +172,7 @@ class Search {
     if (this.#found === undefined) return this.#tally.report(seed)
     const { violation: before } = this.#found
     const given = plainCase(this.#found.given)
-    const evidence = await this.#played(given)
-    const violation = evidence === undefined ? undefined : judge(evidence)
+    const { evidence, violation } = (await this.#played(given)) ?? {}
     if (evidence === undefined || violation === undefined) {
       const { promise, problem: what, actual = '' } = before
       const problem = actual === '' ? what : `${what} (${actual})`

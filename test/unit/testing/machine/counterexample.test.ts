@@ -44,7 +44,7 @@ async function errorOf(verification: Promise<unknown>): Promise<TallyError> {
 }
 
 describe('a counterexample', () => {
-  it('is a script of at most 30 lines that plays the case again', async () => {
+  it('M1: is a script of at most 30 lines that plays the case again', async () => {
     const from = { module, target: 'target', options: 'options' }
     const error = await errorOf(verifyMachine(target, { ...options, from, save: folder }))
     expect(error.code).toBe('testing.promise_broken')
@@ -80,12 +80,39 @@ describe('a counterexample', () => {
     expect(honest).toMatchObject({ cases: 1, lives: 1 })
   })
 
-  it('is the same for the same seed', async () => {
+  it('M1: is the same for the same seed', async () => {
     const [first, second] = [
       await errorOf(verifyMachine(target, options)),
       await errorOf(verifyMachine(target, options))
     ]
     expect(second.message).toBe(first.message)
+  })
+})
+
+describe('a verification', () => {
+  it('says that a case broke a promise once, and not when it was played again', async () => {
+    let asked = 0
+    const always = {
+      'all but the first': () => {
+        asked += 1
+        return asked > 1
+      }
+    }
+    const error = await errorOf(verifyMachine(target, { ...options, cases: 2, always }))
+    expect(error.code).toBe('testing.not_repeated')
+    expect(error.context.promise).toBe('always')
+  })
+
+  it.each([
+    [{ at: 3 }, []],
+    [
+      { at: 3, downMs: 1_000 },
+      ['"resumes" in 1 of 1 cases: time passed while the process was down']
+    ]
+  ])('says what it did not check, after a death %j', async (death, more) => {
+    const report = await verifyCase(target, { inputs: [{}], deaths: [death] }, options)
+    expect(report).toMatchObject({ crashes: 1, lives: 3 })
+    expect(report.notChecked.slice(2)).toEqual(more)
   })
 })
 
@@ -122,16 +149,16 @@ const misuse: readonly (readonly [code: string, MachineTarget, MachineOptions])[
 ]
 
 describe('what is missing', () => {
-  it.each(misuse)('is asked for: %s', async (code, given, asked) => {
+  it.each(misuse)('M3: is asked for: %s', async (code, given, asked) => {
     expect((await errorOf(verifyMachine(given, { cases: 2, ...asked }))).code).toBe(code)
   })
 
-  it('is named: a case without inputs', async () => {
+  it('M3: is named: a case without inputs', async () => {
     const error = await errorOf(verifyCase(target, { inputs: [] }))
     expect(error.code).toBe('testing.case_invalid')
   })
 
-  it('is fast-check, which nothing loads before cases are generated', () => {
+  it('M4: is fast-check, which nothing loads before cases are generated', () => {
     const refuse =
       'export async function resolve(name, context, next) {' +
       " if (name === 'fast-check') throw new Error('it is not there');" +
@@ -171,15 +198,18 @@ const unmade: readonly (readonly [what: string, schema: { readonly [key: string]
 ]
 
 describe('a schema', () => {
-  it.each(unmade)('of which no values can be made is named: one that %s', async (_, answer) => {
+  it.each(unmade)('M3: of which no values can be made is named: one that %s', async (_, answer) => {
     const error = await errorOf(verifyMachine(asks, { cases: 2, effects: { look: { answer } } }))
     expect(error.code).toBe('testing.answer_missing')
   })
 
-  it.each(unmade)('of inputs that cannot be made is named: one that %s', async (_, inputSchema) => {
-    const error = await errorOf(verifyMachine({ ...asks, inputSchema }, { cases: 2 }))
-    expect(error.code).toBe('testing.inputs_missing')
-  })
+  it.each(unmade)(
+    'M3: of inputs that cannot be made is named: one that %s',
+    async (_, inputSchema) => {
+      const error = await errorOf(verifyMachine({ ...asks, inputSchema }, { cases: 2 }))
+      expect(error.code).toBe('testing.inputs_missing')
+    }
+  )
 })
 
 describe('inputs', () => {
