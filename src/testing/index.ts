@@ -4,6 +4,7 @@
  */
 
 export { installTripwire } from '../block/index.js'
+export type { PoolMember, Signer } from '../identity/index.js'
 export type { KeyRange, Store, StoreItem } from '../ledger/index.js'
 export type { ChatAnswer, ChatBreak, ChatRefusal, ChatScene } from './chat-scene.js'
 export {
@@ -31,8 +32,11 @@ export {
   type ExecutorCheck,
   type ExecutorUnderTest,
   executorConformance,
+  type SignerCheck,
+  type SignerDriver,
   type StoreCheck,
   type StoreDriver,
+  signerConformance,
   storeConformance
 } from './conformance/index.js'
 export {
