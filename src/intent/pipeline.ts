@@ -90,7 +90,7 @@ function runIntent(given: IntentPort, input: Json, pipeline: Pipeline): unknown 
     return executed(runSystem(port, intent, pipeline), tell)
   }
   const choice = chosen(port, intent, pipeline)
-  if (choice.kind !== 'none') checkPrincipal(port, pipeline.identity, usedBy(choice))
+  if (choice.kind !== 'none') checkPrincipal(port, pipeline.identity, () => usedBy(choice))
   switch (choice.kind) {
     case 'block':
       if (choice.block.needsGrant === true) {

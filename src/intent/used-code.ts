@@ -1,5 +1,5 @@
 import type { Block, IntentPort } from '../block/index.js'
-import { principalIn, principalLacks } from '../capability/index.js'
+import { isOwner, principalIn, principalLacks } from '../capability/index.js'
 import type { Hash, IdentityId, JsonObject } from '../core/index.js'
 import { recordedState } from './providers.js'
 
@@ -43,10 +43,12 @@ export function usedPackage(one: {
 export function checkPrincipal(
   port: IntentPort,
   identity: IdentityId,
-  used: UsedCode | undefined
+  usedCode: () => UsedCode | undefined
 ): void {
+  if (port.recorded !== undefined || isOwner(port.principal)) return
   const principal = principalIn(port.principal)
-  if (used === undefined || port.recorded !== undefined) return
+  const used = usedCode()
+  if (used === undefined) return
   const { name, codeHash, capabilities } = used
   const asked = { identity, principal, codeHash, capabilities }
   const lacking = principalLacks(recordedState(port), asked)

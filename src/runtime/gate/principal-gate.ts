@@ -33,11 +33,13 @@ export class PrincipalGate {
   refusal(
     runId: RunId,
     prepared: Compiled,
-    { principal, inputs }: { readonly principal: Json; readonly inputs: Json }
+    start: { readonly principal: Json; readonly inputs: Json }
   ): TallyError<'run.not_permitted'> | undefined {
+    // Inputs are copied when they are asked for: not for the owner.
+    const { principal } = start
     if (isOwner(principal)) return undefined
     const by = principalIn(principal)
-    const lacking = this.#reached(prepared, inputs).flatMap((used) => {
+    const lacking = this.#reached(prepared, start.inputs).flatMap((used) => {
       const capabilities = this.#lacking(by, used)
       return capabilities.length === 0 ? [] : [{ ...used, capabilities }]
     })
