@@ -72,8 +72,10 @@ export {
   isPlanDefinition,
   type PlanDefinition,
   type PlanNodeDefinition,
+  Problems,
   planSchemaName,
-  reportedDiagnostics
+  reportedDiagnostics,
+  reportingDiagnostics
 } from './document/definition.js'
 export { drawChart, drawGraph, drawSource, mermaidId } from './document/draw.js'
 export { lintDocument } from './document/lint.js'
@@ -82,12 +84,15 @@ export {
   type ParsedPlan,
   parseComposite,
   parsePlan,
+  parsingComposite,
+  parsingPlan,
+  refusing,
   schemaProblems
 } from './document/parse.js'
 export type { BlockRegistry, ConditionPredicate } from './document/registry.js'
 export { type CompiledRootLeaf, leafRootOf, rootOf } from './document/root.js'
 export { approversIn, approversSchema } from './document/schema.js'
-export { validatePlan } from './document/validate.js'
+export { validatingPlan } from './document/validate.js'
 export { type EndedWithoutCode, EndingWithoutCode } from './pump/ending-without-code.js'
 export { UnitGate } from './pump/gate.js'
 export {

@@ -26,13 +26,34 @@ export {
   timeText
 } from './clock.js'
 export { appendLeaf, CompactRange, innerNode, leafNode, rootOfPeaks } from './compact-range.js'
-export { type Finding, type HiddenFindings, reported } from './document/findings.js'
+export {
+  type Finding,
+  FirstFindings,
+  type HiddenFindings,
+  type ReportOptions,
+  reported,
+  reporting
+} from './document/findings.js'
 export { atOnce, type Pieces } from './document/pieces.js'
 export { type Locate, placesIn } from './document/places.js'
 export type { Position } from './document/position.js'
-export { readDocument } from './document/read.js'
-export { inputJsonSchema, lazySchema, shareSchemas } from './document/schemas.js'
-export { DocumentWork, isSliceFull, spendWork, spendWorkOnce } from './document/work.js'
+export { type DocumentText, readDocument, readingDocument } from './document/read.js'
+export {
+  type Checked,
+  checkInPieces,
+  checkingSchema,
+  inputJsonSchema,
+  lazySchema,
+  shareSchemas
+} from './document/schemas.js'
+export {
+  DocumentWork,
+  inSlices,
+  isSliceFull,
+  passSteps,
+  spendWork,
+  spendWorkOnce
+} from './document/work.js'
 export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'

@@ -4,6 +4,8 @@
 export const JSON_DEPTH_MAX = 64
 /** Size of a document's text (formats.md §10). */
 export const DOCUMENT_BYTES_MAX = 1024 * 1024
+/** Size of a document's text that is YAML and no JSON (decision 0148). */
+export const DOCUMENT_YAML_BYTES_MAX = 256 * 1024
 /** Findings about one document that a report names; of the others it gives the number. */
 export const DOCUMENT_FINDINGS_MAX = 100
 /** Length of a text from which its reading gives the event loop its turn between slices. */

@@ -1,16 +1,24 @@
 import type { Block, PlanDefinition } from '../block/index.js'
-import { atOnce, isJsonObject, type Json, type Locate, TallyError } from '../core/index.js'
+import {
+  atOnce,
+  checkingSchema,
+  isJsonObject,
+  type Json,
+  type Locate,
+  type Pieces,
+  TallyError
+} from '../core/index.js'
 import { bundleSchema, isBundle } from './document/bundle.js'
 import { flowSchemaNames } from './document/flow.js'
-import { type Issue, reportedIssues } from './document/issue.js'
+import { type Issue, moreIssues, reportingIssues } from './document/issue.js'
 import type { PackDocument } from './document/pack.js'
-import { type DocumentSource, parseFlow, parsePack, parseProtocol } from './document/parse.js'
+import { type DocumentSource, parsePack, parseProtocol, parsingSource } from './document/parse.js'
 import type { ProtocolDocument } from './document/protocol.js'
 import { noValues, workflowBlocks } from './engine/blocks.js'
-import { definitionOf } from './engine/compile.js'
+import { definitionOf, makingDefinition } from './engine/compile.js'
 import { givenOf, type RunMode } from './engine/spec.js'
-import { lintFlow } from './lint/lint.js'
-import { planFlow } from './plan/planner.js'
+import { lintingFlow } from './lint/lint.js'
+import { planningFlow } from './plan/planner.js'
 import { defaultPolicy, type Policy, tightened, unfitPacks } from './policy/policy.js'
 import { type InputProblem, prepareRuntime } from './readiness/runtime.js'
 import { type CompileValues, ValueMemo } from './value/compile.js'
@@ -88,27 +96,26 @@ export class WorkflowParts {
   /** {@link compile} in pieces: other work may be done wherever it yields. */
   *compiling(
     document: Json,
-    options: { readonly locate?: Locate } = {}
-  ): Generator<undefined, CompiledWorkflow, undefined> {
-    const parts = this.#partsOf(document)
+    { locate }: { readonly locate?: Locate } = {}
+  ): Pieces<CompiledWorkflow> {
+    const parts = yield* this.#partsOf(document)
     if (!parts.ok) return parts
     const { mode } = parts
-    const parsed = parseFlow(parts.flow)
-    if (!parsed.ok) return { ok: false, issues: reportedIssues(parsed.issues, options.locate) }
-    yield
+    const parsed = yield* parsingSource('flow', parts.flow)
+    if (!parsed.ok) return yield* refused(parsed.issues, locate)
     const protocols = [...parts.protocols, ...this.#protocols]
     const values = this.#values ?? noValues()
     const packs = [...this.#packs, ...parts.packs]
     const pack = packs.at(-1)
     const defaultChain = parts.defaultChain ?? this.#host.defaultChain
-    const planned = planFlow({
+    const planned = yield* planningFlow({
       flow: parsed.document,
       protocols,
       values,
       ...(pack === undefined ? {} : { pack }),
       ...(defaultChain === undefined ? {} : { defaultChain })
     })
-    if (!planned.ok) return { ok: false, issues: reportedIssues(planned.issues, options.locate) }
+    if (!planned.ok) return yield* refused(planned.issues, locate)
     const { plan, resolved } = planned
     const { requiresPack: needed } = plan
     const message =
@@ -117,48 +124,57 @@ export class WorkflowParts {
         : unfitPacks(packs)
     if (message !== undefined) {
       const issue = { code: 'pack_mismatch', severity: 'error', path: ['requires_pack'] } as const
-      return { ok: false, issues: reportedIssues([{ ...issue, message }], options.locate) }
+      return yield* refused([{ ...issue, message }], locate)
     }
-    yield
     const policy = packs.reduce(tightened, { ...defaultPolicy, ...this.#host.policy })
-    const doubts = lintFlow({ flow: parsed.document, plan, resolved, values })
-    yield
+    const doubts = yield* lintingFlow({ flow: parsed.document, plan, resolved, values })
     return {
       ok: true,
-      definition: definitionOf(plan, { policy, mode }),
+      definition: yield* makingDefinition(plan, { policy, mode }),
       used: () => definitionOf(plan, { policy, mode, isUsed: true }),
       checkInputs: (given) => {
         const prepared = prepareRuntime(plan, givenOf(given))
         return prepared.ok ? [] : prepared.problems
       },
-      issues: reportedIssues([...planned.issues, ...doubts], options.locate)
+      issues: yield* reportingIssues([...planned.issues, ...doubts], locate)
     }
   }
 
-  #partsOf(document: Json): Parts | { readonly ok: false; readonly issues: readonly Issue[] } {
+  *#partsOf(document: Json): Pieces<Parts | Refused> {
     const writes = this.#host.writes ?? 'ask'
     if (!isBundle(document)) {
       const mode = { writes, yes: false }
       return { ok: true, flow: document, protocols: [], packs: [], mode, defaultChain: undefined }
     }
-    const parsed = bundleSchema.safeParse(document)
+    const parsed = yield* checkingSchema(bundleSchema, document)
     if (!parsed.success) {
-      const issues = parsed.error.issues.map(({ path, message }): Issue => {
+      const issues = parsed.issues.map(({ path, message }): Issue => {
         const at = path.map((key) => (typeof key === 'number' ? key : String(key)))
         return { code: 'schema_violation', severity: 'error', path: at, message }
       })
-      return { ok: false, issues }
+      const { hidden } = parsed
+      return { ok: false, issues: hidden === 0 ? issues : [...issues, moreIssues(hidden, 'error')] }
     }
     const { flow, default_chain: defaultChain, yes = false } = parsed.data
     const found: Issue[] = []
-    const protocols = parsed.data.protocols.flatMap((one) =>
-      collected(parseProtocol(one as Json), found)
-    )
-    const packs = parsed.data.packs.flatMap((one) => collected(parsePack(one as Json), found))
+    const protocols: ProtocolDocument[] = []
+    for (const one of parsed.data.protocols) {
+      protocols.push(...collected(yield* parsingSource('protocol', one as Json), found))
+    }
+    const packs: PackDocument[] = []
+    for (const one of parsed.data.packs) {
+      packs.push(...collected(yield* parsingSource('pack', one as Json), found))
+    }
     if (found.length > 0) return { ok: false, issues: found }
     const mode = { writes: parsed.data.writes ?? writes, yes }
     return { ok: true, flow: flow as Json, protocols, packs, mode, defaultChain }
   }
+}
+
+type Refused = CompiledWorkflow & { readonly ok: false }
+
+function* refused(issues: readonly Issue[], locate: Locate | undefined): Pieces<Refused> {
+  return { ok: false, issues: yield* reportingIssues(issues, locate) }
 }
 
 interface Parts {

@@ -105,7 +105,11 @@ describe('the table of readers', () => {
   const named = Object.values(targets).flatMap(({ readers }) => readers)
 
   it('names every function of the sources that reads, parses or decodes', () => {
-    const reading = /^export (?:async )?function ((?:parse|decode|read)[A-Z]\w*|parse)\b/gm
+    const verbs = 'parse|parsing|decode|read|reading'
+    const reading = new RegExp(
+      `^export (?:async )?function\\*? ((?:${verbs})[A-Z]\\w*|parse|reading)\\b`,
+      'gm'
+    )
     const found = filesBelow('src', ['.ts']).flatMap((path) => {
       const text = readFileSync(join(root, path), 'utf8')
       return [...text.matchAll(reading)].map(([, name]) => `${path.replace('src/', '')}#${name}`)

@@ -6,7 +6,7 @@ import type { NodeBinding } from '../binding/bind.js'
 import { nodeProblems } from '../binding/node-bounds.js'
 import { error, type FlowFinding, hasErrors } from '../flow/finding.js'
 import { lintFlow } from '../flow/lint.js'
-import { parseFlow } from '../flow/parse.js'
+import { parsingFlow } from '../flow/parse.js'
 import type { FlowDocument, FlowNode } from '../flow/schema.js'
 import { validateFlow } from '../flow/validate.js'
 import { FlowEdges } from './edges.js'
@@ -40,7 +40,7 @@ export function* compilingFlow(
   document: Json,
   host: FlowHost
 ): Generator<undefined, CompiledFlow, undefined> {
-  const parsed = parseFlow(document)
+  const parsed = yield* parsingFlow(document)
   if (!parsed.ok) return parsed
   const { flow } = parsed
   yield

@@ -7,6 +7,8 @@ export interface FlowFinding {
   /** Keys from the root of the document. */
   readonly path: DocumentPath
   readonly message: string
+  /** In a note about findings that are not listed: how many. */
+  readonly more?: number
 }
 
 /** Stable codes; the first nine are those of AgentsFlow. */

@@ -1,4 +1,4 @@
-import { isJsonObject, type Json } from '../../core/index.js'
+import { checkingSchema, isJsonObject, type Json, type Pieces } from '../../core/index.js'
 import { error, type FlowFinding } from './finding.js'
 import { migrateFlow } from './migrate.js'
 import { type FlowDocument, flowSchema, flowSchemaVersions } from './schema.js'
@@ -19,7 +19,7 @@ export function isFlowDocument(document: Json): boolean {
 }
 
 /** Reads a flow of schemaVersion 1.0 or 2.0. What is wrong with it is data. */
-export function parseFlow(document: Json): ParsedFlow {
+export function* parsingFlow(document: Json): Pieces<ParsedFlow> {
   if (!isJsonObject(document)) return refused([], 'a flow is an object')
   const version = isJsonObject(document['meta']) ? document['meta']['schemaVersion'] : undefined
   if (!flowSchemaVersions.some((known) => known === version)) {
@@ -27,12 +27,14 @@ export function parseFlow(document: Json): ParsedFlow {
     const path = ['meta', 'schemaVersion']
     return { ok: false, findings: [error('unsupported_version', path, message)] }
   }
-  const parsed = flowSchema.safeParse(migrateFlow(document))
+  const parsed = yield* checkingSchema(flowSchema, migrateFlow(document))
   if (parsed.success) return { ok: true, flow: parsed.data }
-  const findings = parsed.error.issues.map(({ path, message }) =>
+  const findings = parsed.issues.map(({ path, message }) =>
     error('invalid_document', path.map(segment), message)
   )
-  return { ok: false, findings }
+  const { hidden: more } = parsed
+  const note = { ...error('invalid_document', [], `${more} more findings`), more }
+  return { ok: false, findings: more === 0 ? findings : [...findings, note] }
 }
 
 function segment(part: PropertyKey): string | number {

@@ -39,7 +39,7 @@ export function* compositeIn(
 ): Pieces<CompiledComposite | undefined> {
   const nodes = yield* childrenOf(definition, place, session)
   const plan = yield* planOf(definition, nodes, place, session)
-  if (session.found.length > 0) return undefined
+  if (!session.found.isEmpty) return undefined
   const config = chartOf(definition, plan)
   const { name, version } = definition
   return {

@@ -18,7 +18,7 @@ import {
 import type { CompiledNode, CompiledPlanGraph } from './compiled.js'
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from './definition.js'
 import { functionVersions } from './registry.js'
-import { orderOf, validatePlan } from './validate.js'
+import { ordering, validatingPlan } from './validate.js'
 
 /** Undefined when something was found wrong, here or before: then nothing is built. */
 export function* planIn(
@@ -26,15 +26,15 @@ export function* planIn(
   nodeIndex: CompileContext,
   session: CompileSession
 ): Pieces<CompiledPlanGraph | undefined> {
-  const invalid = validatePlan(definition, nodeIndex.path)
-  session.add(invalid)
+  const invalid = yield* validatingPlan(definition, nodeIndex.path)
+  session.found.add(invalid)
   checkOverlay(definition, nodeIndex, session)
   const output = session.value(definition.output, valueRoots, [...nodeIndex.path, 'output'])
   checkDeferred(definition, output, nodeIndex, session)
   if (invalid.length > 0) return undefined
   const children = yield* childrenOf(definition, nodeIndex, session)
   const library = yield* libraryOf(definition, { children, output }, nodeIndex, session)
-  if (session.found.length > 0) return undefined
+  if (!session.found.isEmpty) return undefined
   const { name, version } = definition
   const config = planChart({
     id: name.replaceAll('.', '/'),
@@ -128,7 +128,7 @@ function* libraryOf(
 ): Pieces<PlanLibrary> {
   const { children, output } = parts
   const { nodes, order: delivery, lanes, atomic } = definition
-  const ordered = orderOf(nodes)
+  const ordered = yield* ordering(nodes)
   const order = ordered.ok ? ordered.order : []
   const nodeIndexes = new Map(order.map((index, at) => [nodes[index]?.id ?? '', at]))
   const links = linksOf(definition, order, nodeIndexes)

@@ -26,10 +26,11 @@ import {
   type DocumentPath,
   isPlanDefinition,
   type NodeDefinition,
-  type PlanDefinition
+  type PlanDefinition,
+  Problems
 } from './definition.js'
 import { type BlockRegistry, type LeafDefinition, resolveCondition } from './registry.js'
-import { validateGraph } from './validate.js'
+import { validatingGraph } from './validate.js'
 
 /** Work of one node, whose part of the chart is built and hashed. */
 const STEPS_OF_NODE = 150
@@ -68,23 +69,18 @@ interface NodeParent {
  */
 export class CompileSession {
   readonly registry: CompileOptions['registry']
-  readonly found: Diagnostic[]
+  readonly found = new Problems()
   readonly #expressions: CompileOptions['expressions']
   readonly #parents: ParentCompilers
 
-  constructor(options: CompileOptions, found: Diagnostic[], parents: ParentCompilers) {
+  constructor(options: CompileOptions, parents: ParentCompilers) {
     this.registry = options.registry
-    this.found = found
     this.#expressions = options.expressions
     this.#parents = parents
   }
 
   refuse(reason: Diagnostic['reason'], path: DocumentPath, message: string): void {
-    this.found.push({ reason, path, message })
-  }
-
-  add(found: readonly Diagnostic[]): void {
-    for (const one of found) this.found.push(one)
+    this.found.refuse(reason, path, message)
   }
 
   /** What a node runs; undefined when something was found wrong. `place` is the node's own. */
@@ -136,10 +132,10 @@ export class CompileSession {
     place: CompileContext
   ): Pieces<CompiledComposite | CompiledPlanGraph | undefined> {
     if (isPlanDefinition(used)) return yield* this.#parents.plan(used, place, this)
-    const invalid = validateGraph(used)
+    const invalid = yield* validatingGraph(used)
     if (invalid.length === 0) return yield* this.#parents.composite(used, place, this)
     const { path } = place
-    this.add(invalid.map((one) => ({ ...one, path: [...path, 'use', ...one.path] })))
+    this.found.add(invalid.map((one) => ({ ...one, path: [...path, 'use', ...one.path] })))
     return undefined
   }
 

@@ -10,12 +10,11 @@ import type {
 } from './compiled.js'
 import {
   type CompositeDefinition,
-  type Diagnostic,
   type DocumentDefinition,
   isPlanDefinition,
   type PlanDefinition
 } from './definition.js'
-import { validateGraph } from './validate.js'
+import { validatingGraph } from './validate.js'
 
 /**
  * Compiles a graph to a chart (B4, B6). Everything a name leads to is resolved here, so that a run
@@ -32,10 +31,10 @@ function* compilingComposite(
   definition: CompositeDefinition,
   options: CompileOptions
 ): Pieces<CompileResult> {
-  const found: Diagnostic[] = [...validateGraph(definition)]
-  if (found.length > 0) return { ok: false, diagnostics: found }
-  const session = new CompileSession(options, found, parents)
-  return resultOf(yield* compositeIn(definition, atRoot, session), found)
+  const invalid = yield* validatingGraph(definition)
+  if (invalid.length > 0) return { ok: false, diagnostics: invalid }
+  const session = new CompileSession(options, parents)
+  return resultOf(yield* compositeIn(definition, atRoot, session), session)
 }
 
 /**
@@ -53,9 +52,8 @@ function* compilingPlan(
   definition: PlanDefinition,
   options: CompileOptions
 ): Pieces<CompileResult<CompiledPlanGraph>> {
-  const found: Diagnostic[] = []
-  const session = new CompileSession(options, found, parents)
-  return resultOf(yield* planIn(definition, atRoot, session), found)
+  const session = new CompileSession(options, parents)
+  return resultOf(yield* planIn(definition, atRoot, session), session)
 }
 
 /** {@link compileComposite} or {@link compilePlan}, as the definition is. */
@@ -82,7 +80,7 @@ const parents: ParentCompilers = { composite: compositeIn, plan: planIn }
 
 function resultOf<Compiled extends CompiledDocument>(
   compiled: Compiled | undefined,
-  diagnostics: readonly Diagnostic[]
+  { found }: CompileSession
 ): CompileResult<Compiled> {
-  return compiled === undefined ? { ok: false, diagnostics } : { ok: true, compiled }
+  return compiled === undefined ? { ok: false, diagnostics: found.list } : { ok: true, compiled }
 }

@@ -1,9 +1,13 @@
 import {
   type Approvers,
   type DocumentPath,
+  FirstFindings,
   type Json,
   type Locate,
-  reported
+  type Pieces,
+  type ReportOptions,
+  reported,
+  reporting
 } from '../../core/index.js'
 import type { PlanDelivery } from '../chart/plan-results.js'
 import type { RetryPolicyStep, SideEffectClass } from '../chart/protocol.js'
@@ -133,12 +137,51 @@ export interface Diagnostic {
 
 export type { DocumentPath, Locate }
 
+/** What is found wrong with one document, as far as a report shows it. */
+export class Problems {
+  readonly #found = new FirstFindings<Diagnostic>()
+
+  get isEmpty(): boolean {
+    return this.#found.isEmpty
+  }
+
+  get list(): readonly Diagnostic[] {
+    return this.#found.list(moreProblems)
+  }
+
+  refuse(reason: Diagnostic['reason'], path: DocumentPath, message: string): void {
+    this.#found.add({ reason, path, message })
+  }
+
+  add(found: readonly Diagnostic[]): void {
+    for (const one of found) this.#found.add(one)
+  }
+}
+
+/** The note of a list that leaves problems out. */
+export function moreProblems(more: number): Diagnostic {
+  const message = `${more} more findings are not shown`
+  return { reason: 'invalid_graph', path: [], message, more }
+}
+
 /** Diagnostics as a report shows them: not too many, errors first when there are. */
 export function reportedDiagnostics(
   found: readonly Diagnostic[],
   locate?: Locate
 ): readonly Diagnostic[] {
-  return reported(found, {
+  return reported(found, reportOptions(locate))
+}
+
+/** {@link reportedDiagnostics} in pieces. */
+export function reportingDiagnostics(
+  found: readonly Diagnostic[],
+  locate?: Locate
+): Pieces<readonly Diagnostic[]> {
+  return reporting(found, reportOptions(locate))
+}
+
+function reportOptions(locate: Locate | undefined): ReportOptions<Diagnostic> {
+  return {
     locate,
     isError: ({ reason }) => reason !== 'lint',
     more: ({ more, message, hasErrors }) => ({
@@ -147,5 +190,5 @@ export function reportedDiagnostics(
       message,
       more
     })
-  })
+  }
 }

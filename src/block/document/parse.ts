@@ -1,5 +1,13 @@
-import type { z } from 'zod'
-import { type Json, limits } from '../../core/index.js'
+import {
+  atOnce,
+  type Checked,
+  checkingSchema,
+  isSliceFull,
+  type Json,
+  limits,
+  type Pieces,
+  passSteps
+} from '../../core/index.js'
 import type { RetryPolicyStep } from '../chart/protocol.js'
 import {
   type BranchDefinition,
@@ -9,11 +17,13 @@ import {
   type DocumentPath,
   type GraphDefinition,
   type Locate,
+  moreProblems,
   type NodeDefinition,
   type PlanDefinition,
   type PlanNodeDefinition,
+  Problems,
   planSchemaName,
-  reportedDiagnostics,
+  reportingDiagnostics,
   type WorkDefinition
 } from './definition.js'
 import {
@@ -23,7 +33,7 @@ import {
   type PlanDocument,
   planSchema
 } from './schema.js'
-import { validateGraph, validatePlan } from './validate.js'
+import { validatingGraph, validatingPlan } from './validate.js'
 
 export type ParsedComposite =
   | { readonly ok: true; readonly definition: CompositeDefinition }
@@ -38,28 +48,41 @@ export function parseComposite(
   document: Json,
   options: { readonly locate?: Locate } = {}
 ): ParsedComposite {
-  const refused = (diagnostics: readonly Diagnostic[]): ParsedComposite => ({
-    ok: false,
-    diagnostics: reportedDiagnostics(diagnostics, options.locate)
-  })
-  const parsed = compositeSchema().safeParse(document)
-  if (!parsed.success) {
-    return refused(schemaProblems(parsed.error))
-  }
-  const found: Diagnostic[] = []
+  return atOnce(parsingComposite(document, options))
+}
+
+/** {@link parseComposite} in pieces: other work may be done wherever it yields. */
+export function* parsingComposite(
+  document: Json,
+  { locate }: { readonly locate?: Locate }
+): Pieces<ParsedComposite> {
+  const parsed = yield* checkingSchema(compositeSchema(), document)
+  if (!parsed.success) return yield* refusing(schemaProblems(parsed), locate)
+  const found = new Problems()
   const { name, version } = parsed.data
-  const definition: CompositeDefinition = { name, version, ...graphOf(parsed.data, [], found) }
-  const wrong = found.length > 0 ? found : validateGraph(definition)
-  return wrong.length === 0 ? { ok: true, definition } : refused(wrong)
+  const graph = yield* graphOf(parsed.data, [], found)
+  const definition: CompositeDefinition = { name, version, ...graph }
+  const wrong = found.isEmpty ? yield* validatingGraph(definition) : found.list
+  return wrong.length === 0 ? { ok: true, definition } : yield* refusing(wrong, locate)
+}
+
+/** What is wrong with a document, as its parser gives it. */
+export function* refusing(
+  found: readonly Diagnostic[],
+  locate: Locate | undefined
+): Pieces<{ readonly ok: false; readonly diagnostics: readonly Diagnostic[] }> {
+  return { ok: false, diagnostics: yield* reportingDiagnostics(found, locate) }
 }
 
 /** What a document's schema refuses, as diagnostics. */
-export function schemaProblems({ issues }: z.core.$ZodError): readonly Diagnostic[] {
-  return issues.map((issue) => ({
-    reason: 'invalid_graph',
-    path: issuePath(issue.path, issue),
-    message: issue.message
-  }))
+export function schemaProblems({
+  issues,
+  hidden
+}: Checked<unknown> & { readonly success: false }): readonly Diagnostic[] {
+  const found = issues.map((issue): Diagnostic => {
+    return { reason: 'invalid_graph', path: issuePath(issue.path, issue), message: issue.message }
+  })
+  return hidden === 0 ? found : [...found, moreProblems(hidden)]
 }
 
 // Points at the unknown key itself, where there is one.
@@ -68,23 +91,20 @@ function issuePath(path: readonly PropertyKey[], issue: object): DocumentPath {
   return [...path, ...keys].map((key) => (typeof key === 'number' ? key : String(key)))
 }
 
-function graphOf(
+function* graphOf(
   document: GraphDocument,
   path: DocumentPath,
-  found: Diagnostic[]
-): GraphDefinition {
-  const names = Object.keys(document.nodes)
-  if (names.length > limits.GRAPH_NODES_MAX) {
-    found.push({
-      reason: 'invalid_graph',
-      path: [...path, 'nodes'],
-      message: `a graph has at most ${limits.GRAPH_NODES_MAX} nodes, this one ${names.length}`
-    })
+  found: Problems
+): Pieces<GraphDefinition> {
+  const entries = Object.entries(document.nodes)
+  if (entries.length > limits.GRAPH_NODES_MAX) {
+    const count = `${limits.GRAPH_NODES_MAX} nodes, this one ${entries.length}`
+    found.refuse('invalid_graph', [...path, 'nodes'], `a graph has at most ${count}`)
   }
-  const nodes = Object.entries(document.nodes).map(([name, node]): [string, NodeDefinition] => [
-    name,
-    nodeOf(node, [...path, 'nodes', name], found)
-  ])
+  const nodes: [string, NodeDefinition][] = []
+  for (const [name, node] of entries) {
+    nodes.push([name, yield* nodeOf(node, [...path, 'nodes', name], found)])
+  }
   const transitions = Object.entries(document.transitions).map(
     ([name, transition]): [string, readonly BranchDefinition[]] => [name, branchesOf(transition)]
   )
@@ -98,22 +118,20 @@ function graphOf(
   }
 }
 
-export type NodeDocument = GraphDocument['nodes'][string]
+type NodeDocument = GraphDocument['nodes'][string]
+
+/** Work of a node that becomes one of a definition. */
+const STEPS_OF_NODE = 16
 
 /** A node of a document; what is wrong with it goes to `found`. */
-export function nodeOf(
-  node: NodeDocument,
-  path: DocumentPath,
-  found: Diagnostic[]
-): NodeDefinition {
+function* nodeOf(node: NodeDocument, path: DocumentPath, found: Problems): Pieces<NodeDefinition> {
+  passSteps(STEPS_OF_NODE)
+  if (isSliceFull()) yield
   const { input, on_error: onError, timeout_ms: timeoutMs, side_effects: sideEffects } = node
-  const work = workOf(node, path, found)
+  const work = yield* workOf(node, path, found)
   if (node.confirm !== undefined && work.kind !== 'block') {
-    found.push({
-      reason: 'invalid_graph',
-      path: [...path, 'confirm'],
-      message: 'only a node that is a block can ask for confirmation; confirm the nodes inside'
-    })
+    const message = 'only a node that is a block can ask for confirmation; confirm the nodes inside'
+    found.refuse('invalid_graph', [...path, 'confirm'], message)
   }
   return {
     work,
@@ -128,18 +146,14 @@ export function nodeOf(
   }
 }
 
-function workOf(node: NodeDocument, path: DocumentPath, found: Diagnostic[]): WorkDefinition {
+function* workOf(node: NodeDocument, path: DocumentPath, found: Problems): Pieces<WorkDefinition> {
   const { block, use, composite } = node
   const given = [block, use, composite].filter((work) => work !== undefined)
   if (given.length !== 1) {
-    found.push({
-      reason: 'invalid_graph',
-      path,
-      message: 'a node has exactly one of block, use and composite'
-    })
+    found.refuse('invalid_graph', path, 'a node has exactly one of block, use and composite')
   }
   if (composite !== undefined) {
-    return { kind: 'composite', graph: graphOf(composite, [...path, 'composite'], found) }
+    return { kind: 'composite', graph: yield* graphOf(composite, [...path, 'composite'], found) }
   }
   if (use !== undefined) return { kind: 'use', use }
   return { kind: 'block', block: block ?? '' }
@@ -198,14 +212,22 @@ export type ParsedPlan =
  * line and column when `locate` finds paths in the document's text. Never throws for bad data.
  */
 export function parsePlan(document: Json, options: { readonly locate?: Locate } = {}): ParsedPlan {
-  const refused = (diagnostics: readonly Diagnostic[]): ParsedPlan => ({
-    ok: false,
-    diagnostics: reportedDiagnostics(diagnostics, options.locate)
-  })
-  const parsed = planSchema().safeParse(document)
-  if (!parsed.success) return refused(schemaProblems(parsed.error))
-  const found: Diagnostic[] = []
+  return atOnce(parsingPlan(document, options))
+}
+
+/** {@link parsePlan} in pieces: other work may be done wherever it yields. */
+export function* parsingPlan(
+  document: Json,
+  { locate }: { readonly locate?: Locate }
+): Pieces<ParsedPlan> {
+  const parsed = yield* checkingSchema(planSchema(), document)
+  if (!parsed.success) return yield* refusing(schemaProblems(parsed), locate)
+  const found = new Problems()
   const { name, version, order, parallel, atomic, lanes, nodes, output } = parsed.data
+  const planned: PlanNodeDefinition[] = []
+  for (const [nodeIndex, node] of nodes.entries()) {
+    planned.push(yield* planNodeOf(node, ['nodes', nodeIndex], found))
+  }
   const definition: PlanDefinition = {
     schema: planSchemaName,
     name,
@@ -214,21 +236,21 @@ export function parsePlan(document: Json, options: { readonly locate?: Locate } 
     parallel,
     atomic,
     lanes,
-    nodes: nodes.map((node, nodeIndex) => planNodeOf(node, ['nodes', nodeIndex], found)),
+    nodes: planned,
     ...(output === undefined ? {} : { output })
   }
-  const wrong = found.length > 0 ? found : validatePlan(definition)
-  return wrong.length === 0 ? { ok: true, definition } : refused(wrong)
+  const wrong = found.isEmpty ? yield* validatingPlan(definition) : found.list
+  return wrong.length === 0 ? { ok: true, definition } : yield* refusing(wrong, locate)
 }
 
-function planNodeOf(
+function* planNodeOf(
   node: PlanDocument['nodes'][number],
   path: DocumentPath,
-  found: Diagnostic[]
-): PlanNodeDefinition {
+  found: Problems
+): Pieces<PlanNodeDefinition> {
   const { id, deps, lane, on_error: onError = 'stop', ...rest } = node
   return {
-    ...nodeOf(rest, path, found),
+    ...(yield* nodeOf(rest, path, found)),
     id,
     deps,
     onError,

@@ -1,47 +1,55 @@
-import { limits } from '../../core/index.js'
+import { isSliceFull, limits, type Pieces, passSteps } from '../../core/index.js'
 import {
   type Diagnostic,
   type DocumentPath,
   entryOf,
   type GraphDefinition,
-  type PlanDefinition
+  type PlanDefinition,
+  Problems
 } from './definition.js'
 
 /**
  * What the seed asks for before anything runs (B4): the entry point, every transition's source and
  * every target exist. Nested graphs are checked too. An empty list: valid.
  */
-export function validateGraph(graph: GraphDefinition): readonly Diagnostic[] {
-  const found: Diagnostic[] = []
-  validate(graph, [], 0, found)
-  return found
+export function* validatingGraph(graph: GraphDefinition): Pieces<readonly Diagnostic[]> {
+  const found = new Problems()
+  yield* validating(graph, [], 0, found)
+  return found.list
 }
 
-function validate(
+/** Work of one node, transition or dependency. */
+const STEPS_OF_LOOK = 2
+
+function* validating(
   graph: GraphDefinition,
   path: DocumentPath,
   depth: number,
-  found: Diagnostic[]
-): void {
+  found: Problems
+): Pieces<void> {
   if (depth >= limits.GRAPH_DEPTH_MAX) {
     const message = `composites are nested deeper than ${limits.GRAPH_DEPTH_MAX}`
-    found.push({ reason: 'invalid_graph', path, message })
+    found.refuse('invalid_graph', path, message)
     return
   }
   const mustExist = (name: string, at: DocumentPath) => {
     if (entryOf(graph.nodes, name) !== undefined) return
-    found.push({ reason: 'unknown_node', path: [...path, ...at], message: `no node ${name}` })
+    found.refuse('unknown_node', [...path, ...at], `no node ${name}`)
   }
   mustExist(graph.entryPoint, ['entry_point'])
   for (const [source, branches] of Object.entries(graph.transitions)) {
+    passSteps(STEPS_OF_LOOK * (1 + branches.length))
+    if (isSliceFull()) yield
     mustExist(source, ['transitions', source])
     for (const [index, { target }] of branches.entries()) {
       mustExist(target, ['transitions', source, index])
     }
   }
   for (const [name, { work }] of Object.entries(graph.nodes)) {
+    passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
     if (work.kind !== 'composite') continue
-    validate(work.graph, [...path, 'nodes', name, 'composite'], depth + 1, found)
+    yield* validating(work.graph, [...path, 'nodes', name, 'composite'], depth + 1, found)
   }
 }
 
@@ -63,19 +71,23 @@ export type PlanOrder =
  * The order in which a plan's nodes are taken (C2): a node stands behind all that it depends on,
  * and ties go by document order. Refuses duplicate ids, unknown dependencies and cycles.
  */
-export function orderOf(nodes: readonly Dependent[], path: DocumentPath = []): PlanOrder {
-  const found: Diagnostic[] = []
+export function* ordering(nodes: readonly Dependent[], path: DocumentPath = []): Pieces<PlanOrder> {
+  const found = new Problems()
   const refuse = (reason: Diagnostic['reason'], at: DocumentPath, message: string) => {
-    found.push({ reason, path: [...path, 'nodes', ...at], message })
+    found.refuse(reason, [...path, 'nodes', ...at], message)
   }
   const nodeIndexes = new Map<string, number>()
   for (const [nodeIndex, { id }] of nodes.entries()) {
+    passSteps(STEPS_OF_LOOK)
     if (nodeIndexes.has(id))
       refuse('invalid_graph', [nodeIndex, 'id'], `two nodes have the id ${id}`)
     else nodeIndexes.set(id, nodeIndex)
   }
   const dependents: number[][] = nodes.map(() => [])
-  const missing = nodes.map(({ deps }, nodeIndex) => {
+  const missing: number[] = []
+  for (const [nodeIndex, { deps }] of nodes.entries()) {
+    passSteps(STEPS_OF_LOOK * (1 + deps.length))
+    if (isSliceFull()) yield
     for (const [index, dep] of deps.entries()) {
       const before = nodeIndexes.get(dep)
       if (before === undefined) refuse('unknown_node', [nodeIndex, 'deps', index], `no node ${dep}`)
@@ -84,15 +96,15 @@ export function orderOf(nodes: readonly Dependent[], path: DocumentPath = []): P
     if (new Set(deps).size < deps.length) {
       refuse('invalid_graph', [nodeIndex, 'deps'], 'a dependency is named twice')
     }
-    return deps.length
-  })
-  if (found.length > 0) return { ok: false, diagnostics: found }
+    missing.push(deps.length)
+  }
+  if (!found.isEmpty) return { ok: false, diagnostics: found.list }
   const order = byLevels(dependents, missing)
   if (order.length === nodes.length) return { ok: true, order }
   const cycle = cycleOf(nodes, nodeIndexes, missing)
   const first = nodeIndexes.get(cycle[0] ?? '') ?? 0
   refuse('invalid_graph', [first, 'deps'], `the nodes depend on each other: ${cycle.join(' -> ')}`)
-  return { ok: false, diagnostics: found }
+  return { ok: false, diagnostics: found.list }
 }
 
 /** Takes away, level by level, what depends on nothing that is left; `missing` is used up. */
@@ -136,20 +148,20 @@ function cycleOf(
 const SHOWN_MAX = 32
 
 /** What must hold before anything runs (C2). An empty list: valid. */
-export function validatePlan(
+export function* validatingPlan(
   definition: Pick<PlanDefinition, 'nodes' | 'lanes' | 'order' | 'parallel'>,
   path: DocumentPath = []
-): readonly Diagnostic[] {
+): Pieces<readonly Diagnostic[]> {
   const { nodes, lanes, order: delivery, parallel } = definition
-  const found: Diagnostic[] = []
+  const found = new Problems()
   const refuse = (at: DocumentPath, message: string) => {
-    found.push({ reason: 'invalid_graph', path: [...path, ...at], message })
+    found.refuse('invalid_graph', [...path, ...at], message)
   }
   if (nodes.length === 0) refuse(['nodes'], 'a plan has at least one node')
   if (nodes.length > limits.GRAPH_NODES_MAX) {
     const count = `${limits.GRAPH_NODES_MAX} nodes, this one ${nodes.length}`
     refuse(['nodes'], `a plan has at most ${count}`)
-    return found
+    return found.list
   }
   if (delivery === 'declared' && Object.keys(lanes).length > 0) {
     refuse(['lanes'], 'lanes need order: arrival; which node comes first would hang on timing')
@@ -158,6 +170,7 @@ export function validatePlan(
     refuse(['parallel'], 'one node after the other needs order: declared; or give one lane')
   }
   for (const [nodeIndex, { lane, work, confirm }] of nodes.entries()) {
+    passSteps(STEPS_OF_LOOK)
     if (lane !== undefined && !Object.hasOwn(lanes, lane)) {
       refuse(['nodes', nodeIndex, 'lane'], `no lane ${lane}`)
     }
@@ -166,6 +179,7 @@ export function validatePlan(
       refuse(['nodes', nodeIndex, 'confirm'], `${message}; confirm the nodes inside`)
     }
   }
-  const ordered = orderOf(nodes, path)
-  return ordered.ok ? found : [...found, ...ordered.diagnostics]
+  const ordered = yield* ordering(nodes, path)
+  if (!ordered.ok) found.add(ordered.diagnostics)
+  return found.list
 }

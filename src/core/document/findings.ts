@@ -1,5 +1,7 @@
 import { DIAGNOSTIC_TEXT_LENGTH_MAX, DOCUMENT_FINDINGS_MAX } from '../limits.js'
+import type { Pieces } from './pieces.js'
 import type { Locate } from './places.js'
+import { passSteps } from './work.js'
 import type { DocumentPath } from './yaml.js'
 
 /** What every finding about a document has, whatever else a room says of it. */
@@ -18,14 +20,7 @@ export interface Finding {
  */
 export function reported<One extends Finding>(
   found: readonly One[],
-  options: {
-    isError(one: One): boolean
-    more(hidden: HiddenFindings): One
-    /** In the text of the document, where it is known. */
-    readonly locate?: Locate | undefined
-    /** Whether a finding is about that text; absent: all are. */
-    isInText?(one: One): boolean
-  }
+  options: ReportOptions<One>
 ): readonly One[] {
   const { isError, more, locate, isInText } = options
   const shown = (one: One) =>
@@ -43,6 +38,61 @@ export function reported<One extends Finding>(
     hasErrors: errors.length > DOCUMENT_FINDINGS_MAX || notes.some(isError)
   })
   return [...ranked.slice(0, DOCUMENT_FINDINGS_MAX).map(shown), note]
+}
+
+/**
+ * Findings as they are found: as many as a report shows are kept, of the others there is a number.
+ * For lists in which all findings have one rank.
+ */
+export class FirstFindings<One extends Finding> {
+  readonly #kept: One[] = []
+  #hidden = 0
+
+  get isEmpty(): boolean {
+    return this.#kept.length + this.#hidden === 0
+  }
+
+  /** Takes a finding, or the note of a list of its own. */
+  add(one: One): void {
+    passSteps(STEPS_OF_FINDING)
+    if (one.more !== undefined) this.#hidden += one.more
+    else if (this.#kept.length < DOCUMENT_FINDINGS_MAX) this.#kept.push(one)
+    else this.#hidden += 1
+  }
+
+  /** What is kept, and a note about the others. */
+  list(noteOf: (more: number) => One): readonly One[] {
+    return this.#hidden === 0 ? this.#kept : [...this.#kept, noteOf(this.#hidden)]
+  }
+}
+
+/** Work of a finding that is not shown. */
+const STEPS_OF_FINDING = 2
+
+export interface ReportOptions<One extends Finding> {
+  isError(one: One): boolean
+  more(hidden: HiddenFindings): One
+  /** In the text of the document, where it is known. */
+  readonly locate?: Locate | undefined
+  /** Whether a finding is about that text; absent: all are. */
+  isInText?(one: One): boolean
+}
+
+/** {@link reported} in pieces: the places of what is shown are looked for before. */
+export function* reporting<One extends Finding>(
+  found: readonly One[],
+  options: ReportOptions<One>
+): Pieces<readonly One[]> {
+  const { locate, isInText, isError } = options
+  if (locate?.finding === undefined) return reported(found, options)
+  const named = found.filter((one) => one.more === undefined)
+  const isOver = named.length > DOCUMENT_FINDINGS_MAX
+  const ranked = isOver
+    ? [...named.filter(isError), ...named.filter((one) => !isError(one))]
+    : named
+  const shown = ranked.slice(0, DOCUMENT_FINDINGS_MAX).filter((one) => isInText?.(one) !== false)
+  yield* locate.finding(shown.map(({ path }) => path))
+  return reported(found, options)
 }
 
 /** The findings that a report leaves out. */

@@ -1,20 +1,22 @@
 import { isTallyError, TallyError } from '../errors/error.js'
-import { parse } from '../json/parse.js'
+import { type JsonWatch, reading } from '../json/parse.js'
 import type { Json } from '../json/value.js'
-import { DOCUMENT_BYTES_MAX } from '../limits.js'
-import { refuseDeepNesting } from './nesting.js'
-import { placesIn } from './places.js'
+import { DOCUMENT_BYTES_MAX, DOCUMENT_YAML_BYTES_MAX } from '../limits.js'
+import { refusingDeepNesting } from './nesting.js'
+import { atOnce, type Pieces } from './pieces.js'
+import { type Locate, placesIn } from './places.js'
 import { malformedAt } from './position.js'
 import { unsafeNumber } from './scalar.js'
 import { STEPS_OF_CONTAINER, STEPS_OF_SCALAR, spendWork } from './work.js'
-import { type DocumentPath, readYaml } from './yaml.js'
+import { readingYaml } from './yaml.js'
 
 /**
  * Reads a document, YAML or JSON text, as a plain JSON value (formats.md §10).
  *
- * At most {@link DOCUMENT_BYTES_MAX} bytes of UTF-8 and 64 levels, both checked before parsing.
- * YAML is narrowed to what JSON can say: no anchors, aliases, tags, merge keys, duplicate keys,
- * `__proto__`, NaN, infinities or unsafe integers. Dates, `yes` and `no` are text. Text that begins
+ * At most {@link DOCUMENT_BYTES_MAX} bytes of UTF-8, {@link DOCUMENT_YAML_BYTES_MAX} of YAML that
+ * is no JSON, and 64 levels, all checked before parsing. YAML is narrowed to what JSON can say: no
+ * anchors, aliases, tags, merge keys, duplicate keys, `__proto__`, NaN, infinities or unsafe
+ * integers. Dates, `yes` and `no` are text. Text that begins
  * with a bracket and is JSON goes through the strict JSON reader.
  *
  * Throws `document.malformed` with line and column, or `core.limit_exceeded`.
@@ -22,62 +24,70 @@ import { type DocumentPath, readYaml } from './yaml.js'
  * @example readDocument('name: demo\nsteps: [1, 2]') // { name: 'demo', steps: [1, 2] }
  */
 export function readDocument(text: string): Json {
-  refuseLargeText(text)
+  return atOnce(readingDocument(text)).value
+}
+
+/** A document's text as a value, and where its parts stand. */
+export interface DocumentText {
+  readonly value: Json
+  readonly locate: Locate
+}
+
+/** {@link readDocument} in pieces: other work may be done wherever it yields. */
+export function* readingDocument(text: string): Pieces<DocumentText> {
+  refuseLargeText(text, 'The document', DOCUMENT_BYTES_MAX)
   if (text.charCodeAt(0) === 0xfeff) {
     throw malformedAt(text, 0, 'it begins with a byte-order mark')
   }
-  refuseDeepNesting(text)
-  return /^\s*[[{]/.test(text) ? readBracketed(text) : readYaml(text)
+  yield* refusingDeepNesting(text)
+  const value = beginsWithBracket.test(text) ? yield* readingBracketed(text) : undefined
+  if (value !== undefined) return { value, locate: placesIn(text, 'json') }
+  refuseLargeText(text, 'The document, which is YAML and not JSON,', DOCUMENT_YAML_BYTES_MAX)
+  return { value: yield* readingYaml(text), locate: placesIn(text, 'yaml') }
 }
 
-function refuseLargeText(text: string): void {
-  const bytes = text.length > DOCUMENT_BYTES_MAX ? text.length : Buffer.byteLength(text)
-  if (bytes > DOCUMENT_BYTES_MAX) {
-    throw new TallyError('core.limit_exceeded', {
-      what: 'The document',
-      actual: `${bytes} bytes`,
-      limit: `${DOCUMENT_BYTES_MAX} bytes`
-    })
-  }
+const beginsWithBracket = /^\s*[[{]/
+/** YAML in flow style begins with a bracket too; a quoted first key says that JSON was meant. */
+const isMeantAsJson = /^\s*(\{\s*["}]|\[\s*[[{"\]])/
+
+function refuseLargeText(text: string, what: string, limit: number): void {
+  const bytes = text.length > limit ? text.length : Buffer.byteLength(text)
+  if (bytes <= limit) return
+  const [actual, most] = [`${bytes} bytes`, `${limit} bytes`]
+  throw new TallyError('core.limit_exceeded', { what, actual, limit: most })
 }
 
-function readBracketed(text: string): Json {
-  let value: Json
+/** Undefined for a text that is no JSON and may be YAML. */
+function* readingBracketed(text: string): Pieces<Json | undefined> {
+  const check = new MemberCheck()
   try {
-    value = parse(text)
+    const value = yield* reading(text, check)
+    check.refuse(text)
+    return value
   } catch (error) {
     if (!isTallyError(error, 'core.malformed_json')) throw error
-    // YAML in flow style begins with a bracket too; a quoted first key says that JSON was meant.
-    if (!/^\s*(\{\s*["}]|\[\s*[[{"\]])/.test(text)) return readYaml(text)
+    if (!isMeantAsJson.test(text)) return undefined
     throw malformedAt(text, Number(error.context.offset), String(error.context.problem))
   }
-  refuseUnsafeMembers(text, value, [])
-  return value
 }
 
-function refuseUnsafeMembers(text: string, value: Json, path: (string | number)[]): void {
-  const isContainer = typeof value === 'object' && value !== null
-  spendWork(isContainer ? STEPS_OF_CONTAINER : STEPS_OF_SCALAR)
-  if (typeof value === 'number') {
+/** Pays for what is read, and finds the first part that JSON has and a document has not. */
+class MemberCheck implements JsonWatch {
+  #found: { readonly offset: number; readonly problem: string } | undefined
+
+  key(key: string, offset: number): void {
+    if (key === '__proto__') this.#found ??= { offset, problem: `the key "${key}" is not allowed` }
+  }
+
+  value(value: Json, offset: number): void {
+    const isContainer = typeof value === 'object' && value !== null
+    spendWork(isContainer ? STEPS_OF_CONTAINER : STEPS_OF_SCALAR)
+    if (typeof value !== 'number' || this.#found !== undefined) return
     const problem = unsafeNumber(value)
-    if (problem !== undefined) throw atPath(text, path, problem)
+    if (problem !== undefined) this.#found = { offset, problem }
   }
-  if (!isContainer) return
-  const members: Iterable<readonly [string | number, Json]> = Array.isArray(value)
-    ? value.entries()
-    : Object.entries(value)
-  for (const [key, member] of members) {
-    path.push(key)
-    if (key === '__proto__') {
-      // The YAML reader refuses the same key and knows its exact place.
-      readYaml(text)
-      throw atPath(text, path, 'the key "__proto__" is not allowed')
-    }
-    refuseUnsafeMembers(text, member, path)
-    path.pop()
-  }
-}
 
-function atPath(text: string, path: DocumentPath, problem: string): TallyError {
-  return new TallyError('document.malformed', { ...placesIn(text)(path), problem })
+  refuse(text: string): void {
+    if (this.#found !== undefined) throw malformedAt(text, this.#found.offset, this.#found.problem)
+  }
 }

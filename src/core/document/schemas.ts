@@ -1,6 +1,10 @@
 import { createRequire } from 'node:module'
 import type { z } from 'zod'
+import { DOCUMENT_FINDINGS_MAX } from '../limits.js'
 import { once } from '../once.js'
+import type { Pieces } from './pieces.js'
+import { isSliceFull, passSteps } from './work.js'
+import type { DocumentPath } from './yaml.js'
 
 /**
  * The seam to zod. Loading it was a quarter of the processor time of opening a ledger, and most
@@ -54,4 +58,317 @@ function isOfOurVersion({ _zod: internals, toJSONSchema }: z.ZodType): boolean {
 function loadedLibrary(): Library {
   library ??= (require('zod') as typeof import('zod')).z
   return library
+}
+
+type Schema = z.core.$ZodType
+type RawIssue = z.core.$ZodRawIssue
+type Check = z.core.$ZodCheck
+
+/** What a schema makes of a value, or what it refuses: the first findings, and how many more. */
+export type Checked<Data> =
+  | { readonly success: true; readonly data: Data }
+  | {
+      readonly success: false
+      readonly issues: readonly z.core.$ZodIssue[]
+      readonly hidden: number
+    }
+
+/**
+ * What a schema's `safeParse` says of a value, in pieces. Of a large value each object, list and
+ * alternative is taken apart as the schema has it, and its small parts are given to the library
+ * whole. Issues beyond those that a report shows are counted, and nothing is made of them.
+ */
+export function* checkingSchema<Made extends z.ZodType>(
+  schema: Made,
+  value: unknown
+): Pieces<Checked<z.output<Made>>> {
+  const { value: data, issues, hidden } = yield* checking(schema, value)
+  if (issues.length === 0) return { success: true, data: data as z.output<Made> }
+  const { core } = loadedLibrary()
+  const finished = issues.map((one) => core.util.finalizeIssue(one, atOnceContext, core.config()))
+  return { success: false, issues: finished, hidden }
+}
+
+type CheckInPieces = (
+  value: unknown,
+  refuse: (path: DocumentPath, message: string) => void
+) => Pieces<void>
+
+/** Checks that schemas of rooms do in pieces; at once they do the same in a refinement. */
+const ownChecks = new WeakMap<Schema, CheckInPieces>()
+
+/** Has a schema's refinement done in pieces by {@link checkingSchema}. */
+export function checkInPieces<Made extends z.ZodType>(schema: Made, check: CheckInPieces): Made {
+  ownChecks.set(schema, check)
+  return schema
+}
+
+const atOnceContext = { async: false } as const
+/** Values inside of a value that the library is given whole. */
+const VALUES_AT_ONCE_MAX = 128
+/** Work of a value that the library checks, and of an issue that it makes. */
+const STEPS_OF_VALUE = 4
+const STEPS_OF_ISSUE = 8
+
+/** What one schema has made of one value. */
+class Outcome {
+  value: unknown
+  readonly issues: RawIssue[] = []
+  hidden = 0
+  /** An issue that keeps checks of the whole from being done, and one that keeps all from it. */
+  isAborted = false
+  isAbortedForAll = false
+
+  constructor(value: unknown) {
+    this.value = value
+  }
+
+  add(issue: RawIssue): void {
+    passSteps(STEPS_OF_ISSUE)
+    if (issue.continue !== true) this.isAborted = true
+    if (issue.continue === false) this.isAbortedForAll = true
+    if (this.issues.length < DOCUMENT_FINDINGS_MAX) this.issues.push(issue)
+    else this.hidden += 1
+  }
+
+  addBelow(key: PropertyKey, { issues, hidden, ...outcome }: Outcome): void {
+    for (const issue of issues) this.add({ ...issue, path: [key, ...(issue.path ?? [])] })
+    this.hidden += hidden
+    this.isAborted ||= outcome.isAborted
+    this.isAbortedForAll ||= outcome.isAbortedForAll
+  }
+}
+
+function* checking(schema: Schema, value: unknown): Pieces<Outcome> {
+  const size = sizeWithin(value, VALUES_AT_ONCE_MAX)
+  if (size < VALUES_AT_ONCE_MAX) return checkedAtOnce(schema, value, size)
+  const own = ownChecks.get(schema)
+  const outcome = yield* own === undefined ? takenApart(schema, value) : checkedBy(own, value)
+  if (isSliceFull()) yield
+  return outcome
+}
+
+function checkedAtOnce(schema: Schema, value: unknown, size: number): Outcome {
+  passSteps(STEPS_OF_VALUE * (1 + size))
+  const result = schema._zod.run({ value, issues: [] }, atOnceContext)
+  if (result instanceof Promise) throw new TypeError('a schema of documents waits for something')
+  const outcome = new Outcome(result.value)
+  for (const issue of result.issues) outcome.add(issue)
+  return outcome
+}
+
+function* checkedBy(check: CheckInPieces, value: unknown): Pieces<Outcome> {
+  const outcome = new Outcome(value)
+  yield* check(value, (path, message) => {
+    outcome.add({ code: 'custom', path: [...path], message, input: value, continue: true })
+  })
+  return outcome
+}
+
+function* takenApart(schema: Schema, value: unknown): Pieces<Outcome> {
+  // Every schema of the library is one of these, by its `type`.
+  const { def } = (schema as z.core.$ZodTypes)._zod
+  switch (def.type) {
+    case 'lazy':
+      return yield* checking(def.getter(), value)
+    case 'optional':
+    case 'nullable':
+    case 'default':
+    case 'prefault':
+      return yield* checking(def.innerType, value)
+    case 'array':
+      if (!Array.isArray(value) || value.length > lengthMax(schema)) break
+      return withChecks(schema, yield* checkingItems(def.element, value))
+    case 'record':
+      if (!isRecord(value) || def.mode === 'loose' || def.keyType._zod.values !== undefined) break
+      return withChecks(schema, yield* checkingRecord(schema, def, value))
+    case 'object':
+      if (!isRecord(value)) break
+      return withChecks(schema, yield* checkingObject(schema, def, value))
+    case 'union':
+      if (def.inclusive === false || def.options.length < 2) break
+      return withChecks(schema, yield* checkingUnion(schema, def, value))
+  }
+  return checkedAtOnce(schema, value, 0)
+}
+
+function* checkingItems(item: Schema, values: readonly unknown[]): Pieces<Outcome> {
+  const made: unknown[] = []
+  const outcome = new Outcome(made)
+  for (const [index, value] of values.entries()) {
+    const one = yield* checking(item, value)
+    made.push(one.value)
+    outcome.addBelow(index, one)
+    if (isSliceFull()) yield
+  }
+  return outcome
+}
+
+function* checkingRecord(
+  schema: Schema,
+  { keyType, valueType }: z.core.$ZodRecordDef,
+  value: Readonly<Record<string, unknown>>
+): Pieces<Outcome> {
+  const made: Record<string, unknown> = {}
+  const outcome = new Outcome(made)
+  for (const key of Object.keys(value)) {
+    if (isSliceFull()) yield
+    if (key === '__proto__') continue
+    const named = checkedKey(keyType, key)
+    if (named.issues.length > 0) {
+      // What makes a message of the issues of a key is only called for those that are shown.
+      const issues = outcome.issues.length < DOCUMENT_FINDINGS_MAX ? finished(named) : []
+      outcome.add({
+        code: 'invalid_key',
+        origin: 'record',
+        issues,
+        input: key,
+        path: [key],
+        inst: schema
+      })
+      continue
+    }
+    const one = yield* checking(valueType, value[key])
+    outcome.addBelow(key, one)
+    if (named.value !== '__proto__') made[String(named.value)] = one.value
+  }
+  return outcome
+}
+
+// As the library does: a key of digits may be one for a schema of numbers.
+function checkedKey(keyType: Schema, key: string): Outcome {
+  const named = checkedAtOnce(keyType, key, 0)
+  if (named.issues.length === 0 || !/^-?\d+(?:\.\d+)?$/.test(key)) return named
+  const again = checkedAtOnce(keyType, Number(key), 0)
+  return again.issues.length === 0 ? again : named
+}
+
+function* checkingObject(
+  schema: Schema,
+  { shape, catchall }: z.core.$ZodObjectDef,
+  value: Readonly<Record<string, unknown>>
+): Pieces<Outcome> {
+  const made: Record<string, unknown> = {}
+  const outcome = new Outcome(made)
+  for (const [key, part] of Object.entries(shape)) {
+    takeProperty(
+      outcome,
+      made,
+      { key, part, isPresent: key in value },
+      yield* checking(part, value[key])
+    )
+    if (isSliceFull()) yield
+  }
+  if (catchall === undefined) return outcome
+  const unknown: string[] = []
+  for (const key of Object.keys(value)) {
+    if (Object.hasOwn(shape, key)) continue
+    passSteps(STEPS_OF_VALUE)
+    if (isSliceFull()) yield
+    if (catchall._zod.def.type === 'never') unknown.push(key)
+    else if (key !== '__proto__') {
+      const found = { key, part: catchall, isPresent: true }
+      takeProperty(outcome, made, found, yield* checking(catchall, value[key]))
+    }
+  }
+  if (unknown.length === 0) return outcome
+  const keys = unknown.slice(0, DOCUMENT_FINDINGS_MAX)
+  outcome.add({ code: 'unrecognized_keys', keys, input: value, inst: schema, continue: true })
+  outcome.hidden += unknown.length - keys.length
+  return outcome
+}
+
+interface Property {
+  readonly key: string
+  readonly part: Schema
+  readonly isPresent: boolean
+}
+
+function takeProperty(
+  outcome: Outcome,
+  made: Record<string, unknown>,
+  { key, part, isPresent }: Property,
+  one: Outcome
+): void {
+  const { optin, optout } = part._zod
+  const mayLack = optout === 'optional' && optin !== undefined
+  if (!isPresent && mayLack && (optin === 'optional' || one.issues.length > 0)) return
+  outcome.addBelow(key, one)
+  if (!isPresent && optin === undefined) {
+    if (one.issues.length > 0) return
+    outcome.add({ code: 'invalid_type', expected: 'nonoptional', input: undefined, path: [key] })
+  } else if (one.value !== undefined || isPresent || !mayLack) made[key] = one.value
+}
+
+function* checkingUnion(schema: Schema, def: z.core.$ZodUnionDef, value: unknown): Pieces<Outcome> {
+  const meant = meantOption(def, value)
+  if (meant !== undefined) return yield* checking(meant, value)
+  const outcomes: Outcome[] = []
+  for (const option of def.options) {
+    const one = yield* checking(option, value)
+    if (one.issues.length === 0) return one
+    outcomes.push(one)
+  }
+  const [going, ...others] = outcomes.filter(({ isAborted }) => !isAborted)
+  if (going !== undefined && others.length === 0) return going
+  const outcome = new Outcome(value)
+  const errors = outcomes.map(finished)
+  outcome.add({ code: 'invalid_union', errors, input: value, inst: schema })
+  return outcome
+}
+
+/** The alternative that a member of the value names. */
+function meantOption(def: z.core.$ZodUnionDef, value: unknown): Schema | undefined {
+  const { discriminator } = def as { readonly discriminator?: string }
+  if (discriminator === undefined || !isRecord(value)) return undefined
+  const named = value[discriminator] as z.core.util.Primitive
+  return def.options.find(({ _zod }) => _zod.propValues?.[discriminator]?.has(named))
+}
+
+function finished({ issues }: Outcome): z.core.$ZodIssue[] {
+  const { core } = loadedLibrary()
+  return issues.map((one) => core.util.finalizeIssue({ ...one }, atOnceContext, core.config()))
+}
+
+/** Does the checks of a whole that was taken apart, as the library does them behind its parts. */
+function withChecks(schema: Schema, outcome: Outcome): Outcome {
+  for (const check of (schema._zod.def.checks ?? []) as readonly Check[]) {
+    const payload = { value: outcome.value, issues: [] as RawIssue[] }
+    const { when } = check._zod.def
+    if (when === undefined ? outcome.isAborted : outcome.isAbortedForAll || !when(payload)) continue
+    ;(check._zod.check as (given: typeof payload) => void)(payload)
+    outcome.value = payload.value
+    for (const issue of payload.issues) outcome.add({ ...issue, schema })
+  }
+  return outcome
+}
+
+// The library refuses a list that is too long before it looks at its items.
+function lengthMax({ _zod }: Schema): number {
+  const checks = (_zod.def.checks ?? []).map((check) => check._zod.def)
+  const most = checks.find(({ check }) => check === 'max_length')
+  const { maximum } = (most ?? {}) as { readonly maximum?: number }
+  return maximum ?? Number.POSITIVE_INFINITY
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** How many values are inside of a value, up to so many. */
+function sizeWithin(value: unknown, most: number): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const members = Array.isArray(value) ? value : undefined
+  let size = 0
+  if (members !== undefined) {
+    for (let index = 0; index < members.length && size < most; index += 1) {
+      size += 1 + sizeWithin(members[index], most - size)
+    }
+    return size
+  }
+  for (const key in value) {
+    if (size >= most) break
+    size += 1 + sizeWithin((value as Readonly<Record<string, unknown>>)[key], most - size)
+  }
+  return size
 }

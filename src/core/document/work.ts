@@ -1,5 +1,7 @@
+import { nextTurn } from '../clock.js'
 import { TallyError } from '../errors/error.js'
 import { CACHE_ENTRIES_MAX, DOCUMENT_SLICE_STEPS, DOCUMENT_WORK_MAX } from '../limits.js'
+import type { Pieces } from './pieces.js'
 
 /**
  * The work that reading one document takes, counted in steps: a node that is read, a finding, an
@@ -20,6 +22,14 @@ export function spendWork(steps: number): void {
   current?.spend(steps)
 }
 
+/**
+ * Counts steps for the slice that is under way, and not against what the document may take: work
+ * of which a reader does no more than a share of the document's bytes.
+ */
+export function passSteps(steps: number): void {
+  current?.pass(steps)
+}
+
 /** Whether the slice that is under way has taken enough steps: work in pieces yields then. */
 export function isSliceFull(): boolean {
   return current?.isSliceFull ?? false
@@ -33,6 +43,21 @@ export function spendWorkOnce(text: string, first: number, again: number): void 
   current?.spend(current.isNew(text) ? first : again)
 }
 
+/**
+ * Does work in slices that a document's count pays for: the event loop has its turn between two.
+ * Throws what the work throws.
+ */
+export async function inSlices<Result>(
+  pieces: Pieces<Result>,
+  work: DocumentWork
+): Promise<Result> {
+  for (;;) {
+    const { done, value } = work.during(() => pieces.next())
+    if (done === true) return value
+    await nextTurn()
+  }
+}
+
 /** Work of an object or list that is read: a schema looks at it with all that it may have. */
 export const STEPS_OF_CONTAINER = 32
 /** Work of any other value. */
@@ -43,7 +68,7 @@ export class DocumentWork {
   readonly #limit: number
   readonly #texts = new Set<string>()
   #steps = 0
-  #sliceBegin = 0
+  #slice = 0
 
   constructor(limit: number = DOCUMENT_WORK_MAX) {
     this.#limit = limit
@@ -54,12 +79,22 @@ export class DocumentWork {
     return this.#steps
   }
 
+  /** Steps of the slice that is under way, or of the last one. */
+  get sliceSteps(): number {
+    return this.#slice
+  }
+
   get isSliceFull(): boolean {
-    return this.#steps - this.#sliceBegin >= DOCUMENT_SLICE_STEPS
+    return this.#slice >= DOCUMENT_SLICE_STEPS
+  }
+
+  pass(steps: number): void {
+    this.#slice += steps
   }
 
   spend(steps: number): void {
     this.#steps += steps
+    this.#slice += steps
     if (this.#steps > this.#limit) {
       throw new TallyError('document.too_much_work', { limit: this.#limit })
     }
@@ -76,7 +111,7 @@ export class DocumentWork {
   during<Result>(act: () => Result): Result {
     const before = current
     current = this
-    this.#sliceBegin = this.#steps
+    this.#slice = 0
     try {
       return act()
     } finally {

@@ -5,9 +5,10 @@ import type { Json } from '../json/value.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
 import { once } from '../once.js'
 import { tooDeep } from './nesting.js'
+import type { Pieces } from './pieces.js'
 import { malformedAt } from './position.js'
 import { readPlainScalar } from './scalar.js'
-import { STEPS_OF_CONTAINER, STEPS_OF_SCALAR, spendWork } from './work.js'
+import { isSliceFull, STEPS_OF_CONTAINER, STEPS_OF_SCALAR, spendWork } from './work.js'
 
 /** The way from the root to a node: keys of objects and indexes of arrays. */
 export type DocumentPath = readonly (string | number)[]
@@ -25,11 +26,17 @@ export interface NodeSink {
 /**
  * Reads YAML text as a JSON value. The event stream of js-yaml is built into values by a loop of
  * our own, so that anchors, aliases, tags, merge keys, duplicate keys and `__proto__` are refused
- * where they stand. Throws `document.malformed`, or `core.limit_exceeded` for depth.
+ * where they stand. The library is one call, which `DOCUMENT_YAML_BYTES_MAX` bounds; the rest is
+ * done in pieces. Throws `document.malformed`, or `core.limit_exceeded` for depth.
  */
-export function readYaml(text: string, sink?: NodeSink): Json {
+export function* readingYaml(text: string, sink?: NodeSink): Pieces<Json> {
+  const events = eventsOf(text)
+  yield
   const builder = new ValueBuilder(text, sink)
-  for (const event of eventsOf(text)) builder.take(event)
+  for (const event of events) {
+    builder.take(event)
+    if (isSliceFull()) yield
+  }
   return builder.finish()
 }
 

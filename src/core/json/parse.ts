@@ -1,3 +1,5 @@
+import { atOnce, type Pieces } from '../document/pieces.js'
+import { isSliceFull } from '../document/work.js'
 import { TallyError } from '../errors/error.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
 import type { Json } from './value.js'
@@ -8,8 +10,19 @@ import type { Json } from './value.js'
  * exactly, overflow, and depth over the limit. Throws `core.malformed_json` with the offset.
  */
 export function parse(text: string): Json {
-  const reader = new Reader(text)
-  return reader.document()
+  return atOnce(reading(text))
+}
+
+/** Takes each key, and each value where it ends, in the order of the text. */
+export interface JsonWatch {
+  key(key: string, offset: number): void
+  /** `offset` is that of the key or item; strings begin behind their quote. */
+  value(value: Json, offset: number): void
+}
+
+/** {@link parse} in pieces: other work may be done wherever it yields. */
+export function reading(text: string, watch?: JsonWatch): Pieces<Json> {
+  return new Reader(text, watch).document()
 }
 
 const number = /-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/y
@@ -26,75 +39,121 @@ export const escapedBy: Readonly<Record<string, string>> = {
   t: '\t'
 }
 
+/** A container whose members are being read. */
+interface Open {
+  readonly array: Json[] | undefined
+  readonly object: Record<string, Json> | undefined
+  /** Where the container itself, or its key, stands. */
+  readonly offset: number
+  /** Of the member whose value comes next. */
+  key: string
+  keyOffset: number
+}
+
 class Reader {
   readonly #text: string
+  readonly #watch: JsonWatch | undefined
+  readonly #open: Open[] = []
   #at = 0
 
-  constructor(text: string) {
+  constructor(text: string, watch: JsonWatch | undefined) {
     this.#text = text
+    this.#watch = watch
   }
 
-  document(): Json {
+  *document(): Pieces<Json> {
     if (this.#text.charCodeAt(0) === 0xfeff) this.#fail('it begins with a byte-order mark')
-    const value = this.#value(0)
+    for (;;) {
+      this.#space()
+      const parent = this.#open.at(-1)
+      const offset = parent?.object === undefined ? this.#offset() : parent.keyOffset
+      const char = this.#text[this.#at]
+      const value =
+        char === '{' || char === '[' ? this.#begin(char, offset) : this.#scalar(char, offset)
+      if (isSliceFull()) yield
+      if (value === undefined) continue
+      const root = this.#attach(value)
+      if (root !== undefined) return root
+    }
+  }
+
+  /** Opens a container; gives it when it is empty. */
+  #begin(char: '{' | '[', offset: number): Json | undefined {
+    if (this.#open.length >= JSON_DEPTH_MAX) {
+      this.#fail(`it is nested deeper than ${JSON_DEPTH_MAX} levels`)
+    }
+    this.#at += 1
+    this.#space()
+    const value = char === '{' ? {} : []
+    if (this.#take(char === '{' ? '}' : ']')) {
+      this.#ended(value, offset)
+      return value
+    }
+    const array = Array.isArray(value) ? value : undefined
+    const object = Array.isArray(value) ? undefined : value
+    this.#open.push({ array, object, offset, key: '', keyOffset: 0 })
+    this.#key()
+    return undefined
+  }
+
+  /** Puts a value where it belongs, and ends what it is the last of; gives an ended root. */
+  #attach(value: Json): Json | undefined {
+    let ended = value
+    for (let open = this.#open.at(-1); open !== undefined; open = this.#open.at(-1)) {
+      if (open.object === undefined) open.array?.push(ended)
+      else setMember(open.object, open.key, ended)
+      this.#space()
+      if (this.#take(',')) {
+        this.#key()
+        return undefined
+      }
+      const close = open.object === undefined ? ']' : '}'
+      if (!this.#take(close)) this.#fail(`"," or "${close}" expected`)
+      ended = open.object ?? open.array ?? null
+      this.#open.pop()
+      this.#ended(ended, open.offset)
+    }
     this.#space()
     if (this.#at < this.#text.length) this.#fail('there is text after the value')
+    return ended
+  }
+
+  /** Reads the key of the next member; an item of a list has none. */
+  #key(): void {
+    const open = this.#open.at(-1)
+    if (open?.object === undefined) return
+    this.#space()
+    if (this.#text[this.#at] !== '"') this.#fail('a key must be a string')
+    open.keyOffset = this.#offset()
+    open.key = this.#string()
+    if (Object.hasOwn(open.object, open.key)) {
+      this.#fail(`the key ${JSON.stringify(open.key)} stands twice`)
+    }
+    this.#watch?.key(open.key, open.keyOffset)
+    this.#space()
+    if (!this.#take(':')) this.#fail('":" expected')
+  }
+
+  #ended(value: Json, offset: number): void {
+    this.#watch?.value(value, offset)
+  }
+
+  #offset(): number {
+    return this.#text[this.#at] === '"' ? this.#at + 1 : this.#at
+  }
+
+  #scalar(char: string | undefined, offset: number): Json {
+    const value = this.#scalarAt(char)
+    this.#ended(value, offset)
     return value
   }
 
-  #value(depth: number): Json {
-    this.#space()
-    const char = this.#text[this.#at]
-    if (char === '{' || char === '[') {
-      if (depth >= JSON_DEPTH_MAX) this.#fail(`it is nested deeper than ${JSON_DEPTH_MAX} levels`)
-      return char === '{' ? this.#object(depth) : this.#array(depth)
-    }
+  #scalarAt(char: string | undefined): Json {
     if (char === '"') return this.#string()
     if (char === 't') return this.#word('true', true)
     if (char === 'f') return this.#word('false', false)
     if (char === 'n') return this.#word('null', null)
     return this.#number()
-  }
-
-  #object(depth: number): Json {
-    const object: Record<string, Json> = {}
-    this.#at += 1
-    this.#space()
-    if (this.#take('}')) return object
-    do {
-      this.#space()
-      if (this.#text[this.#at] !== '"') this.#fail('a key must be a string')
-      const key = this.#string()
-      if (Object.hasOwn(object, key)) this.#fail(`the key ${JSON.stringify(key)} stands twice`)
-      this.#space()
-      if (!this.#take(':')) this.#fail('":" expected')
-      const value = this.#value(depth + 1)
-      // Assignment would call the setter of Object.prototype for this one key.
-      if (key === '__proto__') {
-        Object.defineProperty(object, key, {
-          value,
-          enumerable: true,
-          writable: true,
-          configurable: true
-        })
-      } else object[key] = value
-      this.#space()
-    } while (this.#take(','))
-    if (!this.#take('}')) this.#fail('"," or "}" expected')
-    return object
-  }
-
-  #array(depth: number): Json {
-    const array: Json[] = []
-    this.#at += 1
-    this.#space()
-    if (this.#take(']')) return array
-    do {
-      array.push(this.#value(depth + 1))
-      this.#space()
-    } while (this.#take(','))
-    if (!this.#take(']')) this.#fail('"," or "]" expected')
-    return array
   }
 
   #string(): string {
@@ -170,6 +229,15 @@ class Reader {
 
   #fail(problem: string): never {
     throw new TallyError('core.malformed_json', { offset: this.#at, problem })
+  }
+}
+
+// Assignment would call the setter of Object.prototype for this one key.
+function setMember(object: Record<string, Json>, key: string, value: Json): void {
+  if (key !== '__proto__') object[key] = value
+  else {
+    const property = { value, enumerable: true, writable: true, configurable: true }
+    Object.defineProperty(object, key, property)
   }
 }
 

@@ -4,12 +4,22 @@ import {
   type ParsedPlan,
   type PlanDefinition,
   type PlanNodeDefinition,
+  Problems,
   planSchemaName,
-  reportedDiagnostics,
+  refusing,
   schemaProblems,
-  validatePlan
+  validatingPlan
 } from '../../block/index.js'
-import type { Json, JsonObject, Locate } from '../../core/index.js'
+import {
+  atOnce,
+  checkingSchema,
+  isSliceFull,
+  type Json,
+  type JsonObject,
+  type Locate,
+  type Pieces,
+  passSteps
+} from '../../core/index.js'
 import { intentBlocks } from '../names.js'
 import { type GraphDocument, graphSchema } from './schema.js'
 
@@ -21,21 +31,35 @@ type Step = GraphDocument['steps'][number]
  * its output. Never throws for a bad document.
  */
 export function parseGraph(document: Json, options: { readonly locate?: Locate } = {}): ParsedPlan {
-  const refused = (found: readonly Diagnostic[]): ParsedPlan => ({
-    ok: false,
-    diagnostics: reportedDiagnostics(found, options.locate)
-  })
-  const parsed = graphSchema().safeParse(document)
-  if (!parsed.success) return refused(schemaProblems(parsed.error))
-  const graph = parsed.data
-  const found = stepProblems(graph)
-  const definition = planOf(graph)
-  const wrong = [...found, ...validatePlan(definition).map(inSteps)]
-  return wrong.length === 0 ? { ok: true, definition } : refused(wrong)
+  return atOnce(parsingGraph(document, options))
 }
 
-function planOf(graph: GraphDocument): PlanDefinition {
+/** {@link parseGraph} in pieces: other work may be done wherever it yields. */
+export function* parsingGraph(
+  document: Json,
+  { locate }: { readonly locate?: Locate }
+): Pieces<ParsedPlan> {
+  const parsed = yield* checkingSchema(graphSchema(), document)
+  if (!parsed.success) return yield* refusing(schemaProblems(parsed), locate)
+  const graph = parsed.data
+  const found = stepProblems(graph)
+  yield
+  const definition = yield* planOf(graph)
+  found.add((yield* validatingPlan(definition)).map(inSteps))
+  return found.isEmpty ? { ok: true, definition } : yield* refusing(found.list, locate)
+}
+
+/** Work of a step, and of each step that it waits for. */
+const STEPS_OF_STEP = 8
+
+function* planOf(graph: GraphDocument): Pieces<PlanDefinition> {
   const { name, version, atomic, parallel, steps } = graph
+  const nodes: PlanNodeDefinition[] = []
+  for (const step of steps) {
+    passSteps(STEPS_OF_STEP * (1 + step.depends_on.length))
+    if (isSliceFull()) yield
+    nodes.push(nodeOf(step, graph))
+  }
   return {
     schema: planSchemaName,
     name,
@@ -44,7 +68,7 @@ function planOf(graph: GraphDocument): PlanDefinition {
     parallel,
     atomic,
     lanes: {},
-    nodes: steps.map((step) => nodeOf(step, graph)),
+    nodes,
     output: { object: { results: { object: resultsOf(steps) } } }
   }
 }
@@ -115,10 +139,10 @@ function recoveryOf(step: Step, graph: GraphDocument): PlanNodeDefinition['recov
 }
 
 /** What a schema cannot say. */
-function stepProblems({ steps, atomic }: GraphDocument): Diagnostic[] {
-  const found: Diagnostic[] = []
+function stepProblems({ steps, atomic }: GraphDocument): Problems {
+  const found = new Problems()
   const refuse = (path: DocumentPath, message: string) => {
-    found.push({ reason: 'invalid_graph', path, message })
+    found.refuse('invalid_graph', path, message)
   }
   if (atomic && steps.length < 2) refuse(['steps'], 'an atomic graph has at least two steps')
   for (const [index, { action, block, args }] of steps.entries()) {

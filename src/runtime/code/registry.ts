@@ -36,7 +36,7 @@ import {
   resolverProvider
 } from '../../intent/index.js'
 import type { CheckInputs, ParsedDocument } from '../document/document-kind.js'
-import { piecesByKind, readSource } from '../document/document-kinds.js'
+import { piecesByKind, readingSource } from '../document/document-kinds.js'
 import { DocumentRooms, type RoomHosts } from '../document/document-rooms.js'
 import { DocumentSlices, unboundSlices } from '../document/document-slices.js'
 import { mentionsCel, plainExpressions } from '../document/plain-expressions.js'
@@ -366,7 +366,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
     source: string | Json,
     slices: DocumentSlices = unboundSlices
   ): Promise<ParsedDocument> {
-    const read = await slices.take(() => readSource(source))
+    const read = await slices.takeEach(readingSource(source))
     if (!read.ok) return read
     if (!read.value.ok) return read.value
     const { document, ...places } = read.value

@@ -30,8 +30,9 @@ export interface DocumentKind {
   /** The value of the document's `schema`, as a rule. */
   readonly name: string
   matches(document: Json): boolean
-  /** Never throws for a bad document. Without text there is no `locate`. */
-  parse(document: Json, options: { readonly locate?: Locate }): ParsedDocument
-  /** The same in pieces, of a kind that takes long: other work may be done between two. */
-  pieces?(document: Json, options: { readonly locate?: Locate }): Pieces<ParsedDocument>
+  /**
+   * Reads a document in pieces: other work may be done between two. Never throws for a bad one.
+   * Without text there is no `locate`.
+   */
+  pieces(document: Json, options: { readonly locate?: Locate }): Pieces<ParsedDocument>
 }

@@ -1,29 +1,29 @@
-import { parseComposite, parsePlan } from '../../block/index.js'
+import { parsingComposite, parsingPlan } from '../../block/index.js'
 import {
+  atOnce,
   isJsonObject,
   isTallyError,
   type Json,
   type Locate,
   type Pieces,
-  placesIn,
-  readDocument
+  readingDocument
 } from '../../core/index.js'
-import { parseGraph } from '../../intent/index.js'
+import { parsingGraph } from '../../intent/index.js'
 import type { DocumentKind, ParsedDocument } from './document-kind.js'
 
 /** Documents that say in `schema` what they are. */
-function bySchema(name: string, parse: DocumentKind['parse']): DocumentKind {
+function bySchema(name: string, pieces: DocumentKind['pieces']): DocumentKind {
   const matches = (document: Json) => isJsonObject(document) && document['schema'] === name
-  return { name, matches, parse }
+  return { name, matches, pieces }
 }
 
-const composite = bySchema('tally-composite/1', parseComposite)
+const composite = bySchema('tally-composite/1', parsingComposite)
 
 /** Kinds of documents that need no room of their own; a new one is one line. */
 const plainKinds: readonly DocumentKind[] = [
   composite,
-  bySchema('tally-plan/1', parsePlan),
-  bySchema('tally-graph/1', parseGraph)
+  bySchema('tally-plan/1', parsingPlan),
+  bySchema('tally-graph/1', parsingGraph)
 ]
 
 /** A document's text, read. */
@@ -32,12 +32,13 @@ export type ReadSource =
   | (ParsedDocument & { readonly ok: false })
 
 /** Reads a document from text; a parsed one has no places. Never throws for a bad one. */
-export function readSource(source: string | Json): ReadSource {
+export function* readingSource(source: string | Json): Pieces<ReadSource> {
   if (typeof source !== 'string') return { ok: true, document: source }
   try {
-    return { ok: true, document: readDocument(source), locate: placesIn(source) }
+    const { value, locate } = yield* readingDocument(source)
+    return { ok: true, document: value, locate }
   } catch (error) {
-    if (!isTallyError(error)) throw error
+    if (!isTallyError(error) || isTallyError(error, 'document.too_much_work')) throw error
     const message = error.message
     return { ok: false, diagnostics: [{ reason: 'invalid_graph', path: [], message }] }
   }
@@ -51,17 +52,15 @@ export function parseByKind(
   document: Json,
   options: { readonly locate?: Locate; readonly own: readonly DocumentKind[] }
 ): ParsedDocument {
-  return kindOf(document, options.own).parse(document, options)
+  return atOnce(piecesByKind(document, options))
 }
 
-/** The same in pieces, as far as the kind has them. */
-export function* piecesByKind(
+/** The same in pieces. */
+export function piecesByKind(
   document: Json,
   options: { readonly locate?: Locate; readonly own: readonly DocumentKind[] }
 ): Pieces<ParsedDocument> {
-  const kind = kindOf(document, options.own)
-  if (kind.pieces === undefined) return kind.parse(document, options)
-  return yield* kind.pieces(document, options)
+  return kindOf(document, options.own).pieces(document, options)
 }
 
 /** The kind of a document; of one that says nothing that is known, the first, which says so. */

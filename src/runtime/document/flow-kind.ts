@@ -1,6 +1,6 @@
 import { anyFlowHost, type CompiledFlow, compilingFlow, isFlowDocument } from '../../agent/index.js'
-import { type Diagnostic, reportedDiagnostics } from '../../block/index.js'
-import { atOnce, type Json, type Locate, type Pieces } from '../../core/index.js'
+import { type Diagnostic, reportedDiagnostics, reportingDiagnostics } from '../../block/index.js'
+import type { Json, Locate, Pieces } from '../../core/index.js'
 import type { DocumentKind, ParsedDocument } from './document-kind.js'
 
 /** Flow documents as a kind; `compiling` knows the host's adapters, tools and node kinds. */
@@ -8,19 +8,19 @@ export function flowKind(compiling: (document: Json) => Pieces<CompiledFlow>): D
   return {
     name: 'agents-flow',
     matches: isFlowDocument,
-    parse: (document, { locate }) => parsedOf(atOnce(compiling(document)), locate),
     *pieces(document, { locate }) {
-      return parsedOf(yield* compiling(document), locate)
+      return yield* parsedOf(yield* compiling(document), locate)
     }
   }
 }
 
-function parsedOf(compiled: CompiledFlow, locate: Locate | undefined): ParsedDocument {
-  if (!compiled.ok) return { ok: false, diagnostics: diagnosticsOf(compiled.findings, locate) }
+function* parsedOf(compiled: CompiledFlow, locate: Locate | undefined): Pieces<ParsedDocument> {
+  const shown = (found: Findings) => reportingDiagnostics(found.map(diagnosticOf), locate)
+  if (!compiled.ok) return { ok: false, diagnostics: yield* shown(compiled.findings) }
   const { definition, warnings, refused } = compiled
-  const said = { definition, warnings: diagnosticsOf(warnings, locate) }
+  const said = { definition, warnings: yield* shown(warnings) }
   if (refused.length === 0) return { ok: true, ...said }
-  return { ok: true, ...said, refused: diagnosticsOf(refused, locate) }
+  return { ok: true, ...said, refused: yield* shown(refused) }
 }
 
 /** Flows as documents by themselves, whatever their names lead to. */
@@ -28,14 +28,17 @@ export const anyFlowKind: DocumentKind = flowKind((document) =>
   compilingFlow(document, anyFlowHost)
 )
 
-export function diagnosticsOf(
-  findings: (CompiledFlow & { readonly ok: false })['findings'],
-  locate?: Locate
-): readonly Diagnostic[] {
-  const diagnostics = findings.map(({ code, severity, path, message }) => ({
-    reason: severity === 'warning' ? ('lint' as const) : ('invalid_graph' as const),
+export function diagnosticsOf(findings: Findings): readonly Diagnostic[] {
+  return reportedDiagnostics(findings.map(diagnosticOf))
+}
+
+type Findings = (CompiledFlow & { readonly ok: false })['findings']
+
+function diagnosticOf({ code, severity, path, message, more }: Findings[number]): Diagnostic {
+  return {
+    reason: severity === 'warning' ? 'lint' : 'invalid_graph',
     path,
-    message: `${code}: ${message}`
-  }))
-  return reportedDiagnostics(diagnostics, locate)
+    message: `${code}: ${message}`,
+    ...(more === undefined ? {} : { more })
+  }
 }

@@ -10,10 +10,10 @@ export async function parseDocument(
   document: Json,
   options: { readonly locate?: Locate } = {}
 ): Promise<ParsedDocument> {
-  const { parseByKind } = await import('./document-kinds.js')
+  const { piecesByKind } = await import('./document-kinds.js')
   const { anyFlowKind } = await import('./flow-kind.js')
   await shareSchemas()
   const slices = new DocumentSlices(document)
-  const parsed = await slices.take(() => parseByKind(document, { ...options, own: [anyFlowKind] }))
+  const parsed = await slices.takeEach(piecesByKind(document, { ...options, own: [anyFlowKind] }))
   return parsed.ok ? parsed.value : parsed
 }

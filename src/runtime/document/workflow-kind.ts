@@ -7,7 +7,6 @@ export function workflowKind(parts: WorkflowParts): DocumentKind {
   return {
     name: 'ais-flow',
     matches: (document) => parts.matches(document),
-    parse: (document, options) => parsedOf(parts.compile(document, options)),
     *pieces(document, options) {
       return parsedOf(yield* parts.compiling(document, options))
     }

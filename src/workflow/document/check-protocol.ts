@@ -1,4 +1,10 @@
-import type { DocumentPath, Json } from '../../core/index.js'
+import {
+  type DocumentPath,
+  isSliceFull,
+  type Json,
+  type Pieces,
+  passSteps
+} from '../../core/index.js'
 import { typedAs } from '../type/check.js'
 import {
   type AbiFunction,
@@ -14,12 +20,12 @@ import type { ActionDocument, ProtocolDocument, QueryDocument, ReturnDocument } 
  * What is wrong with a protocol beyond its schema: names that stand twice, parameters whose asset
  * is missing, defaults of another type, ABIs that do not fit arguments or returns.
  */
-export function checkProtocol(protocol: ProtocolDocument, issues: Issues): void {
+export function* checkingProtocol(protocol: ProtocolDocument, issues: Issues): Pieces<void> {
   const chains = protocol.deployments.map(({ chain }) => chain)
   refuseTwice(chains, 'deployment', issues.below(['deployments']))
   for (const [name, action] of Object.entries(protocol.actions)) {
     const here = issues.below(['actions', name])
-    checkCallable(action, here)
+    yield* checkingCallable(action, here)
     for (const asked of [
       ...action.requires_queries,
       ...action.recommended_prechecks,
@@ -30,12 +36,12 @@ export function checkProtocol(protocol: ProtocolDocument, issues: Issues): void 
     }
   }
   for (const [name, query] of Object.entries(protocol.queries)) {
-    checkQuery(query, issues.below(['queries', name]))
+    yield* checkingQuery(query, issues.below(['queries', name]))
   }
 }
 
-function checkQuery(query: QueryDocument, issues: Issues): void {
-  checkCallable(query, issues)
+function* checkingQuery(query: QueryDocument, issues: Issues): Pieces<void> {
+  yield* checkingCallable(query, issues)
   for (const [pattern, execution] of Object.entries(query.execution)) {
     const here = issues.below(['execution', pattern])
     if (isComposite(execution)) here.error('returns_mismatch', 'a query cannot be composite')
@@ -44,7 +50,12 @@ function checkQuery(query: QueryDocument, issues: Issues): void {
   }
 }
 
-function checkCallable(callable: ActionDocument | QueryDocument, issues: Issues): void {
+/** Work of an action or query, and of each parameter, return and execution of it. */
+const STEPS_OF_PART = 16
+
+function* checkingCallable(callable: ActionDocument | QueryDocument, issues: Issues): Pieces<void> {
+  passSteps(STEPS_OF_PART * (1 + callable.params.length + callable.returns.length))
+  if (isSliceFull()) yield
   refuseTwice(
     callable.params.map(({ name }) => name),
     'parameter',
@@ -68,6 +79,8 @@ function checkCallable(callable: ActionDocument | QueryDocument, issues: Issues)
   }
   for (const [pattern, execution] of Object.entries(callable.execution)) {
     const here = issues.below(['execution', pattern])
+    passSteps(STEPS_OF_PART)
+    if (isSliceFull()) yield
     if (!isComposite(execution)) {
       checkExecution(execution, here)
       continue

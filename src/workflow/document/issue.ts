@@ -1,4 +1,11 @@
-import { type DocumentPath, type Locate, reported, spendWork } from '../../core/index.js'
+import {
+  type DocumentPath,
+  FirstFindings,
+  type Locate,
+  type Pieces,
+  reporting,
+  spendWork
+} from '../../core/index.js'
 
 /** Stable labels of what can be wrong, or doubtful, in documents and their plan. */
 export type IssueCode =
@@ -76,24 +83,50 @@ const STEPS_OF_ISSUE = 4
 
 type Details = Pick<Issue, 'nodeId' | 'protocol'>
 
+/** The issues of one reading, as far as a report shows them, and how many more there are. */
+export class IssueList {
+  readonly #errors = new FirstFindings<Issue>()
+  readonly #doubts = new FirstFindings<Issue>()
+
+  get hasErrors(): boolean {
+    return !this.#errors.isEmpty
+  }
+
+  get all(): readonly Issue[] {
+    const noteOf = (severity: Issue['severity']) => (more: number) => moreIssues(more, severity)
+    return [...this.#errors.list(noteOf('error')), ...this.#doubts.list(noteOf('info'))]
+  }
+
+  add(issue: Issue): void {
+    if (issue.severity === 'error') this.#errors.add(issue)
+    else this.#doubts.add(issue)
+  }
+}
+
+/** The note of a list that leaves issues out. */
+export function moreIssues(more: number, severity: Issue['severity']): Issue {
+  const message = `${more} more findings are not shown`
+  return { code: 'more_findings', severity, path: [], message, more }
+}
+
 /** Collects issues below one place of a document. */
 export class Issues {
-  readonly #found: Issue[]
+  readonly #found: IssueList
   readonly #at: DocumentPath
   readonly #details: Details
 
-  constructor(found: Issue[] = [], at: DocumentPath = [], details: Details = {}) {
+  constructor(found = new IssueList(), at: DocumentPath = [], details: Details = {}) {
     this.#found = found
     this.#at = at
     this.#details = details
   }
 
   get list(): readonly Issue[] {
-    return this.#found
+    return this.#found.all
   }
 
   get hasErrors(): boolean {
-    return this.#found.some(({ severity }) => severity === 'error')
+    return this.#found.hasErrors
   }
 
   /** The same list, further down in the document. */
@@ -108,7 +141,7 @@ export class Issues {
 
   /** A list that is thrown away: what is wrong is reported elsewhere. */
   silenced(): Issues {
-    return new Issues([], this.#at, this.#details)
+    return new Issues(new IssueList(), this.#at, this.#details)
   }
 
   error(code: IssueCode, message: string, path: DocumentPath = []): void {
@@ -125,7 +158,7 @@ export class Issues {
 
   #add(severity: Issue['severity'], code: IssueCode, message: string, path: DocumentPath): void {
     spendWork(STEPS_OF_ISSUE)
-    this.#found.push({
+    this.#found.add({
       code,
       severity,
       message,
@@ -139,8 +172,11 @@ export class Issues {
  * Issues as a report shows them: not too many, errors first when there are; with their lines and
  * columns, where the text is known.
  */
-export function reportedIssues(found: readonly Issue[], locate?: Locate): readonly Issue[] {
-  return reported(found, {
+export function* reportingIssues(
+  found: readonly Issue[],
+  locate?: Locate
+): Pieces<readonly Issue[]> {
+  return yield* reporting(found, {
     locate,
     isInText: ({ protocol }) => protocol === undefined,
     isError: ({ severity }) => severity === 'error',

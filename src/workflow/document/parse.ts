@@ -1,15 +1,17 @@
 import type { z } from 'zod'
 import {
+  atOnce,
+  checkingSchema,
   type DocumentPath,
   isJsonObject,
   isTallyError,
   type Json,
   type Locate,
-  placesIn,
-  readDocument
+  type Pieces,
+  readingDocument
 } from '../../core/index.js'
 import { type FlowDocument, flowSchemaNames, flowSchemaOf2, flowSchemaOf3 } from './flow.js'
-import { type Issue, reportedIssues } from './issue.js'
+import { type Issue, moreIssues, reportingIssues } from './issue.js'
 import { type PackDocument, packSchema, packSchemaName } from './pack.js'
 import { type ProtocolDocument, protocolSchema, protocolSchemaName } from './protocol.js'
 
@@ -42,25 +44,27 @@ const schemas: {
  * Reads a workflow, `ais-flow/0.0.2` or `0.0.3`. What is wrong is data; never throws for bad data.
  */
 export function parseFlow(source: DocumentSource): ParsedDocument<FlowDocument> {
-  return parseSource('flow', source)
+  return atOnce(parsingSource('flow', source))
 }
 
 /** Reads a protocol, `ais/0.0.2`. */
 export function parseProtocol(source: DocumentSource): ParsedDocument<ProtocolDocument> {
-  return parseSource('protocol', source)
+  return atOnce(parsingSource('protocol', source))
 }
 
 /** Reads a policy pack, `ais-pack/0.0.2`. */
 export function parsePack(source: DocumentSource): ParsedDocument<PackDocument> {
-  return parseSource('pack', source)
+  return atOnce(parsingSource('pack', source))
 }
 
-function parseSource<Kind extends AisKind>(
+/** Reads a document of one kind in pieces: other work may be done wherever it yields. */
+export function* parsingSource<Kind extends AisKind>(
   kind: Kind,
   source: DocumentSource
-): ParsedDocument<DocumentsByKind[Kind]> {
-  const read: ReadText = typeof source === 'string' ? readText(source) : { ok: true, value: source }
-  return read.ok ? parseRead(kind, read) : read
+): Pieces<ParsedDocument<DocumentsByKind[Kind]>> {
+  const read: ReadText =
+    typeof source === 'string' ? yield* readingText(source) : { ok: true, value: source }
+  return read.ok ? yield* parsingRead(kind, read) : read
 }
 
 /** The kind that a document says it is; a workflow where it says none. */
@@ -77,24 +81,26 @@ export interface ReadDocument {
 }
 
 /** Parses what was read, so that a text whose kind is asked for first is not read again. */
-export function parseRead<Kind extends AisKind>(
+export function* parsingRead<Kind extends AisKind>(
   kind: Kind,
   { value, locate }: ReadDocument
-): ParsedDocument<DocumentsByKind[Kind]> {
+): Pieces<ParsedDocument<DocumentsByKind[Kind]>> {
   const byName = schemas[kind]
   const name = schemaNameOf(value)
   const schema = name !== undefined && Object.hasOwn(byName, name) ? byName[name] : undefined
   if (schema === undefined) {
     const message = `schema must be one of ${Object.keys(byName).join(', ')}`
     const issue: Issue = { code: 'unknown_schema', severity: 'error', path: ['schema'], message }
-    return { ok: false, issues: reportedIssues([issue], locate) }
+    return { ok: false, issues: yield* reportingIssues([issue], locate) }
   }
-  const parsed = schema.safeParse(value)
+  const parsed = yield* checkingSchema(schema, value)
   if (parsed.success) return { ok: true, document: parsed.data }
-  const issues = flattened(parsed.error.issues, []).map(
+  const issues = flattened(parsed.issues, []).map(
     ({ path, message }): Issue => ({ code: 'schema_violation', severity: 'error', path, message })
   )
-  return { ok: false, issues: reportedIssues(issues, locate) }
+  const { hidden } = parsed
+  const found = hidden === 0 ? issues : [...issues, moreIssues(hidden, 'error')]
+  return { ok: false, issues: yield* reportingIssues(found, locate) }
 }
 
 function schemaNameOf(value: Json): string | undefined {
@@ -107,11 +113,11 @@ export type ReadText =
   | { readonly ok: false; readonly issues: readonly Issue[] }
 
 /** Reads a text once, for its value and for its places. */
-export function readText(text: string): ReadText {
+export function* readingText(text: string): Pieces<ReadText> {
   try {
-    return { ok: true, value: readDocument(text), locate: placesIn(text) }
+    return { ok: true, ...(yield* readingDocument(text)) }
   } catch (error) {
-    if (!isTallyError(error)) throw error
+    if (!isTallyError(error) || isTallyError(error, 'document.too_much_work')) throw error
     const { line, column } = error.context as { readonly line?: unknown; readonly column?: unknown }
     const place =
       typeof line === 'number' && typeof column === 'number' ? { line, column } : undefined

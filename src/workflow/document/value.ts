@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { type DocumentPath, type Json, limits } from '../../core/index.js'
+import {
+  atOnce,
+  checkInPieces,
+  type DocumentPath,
+  isSliceFull,
+  type Json,
+  limits,
+  type Pieces,
+  passSteps
+} from '../../core/index.js'
 
 /**
  * A value of an AIS document (W3): an object with exactly one key. `detect` leaves the choice to
@@ -31,6 +40,12 @@ type Refuse = (path: DocumentPath, problem: string) => void
 
 /** Says what is wrong with a value, at each place where something is. */
 export function checkValue(value: unknown, refuse: Refuse, at: DocumentPath = []): void {
+  atOnce(checkingValue(value, refuse, at))
+}
+
+function* checkingValue(value: unknown, refuse: Refuse, at: DocumentPath = []): Pieces<void> {
+  passSteps(STEPS_OF_VALUE)
+  if (isSliceFull()) yield
   if (!isRecord(value)) {
     const hint = value === undefined ? 'it is missing' : 'it is bare JSON; write {lit: ...}'
     refuse(at, hint)
@@ -54,21 +69,26 @@ export function checkValue(value: unknown, refuse: Refuse, at: DocumentPath = []
       return
     case 'object':
       if (!isRecord(inner)) return refuse(below, 'object must hold named values')
-      for (const [name, one] of Object.entries(inner)) checkValue(one, refuse, [...below, name])
+      for (const [name, one] of Object.entries(inner)) {
+        yield* checkingValue(one, refuse, [...below, name])
+      }
       return
     case 'array':
-      return checkList(inner, refuse, below)
+      return yield* checkingList(inner, refuse, below)
     case 'detect':
-      return checkDetect(inner, refuse, below)
+      return yield* checkingDetect(inner, refuse, below)
   }
 }
 
-function checkList(value: unknown, refuse: Refuse, at: DocumentPath): void {
+/** Work of a value beside that of reading it. */
+const STEPS_OF_VALUE = 4
+
+function* checkingList(value: unknown, refuse: Refuse, at: DocumentPath): Pieces<void> {
   if (!Array.isArray(value)) return refuse(at, 'it must be a list of values')
-  for (const [index, one] of value.entries()) checkValue(one, refuse, [...at, index])
+  for (const [index, one] of value.entries()) yield* checkingValue(one, refuse, [...at, index])
 }
 
-function checkDetect(value: unknown, refuse: Refuse, at: DocumentPath): void {
+function* checkingDetect(value: unknown, refuse: Refuse, at: DocumentPath): Pieces<void> {
   if (!isRecord(value)) return refuse(at, 'detect must say what is looked for')
   const unknown = Object.keys(value).find((key) => !detectKeys.includes(key))
   if (unknown !== undefined) refuse([...at, unknown], 'detect has no such key')
@@ -79,7 +99,7 @@ function checkDetect(value: unknown, refuse: Refuse, at: DocumentPath): void {
   if (provider !== undefined && typeof provider !== 'string') {
     refuse([...at, 'provider'], 'a provider is named by text')
   }
-  if (candidates !== undefined) checkList(candidates, refuse, [...at, 'candidates'])
+  if (candidates !== undefined) yield* checkingList(candidates, refuse, [...at, 'candidates'])
   if (kind === 'choose_one' && (!Array.isArray(candidates) || candidates.length === 0)) {
     refuse([...at, 'candidates'], 'choose_one needs at least one candidate')
   }
@@ -98,21 +118,24 @@ function isRecord(value: unknown): value is { readonly [key: string]: unknown } 
 }
 
 /** The schema of a value; each problem is reported at its own place. */
-export const valueSchema = z
-  .custom<AisValue>()
-  .superRefine((value, context) => {
-    let found = 0
-    checkValue(value, (path, message) => {
-      found += 1
-      if (found > limits.DOCUMENT_FINDINGS_MAX) return
-      context.addIssue({ code: 'custom', path: [...path], message })
+export const valueSchema = checkInPieces(
+  z
+    .custom<AisValue>()
+    .superRefine((value, context) => {
+      let found = 0
+      checkValue(value, (path, message) => {
+        found += 1
+        if (found > limits.DOCUMENT_FINDINGS_MAX) return
+        context.addIssue({ code: 'custom', path: [...path], message })
+      })
+      const more = found - limits.DOCUMENT_FINDINGS_MAX
+      if (more > 0) {
+        const message = `${more} more problems of this value are not shown`
+        context.addIssue({ code: 'custom', path: [], message })
+      }
     })
-    const more = found - limits.DOCUMENT_FINDINGS_MAX
-    if (more > 0) {
-      const message = `${more} more problems of this value are not shown`
-      context.addIssue({ code: 'custom', path: [], message })
-    }
-  })
-  .meta({ description: 'A value of lit, ref, cel, detect, object or array.' })
+    .meta({ description: 'A value of lit, ref, cel, detect, object or array.' }),
+  checkingValue
+)
 
 export const valueMap = z.record(z.string().min(1).max(128), valueSchema)

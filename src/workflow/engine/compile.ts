@@ -1,5 +1,15 @@
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from '../../block/index.js'
-import { canonicalize, type Json, limits, spendWork } from '../../core/index.js'
+import {
+  atOnce,
+  canonicalize,
+  isSliceFull,
+  type Json,
+  limits,
+  type Pieces,
+  passSteps,
+  spendWork,
+  writtenLength
+} from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
 import { inputsNode, type NodeSpec, nodeBlocks, outputsNode, type RunMode } from './spec.js'
@@ -8,16 +18,29 @@ import { inputsNode, type NodeSpec, nodeBlocks, outputsNode, type RunMode } from
  * A plan of AIS as a dependency graph of blocks (architecture.md §6): each node is a leaf with a
  * receipt of its own, delivered as it comes, so that a node that waits holds up no other (D3, W9).
  */
-export function definitionOf(
-  planned: AisPlan,
-  options: {
-    readonly policy: Policy
-    readonly mode: RunMode
-    /** Inside another document: then its inputs were not checked before it begins. */
-    readonly isUsed?: boolean
+export function definitionOf(planned: AisPlan, options: DefinitionOptions): PlanDefinition {
+  return atOnce(makingDefinition(planned, options))
+}
+
+interface DefinitionOptions {
+  readonly policy: Policy
+  readonly mode: RunMode
+  /** Inside another document: then its inputs were not checked before it begins. */
+  readonly isUsed?: boolean
+}
+
+/** {@link definitionOf} in pieces: other work may be done wherever it yields. */
+export function* makingDefinition(
+  { nodes: plannedNodes, ...planned }: AisPlan,
+  options: DefinitionOptions
+): Pieces<PlanDefinition> {
+  const kept: AisPlanNode[] = []
+  for (const node of plannedNodes) {
+    kept.push(ordered(node))
+    passSteps(writtenLength(node) / CHARS_OF_STEP)
+    if (isSliceFull()) yield
   }
-): PlanDefinition {
-  const plan = ordered(planned)
+  const plan: AisPlan = { ...ordered(planned), nodes: kept }
   const policy = ordered(options.policy)
   const mode = ordered(options.mode)
   const common = { inputs: plan.inputs, policy: plan.policy } satisfies NodeSpec['plan']
@@ -38,6 +61,9 @@ export function definitionOf(
     ...(outputs.length === 0 ? {} : { output: result })
   }
 }
+
+/** Characters that are written and read again for one step of work. */
+const CHARS_OF_STEP = 8
 
 /**
  * Its own copy, with members in the order of canonical JSON: nodes are given the definition's own

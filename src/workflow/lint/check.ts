@@ -1,13 +1,26 @@
-import { DocumentWork, isJsonObject, isTallyError, type Json } from '../../core/index.js'
-import { checkProtocol } from '../document/check-protocol.js'
+import {
+  DocumentWork,
+  inSlices,
+  isJsonObject,
+  isTallyError,
+  type Json,
+  type Pieces
+} from '../../core/index.js'
+import { checkingProtocol } from '../document/check-protocol.js'
 import type { FlowDocument } from '../document/flow.js'
-import { type Issue, Issues, reportedIssues } from '../document/issue.js'
+import { type Issue, Issues, reportingIssues } from '../document/issue.js'
 import type { PackDocument } from '../document/pack.js'
-import { type AisKind, kindOf, parseRead, type ReadDocument, readText } from '../document/parse.js'
+import {
+  type AisKind,
+  kindOf,
+  parsingRead,
+  type ReadDocument,
+  readingText
+} from '../document/parse.js'
 import type { ProtocolDocument } from '../document/protocol.js'
-import { type PlanResult, planFlow } from '../plan/planner.js'
+import { type PlanOptions, type PlanResult, planningFlow } from '../plan/planner.js'
 import { valuesFor } from '../value/plain.js'
-import { lintFlow } from './lint.js'
+import { lintingFlow } from './lint.js'
 
 /** What checking one document of AIS found; `plan` for a workflow that can be planned. */
 export interface CheckedDocument {
@@ -35,58 +48,50 @@ export async function checkAisDocument(
     readonly defaultChain?: string
   } = {}
 ): Promise<CheckedDocument> {
-  const read = readText(text)
-  if (!read.ok) return { kind: 'flow', issues: read.issues }
-  const kind = kindOf(read.value)
-  if (kind === 'protocol') return checkOneProtocol(read)
-  if (kind === 'flow') return checkFlow(read, given)
-  const parsed = parseRead('pack', read)
-  if (!parsed.ok) return { kind, issues: parsed.issues }
-  return { kind, issues: [], document: parsed.document }
-}
-
-function checkOneProtocol(read: ReadDocument): CheckedDocument {
-  const parsed = parseRead('protocol', read)
-  if (!parsed.ok) return { kind: 'protocol', issues: parsed.issues }
-  const found: Issue[] = []
-  checkProtocol(parsed.document, new Issues(found))
-  const issues = reportedIssues(found, read.locate)
-  return { kind: 'protocol', issues, document: parsed.document }
-}
-
-async function checkFlow(
-  read: ReadDocument,
-  given: Parameters<typeof checkAisDocument>[1] = {}
-): Promise<CheckedDocument> {
-  const parsed = parseRead('flow', read)
-  if (!parsed.ok) return { kind: 'flow', issues: parsed.issues }
-  const { document } = parsed
-  const { protocols = [], pack, defaultChain } = given
-  const values = await valuesFor(document, ...protocols)
-  const check = (): CheckedDocument => {
-    const planned = planFlow({
-      flow: document,
-      protocols,
-      values,
-      ...(pack === undefined ? {} : { pack }),
-      ...(defaultChain === undefined ? {} : { defaultChain })
-    })
-    if (!planned.ok) {
-      return { kind: 'flow', issues: reportedIssues(planned.issues, read.locate), document }
-    }
-    const { plan, resolved } = planned
-    const doubts = lintFlow({ flow: document, plan, resolved, values })
-    const issues = reportedIssues([...planned.issues, ...doubts], read.locate)
-    return { kind: 'flow', issues, plan: planned, document }
-  }
+  const work = new DocumentWork()
+  let checked: CheckedDocument = { kind: 'flow', issues: [] }
   try {
-    return new DocumentWork().during(check)
+    const read = await inSlices(readingText(text), work)
+    if (!read.ok) return { kind: 'flow', issues: read.issues }
+    checked = { kind: kindOf(read.value), issues: [] }
+    if (checked.kind !== 'flow') return await inSlices(checkingOther(checked.kind, read), work)
+    const parsed = await inSlices(parsingRead('flow', read), work)
+    if (!parsed.ok) return { kind: 'flow', issues: parsed.issues }
+    checked = { ...checked, document: parsed.document }
+    const { protocols = [] } = given
+    const values = await valuesFor(parsed.document, ...protocols)
+    const planning = { ...given, flow: parsed.document, protocols, values }
+    return await inSlices(checkingFlow(planning, read), work)
   } catch (error) {
     if (!isTallyError(error, 'document.too_much_work')) throw error
     const { message } = error
-    const issue: Issue = { code: 'too_much_work', severity: 'error', path: [], message }
-    return { kind: 'flow', issues: [issue], document }
+    return { ...checked, issues: [{ code: 'too_much_work', severity: 'error', path: [], message }] }
   }
+}
+
+function* checkingOther(kind: 'protocol' | 'pack', read: ReadDocument): Pieces<CheckedDocument> {
+  if (kind === 'pack') {
+    const parsed = yield* parsingRead(kind, read)
+    return parsed.ok ? { kind, issues: [], document: parsed.document } : { kind, ...parsed }
+  }
+  const parsed = yield* parsingRead(kind, read)
+  if (!parsed.ok) return { kind, issues: parsed.issues }
+  const found = new Issues()
+  yield* checkingProtocol(parsed.document, found)
+  const issues = yield* reportingIssues(found.list, read.locate)
+  return { kind, issues, document: parsed.document }
+}
+
+function* checkingFlow(planning: PlanOptions, { locate }: ReadDocument): Pieces<CheckedDocument> {
+  const { flow: document, values } = planning
+  const planned = yield* planningFlow(planning)
+  if (!planned.ok) {
+    return { kind: 'flow', issues: yield* reportingIssues(planned.issues, locate), document }
+  }
+  const { plan, resolved } = planned
+  const doubts = yield* lintingFlow({ flow: document, plan, resolved, values })
+  const issues = yield* reportingIssues([...planned.issues, ...doubts], locate)
+  return { kind: 'flow', issues, plan: planned, document }
 }
 
 /** `name@version` of the protocols that a workflow's nodes use. */

@@ -1,3 +1,4 @@
+import { atOnce, isSliceFull, type Pieces, passSteps } from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
 import type { FlowDocument } from '../document/flow.js'
 import { importsOf } from '../document/flow.js'
@@ -17,38 +18,49 @@ import type { LintNode, LintSubject, ReadValue } from './subject.js'
  * Doubts about a workflow that can be planned (W12): recommended checks that are missing, units
  * that do not fit, reads of skipped nodes, and more. Warnings, none of which stops a run.
  */
-export function lintFlow({
-  flow,
-  plan,
-  resolved,
-  values
-}: {
+export function lintFlow(linted: LintedFlow): readonly Issue[] {
+  return atOnce(lintingFlow(linted))
+}
+
+interface LintedFlow {
   readonly flow: FlowDocument
   readonly plan: AisPlan
   readonly resolved: ReadonlyMap<string, ResolvedNode>
   readonly values: CompileValues
-}): readonly Issue[] {
-  const found: Issue[] = []
-  const issues = new Issues(found)
-  const nodes = [...resolved.values()].map(
-    (node): LintNode => ({
-      ...node,
-      id: node.node.id,
-      values: valuesOf(node, values)
-    })
-  )
-  const subject = { flow, plan, nodes, byId: new Map(nodes.map((node) => [node.id, node])) }
-  for (const rule of rules) rule(subject, issues)
-  lintUnused(subject, issues)
-  return found
 }
+
+/** {@link lintFlow} in pieces: other work may be done wherever it yields. */
+export function* lintingFlow({
+  flow,
+  plan,
+  resolved,
+  values
+}: LintedFlow): Pieces<readonly Issue[]> {
+  const issues = new Issues()
+  const nodes: LintNode[] = []
+  for (const node of resolved.values()) {
+    nodes.push({ ...node, id: node.node.id, values: valuesOf(node, values) })
+    passSteps(STEPS_OF_NODE)
+    if (isSliceFull()) yield
+  }
+  const subject = { flow, plan, nodes, byId: new Map(nodes.map((node) => [node.id, node])) }
+  for (const rule of rules) {
+    rule(subject, issues)
+    yield
+  }
+  return issues.list
+}
+
+/** Work of a node whose values are looked at again. */
+const STEPS_OF_NODE = 100
 
 const rules: readonly ((subject: LintSubject, issues: Issues) => void)[] = [
   lintGraph,
   lintSkips,
   lintChecks,
   lintApprovals,
-  lintAmounts
+  lintAmounts,
+  lintUnused
 ]
 
 function valuesOf(resolved: ResolvedNode, values: CompileValues): readonly ReadValue[] {

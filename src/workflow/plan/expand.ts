@@ -24,20 +24,20 @@ export interface Expanded {
 }
 
 /** The nodes of the plan that a node of the workflow becomes: one, or one for each step (W1). */
-export function expandNode(
+export function* expandingNode(
   source: ResolvedNode,
   expansion: Expansion,
   issues: Issues
-): readonly Expanded[] {
+): Generator<Expanded, void, undefined> {
   const params = paramsOf(source, expansion, issues)
-  return source.steps.map((step, index) => {
+  for (const [index, step] of source.steps.entries()) {
     spendWork(STEPS_OF_NODE)
     const earlier = source.steps.slice(0, index)
     // Of several steps only the first tells what is wrong with values that all of them share.
     const shared = index === 0 ? issues : issues.silenced()
     const reader = new StepReader(source, earlier, expansion)
-    return expandStep({ source, step, earlier, params, reader, expansion }, shared, issues)
-  })
+    yield expandStep({ source, step, earlier, params, reader, expansion }, shared, issues)
+  }
 }
 
 /** Work of one node of the plan besides its values, and of the node of a definition it becomes. */

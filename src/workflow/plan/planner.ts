@@ -1,13 +1,17 @@
 import {
+  atOnce,
   canonicalize,
   type Hash,
   hashJson,
+  isSliceFull,
   type Json,
   limits,
+  type Pieces,
+  passSteps,
   spendWork,
   writtenLength
 } from '../../core/index.js'
-import { checkProtocol } from '../document/check-protocol.js'
+import { checkingProtocol } from '../document/check-protocol.js'
 import type { FlowDocument, FlowNode } from '../document/flow.js'
 import { type Issue, Issues } from '../document/issue.js'
 import type { PackDocument } from '../document/pack.js'
@@ -18,7 +22,7 @@ import type { CompileValues } from '../value/compile.js'
 import { inputAmounts, returnAmounts } from './amounts.js'
 import { catalogueOf } from './catalogue.js'
 import { checkIncluded } from './check-pack.js'
-import { type Expanded, expandNode } from './expand.js'
+import { type Expanded, expandingNode } from './expand.js'
 import type { Expansion } from './expansion.js'
 import { orderGraph } from './order.js'
 import { type AisPlan, type AisPlanNode, planSchemaName } from './plan.js'
@@ -52,13 +56,19 @@ export type PlanResult =
  * data.
  */
 export function planFlow(options: PlanOptions): PlanResult {
+  return atOnce(planningFlow(options))
+}
+
+/** {@link planFlow} in pieces: other work may be done wherever it yields. */
+export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
   const { flow, values, pack } = options
-  const found: Issue[] = []
-  const issues = new Issues(found)
-  checkInputs(flow, issues)
-  const resolved = resolveAll(options, issues)
+  const issues = new Issues()
+  yield* checkingInputs(flow, issues)
+  const resolved = yield* resolvingAll(options, issues)
   const used = usedProtocols([...resolved.values()])
-  for (const protocol of used) checkProtocol(protocol, issues.of(protocolKey(protocol)))
+  for (const protocol of used) {
+    yield* checkingProtocol(protocol, issues.of(protocolKey(protocol)))
+  }
   if (pack !== undefined) checkIncluded({ flow, pack, resolved, issues })
   const expansion: Expansion = {
     flow,
@@ -68,12 +78,18 @@ export function planFlow(options: PlanOptions): PlanResult {
     inputs: new Set(Object.keys(flow.inputs)),
     used
   }
-  const expanded = [...resolved.values()].flatMap((node) =>
-    expandNode(node, expansion, issues.below(node.path, { nodeId: node.node.id }))
-  )
-  const outputAmounts = readOutputs(expansion, issues)
-  const nodes = ordered(withSharedNames(withQueries(expanded, issues)), issues)
-  if (issues.hasErrors || nodes === undefined) return { ok: false, issues: found }
+  const expanded: Expanded[] = []
+  for (const node of resolved.values()) {
+    const here = issues.below(node.path, { nodeId: node.node.id })
+    for (const step of expandingNode(node, expansion, here)) {
+      expanded.push(step)
+      if (isSliceFull()) yield
+    }
+  }
+  const outputAmounts = yield* readingOutputs(expansion, issues)
+  const joined = yield* joiningQueries(expanded, issues)
+  const nodes = ordered(withSharedNames(joined), issues)
+  if (issues.hasErrors || nodes === undefined) return { ok: false, issues: issues.list }
   const plan: AisPlan = {
     schema: planSchemaName,
     name: flow.meta.name,
@@ -91,7 +107,12 @@ export function planFlow(options: PlanOptions): PlanResult {
     requiresPack: flow.requires_pack ?? null
   }
   // Nodes share executions in memory, and not as text.
-  spendWork(writtenLength(plan) >> 4)
+  const known = new Map<object, number>()
+  spendWork(writtenLength({ ...plan, nodes: [] }, known) >> 4)
+  for (const node of nodes) {
+    spendWork(writtenLength(node, known) >> 4)
+    if (isSliceFull()) yield
+  }
   return {
     ok: true,
     plan,
@@ -99,7 +120,7 @@ export function planFlow(options: PlanOptions): PlanResult {
     get planHash() {
       return hashJson(plan)
     },
-    issues: found,
+    issues: issues.list,
     resolved
   }
 }
@@ -109,8 +130,13 @@ export function planText(plan: AisPlan): string {
   return canonicalize(plan)
 }
 
-function checkInputs(flow: FlowDocument, issues: Issues): void {
+/** Work of an input, and of looking up a node. */
+const STEPS_OF_LOOK = 16
+
+function* checkingInputs(flow: FlowDocument, issues: Issues): Pieces<void> {
   for (const [name, { type, default: fallback }] of Object.entries(flow.inputs)) {
+    passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
     if (fallback === undefined) continue
     const typed = typedAs(type, fallback as Json)
     if (typed.ok) continue
@@ -118,13 +144,18 @@ function checkInputs(flow: FlowDocument, issues: Issues): void {
   }
 }
 
-function resolveAll(options: PlanOptions, issues: Issues): ReadonlyMap<string, ResolvedNode> {
+function* resolvingAll(
+  options: PlanOptions,
+  issues: Issues
+): Pieces<ReadonlyMap<string, ResolvedNode>> {
   const { flow, defaultChain } = options
   const protocols = catalogueOf(options.protocols)
   const resolved = new Map<string, ResolvedNode>()
   const taken = new Set<string>()
   let count = 0
   for (const [index, node] of (flow.nodes as readonly FlowNode[]).entries()) {
+    passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
     const path = ['nodes', index]
     const here = issues.below(path, { nodeId: node.id })
     const found = resolveNode(node, path, { flow, protocols, defaultChain }, here)
@@ -157,13 +188,14 @@ function usedProtocols(nodes: readonly ResolvedNode[]): readonly ProtocolDocumen
 }
 
 /** What outputs read must exist; gives the types of it. */
-function readOutputs(expansion: Expansion, issues: Issues): readonly string[] {
+function* readingOutputs(expansion: Expansion, issues: Issues): Pieces<readonly string[]> {
   const { flow, values, nodeIds, inputs, resolved } = expansion
   const none: ReadonlySet<string> = new Set()
   const around = { values, nodeIds, inputs, params: none, queries: none, steps: none }
   const amounts = new Set(inputAmounts(flow))
   for (const [name, value] of Object.entries(flow.outputs ?? {}) as [string, AisValue][]) {
     const read = readValue({ scope: 'flow', value }, ['outputs', name], around, issues)
+    if (isSliceFull()) yield
     for (const { root, path } of read) {
       const node = root === 'nodes' ? resolved.get(String(path[0])) : undefined
       if (node === undefined) continue
@@ -178,12 +210,17 @@ function readOutputs(expansion: Expansion, issues: Issues): readonly string[] {
  * Joins the queries that a protocol's action reads to the nodes that ask them: what is asked for
  * must stand in the workflow exactly once among the nodes it waits for.
  */
-function withQueries(expanded: readonly Expanded[], issues: Issues): readonly AisPlanNode[] {
+function* joiningQueries(
+  expanded: readonly Expanded[],
+  issues: Issues
+): Pieces<readonly AisPlanNode[]> {
   if (expanded.every(({ source }) => (source.action?.requires_queries ?? []).length === 0)) {
     return expanded.map(({ planNode }) => planNode)
   }
   const byId = new Map(expanded.map((one) => [one.planNode.id, one]))
-  return expanded.map(({ planNode, source }) => {
+  const joined: AisPlanNode[] = []
+  for (const { planNode, source } of expanded) {
+    if (isSliceFull()) yield
     const wanted = source.action?.requires_queries ?? []
     const queries: Record<string, string> = {}
     const deps = new Set(planNode.deps)
@@ -208,13 +245,14 @@ function withQueries(expanded: readonly Expanded[], issues: Issues): readonly Ai
     const amounts = Object.entries(queries).flatMap(([name, id]) =>
       returnAmounts(`query.${name}`, byId.get(id)?.planNode.returns ?? [])
     )
-    return {
+    joined.push({
       ...planNode,
       queries,
       deps: [...deps].sort(),
       amounts: [...new Set([...planNode.amounts, ...amounts])].sort()
-    }
-  })
+    })
+  }
+  return joined
 }
 
 /** Marks contract names that mean one thing in the whole workflow: one chain, one deployment. */

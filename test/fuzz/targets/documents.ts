@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseManifest as parseAssets } from '../../../src/agent/assets/parse-manifest.js'
-import { parseFlow as parseAgentsFlow } from '../../../src/agent/flow/parse.js'
+import { parsingFlow as parsingAgentsFlow } from '../../../src/agent/flow/parse.js'
 import { parseComposite, parsePlan } from '../../../src/block/document/parse.js'
 import { defineBlock } from '../../../src/block/index.js'
 import { parseManifest } from '../../../src/capability/index.js'
@@ -9,7 +9,7 @@ import { openPackage } from '../../../src/capability/packages/package.js'
 import { parseRequest, parseSignature } from '../../../src/cli/frame/approval-files.js'
 import { readJson } from '../../../src/cli/frame/files.js'
 import { createFrame } from '../../../src/cli/frame/frame.js'
-import { type Json, readDocument } from '../../../src/core/index.js'
+import { atOnce, type Json, readDocument } from '../../../src/core/index.js'
 import { loadExpressions } from '../../../src/expression/index.js'
 import { parseReference } from '../../../src/expression/reference.js'
 import { kernelResolution } from '../../../src/intent/conversation/kernel-patterns.js'
@@ -87,7 +87,7 @@ export const documentTargets: Readonly<Record<string, FuzzTarget>> = {
   composite: linted(
     [
       'block/document/parse.ts#parseComposite',
-      'runtime/document/document-kinds.ts#readSource',
+      'runtime/document/document-kinds.ts#readingSource',
       'runtime/document/document-kinds.ts#parseByKind',
       'runtime/document/parse-document.ts#parseDocument'
     ],
@@ -95,7 +95,9 @@ export const documentTargets: Readonly<Record<string, FuzzTarget>> = {
   ),
   plan: linted(['block/document/parse.ts#parsePlan'], parsePlan),
   graph: linted(['intent/graph/parse.ts#parseGraph'], parseGraph),
-  'agents-flow': linted(['agent/flow/parse.ts#parseFlow'], parseAgentsFlow),
+  'agents-flow': linted(['agent/flow/parse.ts#parsingFlow'], (value) =>
+    atOnce(parsingAgentsFlow(value))
+  ),
   workflow: linted(['workflow/document/parse.ts#parseFlow'], (value) => parseWorkflow(value)),
   protocol: {
     readers: ['workflow/document/parse.ts#parseProtocol'],

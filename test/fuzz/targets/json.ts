@@ -1,6 +1,7 @@
 import { readPlainScalar } from '../../../src/core/document/scalar.js'
-import { readYaml } from '../../../src/core/document/yaml.js'
+import { readingYaml } from '../../../src/core/document/yaml.js'
 import {
+  atOnce,
   CanonicalScan,
   canonicalize,
   exactJson,
@@ -60,7 +61,7 @@ export const jsonTargets: Readonly<Record<string, FuzzTarget>> = {
   document: {
     readers: [
       'core/document/read.ts#readDocument',
-      'core/document/yaml.ts#readYaml',
+      'core/document/yaml.ts#readingYaml',
       'core/document/scalar.ts#readPlainScalar'
     ],
     read: (input) => {
@@ -72,7 +73,7 @@ export const jsonTargets: Readonly<Record<string, FuzzTarget>> = {
       if (strict !== undefined && JSON.stringify(value) !== JSON.stringify(strict)) {
         throw new Error('a JSON text reads otherwise as a document')
       }
-      attempt(() => readYaml(text))
+      attempt(() => atOnce(readingYaml(text)))
       return value
     }
   }

@@ -6,8 +6,8 @@ import { drawGraph } from '../../../../../src/block/document/draw.js'
 import { lintDocument } from '../../../../../src/block/document/lint.js'
 import { parsePlan } from '../../../../../src/block/document/parse.js'
 import { planJsonSchema } from '../../../../../src/block/document/schema.js'
-import { orderOf } from '../../../../../src/block/document/validate.js'
-import { type JsonObject, placesIn, readDocument } from '../../../../../src/core/index.js'
+import { ordering } from '../../../../../src/block/document/validate.js'
+import { atOnce, type JsonObject, placesIn, readDocument } from '../../../../../src/core/index.js'
 import { loadExpressions } from '../../../../../src/expression/index.js'
 import { none, testRegistry } from '../../../../support/composites.js'
 
@@ -50,7 +50,7 @@ async function compileProblems(fields: JsonObject): Promise<readonly string[]> {
 
 describe('the order of a plan (C2)', () => {
   const ids = (nodes: readonly (readonly [string, ...string[]])[]) => {
-    const ordered = orderOf(nodes.map(([id, ...deps]) => ({ id, deps })))
+    const ordered = atOnce(ordering(nodes.map(([id, ...deps]) => ({ id, deps }))))
     return ordered.ok ? ordered.order.map((place) => nodes[place]?.[0]) : ordered.diagnostics
   }
 
