@@ -16,7 +16,7 @@ import {
   shownText,
   unreachable
 } from '../core/index.js'
-import type { HookVerdict, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
+import type { HookVerdict, StateView, VerifiedItem, VerifiedReceipt } from '../ledger/index.js'
 import type { AuditorOptions } from './auditor-options.js'
 import { missingCode, type RecordedCode } from './code-source.js'
 import { compareUnit } from './compare.js'
@@ -117,6 +117,19 @@ export class Auditor {
       }
       return undefined
     })
+  }
+
+  /** Takes what other work than that of the items has changed. */
+  elsewhere(changes: VerifiedReceipt['changes'], stateBefore: StateView): void {
+    this.#state.begin(stateBefore)
+    this.#state.changed(changes)
+  }
+
+  /** A run that has not ended, with what doing more of it again needs. */
+  openRun(runId: RunId) {
+    const run = this.#runs.get(runId)
+    if (run?.kind !== 'open') return undefined
+    return { replay: run.replay, below: this.#state, undo: this.#compensations }
   }
 
   /** Does the unit of a receipt again. */

@@ -97,7 +97,9 @@ async function replayOnce(given: {
   })
   const verified = verifiedOf(ledger, last, runId, before)
   for (const entry of journal) {
-    const verdict = await fed(auditor, { entry, verified, stateBefore: before })
+    const { text, value, evidence } = entry
+    const fed = { text, value, evidence, receipt: receiptBeside(entry, verified) }
+    const verdict = await feed(auditor, fed, { index, runId, stateBefore: before })
     if (before.withheld !== undefined) {
       return {
         kind: 'not_checked',
@@ -118,38 +120,16 @@ async function replayOnce(given: {
   return { kind: 'not_checked', index, why: auditor.finish().join('; ') }
 }
 
-/** Hands the auditor one entry as an item of its own, and the receipt that it completed. */
-async function fed(
-  auditor: Auditor,
-  given: {
-    readonly entry: JournalEntry
-    readonly verified: VerifiedReceipt
-    readonly stateBefore: StateView
+/** Receipts before it are only folded: nothing but their hash counts. */
+function receiptBeside(
+  { receiptHash }: JournalEntry,
+  verified: VerifiedReceipt
+): VerifiedReceipt | undefined {
+  const { receipt } = verified
+  if (receiptHash === undefined || receiptHash === receipt.receiptHash) {
+    return receiptHash === undefined ? undefined : verified
   }
-): Promise<HookVerdict | undefined> {
-  const { entry, verified, stateBefore } = given
-  const { text, value, receiptHash, evidence } = entry
-  const { runId, index, receipt } = verified
-  const problem = await auditor.item({
-    index,
-    runId,
-    entries: [text],
-    values: [value],
-    hasReceipt: receiptHash !== undefined,
-    evidence,
-    previousReceiptHash: baseIn(value),
-    stateBefore
-  })
-  if (problem !== undefined || receiptHash === undefined) return problem
-  if (receiptHash === receipt.receiptHash) return auditor.receipt(verified)
-  // Receipts before it are only folded: nothing but their hash counts.
-  return auditor.receipt({ ...verified, index: -1, receipt: { ...receipt, receiptHash } })
-}
-
-/** Where the run says that it began: whether that is so, a verification finds out. */
-function baseIn(value: Json): Hash | null {
-  const { base } = value as { readonly base?: Hash | 'GENESIS' }
-  return base === undefined || base === 'GENESIS' ? null : base
+  return { ...verified, index: -1, receipt: { ...receipt, receiptHash } }
 }
 
 function verifiedOf(
@@ -175,4 +155,37 @@ function verifiedOf(
     sealed: [],
     stateBefore
   }
+}
+
+/** One entry of a journal, with what its commit has beside it. */
+export interface FedEntry {
+  readonly text: string
+  readonly value: Json
+  readonly evidence: string | undefined
+  /** The receipt that it completed. */
+  readonly receipt: VerifiedReceipt | undefined
+}
+
+/** Hands the auditor one entry as an item of its own, and the receipt that it completed. */
+export async function feed(
+  auditor: Auditor,
+  { text, value, evidence, receipt }: FedEntry,
+  place: { readonly index: number; readonly runId: RunId; readonly stateBefore: StateView }
+): Promise<HookVerdict | undefined> {
+  const problem = await auditor.item({
+    ...place,
+    entries: [text],
+    values: [value],
+    hasReceipt: receipt !== undefined,
+    evidence,
+    previousReceiptHash: baseIn(value)
+  })
+  if (problem !== undefined || receipt === undefined) return problem
+  return auditor.receipt(receipt)
+}
+
+/** Where the run says that it began: whether that is so, a verification finds out. */
+function baseIn(value: Json): Hash | null {
+  const { base } = value as { readonly base?: Hash | 'GENESIS' }
+  return base === undefined || base === 'GENESIS' ? null : base
 }

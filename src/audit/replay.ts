@@ -3,7 +3,9 @@ import { type Store, type VerifiedReceipt, verifyLedger } from '../ledger/index.
 import { Auditor } from './auditor.js'
 import type { CodeSource } from './code-source.js'
 import type { Difference } from './difference.js'
+import type { RecordingReplay } from './recording-replay.js'
 import type { AuditFailure } from './report.js'
+import type { ParsedRecording, RecordOptions, RunRecording } from './run-recording.js'
 import { hooksOf } from './verify.js'
 
 /** What doing one receipt again gave (semantics.md P2). */
@@ -93,4 +95,36 @@ export async function reconstructState(options: {
   })
   const isWhole = failure === undefined || failure.field === ENOUGH.field
   return { state, receipts, ...(isWhole ? {} : { failure }) }
+}
+
+// Opening a ledger loads this file, and needs nothing of recordings.
+
+/**
+ * Reads one run out of a ledger, which is verified up to the end of the run meanwhile. Undefined
+ * when it has no such run; what is wrong with the ledger before that is named in `missing`.
+ */
+export async function recordRun(options: RecordOptions): Promise<RunRecording | undefined> {
+  return (await import('./run-recording.js')).recordRun(options)
+}
+
+/** A recording as text, with a line for each value of the state and for each entry. */
+export async function recordingText(recording: RunRecording): Promise<string> {
+  return (await import('./run-recording.js')).encodeRecording(recording)
+}
+
+/** The recording that a text is, read strictly. */
+export async function recordingIn(text: string): Promise<ParsedRecording> {
+  return (await import('./run-recording.js')).parseRecording(text)
+}
+
+/**
+ * Does a recorded run again with the code at hand, twice: its entries go through the charts, and
+ * code is executed with the recorded responses. Nothing is performed. Stops where it first differs.
+ * `narrowed` is the recording with no more of the state than was read.
+ */
+export async function replayRecording(
+  recording: RunRecording,
+  code: CodeSource
+): Promise<{ readonly replay: RecordingReplay; readonly narrowed: RunRecording }> {
+  return (await import('./recording-replay.js')).replayRecording(recording, code)
 }

@@ -386,10 +386,10 @@ export const MACHINE_JOURNAL_BYTES_MAX = 4 * 1024 * 1024
 /** Cases of one verification of a machine, by default, and plays in search of a smaller one. */
 export const MACHINE_CASES_DEFAULT = 100
 export const MACHINE_SHRINKS_MAX = 120
-
 /** How long a driver has for one check of a conformance suite when the caller does not say. */
 export const CONFORMANCE_MS_DEFAULT = 30_000
-
+/** Bytes of a file with a recorded run. */
+export const RECORDING_BYTES_MAX = 64 * 1024 * 1024
 /** Findings about one block, and bytes that a child process of the detectors may answer. */
 export const DETECTED_FINDINGS_MAX = 100
 export const DETECTED_OUTPUT_BYTES_MAX = 16 * 1024 * 1024

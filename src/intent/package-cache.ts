@@ -77,6 +77,11 @@ export class PackageCache {
     }
   }
 
+  /** Has a package at hand as long as the process lasts, and not in the content store. */
+  hold(one: CapabilityPackage): void {
+    this.#byHash.set(one.codeHash, one)
+  }
+
   /** Puts a package into the content store; it is not installed by that. */
   async keep(one: CapabilityPackage): Promise<void> {
     await this.#store.write(one)

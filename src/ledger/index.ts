@@ -63,7 +63,12 @@ export type {
   WriteSetEntry
 } from './receipt/receipt.js'
 export { type RepairOptions, type RepairOutcome, repairLedger } from './repair.js'
-export { type ImportOptions, importSnapshot, type LocationImport } from './snapshot/import.js'
+export {
+  type ImportOptions,
+  importSnapshot,
+  type LocationImport,
+  openSnapshot
+} from './snapshot/import.js'
 export { importIntoOpen } from './snapshot/import-open.js'
 export { type SnapshotReport, writeSnapshot } from './snapshot/write.js'
 export { openLevelStore } from './stores/level.js'

@@ -16,10 +16,16 @@ export {
 } from './location/inspect-opening.js'
 export { type LocationRepair, repairLocation } from './location/location-repair.js'
 export {
+  type CodeAtHand,
   checkUpgradeWith,
   type LedgerReader,
   openReader,
+  type RecordOptions,
+  recordRunAt,
+  recordRunHere,
+  recordRunOf,
   replayLocation,
+  replayRecordingWith,
   verifyLocation
 } from './location/reader.js'
 export { keyFilePath, MEMORY_LOCATION, type OpenOptions } from './open.js'

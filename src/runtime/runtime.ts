@@ -94,14 +94,13 @@ export class WiredRuntime implements Runtime {
 
   constructor(opened: OpenedLedger, registry: Registry, options: WiredOptions) {
     const { clock, random, durability, profile = currentProfile() } = options
-    const { versions = programVersions, outside } = options
+    const { versions = programVersions, outside, network, sandbox, onStage } = options
     this.#opened = opened
     this.#versions = versions
     this.#random = random
     this.#mode = options.mode ?? 'normal'
     this.ledger = opened.ledger
     this.registry = registry
-    const { network, sandbox, onStage } = options
     const place = { identity: this.ledger.identity, realPath: opened.realPath }
     const kernel = pipelineFor(registry, { ...place, versions, network, sandbox, onStage })
     this.packages = new Packages(this.ledger, kernel.packageCache, kernel.sandbox)
@@ -174,6 +173,7 @@ export class WiredRuntime implements Runtime {
       verify: ({ notes, replay, executions }) =>
         verifySteadily(() => this.audit.verify({ notes, reexecute: replay, executions })),
       replay: (which) => this.audit.replayReceipt(which),
+      recording: (run) => this.audit.recording(run),
       lint: (document) => this.lint(document),
       recheck: (id, given) => this.recheck(id, given),
       exports: (given) => this.export(given)

@@ -84,3 +84,4 @@ export {
   verifyCase,
   verifyMachine
 } from './machine/index.js'
+export { fromLedger, openRecording, type RecordedReport, RecordedRun } from './recorded/index.js'

@@ -17,7 +17,7 @@ function pure(name: string, run: Parameters<typeof defineBlock>[0]['run']) {
   return defineBlock({ name, version: '1.0.0', sideEffects: 'none', run })
 }
 
-const code: Registrations = {
+export const programCode: Registrations = {
   blocks: [
     pure('count', (ctx, input) => {
       const { key, step } = input as { key: string; step: number }
@@ -179,7 +179,7 @@ export async function exported(
   path: string,
   keys: IdentityKeys = generateIdentity(systemRandom)
 ): Promise<void> {
-  const tally = await createRuntime({ location: 'memory:', keys, ...code })
+  const tally = await createRuntime({ location: 'memory:', keys, ...programCode })
   try {
     for (const each of acts) await each(tally)
     await tally.export({ path })

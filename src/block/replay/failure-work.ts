@@ -167,12 +167,22 @@ function isDoubtful(
     const isDenial =
       entry.response.reason === 'denied' && past.recorded.hasEffect(builtInEffects.wait)
     if (kernel !== undefined && !isDenial) return false
-    return seen.hasChanged(options.below, attempt.asked)
   }
-  return (
-    seen.hasChanged(options.below, outermost(openOverlay).asked) ||
-    seen.hasChangedAround(openOverlay, attempt.asked)
-  )
+  return readsChanged(attempt, { overlay: openOverlay, seen, below: options.below })
+}
+
+/** Whether others have changed what an attempt has read since it was asked for. */
+export function readsChanged(
+  { asked }: AskedAttempt,
+  given: {
+    readonly overlay: OpenedOverlay | undefined
+    readonly seen: Seen
+    readonly below: Ground
+  }
+): boolean {
+  const { overlay, seen, below } = given
+  if (overlay === undefined) return seen.hasChanged(below, asked)
+  return seen.hasChanged(below, outermost(overlay).asked) || seen.hasChangedAround(overlay, asked)
 }
 
 /**
@@ -240,7 +250,7 @@ function timeout({ ask }: AskedAttempt, { at }: Settled): FailureAgain {
 }
 
 /** Its node wants a confirmation, and none was given: the code has not run. */
-function isUnconfirmed({ ask, block, past }: AskedAttempt): boolean {
+export function isUnconfirmed({ ask, block, past }: AskedAttempt): boolean {
   return confirmationOf(ask, block) !== undefined && !past.recorded.has(0)
 }
 

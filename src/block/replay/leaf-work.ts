@@ -56,11 +56,13 @@ export type Executed =
       readonly outcome: Outcome
       readonly work: LeafWork
     }
-  /** `calls`: what the code has asked for until then. */
   | {
       readonly kind: 'finding'
       readonly finding: Finding
+      /** What the code has asked for until then. */
       readonly calls: ReadonlyMap<number, Call>
+      /** It has come to the end of its answers, and waits for more. */
+      readonly isUnanswered: boolean
     }
 
 /** Runs an attempt's code once, from its first line, with the answers that it got. */
@@ -96,11 +98,12 @@ export async function executeAttempt(
     calls.set(call.seq, call)
   )
   const undo = compensationFinding(attempt, recordedResults, { calls, port: options.undo })
-  if (undo !== undefined) return { kind: 'finding', finding: undo, calls }
-  if (executed.kind === 'diverged') return { kind: 'finding', finding: executed.finding, calls }
+  const stopped = { kind: 'finding', calls, isUnanswered: false } as const
+  if (undo !== undefined) return { ...stopped, finding: undo }
+  if (executed.kind === 'diverged') return { ...executed, kind: 'finding', calls }
   const { outcome, used, attribution } = executed
   const finding = listFinding(view, below)
-  if (finding !== undefined) return { kind: 'finding', finding, calls }
+  if (finding !== undefined) return { ...stopped, finding }
   const sealedReferences = () => recordedResults.map(referenceTo)
   const given = { unitId, block, ask, at, seed, view, attribution }
   const work = { ...given, capabilitiesUsed: used, sealedReferences }

@@ -37,7 +37,12 @@ export type Reexecuted =
       /** What the kernel says of it. */
       readonly attribution?: Attribution
     }
-  | { readonly kind: 'diverged'; readonly finding: Finding }
+  | {
+      readonly kind: 'diverged'
+      readonly finding: Finding
+      /** Every answer was asked for, and what the code waits for has none. */
+      readonly isUnanswered: boolean
+    }
 
 /**
  * Runs a block's code again with the answers that it got (architecture.md §1): one sealed entry at
@@ -73,11 +78,13 @@ export async function executeOnRecordedResults(
     if (execution.isElsewhere) await execution.settledElsewhere()
     if (halted !== undefined) throw notExecuted(halted)
     const finding = answer(execution, entry)
-    if (finding !== undefined) return diverged(execution, finding)
+    if (finding !== undefined) return diverged(execution, finding, false)
   }
   if (!execution.isOver) await patience(execution)
   if (halted !== undefined) throw notExecuted(halted)
-  if (outcome === undefined) return diverged(execution, stalled(execution))
+  if (outcome === undefined) {
+    return diverged(execution, stalled(execution), execution.outstanding.size > 0)
+  }
   const { attribution } = execution
   const settled = { kind: 'settled', outcome, used: [...execution.used].sort() } as const
   return attribution === undefined ? settled : { ...settled, attribution }
@@ -130,9 +137,9 @@ function stalled(execution: CallRun): Finding {
   }
 }
 
-function diverged(execution: CallRun, finding: Finding): Reexecuted {
+function diverged(execution: CallRun, finding: Finding, isUnanswered: boolean): Reexecuted {
   execution.abandon()
-  return { kind: 'diverged', finding }
+  return { kind: 'diverged', finding, isUnanswered }
 }
 
 /** What one execution outside any run came to. */

@@ -132,6 +132,24 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
     return isRollback ? rollbackAgain(state, entry, options) : undefined
   }
 
+  /**
+   * Runs what has not settled as far as its answers lead: each attempt whose code has run, with
+   * where it is and what became of it.
+   */
+  async *open(
+    given: Omit<FailureOptions, 'principal'>
+  ): AsyncGenerator<{ readonly attempt: AskedAttempt; readonly again: FailureAgain }> {
+    const state = this.#state
+    if (state.started === undefined || state.isFinished) return
+    const options = { ...given, principal: state.started.principal }
+    // Opening a ledger needs nothing of it.
+    const { openAgain } = await import('./open-work.js')
+    for (const attempt of [...state.attempts.values()]) {
+      const again = await openAgain(state, attempt, options)
+      if (again !== undefined) yield { attempt, again }
+    }
+  }
+
   /** What evidence beside a checked entry must say. */
   evidenceOf(entry: JournalEntry): EvidenceDraft | undefined {
     const state = this.#state

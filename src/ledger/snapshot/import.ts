@@ -3,6 +3,7 @@ import { StoreKeys } from '../keys.js'
 import { initLocation, inspectLocation, type Location, mainIdentity } from '../location/index.js'
 import { copyOthers } from '../other-identities.js'
 import { type HeldStore, holdStore } from '../owner/held-store.js'
+import { openMemoryStore } from '../stores/memory.js'
 import type { Store } from '../stores/port.js'
 import { levelStores } from '../stores/stores.js'
 import type { GivenNote, VerificationReport } from '../verify/report.js'
@@ -161,4 +162,21 @@ function only<Value>(values: readonly Value[]): Value {
   const [value] = values
   if (value === undefined) throw new TallyError('core.internal', { problem: 'nothing was built' })
   return value
+}
+
+/**
+ * Reads a snapshot into a store in memory, verified as an import verifies it. Throws
+ * `snapshot.unreadable`, `snapshot.malformed`, `snapshot.unknown_version`, `snapshot.not_verified`.
+ */
+export async function openSnapshot(
+  path: string
+): Promise<{ readonly store: Store; readonly identity: IdentityId }> {
+  const snapshot = await SnapshotReader.open(path)
+  try {
+    const target = openMemoryStore()
+    await buildFromSnapshot({ snapshot, target, existing: undefined, notes: [] })
+    return { store: target, identity: snapshot.header.identity }
+  } finally {
+    snapshot.close()
+  }
 }

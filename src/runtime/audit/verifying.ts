@@ -2,12 +2,14 @@ import {
   type CodeSource,
   type Difference,
   type ReceiptReplay,
+  type RunRecording,
   reconstructState,
+  recordRun,
   replayReceipt,
   type VerificationReport,
   verifyLedgerDeep
 } from '../../audit/index.js'
-import type { Hash, IdentityId } from '../../core/index.js'
+import { type Hash, type IdentityId, type RunId, TallyError } from '../../core/index.js'
 import type { GivenNote, KeptPlace, Ledger, Store } from '../../ledger/index.js'
 
 export interface VerifyOptions {
@@ -25,6 +27,8 @@ export interface RuntimeAudit {
   verify(options: VerifyOptions, checks?: { readonly lock: boolean }): Promise<VerificationReport>
   replayReceipt(which: Hash | number): Promise<ReceiptReplay | undefined>
   reconstructState(upTo: number): ReturnType<typeof reconstructState>
+  /** Throws `run.not_found`. */
+  recording(run: string): Promise<RunRecording>
 }
 
 export function auditOf({
@@ -64,7 +68,12 @@ export function auditOf({
       const replayed = await replayReceipt({ ...parts, which })
       return replayed === undefined ? undefined : told(replayed)
     },
-    reconstructState: (upTo) => reconstructState({ ...parts, upTo })
+    reconstructState: (upTo) => reconstructState({ ...parts, upTo }),
+    recording: async (run) => {
+      const recording = await recordRun({ ...parts, run: run as RunId, key })
+      if (recording === undefined) throw new TallyError('run.not_found', { runId: run })
+      return recording
+    }
   }
 }
 

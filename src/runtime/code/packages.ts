@@ -190,6 +190,22 @@ export class Packages {
   }
 }
 
+/** Has those of these packages at hand that are this code; what cannot be read is left out. */
+export async function holdPackages(
+  packageCache: PackageCache,
+  directories: readonly string[],
+  codeHashes: readonly Hash[]
+): Promise<void> {
+  for (const directory of directories) {
+    const loaded = await packed(directory)
+    if (!loaded.ok) continue
+    for (const codeHash of codeHashes) {
+      const same = withInterfaceOf(loaded.package, codeHash)
+      if (same !== undefined) packageCache.hold(same)
+    }
+  }
+}
+
 /** Without a bundler only packages that must be bundled are refused (K3). */
 async function packed(directory: string): Promise<LoadedPackage> {
   try {

@@ -1,22 +1,42 @@
-import type { ReceiptReplay, VerificationReport } from '../../audit/index.js'
-import type { Hash, IdentityId, PublicKey } from '../../core/index.js'
-import { TallyError } from '../../core/index.js'
-import type { Signer } from '../../identity/index.js'
+import { stat } from 'node:fs/promises'
+import type {
+  ReceiptReplay,
+  RecordingReplay,
+  RunRecording,
+  VerificationReport
+} from '../../audit/index.js'
 import {
+  type Hash,
+  type IdentityId,
+  isHash,
+  isJsonObject,
+  type PublicKey,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
+import type { Signer } from '../../identity/index.js'
+import type { PackageCache } from '../../intent/index.js'
+import {
+  connectOwner,
   type GivenNote,
   holdForReading,
+  inspectLocation,
   type KeptPlace,
   mainIdentity,
+  type OwnerClient,
   type OwnerHandler,
   openLedger,
+  openSnapshot,
   type ReadableStore,
   type Store,
   VerificationKey
 } from '../../ledger/index.js'
 import type { OpenRuns, RunReadiness } from '../audit/upgrade-check.js'
+import type { TallyConfig } from '../code/config.js'
 import type { Registrations } from '../code/registrations.js'
 import type { Registry } from '../code/registry.js'
 import { IntegrityLock, readKept } from '../opening/integrity-lock.js'
+import type { RecordingPart } from '../service/recording-parts.js'
 import { serve } from '../service/service.js'
 import { blobKeyOf } from './blob-key.js'
 
@@ -194,12 +214,16 @@ function withLock(report: VerificationReport, kept: KeptPlace | undefined): Veri
 async function codeOf(
   registrations: Registrations,
   { identity, location }: { readonly identity: IdentityId; readonly location: string | undefined }
-): Promise<{ readonly registry: Registry; close(): Promise<void> }> {
+): Promise<{
+  readonly registry: Registry
+  readonly packageCache: PackageCache
+  close(): Promise<void>
+}> {
   const { Registry } = await import('../code/registry.js')
   const { pipelineFor } = await import('../intent/intent-pipeline.js')
   const registry = await Registry.open(registrations)
-  const { sandbox } = pipelineFor(registry, { identity, realPath: location })
-  return { registry, close: () => sandbox.close() }
+  const { packageCache, sandbox } = pipelineFor(registry, { identity, realPath: location })
+  return { registry, packageCache, close: () => sandbox.close() }
 }
 
 /** Throws `ledger.identity_missing` for one that the location does not have. */
@@ -223,4 +247,108 @@ export const noSigner: Signer = {
   signMany() {
     throw new TallyError('ledger.read_only', {})
   }
+}
+
+export interface RecordOptions extends NamedIdentity {
+  /** Opens the key file, with which the journal of a run that has not ended is authenticated. */
+  readonly passphrase?: string | undefined
+}
+
+/**
+ * Reads one run of a ledger: of a directory, of the process that holds it, or of a snapshot file.
+ * Throws `run.not_found`, and what opening for reading throws.
+ */
+export async function recordRunAt(
+  location: string,
+  run: RunId,
+  options: RecordOptions = {}
+): Promise<RunRecording> {
+  if ((await stat(location).catch(() => undefined))?.isFile() === true) {
+    const { store, identity } = await openSnapshot(location)
+    return recordIn({ store, identity }, run)
+  }
+  const found = await inspectLocation(location)
+  if (found === undefined) throw new TallyError('ledger.not_found', { path: location })
+  const owner = await connectOwner(found.realPath)
+  if (owner === undefined) return recordRunHere(location, run, options)
+  try {
+    return await recordRunOf(owner, run)
+  } finally {
+    owner.close()
+  }
+}
+
+/** The same of the process that holds a ledger. */
+export async function recordRunOf(owner: OwnerClient, run: RunId): Promise<RunRecording> {
+  // The other process is of this program, and writes what is declared.
+  const parts = owner.stream('recording', { id: run }) as AsyncIterable<unknown>
+  const { joinedRecording } = await import('../service/recording-parts.js')
+  return joinedRecording(parts as AsyncIterable<RecordingPart>)
+}
+
+/** The same of a directory that no process holds. */
+export async function recordRunHere(
+  location: string,
+  run: RunId,
+  options: RecordOptions = {}
+): Promise<RunRecording> {
+  const held = await holdForReading(location)
+  try {
+    const identity = identityOf(held, options)
+    const blobKey = await blobKeyOf(held.location.realPath, identity, options.passphrase)
+    const key = blobKey && new VerificationKey(blobKey)
+    return await recordIn({ store: held.store, identity, key }, run)
+  } finally {
+    await held.close()
+  }
+}
+
+async function recordIn(
+  ledger: {
+    readonly store: Store
+    readonly identity: RunRecording['identity']
+    readonly key?: VerificationKey | undefined
+  },
+  run: RunId
+): Promise<RunRecording> {
+  const { recordRun } = await import('../../audit/index.js')
+  const recording = await recordRun({ ...ledger, run })
+  if (recording === undefined) throw new TallyError('run.not_found', { runId: run })
+  return recording
+}
+
+/** What a recorded run is done again with. */
+export type CodeAtHand = Omit<TallyConfig, 'durability' | 'closedPaths'>
+
+/**
+ * Does a recorded run again with the code at hand, and performs nothing. Packages come from the
+ * directories of the configuration, then from the content store of `location`. Throws what
+ * registering the code throws.
+ */
+export async function replayRecordingWith(
+  recording: RunRecording,
+  code: CodeAtHand,
+  location?: string
+): Promise<{ readonly replay: RecordingReplay; readonly narrowed: RunRecording }> {
+  const { identity } = recording
+  const { packages = [], ...registrations } = code
+  const { registry, packageCache, close } = await codeOf(registrations, { identity, location })
+  try {
+    const { holdPackages } = await import('../code/packages.js')
+    await holdPackages(packageCache, packages, packagesIn(recording))
+    const { replayRecording } = await import('../../audit/index.js')
+    return await replayRecording(recording, registry)
+  } finally {
+    await close()
+  }
+}
+
+/** Code of packages that the run has used. */
+function packagesIn({ entries }: RunRecording): readonly Hash[] {
+  const hashes = entries.flatMap(({ entry, receipt }) => {
+    const provider = isJsonObject(entry) ? entry['provider'] : undefined
+    const settled = isJsonObject(provider) ? provider['codeHash'] : undefined
+    return [settled, receipt?.record.inputPayload.provider.codeHash]
+  })
+  return [...new Set(hashes.filter(isHash))]
 }

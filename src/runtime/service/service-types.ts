@@ -16,6 +16,7 @@ import type { PlannedText } from '../intent/conversation.js'
 import type { IntentRequest } from '../intent/intents.js'
 import type { DeliveredEvent } from '../run/channel.js'
 import type { ExportReport } from '../system/exporting.js'
+import type { RecordingPart } from './recording-parts.js'
 
 /** The ledger and who holds it. */
 export interface ServiceStatus {
@@ -207,6 +208,8 @@ export interface ServiceStreams {
     readonly event: ReceiptView
   }
   readonly journal: { readonly params: { readonly id: string }; readonly event: JournalLine }
+  /** A run with all that doing it again needs beside its code. */
+  readonly recording: { readonly params: { readonly id: string }; readonly event: RecordingPart }
   /** Starts a run, or attaches to the one that has this id (L6). */
   readonly run: {
     readonly params: Following &

@@ -9,7 +9,7 @@
  *   the name of an agent, which may do less.
  * - Every parameter is checked; unknown ones are refused.
  */
-import type { ReceiptReplay, VerificationReport } from '../../audit/index.js'
+import type { ReceiptReplay, RunRecording, VerificationReport } from '../../audit/index.js'
 import {
   type Hash,
   isHash,
@@ -76,6 +76,7 @@ export interface ServiceParts {
     readonly executions: number
   }): Promise<VerificationReport>
   replay?(which: Hash | number): Promise<ReceiptReplay | undefined>
+  recording?(run: string): Promise<RunRecording>
   exports(given: ExportOptions): Promise<ExportReport>
   /** Imported and not taken over: nothing of it runs. */
   readonly isFollower?: boolean
@@ -216,6 +217,12 @@ function streamsOf(parts: ServiceParts): Streams {
       const id = lastOf(params, params.text('id'))
       if (ledger.run(id) === undefined) throw new TallyError('run.not_found', { runId: id })
       yield* journalLines(ledger, id)
+    },
+    recording: async function* (params) {
+      const id = lastOf(params, params.text('id'))
+      if (parts.recording === undefined) throw new TallyError('ledger.read_only', {})
+      const { recordingParts } = await import('./recording-parts.js')
+      yield* recordingParts(await parts.recording(id))
     },
     run: (params) => {
       const prepare = preparationOf(parts, params)

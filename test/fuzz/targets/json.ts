@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+import { encodeRecording, parseRecording } from '../../../src/audit/run-recording.js'
 import { readPlainScalar } from '../../../src/core/document/scalar.js'
 import { readingYaml } from '../../../src/core/document/yaml.js'
 import {
@@ -7,7 +9,8 @@ import {
   exactJson,
   parse,
   placesIn,
-  readDocument
+  readDocument,
+  TallyError
 } from '../../../src/core/index.js'
 import { parseCanonical, readCanonical } from '../../../src/ledger/receipt/parse.js'
 import type { FuzzTarget } from '../target.js'
@@ -45,6 +48,16 @@ export const jsonTargets: Readonly<Record<string, FuzzTarget>> = {
       }
       if ((readCanonical(text) !== undefined) !== isCanonical) throw new Error('readers differ')
       return isCanonical ? value : parse(text)
+    }
+  },
+  'run-recording': {
+    readers: ['audit/run-recording.ts#parseRecording'],
+    read: (input) => {
+      const parsed = parseRecording(textOf(input))
+      if (!parsed.ok) throw new TallyError('testing.recording_invalid', { path: '-', ...parsed })
+      const again = parseRecording(encodeRecording(parsed.recording))
+      if (!isDeepStrictEqual(again, parsed)) throw new Error('it is written otherwise')
+      return parsed.recording
     }
   },
   'exact-numbers': {

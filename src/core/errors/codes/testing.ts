@@ -38,6 +38,10 @@ export const testingCodes = {
     message: 'The driver has not answered in {ms} ms: {check}.',
     fix: 'Let the driver settle every call, failed ones too; give a slow one more "deadlineMs".'
   },
+  'testing.recording_invalid': {
+    message: 'The file {path} is no recorded run: {problem}.',
+    fix: 'Write it anew from the ledger: "tally test from RUN".'
+  },
   'testing.case_invalid': {
     message: 'This is no case: {problem}.',
     fix: 'Give the object as the script of a counterexample has it.'

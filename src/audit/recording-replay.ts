@@ -1,0 +1,210 @@
+import type { JournalEntry } from '../block/index.js'
+import { canonicalize, type Json, type RunId } from '../core/index.js'
+import type { HookVerdict, VerifiedReceipt } from '../ledger/index.js'
+import { Auditor } from './auditor.js'
+import type { CodeSource } from './code-source.js'
+import { feed } from './last-receipt.js'
+import { RecordingState, textChange } from './recording-state.js'
+import type { RecordedEntry, RunRecording } from './run-recording.js'
+
+/** Where a recorded run comes out otherwise under the code at hand. */
+export interface RecordingDifference {
+  /** Number of the entry of its journal; null: behind the last one. */
+  readonly entry: number | null
+  /** Kind of that entry. */
+  readonly kind: string
+  /** Block, execution of its node and try that it is about; null where it is about the run. */
+  readonly place: { readonly path: string; readonly step: number; readonly attempt: number } | null
+  /** Code that was executed, as `name@version`. */
+  readonly code: readonly string[]
+  readonly field: string
+  /** State key that it is about. */
+  readonly key?: string
+  /** What is recorded. */
+  readonly expected: string
+  /** What the code at hand gives. */
+  readonly found: string
+}
+
+/** What doing a recorded run again gave. Plain data. */
+export interface RecordingReplay {
+  readonly run: RunId
+  /**
+   * `not_checked`: nothing is contradicted, and not all could be executed; `notChecked` says why.
+   */
+  readonly outcome: 'same' | 'otherwise' | 'not_checked'
+  /** The first one. */
+  readonly difference?: RecordingDifference
+  /** What was executed again: units with a receipt, failures, attempts that have not ended. */
+  readonly executed: {
+    readonly receipts: number
+    readonly failures: number
+    readonly open: number
+  }
+  readonly notChecked: readonly string[]
+}
+
+export async function replayRecording(
+  recorded: RunRecording,
+  code: CodeSource
+): Promise<{ readonly replay: RecordingReplay; readonly narrowed: RunRecording }> {
+  const again = new Again(recorded, code)
+  return { replay: await again.replay(), narrowed: again.state.narrowed(recorded) }
+}
+
+const EXECUTIONS = 2
+
+class Again {
+  readonly state: RecordingState
+  readonly #recorded: RunRecording
+  readonly #auditor: Auditor
+  readonly #notChecked: string[] = []
+  #isWhole = true
+  #receipts = 0
+  #open = 0
+
+  constructor(recorded: RunRecording, code: CodeSource) {
+    this.#recorded = recorded
+    this.state = new RecordingState(recorded)
+    const { identity } = recorded
+    this.#auditor = new Auditor({ code, identity, executions: EXECUTIONS })
+  }
+
+  async replay(): Promise<RecordingReplay> {
+    const { entries, state, missing } = this.#recorded
+    const withheld = state.map(textChange).filter(({ text }) => text === undefined)
+    this.#auditor.elsewhere(withheld, this.state)
+    let difference: RecordingDifference | undefined
+    for (const entry of entries) {
+      difference = await this.#entry(entry)
+      if (difference !== undefined) break
+    }
+    difference ??= await this.#unsettled()
+    for (const key of [...this.state.unknown].sort()) {
+      this.#leave(`state ${key} is not in the recording, and the code at hand reads it`)
+    }
+    for (const why of missing) this.#leave(why)
+    return this.#report(difference)
+  }
+
+  async #entry(one: RecordedEntry): Promise<RecordingDifference | undefined> {
+    const { entry, elsewhere = [], evidence } = one
+    const { run: runId } = this.#recorded
+    const changes = elsewhere.map(textChange)
+    if (changes.length > 0) {
+      this.state.change(changes)
+      this.#auditor.elsewhere(changes, this.state)
+    }
+    const receipt = this.#verified(one)
+    // What an entry runs is known until it is taken.
+    const code = codeOf(this.#auditor.openRun(runId)?.replay.blocksOf(entryOf(entry)) ?? [])
+    const fed = {
+      text: canonicalize(entry),
+      value: entry,
+      evidence: evidence === undefined ? undefined : canonicalize(evidence),
+      receipt
+    }
+    const index = receipt?.index ?? this.#receipts
+    const verdict = await feed(this.#auditor, fed, { index, runId, stateBefore: this.state })
+    if (verdict === undefined && receipt !== undefined) {
+      this.#receipts += 1
+      this.state.change(receipt.changes)
+    }
+    return verdict === undefined ? undefined : differenceAt(entryOf(entry), code, verdict)
+  }
+
+  /** What a run that has not ended was doing. */
+  async #unsettled(): Promise<RecordingDifference | undefined> {
+    const { run } = this.#recorded
+    const open = this.#auditor.openRun(run)
+    if (open === undefined) return undefined
+    const { replay, below, undo } = open
+    for await (const { attempt, again } of replay.open({ below, undo, executions: 1 })) {
+      const { path, step, attempt: count } = attempt.ask
+      if (again.kind === 'finding') {
+        const code = codeOf([attempt.block])
+        const place = { path, step, attempt: count }
+        return { entry: null, kind: 'open', place, code, ...fieldsOf(again.finding) }
+      }
+      if (again.kind === 'same') this.#open += 1
+      else if (again.isWithheld) this.#leave(`what ${path} was doing: ${again.why}`)
+      else this.#notChecked.push(`what ${path} was doing is not checked: ${again.why}`)
+    }
+    return undefined
+  }
+
+  #verified({ entry, receipt }: RecordedEntry): VerifiedReceipt | undefined {
+    if (receipt === undefined) return undefined
+    const { index, record, payload, raw, result, changes } = receipt
+    const names = changes.flatMap(({ withheld }) =>
+      typeof withheld === 'string' ? [`{"$blob":"${withheld}"}`] : []
+    )
+    return {
+      index,
+      commitSeq: 0,
+      receipt: record,
+      text: '',
+      runId: this.#recorded.run,
+      entries: [canonicalize(entry)],
+      payloadText: payload === undefined ? undefined : canonicalize(payload),
+      raw,
+      resultText: result === undefined ? undefined : canonicalize(result),
+      writeSetText: names.join(),
+      changes: changes.map(textChange),
+      sealed: [],
+      stateBefore: this.state
+    }
+  }
+
+  #leave(why: string): void {
+    this.#isWhole = false
+    this.#notChecked.push(why)
+  }
+
+  #report(found: RecordingDifference | undefined): RecordingReplay {
+    const { run, notChecked } = this.#recorded
+    const auditor = this.#auditor
+    const isOtherCode = found?.field === 'definitionHash'
+    if (isOtherCode) this.#leave(`its definition is not here: ${found.found}`)
+    // What the recording lacks may be why something comes out otherwise.
+    const difference = isOtherCode || this.state.unknown.size > 0 ? undefined : found
+    const isComplete = this.#isWhole && auditor.isComplete(this.#receipts)
+    const outcome = difference !== undefined ? 'otherwise' : isComplete ? 'same' : 'not_checked'
+    return {
+      run,
+      outcome,
+      ...(difference === undefined ? {} : { difference }),
+      executed: {
+        receipts: auditor.reexecuted,
+        failures: auditor.failures.reexecuted,
+        open: this.#open
+      },
+      notChecked: [...this.#notChecked, ...auditor.finish(), ...notChecked]
+    }
+  }
+}
+
+function entryOf(value: Json): JournalEntry {
+  // Entries may hold anything: what does not fit is a finding.
+  return value as unknown as JournalEntry
+}
+
+function codeOf(blocks: readonly { readonly name: string; readonly version: string }[]) {
+  return [...new Set(blocks.map(({ name, version }) => `${name}@${version}`))]
+}
+
+function differenceAt(
+  entry: JournalEntry,
+  code: readonly string[],
+  verdict: HookVerdict
+): RecordingDifference {
+  const place =
+    'path' in entry && 'attempt' in entry
+      ? { path: entry.path, step: entry.step, attempt: entry.attempt }
+      : null
+  return { entry: entry.n, kind: entry.k, place, code, ...fieldsOf(verdict) }
+}
+
+function fieldsOf({ field, key, signed, computed }: HookVerdict) {
+  return { field, ...(key === undefined ? {} : { key }), expected: signed, found: computed }
+}

@@ -1,0 +1,88 @@
+import type { Call } from '../code/calls.js'
+import { type FailureOptions, isUnconfirmed, readsChanged } from './failure-work.js'
+import { differing, type Finding, unexpected } from './finding.js'
+import { executeAttempt } from './leaf-work.js'
+import { onOverlay } from './overlay-again.js'
+import { type AskedAttempt, type FailureAgain, lacksBody, Seen, skipped } from './redo.js'
+import type { ReplayState } from './replay-state.js'
+
+/**
+ * Runs an attempt that has not settled as far as its answers lead, and compares what it asks for
+ * then with what the journal says it has asked for: its waits and its unanswered writes. Undefined
+ * where its code has not run.
+ */
+export async function openAgain(
+  state: ReplayState,
+  attempt: AskedAttempt,
+  options: FailureOptions
+): Promise<FailureAgain | undefined> {
+  if (isUnconfirmed(attempt)) return undefined
+  const { ask, at, block, past } = attempt
+  if (block.kernel !== undefined) return skipped('an intent that has not ended')
+  const tape = past.recorded.whole()
+  const withheld = tape.find(({ body }) => body === undefined)
+  if (withheld !== undefined) return lacksBody(`a response to ${withheld.effect}`)
+  const redo = { ...options, runId: state.runId, base: state.base }
+  const opened = state.overlayAround(ask.path)
+  const around = opened && (await state.overlays.upTo(opened, redo))
+  if (around?.stopped !== undefined) return around.stopped
+  const seen = new Seen()
+  const below =
+    around === undefined
+      ? seen.through(options.below)
+      : onOverlay(around.overlay, { ...redo, seen })
+  const again = { ...redo, below, at, tape, provider: undefined }
+  const executed = await executeAttempt(attempt, again)
+  const finding =
+    executed.kind === 'executed'
+      ? endFinding(state, executed.outcome)
+      : executed.isUnanswered
+        ? askedFinding(state, attempt, executed.calls)
+        : executed.finding
+  if (finding === undefined) return { kind: 'same' }
+  if (seen.isWithheld(options.below)) return lacksBody('state that it reads')
+  return readsChanged(attempt, { overlay: opened, seen, below: options.below })
+    ? skipped('state that it reads has changed meanwhile')
+    : { kind: 'finding', finding }
+}
+
+/** Code that ends where the run is parked has not come to what it waits for. */
+function endFinding(
+  { isParked }: ReplayState,
+  outcome: { readonly ok: boolean; readonly text?: string; readonly reason?: string }
+): Finding | undefined {
+  // Of an interrupted run the end may be what was not written any more.
+  if (!isParked) return undefined
+  const computed = outcome.ok ? `the result ${outcome.text}` : `the failure ${outcome.reason}`
+  return unexpected('journal.wait', computed, 'a wait')
+}
+
+function askedFinding(
+  { isParked }: ReplayState,
+  { past, waits }: AskedAttempt,
+  calls: ReadonlyMap<number, Call>
+): Finding | undefined {
+  for (const [seq, wait] of waits) {
+    if (seq === 0 || past.recorded.has(seq)) continue
+    const call = calls.get(seq)
+    if (call?.requestHash === wait.requestHash) continue
+    const finding = differing('journal.wait.request', call?.request, wait.request)
+    return finding ?? unexpected('journal.wait', shown(call), wait.reason)
+  }
+  for (const [seq, { effect, requestHash }] of past.requested) {
+    if (past.recorded.has(seq)) continue
+    const call = calls.get(seq)
+    if (call?.requestHash === requestHash) continue
+    return unexpected(`requested.${seq}`, shown(call), `${effect} ${requestHash}`)
+  }
+  if (!isParked) return undefined
+  for (const [seq, call] of calls) {
+    const isKnown = past.recorded.has(seq) || waits.has(seq) || past.requested.has(seq)
+    if (!isKnown) return unexpected(`sealed.${seq}`, shown(call), 'nothing more')
+  }
+  return undefined
+}
+
+function shown(call: Call | undefined): string {
+  return call === undefined ? 'no such call' : `${call.effect} ${call.requestHash}`
+}
