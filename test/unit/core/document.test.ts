@@ -1,5 +1,6 @@
+import { createRequire } from 'node:module'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import {
   canonicalize,
   isTallyError,
@@ -97,6 +98,19 @@ describe('readDocument', () => {
     for (let repeat = 0; repeat < 10; repeat += 1) {
       expect(refusal(text).code).toBe('core.limit_exceeded')
     }
+  })
+
+  it('has no words of the engine when the YAML library fails by itself', () => {
+    const library = createRequire(import.meta.url)('js-yaml')
+    vi.spyOn(library, 'parseEvents').mockImplementation(() => {
+      throw new RangeError('Maximum call stack size exceeded')
+    })
+    expect(refusal('a: 1\nb: 2')).toEqual({
+      code: 'document.malformed',
+      line: 1,
+      column: 1,
+      problem: 'it cannot be parsed as YAML'
+    })
   })
 
   it('reads exactly the depth that canonical JSON allows', () => {

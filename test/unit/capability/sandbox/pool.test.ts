@@ -2,7 +2,6 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { createSandbox } from '../../../../src/capability/index.js'
 import { loadEngine } from '../../../../src/capability/sandbox/engine.js'
-import { judge } from '../../../../src/capability/sandbox/judge.js'
 import { limits, ManualClock } from '../../../../src/core/index.js'
 import { request, runs, sandboxOfFile } from '../guest.js'
 
@@ -81,23 +80,5 @@ describe('loadEngine', () => {
       code: 'sandbox.engine_missing',
       fix: 'Run: npm install --save-exact quickjs-emscripten-core@0.32.0'
     })
-  })
-})
-
-describe('judge', () => {
-  it('calls a fault of the engine what it is: nothing that another machine would confirm', () => {
-    const report = {
-      ending: { kind: 'pending' as const },
-      calls: [],
-      writes: [],
-      used: [],
-      denied: [],
-      gasTicks: 0,
-      engineFault: 'RangeError'
-    }
-    const asked = { report, packageId: 'a', recorded: [] }
-    expect(judge(asked)).toMatchObject({ code: 'engine_failed', isDeterministic: false })
-    const exceeded = { ...report, exceeded: 'gas_exceeded' as const }
-    expect(judge({ ...asked, report: exceeded })).toMatchObject({ isDeterministic: true })
   })
 })

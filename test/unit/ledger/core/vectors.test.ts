@@ -48,7 +48,8 @@ describe('receipt vectors (formats.md §3, §6)', () => {
         text.replace(/"version":1}$/, '"version":2}'),
         text.replace(/"signature":"../, '"signature":"'),
         text.replace(/,"timestamp":\d+/, ''),
-        text.replace('"capabilitiesUsed":["storage.write"]', '"capabilitiesUsed":["b","a"]')
+        text.replace('"capabilitiesUsed":["storage.write"]', '"capabilitiesUsed":["b","a"]'),
+        text.replace('"capabilitiesUsed":["storage.write"]', '"capabilitiesUsed":["a","a"]')
       ]) {
         expect(parseReceipt(bad).ok).toBe(false)
       }

@@ -308,6 +308,7 @@ describe('obligations', () => {
   it.each([
     [{ blocks: { nothing: { confirm: true } } }, 'nothing'],
     [{ blocks: { pay: { limits: { attempts: 0 } } } }, 'pay'],
+    [{ blocks: { pay: { limits: { timeoutMs: 0 } } } }, 'pay'],
     [{ effects: { 'bank.pay': { confirm: { message: 5 } } } }, 'bank.pay']
   ])('K14: that cannot hold are refused: %j', async (obligations, name) => {
     const given = { blocks: [pay()], obligations: obligations as Registrations['obligations'] }

@@ -76,7 +76,8 @@ describe('W1: workflows', () => {
     expect(nodeIssues({ retry: { interval_ms: 0 } })).toHaveLength(1)
     expect(nodeIssues({ retry: { interval_ms: 5, max_attempts: 0 } })).toHaveLength(1)
     expect(nodeIssues({ retry: { interval_ms: 5, backoff: 'random' } })).toHaveLength(1)
-    expect(nodeIssues({ timeout_ms: -1 })).toHaveLength(1)
+    expect(nodeIssues({ timeout_ms: 0 })).toHaveLength(1)
+    expect(nodeIssues({ timeout_ms: 1 })).toEqual([])
   })
 
   it('tells the line and the column', () => {

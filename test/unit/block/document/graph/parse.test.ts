@@ -95,6 +95,13 @@ describe('tally-composite/1', () => {
     ])
   })
 
+  it('a time limit is at least a millisecond', () => {
+    const limited = (timeout: number) =>
+      diagnosticsOf({ nodes: { a: { block: 'x', timeout_ms: timeout } } })
+    expect(limited(1)).toEqual([])
+    expect(limited(0)).toMatchObject([{ path: ['nodes', 'a', 'timeout_ms'] }])
+  })
+
   it('gives line and column when the text is at hand', () => {
     const parsed = parseComposite(compositeDocument({ nodes: { a: { block: 'x', odd: 1 } } }), {
       locate: (path) => ({ line: path.length, column: 7 })
