@@ -13,7 +13,7 @@ import { addPackageCommands, addPackageMaking } from './program/packages.js'
 import { addReadCommands } from './program/reading.js'
 import { addRunCommands } from './program/running.js'
 import { addServingCommands } from './program/serving.js'
-import { addUpgradeCommands } from './program/upgrading.js'
+import { addTestCommands, addUpgradeCommands } from './program/upgrading.js'
 
 /**
  * The command line. Each command is a file that is loaded when it is used, so that a quick command
@@ -91,6 +91,7 @@ function build({ stdout, stderr }: Place, launch: Launch): Command {
   addServingCommands(add)
   addPackageCommands(add)
   addUpgradeCommands(adder(program.command('upgrade').description('before a deploy'), launch))
+  addTestCommands(adder(program.command('test').description('write tests'), launch))
   addKeyCommands(adder(program.command('key').description('change the key'), launch))
   const approval = program.command('approval').description('sign answers, on any machine')
   addApprovalCommands(adder(approval, launch))

@@ -84,4 +84,10 @@ export {
   verifyCase,
   verifyMachine
 } from './machine/index.js'
-export { fromLedger, openRecording, type RecordedReport, RecordedRun } from './recorded/index.js'
+export {
+  fromLedger,
+  openConfig,
+  openRecording,
+  type RecordedReport,
+  RecordedRun
+} from './recorded/index.js'

@@ -57,7 +57,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   '@bufbuild/cel-spec': ['src/expression/'],
   '@bufbuild/protobuf': ['src/expression/'],
   'js-yaml': ['src/core/document/'],
-  jiti: ['src/cli/'],
+  jiti: ['src/cli/', 'src/testing/recorded/'],
   'quickjs-emscripten-core': ['src/capability/sandbox/'],
   '@jitl/quickjs-wasmfile-release-sync': ['src/capability/sandbox/'],
   esbuild: ['src/capability/packages/'],

@@ -13,4 +13,5 @@
  * - R3 `same` is never said of a run whose versions, responses or state are not all here.
  * - R4 What a recording has in clear, its ledger has in clear: nothing is uncovered.
  */
+export { openConfig } from './open-config.js'
 export { fromLedger, openRecording, type RecordedReport, RecordedRun } from './recorded-run.js'

@@ -18,6 +18,10 @@ export const cliCodes = {
       'The configuration {path} is not loaded, since it may be from another user: {problem}.',
     fix: 'See what it says. If it is yours, make it so: "chown" to you, and "chmod go-w" for it and its directory.'
   },
+  'cli.private_run': {
+    message: 'Run {run} has inputs or results that blocks have declared private.',
+    fix: 'Give --private to write them to the file in clear, and keep it as you keep the ledger.'
+  },
   'cli.note_inside': {
     message: 'The note {path} lies in the directory of the ledger that it is to anchor.',
     fix: 'Use a note that was kept elsewhere: a writer of the ledger could change this one too.'
