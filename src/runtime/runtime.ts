@@ -265,7 +265,7 @@ export class WiredRuntime implements Runtime {
     if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
     const runId = (options.id ?? this.#random.uuid()) as RunId
     const inputs = options.inputs ?? {}
-    const prepared = this.registry.prepare(document, options)
+    const prepared = this.registry.documents.prepare(document, options)
     const entry = this.runsOf.start(runId, prepared, {
       inputs,
       principal: ownerNamed(),
@@ -312,7 +312,7 @@ export class WiredRuntime implements Runtime {
   }
 
   async lint(document: string | Json): Promise<readonly Diagnostic[]> {
-    const prepared = await this.registry.prepare(document)
+    const prepared = await this.registry.documents.prepare(document)
     if (!prepared.ok) return prepared.diagnostics
     return reportedDiagnostics([...lintDocument(prepared.definition), ...prepared.warnings])
   }

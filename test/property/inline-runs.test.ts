@@ -173,7 +173,7 @@ class Side {
 
   async run(runId: RunId, inputs: JsonObject, mayGoStraight: boolean): Promise<Json> {
     this.#clock.advance(7)
-    const { root } = this.#runtime.registry.intentRoot(String(inputs['action']))
+    const { root } = this.#runtime.registry.documents.intentRoot(String(inputs['action']))
     const context = runId.charCodeAt(4) % 2 === 0 ? {} : { region: 'eu', of: { run: runId } }
     const trace = runId.charCodeAt(4) % 3 === 0 ? { traceId: 'ab'.repeat(16) } : undefined
     const start = new Start({ inputs, context, trace, principal: { kind: 'owner', id: 'tester' } })

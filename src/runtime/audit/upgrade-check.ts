@@ -67,7 +67,7 @@ type Readiness = Omit<RunReadiness, 'id' | 'name' | 'status'>
 async function readinessOf(runId: RunId, source: OpenRuns, registry: Registry): Promise<Readiness> {
   const started = await firstEntry(source, runId)
   if (started === undefined) return notReady('its journal has no entry')
-  const recorded = await resumable(registry, started)
+  const recorded = await resumable(registry.documents, started)
   switch (recorded.kind) {
     case 'ready': {
       const problem = await foldProblem(runId, source, recorded)
@@ -104,7 +104,7 @@ async function foldsNow(
   // The journal gives back what the runtime has written.
   const definition = started.definition as unknown as RunDefinition
   const { obligations } = started
-  const prepared = await registry.compileRun(definition, { obligations })
+  const prepared = await registry.documents.compileRun(definition, { obligations })
   if (!prepared.ok) return false
   const { ok: _, ...rest } = prepared
   return (await foldProblem(runId, source, { kind: 'ready', ...rest })) === undefined

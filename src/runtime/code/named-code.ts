@@ -195,9 +195,7 @@ export class NameScope implements BlockRegistry {
     const { name, version } = versionedName(reference)
     if (this.#pins === undefined || version !== undefined)
       return this.#code.resolve(kind, reference)
-    const pinned = this.#pins[kind]
-    const pin = pinned !== undefined && Object.hasOwn(pinned, name) ? pinned[name] : undefined
-    return this.#code.exact(kind, name, pin)
+    return this.#code.exact(kind, name, pinOf(this.#pins, kind, name))
   }
 
   /** What names alone led to, as far as it has versions; undefined when nothing has. */
@@ -236,9 +234,30 @@ export class NameScope implements BlockRegistry {
   }
 
   #pinnedReference(kind: CodeKind, reference: string): string {
-    const pinned = this.#pins?.[kind]
-    const pin =
-      pinned !== undefined && Object.hasOwn(pinned, reference) ? pinned[reference] : undefined
+    const pin = pinOf(this.#pins, kind, reference)
     return pin === undefined ? reference : referenceTo(reference, pin)
   }
+}
+
+/**
+ * Stands for code that is not here: what pins say of it is all that a definition hash covers. What
+ * is compiled with it can be named, and never run. Other documents are not known to it.
+ */
+export function pinnedNames(pins: Pins): BlockRegistry {
+  return {
+    block: (reference) => {
+      const { name, version = pinOf(pins, 'blocks', name) } = versionedName(reference)
+      return version === undefined ? undefined : { name, version, sideEffects: 'none' }
+    },
+    composite: () => undefined,
+    condition: () => () => false,
+    repair: () => (request) => request,
+    functionVersion: (kind, name) =>
+      pinOf(pins, kind === 'condition' ? 'conditions' : 'repairs', name)
+  }
+}
+
+function pinOf(pins: Pins | undefined, kind: CodeKind, name: string): string | undefined {
+  const versions = pins?.[kind] ?? {}
+  return Object.hasOwn(versions, name) ? versions[name] : undefined
 }

@@ -22,14 +22,18 @@ export interface PinnedTerms {
 }
 
 /** The definition of a run, compiled again; that of a single-step run is no document. */
-export type PreparedRun =
-  | Prepared
-  | {
-      readonly ok: true
-      readonly root: RootBlock
-      readonly compiled: CompiledRootLeaf
-      readonly block: BlockLookup
-    }
+export type PreparedRun = Prepared | PreparedStep
+
+/** A single-step run's root, and where its names lead. */
+export interface PreparedStep {
+  readonly ok: true
+  readonly root: RootBlock
+  readonly compiled: CompiledRootLeaf
+  readonly block: BlockLookup
+}
+
+/** What a run can have for its root, compiled. */
+export type CompiledRoot = CompiledDocument | CompiledRootLeaf
 
 /** What a run may begin with. */
 export type Compiled = PreparedRun & { readonly ok: true }

@@ -8,13 +8,11 @@ import {
 import { type Hash, limits, versionedName } from '../../core/index.js'
 import { isIntentDefinition } from '../../intent/index.js'
 import type { NamedCode } from './named-code.js'
-import type { PinnedTerms, PreparedRun, RunDefinition } from './prepared-run.js'
-
-type Ready = PreparedRun & { readonly ok: true }
+import type { Compiled, PinnedTerms, PreparedRun, RunDefinition } from './prepared-run.js'
 
 /** What a run that is in the ledger was made of, as far as it is here (B10). */
 export type RecordedRun =
-  | ({ readonly kind: 'ready' } & Omit<Ready, 'ok'>)
+  | ({ readonly kind: 'ready' } & Omit<Compiled, 'ok'>)
   /** Versions that it has pinned, or names in its document, lead nowhere; sorted. */
   | { readonly kind: 'missing'; readonly missing: readonly string[] }
   | {
@@ -28,17 +26,14 @@ export type RecordedRun =
  * What a run can continue with; what is missing counts also where only a step that has not begun
  * names it.
  */
-export async function resumable(
-  registry: Code & { recorded(started: RunStarted): Promise<RecordedRun> },
-  started: RunStarted
-): Promise<RecordedRun> {
-  const recorded = await registry.recorded(started)
-  const missing = started.pins === undefined ? [] : registry.code.missing(started.pins)
+export async function resumable(documents: Documents, started: RunStarted): Promise<RecordedRun> {
+  const recorded = await recordedRun(documents, started)
+  const missing = started.pins === undefined ? [] : documents.code.missing(started.pins)
   if (recorded.kind !== 'ready' || missing.length === 0) return recorded
   return { kind: 'missing', missing }
 }
 
-interface Code {
+interface Documents {
   readonly code: NamedCode
   compileRun(definition: RunDefinition, pinned: PinnedTerms): Promise<PreparedRun>
   /** Hash of a definition by its pins alone; undefined for one that cannot have begun. */
@@ -50,7 +45,7 @@ interface Code {
  * pins has the versions that give its definition hash: they are looked for among what is
  * registered.
  */
-export async function recordedRun(registry: Code, started: RunStarted): Promise<RecordedRun> {
+export async function recordedRun(documents: Documents, started: RunStarted): Promise<RecordedRun> {
   const { definitionHash, pins, obligations } = started
   if (obligations !== undefined && !areObligations(obligations)) {
     const difference = 'its obligations are none'
@@ -58,15 +53,15 @@ export async function recordedRun(registry: Code, started: RunStarted): Promise<
   }
   // The journal gives back what the runtime has written.
   const definition = started.definition as unknown as RunDefinition
-  const prepared = await registry.compileRun(definition, { pins, obligations })
+  const prepared = await documents.compileRun(definition, { pins, obligations })
   if (prepared.ok && prepared.root.definitionHash === definitionHash) return ready(prepared)
   if (pins === undefined && !isIntentDefinition(definition)) {
-    for (const tried of pinsToTry(definition, registry)) {
-      const other = await registry.compileRun(definition, { pins: tried, obligations })
+    for (const tried of pinsToTry(definition, documents)) {
+      const other = await documents.compileRun(definition, { pins: tried, obligations })
       if (other.ok && other.root.definitionHash === definitionHash) return ready(other)
     }
   }
-  const isContradicted = await contradicts(registry, { definition, definitionHash, pins })
+  const isContradicted = await contradicts(documents, { definition, definitionHash, pins })
   if (prepared.ok || isContradicted) {
     const found = prepared.ok ? `definition ${short(prepared.root.definitionHash)}` : 'another'
     const difference = `${found}, recorded was ${short(definitionHash)}`
@@ -83,7 +78,7 @@ export async function recordedRun(registry: Code, started: RunStarted): Promise<
  * where a document uses others, only their hashes are recorded, and nothing can be said.
  */
 async function contradicts(
-  registry: Code,
+  documents: Documents,
   recorded: {
     readonly definition: RunDefinition
     readonly definitionHash: Hash
@@ -93,10 +88,10 @@ async function contradicts(
   const { definition, definitionHash, pins } = recorded
   if (isIntentDefinition(definition)) return true
   if (pins === undefined || usesOthers(definition)) return false
-  return (await registry.hashBy(definition, pins)) !== definitionHash
+  return (await documents.hashBy(definition, pins)) !== definitionHash
 }
 
-function ready({ ok: _, ...prepared }: Ready): RecordedRun {
+function ready({ ok: _, ...prepared }: Compiled): RecordedRun {
   return { kind: 'ready', ...prepared }
 }
 
@@ -119,13 +114,13 @@ function usesOthers(definition: { readonly nodes: Nodes }): boolean {
 }
 
 /** Every choice of registered versions for the names alone of a document, within a bound. */
-function* pinsToTry(definition: DocumentDefinition, registry: Code): Generator<Pins> {
+function* pinsToTry(definition: DocumentDefinition, documents: Documents): Generator<Pins> {
   const names = { blocks: new Set<string>(), composites: new Set<string>() }
-  collect(definition, registry, names)
+  collect(definition, documents, names)
   const choices = (['blocks', 'composites'] as const).flatMap((kind) =>
     [...names[kind]].map((name) => {
-      const first = registry.code.resolve(kind, name)?.version
-      const versions = new Set([first, ...registry.code.versions(kind, name)])
+      const first = documents.code.resolve(kind, name)?.version
+      const versions = new Set([first, ...documents.code.versions(kind, name)])
       return { kind, name, versions: [...versions].filter((version) => version !== undefined) }
     })
   )
@@ -142,14 +137,14 @@ function* pinsToTry(definition: DocumentDefinition, registry: Code): Generator<P
   }
 }
 
-function collectUsed(reference: string, registry: Code, names: Names): void {
+function collectUsed(reference: string, documents: Documents, names: Names): void {
   const { name, version } = versionedName(reference)
   if (version === undefined && names.composites.has(name)) return
   if (version === undefined) names.composites.add(name)
-  const { code } = registry
+  const { code } = documents
   for (const one of version === undefined ? code.versions('composites', name) : [version]) {
     const used = code.exact('composites', name, one)?.value
-    if (used !== undefined) collect(used, registry, names)
+    if (used !== undefined) collect(used, documents, names)
   }
 }
 
@@ -158,7 +153,7 @@ interface Names {
   readonly composites: Set<string>
 }
 
-function collect(definition: { readonly nodes: Nodes }, registry: Code, names: Names): void {
+function collect(definition: { readonly nodes: Nodes }, documents: Documents, names: Names): void {
   const add = (found: Set<string>, reference: string) => {
     if (versionedName(reference).version === undefined) found.add(reference)
   }
@@ -167,7 +162,7 @@ function collect(definition: { readonly nodes: Nodes }, registry: Code, names: N
       if (step.kind === 'fallback') for (const name of step.providers) add(names.blocks, name)
     }
     if (work.kind === 'block') add(names.blocks, work.block)
-    else if (work.kind === 'composite') collect(work.graph, registry, names)
-    else collectUsed(work.use, registry, names)
+    else if (work.kind === 'composite') collect(work.graph, documents, names)
+    else collectUsed(work.use, documents, names)
   }
 }

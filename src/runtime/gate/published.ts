@@ -40,7 +40,7 @@ export async function publish(
     const problem = other === undefined ? 'it needs a document' : `${other} is not known`
     return refusal(id, action, 'invalid_input', { problem })
   }
-  const prepared = await registry.prepare(document)
+  const prepared = await registry.documents.prepare(document)
   if (!prepared.ok) {
     const problem = prepared.diagnostics[0]?.message ?? 'the document is not valid'
     return refusal(id, action, 'invalid_document', { problem })
@@ -81,7 +81,7 @@ export async function preparePublished(
   // The kernel has checked them before it wrote them.
   const pins = entry['pins'] as unknown as Pins | undefined
   const gone = pins === undefined ? [] : registry.code.missing(pins)
-  const prepared = await registry.preparePinned(shownText(document), pins)
+  const prepared = await registry.documents.preparePinned(shownText(document), pins)
   const missing = [...new Set([...gone, ...(prepared.ok ? [] : (prepared.missing ?? []))])]
   if (missing.length > 0) {
     throw new TallyError('runtime.published_missing', { name, missing: missing.join(', ') })

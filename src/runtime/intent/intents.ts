@@ -124,7 +124,7 @@ export class Intents {
 
   async #do(runId: RunId, intent: Intent, given: Omit<StartTerms, 'inputs'>): Promise<IntentReply> {
     const { runs, registry } = this.#parts
-    const prepared = { ok: true as const, ...registry.intentRoot(intent.action) }
+    const prepared = registry.documents.intentRoot(intent.action)
     const inputs = { ...intent } as unknown as Json
     const entry = runs.startSingleStep(runId, prepared, { ...given, inputs })
     // As a rule it ends while it begins, and no wait has to be watched for.

@@ -8,7 +8,7 @@ import {
   sha256Hex
 } from '../../core/index.js'
 import type { SavedCheckpoint } from '../../ledger/index.js'
-import type { CompiledRoot } from '../code/registry.js'
+import type { CompiledRoot } from '../code/prepared-run.js'
 
 /**
  * A run checkpoint in its envelope (formats.md §7):

@@ -7,8 +7,9 @@ import {
 } from '../../block/index.js'
 import { hashJson, type RunId, TallyError, unreachable } from '../../core/index.js'
 import type { Ledger } from '../../ledger/index.js'
+import type { CompiledRoot } from '../code/prepared-run.js'
 import { resumable } from '../code/recorded-run.js'
-import type { CompiledRoot, Registry } from '../code/registry.js'
+import type { Registry } from '../code/registry.js'
 import { encodeCheckpoint, parseCheckpoint } from './checkpoint.js'
 
 /** A run with what drives it. */
@@ -42,9 +43,13 @@ export function saveCheckpoint(
  */
 export async function rebuildRun(
   runId: RunId,
-  options: { readonly ledger: Ledger; readonly registry: Registry; readonly host: PumpHost }
+  options: {
+    readonly ledger: Ledger
+    readonly registry: Registry
+    readonly hostOf: (block: PumpHost['block']) => PumpHost
+  }
 ): Promise<Driven> {
-  const { ledger, registry, host } = options
+  const { ledger, registry, hostOf } = options
   const { mode, cause } = ledger.state()
   // What it would show first may be what the ledger is in safe mode for (L12, K10).
   if (mode === 'safe') throw new TallyError('ledger.safe_mode', { problem: cause?.message ?? '' })
@@ -56,7 +61,7 @@ export async function rebuildRun(
     startedHash: hashJson(started),
     authenticate: (hash) => ledger.authenticate(hash)
   })
-  const pump = new RunPump({ runId, root, host: { ...host, block }, checkpoint })
+  const pump = new RunPump({ runId, root, host: hostOf(block), checkpoint })
   pump.recovery.begin(started)
   // Taken one by one: a long journal is never in memory as a whole.
   const journal = ledger.journal(runId, checkpoint?.entries ?? 0)
@@ -69,7 +74,7 @@ export async function rebuildRun(
 }
 
 async function preparedFor(runId: RunId, started: RunStarted, registry: Registry) {
-  const recorded = await resumable(registry, started)
+  const recorded = await resumable(registry.documents, started)
   switch (recorded.kind) {
     case 'ready':
       return recorded

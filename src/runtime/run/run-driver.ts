@@ -1,4 +1,4 @@
-import type { RunEnd, RunPump } from '../../block/index.js'
+import type { PumpHost, RunEnd, RunPump } from '../../block/index.js'
 import { type RunId, TallyError } from '../../core/index.js'
 import { isEnded } from './ended.js'
 import { OrphanedEffects } from './orphaned-effects.js'
@@ -75,14 +75,15 @@ export class RunDriver {
     const { runId } = entry
     this.#setDue(entry, null)
     await this.orphanedEffects.announced()
-    const host = store.hostOf(entry)
-    const driven = await resting.resuming(entry, () => rebuildRun(runId, { ...store.parts, host }))
+    const hostOf = (block: PumpHost['block']) => store.hostOf(entry, block)
+    const parts = { ...store.parts, hostOf }
+    const driven = await resting.resuming(entry, () => rebuildRun(runId, parts))
     this.drive(entry, driven)
     const { pump } = driven
     const { at, position } = pump.writer
     // The journal has these: the pump emits only those that it opens.
     for (const wait of pump.openWaits()) {
-      host.emit({ type: 'waiting', runId, at, ...wait }, position)
+      pump.host.emit({ type: 'waiting', runId, at, ...wait }, position)
     }
   }
 

@@ -190,7 +190,7 @@ export class RunStarter {
       return
     }
     const early = straight?.early
-    const pump = new RunPump({ runId, root, host: { ...this.#store.hostOf(entry), block }, early })
+    const pump = new RunPump({ runId, root, host: this.#store.hostOf(entry, block), early })
     const pins = root.isUnit ? registry.intentPins(root.name) : root.pins
     const obligations = root.isUnit ? registry.obligations.all : root.obligations
     const first = startedDraft(root, { at, base, start, pins, obligations })
@@ -230,7 +230,7 @@ export class RunStarter {
         inputHash,
         context,
         trace,
-        emit: entry.isHeard ? this.#store.hostOf(entry).emit : undefined
+        emit: entry.isHeard ? this.#store.emitOf(entry) : undefined
       },
       this.#store.parts.host
     )

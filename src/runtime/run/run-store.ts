@@ -113,10 +113,14 @@ export class RunStore {
     return entry?.isHeard === true
   }
 
-  /** What the pump of a run acts through. */
-  hostOf(entry: RunEntry): PumpHost {
-    const emit: PumpHost['emit'] = (event, position) => this.#emit(entry, event, position)
-    return { emit, ...this.parts.host }
+  /** What the pump of a run acts through; `block` says where the run's names lead. */
+  hostOf(entry: RunEntry, block = this.parts.host.block): PumpHost {
+    return { ...this.parts.host, emit: this.emitOf(entry), block }
+  }
+
+  /** What hears of the events of a run. */
+  emitOf(entry: RunEntry): PumpHost['emit'] {
+    return (event, position) => this.#emit(entry, event, position)
   }
 
   #emit(entry: RunEntry, event: RunEvent, position: Position): void {

@@ -88,7 +88,7 @@ export class RunsWithoutCode {
       // Compiling is left to resuming, unless a name is missing: some rooms are loaded late.
       const { pins } = started
       if (pins === undefined || registry.code.missing(pins).length === 0) continue
-      const recorded = await resumable(registry, started)
+      const recorded = await resumable(registry.documents, started)
       if (recorded.kind !== 'missing') continue
       const names = recorded.missing.join(', ')
       this.#rests(record.runId, `it needs ${names}, not registered`)

@@ -269,7 +269,7 @@ function preparationOf(parts: ServiceParts, params: Params): () => Promise<Prepa
     return async () => (await import('../gate/published.js')).preparePublished(running, name)
   }
   const document = params.text('document')
-  return () => running.registry.prepare(document)
+  return () => running.registry.documents.prepare(document)
 }
 
 async function shownRun(parts: ServiceParts, params: Params): Promise<RunView> {

@@ -42,7 +42,7 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
     durability: 'output'
   })
   try {
-    const prepared = await runtime.registry.prepare(document)
+    const prepared = await runtime.registry.documents.prepare(document)
     if (!prepared.ok) {
       const [first] = prepared.diagnostics
       const at = first === undefined || first.path.length === 0 ? '' : ` (${first.path.join('.')})`

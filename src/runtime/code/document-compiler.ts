@@ -1,0 +1,233 @@
+import {
+  type Block,
+  type CompileExpressions,
+  compileDocument,
+  compilingDocument,
+  type Diagnostic,
+  type DocumentDefinition,
+  type Pins,
+  type Provider,
+  reportedDiagnostics,
+  rootOf
+} from '../../block/index.js'
+import {
+  canonicalize,
+  type Hash,
+  type Json,
+  limits,
+  spendWork,
+  writtenLength
+} from '../../core/index.js'
+import { type Expressions, loadExpressions } from '../../expression/index.js'
+import { intentRoot, isIntentDefinition } from '../../intent/index.js'
+import type { CheckInputs, ParsedDocument } from '../document/document-kind.js'
+import { piecesByKind, readingSource } from '../document/document-kinds.js'
+import type { DocumentRooms } from '../document/document-rooms.js'
+import { DocumentSlices, unboundSlices } from '../document/document-slices.js'
+import { mentionsCel, plainExpressions } from '../document/plain-expressions.js'
+import { usedInputProblems } from '../document/used-inputs.js'
+import { type NamedCode, NameScope, pinnedNames } from './named-code.js'
+import { type ObligationsInForce, pinnedObligations } from './obligations-in-force.js'
+import { PreparedDocuments } from './prepared-documents.js'
+import type {
+  PinnedTerms,
+  Prepared,
+  PreparedRun,
+  PreparedStep,
+  RunDefinition
+} from './prepared-run.js'
+import { reachedBy, reachedIntents } from './reached-code.js'
+
+/** What documents are compiled with. */
+interface Registered {
+  readonly code: NamedCode
+  /** What new runs begin with (K14). */
+  readonly obligations: ObligationsInForce
+  readonly rooms: DocumentRooms
+  /** A block with what holds for it now. */
+  bound(reference: string): Block | undefined
+  provider(name: string): Provider | undefined
+  /** The leaf of the kernel that serves an intent. */
+  serving(action: string): Block | undefined
+  /** What a document that others use says about its inputs. */
+  readonly checkOf: (reference: string) => CheckInputs | undefined
+}
+
+/**
+ * Documents, and definitions of runs, to compiled charts: with what is registered now, or with what
+ * a run has pinned.
+ *
+ * Owns: bounded caches of what was compiled, which can be thrown away at any time, and the engine
+ * of expressions. Does not own: what is registered.
+ */
+export class DocumentCompiler {
+  readonly #registered: Registered
+  readonly #prepared = new PreparedDocuments()
+  readonly #pinned = new PreparedDocuments()
+  readonly #steps = new Map<string, PreparedStep>()
+  #expressions: Promise<Expressions> | undefined
+
+  constructor(registered: Registered) {
+    this.#registered = registered
+  }
+
+  get code(): NamedCode {
+    return this.#registered.code
+  }
+
+  /**
+   * A document, as text or parsed, compiled; a workflow with protocols of its own. The problems of
+   * a bad one are data. Throws `document.malformed` for a workflow whose protocols are none.
+   */
+  async prepare(
+    document: string | Json,
+    { protocols = [] }: { readonly protocols?: readonly (string | Json)[] } = {}
+  ): Promise<Prepared> {
+    const { rooms } = this.#registered
+    const source = protocols.length === 0 ? document : await rooms.bundle(document, protocols)
+    const key = typeof source === 'string' ? source : canonicalize(source)
+    return this.#prepared.of(key, () => this.#prepare(source))
+  }
+
+  /** A document's text, compiled with the versions that were pinned for it. */
+  preparePinned(text: string, pins: Pins | undefined): Promise<Prepared> {
+    const key = canonicalize({ text, pins: pins ?? null } as unknown as Json)
+    return this.#pinned.of(key, () => this.#prepare(text, pins))
+  }
+
+  async #prepare(source: string | Json, pins?: Pins): Promise<Prepared> {
+    const slices = new DocumentSlices(source)
+    const parsed = await this.parse(source, slices)
+    if (!parsed.ok) return parsed
+    const { definition, warnings = [], checkInputs } = parsed
+    const { obligations, checkOf } = this.#registered
+    const terms = { pins, obligations: obligations.all }
+    const compiled = await this.#compile(definition, terms, { warnings, slices })
+    if (!compiled.ok) return compiled
+    const wrong = () => usedInputProblems(definition, checkOf)
+    const given = await slices.take(() => this.refused(parsed).concat(wrong()))
+    if (!given.ok) return given
+    if (given.value.length > 0) return { ok: false, diagnostics: given.value, definition }
+    return checkInputs === undefined ? compiled : { ...compiled, checkInputs }
+  }
+
+  /** A run's definition, compiled with the versions and the obligations that it has pinned. */
+  async compileRun(definition: RunDefinition, terms: PinnedTerms): Promise<PreparedRun> {
+    if (!isIntentDefinition(definition)) return this.#compile(definition, terms)
+    const { pins, obligations } = terms
+    const prepared = this.intentRoot(definition.action)
+    if (pins === undefined && obligations === this.#registered.obligations.all) return prepared
+    const { name, version } = prepared.compiled
+    const blocks = pins && { blocks: { ...pins.blocks, [name]: version } }
+    const scope = this.#scope({ pins: blocks, obligations })
+    return { ...prepared, block: (name) => scope.block(name) }
+  }
+
+  /** The root of a single-step run; one for each action, so that its actors serve the next. */
+  intentRoot(action: string): PreparedStep {
+    const known = this.#steps.get(action)
+    if (known !== undefined) return known
+    const block = (name: string) => this.#registered.bound(name)
+    const made = { ok: true as const, ...intentRoot({ action }), block }
+    if (this.#steps.size >= limits.CACHE_ENTRIES_MAX) this.#steps.clear()
+    this.#steps.set(action, made)
+    return made
+  }
+
+  /** A checked definition, compiled. */
+  async #compile(
+    definition: DocumentDefinition,
+    terms: PinnedTerms,
+    {
+      warnings = [],
+      slices = unboundSlices
+    }: { readonly warnings?: readonly Diagnostic[]; readonly slices?: DocumentSlices } = {}
+  ): Promise<Prepared> {
+    const sized = await slices.take(() => spendWork(writtenLength(definition) >> 4))
+    if (!sized.ok) return { ...sized, definition }
+    const expressions = await this.#expressionsFor(definition)
+    await this.#registered.rooms.loadForBlocks(definition)
+    const scope = this.#scope(terms)
+    const compiling = compilingDocument(definition, { registry: scope, expressions })
+    const taken = await slices.takeEach(compiling)
+    if (!taken.ok) return { ...taken, definition }
+    const result = taken.value
+    if (!result.ok) {
+      const diagnostics = reportedDiagnostics(result.diagnostics)
+      return { ok: false, diagnostics, definition, missing: scope.missing() }
+    }
+    const { compiled } = result
+    const isPrivate = (name: string) => {
+      const block = scope.block(name)
+      return block !== undefined && (block.isInputPrivate || block.isOutputPrivate)
+    }
+    const pins = terms.pins ?? this.#pinsOf(definition, scope)
+    const obligations = pinnedObligations(terms.obligations, scope.found().blocks)
+    const named = {
+      isPrivate,
+      ...(pins === undefined ? {} : { pins }),
+      ...(obligations === undefined ? {} : { obligations })
+    }
+    const root = rootOf(definition, compiled, named)
+    const block = (name: string) => scope.block(name)
+    const reached = reachedBy(definition, scope)
+    return { ok: true, root, compiled, block, definition, reached, warnings }
+  }
+
+  /** Hash of a definition by its pins alone; undefined for one that cannot have begun. */
+  async hashBy(definition: DocumentDefinition, pins: Pins): Promise<Hash | undefined> {
+    const expressions = await this.#expressionsFor(definition)
+    const result = compileDocument(definition, { registry: pinnedNames(pins), expressions })
+    return result.ok ? result.compiled.definitionHash : undefined
+  }
+
+  async #expressionsFor(definition: DocumentDefinition): Promise<CompileExpressions> {
+    const composites = [...this.code.values('composites')] as unknown as Json
+    const used = [definition as unknown as Json, composites]
+    return mentionsCel(used) ? await this.loadExpressions() : plainExpressions
+  }
+
+  /** Versions to which names alone lead now, with those of the blocks that serve its intents. */
+  #pinsOf(definition: DocumentDefinition, scope: NameScope): Pins | undefined {
+    const pins = scope.pins()
+    const isKernel = (name: string) => scope.block(name)?.kernel !== undefined
+    const served = reachedIntents(definition, isKernel).flatMap(({ action }) => {
+      const block = this.#registered.serving(action)
+      return block === undefined ? [] : [[block.name, block.version] as const]
+    })
+    if (served.length === 0) return pins
+    return { ...pins, blocks: { ...Object.fromEntries(served), ...pins?.blocks } }
+  }
+
+  #scope({ pins, obligations }: PinnedTerms): NameScope {
+    const provider = (name: string) => this.#registered.provider(name)
+    return new NameScope(this.code, { pins, obligations, provider })
+  }
+
+  /** What a document says, by its kind. The problems of a bad one are data. */
+  async parse(
+    source: string | Json,
+    slices: DocumentSlices = unboundSlices
+  ): Promise<ParsedDocument> {
+    const { rooms } = this.#registered
+    const read = await slices.takeEach(readingSource(source))
+    if (!read.ok) return read
+    if (!read.value.ok) return read.value
+    const { document, ...places } = read.value
+    await rooms.loadFor(document)
+    const pieces = piecesByKind(document, { ...places, own: rooms.kinds })
+    const parsed = await slices.takeEach(pieces)
+    return parsed.ok ? parsed.value : parsed
+  }
+
+  /** What a document chooses and the host does not allow; asked before a run begins only. */
+  refused({ refused, definition }: ParsedDocument & { readonly ok: true }): readonly Diagnostic[] {
+    return refused ?? this.#registered.rooms.outOfBounds(definition)
+  }
+
+  /** The engine of expressions, loaded once. */
+  loadExpressions(): Promise<Expressions> {
+    this.#expressions ??= loadExpressions()
+    return this.#expressions
+  }
+}
