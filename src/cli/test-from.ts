@@ -58,6 +58,9 @@ export async function testFrom(
   return exitCodes.done
 }
 
+// Named apart from the program's text: this package imports neither.
+const runners = { vitest: 'vitest', node: 'node:test' } as const
+
 /** A program for node:test, Vitest and Jest. */
 function programOf(
   run: string,
@@ -81,10 +84,10 @@ import assert from 'node:assert/strict'
 import { ${imports} } from 'tallystick/testing'
 
 const { test } = process.env.VITEST
-  ? await import('vitest')
+  ? await import(${JSON.stringify(runners.vitest)})
   : globalThis.test
     ? globalThis
-    : await import('node:test')
+    : await import(${JSON.stringify(runners.node)})
 
 test(${title}, async () => {
   const run = await openRecording(${atFile(`./${beside}`)})
