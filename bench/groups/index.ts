@@ -15,6 +15,7 @@ import { reading } from './reading.js'
 import { resume } from './resume.js'
 import { rollback } from './rollback.js'
 import { signing } from './signing.js'
+import { simulation } from './simulation.js'
 import { together } from './together.js'
 import { workflowWaits } from './workflow-waits.js'
 import { workflows } from './workflows.js'
@@ -39,5 +40,6 @@ export const groups: readonly Group[] = [
   workflowWaits,
   chain,
   install,
-  machine
+  machine,
+  simulation
 ]

@@ -258,9 +258,8 @@ export const NETWORK_REQUEST_BYTES_MAX = 256 * 1024
 export const NETWORK_RESPONSE_BYTES_MAX = 1024 * 1024
 /** Time that a request of a package may take, redirects included. */
 export const NETWORK_TIMEOUT_MS = 10_000
-/** Redirects that are followed. */
+/** Redirects that are followed, and addresses of one host that are looked at. */
 export const NETWORK_REDIRECTS_MAX = 5
-/** Addresses of one host that are looked at. */
 export const NETWORK_ADDRESSES_MAX = 32
 /** Size of a file that a secret is read from. */
 export const SECRET_BYTES_MAX = 64 * 1024
@@ -279,14 +278,12 @@ export const SANDBOX_FAULTS_MAX = 1
 export const SANDBOX_ROUNDS_MAX = 1_000
 /** Ticks of gas of all of them. */
 export const SANDBOX_ROUNDS_GAS_TICKS = 20_000
-/** Length of an intent's action or provider in UTF-16 units. */
+/** UTF-16 units of an intent's action or provider, and of the words from which it was made. */
 export const ACTION_LENGTH_MAX = 128
-/** Length of the words from which an intent was made, in UTF-16 units. */
 export const RAW_INTENT_LENGTH_MAX = 16_384
 
-/** Executions of one workflow node that polls. */
+/** Executions of a workflow node that polls, and answers that one takes until it lacks nothing. */
 export const POLL_ATTEMPTS_MAX = 3_000
-/** Answers that one workflow node takes until it has what it lacks. */
 export const MISSING_ROUNDS_MAX = 100
 /** Patches that one answer may bring to a running workflow. */
 export const RUNTIME_PATCHES_MAX = 256
@@ -390,6 +387,9 @@ export const MACHINE_SHRINKS_MAX = 120
 export const CONFORMANCE_MS_DEFAULT = 30_000
 /** Bytes of a file with a recorded run. */
 export const RECORDING_BYTES_MAX = 64 * 1024 * 1024
+/** Events of one simulation, and configurations that the check of one history looks at. */
+export const SIMULATION_EVENTS_MAX = 100_000
+export const LINEAR_CONFIGURATIONS_MAX = 100_000
 /** Findings about one block, and bytes that a child process of the detectors may answer. */
 export const DETECTED_FINDINGS_MAX = 100
 export const DETECTED_OUTPUT_BYTES_MAX = 16 * 1024 * 1024

@@ -11,8 +11,9 @@
  * - F4 After `sync_failed` every later commit of that life fails, and the failed one may be there.
  * - F5 The same seed and the same calls give the same faults.
  */
-import { assert, TallyError, Xorshift128 } from '../core/index.js'
+import { assert, TallyError } from '../core/index.js'
 import type { KeyRange, Store, StoreItem } from '../ledger/index.js'
+import { Chance } from './chance.js'
 import {
   applyChanges,
   type Change,
@@ -40,7 +41,7 @@ interface LogRecord {
 }
 
 export class FaultyDisk {
-  readonly #random: Xorshift128
+  readonly #chance: Chance
   readonly #syncs: boolean
   readonly #slowTurnsMax: number
   #log: LogRecord[] = []
@@ -51,7 +52,7 @@ export class FaultyDisk {
   readonly injected = new Map<string, number>()
 
   constructor(seed: number, { syncs = true, slowTurnsMax = 0 }: FaultyDiskOptions = {}) {
-    this.#random = new Xorshift128(`faulty-disk/${seed}`)
+    this.#chance = new Chance(`faulty-disk/${seed}`)
     this.#syncs = syncs
     this.#slowTurnsMax = slowTurnsMax
   }
@@ -204,7 +205,7 @@ export class FaultyDisk {
   }
 
   #below(limit: number): number {
-    return limit <= 0 ? 0 : this.#random.uint32() % limit
+    return this.#chance.below(limit)
   }
 
   #count(kind: string): void {

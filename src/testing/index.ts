@@ -91,3 +91,18 @@ export {
   type RecordedReport,
   RecordedRun
 } from './recorded/index.js'
+export {
+  checkLinearizable,
+  type EndedRun,
+  type Linearizability,
+  type SeenBySimulation,
+  type SeenNode,
+  type SimulatedEffect,
+  type SimulatedFaults,
+  type SimulatedMachine,
+  type SimulationOptions,
+  type SimulationReport,
+  type StateOperation,
+  simulate,
+  type TimedOperation
+} from './simulate/index.js'

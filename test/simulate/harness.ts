@@ -10,8 +10,9 @@
  * seed the ledger's own verification finds nothing. After damage at rest opening refuses, or every
  * answer is what it was, or verification finds what opening does not look at.
  */
-import { isTallyError, Xorshift128 } from '../../src/core/index.js'
+import { isTallyError } from '../../src/core/index.js'
 import type { Store } from '../../src/ledger/index.js'
+import { Chance } from '../../src/testing/chance.js'
 import { FaultyDisk, type WriteFault } from '../../src/testing/index.js'
 
 export interface HistoryEntry {
@@ -97,7 +98,7 @@ class Simulation {
   readonly #seed: number
   readonly #open: OpenLedger
   readonly #turn: () => Promise<void>
-  readonly #random: Xorshift128
+  readonly #chance: Chance
   readonly #disk: FaultyDisk
   readonly #asked = new Set<string>()
   readonly #acknowledged = new Map<string, string>()
@@ -107,15 +108,15 @@ class Simulation {
     this.#seed = seed
     this.#open = open
     this.#turn = options.turn ?? (() => Promise.resolve())
-    this.#random = new Xorshift128(`simulate/${seed}`)
+    this.#chance = new Chance(`simulate/${seed}`)
     this.#disk = new FaultyDisk(seed, {
-      slowTurnsMax: this.#below(4),
+      slowTurnsMax: this.#chance.below(4),
       syncs: options.syncs ?? true
     })
   }
 
   async run(): Promise<SimulationReport> {
-    const lives = 2 + this.#below(3)
+    const lives = 2 + this.#chance.below(3)
     for (let life = 1; life <= lives; life += 1) await this.#live(this.#lifePlan(), life)
     const damage = await this.#damage()
     return {
@@ -132,13 +133,13 @@ class Simulation {
     const ends = ['close', 'process', 'power', 'power'] as const
     const openings = ['calm', 'calm', 'calm', 'calm', 'fault', 'crash'] as const
     const plan: LifePlan = {
-      units: 1 + this.#below(20),
-      fault: faults[this.#below(faults.length)],
-      faultAfter: this.#below(6),
-      faultTimes: 1 + this.#below(3),
-      end: ends[this.#below(ends.length)] ?? 'power',
-      turnsToEnd: this.#below(80),
-      opening: openings[this.#below(openings.length)] ?? 'calm'
+      units: 1 + this.#chance.below(20),
+      fault: this.#chance.oneOf(faults),
+      faultAfter: this.#chance.below(6),
+      faultTimes: 1 + this.#chance.below(3),
+      end: this.#chance.oneOf(ends),
+      turnsToEnd: this.#chance.below(80),
+      opening: this.#chance.oneOf(openings)
     }
     this.#plan = JSON.stringify(plan)
     return plan
@@ -187,8 +188,8 @@ class Simulation {
         if (error instanceof SimulationFailure || !isTallyError(error)) throw error
         failed = true
       }
-      if (this.#below(3) === 0) await Promise.all(pending)
-      for (let turn = this.#below(4); turn > 0; turn -= 1) await this.#turn()
+      if (this.#chance.below(3) === 0) await Promise.all(pending)
+      for (let turn = this.#chance.below(4); turn > 0; turn -= 1) await this.#turn()
     }
     await Promise.all(pending)
   }
@@ -196,7 +197,8 @@ class Simulation {
   /** Usually a new unit, sometimes one that was asked for before: a client that tries again. */
   #unit(life: number, number: number): string {
     const known = [...this.#asked]
-    if (known.length > 0 && this.#below(4) === 0) return known[this.#below(known.length)] ?? ''
+    if (known.length > 0 && this.#chance.below(4) === 0)
+      return known[this.#chance.below(known.length)] ?? ''
     return `unit-${life}-${number}`
   }
 
@@ -258,7 +260,7 @@ class Simulation {
     const problem = await ledger.verify?.().catch((error: unknown) => String(error))
     if (problem !== undefined) this.#fail(`verification finds ${problem}`)
     await ledger.close()
-    const kind = this.#below(6)
+    const kind = this.#chance.below(6)
     if (kind === 0 || !this.#hurt(kind)) return 'none'
     this.#plan = `damage ${[...this.#disk.injected.keys()].at(-1)}`
     let after: string
@@ -289,10 +291,6 @@ class Simulation {
       default:
         return this.#disk.loseRecord()
     }
-  }
-
-  #below(limit: number): number {
-    return this.#random.uint32() % limit
   }
 
   #fail(problem: string, cause?: unknown): never {

@@ -1,5 +1,5 @@
 import { ManualClock, type Random } from '../../core/index.js'
-import { generateIdentity, type Signer } from '../../identity/index.js'
+import { generateIdentity, type LocalSigner, type Signer } from '../../identity/index.js'
 import type { Store } from '../../ledger/index.js'
 import { FaultyDisk, type FaultyDiskOptions } from '../faulty-store.js'
 import { Life } from './life.js'
@@ -16,11 +16,11 @@ export const fixedRandom: Random = {
   uuid: () => '00000000-0000-4000-8000-000000000003'
 }
 
-const local = fixedKeys.signer()
+const fixedSigner = fixedKeys.signer()
 
 /** Signs at once and in this thread: whatever happens then takes turns of the loop, never time. */
-export function inlineSigner(): Signer {
-  return { publicKey: local.publicKey, sign: (message) => local.sign(message) }
+export function inlineSigner(signer: LocalSigner = fixedSigner): Signer {
+  return { publicKey: signer.publicKey, sign: (message) => signer.sign(message) }
 }
 
 /** What outlives the processes of a machine, and knows which of them lives. */

@@ -116,9 +116,9 @@ export class People {
 }
 
 export interface PeopleParts {
-  readonly script: Script
+  readonly script: Pick<Script, 'actOf'>
   readonly world: World
-  readonly clock: ManualClock
+  readonly clock: Pick<ManualClock, 'advance'>
   readonly options: PeopleOptions
 }
 

@@ -1,5 +1,4 @@
 import type { Block } from '../../block/index.js'
-import { TallyError } from '../../core/index.js'
 import type { Registrations } from '../../runtime/index.js'
 import { type Ambient, reversed, variations, within } from '../ambient.js'
 import { type Case, type Death, Script } from './case.js'
@@ -8,6 +7,7 @@ import { type Play, type PlayOptions, play, type Stage } from './play.js'
 import { judge, type Violation } from './promises/all.js'
 import type { Evidence } from './promises/promise.js'
 import type { PreparedTarget } from './target.js'
+import { checkAnswers } from './world.js'
 
 /** What a case has left, and what of it breaks a promise. */
 export interface PlayedCase {
@@ -62,12 +62,7 @@ async function playAgain(
 /** Plays with clock, chance and time zone standing still, so that a case is played alike again. */
 async function playIn(stage: Stage, options: PlayOptions, ambient: Ambient): Promise<Play> {
   const played = await within(ambient, () => play(stage, options))
-  const { missing, broken } = played.world
-  if (missing !== undefined) throw new TallyError('testing.answer_missing', { effect: missing })
-  if (broken !== undefined) {
-    const problem = broken instanceof Error ? broken.message : String(broken)
-    throw new TallyError('testing.answer_broken', { problem }, { cause: broken })
-  }
+  checkAnswers(played.world)
   return played
 }
 

@@ -1,7 +1,5 @@
-import { type VerificationReport, verifyLedgerDeep } from '../../audit/index.js'
-import type { JournalEntry, OpenWait } from '../../block/index.js'
 import { isTallyError, type Json, ManualClock, present, type RunId } from '../../core/index.js'
-import type { Store, StoredReceipt } from '../../ledger/index.js'
+import type { Store } from '../../ledger/index.js'
 import {
   type Registrations,
   type RunHandle,
@@ -12,6 +10,7 @@ import {
 import type { FaultyDiskOptions } from '../faulty-store.js'
 import type { Death, Script } from './case.js'
 import { type Driven, drive } from './drive.js'
+import { type Left, leftIn, overrunOf, tooLarge } from './left.js'
 import type { Life } from './life.js'
 import { fixedKeys, fixedRandom, inlineSigner, Machine } from './machine.js'
 import type { MachineBounds, PeopleOptions } from './options.js'
@@ -50,20 +49,22 @@ export interface PlayError {
   readonly life: number
 }
 
+export function playError(
+  error: unknown,
+  { run, life }: Pick<PlayError, 'run' | 'life'>
+): PlayError {
+  const code = isTallyError(error) ? error.code : 'error'
+  return { code, message: error instanceof Error ? error.message : String(error), run, life }
+}
+
 /** What one play has left. */
-export interface Play {
+export interface Play extends Left {
   readonly results: readonly RunResult[]
-  /** Open waits of runs that have not ended. */
-  readonly waits: readonly OpenWait[]
   /** Runs that neither end nor wait for anything. */
   readonly stuck: readonly RunId[]
   readonly error: PlayError | undefined
   /** What was exceeded, and by how much. */
   readonly overrun: string | undefined
-  readonly receipts: readonly StoredReceipt[]
-  readonly state: ReadonlyMap<string, string>
-  readonly journals: ReadonlyMap<RunId, readonly JournalEntry[]>
-  readonly report: VerificationReport | undefined
   readonly world: World
   readonly asked: ReadonlySet<string>
   readonly wronglyTaken: readonly WronglyTaken[]
@@ -251,7 +252,10 @@ class Playing {
     this.#machine.world.life.end(END_OF_PLAY)
     const { receipts = [], state = new Map(), journals = new Map() } = read ?? {}
     const isTimely = this.#isTimely && !this.#people.hasCancelled
-    const overrun = isCut ? this.#overrunOf(world) : this.#tooLarge({ receipts, state, journals })
+    const { bounds } = this.#stage
+    const overrun = isCut
+      ? overrunOf(world, bounds)
+      : tooLarge({ receipts, state, journals }, bounds)
     return {
       ...{ results, stuck, error, overrun, receipts, state, journals, world, isTimely },
       waits: read?.waits ?? [],
@@ -266,54 +270,14 @@ class Playing {
     }
   }
 
-  async #read(runtime: WiredRuntime) {
-    const ids = this.#options.inputs.map((_, index) => runIdOf(index))
-    const waits: OpenWait[] = []
-    const journals = new Map<RunId, JournalEntry[]>()
-    for (const id of ids) {
-      if (runtime.ledger.run(id) === undefined) continue
-      waits.push(...(await runtime.runsOf.durableWaits(id)))
-      const entries: JournalEntry[] = []
-      // Journals hold what the block room has written.
-      for await (const { value } of runtime.journal(id)) entries.push(value as never)
-      journals.set(id, entries)
-    }
-    const receipts: StoredReceipt[] = []
-    for await (const receipt of runtime.receipts()) receipts.push(receipt)
-    const state = new Map<string, string>()
-    for await (const [key, text] of runtime.ledger.stateEntries()) state.set(key, text)
-    const report = this.#options.verifies ? await this.#verified(runtime) : undefined
-    return { waits, journals, receipts, state, report }
-  }
-
-  /** Not by the runtime: what it has in memory must not help, and it would mark what it finds. */
-  #verified({ ledger, registry }: WiredRuntime): Promise<VerificationReport> {
-    const store = present(this.#store, 'the store of a life')
-    const { identity, verificationKey: key } = ledger
-    return verifyLedgerDeep({ store, identity, code: registry, key })
-  }
-
-  #overrunOf({ asked }: World): string {
-    const { effects, steps } = this.#stage.bounds
-    return asked > effects ? `more than ${effects} effects` : `more than ${steps} steps`
-  }
-
-  #tooLarge(left: Pick<Play, 'receipts' | 'state' | 'journals'>): string | undefined {
-    const { steps, stateBytes, journalBytes } = this.#stage.bounds
-    if (left.receipts.length > steps) return `${left.receipts.length} steps, of ${steps}`
-    let bytes = 0
-    for (const [key, text] of left.state) bytes += Buffer.byteLength(key) + Buffer.byteLength(text)
-    if (bytes > stateBytes) return `${bytes} bytes of state, of ${stateBytes}`
-    let written = 0
-    for (const entries of left.journals.values())
-      written += Buffer.byteLength(JSON.stringify(entries))
-    return written > journalBytes ? `${written} bytes of journals, of ${journalBytes}` : undefined
+  #read(runtime: WiredRuntime): Promise<Left> {
+    const runs = this.#options.inputs.map((_, index) => runIdOf(index))
+    const store = this.#options.verifies ? present(this.#store, 'the store of a life') : undefined
+    return leftIn(runtime, { runs, verifies: store })
   }
 
   #errorOf(error: unknown, run: RunId | undefined): PlayError {
-    const code = isTallyError(error) ? error.code : 'error'
-    const message = error instanceof Error ? error.message : String(error)
-    return { code, message, run, life: this.#lives }
+    return playError(error, { run, life: this.#lives })
   }
 
   #error({ code, message }: { readonly code: string; readonly message: string }): PlayError {

@@ -6,7 +6,13 @@ import {
   type Performer,
   type SideEffectClass
 } from '../../block/index.js'
-import { canonicalize, type Json, type ManualClock, type RunId } from '../../core/index.js'
+import {
+  canonicalize,
+  type Json,
+  type ManualClock,
+  type RunId,
+  TallyError
+} from '../../core/index.js'
 import type { Script } from './case.js'
 import { Life } from './life.js'
 import type { EffectAnswer } from './options.js'
@@ -249,11 +255,19 @@ export class World {
 }
 
 export interface WorldParts {
-  readonly script: Script
+  readonly script: Pick<Script, 'lineOf'>
   readonly clock: ManualClock
   readonly effects: ReadonlyMap<string, WorldEffect>
   /** Askings of one play, at most. */
   readonly effectsMax: number
+}
+
+/** Throws `testing.answer_missing` and `testing.answer_broken`: no findings about the target. */
+export function checkAnswers({ missing, broken }: World): void {
+  if (missing !== undefined) throw new TallyError('testing.answer_missing', { effect: missing })
+  if (broken === undefined) return
+  const problem = broken instanceof Error ? broken.message : String(broken)
+  throw new TallyError('testing.answer_broken', { problem }, { cause: broken })
 }
 
 function troubleText(trouble: unknown): string {

@@ -45,5 +45,13 @@ export const testingCodes = {
   'testing.case_invalid': {
     message: 'This is no case: {problem}.',
     fix: 'Give the object as the script of a counterexample has it.'
+  },
+  'testing.simulation_failed': {
+    message: 'Seed {seed} breaks the promise "{promise}" at {node}: {problem}\n{trace}',
+    fix: 'Simulate the seed again: it plays the same. "onEvent" hears every line of its trace.'
+  },
+  'testing.simulation_invalid': {
+    message: 'This cannot be simulated: {problem}.',
+    fix: 'Give a whole number as the seed, and nodes with the runs that they do.'
   }
 } as const satisfies CodeTexts

@@ -1,5 +1,5 @@
 import { canonicalize, type Json } from '../../../core/index.js'
-import type { Receipt } from '../../../ledger/index.js'
+import type { Receipt, StoredReceipt } from '../../../ledger/index.js'
 import type { Invariant } from '../options.js'
 import type { Play } from '../play.js'
 import { type Broken, firstBroken, type MachinePromise, shortened } from './promise.js'
@@ -17,14 +17,11 @@ export const always: MachinePromise = {
       const receipts: Receipt[] = []
       for (const { receipt, writeSet } of play.receipts) {
         receipts.push(receipt)
-        for (const { key, after } of writeSet) {
-          if (after === undefined) delete state[key]
-          else state[key] = after
-        }
+        changedBy(state, writeSet)
         const path = receipt.inputPayload.run?.path
         for (const [name, invariant] of named) {
           const seen = { state: { ...state }, receipts: [...receipts] }
-          const broken = judged(name, invariant, seen)
+          const broken = judged(name, invariant, { seen, shown: seen.state })
           if (broken !== undefined) return { ...broken, ...(path === undefined ? {} : { path }) }
         }
       }
@@ -43,7 +40,8 @@ export const eventually: MachinePromise = {
     return firstBroken(evidence, (play) => {
       if (play.results.length < evidence.given.inputs.length) return undefined
       for (const [name, invariant] of named) {
-        const broken = judged(name, invariant, seenInTheEnd(play))
+        const seen = seenInTheEnd(play)
+        const broken = judged(name, invariant, { seen, shown: seen.state })
         if (broken !== undefined) return broken
       }
       return undefined
@@ -63,10 +61,19 @@ function seenInTheEnd({ state, receipts, results, world }: Play) {
   }
 }
 
-function judged<Seen extends { readonly state: unknown }>(
+/** Changes state entries as a receipt has. */
+export function changedBy(state: Record<string, Json>, writeSet: StoredReceipt['writeSet']): void {
+  for (const { key, after } of writeSet) {
+    if (after === undefined) delete state[key]
+    else state[key] = after
+  }
+}
+
+/** Asks an invariant; `shown` is what a message shows of what it was asked about. */
+export function judged<Seen>(
   name: string,
   invariant: Invariant<Seen>,
-  seen: Seen
+  { seen, shown }: { readonly seen: Seen; readonly shown: unknown }
 ): Broken | undefined {
   let thrown: unknown
   try {
@@ -74,7 +81,7 @@ function judged<Seen extends { readonly state: unknown }>(
   } catch (error) {
     thrown = error
   }
-  const actual = thrown instanceof Error ? thrown.message : shortened(canonicalize(seen.state))
+  const actual = thrown instanceof Error ? thrown.message : shortened(canonicalize(shown))
   return { problem: `"${name}" does not hold`, actual }
 }
 

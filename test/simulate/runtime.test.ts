@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest'
+import { shopEffects, threeSteps } from '../../bench/simulated-shop.js'
+import { simulate } from '../../src/testing/index.js'
+import { cases } from '../support/effort.js'
+import seeds from './seeds.json' with { type: 'json' }
+
+/** Seeds of one run; a night's run sets more. */
+const SEEDS = Number(
+  process.env['TALLY_SIMULATION_RUNTIME_SEEDS'] ?? cases({ usual: 25, long: 2_000 })
+)
+const FIRST_SEED = Number(process.env['TALLY_SIMULATION_FIRST_SEED'] ?? 1)
+
+const target = threeSteps()
+const run = (seed: number) =>
+  simulate({
+    seed,
+    nodes: { a: { target, runs: [{}, {}] }, b: { target, runs: [{}] } },
+    effects: shopEffects,
+    always: {
+      'each receipt of reserving has reserved once': ({ nodes }) =>
+        Object.values(nodes).every(({ state, receipts }) => {
+          const { length } = receipts.filter(({ intent }) => intent === 'reserve')
+          return (state['reserved'] ?? 0) === length
+        })
+    }
+  })
+
+it('N3, L1, L3, L6: the runtime keeps its promises under every seed', async () => {
+  const injected = new Map<string, number>()
+  let [lives, ended] = [0, 0]
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed += 1) {
+    const report = await run(seed)
+    lives += report.lives
+    ended += report.ended
+    for (const [kind, times] of Object.entries(report.faults)) {
+      injected.set(kind, (injected.get(kind) ?? 0) + times)
+    }
+  }
+  expect(ended).toBe(3 * SEEDS)
+  expect(lives).toBeGreaterThan(3 * SEEDS)
+  for (const kind of ['crash.power', 'crash.process', 'disk_full', 'sync_failed']) {
+    expect(injected.get(kind), kind).toBeGreaterThan(SEEDS / 20)
+  }
+}, 1_200_000)
+
+it.each(seeds.runtime)('the runtime stays right for seed %i, which failed once', async (seed) => {
+  await expect(run(seed)).resolves.toHaveProperty('seed', seed)
+})
