@@ -32,6 +32,10 @@ export {
   type ExecutorCheck,
   type ExecutorUnderTest,
   executorConformance,
+  type ProviderCheck,
+  type ProviderTrouble,
+  type ProviderUnderTest,
+  providerConformance,
   type SignerCheck,
   type SignerDriver,
   type StoreCheck,
@@ -56,6 +60,12 @@ export {
   type FakeTransaction
 } from './fake-chain.js'
 export { type FakeExecutorOptions, fakeExecutor } from './fake-executor.js'
+export {
+  FakeService,
+  type FakeServiceDeed,
+  type FakeServiceOptions,
+  type FakeServiceTrouble
+} from './fake-service.js'
 export { FaultyDisk, type FaultyDiskOptions, type WriteFault } from './faulty-store.js'
 export {
   type AnyArbitrary,

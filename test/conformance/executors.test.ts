@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { evmExecutor } from '../../src/executor/evm/index.js'
-import { type ExecutorUnderTest, executorConformance } from '../../src/testing/index.js'
+import {
+  type ExecutorUnderTest,
+  executorConformance,
+  providerConformance
+} from '../../src/testing/index.js'
 import {
   anvilKeys,
   artifact,
@@ -12,6 +16,7 @@ import {
   third
 } from '../support/anvil.js'
 import { openFakeExecutor } from '../support/fake-executor-under-test.js'
+import { broadcasting } from '../support/providers-under-test.js'
 
 const bridge = artifact('BridgeLock')
 let chain: TestChain
@@ -86,3 +91,7 @@ for (const [name, open] of kinds) {
     for (const check of executorConformance) it(check.name, () => check.run(open))
   })
 }
+
+describe('provider conformance: sending to anvil', () => {
+  for (const check of providerConformance) it(check.name, () => check.run(broadcasting(openEvm)))
+})

@@ -7,6 +7,7 @@ import {
   type SideEffectClass
 } from '../../block/index.js'
 import {
+  type Hash,
   isJsonObject,
   type Json,
   type JsonObject,
@@ -119,14 +120,15 @@ function providerOf({ capability, name, schemaHash }: Tool, link: McpLink): Prov
   return {
     name: capability,
     perform: async ({ key, request, signal }: EffectCall) => {
-      // Only the leaf of this tool asks for this effect.
-      const given = (request as { readonly arguments: JsonObject }).arguments
+      // Only the leaf of this tool asks for this effect; one of an earlier process, whose server
+      // was another, perhaps by another schema.
+      const asked = request as { readonly schemaHash: Hash; readonly arguments: JsonObject }
       const now = (await currentTools(link)).find((tool) => tool.name === name)
-      if (now?.schemaHash !== schemaHash) {
-        const details = { expected: schemaHash, actual: now?.schemaHash ?? null }
+      if (asked.schemaHash !== schemaHash || now?.schemaHash !== schemaHash) {
+        const details = { expected: asked.schemaHash, actual: now?.schemaHash ?? null }
         throw new EffectFailure('tool_changed', { definite: true, details })
       }
-      return link.call({ name, arguments: given, key }, signal)
+      return link.call({ name, arguments: asked.arguments, key }, signal)
     }
   }
 }

@@ -10,5 +10,11 @@ export {
 } from './adapter.js'
 export type { ConformanceCheck, ConformanceOptions } from './check.js'
 export { type ExecutorCheck, type ExecutorUnderTest, executorConformance } from './executor.js'
+export {
+  type ProviderCheck,
+  type ProviderTrouble,
+  type ProviderUnderTest,
+  providerConformance
+} from './provider.js'
 export { type SignerCheck, type SignerDriver, signerConformance } from './signer.js'
 export { agrees, type StoreCheck, type StoreDriver, storeConformance } from './store.js'
