@@ -1,5 +1,6 @@
 import type { IdentityKeys, Signer } from '../identity/index.js'
 import { openLedger, type Store } from '../ledger/index.js'
+import type { Sharing } from './code/prepared-documents.js'
 import type { Registrations } from './code/registrations.js'
 import type { WiredRuntime } from './runtime.js'
 import type { RuntimeOptions, WiredOptions } from './runtime-api.js'
@@ -15,7 +16,7 @@ export async function createRuntime(options: RuntimeOptions): Promise<WiredRunti
   return openRuntime(options)
 }
 
-export interface RuntimeOnOptions extends Registrations, WiredOptions {
+export interface RuntimeOnOptions extends Registrations, WiredOptions, Sharing {
   /** `close` of the runtime closes it too. */
   readonly store: Store
   readonly keys: Pick<IdentityKeys, 'identity' | 'blobKey'>

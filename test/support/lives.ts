@@ -27,7 +27,12 @@ export { fixedKeys as testKeys, inlineSigner, Life }
 export async function openOn(
   store: Store,
   options: Registrations &
-    Partial<Pick<RuntimeOnOptions, 'clock' | 'durability' | 'outside' | 'profile' | 'random'>>
+    Partial<
+      Pick<
+        RuntimeOnOptions,
+        'clock' | 'compilations' | 'durability' | 'outside' | 'profile' | 'random'
+      >
+    >
 ): Promise<WiredRuntime> {
   return runtimeOn({
     clock: new ManualClock(),

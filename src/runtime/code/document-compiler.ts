@@ -28,7 +28,7 @@ import { mentionsCel, plainExpressions } from '../document/plain-expressions.js'
 import { usedInputProblems } from '../document/used-inputs.js'
 import { type NamedCode, NameScope, pinnedNames } from './named-code.js'
 import { type ObligationsInForce, pinnedObligations } from './obligations-in-force.js'
-import { PreparedDocuments } from './prepared-documents.js'
+import { type Compilations, PreparedDocuments } from './prepared-documents.js'
 import type {
   PinnedTerms,
   Prepared,
@@ -62,13 +62,15 @@ interface Registered {
  */
 export class DocumentCompiler {
   readonly #registered: Registered
+  readonly #compilations: Compilations | undefined
   readonly #prepared = new PreparedDocuments()
   readonly #pinned = new PreparedDocuments()
   readonly #steps = new Map<string, PreparedStep>()
   #expressions: Promise<Expressions> | undefined
 
-  constructor(registered: Registered) {
+  constructor(registered: Registered, compilations?: Compilations) {
     this.#registered = registered
+    this.#compilations = compilations
   }
 
   get code(): NamedCode {
@@ -147,9 +149,11 @@ export class DocumentCompiler {
     if (!sized.ok) return { ...sized, definition }
     const expressions = await this.#expressionsFor(definition)
     await this.#registered.rooms.loadForBlocks(definition)
-    const scope = this.#scope(terms)
-    const compiling = compilingDocument(definition, { registry: scope, expressions })
-    const taken = await slices.takeEach(compiling)
+    const newScope = () => this.#scope(terms)
+    const known = this.#compilations?.find({ definition, ...terms }, newScope)
+    const scope = known?.scope ?? newScope()
+    const compiling = () => compilingDocument(definition, { registry: scope, expressions })
+    const taken = known?.taken ?? (await slices.takeEach(compiling()))
     if (!taken.ok) return { ...taken, definition }
     const result = taken.value
     if (!result.ok) {
@@ -157,6 +161,7 @@ export class DocumentCompiler {
       return { ok: false, diagnostics, definition, missing: scope.missing() }
     }
     const { compiled } = result
+    if (known === undefined) this.#compilations?.keep({ definition, ...terms }, compiled, scope)
     const isPrivate = (name: string) => {
       const block = scope.block(name)
       return block !== undefined && (block.isInputPrivate || block.isOutputPrivate)
@@ -227,7 +232,7 @@ export class DocumentCompiler {
 
   /** The engine of expressions, loaded once. */
   loadExpressions(): Promise<Expressions> {
-    this.#expressions ??= loadExpressions()
+    this.#expressions ??= this.#compilations?.expressions(loadExpressions) ?? loadExpressions()
     return this.#expressions
   }
 }

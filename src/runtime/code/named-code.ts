@@ -99,6 +99,16 @@ export class NamedCode {
   }
 }
 
+/** What one document has looked up, in order, with where it led. */
+export interface FoundCode {
+  readonly named: readonly {
+    readonly kind: CodeKind
+    readonly reference: string
+    readonly found: Versioned<unknown> | undefined
+  }[]
+  readonly providers: ReadonlyMap<string, Provider | undefined>
+}
+
 /**
  * Where the names of one document lead: by what its run has pinned, else by what is registered now.
  *
@@ -112,6 +122,7 @@ export class NameScope implements BlockRegistry {
   readonly #found = new Map<string, Versioned<unknown> | undefined>()
   readonly #asked: { readonly kind: CodeKind; readonly reference: string }[] = []
   readonly #kernels = new Map<string, Block>()
+  readonly #providers = new Map<string, Provider | undefined>()
 
   constructor(
     code: NamedCode,
@@ -171,7 +182,27 @@ export class NameScope implements BlockRegistry {
   }
 
   provider(name: string): Provider | undefined {
-    return this.#provider(name)
+    const found = this.#provider(name)
+    this.#providers.set(name, found)
+    return found
+  }
+
+  /** Everything that was looked up. */
+  foundCode(): FoundCode {
+    const named = this.#asked.map(({ kind, reference }) => {
+      return { kind, reference, found: this.#found.get(`${kind} ${reference}`) }
+    })
+    return { named, providers: this.#providers }
+  }
+
+  /** Looks up what another scope has, and says whether all of it is the same. */
+  finds({ named, providers }: FoundCode): boolean {
+    for (const { kind, reference, found } of named) {
+      const own = this.#find(kind, reference)
+      if (own?.value !== found?.value || own?.version !== found?.version) return false
+    }
+    for (const [name, found] of providers) if (this.provider(name) !== found) return false
+    return true
   }
 
   #find<Kind extends CodeKind>(

@@ -1,5 +1,8 @@
-import { limits } from '../../core/index.js'
-import type { Prepared } from './prepared-run.js'
+import type { CompiledDocument, DocumentDefinition } from '../../block/index.js'
+import { canonicalize, type Json, limits } from '../../core/index.js'
+import type { Expressions } from '../../expression/index.js'
+import type { FoundCode, NameScope } from './named-code.js'
+import type { PinnedTerms, Prepared } from './prepared-run.js'
 
 /**
  * Documents that were compiled, by what they were compiled from.
@@ -19,4 +22,56 @@ export class PreparedDocuments {
     preparing.catch(() => this.#known.delete(key))
     return preparing
   }
+}
+
+/** What registries with the same code may have in common. */
+export interface Sharing {
+  /** Default: nothing was compiled before. */
+  readonly compilations?: Compilations
+}
+
+/** What a chart is compiled from, besides the code that its names lead to. */
+interface Terms extends PinnedTerms {
+  readonly definition: DocumentDefinition
+}
+
+/**
+ * What compiling has made, for registries that share it: the expression engine, and charts. A
+ * simulation has a registry for each life of a process, and one of these.
+ *
+ * Owns: a bounded cache, which can be thrown away at any time. It gives a chart again only where
+ * every name that was looked up for it leads to the same code.
+ */
+export class Compilations {
+  readonly #known = new Map<string, { readonly compiled: CompiledDocument; found: FoundCode }>()
+  #expressions: Promise<Expressions> | undefined
+
+  expressions(load: () => Promise<Expressions>): Promise<Expressions> {
+    this.#expressions ??= load()
+    return this.#expressions
+  }
+
+  /** A chart of before, with a scope that has looked up what it was compiled from. */
+  find(terms: Terms, newScope: () => NameScope) {
+    const known = this.#known.get(keyOf(terms))
+    if (known === undefined) return undefined
+    const scope = newScope()
+    if (!scope.finds(known.found)) return undefined
+    const { compiled } = known
+    return { scope, taken: { ok: true, value: { ok: true, compiled } } } as const
+  }
+
+  keep(terms: Terms, compiled: CompiledDocument, scope: NameScope): void {
+    if (this.#known.size >= limits.CACHE_ENTRIES_MAX) this.#known.clear()
+    this.#known.set(keyOf(terms), { compiled, found: scope.foundCode() })
+  }
+}
+
+function keyOf({ definition, pins, obligations }: Terms): string {
+  // Definitions, pins and obligations are what run.started keeps: JSON.
+  return canonicalize({
+    definition,
+    pins: pins ?? null,
+    obligations: obligations ?? null
+  } as unknown as Json)
 }

@@ -15,6 +15,7 @@ import { checkComposite, usedInputProblems } from '../document/used-inputs.js'
 import { DocumentCompiler } from './document-compiler.js'
 import { NamedCode } from './named-code.js'
 import { ObligationsInForce } from './obligations-in-force.js'
+import type { Sharing } from './prepared-documents.js'
 import type { ReachedIntent } from './reached-code.js'
 import { type RecordedRun, recordedRun } from './recorded-run.js'
 import type { Registrations } from './registrations.js'
@@ -42,7 +43,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   readonly documents: DocumentCompiler
 
   /** Throws `runtime.duplicate_name`. What has to be read or loaded is not there yet. */
-  private constructor(registrations: Registrations & RoomHosts) {
+  private constructor(registrations: Registrations & RoomHosts & Sharing) {
     const { blocks = [], providers = [], resolvers = [] } = registrations
     this.redactor = registrations.redactor ?? new Redactor()
     this.rooms = new DocumentRooms({
@@ -52,7 +53,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
       register: (blocks, providers) => this.#register(blocks, providers)
     })
     this.obligations = new ObligationsInForce(registrations.obligations)
-    this.documents = new DocumentCompiler(this)
+    this.documents = new DocumentCompiler(this, registrations.compilations)
     for (const block of blocks) this.#addBlock(block)
     this.#addOwn([resolveBlock])
     this.#resolvers = resolvers.map(({ name }) => name)
@@ -68,7 +69,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
    * Takes what a program registers, and loads the rooms that it brings something for. Throws
    * `runtime.duplicate_name`, `runtime.invalid_composite`, and what the rooms refuse.
    */
-  static async open(registrations: Registrations & RoomHosts): Promise<Registry> {
+  static async open(registrations: Registrations & RoomHosts & Sharing): Promise<Registry> {
     const registry = new Registry(registrations)
     await registry.rooms.loadHosted()
     for (const source of registrations.composites ?? []) await registry.#addComposite(source)

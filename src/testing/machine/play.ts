@@ -1,6 +1,7 @@
 import { isTallyError, type Json, ManualClock, present, type RunId } from '../../core/index.js'
 import type { Store } from '../../ledger/index.js'
 import {
+  type Compilations,
   type Registrations,
   type RunHandle,
   type RunResult,
@@ -20,6 +21,8 @@ import { World, type WorldEffect } from './world.js'
 /** What is played, with everything that does not differ between the plays of a case. */
 export interface Stage {
   readonly document: Json
+  /** What its lives have compiled. */
+  readonly compilations: Compilations
   /** Of each life. */
   registrations(): Registrations
   /** After a redeploy; undefined: as before. */
@@ -158,6 +161,7 @@ class Playing {
     return runtimeOn({
       ...this.#stage.registrations(),
       ...(this.#isRedeployed ? next : undefined),
+      compilations: this.#stage.compilations,
       store,
       keys: fixedKeys,
       signer: inlineSigner(),

@@ -1,5 +1,6 @@
 import type { Arbitrary } from 'fast-check'
 import { isJsonObject, type Json, limits, TallyError } from '../../core/index.js'
+import { Compilations } from '../../runtime/index.js'
 import type { CaseParts, EffectParts } from './case-arbitrary.js'
 import type { FastCheck } from './fast-check.js'
 import type {
@@ -21,6 +22,7 @@ export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {
   const { effects = {}, people = {}, context = {}, next, bounds = {} } = options
   return {
     document,
+    compilations: new Compilations(),
     registrations,
     next,
     effects: new Map(Object.entries(effects).map(([name, one]) => [name, worldEffect(one)])),
