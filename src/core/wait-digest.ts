@@ -14,6 +14,7 @@ export interface DigestedWait {
   readonly request: Json
   readonly path: string
   readonly step: number
+  /** How many times the question has been asked; absent: this is the first. */
   readonly asking?: number
   readonly blockHash?: Hash
   readonly chain?: null
@@ -21,7 +22,7 @@ export interface DigestedWait {
   readonly policyHash?: null
   readonly runId?: RunId
   readonly signer?: null
-  /** Absent: an answer needs no signature. */
+  /** Who has to sign the answer; absent: it needs no signature. */
   readonly approvers?: Approvers
 }
 

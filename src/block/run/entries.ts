@@ -2,12 +2,11 @@ import {
   type Approvers,
   canonicalize,
   canonicalString,
+  type DigestedWait,
   type Hash,
-  type IdentityId,
   type Json,
   type JsonObject,
   type KnownTexts,
-  type RunId,
   type RunTrace
 } from '../../core/index.js'
 import type { Approval } from '../../identity/index.js'
@@ -371,28 +370,14 @@ export function encodeDone(
   ].join('')
 }
 
-/** A wait as it is shown: an answer must name `token` and `digest`. */
-export interface OpenWait {
-  readonly path: string
-  readonly step: number
+/** A wait as it is shown, with what its digest covers: an answer names `token` and `digest`. */
+export interface OpenWait extends DigestedWait {
   readonly token: string
   readonly digest: Hash
   readonly reason: string
-  readonly request: Json
   readonly actions: readonly string[]
   /** Logical time at which it ends by itself, or null. */
   readonly due: number | null
-  /** How many times the question has been asked; absent: this is the first. */
-  readonly asking?: number
-  /** With the members below, all that the digest covers; absent in a wait of 0.1.0. */
-  readonly blockHash?: Hash
-  readonly chain?: null
-  readonly identity?: IdentityId
-  readonly policyHash?: null
-  readonly runId?: RunId
-  readonly signer?: null
-  /** Who has to sign the answer; absent: it needs no signature. */
-  readonly approvers?: Approvers
   /** What approvers have signed so far, each key once; absent: nothing. */
   readonly approvals?: readonly Approval[]
 }
