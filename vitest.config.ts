@@ -17,7 +17,7 @@ export default defineConfig({
     // Unset, one core is left idle, which on two is half of the machine.
     maxWorkers: '100%',
     // The build is loaded as Node loads it, not compiled once more.
-    server: { deps: { external: [/\/dist\/src\//] } },
+    server: { deps: { external: [/\/dist\/(src|docs-compiled)\//] } },
     restoreMocks: true,
     projects: [
       {

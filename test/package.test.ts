@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { builtinModules } from 'node:module'
 import { dirname, join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { isLong } from './support/effort.js'
 import { type PackedPackage, packPackage, runIn } from './support/packed-package.js'
 import { root } from './support/source.js'
 
@@ -206,11 +207,17 @@ describe('the packed files', () => {
       ]
     ])
     expect(ran).toContain('june')
-    for (const entry of Object.keys(packed.manifest.exports)) {
-      const specifier = entry.replace('.', 'tallystick')
-      const options = entry.endsWith('.json') ? ", { with: { type: 'json' } }" : ''
-      const loads = `await import('${specifier}'${options}); console.log('loaded')`
-      expect(runIn(application, ['--input-type=module', '-e', loads]), entry).toContain('loaded')
+    const specifiers = Object.keys(packed.manifest.exports).map((entry) =>
+      entry.replace('.', 'tallystick')
+    )
+    // The usual form loads all of them in one process.
+    for (const together of isLong ? specifiers.map((one) => [one]) : [specifiers]) {
+      const program = together.map((specifier) => {
+        const options = specifier.endsWith('.json') ? ", { with: { type: 'json' } }" : ''
+        return `await import('${specifier}'${options}); console.log('${specifier}')`
+      })
+      const said = runIn(application, ['--input-type=module', '-e', program.join('\n')])
+      expect(said.trim().split('\n')).toEqual(together)
     }
   })
 })

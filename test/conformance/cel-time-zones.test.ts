@@ -2,16 +2,18 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { cases } from '../support/effort.js'
 
 const run = promisify(execFile)
 const jiti = fileURLToPath(new URL('../../node_modules/jiti/lib/jiti-cli.mjs', import.meta.url))
 const script = fileURLToPath(new URL('./fixtures/cel-calendar.ts', import.meta.url))
-const zones = ['UTC', 'America/New_York', 'Asia/Tehran', 'Pacific/Apia', 'Europe/Dublin']
+// The first two are a day apart, and change their clocks in opposite halves of the year.
+const zones = ['America/New_York', 'Pacific/Apia', 'UTC', 'Asia/Tehran', 'Europe/Dublin']
 
 describe('the host time zone', () => {
   it('D4: changes no result', { timeout: 120_000 }, async () => {
     const outputs: string[] = []
-    for (const zone of zones) {
+    for (const zone of zones.slice(0, cases({ usual: 2, long: zones.length }))) {
       const { stdout } = await run(process.execPath, [jiti, script], {
         env: { ...process.env, TZ: zone, LANG: 'tr_TR.UTF-8' }
       })

@@ -5,6 +5,7 @@ import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { canonicalize, type JsonObject } from '../../src/core/index.js'
 import { importSnapshot } from '../../src/ledger/index.js'
+import { cases, isTaken } from '../support/effort.js'
 import { verifiedByPython } from '../support/python-verifier.js'
 import { TamperedSnapshot } from '../support/tampered-snapshot.js'
 
@@ -47,30 +48,29 @@ const lies: Readonly<Record<string, (end: End) => JsonObject>> = {
 }
 
 /** Ends of one kind are compared in one way. */
-const ENDS_OF_A_STATUS = 2
+const ENDS_OF_A_STATUS = cases({ usual: 1, long: 2 })
 
-describe.each(['atomics', 'bodies', 'composites', 'evidence', 'intents', 'plans', 'workflows'])(
-  'the ends of runs of the golden ledger %s',
-  (name) => {
-    it('L12: are found when they are altered, whatever of them', async () => {
-      const packed = await readFile(
-        new URL(`../vectors/ledgers/${name}.snapshot.gz`, import.meta.url)
-      )
-      const honest = gunzipSync(packed).toString()
-      const files = await altered(name, honest)
-      expect(files.length).toBeGreaterThan(0)
-      const { reports } = verifiedByPython(files.map(({ file }) => file))
-      for (const [at, { file, lie }] of files.entries()) {
-        const refused = importSnapshot(`${file}-copy`, { file })
-        await expect(refused, lie).rejects.toThrow(/snapshot|journal\.(status|response)/)
-        await expect(refused, lie).rejects.toMatchObject({ code: 'snapshot.not_verified' })
-        expect(reports[at]?.ok, `${lie} for Python`).toBe(false)
-      }
-    })
-  }
-)
+const names = ['atomics', 'bodies', 'composites', 'evidence', 'intents', 'plans', 'workflows']
 
-async function altered(name: string, honest: string) {
+describe.each(names)('the ends of runs of the golden ledger %s', (name) => {
+  it('L12: are found when they are altered, whatever of them', async () => {
+    const packed = await readFile(
+      new URL(`../vectors/ledgers/${name}.snapshot.gz`, import.meta.url)
+    )
+    const honest = gunzipSync(packed).toString()
+    const files = await altered(names.indexOf(name), honest)
+    expect(files.length).toBeGreaterThan(0)
+    const { reports } = verifiedByPython(files.map(({ file }) => file))
+    for (const [at, { file, lie }] of files.entries()) {
+      const refused = importSnapshot(`${file}-copy`, { file })
+      await expect(refused, lie).rejects.toThrow(/snapshot|journal\.(status|response)/)
+      await expect(refused, lie).rejects.toMatchObject({ code: 'snapshot.not_verified' })
+      expect(reports[at]?.ok, `${lie} for Python`).toBe(false)
+    }
+  })
+})
+
+async function altered(ledger: number, honest: string) {
   const files: { readonly file: string; readonly lie: string }[] = []
   const seen = new Map<string, number>()
   const lines = new TamperedSnapshot(honest).recordLines('J')
@@ -80,12 +80,14 @@ async function altered(name: string, honest: string) {
     const count = (seen.get(end.status) ?? 0) + 1
     seen.set(end.status, count)
     if (count > ENDS_OF_A_STATUS) continue
-    for (const [lie, tell] of Object.entries(lies)) {
+    for (const [row, [lie, tell]] of Object.entries(lies).entries()) {
+      // The usual form tells a third of them of each ledger, and all among three ledgers.
+      if (!isTaken(row + ledger, 3)) continue
       const snapshot = new TamperedSnapshot(honest)
       snapshot.change(place, () => `J${canonicalize(tell(end))}`)
       const text = snapshot.encoded()
       if (canonicalize(tell(end)) === canonicalize(end)) continue
-      const file = join(folder, `${name}-${files.length}`)
+      const file = join(folder, `${ledger}-${files.length}`)
       await writeFile(file, text)
       files.push({ file, lie: `${lie} of ${end['run']}, ${end.status}` })
     }

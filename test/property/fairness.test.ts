@@ -3,10 +3,12 @@ import { defineBlock } from '../../src/block/index.js'
 import { type Json, limits, nextTurn } from '../../src/core/index.js'
 import { openMemoryStore, type Store } from '../../src/ledger/index.js'
 import { storeAround } from '../../src/testing/store-around.js'
+import { cases } from '../support/effort.js'
 import { openOn } from '../support/lives.js'
 
 const RUNS = 8
-const STEPS = 1_000
+// Together more than may be ahead of the disk.
+const STEPS = cases({ usual: 300, long: 1_000 })
 
 const count = defineBlock({
   name: 'count',

@@ -119,7 +119,7 @@ describe('limits called BYTES', () => {
       const bytes = LIMIT + '["",""],'.length - 1
       expect(response).toMatchObject({ reason: 'input_too_large', details: { bytes } })
       expect(given).toBe(0)
-      if (!('confirm' in more)) {
+      if (!('confirm' in more) && (isLong || recovery.length === 0)) {
         expect((await tally.start(joining(whole), { id: 'once' }).result).status).toBe('done')
       }
       const report = await tally.verify()
@@ -134,12 +134,12 @@ describe('limits called BYTES', () => {
     const ends: string[] = []
     for (const character of ['漢', '"']) values[character] = textOf(character, LIMIT)
     const kinds = [
-      ['response', '"'],
       ['state', '漢'],
+      ['response', '"'],
       ['output', '"'],
       ['request', '漢']
     ] as const
-    for (const [does, of] of kinds.slice(0, isLong ? 4 : 2)) {
+    for (const [does, of] of kinds.slice(0, isLong ? 4 : 1)) {
       ends.push((await tally.start(document, { inputs: { does, of } }).result).status)
     }
     // An object around the text, so that the inputs have all the bytes that they may have.

@@ -66,7 +66,7 @@ export class Project {
    */
   tally(args: readonly string[], options: StartOptions = {}): Promise<Ended> {
     const names = Object.keys(options.environment ?? {})
-    const isOther = options.uid !== undefined || names.some((name) => !toFrame.has(name))
+    const isOther = options.uid !== undefined || names.some((name) => !isGivenHere(name))
     if (isLong || isOther) return this.start(args, options).ended
     return typedHere(args, {
       cwd: options.cwd ?? this.folder,
@@ -90,6 +90,14 @@ export class Project {
     await rm(this.folder, { recursive: true, force: true })
   }
 }
+
+/** Variables that may differ between commands of one process that do not overlap. */
+function isGivenHere(name: string): boolean {
+  return toFrame.has(name) || name.startsWith(SETTINGS)
+}
+
+/** How variables begin that a command reads from its process. */
+const SETTINGS = 'TALLY_LLM_'
 
 /** Variables that a command reads from its frame alone. */
 const toFrame: ReadonlySet<string> = new Set(['TALLY_APPROVER_PASSPHRASE', 'TALLY_PASSPHRASE'])
@@ -116,8 +124,19 @@ export async function typedHere(
       return true
     }
   })
-  const code = await perform(args, { stdout: sink('stdout'), stderr: sink('stderr'), ...place })
+  const settings = Object.entries(place.environment).filter(([name]) => name.startsWith(SETTINGS))
+  const before = settings.map(([name]) => [name, process.env[name]] as const)
+  set(settings)
+  const streams = { stdout: sink('stdout'), stderr: sink('stderr') }
+  const code = await perform(args, { ...streams, ...place }).finally(() => set(before))
   return { code, ...said, documents: documentsOf(said.stdout) }
+}
+
+function set(variables: readonly (readonly [string, string | undefined])[]): void {
+  for (const [name, value] of variables) {
+    if (value === undefined) delete process.env[name]
+    else process.env[name] = value
+  }
 }
 
 function listenTo(child: ChildProcess): Started {

@@ -14,6 +14,7 @@ import { verifyLocation } from '../../src/runtime/index.js'
 import { Quarantine } from '../../src/runtime/run/quarantine.js'
 import { Runs } from '../../src/runtime/run/runs.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
+import { isLong } from './effort.js'
 import { standingTime } from './standing-time.js'
 
 /**
@@ -24,7 +25,7 @@ import { standingTime } from './standing-time.js'
  *
  * - A runtime is verified with the code that is registered, once its runs have stopped: its last
  *   chance before the sandbox closes. Above {@link REEXECUTED_RECEIPTS_MAX} receipts nothing is
- *   executed again.
+ *   executed again, and in the usual form neither is what the test has just verified itself.
  * - A ledger without a runtime is verified by its bytes when it is closed; `ledgers.ts` opens it.
  * - A directory that other processes have written is verified by its bytes when it is removed.
  */
@@ -45,6 +46,10 @@ interface Report {
 let found: Found[] = []
 let named: string[] = []
 const occurred = new Set<string>()
+/** Where ledgers stood when a test had everything in them executed again. */
+const reexecuted = new WeakMap<Ledger, string>()
+/** How often each ledger of {@link reexecuted} was appended to since it was first looked at. */
+const appends = new WeakMap<Ledger, number>()
 /** Ledgers whose runtime has been verified. */
 const verified = new WeakSet<Ledger>()
 let isInstalled = false
@@ -84,6 +89,14 @@ export function installVerification(): void {
   WiredRuntime.prototype.checkIntegrity = function (this: WiredRuntime, time = standingTime) {
     return checkIntegrity.call(this, time)
   }
+  const { verify, replay } = WiredRuntime.prototype
+  WiredRuntime.prototype.verify = function (this: WiredRuntime, options = {}) {
+    const { reexecute = true } = options
+    return reexecute ? noted(this, () => verify.call(this, options)) : verify.call(this, options)
+  }
+  WiredRuntime.prototype.replay = function (this: WiredRuntime, options) {
+    return noted(this, () => replay.call(this, options))
+  }
   const { found: markFound } = Quarantine.prototype
   const closing = new WeakSet<Quarantine>()
   Quarantine.prototype.found = async function (this: Quarantine, difference) {
@@ -110,10 +123,36 @@ export function installVerification(): void {
   syncBuiltinESMExports()
 }
 
+/** Remembers where a ledger stands of which a test has just had everything executed again. */
+async function noted<Given extends Report>(
+  { ledger }: WiredRuntime,
+  verify: () => Promise<Given>
+): Promise<Given> {
+  if (!appends.has(ledger)) countAppends(ledger)
+  const before = placeOf(ledger)
+  const report = await verify()
+  if (report.failure === undefined && placeOf(ledger) === before) reexecuted.set(ledger, before)
+  return report
+}
+
+function countAppends(ledger: Ledger): void {
+  const { append } = ledger
+  appends.set(ledger, 0)
+  ledger.append = (item) => {
+    appends.set(ledger, (appends.get(ledger) ?? 0) + 1)
+    return append.call(ledger, item)
+  }
+}
+
+function placeOf(ledger: Ledger): string {
+  return JSON.stringify([appends.get(ledger), ledger.roots()])
+}
+
 async function verifyRuntime({ audit, ledger }: WiredRuntime): Promise<void> {
   verified.add(ledger)
   const { receipts, mode } = ledger.state()
-  const reexecute = receipts <= REEXECUTED_RECEIPTS_MAX
+  const isKnown = !isLong && reexecuted.get(ledger) === placeOf(ledger)
+  const reexecute = receipts <= REEXECUTED_RECEIPTS_MAX && !isKnown
   await judge(`a runtime of ${receipts} receipts (${mode})`, () => audit.verify({ reexecute }))
 }
 

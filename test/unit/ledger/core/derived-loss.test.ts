@@ -35,8 +35,24 @@ async function storeOf(entries: Entries): Promise<Store> {
   return store
 }
 
-/** A ledger with records of every derived kind, and what was stored half-way. */
-async function written(): Promise<{ readonly earlier: Entries; readonly whole: Entries }> {
+interface Written {
+  /** What was stored half-way. */
+  readonly earlier: Entries
+  readonly whole: Entries
+  /** What the whole ledger answers. */
+  readonly undamaged: string
+}
+
+let all: Promise<Written> | undefined
+
+/** Written once for all tests, which change copies of it. */
+function written(): Promise<Written> {
+  all ??= write()
+  return all
+}
+
+/** A ledger with records of every derived kind. */
+async function write(): Promise<Written> {
   const opened = await newLedger()
   const grow = async (ledger: Ledger, from: number, to: number) => {
     for (let n = from; n < to; n += 1) {
@@ -58,18 +74,20 @@ async function written(): Promise<{ readonly earlier: Entries; readonly whole: E
   await grow(again, UNITS / 2, UNITS)
   await visit(again, RUN_COMMITS_IN_BLOCK + 20, RUN_COMMITS_IN_BLOCK * 2 + 40)
   await again.close()
-  return { earlier, whole: await entriesOf(opened.store) }
+  const whole = await entriesOf(opened.store)
+  const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
+  return { earlier, whole, undamaged }
 }
 
 const kinds: readonly string[] = ['derived', 'index', 'chain', 'run', 'visits', 'page', 'tile']
 const kindOfKey = (key: string) => key.slice(identity.length + 1).split('/')[0] ?? ''
 const isDerived = (key: string) => kinds.includes(kindOfKey(key))
 
-/** Of each kind the first record, and one in four of the others; with more effort all. */
+/** Of each kind the first record, and one in twelve of the others; with more effort all. */
 function damageable(whole: Entries): Entries {
   const derived = whole.filter(([key]) => isDerived(key))
   return kinds.flatMap((kind) =>
-    derived.filter(([key]) => kindOfKey(key) === kind).filter((_, place) => isTaken(place, 4))
+    derived.filter(([key]) => kindOfKey(key) === kind).filter((_, place) => isTaken(place, 12))
   )
 }
 
@@ -152,8 +170,7 @@ describe('derived records that are lost, stale or damaged', () => {
     it.each(damages)(
       `L4, L6: no answer changes when one is %s${readOnly ? ' (read-only)' : ''}`,
       async (_, damage) => {
-        const { earlier, whole } = await written()
-        const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
+        const { earlier, whole, undamaged } = await written()
         const outcomes = new Map<string, string>()
         for (const [key, value] of damageable(whole)) {
           const damaged = damage(value, key, earlier)
@@ -171,8 +188,7 @@ describe('derived records that are lost, stale or damaged', () => {
   }
 
   it('L4: opening continues from derived records of an older watermark', async () => {
-    const { earlier, whole } = await written()
-    const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
+    const { earlier, whole, undamaged } = await written()
     const older = earlier.filter(([key]) => isDerived(key))
     const source = whole.filter(([key]) => !isDerived(key))
     for (const readOnly of [false, true]) {
@@ -185,8 +201,7 @@ describe('derived records that are lost, stale or damaged', () => {
   })
 
   it('L4: one too many is no answer either', async () => {
-    const { whole } = await written()
-    const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
+    const { whole, undamaged } = await written()
     const from = `${identity}/run/run-u1`
     const to = `${identity}/run/run-u1x`
     const value = whole.find(([key]) => key === from)?.[1] ?? Buffer.alloc(0)
@@ -195,8 +210,7 @@ describe('derived records that are lost, stale or damaged', () => {
   })
 
   it('L4, L12: all of 0.1.0, which has no codes, is made again', async () => {
-    const { whole } = await written()
-    const undamaged = await answers(await reopen({ store: await storeOf(whole), keys }))
+    const { whole, undamaged } = await written()
     const old = whole.map(([key, value]) => {
       if (!isDerived(key)) return [key, value] as const
       const body = unwrapUnchecked(key, value)
