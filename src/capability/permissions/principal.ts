@@ -28,7 +28,7 @@ export function isOwner(value: Json): boolean {
 
 /** The principal in a message or a journal entry; undefined for what names none. */
 export function principalIn(value: Json | undefined): Principal | undefined {
-  if (value === undefined || !isJsonObject(value)) return undefined
+  if (!isJsonObject(value)) return undefined
   const { kind, id } = value
   if (typeof id !== 'string') return undefined
   if (kind === 'owner' || kind === 'agent' || kind === 'peer' || kind === 'package') {
@@ -37,8 +37,9 @@ export function principalIn(value: Json | undefined): Principal | undefined {
   return undefined
 }
 
-/** Whether both name one principal, whatever a person claims to be called. */
+/** Whether both name one principal, whatever a person claims to be called; what names none does not. */
 export function isSamePrincipal(one: Json, other: Json): boolean {
   const [first, second] = [principalIn(one), principalIn(other)]
-  return first?.kind === second?.kind && first?.id === second?.id
+  if (first === undefined || second === undefined) return false
+  return first.kind === second.kind && first.id === second.id
 }

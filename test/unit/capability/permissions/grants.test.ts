@@ -68,6 +68,15 @@ describe('grants (K5)', () => {
     expect(state.entries.size).toBe(0)
   })
 
+  it('takes back those that were granted, sorted, and leaves the others', () => {
+    const state = memory()
+    const change = { ...code, by: owner, at }
+    grant(state, { ...change, capabilities: ['c.c', 'a.a', 'b.b'] })
+    const taken = { ...change, capabilities: ['c.c', 'x.x', 'a.a'] }
+    expect(revoke(state, taken)).toEqual({ ok: true, changed: ['a.a', 'c.c'] })
+    expect(missing(state, { ...code, capabilities: ['a.a', 'b.b'] })).toEqual(['a.a'])
+  })
+
   it('holds grants as a set: any order of changes ends as the set does', () => {
     const name = fc.constantFrom('a.a', 'a.b', 'b.a')
     const step = fc.record({ grants: fc.boolean(), name })
@@ -108,13 +117,16 @@ describe('principals (K13)', () => {
   it.each(others)('a principal "$kind" changes nothing', (by) => {
     const state = memory()
     const change = { ...code, capabilities: ['wallet.send'], by, at }
-    const refused = { ok: false, code: 'not_permitted' }
-    expect(grant(state, change)).toMatchObject(refused)
-    expect(revoke(state, change)).toMatchObject(refused)
-    expect(prefer(state, { subject: 'a', provider: 'p', by, at })).toMatchObject(refused)
+    const message = `permissions are changed by the owner or an approver, not by a principal "${by.kind}"`
+    const refused = { ok: false, code: 'not_permitted', message }
+    grant(state, { ...change, by: owner })
+    const before = [...state.entries]
+    expect(grant(state, change)).toEqual(refused)
+    expect(revoke(state, change)).toEqual(refused)
+    expect(prefer(state, { subject: 'a', provider: 'p', by, at })).toEqual(refused)
     const approval = { publicKey: approver, isApprover: true, by, at }
-    expect(setApprover(state, approval)).toMatchObject(refused)
-    expect(state.entries.size).toBe(0)
+    expect(setApprover(state, approval)).toEqual(refused)
+    expect([...state.entries]).toEqual(before)
   })
 
   it('lets an approver that the owner named grant, and name no other approver', () => {
@@ -124,8 +136,19 @@ describe('principals (K13)', () => {
     const by: Principal = { kind: 'peer', id: approver }
     expect(grant(state, { ...code, capabilities: ['a.b'], by, at }).ok).toBe(true)
     expect(setApprover(state, { ...named, by, publicKey: 'c'.repeat(64) }).ok).toBe(false)
-    expect(setApprover(state, { ...named, isApprover: false })).toMatchObject({ ok: true })
+    const withdrawn = { ...named, isApprover: false }
+    expect(setApprover(state, withdrawn)).toEqual({ ok: true, changed: [approver] })
     expect(mayAdminister(state, by)).toBe(false)
+    expect(setApprover(state, withdrawn)).toEqual({ ok: true, changed: [] })
+  })
+
+  it('writes who named an approver and when, once', () => {
+    const state = memory()
+    const named = { publicKey: approver, isApprover: true, by: owner, at }
+    setApprover(state, named)
+    expect(setApprover(state, { ...named, at: at + 1 })).toEqual({ ok: true, changed: [] })
+    const entry = { at, by: { id: identity, kind: 'owner' } }
+    expect([...state.entries]).toEqual([[`approvers/${approver}`, entry]])
   })
 
   it('never lets packages and agents act as an approver with the same name', () => {
@@ -135,7 +158,11 @@ describe('principals (K13)', () => {
     expect(mayAdminister(state, { kind: 'package', id: 'wallet' })).toBe(false)
     expect(mayAdminister(state, { kind: 'agent', id: approver })).toBe(false)
     const odd = { publicKey: 'wallet', isApprover: true, by: owner, at }
-    expect(setApprover(state, odd)).toMatchObject({ code: 'invalid_subject' })
+    expect(setApprover(state, odd)).toEqual({
+      ok: false,
+      code: 'invalid_subject',
+      message: 'an approver is named by its public key'
+    })
   })
 })
 
@@ -147,13 +174,35 @@ describe('preferences and storage keys', () => {
     expect(prefer(state, change)).toEqual({ ok: true, changed: ['finance.balance'] })
     expect(prefer(state, change)).toEqual({ ok: true, changed: [] })
     expect(preferred(state, change.subject)).toBe('wallet')
-    expect(prefer(state, { ...change, provider: null })).toMatchObject({ ok: true })
+    const entry = { at, by: { id: identity, kind: 'owner' }, provider: 'wallet' }
+    expect([...state.entries]).toEqual([['preferences/finance.balance', entry]])
+    const withdrawn = { ...change, provider: null }
+    expect(prefer(state, withdrawn)).toEqual({ ok: true, changed: ['finance.balance'] })
+    expect(prefer(state, withdrawn)).toEqual({ ok: true, changed: [] })
     expect(state.entries.size).toBe(0)
-    expect(prefer(state, { ...change, provider: '../x' })).toMatchObject({
-      code: 'invalid_subject'
-    })
-    expect(prefer(state, { ...change, subject: '' })).toMatchObject({ code: 'invalid_subject' })
   })
+
+  it.each<[string, string | null]>([
+    ['a', '../x'],
+    ['a', ''],
+    ['', 'wallet'],
+    ['', null]
+  ])('K4: a preference of %j for %j is refused', (subject, provider) => {
+    const state = memory()
+    expect(prefer(state, { subject, provider, by: owner, at })).toEqual({
+      ok: false,
+      code: 'invalid_subject',
+      message: 'the subject or provider has no name'
+    })
+    expect(state.entries.size).toBe(0)
+  })
+
+  it.each<Json>([null, 'wallet', 1, [], {}, { provider: 1 }, { provider: null }])(
+    'K4: an entry %j prefers no package',
+    (entry) => {
+      expect(preferred({ get: () => entry }, 'a')).toBeUndefined()
+    }
+  )
 
   it('no two packages share a storage key', () => {
     const key = fc.constantFrom('x', 'a/x', 'b/x', '/x', '../b/x', 'a', '/')
