@@ -37,7 +37,7 @@ export function principalIn(value: Json | undefined): Principal | undefined {
   return undefined
 }
 
-/** Whether both name one principal, whatever a person claims to be called; what names none does not. */
+/** Whether both name one principal, by kind and id alone; values that name none do not. */
 export function isSamePrincipal(one: Json, other: Json): boolean {
   const [first, second] = [principalIn(one), principalIn(other)]
   if (first === undefined || second === undefined) return false

@@ -117,7 +117,8 @@ describe('principals (K13)', () => {
   it.each(others)('a principal "$kind" changes nothing', (by) => {
     const state = memory()
     const change = { ...code, capabilities: ['wallet.send'], by, at }
-    const message = `permissions are changed by the owner or an approver, not by a principal "${by.kind}"`
+    const who = `by the owner or an approver, not by a principal "${by.kind}"`
+    const message = `permissions are changed ${who}`
     const refused = { ok: false, code: 'not_permitted', message }
     grant(state, { ...change, by: owner })
     const before = [...state.entries]

@@ -9,7 +9,7 @@ import {
 } from '../../../../src/capability/permissions/keys.js'
 import { limits } from '../../../../src/core/index.js'
 
-/** K5, K14: where permissions stand in the state; the longest key still fits, and one more does not. */
+/** K5, K14: where permissions stand in the state, up to the longest key that fits. */
 
 const identity = 'a'.repeat(64)
 const codeHash = 'b'.repeat(64)
