@@ -37,7 +37,7 @@ export {
   givenAnswers,
   sharedAnswer
 } from './engine/share.js'
-export { givenOf } from './engine/spec.js'
+export { givenOf, type NodeSpec } from './engine/spec.js'
 export { type CompiledWorkflow, type WorkflowHost, WorkflowParts } from './host.js'
 export { checkAisDocument, isAisDocument, protocolsNeeded } from './lint/check.js'
 export { lintFlow } from './lint/lint.js'
@@ -61,4 +61,5 @@ export {
 export { nodeReadiness, type Readiness } from './readiness/readiness.js'
 export { type AisRuntime, prepareRuntime, type RuntimeGiven } from './readiness/runtime.js'
 export { defaultSolver, type MissingRequest } from './readiness/solver.js'
+export { type AisType, parseType } from './type/type.js'
 export { valuesFor } from './value/plain.js'

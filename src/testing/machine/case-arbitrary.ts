@@ -70,6 +70,7 @@ function trouble(fc: FastCheck, kinds: readonly string[]): Arbitrary<Trouble> {
   if (kinds.includes('refuses')) all.push('refuses')
   if (kinds.includes('loses')) all.push('loses')
   if (kinds.includes('loses_done')) all.push('loses_done')
+  if (kinds.includes('reverts')) all.push('reverts')
   if (kinds.includes('slow')) all.push(...SLOW_MS)
   if (all.length === 0) return fc.constant<Trouble>(null)
   return fc.oneof(

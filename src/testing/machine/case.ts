@@ -27,9 +27,10 @@ export interface ScriptedEffect {
 
 /**
  * `refuses`: certainly not done. `loses`: not done, and the caller cannot tell. `loses_done`: done,
- * and the caller cannot tell. A number: done, so many milliseconds later.
+ * and the caller cannot tell. `reverts`: a chain includes it, and it has no effect. A number: done,
+ * so many milliseconds later.
  */
-export type Trouble = 'refuses' | 'loses' | 'loses_done' | number | null
+export type Trouble = 'refuses' | 'loses' | 'loses_done' | 'reverts' | number | null
 
 export interface PersonAct {
   /** Index into the actions that the wait offers, the most agreeable first; round after round. */

@@ -28,8 +28,8 @@ export interface EffectOptionsOfWorld {
    * class that the block declares.
    */
   readonly repeats?: 'safely' | 'again'
-  /** What may go wrong. Default: everything of {@link Trouble}. */
-  readonly troubles?: readonly ('refuses' | 'loses' | 'loses_done' | 'slow')[]
+  /** What may go wrong. Default: everything of {@link Trouble}; `reverts` for writes of chains. */
+  readonly troubles?: readonly ('refuses' | 'loses' | 'loses_done' | 'reverts' | 'slow')[]
 }
 
 export interface PeopleOptions {

@@ -66,7 +66,7 @@ export class People {
       await this.#isRefused(run, { wait, reply: wrong, what: 'an answer with a wrong digest' })
     }
     // What the person says counts from here on, whether or not the process lives to receive it.
-    world.askedAPerson(run.id)
+    world.askedAPerson(run.id, wait.path)
     await send(run, wait.token, reply)
     if (act.manner === 'twice') {
       await this.#isRefused(run, { wait, reply, what: 'a second answer' })

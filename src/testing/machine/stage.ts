@@ -19,7 +19,8 @@ import type { WorldEffect } from './world.js'
 /** What every play of a target has in common. */
 export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {
   const { document, registrations } = target
-  const { effects = {}, people = {}, context = {}, next, bounds = {} } = options
+  const { people = {}, context = {}, next, bounds = {} } = options
+  const effects = { ...target.effects, ...options.effects }
   return {
     document,
     compilations: new Compilations(),
@@ -45,13 +46,19 @@ function worldEffect({ answer, repeats }: EffectOptionsOfWorld): WorldEffect {
 
 const allTroubles = ['refuses', 'loses', 'loses_done', 'slow'] as const
 
+/** Of a chain, what is included may have had no effect besides. */
+function troublesOf(effect: string): EffectParts['troubles'] {
+  return effect.startsWith('chain.write ') ? [...allTroubles, 'reverts'] : allTroubles
+}
+
 /** What cases of a target are generated from. Throws `testing.inputs_missing`. */
 export function partsOf(fc: FastCheck, target: PreparedTarget, options: MachineOptions): CaseParts {
-  const { effects = {}, people = {}, concurrent = 1, next } = options
+  const { people = {}, concurrent = 1, next } = options
+  const effects = { ...target.effects, ...options.effects }
   const parts = Object.entries(effects).map(
     ([name, { answer, troubles }]): [string, EffectParts] => [
       name,
-      { answer: answerArbitrary(fc, name, answer), troubles: troubles ?? allTroubles }
+      { answer: answerArbitrary(fc, name, answer), troubles: troubles ?? troublesOf(name) }
     ]
   )
   return {
@@ -90,22 +97,21 @@ function inputArbitrary(
   target: PreparedTarget,
   { inputs }: MachineOptions
 ): Arbitrary<Json> {
-  const { name, inputBlock } = target
+  const { name, takes } = target
   if (isArbitrary(inputs)) return asArbitrary(inputs)
-  const schema = inputBlock?.inputSchema
+  const { schema } = takes
   if (schema === undefined && inputs === undefined) {
     const problem = 'no block that gets them unchanged has a schema'
     throw new TallyError('testing.inputs_missing', { target: name, problem })
   }
   const base = schema === undefined ? fc.constant<Json>({}) : inputsOf(fc, schema, name)
   const made = inputs === undefined ? base : withPaths(fc, base, inputs)
-  const fits = (value: Json) => inputBlock?.parseInput(value).ok !== false
+  const fits = (value: Json) => takes.problem(value) === undefined
   // A schema may ask for more than its JSON form says.
   const sample = fc.sample(made, { numRuns: SAMPLED, seed: 1 })
   const [first = null] = sample
   if (!sample.some(fits)) {
-    const parsed = inputBlock?.parseInput(first)
-    const problem = parsed?.ok === false ? parsed.problem : 'its schema refuses them'
+    const problem = takes.problem(first) ?? 'its schema refuses them'
     throw new TallyError('testing.inputs_missing', { target: name, problem })
   }
   return made.filter(fits)

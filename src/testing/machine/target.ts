@@ -3,13 +3,15 @@ import { isJsonObject, type Json, ManualClock, readDocument, TallyError } from '
 import { openMemoryStore } from '../../ledger/index.js'
 import { type Registrations, runtimeOn } from '../../runtime/index.js'
 import { fixedKeys, fixedRandom, inlineSigner } from './machine.js'
+import type { EffectOptionsOfWorld } from './options.js'
+import type { WorkflowParts } from './workflow-target.js'
 
 /** A document and what it names, as `defineConfig` takes it. */
 export interface DocumentTarget extends Registrations {
   readonly document: string | Json
 }
 
-/** What can be verified: a block by itself, or a composite or plan with what it names. */
+/** What can be verified: a block by itself, or a document with what it names. */
 export type MachineTarget = OneTarget | (() => OneTarget)
 
 /** A function makes it anew for each life, so that what code keeps in memory dies with it. */
@@ -21,11 +23,22 @@ export interface PreparedTarget {
   readonly document: Json
   registrations(): Registrations
   readonly compiled: CompiledDocument
-  /** Block that gets the input of a run as it is; undefined: none does. */
-  readonly inputBlock: Block | undefined
+  readonly takes: TakenInputs
+  /** What the target itself says of the world; options of the same name replace it. */
+  readonly effects: Readonly<Record<string, EffectOptionsOfWorld>>
+  /** Of this kind of target. */
+  readonly notChecked: readonly string[]
 }
 
-const supported = ['tally-composite/', 'tally-plan/']
+/** What a target takes for the input of a run. */
+export interface TakenInputs {
+  /** Undefined: it says nothing of them. */
+  readonly schema: Json | undefined
+  /** Why it refuses a value; undefined: it takes it. */
+  problem(value: Json): string | undefined
+}
+
+const supported = ['tally-composite/', 'tally-plan/', 'ais-']
 
 /** Throws `testing.target_unsupported`, `testing.target_invalid`. */
 export async function prepareTarget(target: MachineTarget): Promise<PreparedTarget> {
@@ -50,11 +63,48 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
         problem: `${first?.message ?? 'it does not compile'}${at}`
       })
     }
-    const { compiled, block } = prepared
-    const inputBlock = entryBlock(compiled, (name) => block(name))
-    return { name: compiled.name, document, registrations: make, compiled, inputBlock }
+    const { compiled, block, definition, checkInputs } = prepared
+    // A definition is plain JSON by construction; its type only names the members.
+    const workflow = await workflowOf(definition as unknown as Json)
+    const takes =
+      checkInputs === undefined
+        ? takenBy(entryBlock(compiled, (name) => block(name)))
+        : { schema: workflow?.inputSchema, problem: firstProblem(checkInputs) }
+    const { effects = {} } = workflow ?? {}
+    const notChecked = workflow === undefined ? [] : [OF_CHAINS]
+    const own = { takes, effects, notChecked }
+    return { name: compiled.name, document, registrations: make, compiled, ...own }
   } finally {
     await runtime.close()
+  }
+}
+
+const OF_CHAINS =
+  'chains: nonces, fees, reorgs, wallets that sign outside, and what contracts compute from state'
+
+/** The room of workflows is loaded for those that have one. */
+async function workflowOf(definition: Json): Promise<WorkflowParts | undefined> {
+  if (!JSON.stringify(definition).includes('"ais.')) return undefined
+  const { workflowParts } = await import('./workflow-target.js')
+  return workflowParts(definition)
+}
+
+function takenBy(block: Block | undefined): TakenInputs {
+  return {
+    schema: block?.inputSchema,
+    problem: (value) => {
+      const parsed = block?.parseInput(value)
+      return parsed?.ok === false ? parsed.problem : undefined
+    }
+  }
+}
+
+type CheckInputs = (value: Json) => readonly { readonly name: string; readonly problem: string }[]
+
+function firstProblem(check: CheckInputs): TakenInputs['problem'] {
+  return (value) => {
+    const [first] = check(value)
+    return first === undefined ? undefined : `${first.name}: ${first.problem}`
   }
 }
 

@@ -223,8 +223,9 @@ class Tally {
   #steps = 0
   #unresumed = 0
 
-  constructor({ compiled }: PreparedTarget) {
+  constructor({ compiled, notChecked }: PreparedTarget) {
     this.#coverage = new Coverage(compiled)
+    for (const one of notChecked) this.#open.add(one)
   }
 
   add(evidence: Evidence): void {

@@ -13,7 +13,9 @@ import {
   type RunId,
   TallyError
 } from '../../core/index.js'
-import type { Script } from './case.js'
+import { chainEffects } from '../../executor/index.js'
+import type { Script, Trouble } from './case.js'
+import { ChainWorld, isChainEffect } from './chain-world.js'
 import { Life } from './life.js'
 import type { EffectAnswer } from './options.js'
 
@@ -75,15 +77,24 @@ export class World {
   readonly #askings = new Map<string, Asking>()
   readonly #firstAsked = new Map<string, number>()
   readonly #orders = new Map<string, number>()
+  readonly #people = new Map<string, number>()
+  readonly #chains: ChainWorld
   readonly #parts: WorldParts
 
   constructor(parts: WorldParts) {
     this.#parts = parts
+    this.#chains = this.#chainWorld()
   }
 
   /** What performs an effect: the hook of the runtime. */
   readonly outside = (asked: OutsideCall): Performer => {
     const { call, provider } = asked
+    if (this.#isOnChain(call.effect)) {
+      const perform = (given: EffectCall) => this.#perform(given, asked)
+      // Bytes that were sent are all that a chain can be asked for.
+      const canLocate = call.effect === chainEffects.broadcast
+      return canLocate ? { perform, locate: (given) => this.#chains.locate(given) } : { perform }
+    }
     const real = call.locate ?? provider?.locate
     const locate = (given: EffectCall) => this.#locate(given)
     return {
@@ -93,8 +104,10 @@ export class World {
   }
 
   /** A person has been asked in this run: what was open before is theirs to judge. */
-  askedAPerson(run: RunId): void {
+  askedAPerson(run: RunId, path: string): void {
     for (const asking of this.#askings.values()) if (asking.run === run) asking.isOpen = false
+    const place = `${run} ${path}`
+    this.#people.set(place, (this.#people.get(place) ?? 0) + 1)
   }
 
   /** What became of a request, if it was done. */
@@ -112,7 +125,9 @@ export class World {
     this.#underWay += 1
     this.besideEachOther = Math.max(this.besideEachOther, this.#underWay)
     try {
-      return await this.#act(given, asked)
+      if (!this.#isOnChain(asked.call.effect)) return await this.#act(given, asked)
+      const result = await this.#chains.perform(given, asked)
+      return this.life.passes(`after ${asked.call.effect}`) ? result : never
     } finally {
       this.#underWay -= 1
     }
@@ -133,7 +148,7 @@ export class World {
     const name = `${key} ${attempt} ${ordered}`
     const { trouble, nth, answer } = this.#parts.script.lineOf(effect, name)
     if (typeof trouble === 'number') await this.#until(name, trouble)
-    this.story.push(`${effect}${nth === 0 ? '' : ` (${nth + 1})`}: ${troubleText(trouble)}`)
+    this.#tell(effect, { nth, trouble })
     if (trouble === 'refuses') return this.#fail(asking, 'refused', true)
     if (trouble === 'loses') return this.#fail(asking, 'lost', false)
     const result = await this.#do({ given, asked, spec, nth, answer, name })
@@ -185,14 +200,29 @@ export class World {
       readonly answer: Json | undefined
     }
   ): Promise<Json> {
+    if (how !== 'own') {
+      return this.#given(how, { request: given.request, nth, effect: call.effect, answer })
+    }
+    const own = call.perform ?? provider?.perform.bind(provider)
+    // What the code gives is checked by the runtime.
+    return (await own?.(given)) as Json
+  }
+
+  async #given(
+    how: Exclude<WorldEffect['answer'], 'own'>,
+    asked: {
+      readonly request: Json
+      readonly nth: number
+      readonly effect: string
+      readonly answer: Json | undefined
+    }
+  ): Promise<Json> {
+    const { request, nth, effect, answer } = asked
     if (how === 'scripted') return answer ?? null
     try {
-      if (how !== 'own') return (await how(given.request, { nth, effect: call.effect })) ?? null
-      const own = call.perform ?? provider?.perform.bind(provider)
-      // What the code gives is checked by the runtime.
-      return (await own?.(given)) as Json
+      return (await how(request, { nth, effect })) ?? null
     } catch (error) {
-      if (!(error instanceof EffectFailure) && how !== 'own') this.broken ??= error
+      if (!(error instanceof EffectFailure)) this.broken ??= error
       throw error
     }
   }
@@ -206,6 +236,46 @@ export class World {
     return isDone && result !== undefined
       ? { found: true, result }
       : { found: false, definite: true }
+  }
+
+  #tell(name: string, { nth, trouble }: { readonly nth: number; readonly trouble: Trouble }): void {
+    this.story.push(`${name}${nth === 0 ? '' : ` (${nth + 1})`}: ${troubleText(trouble)}`)
+  }
+
+  /** Options that answer an effect of chains by its own name stand in for the chain. */
+  #isOnChain(effect: string): boolean {
+    return isChainEffect(effect) && !this.#parts.effects.has(effect)
+  }
+
+  #chainWorld(): ChainWorld {
+    const { clock, script, effects } = this.#parts
+    return new ChainWorld({
+      now: () => clock.now(),
+      line: (name, asking) => {
+        const line = script.lineOf(name, asking)
+        this.#tell(name, line)
+        return line
+      },
+      answer: async (name, { nth, answer }, request) => {
+        const spec = effects.get(name)
+        if (spec === undefined || spec.answer === 'own') {
+          this.missing ??= name
+          return this.#stop()
+        }
+        return this.#given(spec.answer, { request, nth, effect: name, answer })
+      },
+      until: (name, ms) => this.#until(name, ms),
+      done: (effect, { call, asked, request: given }) => {
+        const { runId: run } = call
+        const { path, step, isOrdered } = asked
+        const request = canonicalize(given)
+        // Whatever bytes carry it: a step does it once, unless a person was asked in between.
+        const people = this.#people.get(`${run} ${path}`) ?? 0
+        const key = canonicalize([run ?? null, path, step, people, request])
+        const rest = { sideEffects: 'idempotent', isOrdered, openBefore: undefined } as const
+        this.deeds.push({ effect, key, request, run, ...rest })
+      }
+    })
   }
 
   #askingOf({ key, request, runId }: EffectCall, effect: string): Asking {
@@ -270,10 +340,11 @@ export function checkAnswers({ missing, broken }: World): void {
   throw new TallyError('testing.answer_broken', { problem }, { cause: broken })
 }
 
-function troubleText(trouble: unknown): string {
+function troubleText(trouble: Trouble): string {
   if (trouble === null) return 'answers'
   if (trouble === 'refuses') return 'refuses, nothing is done'
   if (trouble === 'loses') return 'fails, nothing is done, and the caller cannot tell'
   if (trouble === 'loses_done') return 'is done, and the caller cannot tell'
-  return `answers after ${String(trouble)} ms`
+  if (trouble === 'reverts') return 'is included, without any effect'
+  return `answers after ${trouble} ms`
 }

@@ -107,7 +107,7 @@ class Simulation {
       if (target === undefined) return []
       const node = new SimulatedNode({
         ...{ name, place, seed, inputs: runs, clock: this.#clock, trace: this.#trace },
-        stage: { ...stageOf(target, { ...played, context }), ...broken },
+        stage: { ...stageOf({ ...target, effects: {} }, { ...played, context }), ...broken },
         fate: new Fate(`simulation/${seed}/${name}`, faults),
         moment: () => {
           this.#moments += 1

@@ -142,7 +142,7 @@ const misuse: readonly (readonly [code: string, MachineTarget, MachineOptions])[
   ],
   [
     'testing.target_unsupported',
-    { document: { schema: 'ais-flow/0.0.3', name: 'a', version: '1' } },
+    { document: { schema: 'tally-graph/1', name: 'a', version: '1' } },
     {}
   ],
   ['testing.target_invalid', { document: { schema: 'tally-composite/1', name: 'a' } }, {}]
