@@ -110,6 +110,7 @@ export class OpenLedger implements Ledger {
       flushBytesMax: limits.FLUSH_BYTES_MAX,
       readyItems: limits.FLUSH_READY_ITEMS,
       readyBytes: limits.FLUSH_READY_BYTES,
+      runOf: ({ runId }) => runId,
       onChange: (change) =>
         this.#modes.send({ type: change === 'flushing' ? 'flush.begun' : 'flush.ended' }),
       onFail: (error) => this.#poison(error)

@@ -13,6 +13,8 @@ export interface QueueOptions<Item> {
   /** Flushes without anybody waiting once this much is ready (D2). */
   readonly readyItems: number
   readonly readyBytes: number
+  /** The run that an item belongs to. */
+  readonly runOf: (item: Item) => string
   /** Told when flushing begins and ends, and when it failed. */
   readonly onChange: (change: 'flushing' | 'idle') => void
   readonly onFail: (error: unknown) => Error
@@ -52,7 +54,7 @@ export class CommitQueue<Item> {
   /** Told when the flush that was under way has ended. */
   #onFlushed: (() => void) | undefined
   readonly #waits = new Map<Position, Wait>()
-  /** Whether one caller at most has waited for the last flush. */
+  /** Whether the last flush was of one run, and one caller at most has waited for it. */
   #wasForOne = false
   #failure: Error | undefined
 
@@ -167,7 +169,8 @@ export class CommitQueue<Item> {
       this.#durable = last
       this.#writing = []
       this.#writingBytes = 0
-      this.#settle()
+      // One wait may be for the ends of many runs.
+      this.#wasForOne = this.#settle() <= 1 && this.#areOfOneRun(batch)
     } while (this.#isDue())
     this.#flushing = false
     if (this.#failure === undefined) this.#options.onChange('idle')
@@ -199,7 +202,16 @@ export class CommitQueue<Item> {
     return batch
   }
 
-  #settle(): void {
+  #areOfOneRun(items: readonly Item[]): boolean {
+    const [first] = items
+    if (first === undefined) return true
+    const { runOf } = this.#options
+    const run = runOf(first)
+    return items.every((item) => runOf(item) === run)
+  }
+
+  /** Ends the waits for what is durable now; gives their number. */
+  #settle(): number {
     let settled = 0
     for (const [position, wait] of this.#waits) {
       if (position > this.#durable) continue
@@ -207,7 +219,7 @@ export class CommitQueue<Item> {
       wait.resolve()
       settled += 1
     }
-    this.#wasForOne = settled <= 1
+    return settled
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { CommitQueue } from '../../../../src/ledger/commit/queue.js'
 
-/** A queue of names, with the batches that it has written. */
+/** A queue of names, whose first letter is their run, with the batches that it has written. */
 function queueOf() {
   const written: (readonly string[])[] = []
   const queue = new CommitQueue<string>({
@@ -12,11 +12,13 @@ function queueOf() {
     flushBytesMax: 1_000,
     readyItems: 50,
     readyBytes: 500,
+    runOf: (name) => name.charAt(0),
     onChange: () => undefined,
     onFail: (error) => error as Error
   })
-  const append = (name: string) => queue.durable(queue.push(name, 1))
-  return { written, append }
+  const push = (name: string) => queue.push(name, 1)
+  const append = (name: string) => queue.durable(push(name))
+  return { written, push, append, durable: (position: number) => queue.durable(position) }
 }
 
 describe('CommitQueue', () => {
@@ -48,5 +50,32 @@ describe('CommitQueue', () => {
     await append('alone')
     await Promise.all([append('first'), append('second'), append('third')])
     expect(written).toEqual([['alone'], ['first'], ['second', 'third']])
+  })
+
+  it('D2: writes together what several runs append whose ends one caller waits for', async () => {
+    const { written, push, durable } = queueOf()
+    for (let round = 1; round <= 3; round += 1) {
+      // The first asks before the others append, as ends of single-step runs do.
+      const waited = durable(push(`a${round}`))
+      for (const run of ['b', 'c']) push(`${run}${round}`)
+      await waited
+    }
+    expect(written).toEqual([
+      ['a1', 'b1', 'c1'],
+      ['a2', 'b2', 'c2'],
+      ['a3', 'b3', 'c3']
+    ])
+  })
+
+  it('D2: begins the flush at once for the only run, however much it appends', async () => {
+    const { written, push, durable } = queueOf()
+    await durable(push('a1'))
+    push('a2')
+    const second = durable(push('a3'))
+    expect(written).toEqual([['a1'], ['a2', 'a3']])
+    await second
+    const third = durable(push('a4'))
+    expect(written.at(-1)).toEqual(['a4'])
+    await third
   })
 })
