@@ -36,6 +36,36 @@ describe('K16: an error without known secrets', () => {
     expect(redactedError(error, new Redactor())).toBe(error)
   })
 
+  it('has no more causes than a limit, and no cause where there was none', () => {
+    const messages = Array.from({ length: 12 }, (_, at) => `password1 ${at}`)
+    const chain = messages.reduceRight<Error | undefined>(
+      (cause, message) => new Error(message, cause === undefined ? {} : { cause }),
+      undefined
+    )
+    const clean: string[] = []
+    for (let next = redactedError(chain, redactor); next instanceof Error; next = next.cause) {
+      clean.push(next.message)
+    }
+    expect(clean).toEqual(messages.slice(0, 9).map((_, at) => `[env:KEY] ${at}`))
+    const alone = redactedError(new Error('password1'), redactor)
+    expect(Object.hasOwn(alone as Error, 'cause')).toBe(false)
+    expect(Object.hasOwn(alone as Error, 'code')).toBe(false)
+    const coded = new TallyError('cli.usage', { problem: 'password1' })
+    expect(Object.hasOwn(redactedError(coded, redactor) as Error, 'cause')).toBe(false)
+  })
+
+  it('is cleaned where its cause alone holds one, or its context alone', () => {
+    const error = new Error('none', { cause: new Error('password1') })
+    expect(redactedError(error, redactor)).toMatchObject({
+      message: 'none',
+      cause: { message: '[env:KEY]' }
+    })
+    const coded = new TallyError('cli.usage', { problem: 'none' }, { cause: 'password1' })
+    expect(redactedError(coded, redactor)).toMatchObject({ cause: '[env:KEY]' })
+    expect(redactedError('password1', redactor)).toBe('[env:KEY]')
+    expect(redactedError(1, redactor)).toBe(1)
+  })
+
   it('ends with causes that go round in a circle', () => {
     const error = new Error('password1')
     error.cause = error
