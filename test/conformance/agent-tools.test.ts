@@ -214,7 +214,7 @@ describe('A7: tools of an agent, by adapter kind and transport', () => {
         'never',
         { subagentPolicy: { switchModes: ['agent-suggested'], maxDelegations: 1 } }
       ]
-    ] as const)(`${name}: %s is refused before the run begins`, async (_, approval, agent) => {
+    ] as const)(`A8: ${name}: %s is refused before the run begins`, async (_, approval, agent) => {
       const { response, done, asked, requests } = await ran(kind, approval, { agent })
       expect(response.reason).toBe('invalid_graph')
       expect(JSON.stringify(response.details)).toContain('tool_policy_not_enforceable')

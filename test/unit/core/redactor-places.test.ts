@@ -88,6 +88,27 @@ describe('the places of secrets', () => {
     ])
   })
 
+  it('are those of what was learned on both sides since they were last asked for', () => {
+    const [outer, inner] = [redactorOf({ a: 'abcdefgh' }), new Redactor()]
+    expect(outer.finds('12345678')).toBe(false)
+    outer.know('c', '12345678')
+    outer.include(inner)
+    expect(outer.text('12345678')).toBe('[c]')
+    outer.know('d', 'ABCDEFGH')
+    inner.know('e', 'ijklmnop')
+    expect(outer.text('ABCDEFGH ijklmnop')).toBe('[d] [e]')
+  })
+
+  it('are those of as many secrets as a redactor knows', () => {
+    const redactor = new Redactor()
+    const secretAt = (at: number) => `secret${String(at).padStart(6, '0')}`
+    for (let at = 0; at < limits.SECRETS_KNOWN_MAX; at += 1) redactor.know(`r${at}`, secretAt(at))
+    expect(redactor.text(secretAt(0))).toBe('[r0]')
+    expect([...redactor.known()]).toHaveLength(limits.SECRETS_KNOWN_MAX)
+    redactor.know('next', 'abcdefgh')
+    expect(redactor.text(`${secretAt(0)} ${secretAt(1)}`)).toBe(`${secretAt(0)} [r1]`)
+  })
+
   it('are those of secrets from their shortest length on, without the blanks around them', () => {
     const redactor = redactorOf({ short: '1234567', exact: ' abcdefgh\n' })
     expect(redactor.text('1234567 abcdefgh')).toBe('1234567 [exact]')

@@ -98,6 +98,8 @@ describe('CanonicalScan', () => {
     ['nothing', ''],
     ['an object that does not end', '{"a":1'],
     ['a string that does not end', '"abc'],
+    ['a control character before a letter of an escape', '"\u0001n"'],
+    ['a line break before a letter of an escape', '"\nb"'],
     ['a comma at the end', '{"a":1,}'],
     ['a name twice', '{"a":1,"a":1}'],
     ['names by the order of their integers', '{"2":0,"10":0}'],
@@ -128,6 +130,43 @@ describe('CanonicalScan', () => {
     ]
   ])('accepts %s', (_, text) => {
     expect(scan.read(text)).toBe(true)
+  })
+
+  it('tells whether a name begins with a digit, of the text that it read last', () => {
+    const texts = ['{"10":0}', '{"a":{"2x":1}}', '{"a":"1","b":[2]}', '{"1":0}', '[1,2]']
+    expect(
+      texts.map((text) => {
+        expect(scan.read(text)).toBe(true)
+        return scan.keepsOrder
+      })
+    ).toEqual([false, false, true, false, true])
+  })
+
+  it('gives a member by its whole name alone', () => {
+    expect(scan.read('{"":0,"ab":1,"abc":2,"b":[{"c":3}]}')).toBe(true)
+    expect(['', 'ab', 'abc', 'b'].map((name) => scan.member(name))).toEqual([
+      '0',
+      '1',
+      '2',
+      '[{"c":3}]'
+    ])
+    for (const name of ['a', 'abcd', 'c', 'bc', 'x']) expect(scan.member(name)).toBe(undefined)
+  })
+
+  it('has no members beyond the last, nor of a list, nor of the text before', () => {
+    expect(scan.read('{"a":1,"b":2}')).toBe(true)
+    expect(() => scan.place(2)).toThrow('a member that is not there is asked for')
+    expect(scan.read('[{"a":1}]')).toBe(true)
+    expect(() => scan.place(0)).toThrow('a member that is not there is asked for')
+    expect(scan.member('a')).toBe(undefined)
+  })
+
+  it('is not misled by what stands behind a shorter text from a longer one', () => {
+    const long = '{"a":"nnnnnnnnnnnn","b":[1,2,3],"c":12345678901234}'
+    for (let length = 1; length < long.length; length += 1) {
+      expect(scan.read(long)).toBe(true)
+      expect(scan.read(long.slice(0, length))).toBe(false)
+    }
   })
 
   it('leaves members out, with the comma behind each', () => {
