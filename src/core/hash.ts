@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import type { Hash } from './brand.js'
-import { canonicalize } from './json/canonicalize.js'
+import type { Pieces } from './document/pieces.js'
+import { canonicalize, canonicalizing } from './json/canonicalize.js'
 
 /** SHA-256 of UTF-8 text or bytes, as 64 lower-case hex digits. */
 export function sha256Hex(data: string | Uint8Array): Hash {
@@ -21,4 +22,9 @@ export function sha256(data: string | Uint8Array): Buffer {
 /** sha256(JCS(value)), the hash of every JSON value in every format. */
 export function hashJson(value: unknown): Hash {
   return sha256Hex(canonicalize(value))
+}
+
+/** {@link hashJson} of plain data in pieces: the text is written in them, and hashed in the last. */
+export function* hashingJson(value: unknown): Pieces<Hash> {
+  return sha256Hex(yield* canonicalizing(value))
 }

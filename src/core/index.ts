@@ -50,6 +50,7 @@ export {
   DocumentWork,
   inSlices,
   isSliceFull,
+  isWorkCounted,
   passSteps,
   spendWork,
   spendWorkOnce
@@ -63,7 +64,7 @@ export {
   FileRoot
 } from './files/file-root.js'
 export { type FileReadProblem, readRegularFile } from './files/regular-file.js'
-export { chainJournal, hashJson, sha256, sha256Hex } from './hash.js'
+export { chainJournal, hashingJson, hashJson, sha256, sha256Hex } from './hash.js'
 export type {
   Appended,
   EvidenceDraft,
@@ -77,11 +78,12 @@ export type {
 export {
   canonicalize,
   canonicalizeLedgerValue,
+  canonicalizing,
   canonicalString,
   type KnownTexts
 } from './json/canonicalize.js'
 export { exactJson, exactNumbers, isUnheldNumber } from './json/exact-numbers.js'
-export { writtenLength } from './json/length.js'
+export { anyWithin, largeIn, writingLength, writtenLength } from './json/length.js'
 export { parse } from './json/parse.js'
 export { CanonicalScan } from './json/scan.js'
 export {

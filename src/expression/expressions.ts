@@ -1,13 +1,15 @@
-import { type Json, type JsonObject, TallyError } from '../core/index.js'
+import { type Json, type JsonObject, type Pieces, TallyError } from '../core/index.js'
 import { type CompiledCondition, compileCondition } from './condition.js'
 import type { ExpressionEngine, ExpressionOptions } from './engine.js'
-import { type CompiledValue, compileValue } from './value.js'
+import { type CompiledValue, compileValue, compilingValue } from './value.js'
 
 /** Values, conditions and expressions on one loaded engine. */
 export interface Expressions {
   readonly engine: ExpressionEngine
   /** Compiles a value; throws `expression.invalid`. */
   compileValue(value: Json, options: ExpressionOptions): CompiledValue
+  /** The same in pieces. */
+  compilingValue(value: Json, options: ExpressionOptions): Pieces<CompiledValue>
   /** Compiles a condition; throws `expression.invalid`. */
   compileCondition(expression: string, options: ExpressionOptions): CompiledCondition
   /**
@@ -31,6 +33,7 @@ export function expressionsOn(engine: ExpressionEngine): Expressions {
   return {
     engine,
     compileValue: (value, options) => compileValue(value, options, engine),
+    compilingValue: (value, options) => compilingValue(value, options, engine),
     compileCondition: (expression, options) => compileCondition(expression, options, engine),
     evaluate(expression, bindings) {
       const roots = Object.keys(bindings).sort()

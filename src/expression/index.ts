@@ -14,4 +14,4 @@ export {
 export { type Expressions, expressionsOn, loadExpressions } from './expressions.js'
 export type { EvaluationFailure, EvaluationResult, FailureCode } from './failure.js'
 export { lookUp, parseReference, type Reference, referenceText } from './reference.js'
-export { type CompiledValue, compileValue, usesCel, type Value } from './value.js'
+export { type CompiledValue, compileValue, compilingValue, usesCel, type Value } from './value.js'

@@ -1,8 +1,13 @@
 import {
+  atOnce,
   canonicalize,
   isJsonObject,
+  isSliceFull,
   type Json,
   type JsonObject,
+  largeIn,
+  type Pieces,
+  passSteps,
   spendWork,
   TallyError
 } from '../core/index.js'
@@ -55,7 +60,54 @@ export function compileValue(
   engine?: ExpressionEngine
 ): CompiledValue {
   const compiled = compilePart(value, options, engine, 'value')
-  return { references: distinct(compiled.references), evaluate: compiled.evaluate }
+  return { references: atOnce(distinct(compiled.references)), evaluate: compiled.evaluate }
+}
+
+/** {@link compileValue} in pieces: each large object or list is compiled member by member. */
+export function* compilingValue(
+  value: Json,
+  options: ExpressionOptions,
+  engine?: ExpressionEngine
+): Pieces<CompiledValue> {
+  const large = largeIn(value)
+  if (!large.has(value as object)) return compileValue(value, options, engine)
+  const found: Reference[] = []
+  const { evaluate } = yield* compilingLarge(value, { options, engine, large, found }, 'value')
+  return { references: yield* distinct(found), evaluate }
+}
+
+interface Compiling {
+  readonly options: ExpressionOptions
+  readonly engine: Engine
+  readonly large: ReadonlySet<unknown>
+  /** What the parts so far read: each is put there once, however deep it stands. */
+  readonly found: Reference[]
+}
+
+function* compilingLarge(value: Json, compiling: Compiling, at: string): Pieces<Evaluated> {
+  const { options, engine, large } = compiling
+  if (isSliceFull()) yield
+  const { object, array } = isJsonObject(value) ? value : {}
+  const isList = Array.isArray(array) && large.has(array)
+  const isWhole = !isList && !(isJsonObject(object) && large.has(object))
+  if (isWhole || Object.keys(value as JsonObject).length !== 1) {
+    const part = compilePart(value, options, engine, at)
+    for (const reference of part.references) compiling.found.push(reference)
+    return part
+  }
+  spendWork(STEPS_OF_PART)
+  if (isList) {
+    const items: Evaluated[] = []
+    for (const [index, item] of array.entries()) {
+      items.push(yield* compilingLarge(item as Json, compiling, `${at}.array[${index}]`))
+    }
+    return itemsIn(items)
+  }
+  const members: Member[] = []
+  for (const [key, member] of Object.entries(object as JsonObject)) {
+    members.push([key, yield* compilingLarge(member, compiling, `${at}.object.${key}`)])
+  }
+  return membersIn(members)
 }
 
 /** Whether a value has a `cel` part, so that an engine must be loaded before it is compiled. */
@@ -130,10 +182,19 @@ function compileObject(
 ): Part {
   if (!isJsonObject(value)) throw notValue(value ?? null, at, 'object must hold named values')
   const members = Object.entries(value).map(
-    ([key, member]) => [key, compilePart(member, options, engine, `${at}.object.${key}`)] as const
+    ([key, member]): Member<Part> => [
+      key,
+      compilePart(member, options, engine, `${at}.object.${key}`)
+    ]
   )
+  return { references: referencesOf(members.map(([, part]) => part)), ...membersIn(members) }
+}
+
+type Evaluated = Pick<Part, 'evaluate'>
+type Member<Of = Evaluated> = readonly [key: string, part: Of]
+
+function membersIn(members: readonly Member[]): Evaluated {
   return {
-    references: referencesOf(members.map(([, part]) => part)),
     evaluate: (bindings) => {
       const entries: [string, Json][] = []
       for (const [key, part] of members) {
@@ -156,8 +217,11 @@ function compileArray(
   const items = value.map((item: Json, index) =>
     compilePart(item, options, engine, `${at}.array[${index}]`)
   )
+  return { references: referencesOf(items), ...itemsIn(items) }
+}
+
+function itemsIn(items: readonly Evaluated[]): Evaluated {
   return {
-    references: referencesOf(items),
     evaluate: (bindings: JsonObject) => {
       const list: Json[] = []
       for (const part of items) {
@@ -177,10 +241,12 @@ function referencesOf(parts: readonly Part[]): readonly Reference[] {
   return all
 }
 
-function distinct(references: readonly Reference[]): readonly Reference[] {
+function* distinct(references: readonly Reference[]): Pieces<readonly Reference[]> {
   spendWork(references.length * STEPS_OF_PART)
   const byText = new Map<string, Reference>()
   for (const reference of references) {
+    passSteps(STEPS_OF_PART)
+    if (isSliceFull()) yield
     const key = JSON.stringify([reference.root, reference.path, reference.tested])
     if (!byText.has(key)) byText.set(key, reference)
   }
@@ -192,5 +258,6 @@ const STEPS_OF_PART = 4
 const STEPS_OF_REFERENCE = 24
 
 function notValue(value: Json, at: string, problem: string): TallyError {
-  return invalidExpression(canonicalize(value), `at ${at}, ${problem}`)
+  const text = largeIn(value).size === 0 ? canonicalize(value) : '...'
+  return invalidExpression(text, `at ${at}, ${problem}`)
 }

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/index.js'
+import { atOnce, isSliceFull, type Json, type Pieces, passSteps } from '../../core/index.js'
 
 /**
  * What the block room needs of the expression room (B4, B7). `compile...` throws for text that
@@ -12,6 +12,11 @@ export interface CompileExpressions {
   ): CompiledExpression<boolean>
   /** A value of lit / ref / cel / object / array. */
   compileValue(value: Json, options: { readonly roots: readonly string[] }): CompiledValue
+  /** The same in pieces; without it a value is compiled at once. */
+  compilingValue?(
+    value: Json,
+    options: { readonly roots: readonly string[] }
+  ): Pieces<CompiledValue>
 }
 
 export interface CompiledExpression<Result> {
@@ -45,15 +50,22 @@ export type Mentions =
  * The nodes that compiled values read, from their syntax trees (W2): however a name is written, a
  * response that a value reads is kept for it.
  */
-export function mentionedNodes(values: readonly (CompiledValue | null)[]): Mentions {
+export function mentionedNodes(values: Iterable<CompiledValue | null>): Mentions {
+  return atOnce(findingMentions(values))
+}
+
+/** {@link mentionedNodes} in pieces. */
+export function* findingMentions(values: Iterable<CompiledValue | null>): Pieces<Mentions> {
   const names = new Set<string>()
-  for (const { root, path } of values.flatMap((value): readonly ValueReference[] => {
-    return value?.references ?? []
-  })) {
-    if (root !== 'nodes') continue
-    const [name] = path
-    if (name === undefined) return { all: true }
-    names.add(String(name))
+  for (const value of values) {
+    for (const { root, path } of value?.references ?? []) {
+      passSteps(1)
+      if (isSliceFull()) yield
+      if (root !== 'nodes') continue
+      const [name] = path
+      if (name === undefined) return { all: true }
+      names.add(String(name))
+    }
   }
   return { all: false, names }
 }

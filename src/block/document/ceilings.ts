@@ -1,3 +1,4 @@
+import { isSliceFull, type Pieces, passSteps } from '../../core/index.js'
 import { stricterApprovers } from '../../identity/index.js'
 import { lowest } from '../code/obligation.js'
 import type { CompiledNode } from './compiled.js'
@@ -12,13 +13,12 @@ export interface Ceilings {
 
 /** The stricter of what a node and its blocks say, those of fallbacks included. */
 export function ceilingsOf(
-  node: Pick<NodeDefinition, 'recovery' | 'timeoutMs' | 'deferred'>,
-  child: CompiledNode,
-  registry: BlockRegistry
+  node: Pick<NodeDefinition, 'timeoutMs' | 'deferred'>,
+  leaves: Leaves
 ): Ceilings {
   const attempts: Record<string, number> = {}
   let { timeoutMs } = node
-  for (const [name, leaf] of leavesOf(node, child, registry)) {
+  for (const [name, leaf] of leaves) {
     const limits = leaf.obligations?.own?.limits
     if (limits === undefined) continue
     if (limits.attempts !== undefined) attempts[name] = limits.attempts
@@ -32,13 +32,9 @@ export function ceilingsOf(
 }
 
 /** A block with a limit of attempts that stands more than once among those of a node. */
-export function repeatedBlock(
-  node: Pick<NodeDefinition, 'recovery'>,
-  child: CompiledNode,
-  registry: BlockRegistry
-): string | undefined {
+export function repeatedBlock(leaves: Leaves): string | undefined {
   const seen = new Set<string>()
-  for (const [, leaf] of leavesOf(node, child, registry)) {
+  for (const [, leaf] of leaves) {
     if (leaf.obligations?.own?.limits?.attempts === undefined) continue
     const name = `${leaf.name}@${leaf.version}`
     if (seen.has(name)) return name
@@ -49,29 +45,39 @@ export function repeatedBlock(
 
 /** A block of a node with other approvers than the node names, of which neither is the stricter. */
 export function unfitApprovers(
-  node: Pick<NodeDefinition, 'recovery' | 'confirm'>,
-  child: CompiledNode,
-  registry: BlockRegistry
+  node: Pick<NodeDefinition, 'confirm'>,
+  leaves: Leaves
 ): string | undefined {
   const named = node.confirm?.approvers
-  const unfit = leavesOf(node, child, registry).find(([, leaf]) => {
+  const unfit = leaves.find(([, leaf]) => {
     return stricterApprovers(leaf.obligations?.own?.confirm?.approvers, named) === null
   })
   return unfit?.[0]
 }
 
-function leavesOf(
+/** The blocks of a node with the names that lead to them, those of fallbacks included. */
+export type Leaves = readonly (readonly [name: string, LeafDefinition])[]
+
+/** Work of looking at one block of a node. */
+const STEPS_OF_LEAF = 8
+
+export function* leavesOf(
   { recovery }: Pick<NodeDefinition, 'recovery'>,
   child: CompiledNode,
   registry: BlockRegistry
-): readonly (readonly [name: string, LeafDefinition])[] {
+): Pieces<Leaves> {
   if (child.kind !== 'leaf') return []
   const own = registry.block(child.reference)
   // A leaf of the kernel chooses among providers by itself.
   if (own === undefined || own.kernel !== undefined) return []
-  const others = recovery.flatMap((step) => (step.kind === 'fallback' ? step.providers : []))
-  return [child.reference, ...others].flatMap((name) => {
-    const leaf = registry.block(name)
-    return leaf === undefined ? [] : [[name, leaf] as const]
-  })
+  const leaves: [string, LeafDefinition][] = [[child.reference, own]]
+  for (const step of recovery) {
+    for (const name of step.kind === 'fallback' ? step.providers : []) {
+      passSteps(STEPS_OF_LEAF)
+      if (isSliceFull()) yield
+      const leaf = registry.block(name)
+      if (leaf !== undefined) leaves.push([name, leaf])
+    }
+  }
+  return leaves
 }

@@ -4,7 +4,7 @@ import {
   compositeChart,
   compositeChartVersion
 } from '../../../machines/composite.js'
-import { hashJson, isSliceFull, type Pieces } from '../../core/index.js'
+import { hashingJson, isSliceFull, type Pieces, passSteps, spendWork } from '../../core/index.js'
 import { compositeLogic } from '../chart/composite.js'
 import type {
   CompositeGraph,
@@ -12,17 +12,16 @@ import type {
   PlannedNode,
   PlannedValue
 } from '../chart/composite-graph.js'
-import { type CompiledValue, mentionedNodes } from '../chart/expressions.js'
+import { type CompiledValue, findingMentions } from '../chart/expressions.js'
 import { highest } from '../chart/protocol.js'
 import { rowsOf } from '../chart/rows.js'
 import {
   type CompileContext,
   type CompileSession,
-  deferredProblems,
-  type GraphValues,
   logicsOf,
   namesOf,
   optionsOf,
+  type Problem,
   referenceOf,
   srcOf
 } from './compile-session.js'
@@ -40,7 +39,9 @@ export function* compositeIn(
   const nodes = yield* childrenOf(definition, place, session)
   const plan = yield* planOf(definition, nodes, place, session)
   if (!session.found.isEmpty) return undefined
+  passSteps(STEPS_OF_CHART * plan.nodes.size)
   const config = chartOf(definition, plan)
+  if (isSliceFull()) yield
   const { name, version } = definition
   return {
     kind: 'composite',
@@ -49,8 +50,8 @@ export function* compositeIn(
     sideEffects: highest([...nodes.values()].map(({ sideEffects }) => sideEffects)),
     isOutermostOverlay: plan.isOutermostOverlay,
     config,
-    configHash: hashJson(config),
-    definitionHash: hashJson({
+    configHash: yield* hashingJson(config),
+    definitionHash: yield* hashingJson({
       schema: compositeSchemaName,
       charts: { block: blockChart.version, composite: compositeChartVersion },
       definition,
@@ -78,6 +79,10 @@ function* childrenOf(
   return nodes
 }
 
+/** Work of a node that is planned, besides its values, and of its part of the chart. */
+const STEPS_OF_PLANNED = 16
+const STEPS_OF_CHART = 8
+
 function* planOf(
   definition: CompositeDefinition,
   children: ReadonlyMap<string, CompiledNode>,
@@ -85,13 +90,15 @@ function* planOf(
   session: CompileSession
 ): Pieces<CompositeGraph> {
   const values = yield* valuesOf(definition, children, place, session)
-  const responses = keptResponses(values, [...children.keys()])
-  const planned = (expression: CompiledValue | null): PlannedValue | null =>
-    expression === null ? null : { expression, reads: responses.readBy(expression) }
+  const responses = yield* keptResponses(values, [...children.keys()])
+  function* planned(expression: CompiledValue | null): Pieces<PlannedValue | null> {
+    return expression === null ? null : { expression, reads: yield* responses.readBy(expression) }
+  }
   const nodes = new Map<string, PlannedNode>()
   for (const [name, child] of children) {
     const node = entryOf(definition.nodes, name)
     if (node === undefined) continue
+    passSteps(STEPS_OF_PLANNED)
     if (isSliceFull()) yield
     const path = [...place.path, 'nodes', name]
     nodes.set(name, {
@@ -99,16 +106,16 @@ function* planOf(
       block: referenceOf(child),
       sideEffects: child.sideEffects,
       src: srcOf(name, child),
-      options: optionsOf(node, node.onError === 'ask', session.ceilings(node, child, path)),
-      input: planned(values.inputs.get(name) ?? null),
+      options: optionsOf(node, node.onError === 'ask', yield* session.ceilings(node, child, path)),
+      input: yield* planned(values.inputs.get(name) ?? null),
       contextKeys: node.context,
       confirmWhen: session.confirmWhen(node, path),
-      branches: branchesOf(definition, name, place, session),
+      branches: yield* branchesOf(definition, name, place, session),
       keptAt: responses.placeOf(name)
     })
-    session.checkRetryPolicy(node, child, path)
+    yield* session.checkRetryPolicy(node, child, path)
   }
-  for (const { path, message } of deferredProblems(definition, values)) {
+  for (const { path, message } of yield* deferredProblems(definition, values)) {
     session.refuse('invalid_graph', [...place.path, ...path], message)
   }
   const { registry } = session
@@ -118,21 +125,23 @@ function* planOf(
     nodes,
     kept: responses.names,
     noResponses: rowsOf(responses.names.map(() => null)),
-    output: planned(values.output),
+    output: yield* planned(values.output),
     isScoped: place.isInOverlay || definition.atomic,
     isOutermostOverlay: definition.atomic && !place.isInOverlay,
     repair: (name) => registry.repair(name)
   }
 }
 
-function branchesOf(
+function* branchesOf(
   { transitions }: CompositeDefinition,
   name: string,
   { path }: CompileContext,
   session: CompileSession
-): readonly PlannedBranch[] {
+): Pieces<readonly PlannedBranch[]> {
   const branches: PlannedBranch[] = []
   for (const [index, branch] of (entryOf(transitions, name) ?? []).entries()) {
+    passSteps(1)
+    if (isSliceFull()) yield
     const resolved = session.condition(branch.condition)
     if (!resolved.ok) {
       const at = [...path, 'transitions', name, index, 'condition']
@@ -158,20 +167,20 @@ function* valuesOf(
   for (const name of children.keys()) {
     if (isSliceFull()) yield
     const input = entryOf(definition.nodes, name)?.input
-    inputs.set(name, session.value(input, roots, [...path, 'nodes', name, 'input']))
+    inputs.set(name, yield* session.value(input, roots, [...path, 'nodes', name, 'input']))
   }
-  return { inputs, output: session.value(definition.output, roots, [...path, 'output']) }
+  return { inputs, output: yield* session.value(definition.output, roots, [...path, 'output']) }
 }
 
 /** The responses that some value of a graph reads, and which of them each value may read. */
-function keptResponses({ inputs, output }: GraphValues, nodes: readonly string[]) {
-  const all = mentionedNodes([...inputs.values(), output])
+function* keptResponses({ inputs, output }: GraphValues, nodes: readonly string[]) {
+  const all = yield* findingMentions([...inputs.values(), output])
   // Sorted: a place stands in checkpoints, and keys of a journal's definition are in another order.
   const names = nodes.filter((name) => all.all || all.names.has(name)).sort()
   const places = new Map(names.map((name, place) => [name, place]))
   const every = names.map((_, place) => place)
-  const readBy = (value: CompiledValue): readonly number[] => {
-    const read = mentionedNodes([value])
+  function* readBy(value: CompiledValue): Pieces<readonly number[]> {
+    const read = yield* findingMentions([value])
     if (read.all) return every
     const known = [...read.names].flatMap((name) => places.get(name) ?? [])
     return known.sort((one, other) => one - other)
@@ -195,4 +204,59 @@ function chartOf(definition: CompositeDefinition, plan: CompositeGraph): ChartNo
       }))
     }))
   })
+}
+
+/** Where a composite reads what a deferred step does not have yet. */
+function* deferredProblems(
+  { nodes, transitions }: CompositeDefinition,
+  { inputs, output }: GraphValues
+): Pieces<readonly Problem[]> {
+  const problems: Problem[] = []
+  const deferred = Object.entries(nodes).filter(([, node]) => node.deferred === true)
+  if (deferred.length === 0) return problems
+  const readers = yield* readersOf(inputs)
+  const readByOutput = yield* findingMentions([output])
+  for (const [name] of deferred) {
+    if (isSliceFull()) yield
+    const branches = Object.hasOwn(transitions, name) ? (transitions[name] ?? []) : []
+    if (branches.some(({ condition }) => condition.kind !== 'default')) {
+      const message = `${name} is deferred: what follows cannot depend on its response`
+      problems.push({ path: ['transitions', name], message })
+    }
+    for (const reader of readers(name)) {
+      problems.push({ path: ['nodes', reader, 'input'], message: `${name} is deferred` })
+    }
+    if (readByOutput.all || readByOutput.names.has(name)) {
+      problems.push({ path: ['output'], message: `${name} is deferred` })
+    }
+  }
+  return problems
+}
+
+/** By the name of a node, those whose inputs read its response, or may. */
+function* readersOf(inputs: GraphValues['inputs']): Pieces<(name: string) => readonly string[]> {
+  const all: string[] = []
+  const byName = new Map<string, string[]>()
+  for (const [reader, input] of inputs) {
+    const read = yield* findingMentions([input])
+    if (read.all) all.push(reader)
+    else {
+      for (const name of read.names) {
+        const known = byName.get(name)
+        if (known === undefined) byName.set(name, [reader])
+        else known.push(reader)
+      }
+    }
+  }
+  return (name) => {
+    const readers = [...(byName.get(name) ?? []), ...all]
+    spendWork(1 + readers.length)
+    return readers
+  }
+}
+
+/** The compiled values of a graph: its nodes' inputs, and its output. */
+interface GraphValues {
+  readonly inputs: ReadonlyMap<string, CompiledValue | null>
+  readonly output: CompiledValue | null
 }

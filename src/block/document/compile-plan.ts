@@ -1,7 +1,7 @@
 import { blockChart } from '../../../machines/block.js'
 import { planChart, planChartVersion } from '../../../machines/plan.js'
-import { hashJson, isSliceFull, type Pieces, present } from '../../core/index.js'
-import { type CompiledValue, mentionedNodes } from '../chart/expressions.js'
+import { hashingJson, isSliceFull, type Pieces, passSteps, present } from '../../core/index.js'
+import { type CompiledValue, findingMentions } from '../chart/expressions.js'
 import { planLogic } from '../chart/plan.js'
 import type { NodeState, PlanLibrary, PlanNode } from '../chart/plan-progress.js'
 import { highest } from '../chart/protocol.js'
@@ -29,8 +29,8 @@ export function* planIn(
   const invalid = yield* validatingPlan(definition, nodeIndex.path)
   session.found.add(invalid)
   checkOverlay(definition, nodeIndex, session)
-  const output = session.value(definition.output, valueRoots, [...nodeIndex.path, 'output'])
-  checkDeferred(definition, output, nodeIndex, session)
+  const output = yield* session.value(definition.output, valueRoots, [...nodeIndex.path, 'output'])
+  yield* checkDeferred(definition, output, nodeIndex, session)
   if (invalid.length > 0) return undefined
   const children = yield* childrenOf(definition, nodeIndex, session)
   const library = yield* libraryOf(definition, { children, output }, nodeIndex, session)
@@ -48,8 +48,8 @@ export function* planIn(
     sideEffects: highest([...children.values()].map(({ sideEffects }) => sideEffects)),
     isOutermostOverlay: library.isOutermostOverlay,
     config,
-    configHash: hashJson(config),
-    definitionHash: hashJson({
+    configHash: yield* hashingJson(config),
+    definitionHash: yield* hashingJson({
       schema: planSchemaName,
       charts: { block: blockChart.version, plan: planChartVersion },
       definition,
@@ -73,25 +73,31 @@ function checkOverlay(
   session.refuse('invalid_graph', [...path, 'order'], message)
 }
 
+/** Work of one dependency, and of a node that is planned besides its values. */
+const STEPS_OF_LOOK = 2
+const STEPS_OF_PLANNED = 16
+
 /** What the values of a plan may read. */
 const valueRoots = ['request', 'nodes']
 
 /** A deferred node has no response before the plan has committed (C4). */
-function checkDeferred(
+function* checkDeferred(
   { nodes }: PlanDefinition,
   output: CompiledValue | null,
   { path }: CompileContext,
   session: CompileSession
-): void {
+): Pieces<void> {
   const waiting = new Set(nodes.filter(({ deferred }) => deferred === true).map(({ id }) => id))
   if (waiting.size === 0) return
   for (const [index, { deps }] of nodes.entries()) {
+    passSteps(STEPS_OF_LOOK * (1 + deps.length))
+    if (isSliceFull()) yield
     for (const id of new Set(deps)) {
       if (!waiting.has(id)) continue
       session.refuse('invalid_graph', [...path, 'nodes', index, 'deps'], `${id} is deferred`)
     }
   }
-  const read = mentionedNodes([output])
+  const read = yield* findingMentions([output])
   for (const id of waiting) {
     if (!read.all && !read.names.has(id)) continue
     session.refuse('invalid_graph', [...path, 'output'], `${id} is deferred`)
@@ -131,18 +137,19 @@ function* libraryOf(
   const ordered = yield* ordering(nodes)
   const order = ordered.ok ? ordered.order : []
   const nodeIndexes = new Map(order.map((index, at) => [nodes[index]?.id ?? '', at]))
-  const links = linksOf(definition, order, nodeIndexes)
+  const links = yield* linksOf(definition, order, nodeIndexes)
   const inputs = yield* inputsOf(definition, nodeIndex, session)
-  const isKept = keeping(inputs, output)
+  const isKept = yield* keeping(inputs, output)
   const planned: PlanNode[] = []
   for (const index of order) {
     const node = present(nodes[index], `node ${index}`)
     const child = children.get(node.id)
     if (child === undefined) continue
+    passSteps(STEPS_OF_PLANNED)
     if (isSliceFull()) yield
     const path = [...nodeIndex.path, 'nodes', index]
     const input = inputs.get(node.id) ?? null
-    for (const id of foreignNodes(node, input)) {
+    for (const id of yield* foreignNodes(node, input)) {
       const message = `its input reads ${id}, which it does not depend on: name it in deps`
       session.refuse('invalid_graph', [...path, 'input'], message)
     }
@@ -152,7 +159,7 @@ function* libraryOf(
       block: referenceOf(child),
       sideEffects: child.sideEffects,
       src: srcOf(node.id, child),
-      options: optionsOf(node, node.onError === 'ask', session.ceilings(node, child, path)),
+      options: optionsOf(node, node.onError === 'ask', yield* session.ceilings(node, child, path)),
       input,
       contextKeys: node.context,
       confirmWhen: session.confirmWhen(node, path),
@@ -163,7 +170,7 @@ function* libraryOf(
       lane: node.lane ?? null,
       ...present(links[planned.length], 'links of a node')
     })
-    session.checkRetryPolicy(node, child, path)
+    yield* session.checkRetryPolicy(node, child, path)
   }
   const { registry } = session
   return {
@@ -183,16 +190,21 @@ function* libraryOf(
 }
 
 /** Places before and after each node, in the order of the plan. */
-function linksOf(
+function* linksOf(
   { nodes }: PlanDefinition,
   order: readonly number[],
   nodeIndexes: ReadonlyMap<string, number>
-): readonly Pick<PlanNode, 'deps' | 'dependents'>[] {
-  const links = order.map((index) => ({
-    deps: (nodes[index]?.deps ?? []).map((dep) => nodeIndexes.get(dep) ?? 0),
-    dependents: [] as number[]
-  }))
+): Pieces<readonly Pick<PlanNode, 'deps' | 'dependents'>[]> {
+  const links: { readonly deps: readonly number[]; readonly dependents: number[] }[] = []
+  for (const index of order) {
+    const deps = nodes[index]?.deps ?? []
+    passSteps(STEPS_OF_LOOK * (1 + deps.length))
+    if (isSliceFull()) yield
+    links.push({ deps: deps.map((dep) => nodeIndexes.get(dep) ?? 0), dependents: [] })
+  }
   for (const [nodeIndex, { deps }] of links.entries()) {
+    passSteps(1 + deps.length)
+    if (isSliceFull()) yield
     for (const dep of deps) links[dep]?.dependents.push(nodeIndex)
   }
   return links
@@ -206,27 +218,27 @@ function* inputsOf(
   const inputs = new Map<string, CompiledValue | null>()
   for (const [index, { id, input }] of nodes.entries()) {
     if (isSliceFull()) yield
-    inputs.set(id, session.value(input, valueRoots, [...path, 'nodes', index, 'input']))
+    inputs.set(id, yield* session.value(input, valueRoots, [...path, 'nodes', index, 'input']))
   }
   return inputs
 }
 
 /** Whether what a node returned is needed later: by the result, or by some value. */
-function keeping(
+function* keeping(
   inputs: ReadonlyMap<string, CompiledValue | null>,
   output: CompiledValue | null
-): (node: PlanNodeDefinition) => boolean {
+): Pieces<(node: PlanNodeDefinition) => boolean> {
   if (output === null) return () => true
-  const read = mentionedNodes([...inputs.values(), output])
+  const read = yield* findingMentions([...inputs.values(), output])
   return ({ id }) => read.all || read.names.has(id)
 }
 
 /** Nodes that an input reads by name and that are not done for sure when it is evaluated. */
-function foreignNodes(
+function* foreignNodes(
   { deps }: PlanNodeDefinition,
   input: CompiledValue | null
-): readonly string[] {
-  const read = mentionedNodes([input])
+): Pieces<readonly string[]> {
+  const read = yield* findingMentions([input])
   const before = new Set(deps)
   return read.all ? [] : [...read.names].filter((id) => !before.has(id))
 }

@@ -5,13 +5,14 @@ import {
   type Json,
   limits,
   type Pieces,
+  passSteps,
   spendWork
 } from '../../core/index.js'
 import type { Predicate } from '../chart/composite-graph.js'
-import { type CompiledValue, mentionedNodes } from '../chart/expressions.js'
+import type { CompiledValue } from '../chart/expressions.js'
 import { type LeafLibrary, leafLogic } from '../chart/leaf.js'
 import { exceeds, type NodeOptions } from '../chart/protocol.js'
-import { type Ceilings, ceilingsOf, repeatedBlock, unfitApprovers } from './ceilings.js'
+import { type Ceilings, ceilingsOf, leavesOf, repeatedBlock, unfitApprovers } from './ceilings.js'
 import type {
   CompiledComposite,
   CompiledLeaf,
@@ -34,6 +35,8 @@ import { validatingGraph } from './validate.js'
 
 /** Work of one node, whose part of the chart is built and hashed. */
 const STEPS_OF_NODE = 150
+/** Work of looking at a provider of a fallback. */
+const STEPS_OF_PROVIDER = 8
 
 /** Where in the document something is compiled. */
 export interface CompileContext {
@@ -154,17 +157,19 @@ export class CompileSession {
     return resolveCondition(condition, this.registry, this.#expressions)
   }
 
-  value(
+  *value(
     value: Json | undefined,
     roots: readonly string[],
     path: DocumentPath
-  ): CompiledValue | null {
+  ): Pieces<CompiledValue | null> {
     if (value === undefined) return null
     if (this.#expressions === undefined) {
       this.refuse('invalid_graph', path, 'no expression compiler is given')
       return null
     }
     try {
+      const compiling = this.#expressions.compilingValue?.(value, { roots })
+      if (compiling !== undefined) return yield* compiling
       return this.#expressions.compileValue(value, { roots })
     } catch (error) {
       if (isTallyError(error, 'document.too_much_work')) throw error
@@ -174,38 +179,43 @@ export class CompileSession {
     }
   }
 
-  checkRetryPolicy(
+  *checkRetryPolicy(
     { recovery }: Pick<NodeDefinition, 'recovery'>,
     child: CompiledNode,
     path: DocumentPath
-  ): void {
+  ): Pieces<void> {
     for (const [index, entry] of recovery.entries()) {
       const at = [...path, 'recovery', index]
       if (entry.kind === 'repair' && this.registry.repair(entry.repair) === undefined) {
         this.refuse('invalid_graph', at, `no repair is registered as ${entry.repair}`)
       }
       if (entry.kind !== 'fallback') continue
-      for (const provider of entry.providers) this.#checkProvider(provider, child, at)
+      for (const provider of entry.providers) {
+        passSteps(STEPS_OF_PROVIDER)
+        if (isSliceFull()) yield
+        this.#checkProvider(provider, child, at)
+      }
     }
   }
 
   /** Checks how a node recovers; gives the bounds that its blocks set. */
-  ceilings(
+  *ceilings(
     node: Pick<NodeDefinition, 'recovery' | 'timeoutMs' | 'deferred' | 'confirm'>,
     child: CompiledNode,
     path: DocumentPath
-  ): Ceilings {
-    const unfit = unfitApprovers(node, child, this.registry)
+  ): Pieces<Ceilings> {
+    const leaves = yield* leavesOf(node, child, this.registry)
+    const unfit = unfitApprovers(node, leaves)
     if (unfit !== undefined) {
       const message = `${unfit} has other approvers, and neither list is the stricter`
       this.refuse('invalid_graph', [...path, 'confirm', 'approvers'], message)
     }
-    const repeated = repeatedBlock(node, child, this.registry)
+    const repeated = repeatedBlock(leaves)
     if (repeated !== undefined) {
       const message = `${repeated} has a limit of attempts: a node names it once`
       this.refuse('invalid_graph', [...path, 'recovery'], message)
     }
-    return ceilingsOf(node, child, this.registry)
+    return ceilingsOf(node, leaves)
   }
 
   /** A provider of a fallback is another block that answers the same request (C3). */
@@ -294,8 +304,8 @@ export function logicsOf(
   return logics
 }
 
-/** What may stand inside an atomic composite (C4). */
-type Problem = Pick<Diagnostic, 'path' | 'message'>
+/** Something wrong at a place of the graph that is compiled. */
+export type Problem = Pick<Diagnostic, 'path' | 'message'>
 
 /**
  * What happens outside cannot be rolled back with an overlay: a write there needs something that
@@ -334,58 +344,4 @@ function isReversible(reference: string, registry: BlockRegistry): boolean {
   const effects = leaf?.capabilities ?? []
   const undone = effects.filter((one) => registry.provider?.(one)?.compensate !== undefined)
   return effects.length > 0 && undone.length === effects.length
-}
-
-/** Where a composite reads what a deferred step does not have yet. */
-export function deferredProblems(
-  { nodes, transitions }: CompositeDefinition,
-  { inputs, output }: GraphValues
-): readonly Problem[] {
-  const problems: Problem[] = []
-  const deferred = Object.entries(nodes).filter(([, node]) => node.deferred === true)
-  if (deferred.length === 0) return problems
-  const readers = readersOf(inputs)
-  const readByOutput = mentionedNodes([output])
-  for (const [name] of deferred) {
-    const branches = Object.hasOwn(transitions, name) ? (transitions[name] ?? []) : []
-    if (branches.some(({ condition }) => condition.kind !== 'default')) {
-      const message = `${name} is deferred: what follows cannot depend on its response`
-      problems.push({ path: ['transitions', name], message })
-    }
-    for (const reader of readers(name)) {
-      problems.push({ path: ['nodes', reader, 'input'], message: `${name} is deferred` })
-    }
-    if (readByOutput.all || readByOutput.names.has(name)) {
-      problems.push({ path: ['output'], message: `${name} is deferred` })
-    }
-  }
-  return problems
-}
-
-/** By the name of a node, those whose inputs read its response, or may. */
-function readersOf(inputs: GraphValues['inputs']): (name: string) => readonly string[] {
-  const all: string[] = []
-  const byName = new Map<string, string[]>()
-  for (const [reader, input] of inputs) {
-    const read = mentionedNodes([input])
-    if (read.all) all.push(reader)
-    else {
-      for (const name of read.names) {
-        const known = byName.get(name)
-        if (known === undefined) byName.set(name, [reader])
-        else known.push(reader)
-      }
-    }
-  }
-  return (name) => {
-    const readers = [...(byName.get(name) ?? []), ...all]
-    spendWork(1 + readers.length)
-    return readers
-  }
-}
-
-/** The compiled values of a graph: its nodes' inputs, and its output. */
-export interface GraphValues {
-  readonly inputs: ReadonlyMap<string, CompiledValue | null>
-  readonly output: CompiledValue | null
 }

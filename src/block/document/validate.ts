@@ -38,10 +38,11 @@ function* validating(
   }
   mustExist(graph.entryPoint, ['entry_point'])
   for (const [source, branches] of Object.entries(graph.transitions)) {
-    passSteps(STEPS_OF_LOOK * (1 + branches.length))
-    if (isSliceFull()) yield
+    passSteps(STEPS_OF_LOOK)
     mustExist(source, ['transitions', source])
     for (const [index, { target }] of branches.entries()) {
+      passSteps(STEPS_OF_LOOK)
+      if (isSliceFull()) yield
       mustExist(target, ['transitions', source, index])
     }
   }
@@ -86,9 +87,10 @@ export function* ordering(nodes: readonly Dependent[], path: DocumentPath = []):
   const dependents: number[][] = nodes.map(() => [])
   const missing: number[] = []
   for (const [nodeIndex, { deps }] of nodes.entries()) {
-    passSteps(STEPS_OF_LOOK * (1 + deps.length))
-    if (isSliceFull()) yield
+    passSteps(STEPS_OF_LOOK)
     for (const [index, dep] of deps.entries()) {
+      passSteps(STEPS_OF_LOOK)
+      if (isSliceFull()) yield
       const before = nodeIndexes.get(dep)
       if (before === undefined) refuse('unknown_node', [nodeIndex, 'deps', index], `no node ${dep}`)
       else dependents[before]?.push(nodeIndex)
@@ -99,7 +101,7 @@ export function* ordering(nodes: readonly Dependent[], path: DocumentPath = []):
     missing.push(deps.length)
   }
   if (!found.isEmpty) return { ok: false, diagnostics: found.list }
-  const order = byLevels(dependents, missing)
+  const order = yield* byLevels(dependents, missing)
   if (order.length === nodes.length) return { ok: true, order }
   const cycle = cycleOf(nodes, nodeIndexes, missing)
   const first = nodeIndexes.get(cycle[0] ?? '') ?? 0
@@ -108,13 +110,18 @@ export function* ordering(nodes: readonly Dependent[], path: DocumentPath = []):
 }
 
 /** Takes away, level by level, what depends on nothing that is left; `missing` is used up. */
-function byLevels(dependents: readonly (readonly number[])[], missing: number[]): number[] {
+function* byLevels(
+  dependents: readonly (readonly number[])[],
+  missing: number[]
+): Pieces<number[]> {
   const order: number[] = []
   let level = [...missing.keys()].filter((nodeIndex) => missing[nodeIndex] === 0)
   while (level.length > 0) {
     for (const nodeIndex of level) order.push(nodeIndex)
     const next: number[] = []
     for (const nodeIndex of level) {
+      passSteps(1 + (dependents[nodeIndex]?.length ?? 0))
+      if (isSliceFull()) yield
       for (const dependent of dependents[nodeIndex] ?? []) {
         const left = (missing[dependent] ?? 0) - 1
         missing[dependent] = left

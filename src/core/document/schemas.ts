@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { z } from 'zod'
+import { largeIn, valuesIn } from '../json/length.js'
 import { DOCUMENT_FINDINGS_MAX } from '../limits.js'
 import { once } from '../once.js'
 import type { Pieces } from './pieces.js'
@@ -82,7 +83,7 @@ export function* checkingSchema<Made extends z.ZodType>(
   schema: Made,
   value: unknown
 ): Pieces<Checked<z.output<Made>>> {
-  const { value: data, issues, hidden } = yield* checking(schema, value)
+  const { value: data, issues, hidden } = yield* checking(schema, value, largeIn(value))
   if (issues.length === 0) return { success: true, data: data as z.output<Made> }
   const { core } = loadedLibrary()
   const finished = issues.map((one) => core.util.finalizeIssue(one, atOnceContext, core.config()))
@@ -104,8 +105,6 @@ export function checkInPieces<Made extends z.ZodType>(schema: Made, check: Check
 }
 
 const atOnceContext = { async: false } as const
-/** Values inside of a value that the library is given whole. */
-const VALUES_AT_ONCE_MAX = 128
 /** Work of a value that the library checks, and of an issue that it makes. */
 const STEPS_OF_VALUE = 4
 const STEPS_OF_ISSUE = 8
@@ -139,17 +138,21 @@ class Outcome {
   }
 }
 
-function* checking(schema: Schema, value: unknown): Pieces<Outcome> {
-  const size = sizeWithin(value, VALUES_AT_ONCE_MAX)
-  if (size < VALUES_AT_ONCE_MAX) return checkedAtOnce(schema, value, size)
+/** Objects and lists that are taken apart. */
+type Large = ReadonlySet<unknown>
+
+function* checking(schema: Schema, value: unknown, large: Large): Pieces<Outcome> {
+  if (!large.has(value)) return checkedAtOnce(schema, value, valuesIn(value))
   const own = ownChecks.get(schema)
-  const outcome = yield* own === undefined ? takenApart(schema, value) : checkedBy(own, value)
+  const outcome = yield* own === undefined
+    ? takenApart(schema, value, large)
+    : checkedBy(own, value)
   if (isSliceFull()) yield
   return outcome
 }
 
 function checkedAtOnce(schema: Schema, value: unknown, size: number): Outcome {
-  passSteps(STEPS_OF_VALUE * (1 + size))
+  passSteps(STEPS_OF_VALUE * (2 + size))
   const result = schema._zod.run({ value, issues: [] }, atOnceContext)
   if (result instanceof Promise) throw new TypeError('a schema of documents waits for something')
   const outcome = new Outcome(result.value)
@@ -165,38 +168,38 @@ function* checkedBy(check: CheckInPieces, value: unknown): Pieces<Outcome> {
   return outcome
 }
 
-function* takenApart(schema: Schema, value: unknown): Pieces<Outcome> {
+function* takenApart(schema: Schema, value: unknown, large: Large): Pieces<Outcome> {
   // Every schema of the library is one of these, by its `type`.
   const { def } = (schema as z.core.$ZodTypes)._zod
   switch (def.type) {
     case 'lazy':
-      return yield* checking(def.getter(), value)
+      return yield* checking(def.getter(), value, large)
     case 'optional':
     case 'nullable':
     case 'default':
     case 'prefault':
-      return yield* checking(def.innerType, value)
+      return yield* checking(def.innerType, value, large)
     case 'array':
       if (!Array.isArray(value) || value.length > lengthMax(schema)) break
-      return withChecks(schema, yield* checkingItems(def.element, value))
+      return withChecks(schema, yield* checkingItems(def.element, value, large))
     case 'record':
       if (!isRecord(value) || def.mode === 'loose' || def.keyType._zod.values !== undefined) break
-      return withChecks(schema, yield* checkingRecord(schema, def, value))
+      return withChecks(schema, yield* checkingRecord(schema, def, value, large))
     case 'object':
       if (!isRecord(value)) break
-      return withChecks(schema, yield* checkingObject(schema, def, value))
+      return withChecks(schema, yield* checkingObject(schema, def, value, large))
     case 'union':
       if (def.inclusive === false || def.options.length < 2) break
-      return withChecks(schema, yield* checkingUnion(schema, def, value))
+      return withChecks(schema, yield* checkingUnion(schema, def, value, large))
   }
   return checkedAtOnce(schema, value, 0)
 }
 
-function* checkingItems(item: Schema, values: readonly unknown[]): Pieces<Outcome> {
+function* checkingItems(item: Schema, values: readonly unknown[], large: Large): Pieces<Outcome> {
   const made: unknown[] = []
   const outcome = new Outcome(made)
   for (const [index, value] of values.entries()) {
-    const one = yield* checking(item, value)
+    const one = yield* checking(item, value, large)
     made.push(one.value)
     outcome.addBelow(index, one)
     if (isSliceFull()) yield
@@ -207,7 +210,8 @@ function* checkingItems(item: Schema, values: readonly unknown[]): Pieces<Outcom
 function* checkingRecord(
   schema: Schema,
   { keyType, valueType }: z.core.$ZodRecordDef,
-  value: Readonly<Record<string, unknown>>
+  value: Readonly<Record<string, unknown>>,
+  large: Large
 ): Pieces<Outcome> {
   const made: Record<string, unknown> = {}
   const outcome = new Outcome(made)
@@ -228,7 +232,7 @@ function* checkingRecord(
       })
       continue
     }
-    const one = yield* checking(valueType, value[key])
+    const one = yield* checking(valueType, value[key], large)
     outcome.addBelow(key, one)
     if (named.value !== '__proto__') made[String(named.value)] = one.value
   }
@@ -246,7 +250,8 @@ function checkedKey(keyType: Schema, key: string): Outcome {
 function* checkingObject(
   schema: Schema,
   { shape, catchall }: z.core.$ZodObjectDef,
-  value: Readonly<Record<string, unknown>>
+  value: Readonly<Record<string, unknown>>,
+  large: Large
 ): Pieces<Outcome> {
   const made: Record<string, unknown> = {}
   const outcome = new Outcome(made)
@@ -255,7 +260,7 @@ function* checkingObject(
       outcome,
       made,
       { key, part, isPresent: key in value },
-      yield* checking(part, value[key])
+      yield* checking(part, value[key], large)
     )
     if (isSliceFull()) yield
   }
@@ -268,7 +273,7 @@ function* checkingObject(
     if (catchall._zod.def.type === 'never') unknown.push(key)
     else if (key !== '__proto__') {
       const found = { key, part: catchall, isPresent: true }
-      takeProperty(outcome, made, found, yield* checking(catchall, value[key]))
+      takeProperty(outcome, made, found, yield* checking(catchall, value[key], large))
     }
   }
   if (unknown.length === 0) return outcome
@@ -300,12 +305,17 @@ function takeProperty(
   } else if (one.value !== undefined || isPresent || !mayLack) made[key] = one.value
 }
 
-function* checkingUnion(schema: Schema, def: z.core.$ZodUnionDef, value: unknown): Pieces<Outcome> {
+function* checkingUnion(
+  schema: Schema,
+  def: z.core.$ZodUnionDef,
+  value: unknown,
+  large: Large
+): Pieces<Outcome> {
   const meant = meantOption(def, value)
-  if (meant !== undefined) return yield* checking(meant, value)
+  if (meant !== undefined) return yield* checking(meant, value, large)
   const outcomes: Outcome[] = []
   for (const option of def.options) {
-    const one = yield* checking(option, value)
+    const one = yield* checking(option, value, large)
     if (one.issues.length === 0) return one
     outcomes.push(one)
   }
@@ -353,22 +363,4 @@ function lengthMax({ _zod }: Schema): number {
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** How many values are inside of a value, up to so many. */
-function sizeWithin(value: unknown, most: number): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const members = Array.isArray(value) ? value : undefined
-  let size = 0
-  if (members !== undefined) {
-    for (let index = 0; index < members.length && size < most; index += 1) {
-      size += 1 + sizeWithin(members[index], most - size)
-    }
-    return size
-  }
-  for (const key in value) {
-    if (size >= most) break
-    size += 1 + sizeWithin((value as Readonly<Record<string, unknown>>)[key], most - size)
-  }
-  return size
 }

@@ -35,6 +35,11 @@ export function isSliceFull(): boolean {
   return current?.isSliceFull ?? false
 }
 
+/** Whether a document's work is counted: then it may be done in pieces. */
+export function isWorkCounted(): boolean {
+  return current !== undefined
+}
+
 /**
  * Pays for compiling an expression: for one that the document has had before, only for finding it
  * again, as long as it has few enough for caches to hold them.

@@ -1,6 +1,9 @@
 import { types } from 'node:util'
+import type { Pieces } from '../document/pieces.js'
+import { isSliceFull, isWorkCounted, passSteps } from '../document/work.js'
 import { TallyError } from '../errors/error.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
+import { largeIn } from './length.js'
 
 /**
  * Canonical JSON, RFC 8785 (JCS), for plain JSON values only (formats.md §1).
@@ -16,6 +19,49 @@ import { JSON_DEPTH_MAX } from '../limits.js'
  */
 export function canonicalize(value: unknown, known?: KnownTexts): string {
   return attempt(value, 0, false, known) ?? write(value, '$', 0, false)
+}
+
+/** {@link canonicalize} of plain data in pieces, where the work of a document is counted. */
+export function* canonicalizing(value: unknown): Pieces<string> {
+  const large = isWorkCounted() ? largeIn(value) : undefined
+  if (large === undefined || !large.has(value as object)) return canonicalize(value)
+  return yield* writingLarge(value as object, '$', 0, { large, known: new Map() })
+}
+
+/** Characters that are written for one step of work. */
+const CHARS_OF_STEP = 16
+
+interface Written {
+  readonly large: ReadonlySet<object>
+  readonly known: Map<object, string>
+}
+
+function* writingLarge(
+  value: object,
+  path: string,
+  depth: number,
+  written: Written
+): Pieces<string> {
+  const before = written.known.get(value)
+  if (before !== undefined) return before
+  const isList = Array.isArray(value)
+  const members = value as Readonly<Record<string, unknown>>
+  let text = ''
+  for (const key of isList ? value.keys() : (sortedKeys(value) ?? [])) {
+    if (isSliceFull()) yield
+    const member = members[key]
+    const at = isList ? `${path}[${key}]` : `${path}.${key}`
+    const isWhole = depth + 1 >= JSON_DEPTH_MAX || !written.large.has(member as object)
+    const item = isWhole
+      ? (attempt(member, depth + 1, false, undefined) ?? write(member, at, depth + 1, false))
+      : yield* writingLarge(member as object, at, depth + 1, written)
+    passSteps(1 + (isWhole ? item.length / CHARS_OF_STEP : 0))
+    if (text !== '') text += ','
+    text += isList ? item : `${keyLiteral(String(key), path)}:${item}`
+  }
+  const whole = isList ? `[${text}]` : `{${text}}`
+  written.known.set(value, whole)
+  return whole
 }
 
 /** Canonical texts by the objects that they are of; a Map or a WeakMap will do. */

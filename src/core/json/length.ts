@@ -1,3 +1,8 @@
+import type { Pieces } from '../document/pieces.js'
+import { isSliceFull, passSteps } from '../document/work.js'
+import { JSON_DEPTH_MAX } from '../limits.js'
+import type { Json } from './value.js'
+
 /** Text of a value that is walked wherever it is used. */
 const SHORT_LENGTH = 64
 
@@ -22,4 +27,72 @@ export function writtenLength(value: unknown, known = new Map<object, number>())
   // To walk what is short again is cheaper than to keep it.
   if (length > SHORT_LENGTH) known.set(value, length)
   return length
+}
+
+/** Values inside of a value from which work on it is done in pieces. */
+const VALUES_AT_ONCE_MAX = 128
+/** Depth of a definition made of the deepest document. */
+const DEPTH_MAX = 2 * JSON_DEPTH_MAX
+/** Values that are looked at for one step of work. */
+const VALUES_OF_STEP = 2
+
+/**
+ * The objects and lists of plain data that have many values inside, those at any depth included:
+ * what is not among them may be worked on at once.
+ */
+export function largeIn(value: unknown): ReadonlySet<object> {
+  const large = new Set<object>()
+  let looks = 0
+  let isTooDeep = false
+  const sizeOf = (part: unknown, depth: number): number => {
+    looks += 1
+    if (typeof part !== 'object' || part === null) return 1
+    isTooDeep ||= depth > DEPTH_MAX
+    if (isTooDeep || large.has(part)) return VALUES_AT_ONCE_MAX
+    let size = 1
+    for (const member of Array.isArray(part) ? part : Object.values(part)) {
+      size += sizeOf(member, depth + 1)
+    }
+    if (size > VALUES_AT_ONCE_MAX) large.add(part)
+    return size
+  }
+  sizeOf(value, 0)
+  passSteps(looks / VALUES_OF_STEP)
+  // What is so deep, or a cycle, is refused as a whole.
+  return isTooDeep ? new Set() : large
+}
+
+/** How many values are inside of plain data, which is not large. */
+export function valuesIn(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  let count = 0
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    count += 1 + valuesIn(member)
+  }
+  return count
+}
+
+/** Whether a JSON value, or one at any depth inside of it, is what is looked for. */
+export function* anyWithin(value: Json, isWanted: (value: Json) => boolean): Pieces<boolean> {
+  const left: Json[] = [value]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    passSteps(1 / VALUES_OF_STEP)
+    if (isSliceFull()) yield
+    if (isWanted(next)) return true
+    if (typeof next !== 'object' || next === null) continue
+    for (const member of Array.isArray(next) ? next : Object.values(next)) left.push(member)
+  }
+  return false
+}
+
+/** {@link writtenLength} in pieces: what is inside of a large part is measured before it. */
+export function* writingLength(value: unknown): Pieces<number> {
+  const known = new Map<object, number>()
+  for (const part of largeIn(value)) {
+    writtenLength(part, known)
+    const members = Array.isArray(part) ? part : Object.keys(part)
+    passSteps(members.length / VALUES_OF_STEP)
+    if (isSliceFull()) yield
+  }
+  return writtenLength(value, known)
 }

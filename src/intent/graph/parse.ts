@@ -56,9 +56,9 @@ function* planOf(graph: GraphDocument): Pieces<PlanDefinition> {
   const { name, version, atomic, parallel, steps } = graph
   const nodes: PlanNodeDefinition[] = []
   for (const step of steps) {
-    passSteps(STEPS_OF_STEP * (1 + step.depends_on.length))
+    passSteps(STEPS_OF_STEP)
     if (isSliceFull()) yield
-    nodes.push(nodeOf(step, graph))
+    nodes.push(yield* nodeOf(step, graph))
   }
   return {
     schema: planSchemaName,
@@ -73,10 +73,10 @@ function* planOf(graph: GraphDocument): Pieces<PlanDefinition> {
   }
 }
 
-function nodeOf(step: Step, graph: GraphDocument): PlanNodeDefinition {
+function* nodeOf(step: Step, graph: GraphDocument): Pieces<PlanNodeDefinition> {
   const { id, action, depends_on: deps, timeout_ms: timeoutMs, confirm, deferred } = step
   const sideEffects = step.side_effects ?? (graph.atomic ? 'none' : 'non_idempotent')
-  const payload = payloadOf(step)
+  const payload = yield* payloadOf(step)
   return {
     id,
     deps,
@@ -100,15 +100,20 @@ function messageOf({ message }: { readonly message?: string | undefined }) {
  * The step's arguments with what the steps before it returned: `$deps` by id, and `$prev` when
  * there is exactly one. Both are bare results, without envelope and receipt.
  */
-function payloadOf({ args, depends_on: deps }: Step): JsonObject {
+function* payloadOf({ args, depends_on: deps }: Step): Pieces<JsonObject> {
   const literals = Object.entries(args).map(([key, value]) => [key, { lit: value }] as const)
+  passSteps(literals.length)
+  const before: Record<string, Json> = {}
+  for (const dep of deps) {
+    passSteps(STEPS_OF_STEP)
+    if (isSliceFull()) yield
+    before[dep] = resultOf(dep)
+  }
   const [only] = deps
   return {
     object: {
       ...Object.fromEntries(literals),
-      ...(deps.length === 0
-        ? {}
-        : { $deps: { object: Object.fromEntries(deps.map((dep) => [dep, resultOf(dep)])) } }),
+      ...(deps.length === 0 ? {} : { $deps: { object: before } }),
       ...(deps.length === 1 && only !== undefined ? { $prev: resultOf(only) } : {})
     }
   }

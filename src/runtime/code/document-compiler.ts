@@ -12,11 +12,13 @@ import {
 } from '../../block/index.js'
 import {
   canonicalize,
+  canonicalizing,
   type Hash,
   type Json,
   limits,
+  type Pieces,
   spendWork,
-  writtenLength
+  writingLength
 } from '../../core/index.js'
 import { type Expressions, loadExpressions } from '../../expression/index.js'
 import { intentRoot, isIntentDefinition } from '../../intent/index.js'
@@ -37,6 +39,11 @@ import type {
   RunDefinition
 } from './prepared-run.js'
 import { reachedBy, reachedIntents } from './reached-code.js'
+
+/** Pays for what a definition will take as text. */
+function* paying(definition: DocumentDefinition): Pieces<void> {
+  spendWork((yield* writingLength(definition)) >> 4)
+}
 
 /** What documents are compiled with. */
 interface Registered {
@@ -87,7 +94,11 @@ export class DocumentCompiler {
   ): Promise<Prepared> {
     const { rooms } = this.#registered
     const source = protocols.length === 0 ? document : await rooms.bundle(document, protocols)
-    const key = typeof source === 'string' ? source : canonicalize(source)
+    if (typeof source === 'string') return this.#prepared.of(source, () => this.#prepare(source))
+    const slices = new DocumentSlices(source)
+    const written = await slices.takeEach(canonicalizing(source))
+    // What cannot be written is misuse, and is thrown with its place.
+    const key = written.ok ? written.value : canonicalize(source)
     return this.#prepared.of(key, () => this.#prepare(source))
   }
 
@@ -106,10 +117,12 @@ export class DocumentCompiler {
     const terms = { pins, obligations: obligations.all }
     const compiled = await this.#compile(definition, terms, { warnings, slices })
     if (!compiled.ok) return compiled
-    const wrong = () => usedInputProblems(definition, checkOf)
-    const given = await slices.take(() => this.refused(parsed).concat(wrong()))
-    if (!given.ok) return given
-    if (given.value.length > 0) return { ok: false, diagnostics: given.value, definition }
+    const refused = await slices.take(() => this.refused(parsed))
+    if (!refused.ok) return refused
+    const wrong = await slices.take(() => usedInputProblems(definition, checkOf))
+    if (!wrong.ok) return wrong
+    const diagnostics = [...refused.value, ...wrong.value]
+    if (diagnostics.length > 0) return { ok: false, diagnostics, definition }
     return checkInputs === undefined ? compiled : { ...compiled, checkInputs }
   }
 
@@ -145,10 +158,10 @@ export class DocumentCompiler {
       slices = unboundSlices
     }: { readonly warnings?: readonly Diagnostic[]; readonly slices?: DocumentSlices } = {}
   ): Promise<Prepared> {
-    const sized = await slices.take(() => spendWork(writtenLength(definition) >> 4))
+    const sized = await slices.takeEach(paying(definition))
     if (!sized.ok) return { ...sized, definition }
-    const expressions = await this.#expressionsFor(definition)
-    await this.#registered.rooms.loadForBlocks(definition)
+    const expressions = await this.#expressionsFor(definition, slices)
+    await this.#registered.rooms.loadForBlocks(definition, slices)
     const newScope = () => this.#scope(terms)
     const known = this.#compilations?.find({ definition, ...terms }, newScope)
     const scope = known?.scope ?? newScope()
@@ -186,10 +199,14 @@ export class DocumentCompiler {
     return result.ok ? result.compiled.definitionHash : undefined
   }
 
-  async #expressionsFor(definition: DocumentDefinition): Promise<CompileExpressions> {
+  async #expressionsFor(
+    definition: DocumentDefinition,
+    slices: DocumentSlices = unboundSlices
+  ): Promise<CompileExpressions> {
     const composites = [...this.code.values('composites')] as unknown as Json
     const used = [definition as unknown as Json, composites]
-    return mentionsCel(used) ? await this.loadExpressions() : plainExpressions
+    const found = await slices.takeEach(mentionsCel(used))
+    return !found.ok || found.value ? await this.loadExpressions() : plainExpressions
   }
 
   /** Versions to which names alone lead now, with those of the blocks that serve its intents. */

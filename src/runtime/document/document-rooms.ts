@@ -1,6 +1,7 @@
 import type { AgentHost, AgentParts, SessionNotes } from '../../agent/index.js'
 import type { Block, Diagnostic, DocumentDefinition, Provider } from '../../block/index.js'
 import {
+  anyWithin,
   type Clock,
   isJsonObject,
   type Json,
@@ -12,6 +13,7 @@ import type { Expressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
 import type { WorkflowHost, WorkflowParts } from '../../workflow/index.js'
 import type { DocumentKind } from './document-kind.js'
+import { type DocumentSlices, unboundSlices } from './document-slices.js'
 
 /** What a program brings for the rooms of documents. */
 export interface RoomHosts {
@@ -84,11 +86,19 @@ export class DocumentRooms {
   }
 
   /** Loads the rooms whose blocks a definition or a name means; they may stand deep inside it. */
-  async loadForBlocks(named: DocumentDefinition | string): Promise<void> {
+  async loadForBlocks(
+    named: DocumentDefinition | string,
+    slices: DocumentSlices = unboundSlices
+  ): Promise<void> {
     // A definition is plain JSON by construction; its type only names the members.
     const value = named as unknown as Json
-    if (mentions(value, ['agent.', 'flow.'])) await this.#loadAgents()
-    if (mentions(value, ['ais.'])) await this.#loadWorkflow()
+    const mentions = async (prefixes: readonly string[]) => {
+      const found = await slices.takeEach(anyWithin(value, (one) => beginsWith(one, prefixes)))
+      // A room that is loaded for a text in a value does no harm.
+      return !found.ok || found.value
+    }
+    if (await mentions(['agent.', 'flow.'])) await this.#loadAgents()
+    if (await mentions(['ais.'])) await this.#loadWorkflow()
   }
 
   /** What a definition chooses and the host does not allow (K15). */
@@ -194,9 +204,6 @@ export class DocumentRooms {
   }
 }
 
-/** Whether a name or a text in it begins so; a room that is loaded for a text does no harm. */
-function mentions(value: Json, prefixes: readonly string[]): boolean {
-  if (typeof value === 'string') return prefixes.some((prefix) => value.startsWith(prefix))
-  if (Array.isArray(value)) return value.some((item) => mentions(item, prefixes))
-  return isJsonObject(value) && Object.values(value).some((item) => mentions(item, prefixes))
+function beginsWith(value: Json, prefixes: readonly string[]): boolean {
+  return typeof value === 'string' && prefixes.some((prefix) => value.startsWith(prefix))
 }

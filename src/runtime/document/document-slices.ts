@@ -15,18 +15,21 @@ type Taken<Value> =
 
 /**
  * The reading of one document from outside, in slices: each is bounded by what the whole document
- * may take, and between two of a large document the event loop has its turn.
+ * may take. Before each slice of a long text the event loop has its turn, and so it has whenever
+ * the slices since the last one are as much work as one may be, whether the document came as text
+ * or as a value.
  *
  * Owns the count of the document's work.
  */
 export class DocumentSlices {
   readonly #work: DocumentWork | undefined
-  readonly #isLarge: boolean
+  readonly #isLong: boolean
+  #stepsSinceTurn = 0
 
   /** Without a source nothing is counted: what a ledger has kept is compiled whatever it takes. */
   constructor(source?: string | Json) {
     this.#work = source === undefined ? undefined : new DocumentWork()
-    this.#isLarge = typeof source === 'string' && source.length > limits.DOCUMENT_SLICE_LENGTH
+    this.#isLong = typeof source === 'string' && source.length > limits.DOCUMENT_SLICE_LENGTH
   }
 
   /** Takes each piece of the work as a slice. */
@@ -41,7 +44,7 @@ export class DocumentSlices {
 
   async take<Value>(act: () => Value): Promise<Taken<Value>> {
     if (this.#work === undefined) return { ok: true, value: act() }
-    if (this.#isLarge) await nextTurn()
+    if (this.#isLong || this.#stepsSinceTurn >= limits.DOCUMENT_SLICE_STEPS) await this.#turn()
     try {
       return { ok: true, value: this.#work.during(act) }
     } catch (error) {
@@ -51,7 +54,14 @@ export class DocumentSlices {
       if (!isRefusal) throw error
       const { message } = error
       return { ok: false, diagnostics: [{ reason: 'invalid_graph', path: [], message }] }
+    } finally {
+      this.#stepsSinceTurn += this.#work.sliceSteps
     }
+  }
+
+  async #turn(): Promise<void> {
+    this.#stepsSinceTurn = 0
+    await nextTurn()
   }
 }
 

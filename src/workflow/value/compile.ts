@@ -3,7 +3,7 @@ import type { CompiledValue, Expressions } from '../../expression/index.js'
 import type { AisValue, Detect } from '../document/value.js'
 
 /** What the planner and the engine need to compile values; `plainValues` where there is no CEL. */
-export interface CompileValues extends Pick<Expressions, 'compileValue'> {
+export interface CompileValues extends Pick<Expressions, 'compileValue' | 'compilingValue'> {
   /** What the engine has compiled before; the planner looks at each value once. */
   readonly memo?: ValueMemo
 }

@@ -1,10 +1,11 @@
-import { isJsonObject, type Json } from '../../core/index.js'
-import { compileValue, loadExpressions } from '../../expression/index.js'
+import { anyWithin, atOnce, isJsonObject, type Json } from '../../core/index.js'
+import { compileValue, compilingValue, loadExpressions } from '../../expression/index.js'
 import type { CompileValues } from './compile.js'
 
 /** Values without CEL: the engine takes a tenth of a second to load. */
 const plainValues: CompileValues = {
-  compileValue: (value, options) => compileValue(value, options)
+  compileValue: (value, options) => compileValue(value, options),
+  compilingValue: (value, options) => compilingValue(value, options)
 }
 
 /** What compiles the values of these documents: with the CEL engine only if one of them has CEL. */
@@ -13,7 +14,5 @@ export async function valuesFor(...documents: readonly unknown[]): Promise<Compi
 }
 
 function mentionsCel(value: Json): boolean {
-  if (Array.isArray(value)) return value.some(mentionsCel)
-  if (!isJsonObject(value)) return false
-  return 'cel' in value || Object.values(value).some(mentionsCel)
+  return atOnce(anyWithin(value, (part) => isJsonObject(part) && 'cel' in part))
 }

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { canonicalize, canonicalizeLedgerValue, parse } from '../../../src/core/index.js'
+import {
+  atOnce,
+  canonicalize,
+  canonicalizeLedgerValue,
+  canonicalizing,
+  DocumentWork,
+  parse
+} from '../../../src/core/index.js'
 
 describe('canonicalize', () => {
   it('writes keys in UTF-16 order, not insertion or integer order', () => {
@@ -93,5 +100,41 @@ describe('parse', () => {
         expect(parse(text)).toEqual(JSON.parse(text))
       })
     )
+  })
+})
+
+describe('canonicalizing in pieces', () => {
+  const inPieces = (value: unknown) =>
+    new DocumentWork().during(() => atOnce(canonicalizing(value)))
+  const many = Array.from({ length: 200 }, (_, index) => ({ [`k${index}`]: [index, 'é', null] }))
+
+  it('writes what is written at once, for large values too', () => {
+    const values = fc.jsonValue({ maxDepth: 4 })
+    fc.assert(
+      fc.property(values, fc.string(), (value, key) => {
+        const large = { b: many, [key]: value, a: [...many.keys()], again: { many } }
+        expect(inPieces(large)).toBe(canonicalize(large))
+      }),
+      { numRuns: 20 }
+    )
+  })
+
+  const cycle: Record<string, unknown> = { many }
+  cycle['self'] = [cycle, cycle]
+  it.each([
+    ['a lone surrogate', { many, list: [...many, { bad: '\ud800' }] }],
+    ['a key with a lone surrogate', { many, '\ud800': 1 }],
+    ['undefined', { many: [...many, undefined] }],
+    ['a cycle', cycle]
+  ])('refuses %s with the words of writing at once', (_, value) => {
+    const messageOf = (act: () => unknown) => {
+      try {
+        act()
+      } catch (error) {
+        return String(error)
+      }
+      return 'it was written'
+    }
+    expect(messageOf(() => inPieces(value))).toBe(messageOf(() => canonicalize(value)))
   })
 })

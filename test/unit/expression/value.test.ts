@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import type { Json } from '../../../src/core/index.js'
+import { atOnce, type Json } from '../../../src/core/index.js'
 import {
   compileValue,
+  compilingValue,
   EXPRESSION_PROFILE,
   type Expressions,
   loadExpressions,
@@ -168,5 +169,44 @@ describe('the engine', () => {
         context: { expression: 'inputs.x', failure: 'missing_reference', detail: 'inputs.x' }
       })
     )
+  })
+})
+
+describe('a value that is compiled in pieces', () => {
+  const items = Array.from({ length: 200 }, (_, index): Json => {
+    return index % 2 === 0 ? { ref: `inputs.list.${index % 4}` } : { lit: index }
+  })
+  const deep: Json = {
+    object: { a: { array: items }, b: { object: { c: { array: [{ array: items }] } } } }
+  }
+
+  it.each<[string, Json]>([
+    ['a long list', { array: items }],
+    ['large parts in each other', deep],
+    ['large parts beside expressions', { array: [deep, { cel: 'inputs.n + 1' }] }]
+  ])('reads and gives what it does at once: %s', (_, value) => {
+    const whole = expressions.compileValue(value, options)
+    const inPieces = atOnce(expressions.compilingValue(value, options))
+    expect(inPieces.references).toEqual(whole.references)
+    expect(inPieces.evaluate(bindings)).toEqual(whole.evaluate(bindings))
+  })
+
+  it.each<[string, Json]>([
+    ['a part that is none', { array: [...items, 'bare'] }],
+    ['two keys', { array: items, object: { a: { lit: 1 } } }],
+    ['a list of named values', { object: items }],
+    ['named values as a list', { array: Object.fromEntries(items.entries()) }],
+    ['a bare large value', items]
+  ])('is refused with the words of compiling at once: %s', (_, value) => {
+    const compiling = () => atOnce(compilingValue(value, options))
+    const refusal = () => {
+      try {
+        compileValue(value, options)
+      } catch (error) {
+        return String(error instanceof Error ? error.message : error)
+      }
+      return 'it compiles'
+    }
+    expect(compiling).toThrow(refusal())
   })
 })

@@ -7,6 +7,7 @@ import {
   isTallyError,
   type Json,
   limits,
+  passSteps,
   spendWork
 } from '../../../../src/core/index.js'
 import { loadExpressions } from '../../../../src/expression/index.js'
@@ -35,6 +36,21 @@ describe('work in pieces', () => {
     const taken = await new DocumentSlices(long).takeEach(pieces())
     expect(taken).toEqual({ ok: true, value: 'result' })
     expect(seen).toEqual(['first', 'other work', 'second'])
+  })
+
+  it('lets the event loop have its turn after much work for a document that is a value', async () => {
+    const seen: string[] = []
+    function* pieces() {
+      for (let piece = 0; piece < 4; piece += 1) {
+        setImmediate(() => seen.push('other work'))
+        seen.push(`piece ${piece}`)
+        passSteps(limits.DOCUMENT_SLICE_STEPS / 2)
+        yield
+      }
+      return 'result'
+    }
+    await new DocumentSlices({ a: 'value' }).takeEach(pieces())
+    expect(seen.slice(0, 4)).toEqual(['piece 0', 'piece 1', 'other work', 'other work'])
   })
 
   it('counts what all pieces of a document take together', async () => {
