@@ -24,7 +24,7 @@ export function hashJson(value: unknown): Hash {
   return sha256Hex(canonicalize(value))
 }
 
-/** {@link hashJson} of plain data in pieces: the text is written in them, and hashed in the last. */
+/** {@link hashJson} of plain data in pieces; the text is hashed in the last one. */
 export function* hashingJson(value: unknown): Pieces<Hash> {
   return sha256Hex(yield* canonicalizing(value))
 }
