@@ -32,6 +32,13 @@ export type PumpEvent =
   | (FactOf<'cancel'> & Reply<boolean>)
   | (FactOf<'message'> & Reply<MessageOutcome>)
 
+/** A fact that is to be posted when it is due. */
+interface Armed {
+  readonly due: number
+  readonly fact: PumpEvent
+  readonly callOff: () => void
+}
+
 /**
  * The facts of one run that are not journal entries yet, in the order in which they came, those to
  * come when they are due, and what people outside have asked of it. At most one fact for each
@@ -40,10 +47,14 @@ export type PumpEvent =
  * Owns: facts and timers. Does not own: what is waited for; the state of the run has that, and the
  * pump arms its waits once it is live, so that in recovery pending effects come before what fell
  * due meanwhile (K7).
+ *
+ * - B3: a message comes after everything that fell due before it was taken, though the timer of
+ *   that was late, or the process was down.
  */
 export class Inbox {
   readonly #clock: Clock
-  #timers: Map<string, () => void> | undefined
+  readonly #now: () => number
+  #armed: Map<string, Armed> | undefined
   #isStopping = false
   #isGraceOver = false
   #halted: TallyError | undefined
@@ -53,8 +64,10 @@ export class Inbox {
   #isOver = false
   #failure: { readonly error: unknown } | undefined
 
-  constructor(clock: Clock) {
+  /** `now` is the time of the run, which no clock that was set back makes earlier. */
+  constructor(clock: Clock, now: () => number) {
     this.#clock = clock
+    this.#now = now
   }
 
   /** Whether nothing new may be begun. */
@@ -88,23 +101,38 @@ export class Inbox {
   }
 
   take(): PumpEvent | undefined {
-    return this.#facts.shift()
+    const isMessage = this.#facts[0]?.kind === 'message'
+    return (isMessage ? this.#takeOverdue() : undefined) ?? this.#facts.shift()
+  }
+
+  /** What fell due before now: posted behind others, or not posted yet. */
+  #takeOverdue(): PumpEvent | undefined {
+    const posted = this.#facts.findIndex(({ kind }) => isTimed.has(kind))
+    if (posted >= 0) return this.#facts.splice(posted, 1)[0]
+    const now = this.#now()
+    let found: readonly [key: string, armed: Armed] | undefined
+    for (const one of this.#armed ?? noneArmed) {
+      if (one[1].due <= now && (found === undefined || one[1].due < found[1].due)) found = one
+    }
+    if (found === undefined) return undefined
+    this.disarm(found[0])
+    return found[1].fact
   }
 
   /** Posts the fact when it is due, under a key. */
   arm(key: string, due: number, fact: PumpEvent): void {
     this.disarm(key)
-    this.#timers ??= new Map()
-    this.#timers.set(
-      key,
-      this.#clock.schedule(due, () => this.post(fact))
-    )
+    this.#armed ??= new Map()
+    const callOff = this.#clock.schedule(due, () => {
+      this.#armed?.delete(key)
+      this.post(fact)
+    })
+    this.#armed.set(key, { due, fact, callOff })
   }
 
   disarm(key: string): void {
-    if (this.#timers === undefined) return
-    this.#timers.get(key)?.()
-    this.#timers.delete(key)
+    this.#armed?.get(key)?.callOff()
+    this.#armed?.delete(key)
   }
 
   /** Lets what was sent finish and starts nothing new: the run ends with `stopped`. */
@@ -125,13 +153,20 @@ export class Inbox {
     this.stop()
   }
 
-  /** Takes a message from outside the run; resolves when it has been decided and is durable. */
-  message(message: WaitMessage): Promise<MessageOutcome> {
+  /**
+   * Takes a message from outside the run; resolves when it has been decided and is durable. Those
+   * that `shares` it come next, before the run can park, where it was accepted.
+   */
+  message(message: WaitMessage, shares: readonly WaitMessage[] = []): Promise<MessageOutcome> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
     if (this.#isOver) return Promise.resolve({ accepted: false, reason: 'run_moved' })
-    return new Promise((resolve, reject) =>
-      this.post({ kind: 'message', message, resolve, reject })
-    )
+    return new Promise((resolve, reject) => {
+      const decided = (outcome: MessageOutcome): void => {
+        const shared = outcome.accepted ? shares.map((share) => this.message(share)) : []
+        Promise.all(shared).then(() => resolve(outcome), reject)
+      }
+      this.post({ kind: 'message', message, resolve: decided, reject })
+    })
   }
 
   /** Asks for the end of the run; false when it has ended or moved before it heard. */
@@ -164,8 +199,8 @@ export class Inbox {
   close(): void {
     this.#isOver = true
     this.#callOffGrace?.()
-    for (const callOff of this.#timers?.values() ?? []) callOff()
-    this.#timers?.clear()
+    for (const { callOff } of this.#armed?.values() ?? []) callOff()
+    this.#armed?.clear()
     for (const fact of this.#facts) {
       const isAsked = fact.kind === 'message' || fact.kind === 'cancel'
       if (isAsked && this.#failure !== undefined) fact.reject(this.#failure.error)
@@ -175,6 +210,11 @@ export class Inbox {
     this.#facts = []
   }
 }
+
+const noneArmed: ReadonlyMap<string, Armed> = new Map()
+
+/** Facts that are posted when they are due. */
+const isTimed: ReadonlySet<PumpEvent['kind']> = new Set(['deadline', 'due', 'timer'])
 
 /** Gives the sender of a message its outcome, an error too: nothing may wait for ever (L3). */
 export async function told<Outcome>(

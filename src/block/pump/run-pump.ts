@@ -67,7 +67,7 @@ export class RunPump implements CommitsPort {
 
   constructor({ runId, host, root, checkpoint, early }: RunPumpOptions) {
     this.host = host
-    this.inbox = new Inbox(host.clock)
+    this.inbox = new Inbox(host.clock, () => this.writer.now())
     this.state = new RunState({ runId, root, identity: host.identity })
     this.writer = new JournalWriter(this.state, host, (entry) => this.#take(entry))
     this.#calls = new OpenCalls(this)

@@ -22,6 +22,8 @@ import type { RunStore } from './run-store.js'
  */
 export type ApprovePermission = (wait: OpenWait, by: Json) => Promise<boolean | undefined>
 
+type Refusal = (MessageOutcome & { readonly accepted: false })['reason']
+
 /**
  * Messages to runs wherever they are: live, parked, or moving between the two.
  *
@@ -83,11 +85,24 @@ export class RunMessages {
     if (await this.#overreaches(runId, message))
       return { accepted: false, reason: 'action_not_allowed' }
     const wait = this.#permissionAsked(runId, message)
-    const reason = wait && approvalRefusal(wait, [], message)
+    const reason =
+      wait && (approvalRefusal(wait, [], message) ?? (await this.#over(runId, message)))
     if (reason !== undefined) return { accepted: false, reason }
     const approved = wait === undefined ? undefined : await this.#granted(wait, message)
     if (approved === undefined) return this.deliver(runId, { ...message, by })
     return approved ? { accepted: true } : { accepted: false, reason: 'action_not_allowed' }
+  }
+
+  /** Why a wait for permission cannot be granted any more: its time is over (B3). */
+  async #over(runId: RunId, message: WaitMessage): Promise<Refusal | undefined> {
+    const { ledger, host } = this.#store.parts
+    const last = ledger.run(runId)?.last as { readonly due?: number | null } | undefined
+    const due = this.#store.get(runId)?.live?.pump?.state.nextDue() ?? last?.due ?? null
+    if (due === null || due > host.clock.now()) return undefined
+    // No wait for permission takes this: it is refused, and for another reason while it is open.
+    const asked = await this.deliver(runId, { ...message, action: 'skip' })
+    if (asked.accepted || asked.reason === 'action_not_allowed') return undefined
+    return asked.reason
   }
 
   /** The wait ends by the grant that it asks for, and keeps the signature of its approval. */
@@ -109,11 +124,7 @@ export class RunMessages {
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
       const pump = await this.#driver.pumpOf(runId)
       if (pump === undefined) return { accepted: false, reason: 'unknown_token' }
-      // Posted in one turn, so that the run cannot park between them.
-      const [outcome] = await Promise.all([
-        pump.inbox.message(message),
-        ...shares.map((share) => pump.inbox.message(share))
-      ])
+      const outcome = await pump.inbox.message(message, shares)
       if (outcome.accepted || outcome.reason !== 'run_moved') return outcome
       await this.#store.get(runId)?.live?.over
     }
