@@ -206,12 +206,13 @@ export class OpenCalls {
   #flushBehind(): void {
     if (this.#isFlushPlanned) return
     this.#isFlushPlanned = true
-    nextTurn().then(() => {
+    const flushing = nextTurn().then(() => {
       this.#isFlushPlanned = false
-      if (this.#performing === 0 || this.#parts.inbox.isStopping) return
-      // A failed write poisons the ledger, and whatever waits for this run hears of it there.
-      this.#parts.writer.durable().catch(() => undefined)
+      if (this.#performing === 0 || this.#parts.inbox.isStopping) return undefined
+      return this.#parts.writer.durable()
     })
+    // A failed write poisons the ledger, and whatever waits for this run hears of it there.
+    flushing.catch(() => undefined)
   }
 
   /** Whether to run again rather than to act on what is not so any more. */
