@@ -26,10 +26,10 @@ type Planted = (typeof all)[number]
 
 const timeout = 240_000
 
-/** A sixth of the shapes for each manner, all of them among all manners; all for each in LONG. */
+/** An eighth of the shapes for each manner, all of them among all eight; all for each in LONG. */
 function plantedFor(manner: Manner): readonly Planted[] {
   const place = manners.indexOf(manner)
-  return all.filter((_one, at) => isLong || at % 6 === place % 6)
+  return all.filter((_one, at) => isLong || at % manners.length === place)
 }
 
 let server: RudeServer

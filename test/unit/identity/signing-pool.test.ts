@@ -104,7 +104,7 @@ describe('a signing pool', () => {
         }
         await Promise.all(closing)
       }),
-      { numRuns: cases({ usual: 12, long: 40 }) }
+      { numRuns: cases({ usual: 6, long: 40 }) }
     )
   })
 
@@ -252,6 +252,9 @@ describe('a signing pool', () => {
   })
 })
 
+/** Each puts ten hashes of each identity. */
+const ROUNDS = cases({ usual: 4, long: 20 })
+
 describe('the signing pool of a process', () => {
   it('I2: signs for 100 identities in one thread and ends with its process', () => {
     const program = `
@@ -265,7 +268,7 @@ describe('the signing pool of a process', () => {
         return { signer, member: signer.joinPool() }
       }
       const work = async (members) => {
-        for (let round = 0; round < 20; round += 1) {
+        for (let round = 0; round < ${ROUNDS}; round += 1) {
           for (const { member } of members) for (let n = 0; n < 10; n += 1) member.put(hash)
           await pause(2)
           for (const { member, signer } of members) {

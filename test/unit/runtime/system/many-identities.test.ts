@@ -1,6 +1,10 @@
 import { execFileSync } from 'node:child_process'
 import { expect, it } from 'vitest'
 import { builtModule } from '../../../support/built.js'
+import { cases } from '../../../support/effort.js'
+
+/** Intents that each identity is asked at once. */
+const INTENTS = cases({ usual: 6, long: 20 })
 
 const program = `
   import { readdirSync } from 'node:fs'
@@ -14,7 +18,7 @@ const program = `
     run: (_, { payload }) => payload
   })
   const work = async (tally) => {
-    const asked = Array.from({ length: 20 }, (_, count) =>
+    const asked = Array.from({ length: ${INTENTS} }, (_, count) =>
       tally.intent({ action: 'count.up', payload: { count } }))
     await Promise.all(asked)
   }
