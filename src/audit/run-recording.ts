@@ -7,7 +7,8 @@ import {
   type Json,
   limits,
   parse,
-  type RunId
+  type RunId,
+  sha256Hex
 } from '../core/index.js'
 import {
   type HookVerdict,
@@ -169,7 +170,9 @@ function everything({ stateBefore }: VerifiedItem): readonly RecordedValue[] {
 function recordedReceipt(verified: VerifiedReceipt): RecordedReceipt {
   const { index, receipt, payloadText, raw, resultText } = verified
   const { payload } = receipt.inputPayload
-  const isPrivate = payloadText !== undefined && isSalted(payload, payloadText)
+  const isPrivate =
+    (payloadText !== undefined && isSalted(payload, payloadText)) ||
+    (resultText !== undefined && isSaltedResult(receipt, resultText))
   return {
     index,
     record: receipt,
@@ -185,6 +188,14 @@ function recordedReceipt(verified: VerifiedReceipt): RecordedReceipt {
 function isSalted(reference: Json, text: string): boolean {
   if (!isJsonObject(reference) || typeof reference['$blob'] !== 'string') return false
   return reference['$blob'] !== hashJson(parse(text))
+}
+
+/** A result stands beside its receipt, which has the hash of what is stored of it alone. */
+function isSaltedResult({ resultHash }: Receipt, text: string): boolean {
+  const hash = sha256Hex(text)
+  if (resultHash === hash) return false
+  const bytes = Buffer.byteLength(text)
+  return resultHash !== sha256Hex(canonicalize({ $blob: hash, bytes }))
 }
 
 function changesOf({ changes, writeSetText }: VerifiedReceipt): readonly RecordedValue[] {

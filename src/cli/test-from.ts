@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { basename, dirname, extname, relative, resolve, sep } from 'node:path'
 import { type RunId, shownText, TallyError } from '../core/index.js'
 import { findConfig } from './frame/config.js'
@@ -15,9 +16,14 @@ import { text } from './frame/text.js'
 export async function testFrom(
   frame: Frame,
   run: string,
-  options: { readonly out?: string; readonly private?: boolean; readonly config?: string }
+  options: {
+    readonly out?: string
+    readonly force?: boolean
+    readonly private?: boolean
+    readonly config?: string
+  }
 ): Promise<ExitCode> {
-  const { output, cwd, directory, identity } = frame
+  const { output, directory, identity } = frame
   const { recordRunHere, recordRunOf, replayRecordingWith } = await import('../runtime/index.js')
   const runId = run as RunId
   const passphrase = givenPassphrase(frame)
@@ -25,11 +31,17 @@ export async function testFrom(
     owner: (owner) => once(owner, (one) => recordRunOf(one, runId)),
     here: (place) => recordRunHere(place, runId, { identity, passphrase })
   })
-  const isPrivate = recording.entries.some(({ receipt }) => receipt?.isPrivate === true)
-  if (isPrivate && options.private !== true) throw new TallyError('cli.private_run', { run })
   const found = await findConfig(frame, options.config)
   const { durability: _, closedPaths: __, ...code } = await configOf(frame, options.config)
-  const { replay, narrowed } = await replayRecordingWith(recording, code, directory)
+  const { replay, narrowed, privacy } = await replayRecordingWith(recording, code, directory)
+  const { problem } = privacy
+  const refuse = () => {
+    if (options.private !== true && problem !== undefined) {
+      throw new TallyError('cli.private_run', { run, problem })
+    }
+  }
+  // Before anything of the run is shown.
+  if (privacy.declared.length > 0) refuse()
   const { outcome, difference, notChecked } = replay
   if (outcome !== 'same') {
     output.document('test', { ...replay, file: null, recording: null })
@@ -43,13 +55,14 @@ export async function testFrom(
     for (const one of notChecked) output.line(text`not checked ${one}`)
     return exitCodes.failed
   }
-  const file = resolve(cwd, options.out ?? `${run.replaceAll(/[^\w.-]/g, '_')}.test.mjs`)
-  const beside = `${basename(file, extname(file))}.json`
+  refuse()
   const { recordingText } = await import('../audit/index.js')
-  const fixture = resolve(dirname(file), beside)
-  const content = programOf(run, { beside, config: found.path, file, isPrivate })
-  await writeOutput(frame, fixture, { content: await recordingText(narrowed), isNew: true })
-  await writeOutput(frame, file, { content, isNew: true })
+  const { file, fixture } = placesOf(frame, run, options)
+  const isPrivate = problem !== undefined
+  const program = programOf(run, { fixture, config: found.path, file, isPrivate })
+  const isNew = options.force !== true
+  await writeOutput(frame, fixture, { content: await recordingText(narrowed), isNew })
+  await writeOutput(frame, file, { content: program, isNew })
   output.document('test', { ...replay, file, recording: fixture })
   output.line(text`${output.paint('green', 'wrote')} ${file}`)
   output.line(text`${output.paint('green', 'wrote')} ${fixture}`)
@@ -58,6 +71,28 @@ export async function testFrom(
   return exitCodes.done
 }
 
+/** Where the two files go. Throws `cli.usage` where they cannot, or are there already. */
+function placesOf(
+  { cwd }: Frame,
+  run: string,
+  { out, force }: { readonly out?: string; readonly force?: boolean }
+): { readonly file: string; readonly fixture: string } {
+  const file = resolve(cwd, out ?? `${run.replaceAll(/[^\w.-]/g, '_')}.test.mjs`)
+  const extension = extname(file)
+  if (!modules.includes(extension)) {
+    const problem = `--out names no module: ${basename(file)} ends in none of ${modules.join(', ')}`
+    throw new TallyError('cli.usage', { problem })
+  }
+  const fixture = resolve(dirname(file), `${basename(file, extension)}.json`)
+  // Neither is written where the other cannot be.
+  const there = [file, fixture].find((path) => force !== true && existsSync(path))
+  if (there === undefined) return { file, fixture }
+  const problem = `${there} is there already; --force writes over it and its recording`
+  throw new TallyError('cli.usage', { problem })
+}
+
+const modules = ['.mjs', '.js', '.mts', '.ts']
+
 // Named apart from the program's text: this package imports neither.
 const runners = { vitest: 'vitest', node: 'node:test' } as const
 
@@ -65,21 +100,22 @@ const runners = { vitest: 'vitest', node: 'node:test' } as const
 function programOf(
   run: string,
   given: {
-    readonly beside: string
+    readonly fixture: string
     readonly config: string | undefined
     readonly file: string
     readonly isPrivate: boolean
   }
 ): string {
-  const { beside, config, file, isPrivate } = given
-  const secrets = isPrivate ? ', and what blocks have declared private' : ''
+  const { fixture, config, file, isPrivate } = given
+  const beside = basename(fixture)
+  const secrets = isPrivate ? ', and what is declared private' : ''
   const way = config && relative(dirname(file), config).split(sep).join('/')
   const path = way?.startsWith('.') === true ? way : `./${way}`
   const code = way === undefined ? '{}' : `await openConfig(${atFile(path)})`
   const imports = way === undefined ? 'openRecording' : 'openConfig, openRecording'
   const title = JSON.stringify(`run ${shownText(run)} comes out as it did`)
   return `// Does a run of a ledger again with the code at hand; nothing is performed.
-// ${beside} has in clear its inputs, responses, answers and state${secrets}.
+// ${shownText(beside)} has in clear its inputs, responses, answers and state${secrets}.
 import assert from 'node:assert/strict'
 import { ${imports} } from 'tallystick/testing'
 

@@ -11,6 +11,7 @@ export function addTestCommands(add: Add): void {
   const from = async () => (await import('../test-from.js')).testFrom
   add('from <run>', 'write a test that does a run again with this code', from)
     .option('--out <file>', 'where to write it; its recording is written beside it')
-    .option('--private', 'also a run with what blocks have declared private')
+    .option('--force', 'write over files that are there')
+    .option('--private', 'also a run with what is declared private')
     .option(...configOption)
 }

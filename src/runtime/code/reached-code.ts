@@ -9,6 +9,8 @@ export interface ReachedCode {
   readonly blocks: readonly Block[]
   /** Done by steps that are intents; what a step computes is not among them. */
   readonly intents: readonly ReachedIntent[]
+  /** Some step may do an intent that the text does not have. */
+  readonly computesIntents: boolean
   /** Names of the tools that turns of agents have. */
   readonly tools: readonly string[]
 }
@@ -37,6 +39,7 @@ export function reachedBy(
     known ??= {
       blocks,
       intents: all.flatMap((one) => reachedIntents(one, isKernel)),
+      computesIntents: all.some((one) => computesIntents(one, isKernel)),
       tools: all.flatMap(reachedTools)
     }
     return known
@@ -56,6 +59,16 @@ export function reachedIntents(
     const named = typeof provider === 'string' ? { action, provider } : { action }
     const others = recovery.flatMap((step) => (step.kind === 'fallback' ? step.providers : []))
     return [named, ...others.map((one) => ({ action, provider: one }))]
+  })
+}
+
+/** Whether it takes a run to know the action of some step: it is computed, or repaired. */
+function computesIntents(definition: Graph, isKernel: (block: string) => boolean): boolean {
+  return nodesOf(definition).some(({ work, input, recovery }) => {
+    if (work.kind !== 'block' || !isKernel(work.block)) return false
+    const known = input === undefined ? undefined : writtenOut(input)
+    const isWritten = isJsonObject(known) && typeof known['action'] === 'string'
+    return !isWritten || recovery.some(({ kind }) => kind === 'repair')
   })
 }
 

@@ -9,10 +9,11 @@ import { type Hash, limits, versionedName } from '../../core/index.js'
 import { isIntentDefinition } from '../../intent/index.js'
 import type { NamedCode } from './named-code.js'
 import type { Compiled, PinnedTerms, PreparedRun, RunDefinition } from './prepared-run.js'
+import type { ReachedCode } from './reached-code.js'
 
 /** What a run that is in the ledger was made of, as far as it is here (B10). */
 export type RecordedRun =
-  | ({ readonly kind: 'ready' } & Omit<Compiled, 'ok'>)
+  | ({ readonly kind: 'ready'; readonly reached?: () => ReachedCode } & Omit<Compiled, 'ok'>)
   /** Versions that it has pinned, or names in its document, lead nowhere; sorted. */
   | { readonly kind: 'missing'; readonly missing: readonly string[] }
   | {

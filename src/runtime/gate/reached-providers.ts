@@ -23,7 +23,7 @@ export function reachedProviders(
   inputs: Json,
   { registry, ledger }: { readonly registry: Registry; readonly ledger: Pick<Ledger, 'read'> }
 ): ReachedProviders {
-  const { blocks, intents, tools }: ReachedCode =
+  const { blocks, intents, tools }: Omit<ReachedCode, 'computesIntents'> =
     'reached' in prepared
       ? prepared.reached()
       : { blocks: [], intents: [intentIn(inputs)], tools: [] }

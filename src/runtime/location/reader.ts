@@ -33,6 +33,7 @@ import {
 } from '../../ledger/index.js'
 import type { OpenRuns, RunReadiness } from '../audit/upgrade-check.js'
 import type { TallyConfig } from '../code/config.js'
+import type { RunPrivacy } from '../code/private-code.js'
 import type { Registrations } from '../code/registrations.js'
 import type { Registry } from '../code/registry.js'
 import { IntegrityLock, readKept } from '../opening/integrity-lock.js'
@@ -320,6 +321,14 @@ async function recordIn(
 /** What a recorded run is done again with. */
 export type CodeAtHand = Omit<TallyConfig, 'durability' | 'closedPaths'>
 
+export interface ReplayedRecording {
+  readonly replay: RecordingReplay
+  /** With no more of the state than was read. */
+  readonly narrowed: RunRecording
+  /** Whether a file of it would have what code keeps private. */
+  readonly privacy: RunPrivacy
+}
+
 /**
  * Does a recorded run again with the code at hand, and performs nothing. Packages come from the
  * directories of the configuration, then from the content store of `location`. Throws what
@@ -329,7 +338,7 @@ export async function replayRecordingWith(
   recording: RunRecording,
   code: CodeAtHand,
   location?: string
-): Promise<{ readonly replay: RecordingReplay; readonly narrowed: RunRecording }> {
+): Promise<ReplayedRecording> {
   const { identity } = recording
   const { packages = [], ...registrations } = code
   const { registry, packageCache, close } = await codeOf(registrations, { identity, location })
@@ -337,7 +346,9 @@ export async function replayRecordingWith(
     const { holdPackages } = await import('../code/packages.js')
     await holdPackages(packageCache, packages, packagesIn(recording))
     const { replayRecording } = await import('../../audit/index.js')
-    return await replayRecording(recording, registry)
+    const { privacyOf } = await import('../code/private-code.js')
+    const privacy = await privacyOf(recording, registry)
+    return { privacy, ...(await replayRecording(recording, registry)) }
   } finally {
     await close()
   }

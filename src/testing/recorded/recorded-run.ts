@@ -123,10 +123,16 @@ export class RecordedRun {
 
   /**
    * The recording with no more of the state than this code has read, as text for a file that
-   * {@link openRecording} reads. Throws as {@link replay} does.
+   * {@link openRecording} reads. Throws as {@link replay} does, and `testing.private_run` where
+   * code keeps something private, or is not here to say so: with `private` it is written as well.
    */
-  async fixture(code: CodeAtHand): Promise<string> {
-    const { narrowed } = await replayRecordingWith(this.recording, code, this.#location)
+  async fixture(code: CodeAtHand, options: { readonly private?: boolean } = {}): Promise<string> {
+    const replayed = await replayRecordingWith(this.recording, code, this.#location)
+    const { narrowed, privacy } = replayed
+    const { problem } = privacy
+    if (problem !== undefined && options.private !== true) {
+      throw new TallyError('testing.private_run', { run: this.id, problem })
+    }
     return recordingText(narrowed)
   }
 

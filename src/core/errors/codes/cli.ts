@@ -19,8 +19,8 @@ export const cliCodes = {
     fix: 'See what it says. If it is yours, make it so: "chown" to you, and "chmod go-w" for it and its directory.'
   },
   'cli.private_run': {
-    message: 'Run {run} has inputs or results that blocks have declared private.',
-    fix: 'Give --private to write them to the file in clear, and keep it as you keep the ledger.'
+    message: 'The recording of run {run} would have in clear what is private: {problem}.',
+    fix: 'Give --private to write it all the same, and keep the file as you keep the ledger.'
   },
   'cli.note_inside': {
     message: 'The note {path} lies in the directory of the ledger that it is to anchor.',

@@ -42,6 +42,10 @@ export const testingCodes = {
     message: 'The file {path} is no recorded run: {problem}.',
     fix: 'Write it anew from the ledger: "tally test from RUN".'
   },
+  'testing.private_run': {
+    message: 'A file of run {run} would have in clear what is private: {problem}.',
+    fix: 'Give the option "private" to have it all the same, and keep the file as you keep the ledger.'
+  },
   'testing.case_invalid': {
     message: 'This is no case: {problem}.',
     fix: 'Give the object as the script of a counterexample has it.'
