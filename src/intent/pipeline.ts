@@ -56,7 +56,7 @@ export function createIntentPipeline(options: IntentPipelineOptions): {
       version: KERNEL_VERSION,
       sideEffects,
       work: {
-        run: (port, input, pinned) => runIntent(port, input, { ...pipeline, pinned }),
+        run: (port, input, pinned) => runIntent(port, input, { pinned, ...pipeline }),
         codeOf: (recorded) => codeOf(recorded, pipeline)
       }
     })

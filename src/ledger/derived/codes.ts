@@ -26,9 +26,17 @@ const CODED_AT = SUBKEY_BYTES + 14
 /** A derived record whose code is right. */
 export interface CodedRecord {
   readonly body: Buffer
-  /** The half of its hash that is not stored: what a digest of many records adds up. */
-  readonly share: Buffer
+  /** What the code begins with; a digest of many records adds up the half that is not stored. */
+  readonly hash: Buffer
 }
+
+/** A value that was wrapped here, with its hash: it is hashed once. */
+interface WrappedValue extends Buffer {
+  hash?: Buffer
+}
+
+/** Where in a hash stands what is not stored. */
+export const SHARE_AT = 16
 
 /**
  * Codes of derived records by the identity's blob key.
@@ -38,8 +46,6 @@ export interface CodedRecord {
 export class DerivedCodes {
   readonly #blobKey: Uint8Array
   #scratch: Buffer
-  /** Of values that were wrapped here and are still in memory: they are hashed once. */
-  readonly #shares = new WeakMap<Uint8Array, Buffer>()
 
   constructor(blobKey: Uint8Array) {
     this.#blobKey = blobKey
@@ -49,14 +55,14 @@ export class DerivedCodes {
   /** Wraps a body for the store. */
   wrap(key: string, body: string | Uint8Array, watermark: number): Buffer {
     const length = typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength
-    const value = Buffer.allocUnsafe(BODY_AT + length)
+    const value: WrappedValue = Buffer.allocUnsafe(BODY_AT + length)
     value[0] = VERSION
     value.writeUIntBE(watermark, WATERMARK_AT, 6)
     if (typeof body === 'string') value.write(body, BODY_AT)
     else value.set(body, BODY_AT)
     const hash = this.#hash(key, value)
-    hash.copy(value, CODE_AT, 0, 16)
-    this.#shares.set(value, hash.subarray(16))
+    hash.copy(value, CODE_AT, 0, SHARE_AT)
+    value.hash = hash
     value.writeUInt32BE(crc32(value.subarray(WATERMARK_AT), crc32(key)), 1)
     return value
   }
@@ -69,18 +75,18 @@ export class DerivedCodes {
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength)
     if (bytes.length < BODY_AT || bytes[0] !== VERSION) throw corruptValue(key, 'it has no code')
     const hash = this.#hash(key, bytes)
-    if (hash.compare(bytes, CODE_AT, BODY_AT, 0, 16) !== 0) {
+    if (hash.compare(bytes, CODE_AT, BODY_AT, 0, SHARE_AT) !== 0) {
       throw corruptValue(key, 'its code is not by the key of this ledger')
     }
     if (crc32(bytes.subarray(WATERMARK_AT), crc32(key)) !== bytes.readUInt32BE(1)) {
       throw corruptValue(key, 'the checksum does not match')
     }
-    return { body: bytes.subarray(BODY_AT), share: hash.subarray(16) }
+    return { body: bytes.subarray(BODY_AT), hash }
   }
 
-  /** The share of a stored record, or of one that is about to be. Throws as {@link open} does. */
-  share(key: string, value: Uint8Array): Buffer {
-    return this.#shares.get(value) ?? this.open(key, value).share
+  /** The hash of a stored record, or of one that is about to be. Throws as {@link open} does. */
+  hash(key: string, value: WrappedValue | Uint8Array): Buffer {
+    return ('hash' in value ? value.hash : undefined) ?? this.open(key, value).hash
   }
 
   /** The code of a digest: of texts of no other kind. */

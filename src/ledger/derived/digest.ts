@@ -1,7 +1,7 @@
 import { isTallyError } from '../../core/index.js'
 import type { StoreKeys } from '../keys.js'
 import type { Store } from '../stores/port.js'
-import type { DerivedCodes } from './codes.js'
+import { type DerivedCodes, SHARE_AT } from './codes.js'
 
 /**
  * What the derived records are as a set: how many, and the sum of those halves of their keyed
@@ -35,20 +35,20 @@ export class RunningDigest {
   }
 
   add(key: string, value: Uint8Array): void {
-    const share = this.#codes.share(key, value)
+    const hash = this.#codes.hash(key, value)
     this.#records += 1
     for (let at = 0; at < 4; at += 1) {
-      this.#sums[at] = (this.#sums[at] ?? 0) + share.readUInt32BE(at * 4)
+      this.#sums[at] = (this.#sums[at] ?? 0) + hash.readUInt32BE(SHARE_AT + at * 4)
     }
   }
 
   /** Takes a stored value out; undefined when nothing was stored. */
   remove(key: string, value: Uint8Array | undefined): void {
     if (value === undefined) return
-    const share = this.#codes.share(key, value)
+    const hash = this.#codes.hash(key, value)
     this.#records -= 1
     for (let at = 0; at < 4; at += 1) {
-      this.#sums[at] = (this.#sums[at] ?? 0) - share.readUInt32BE(at * 4)
+      this.#sums[at] = (this.#sums[at] ?? 0) - hash.readUInt32BE(SHARE_AT + at * 4)
     }
   }
 }

@@ -213,17 +213,23 @@ const RANK_BYTES = 6
 /** Slots in ascending order; what is sorted in stretches costs little. */
 function sortedSlots(slots: Buffer): Buffer {
   const ranks = new Float64Array(slots.length / ENTRY_BYTES)
+  const order: number[] = []
   for (let place = 0; place < ranks.length; place += 1) {
     ranks[place] = slots.readUIntBE(place * ENTRY_BYTES, RANK_BYTES)
+    order.push(place)
   }
   const compare = (one: number, other: number): number =>
     (ranks[one] ?? 0) - (ranks[other] ?? 0) || compareSlots(slots, one, other)
-  const order = Array.from(ranks.keys()).sort(compare)
   const sorted = Buffer.allocUnsafe(slots.length)
-  order.forEach((place, index) => {
+  let to = 0
+  for (const place of order.sort(compare)) {
+    // So few bytes are copied in less time than a call takes.
     const from = place * ENTRY_BYTES
-    slots.copy(sorted, index * ENTRY_BYTES, from, from + ENTRY_BYTES)
-  })
+    for (let at = from; at < from + ENTRY_BYTES; at += 1) {
+      sorted[to] = slots[at] ?? 0
+      to += 1
+    }
+  }
   return sorted
 }
 

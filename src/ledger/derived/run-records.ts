@@ -259,7 +259,7 @@ function wholeRun({ started, last, entries, visits }: RunDelta, upTo: number): s
   return (
     `{"blocks":0,"entries":${entries},"last":${lastText},"started":${started.text},` +
     `"status":"${shownText(last.status)}","upTo":${upTo},"updatedAt":${last.at},` +
-    `"visits":${JSON.stringify(visits)}}`
+    `"visits":[${visits.map(([seq, entry]) => `[${seq},${entry}]`).join(',')}]}`
   )
 }
 
