@@ -18,3 +18,9 @@ export function options({ defineBlock }) {
     effects: { 'bank.pay': { answer: (request) => ({ reference: request.id }) } }
   }
 }
+
+/** A promise that every seed breaks in which something is paid. */
+export const paysNothing = {
+  'nothing is paid': ({ nodes }) =>
+    Object.values(nodes).every(({ state }) => Object.keys(state).length === 0)
+}

@@ -1,6 +1,5 @@
 import type { Arbitrary } from 'fast-check'
 import { isJsonObject, type Json, limits, TallyError } from '../../core/index.js'
-import { Compilations } from '../../runtime/index.js'
 import type { CaseParts, EffectParts } from './case-arbitrary.js'
 import type { FastCheck } from './fast-check.js'
 import type {
@@ -18,12 +17,12 @@ import type { WorldEffect } from './world.js'
 
 /** What every play of a target has in common. */
 export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {
-  const { document, registrations } = target
+  const { document, registrations, compilations } = target
   const { people = {}, context = {}, next, bounds = {} } = options
   const effects = { ...target.effects, ...options.effects }
   return {
     document,
-    compilations: new Compilations(),
+    compilations,
     registrations,
     next,
     effects: new Map(Object.entries(effects).map(([name, one]) => [name, worldEffect(one)])),

@@ -1,7 +1,7 @@
 import type { Block, CompiledDocument } from '../../block/index.js'
 import { isJsonObject, type Json, ManualClock, readDocument, TallyError } from '../../core/index.js'
 import { openMemoryStore } from '../../ledger/index.js'
-import { type Registrations, runtimeOn } from '../../runtime/index.js'
+import { Compilations, type Registrations, runtimeOn } from '../../runtime/index.js'
 import { fixedKeys, fixedRandom, inlineSigner } from './machine.js'
 import type { EffectOptionsOfWorld } from './options.js'
 import type { WorkflowParts } from './workflow-target.js'
@@ -23,6 +23,8 @@ export interface PreparedTarget {
   readonly document: Json
   registrations(): Registrations
   readonly compiled: CompiledDocument
+  /** What all its lives compile, in every play. */
+  readonly compilations: Compilations
   readonly takes: TakenInputs
   /** What the target itself says of the world; options of the same name replace it. */
   readonly effects: Readonly<Record<string, EffectOptionsOfWorld>>
@@ -45,8 +47,10 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
   const make = () => asDocument(typeof target === 'function' ? target() : target)
   const { document: source, ...registrations } = make()
   const document = readAs(source)
+  const compilations = new Compilations()
   const runtime = await runtimeOn({
     ...registrations,
+    compilations,
     store: openMemoryStore(),
     keys: fixedKeys,
     signer: inlineSigner(),
@@ -73,7 +77,8 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
     const { effects = {} } = workflow ?? {}
     const notChecked = workflow === undefined ? [] : [OF_CHAINS]
     const own = { takes, effects, notChecked }
-    return { name: compiled.name, document, registrations: make, compiled, ...own }
+    const shared = { compiled, compilations }
+    return { name: compiled.name, document, registrations: make, ...shared, ...own }
   } finally {
     await runtime.close()
   }

@@ -223,6 +223,7 @@ export class SimulatedNode {
     const { wrapOutside = (outside) => outside } = stage
     return runtimeOn({
       ...stage.registrations(),
+      compilations: stage.compilations,
       store,
       keys,
       signer: inlineSigner(signer),

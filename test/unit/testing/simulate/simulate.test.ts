@@ -36,6 +36,17 @@ function block(name: string, run: Block['run']): Block {
   return defineBlock({ name, version: '1.0.0', sideEffects: 'none', run })
 }
 
+interface Plain {
+  options(parts: { defineBlock: typeof defineBlock }): Omit<SimulationOptions, 'seed'>
+  readonly paysNothing: SimulationOptions['always'] & object
+}
+
+/** The module that another process loads too. */
+async function plain(): Promise<Plain> {
+  const url = new URL('../../../support/simulated-plain.mjs', import.meta.url)
+  return (await import(url.href)) as Plain
+}
+
 describe('N1: a seed', () => {
   it('has the same trace whenever it is simulated', async () => {
     const first = await simulate({ ...shop, seed: 11 })
@@ -44,23 +55,30 @@ describe('N1: a seed', () => {
     expect(first.trace).toMatch(/receipt 0 quote [0-9a-f]{64}/)
   })
 
-  it('has the same trace in another process', async () => {
+  it('has the same trace in another process, and fails there with the same message', async () => {
     const child = fileURLToPath(new URL('../../../support/simulate-seed.mjs', import.meta.url))
     const seeds = ['1', '2', '3', '4']
     const output = execFileSync(process.execPath, [child, builtModule('index.js'), ...seeds], {
       encoding: 'utf8',
       env: { ...process.env, TZ: 'Pacific/Kiritimati' }
     })
-    const plain = new URL('../../../support/simulated-plain.mjs', import.meta.url)
-    const { options } = (await import(plain.href)) as {
-      options(parts: { defineBlock: typeof defineBlock }): Omit<SimulationOptions, 'seed'>
-    }
-    const traces: string[] = []
+    const { options, paysNothing } = await plain()
+    const played: Record<string, { readonly trace: string; readonly failure: string }> = {}
     for (const seed of seeds) {
-      const { trace } = await simulate({ ...options({ defineBlock }), seed: Number(seed) })
-      traces.push(trace)
+      const given = { ...options({ defineBlock }), seed: Number(seed) }
+      const { trace } = await simulate(given)
+      const failing = simulate({ ...given, always: paysNothing })
+      const failure = await failing.then(
+        () => 'none',
+        ({ message }: Error) => message
+      )
+      played[seed] = { trace, failure }
     }
-    expect(JSON.parse(output)).toEqual(traces)
+    expect(JSON.parse(output)).toEqual(played)
+    const failures = Object.values(played).filter(({ failure }) =>
+      failure.includes('nothing is paid')
+    )
+    expect(failures.length).toBeGreaterThan(1)
   })
 
   it('differs from other seeds in when things happen, and in what fails', async () => {
