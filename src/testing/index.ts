@@ -29,19 +29,27 @@ export {
   type ConformanceCheck,
   type ConformanceOptions,
   conformanceSecrets,
+  type Exchanged,
   type ExecutorCheck,
   type ExecutorUnderTest,
   executorConformance,
+  type HttpBodies,
+  httpProtocol,
   type ProviderCheck,
   type ProviderTrouble,
   type ProviderUnderTest,
   providerConformance,
+  type ServerProtocol,
   type SignerCheck,
   type SignerDriver,
   type StoreCheck,
   type StoreDriver,
   signerConformance,
-  storeConformance
+  storeConformance,
+  type Transport,
+  type TransportCheck,
+  type TransportDriver,
+  transportConformance
 } from './conformance/index.js'
 export {
   type DetectedBlock,

@@ -46,7 +46,7 @@ it(
       expect(injected.get(kind), kind).toBeGreaterThan(SEEDS / 20)
     }
   },
-  SEEDS * SEED_MS_MAX
+  300_000 + SEEDS * SEED_MS_MAX
 )
 
 it.each(seeds.runtime)('the runtime stays right for seed %i, which failed once', async (seed) => {

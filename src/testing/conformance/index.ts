@@ -10,6 +10,7 @@ export {
 } from './adapter.js'
 export type { ConformanceCheck, ConformanceOptions } from './check.js'
 export { type ExecutorCheck, type ExecutorUnderTest, executorConformance } from './executor.js'
+export { type HttpBodies, httpProtocol } from './http-protocol.js'
 export {
   type ProviderCheck,
   type ProviderTrouble,
@@ -18,3 +19,11 @@ export {
 } from './provider.js'
 export { type SignerCheck, type SignerDriver, signerConformance } from './signer.js'
 export { agrees, type StoreCheck, type StoreDriver, storeConformance } from './store.js'
+export {
+  type Exchanged,
+  type Transport,
+  type TransportCheck,
+  type TransportDriver,
+  transportConformance
+} from './transport.js'
+export type { ServerProtocol } from './transport-server.js'
