@@ -2,7 +2,14 @@ import type { AttemptCommand, NodeOptions, PumpCommand } from '../../src/block/c
 import { type Block, defineBlock } from '../../src/block/code/block.js'
 import { leafRootOf } from '../../src/block/document/root.js'
 import { apply, takeCommand } from '../../src/block/run/apply.js'
-import type { EntryDraft, JournalEntry } from '../../src/block/run/entries.js'
+import type {
+  EntryDraft,
+  JournalEntry,
+  Rewound,
+  Sealed,
+  Settled,
+  WaitBegun
+} from '../../src/block/run/entries.js'
 import { Outside } from '../../src/block/run/outside.js'
 import { Past } from '../../src/block/run/past.js'
 import {
@@ -34,6 +41,12 @@ export class RunOfTest implements Driver<OpenAttempt, OpenOverlay> {
   /** What the driver got, in order. */
   readonly told: string[] = []
   readonly asks: PumpCommand[] = []
+  /** Events that charts got, with what is in them. */
+  readonly events: (readonly [path: string, event: object])[] = []
+  /** What else the driver got, in order. */
+  readonly noted: (readonly unknown[])[] = []
+  /** Whether the block of the attempts is registered. */
+  isRegistered = true
 
   constructor() {
     this.apply({
@@ -90,7 +103,8 @@ export class RunOfTest implements Driver<OpenAttempt, OpenOverlay> {
     return scope
   }
 
-  attempt(ask: AttemptCommand, at: number, earlier: Past | undefined): OpenAttempt {
+  attempt(ask: AttemptCommand, at: number, earlier: Past | undefined): OpenAttempt | undefined {
+    if (!this.isRegistered) return undefined
     const unitId = unitIdOf(runId, ask.path, ask.step)
     return { ask, block, unitId, at, past: new Past(ask, { earlier }), waits: new Map() }
   }
@@ -100,6 +114,7 @@ export class RunOfTest implements Driver<OpenAttempt, OpenOverlay> {
   }
 
   deliver(path: string, event: { readonly type: string }): void {
+    this.events.push([path, event])
     const tasks = this.state.tasksAt(path)
     if (tasks === undefined) this.told.push(`${event.type} ${path}`)
     else tasks.deliver(event as Parameters<typeof tasks.deliver>[0])
@@ -113,14 +128,26 @@ export class RunOfTest implements Driver<OpenAttempt, OpenOverlay> {
     this.told.push(`closed ${ask.path}`)
   }
 
-  ended({ ask }: OpenOverlay): void {
+  ended({ ask }: OpenOverlay, outer: OpenOverlay | undefined): void {
     this.told.push(`ended ${ask.path}`)
+    this.noted.push(['ended', ask.path, outer?.ask.path])
   }
 
-  waits(): void {}
-  answered(): void {}
-  rewound(): void {}
-  settled(): void {}
+  waits({ token }: WaitBegun): void {
+    this.noted.push(['waits', token])
+  }
+
+  answered({ ask }: OpenAttempt, { seq }: Sealed): void {
+    this.noted.push(['answered', ask.path, seq])
+  }
+
+  rewound({ ask }: OpenAttempt, { dropped }: Rewound): void {
+    this.noted.push(['rewound', ask.path, dropped])
+  }
+
+  settled({ ask }: OpenAttempt, _: Settled, overlay: OpenOverlay | undefined): void {
+    this.noted.push(['settled', ask.path, overlay?.ask.path])
+  }
 
   /** What the state says, as plain data. */
   plain(): unknown {
