@@ -28,6 +28,6 @@ export default {
   incrementalFile: join(found, 'incremental.json'),
   reporters: ['json', 'dots'],
   jsonReporter: { fileName: join(found, 'report.json') },
-  timeoutMS: 10_000,
-  timeoutFactor: 3
+  timeoutMS: 5_000,
+  timeoutFactor: 2
 }

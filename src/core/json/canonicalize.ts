@@ -18,7 +18,7 @@ import { largeIn } from './length.js'
  * @example canonicalize({ b: 1, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
 export function canonicalize(value: unknown, known?: KnownTexts): string {
-  return attempt(value, 0, false, known) ?? write(value, '$', 0, false)
+  return attempt(value, 0, false, known) ?? refuse(value, false)
 }
 
 /** {@link canonicalize} of plain data in pieces, where the work of a document is counted. */
@@ -53,11 +53,12 @@ function* writingLarge(
     const at = isList ? `${path}[${key}]` : `${path}.${key}`
     const isWhole = depth + 1 >= JSON_DEPTH_MAX || !written.large.has(member as object)
     const item = isWhole
-      ? (attempt(member, depth + 1, false, undefined) ?? write(member, at, depth + 1, false))
+      ? (attempt(member, depth + 1, false, undefined) ?? refuse(member, false, at, depth + 1))
       : yield* writingLarge(member as object, at, depth + 1, written)
     passSteps(1 + (isWhole ? item.length / CHARS_OF_STEP : 0))
     if (text !== '') text += ','
-    text += isList ? item : `${keyLiteral(String(key), path)}:${item}`
+    if (!isList) checkKey(String(key), path)
+    text += isList ? item : `${JSON.stringify(key)}:${item}`
   }
   const whole = isList ? `[${text}]` : `{${text}}`
   written.known.set(value, whole)
@@ -75,7 +76,7 @@ export interface KnownTexts {
  * otherwise.
  */
 export function canonicalizeLedgerValue(value: unknown): string {
-  return attempt(value, 0, true, undefined) ?? write(value, '$', 0, true)
+  return attempt(value, 0, true, undefined) ?? refuse(value, true)
 }
 
 // Strings of printable ASCII without quote and backslash need no escaping.
@@ -89,8 +90,8 @@ export function canonicalString(text: string): string {
 }
 
 /**
- * The same text as `write`, or undefined when there is anything to refuse: `write` then says what
- * and where. Keeping track of the place costs more than all the rest.
+ * Canonical text, or undefined when there is anything to refuse: `refuse` then says what and where.
+ * Keeping track of the place costs more than all the rest.
  */
 function attempt(
   value: unknown,
@@ -187,79 +188,71 @@ function sortedKeys(value: object): readonly string[] | undefined {
   return keys
 }
 
-function write(value: unknown, path: string, depth: number, ledger: boolean): string {
+/** Throws what is wrong with a value that `attempt` has refused, and where it stands. */
+function refuse(value: unknown, ledger: boolean, path = '$', depth = 0): never {
+  check(value, path, depth, ledger)
+  throw notJson(path, 'it is no plain value')
+}
+
+function check(value: unknown, path: string, depth: number, ledger: boolean): void {
   switch (typeof value) {
     case 'string':
-      if (plainText.test(value)) return `"${value}"`
       if (!value.isWellFormed()) throw notJson(path, 'the string has a lone surrogate')
-      return JSON.stringify(value)
+      return
     case 'number':
-      return writeNumber(value, path, ledger)
+      return checkNumber(value, path, ledger)
     case 'boolean':
-      return value ? 'true' : 'false'
+      return
     case 'object':
-      if (value === null) return 'null'
+      if (value === null) return
       if (depth >= JSON_DEPTH_MAX) {
         throw notJson(path, `it is nested deeper than ${JSON_DEPTH_MAX} levels, or it is a cycle`)
       }
       if (types.isProxy(value)) throw notJson(path, 'it is a proxy')
       return Array.isArray(value)
-        ? writeArray(value, path, depth, ledger)
-        : writeObject(value, path, depth, ledger)
+        ? checkArray(value, path, depth, ledger)
+        : checkObject(value, path, depth, ledger)
     default:
       throw notJson(path, value === undefined ? 'it is undefined' : `it is a ${typeof value}`)
   }
 }
 
-function writeNumber(value: number, path: string, ledger: boolean): string {
+function checkNumber(value: number, path: string, ledger: boolean): void {
   if (!Number.isFinite(value)) throw notJson(path, `it is ${value}`)
   if (ledger && Number.isInteger(value) && !Number.isSafeInteger(value)) {
     throw notLedgerValue(path, 'the integer is outside the safe range')
   }
-  return Object.is(value, -0) ? '0' : String(value)
 }
 
-function writeArray(
-  value: readonly unknown[],
-  path: string,
-  depth: number,
-  ledger: boolean
-): string {
+function checkArray(value: readonly unknown[], path: string, depth: number, ledger: boolean): void {
   if (Object.getPrototypeOf(value) !== Array.prototype)
     throw notJson(path, 'it is not a plain array')
   if (Reflect.ownKeys(value).length !== value.length + 1) {
     throw notJson(path, 'the array has holes or named properties')
   }
-  let text = '['
   for (let index = 0; index < value.length; index += 1) {
-    const item = dataProperty(value, String(index), path)
-    text += (index === 0 ? '' : ',') + write(item, `${path}[${index}]`, depth + 1, ledger)
+    check(dataProperty(value, String(index), path), `${path}[${index}]`, depth + 1, ledger)
   }
-  return `${text}]`
 }
 
-function writeObject(value: object, path: string, depth: number, ledger: boolean): string {
+function checkObject(value: object, path: string, depth: number, ledger: boolean): void {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
     throw notJson(path, 'it is not a plain object')
   }
   const keys = sortedKeys(value)
   if (keys === undefined) throw notJson(path, 'it has a symbol key')
-  let text = '{'
-  for (const [index, key] of keys.entries()) {
+  for (const key of keys) {
     if (ledger && key.charCodeAt(0) === 36)
       throw notLedgerValue(path, `the key "${key}" is reserved`)
     const member = dataProperty(value, key, path)
-    const literal = plainText.test(key) ? `"${key}"` : keyLiteral(key, path)
-    const written = write(member, `${path}.${key}`, depth + 1, ledger)
-    text += `${index === 0 ? '' : ','}${literal}:${written}`
+    checkKey(key, path)
+    check(member, `${path}.${key}`, depth + 1, ledger)
   }
-  return `${text}}`
 }
 
-function keyLiteral(key: string, path: string): string {
+function checkKey(key: string, path: string): void {
   if (!key.isWellFormed()) throw notJson(path, 'a key has a lone surrogate')
-  return JSON.stringify(key)
 }
 
 function dataProperty(owner: object, key: string, path: string): unknown {

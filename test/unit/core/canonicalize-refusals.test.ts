@@ -43,6 +43,7 @@ const refused: readonly (readonly [problem: string, value: unknown, below?: stri
   ['it is an accessor', getter({}, 'a'), '.a'],
   ['it is an accessor', setter({}, 'a'), '.a'],
   ['it is an accessor', getter([0, 1], '1'), '[1]'],
+  ['it is an accessor', Object.assign(new Array(1), { x: 1 }), '[0]'],
   ['the property is not enumerable', hidden({ b: 1 }, 'a'), '.a'],
   ['the property is not enumerable', hidden([0, 1], '1'), '[1]']
 ]
