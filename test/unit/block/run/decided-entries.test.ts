@@ -141,7 +141,8 @@ describe('the entry of a wait', () => {
       { ...entry, action: 'resume' },
       sealedOf(attempt, 1, '{"id":2}')
     ])
-    const body = `{"definite":false,"details":{"decided_by":${'{"id":"o","kind":"owner"}'}},"reason":"unknown_outcome"}`
+    const details = '{"decided_by":{"id":"o","kind":"owner"}}'
+    const body = `{"definite":false,"details":${details},"reason":"unknown_outcome"}`
     expect(answer('abort')).toEqual([
       { ...entry, action: 'abort' },
       sealedOf(attempt, 1, body, { ok: false })
