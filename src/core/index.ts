@@ -43,8 +43,7 @@ export {
   checkInPieces,
   checkingSchema,
   inputJsonSchema,
-  lazySchema,
-  shareSchemas
+  lazySchema
 } from './document/schemas.js'
 export {
   DocumentWork,

@@ -7,6 +7,8 @@ export interface Loaded {
   readonly stdout: string
   /** Names of the packages of others, sorted. */
   readonly packages: readonly string[]
+  /** The files of code that were loaded. */
+  readonly urls: readonly string[]
   /** How many files of code were loaded, of this package and of others. */
   readonly modules: number
 }
@@ -21,7 +23,7 @@ export function loadedBy(words: readonly string[]): Loaded {
     if (status !== 0) throw new Error(`node ${words.join(' ')} ended with ${status}: ${stderr}`)
     const urls = new Set(readdirSync(directory).flatMap((name) => urlsIn(join(directory, name))))
     const packages = [...urls].flatMap((url) => packageIn(url) ?? [])
-    return { stdout, packages: [...new Set(packages)].sort(), modules: urls.size }
+    return { stdout, packages: [...new Set(packages)].sort(), modules: urls.size, urls: [...urls] }
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import type { z } from 'zod'
 import { largeIn, valuesIn } from '../json/length.js'
 import { DOCUMENT_FINDINGS_MAX } from '../limits.js'
@@ -11,22 +12,14 @@ import type { DocumentPath } from './yaml.js'
  * The seam to zod. Loading it was a quarter of the processor time of opening a ledger, and most
  * processes that open one check no shape: it is loaded with the first schema that is asked for.
  *
- * Owns: which copy of the library the rooms on the way to an open ledger make schemas with.
+ * Owns: which copy of the library the rooms on the way to an open ledger make schemas with. It is
+ * the one that `import` gives to everything else in the process, loaded without a promise.
  */
 
 type Library = typeof z
 
 const require = createRequire(import.meta.url)
 let library: Library | undefined
-let hasProgramLoadedIt = false
-
-/**
- * Takes the copy that the program has loaded, if its blocks have schemas, so that the process
- * holds one copy. For what may make schemas next; without it the first one loads another copy.
- */
-export async function shareSchemas(): Promise<void> {
-  if (library === undefined && hasProgramLoadedIt) library = (await import('zod')).z
-}
 
 /** A schema that is made when it is first asked for, and once. */
 export function lazySchema<Made>(make: (library: Library) => Made): () => Made {
@@ -40,7 +33,6 @@ export function lazySchema<Made>(make: (library: Library) => Made): () => Made {
 export function inputJsonSchema(schema: z.ZodType): unknown {
   const options = { unrepresentable: 'any', io: 'input' } as const
   if (library === undefined && isOfOurVersion(schema)) {
-    hasProgramLoadedIt = true
     try {
       return schema.toJSONSchema(options)
     } catch {
@@ -57,8 +49,20 @@ function isOfOurVersion({ _zod: internals, toJSONSchema }: z.ZodType): boolean {
 }
 
 function loadedLibrary(): Library {
-  library ??= (require('zod') as typeof import('zod')).z
+  library ??= (imported() ?? (require('zod') as typeof import('zod'))).z
   return library
+}
+
+/**
+ * The copy of `import`. Undefined where this Node loads no ECMAScript module by `require`, and
+ * while the same module is still being imported: then the process holds two copies.
+ */
+function imported(): typeof import('zod') | undefined {
+  try {
+    return require(join(dirname(require.resolve('zod/package.json')), 'index.js'))
+  } catch {
+    return undefined
+  }
 }
 
 type Schema = z.core.$ZodType

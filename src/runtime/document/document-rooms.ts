@@ -6,8 +6,7 @@ import {
   isJsonObject,
   type Json,
   type Redactor,
-  type RunId,
-  shareSchemas
+  type RunId
 } from '../../core/index.js'
 import type { Expressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
@@ -78,7 +77,6 @@ export class DocumentRooms {
 
   /** Loads the room that reads a document; most need none. */
   async loadFor(document: Json): Promise<void> {
-    await shareSchemas()
     if (!isJsonObject(document)) return
     const { schema, meta } = document
     if (schema === undefined && isJsonObject(meta)) await this.#loadAgents()

@@ -1,4 +1,4 @@
-import { type Json, type Locate, shareSchemas } from '../../core/index.js'
+import type { Json, Locate } from '../../core/index.js'
 import type { ParsedDocument } from './document-kind.js'
 import { DocumentSlices } from './document-slices.js'
 
@@ -12,7 +12,6 @@ export async function parseDocument(
 ): Promise<ParsedDocument> {
   const { piecesByKind } = await import('./document-kinds.js')
   const { anyFlowKind } = await import('./flow-kind.js')
-  await shareSchemas()
   const slices = new DocumentSlices(document)
   const parsed = await slices.takeEach(piecesByKind(document, { ...options, own: [anyFlowKind] }))
   return parsed.ok ? parsed.value : parsed
