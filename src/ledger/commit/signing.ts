@@ -1,5 +1,5 @@
-import type { Signature } from '../../core/index.js'
-import type { PoolMember, Signer } from '../../identity/index.js'
+import { type Signature, TallyError } from '../../core/index.js'
+import { type PoolMember, publicKeyBytes, type Signer, verifyMany } from '../../identity/index.js'
 import type { UnsignedRecord } from '../receipt/assemble.js'
 
 /** A record on its way to disk; its text is complete once it is signed. */
@@ -34,6 +34,9 @@ const CHUNK_RECORDS = 32
  *
  * Owns: records that wait for their signature. Does not own: the key (the `Signer` does) or the
  * order of records, which hashes already fix (formats.md §3).
+ *
+ * - L3: signatures that come from outside the process are counted and verified before anything is
+ *   written: a wrong one poisons the ledger, whose next opening would be in safe mode otherwise.
  */
 export class SigningQueue {
   #signer: Signer
@@ -104,17 +107,58 @@ function signAll(records: readonly SignedRecord[], digits: string): void {
 }
 
 async function signChunk(signer: Signer, records: readonly SignedRecord[]): Promise<void> {
-  if (signer.signMany === undefined) {
-    for (const record of records) {
-      record.sign(hex(await signer.sign(Buffer.from(record.unsigned.hash, 'hex'))))
-    }
-    return
+  const hashes = records.map(({ unsigned }) => Buffer.from(unsigned.hash, 'hex'))
+  const { signatures, isOurs } = await signaturesOf(signer, hashes)
+  if (signatures.some(({ length }) => length !== 64)) {
+    const lengths = signatures.map(({ length }) => length).join(', ')
+    throw wrong(signer, `${lengths} bytes for ${hashes.length} signatures of 64 bytes`)
   }
-  const hashes = Buffer.alloc(records.length * 32)
-  records.forEach(({ unsigned }, index) => {
-    hashes.write(unsigned.hash, index * 32, 'hex')
+  if (!isOurs) await checkEach(signer, hashes, signatures)
+  signAll(records, hex(Buffer.concat(signatures)))
+}
+
+/** One for each hash, or what there is of them. `isOurs`: all were made in this process. */
+async function signaturesOf(
+  signer: Signer,
+  hashes: readonly Uint8Array[]
+): Promise<{ readonly signatures: readonly Uint8Array[]; readonly isOurs: boolean }> {
+  const { signMany } = signer
+  if (signMany === undefined) {
+    const signatures: Uint8Array[] = []
+    let isOurs = true
+    for (const hash of hashes) {
+      const made = signer.sign(hash)
+      isOurs &&= made instanceof Uint8Array
+      signatures.push(await made)
+    }
+    return { signatures, isOurs }
+  }
+  const all = await signMany.call(signer, Buffer.concat(hashes))
+  if (all.length !== hashes.length * 64) return { signatures: [all], isOurs: false }
+  const signatures = hashes.map((_, index) => all.subarray(index * 64, index * 64 + 64))
+  return { signatures, isOurs: false }
+}
+
+/** Throws `ledger.wrong_signature` for the first that its key has not made of its hash. */
+async function checkEach(
+  signer: Signer,
+  hashes: readonly Uint8Array[],
+  signatures: readonly Uint8Array[]
+): Promise<void> {
+  const publicKey = publicKeyBytes(signer.publicKey)
+  const items = signatures.map((signature, index) => {
+    return { signature, message: hashes[index] ?? noBytes, publicKey }
   })
-  signAll(records, hex(await signer.signMany(hashes)))
+  const verdicts = await verifyMany(items)
+  const first = verdicts.indexOf(false)
+  if (first < 0) return
+  throw wrong(signer, `one, number ${first + 1} of ${hashes.length}, that its key does not verify`)
+}
+
+const noBytes = new Uint8Array(0)
+
+function wrong({ publicKey }: Signer, problem: string): TallyError {
+  return new TallyError('ledger.wrong_signature', { publicKey, problem })
 }
 
 function hex(bytes: Uint8Array): Signature {

@@ -109,6 +109,10 @@ export const ledgerCodes = {
     message: 'The key in force of {identity} is {expected}, and the signer holds {actual}.',
     fix: 'Load the key file that belongs to the last key rotation.'
   },
+  'ledger.wrong_signature': {
+    message: 'The signer of {publicKey} gave {problem}.',
+    fix: 'Nothing of it was written. Run `signerConformance` against the signer, and open again.'
+  },
   'ledger.unit_exists': {
     message: 'The unit of work {unitId} has a receipt already.',
     fix: 'Use a new id for new work; the stored receipt answers for the old one (L6).'

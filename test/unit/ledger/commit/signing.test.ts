@@ -75,4 +75,57 @@ describe('records to be signed', () => {
     await expect(queue.finish()).rejects.toThrow('no service')
     await expect(queue.finish()).rejects.toThrow('no service')
   })
+
+  const all = (hashes: Uint8Array) => many.signMany?.(hashes) ?? Promise.reject()
+  const wrong: Readonly<Record<string, Signer>> = {
+    'no signature': { ...many, signMany: async () => new Uint8Array(0) },
+    'one too few': { ...many, signMany: async (hashes) => (await all(hashes)).subarray(64) },
+    'one too many': {
+      ...many,
+      signMany: async (hashes) => Buffer.concat([await all(hashes), new Uint8Array(64)])
+    },
+    'a byte too few': { ...many, signMany: async (hashes) => (await all(hashes)).subarray(1) },
+    'those of another key': {
+      ...many,
+      signMany: async (hashes) => {
+        const made = []
+        for (let at = 0; at < hashes.length; at += 32) {
+          made.push(other.sign(hashes.subarray(at, at + 32)))
+        }
+        return Buffer.concat(made)
+      }
+    },
+    'those of others in order': {
+      ...many,
+      signMany: async (hashes) => {
+        const made = Buffer.from(await all(hashes))
+        return Buffer.concat([made.subarray(64), made.subarray(0, 64)])
+      }
+    },
+    'a changed one': {
+      ...many,
+      signMany: async (hashes) => {
+        const made = Buffer.from(await all(hashes))
+        made[made.length - 64] = (made.at(-64) ?? 0) ^ 1
+        return made
+      }
+    },
+    'one by one, of another key': { publicKey, sign: async (hash) => other.sign(hash) },
+    'one by one, too long': {
+      publicKey,
+      sign: async (hash) => Buffer.concat([await local.sign(hash), new Uint8Array(1)])
+    },
+    'at once, too short': {
+      publicKey,
+      sign: (hash) => Buffer.from(local.sign(hash) as Uint8Array).subarray(1)
+    }
+  }
+
+  it.each(Object.entries(wrong))('L3: refuse %s from their signer', async (_, signer) => {
+    const queue = new SigningQueue(signer)
+    for (const name of ['one', 'two', 'three']) queue.add(record(name))
+    await expect(queue.finish()).rejects.toMatchObject({ code: 'ledger.wrong_signature' })
+    await expect(queue.finish()).rejects.toMatchObject({ code: 'ledger.wrong_signature' })
+    await queue.close()
+  })
 })
