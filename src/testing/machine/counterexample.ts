@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { type CompiledDocument, drawGraph, mermaidId } from '../../block/index.js'
 import type { Case } from './case.js'
 import type { CodePlace } from './options.js'
@@ -122,6 +123,13 @@ export function chartOf({ compiled, play, violation }: Counterexample): string {
     ...(failing === undefined ? [] : [`  class ${mermaidId(failing)} failing`]),
     ''
   ].join('\n')
+}
+
+/** A module named by its URL, as a script in the directory imports it: its place may be another. */
+export function seenFrom(directory: string, from: CodePlace): CodePlace {
+  if (!from.module.startsWith('file:')) return from
+  const path = relative(resolve(directory), fileURLToPath(from.module)).replaceAll('\\', '/')
+  return { ...from, module: path.startsWith('.') ? path : `./${path}` }
 }
 
 /** Writes the script of a counterexample; gives its path. */

@@ -107,6 +107,10 @@ export interface MachineOptions extends CaseOptions {
 
 /** Module and names under which a script finds what was tested. */
 export interface CodePlace {
+  /**
+   * As the script is to import it. A URL, such as `import.meta.url`, is written relative to the
+   * directory in which the script is saved.
+   */
   readonly module: string
   readonly target: string
   /** Name of the options; absent: they are written into the script by hand. */

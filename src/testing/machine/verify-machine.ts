@@ -2,7 +2,13 @@ import { limits, TallyError } from '../../core/index.js'
 import { variations } from '../ambient.js'
 import type { Case } from './case.js'
 import { caseArbitrary } from './case-arbitrary.js'
-import { type Counterexample, counterexampleText, plainCase, saveScript } from './counterexample.js'
+import {
+  type Counterexample,
+  counterexampleText,
+  plainCase,
+  saveScript,
+  seenFrom
+} from './counterexample.js'
 import { Coverage, type MachineCoverage } from './coverage.js'
 import { loadFastCheck } from './fast-check.js'
 import type { CaseOptions, CodePlace, MachineOptions } from './options.js'
@@ -179,7 +185,8 @@ class Search {
       const target = this.#prepared.name
       throw new TallyError('testing.not_repeated', { target, promise, problem })
     }
-    const { from, save } = this.#options
+    const { from: place, save } = this.#options
+    const from = place && save !== undefined ? seenFrom(save, place) : place
     const prepared = this.#prepared
     const found = counterexample({ prepared, evidence, violation, seed, from })
     const saved = save === undefined ? undefined : await saveScript(found, save)

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { defineBlock } from '../../../../src/block/index.js'
+import { inOrder } from '../../../../bench/simulated-shop.js'
+import { type Block, defineBlock } from '../../../../src/block/index.js'
 import { isTallyError, type Json, type TallyError } from '../../../../src/core/index.js'
 import {
   type MachineOptions,
@@ -12,6 +14,11 @@ import {
   verifyCase,
   verifyMachine
 } from '../../../../src/testing/index.js'
+import { caseArbitrary } from '../../../../src/testing/machine/case-arbitrary.js'
+import { scriptOf } from '../../../../src/testing/machine/counterexample.js'
+import { loadFastCheck } from '../../../../src/testing/machine/fast-check.js'
+import { partsOf } from '../../../../src/testing/machine/stage.js'
+import { prepareTarget } from '../../../../src/testing/machine/target.js'
 import { builtModule } from '../../../support/built.js'
 import { root } from '../../../support/source.js'
 
@@ -52,6 +59,10 @@ describe('a counterexample', () => {
     const script = readFileSync(join(folder, name), 'utf8')
     expect(script.split('\n').length).toBeLessThanOrEqual(30)
     expect(script).toContain('seed 7')
+    // As it is committed: it names no place of this machine.
+    const place = relative(folder, fileURLToPath(module)).replaceAll('\\', '/')
+    expect(script).toContain(`import { target, options } from '${place}'`)
+    expect(script).not.toContain(root)
     expect(error.message).toContain(script)
     builtModule('testing/index.js')
     const { stderr, status } = spawnSync(process.execPath, [join(folder, name)], {
@@ -67,6 +78,39 @@ describe('a counterexample', () => {
     expect(error.message).toContain('the caller cannot tell')
     expect(error.message).toMatch(/class s_blindly failing/)
     expect(error.message).not.toContain('deaths')
+  })
+
+  it('has the nodes of its path in one colour, and the one that failed in another', async () => {
+    const says = (name: string, run: Block['run']) =>
+      defineBlock({ name, version: '1.0.0', sideEffects: 'none', run })
+    let executions = 0
+    const blocks = [
+      says('first', () => ({})),
+      says('unsteady', () => {
+        executions += 1
+        return { executions }
+      }),
+      says('last', () => ({}))
+    ]
+    const steps = inOrder(blocks)
+    const error = await errorOf(verifyCase(steps, { inputs: [{}] }))
+    expect(error.message).toContain('stateDiagram-v2')
+    expect(error.message).toContain('classDef failing fill:')
+    expect(error.message).toMatch(/^ {2}class s_first,s_last taken$/m)
+    expect(error.message).toMatch(/^ {2}class s_unsteady failing$/m)
+  })
+
+  it('is a script of at most 30 lines whatever its case has', async () => {
+    const fc = await loadFastCheck()
+    const prepared = await prepareTarget(target)
+    const parts = partsOf(fc, prepared, { ...options, concurrent: 3, next: {} })
+    const from = { module: './blindly.mjs', target: 'target' }
+    const violation = { promise: 'once', problem: 'it is\nperformed twice' } as const
+    const found = { target: 'blindly', violation, seed: 7, from, compiled: prepared.compiled }
+    for (const given of fc.sample(caseArbitrary(fc, parts), { numRuns: 100, seed: 7 })) {
+      const script = scriptOf({ ...found, given, play: undefined as never })
+      expect(script.split('\n').length).toBeLessThanOrEqual(30)
+    }
   })
 
   it('is found by its case alone', async () => {
