@@ -60,6 +60,24 @@ class Approvals(unittest.TestCase):
             with self.subTest(signed), self.assertRaises(Failure):
                 taken(signing(signed))
 
+    def test_an_answer_to_another_question_is_no_approval_of_an_effect(self) -> None:
+        approvers = {"keys": ["11" * 32], "threshold": 1}
+        obliged = {"effects": {"pay": {"confirm": {"approvers": approvers}}}}
+        place = {"path": "root/a", "step": 1, "attempt": 1}
+        by = {"approvals": [{"key": "11" * 32}]}
+
+        def approved(request: Any) -> None:
+            obligations = Obligations({"obligations": obliged, "definition": None}, Report("a journal"))
+            obligations.waits({**place, "requestHash": "aa", "request": request})
+            body = {"action": "approve", "by": by}
+            obligations.sealed({**place, "effect": "wait", "ok": True, "requestHash": "aa", "body": body})
+            obligations.sealed({**place, "effect": "pay", "ok": True, "requestHash": "bb", "body": None})
+
+        approved({"effect": "pay", "payload": None})
+        for request in ({"kind": "tool_call", "tool": "pay"}, {"effect": "look"}, {"payload": "pay"}, None):
+            with self.subTest(request), self.assertRaises(Failure):
+                approved(request)
+
     def test_limits_that_are_none_are_found(self) -> None:
         def change(entry: dict[str, Any]) -> bool:
             if entry["k"] == "run.started":

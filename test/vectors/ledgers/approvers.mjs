@@ -19,6 +19,9 @@ const all = [11, 12, 13].map(approverOf)
 /** Two of three. */
 export const twoOfThree = { threshold: 2, keys: all.map(({ key }) => key) }
 
+/** All of them. */
+export const threeOfThree = { ...twoOfThree, threshold: 3 }
+
 /** The signature of the first approver who has not signed a wait; also of one that needs none. */
 export function nextSignature({ approvals = [], digest, token }, { action, value = null }) {
   const next = all.find(({ key }) => approvals.every((given) => given.key !== key))

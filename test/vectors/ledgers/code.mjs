@@ -1,4 +1,4 @@
-import { twoOfThree } from './approvers.mjs'
+import { threeOfThree, twoOfThree } from './approvers.mjs'
 
 /**
  * The code that the golden ledgers were made with: what is registered when one is made, resumed or
@@ -13,8 +13,16 @@ export function codeOf(lib, world = {}) {
     conditions: { isLarge: (response) => Number(response.data?.n ?? 0) >= 2 },
     repairs: { halve: (request) => ({ ...request, payload: { amount: 1 } }) },
     agents: agents(lib, world),
-    workflow: workflow(world)
+    workflow: workflow(world),
+    obligations: obligations(world)
   }
+}
+
+/** More have to sign what is done than the policies of documents ask for. */
+function obligations({ isObliged }) {
+  if (isObliged !== true) return undefined
+  const confirm = { approvers: threeOfThree }
+  return { effects: { 'agent.tool.send': { confirm }, 'chain.broadcast': { confirm } } }
 }
 
 function block(lib, name, run, more = {}) {

@@ -192,6 +192,21 @@ export const transfers = {
   ]
 }
 
+/** The same in a bundle whose pack names approvers. */
+export const bundled = {
+  schema: 'ais-bundle/1',
+  flow: transfers,
+  packs: [
+    {
+      schema: 'ais-pack/0.0.2',
+      meta: { name: 'signed', version: '1.0.0' },
+      includes: [{ protocol: 'erc20', version: '0.0.2' }],
+      policy: { approvals: { auto_execute_max_risk_level: 0, approvers: twoOfThree } }
+    }
+  ],
+  writes: 'broadcast'
+}
+
 export const bridgeInputs = {
   inputs: {
     collateral_amount: '0.4',
@@ -210,12 +225,16 @@ export const bridgeInputs = {
 }
 
 /** A flow of one agent, which does what its prompt says. */
-export function agentFlow(name, userPrompt, tools, config = {}) {
+export function agentFlow(name, userPrompt, tools, config = {}, policy = {}) {
   return {
     meta: { schemaVersion: '2.0', name, version: '1.0.0' },
     agents: {
       agentDefs: [
-        { agentId: 'clerk', adapterKind: 'fake', toolPolicy: { allowedCapabilities: tools } }
+        {
+          agentId: 'clerk',
+          adapterKind: 'fake',
+          toolPolicy: { allowedCapabilities: tools, ...policy }
+        }
       ]
     },
     graph: {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { agentFlow, bridgeInputs, chained, documents, single, transfers } from './documents.mjs'
+import { twoOfThree } from './approvers.mjs'
+import { agentFlow, bridgeInputs, bundled, chained, documents, single, transfers } from './documents.mjs'
 import { answer, driven, parked, until } from './drive.mjs'
 
 /**
@@ -12,8 +13,9 @@ const ais = (name) => readFileSync(new URL(`../ais/${name}.yaml`, import.meta.ur
 const protocols = () => ['erc20', 'aave', 'some-bridge', 'jlp'].map(ais)
 
 /** What the world of a scene is, also when its ledger is opened again. */
-export function worldOf({ workflow }) {
-  return workflow === undefined ? {} : { protocols: protocols(), asks: workflow === 'asks' }
+export function worldOf({ workflow, isObliged = false }) {
+  if (workflow === undefined) return {}
+  return { protocols: protocols(), asks: workflow === 'asks', isObliged }
 }
 
 const approver = { publicKey: 'a'.repeat(64), isApprover: true }
@@ -37,6 +39,12 @@ async function killed({ open, die, world }, name, isIt, start) {
   // What led to it is on disk before it is sent; a read is sent ahead.
   await tally.note()
   die()
+}
+
+/** Documents whose policies name approvers. */
+const signedTwice = {
+  bundle: bundled,
+  flow: agentFlow('signed', 'call send', ['send'], {}, { approvers: twoOfThree })
 }
 
 const requested = (member) => (call) => Object.hasOwn(Object(call.request), member)
@@ -202,6 +210,25 @@ const finished = {
       await tally.close()
     }
   },
+  policies: {
+    title: 'a pack and a tool policy with approvers, obligations with others: approved and denied',
+    workflow: 'asks',
+    isObliged: true,
+    async make(scene) {
+      const tally = await scene.open()
+      const denies = (threshold) => ({
+        decide: ({ approvers }) => ({
+          action: approvers.threshold === threshold ? 'deny' : 'approve'
+        })
+      })
+      for (const [name, document] of Object.entries(signedTwice)) {
+        await driven(tally.start(document, { id: name }))
+        await driven(tally.start(document, { id: `${name}-denied` }), denies(2))
+        await driven(tally.start(document, { id: `${name}-denied-later` }), denies(3))
+      }
+      await tally.close()
+    }
+  },
   upgraded: {
     title: 'a ledger of earlier versions that was upgraded when it was opened',
     async make(scene) {
@@ -240,6 +267,25 @@ const finished = {
 }
 
 const openRuns = {
+  'open-policies': {
+    title: 'killed between two questions: those of a policy have signed, one of an obligation',
+    workflow: 'asks',
+    isObliged: true,
+    async make(scene) {
+      const tally = await scene.open()
+      const decide = ({ approvers, approvals = [] }) =>
+        approvers.threshold === 2 || approvals.length === 0 ? { action: 'approve' } : undefined
+      const isBetween = ({ approvers, approvals = [] }) =>
+        approvers.threshold === 3 && approvals.length === 1
+      for (const [name, document] of Object.entries(signedTwice)) {
+        const run = tally.start(document, { id: name })
+        driven(run, { decide }).catch(() => undefined)
+        await until(async () => (await run.waits()).some(isBetween))
+      }
+      await tally.note()
+      scene.die()
+    }
+  },
   'open-wait': {
     title: 'parked on waits, with checkpoints; state read by others meanwhile',
     make: (scene) =>

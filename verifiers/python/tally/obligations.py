@@ -17,7 +17,8 @@ class Obligations:
     """What one run has pinned, and the approvals that its journal has.
 
     1. `_approved` are the places where a person has approved something: path, step, attempt, each with the keys that
-       have signed an approval there.
+       have signed an approval there, and the effect that was asked about. An approval of another question, such as
+       that of a policy, is none of approvers whom an effect is obliged to ask.
     2. A fallback does not say in the journal which block an attempt ran: steps with one are passed over.
     """
 
@@ -25,7 +26,8 @@ class Obligations:
         self._report = report
         self._started = started
         self._pinned: dict[str, Any] = started.get("obligations", {})
-        self._approved: dict[Place, list[set[str]]] = {}
+        self._approved: dict[Place, list[tuple[set[str], Optional[str]]]] = {}
+        self._asked_about: dict[str, Optional[str]] = {}
         self._check_shape()
 
     def _check_shape(self) -> None:
@@ -41,6 +43,11 @@ class Obligations:
                     is_limit = isinstance(value, int) and not isinstance(value, bool) and value > 0
                     require(is_limit, f"{limit} of the obligation of {name}", value, "a whole number from 1")
 
+    def waits(self, entry: dict[str, Any]) -> None:
+        """Takes a question. What an earlier attempt was answered has the hash of its request alone."""
+        request = entry["request"]
+        self._asked_about[entry["requestHash"]] = request.get("effect") if isinstance(request, dict) else None
+
     def sealed(self, entry: dict[str, Any]) -> None:
         """Takes the result of a call: an approval, or of an effect that had to be approved."""
         if not self._pinned:
@@ -50,7 +57,8 @@ class Obligations:
             by = body.get("by")
             approvals = by.get("approvals", []) if isinstance(by, dict) else []
             # What they have signed is checked in approvals.py.
-            self._approved.setdefault(_place(entry), []).append({approval["key"] for approval in approvals})
+            signed = {approval["key"] for approval in approvals}
+            self._approved.setdefault(_place(entry), []).append((signed, self._asked_about.get(entry["requestHash"])))
         self.asked(entry)
 
     def asked(self, entry: dict[str, Any]) -> None:
@@ -78,7 +86,10 @@ class Obligations:
     def _check(self, entry: dict[str, Any], kind: str, name: str) -> None:
         approvers = self._pinned[kind][name]["confirm"].get("approvers", {"keys": [], "threshold": 0})
         keys, threshold = set(approvers["keys"]), approvers["threshold"]
-        approved = any(len(signed & keys) >= threshold for signed in self._approved.get(_place(entry), []))
+        approved = any(
+            len(signed & keys) >= threshold and (kind != "effects" or threshold == 0 or effect == name)
+            for signed, effect in self._approved.get(_place(entry), [])
+        )
         equal(f"approval of the {kind[:-1]} {name}", approved, True)
         self._report.count("approvals that were obliged")
 

@@ -252,6 +252,7 @@ class Runs:
             run.obligations.settled(entry)
         elif kind == "wait":
             self._wait(run, entry)
+            run.obligations.waits(entry)
             run.waits[entry["token"]] = entry
             run.approvals.asked(entry)
         elif kind == "approval":
