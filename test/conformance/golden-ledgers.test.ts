@@ -3,6 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { ManualClock } from '../../src/core/index.js'
 import { importSnapshot } from '../../src/ledger/index.js'
 import { createRuntime, verifyLocation, type WiredRuntime } from '../../src/runtime/index.js'
+import { isTaken } from '../support/effort.js'
 import {
   drivenToEnd,
   type GoldenLedger,
@@ -73,7 +74,9 @@ describe('a golden ledger', () => {
     if (Object.values(golden.runs).some(isOpen)) await expectWhole(tally, golden)
   })
 
-  it.each(ledgers)('%s is imported from its snapshot, and replays there', async (name, golden) => {
+  // The usual form imports one in three; python-verifier.test.ts reads all of them.
+  const imported = ledgers.filter((_, place) => isTaken(place, 3))
+  it.each(imported)('%s is imported from its snapshot, and replays there', async (name, golden) => {
     unpacked = await UnpackedLedger.of(name)
     const location = unpacked.path('imported')
     await importSnapshot(location, { file: fileURLToPath(snapshotPath(name)) })

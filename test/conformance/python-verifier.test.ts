@@ -14,7 +14,7 @@ import { verifiedByPython } from '../support/python-verifier.js'
  * honest ones hold.
  */
 
-const LEDGERS = cases({ usual: 30, long: 200 })
+const LEDGERS = cases({ usual: 12, long: 200 })
 const EXAMPLES = isLong ? ['01-invoices', '02-wallet', '04-agents'] : ['02-wallet']
 const golden = fileURLToPath(new URL('../vectors/ledgers/', import.meta.url))
 let folder = ''

@@ -9,6 +9,7 @@ import {
 import { canonicalize, type Json, systemClock } from '../../src/core/index.js'
 import type { Registrations } from '../../src/runtime/index.js'
 import { essence } from '../support/crash-everywhere.js'
+import { cases } from '../support/effort.js'
 import { agentOf, flowOf, nodeOf, runFlow } from '../support/flows.js'
 import { runScenario } from '../support/run-to-end.js'
 
@@ -112,7 +113,7 @@ describe('flows of agents', () => {
           expect(await run(a, b)).toEqual(whole)
         }
       ),
-      { numRuns: 4 }
+      { numRuns: cases({ usual: 2, long: 4 }) }
     )
   })
 

@@ -8,7 +8,7 @@ import { realLedger } from '../simulate/real-ledger.js'
 import { cases } from '../support/effort.js'
 import { startWriter } from './crash-store/process.js'
 
-const KILLS = cases({ usual: 3, long: 6 })
+const KILLS = cases({ usual: 2, long: 6 })
 let directory: string
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'tally-crash-'))

@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { defineBlock } from '../../src/block/index.js'
 import { canonicalize, isJsonObject, type Json, nextTurn } from '../../src/core/index.js'
 import { openMemoryStore } from '../../src/ledger/index.js'
+import { cases } from '../support/effort.js'
 import { openOn } from '../support/lives.js'
 import { runScenario } from '../support/run-to-end.js'
 import { scenarioBlocks } from '../support/scenario-blocks.js'
@@ -69,7 +70,7 @@ describe('the same run', () => {
       fc.asyncProperty(inputs, async (given) => {
         expect(await receiptsOf(turned(given))).toEqual(await receiptsOf(given))
       }),
-      { numRuns: 25, seed: 3 }
+      { numRuns: cases({ usual: 8, long: 25 }), seed: 3 }
     )
   })
 

@@ -5,6 +5,7 @@ import { type Json, ManualClock } from '../../src/core/index.js'
 import { chainProviders } from '../../src/executor/index.js'
 import { FakeChain, fakeExecutor } from '../../src/testing/index.js'
 import { sendBlock } from '../support/anvil-send.js'
+import { cases } from '../support/effort.js'
 import type { World } from '../support/lives.js'
 import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
 
@@ -92,7 +93,7 @@ describe('writes to a chain in processes that die', () => {
           expectOnce(one, await runScenario(one.given, deaths))
         }
       ),
-      { numRuns: process.env['SOAK'] === '1' ? 500 : 15 }
+      { numRuns: cases({ usual: 6, long: 15, soak: 500 }) }
     )
   })
 })

@@ -10,7 +10,7 @@ import { cases } from '../support/effort.js'
 import { type Death, liveUntilCall } from '../support/mortal.js'
 import { openWorker } from './executor-kill/worker.mjs'
 
-const KILLS = cases({ usual: 3, long: 5, soak: 200 })
+const KILLS = cases({ usual: 2, long: 5, soak: 200 })
 /** Calls to the node in one life: those of two writes and a half. */
 const CALLS_MAX = 45
 

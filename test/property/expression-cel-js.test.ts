@@ -2,6 +2,7 @@ import { evaluate as evaluateByCelJs } from 'cel-js'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { type Expressions, loadExpressions } from '../../src/expression/index.js'
+import { cases } from '../support/effort.js'
 
 let expressions: Expressions
 beforeAll(async () => {
@@ -40,7 +41,7 @@ describe('agreement with cel-js where cel-js is right', () => {
         const ours = expressions.evaluate(expression, bindings)
         expect(ours).toBe(normal(evaluateByCelJs(expression, bindings)))
       }),
-      { numRuns: 300 }
+      { numRuns: cases({ usual: 100, long: 300 }) }
     )
   })
 
@@ -51,7 +52,7 @@ describe('agreement with cel-js where cel-js is right', () => {
           evaluateByCelJs(expression, bindings)
         )
       }),
-      { numRuns: 300 }
+      { numRuns: cases({ usual: 100, long: 300 }) }
     )
   })
 })

@@ -190,7 +190,7 @@ describe('intents and crashes', () => {
     }
     const boundaries = (await live(new Machine())) ?? 0
     expect(boundaries).toBeGreaterThan(8)
-    for (let at = 1; at < boundaries; at += cases({ usual: 4, long: 2, soak: 1 })) {
+    for (let at = 1; at < boundaries; at += cases({ usual: 6, long: 2, soak: 1 })) {
       const machine = new Machine()
       let done = await live(machine, at)
       for (let lives = 0; done === undefined && lives < 5; lives += 1) done = await live(machine)

@@ -8,7 +8,7 @@ import { planDocument } from '../support/scenario-documents.js'
 const scenario: Scenario = { document: planDocument, inputs: {}, registrations: scenarioBlocks }
 
 // Each boundary costs a tenth of a second; the others are walked by the soak.
-const every = cases({ usual: 9, long: 5, soak: 1 })
+const every = cases({ usual: 13, long: 5, soak: 1 })
 
 /** What each node gave, whichever ended first: times, and effects beside each other, may differ. */
 function nodesOf({ result, receipts, state }: Outcome): Json {

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../src/core/index.js'
+import { cases } from '../support/effort.js'
 import { type GeneratedNode, graphs, planBlocks, planOf, reference } from '../support/plans.js'
 import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.js'
 import { completionOf, nodeReceiptsOf } from '../support/timed-receipts.js'
 
-const runs = process.env['SOAK'] === undefined ? 12 : 500
+const runs = cases({ usual: 6, long: 12, soak: 500 })
 
 function scenarioOf(
   nodes: readonly GeneratedNode[],

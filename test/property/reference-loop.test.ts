@@ -7,6 +7,7 @@ import { parseComposite } from '../../src/block/document/parse.js'
 import type { BlockRegistry } from '../../src/block/document/registry.js'
 import { RunFold } from '../../src/block/replay/fold.js'
 import type { Json } from '../../src/core/index.js'
+import { cases } from '../support/effort.js'
 import { FakePump, failed, succeeded } from '../support/fake-pump.js'
 import { foldRun } from '../support/folded-run.js'
 import { interpretedParent } from '../support/interpreted-fold.js'
@@ -186,7 +187,7 @@ describe('reference loop', () => {
           expect(outcomeOf(pump)).toEqual(referenceLoop(graph, answers))
         }
       ),
-      { numRuns: 400 }
+      { numRuns: cases({ usual: 150, long: 400 }) }
     )
   })
 
@@ -204,7 +205,7 @@ describe('reference loop', () => {
           expect(foldRun(compiled, pump.deliveries, interpreted)).toEqual(pump.asks)
         }
       ),
-      { numRuns: 300 }
+      { numRuns: cases({ usual: 100, long: 300 }) }
     )
   })
 
@@ -221,7 +222,7 @@ describe('reference loop', () => {
         })
         expect(live.states).toEqual(folded)
       }),
-      { numRuns: 150 }
+      { numRuns: cases({ usual: 60, long: 150 }) }
     )
   })
 })

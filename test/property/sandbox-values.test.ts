@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { canonicalize, canonicalizeLedgerValue, type Json } from '../../src/core/index.js'
+import { cases } from '../support/effort.js'
 import { runs, sandboxOfFile } from '../unit/capability/guest.js'
 
 const { execute } = sandboxOfFile()
@@ -41,7 +42,7 @@ describe('values that cross into a guest and back', () => {
         expect(done).toMatchObject({ resultText: `[${expected},${expected},${expected}]` })
         expect(done.kind === 'done' && done.writes.get('packages/guest/copy')).toBe(expected)
       }),
-      { numRuns: 150 }
+      { numRuns: cases({ usual: 60, long: 150 }) }
     )
   })
 
@@ -88,7 +89,7 @@ describe('values that cross into a guest and back', () => {
           expect(written).toBe(left === undefined ? null : canonicalize(left))
         }
       }),
-      { numRuns: 150 }
+      { numRuns: cases({ usual: 60, long: 150 }) }
     )
   })
 })

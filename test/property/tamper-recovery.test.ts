@@ -5,6 +5,7 @@ import {
   repairLocation,
   verifyLocation
 } from '../../src/runtime/index.js'
+import { isTaken } from '../support/effort.js'
 import { inspectOpening } from '../support/standing-time.js'
 import { payBlock } from '../support/tamper-block.js'
 import { cells } from '../support/tamper-cells.js'
@@ -45,7 +46,14 @@ async function opened(location: string): Promise<{ readonly mode: string; readon
   }
 }
 
-const unsafe = rows.filter(({ name }) => cells[name]?.open !== undefined)
+/** The usual form takes one row in three, and the first with each cause or difference. */
+const taken = rows.filter(({ name }, place) => {
+  const { open, verify } = cells[name] ?? {}
+  const isSame = (row: { readonly name: string }) =>
+    cells[row.name]?.open === open && (open !== undefined || cells[row.name]?.verify === verify)
+  return isTaken(place, 3) || rows.find(isSame)?.name === name
+})
+const unsafe = taken.filter(({ name }) => cells[name]?.open !== undefined)
 
 describe.each(unsafe)('K10, K2: where a forger has altered $name', (row) => {
   it('recover says what it does and loses, and with the consent it names the ledger opens', async () => {
@@ -72,7 +80,7 @@ describe.each(unsafe)('K10, K2: where a forger has altered $name', (row) => {
   })
 })
 
-const ready = rows.filter(({ name }) => cells[name]?.open === undefined)
+const ready = taken.filter(({ name }) => cells[name]?.open === undefined)
 
 describe.each(ready)('K10: where a forger has altered $name', (row) => {
   it('recover has nothing to end, and the ledger opens as doctor says', async () => {

@@ -8,6 +8,7 @@ import { type Json, systemClock } from '../../src/core/index.js'
 import { WalletBook } from '../../src/intent/scoped-api/wallet-book.js'
 import { Registry } from '../../src/runtime/code/registry.js'
 import { WiredRuntime } from '../../src/runtime/runtime.js'
+import { cases } from '../support/effort.js'
 import { openLedger } from '../support/ledgers.js'
 import { inlineSigner, type Life, Machine, testKeys } from '../support/lives.js'
 import '../support/seed.js'
@@ -17,7 +18,6 @@ import '../support/seed.js'
  * on a machine that loses power: money neither appears nor goes away.
  */
 
-const SOAK = process.env['SOAK'] === '1'
 const packageFolder = fileURLToPath(
   new URL('../../examples/02-wallet/packages/wallet', import.meta.url)
 )
@@ -185,7 +185,7 @@ describe('money in packages', () => {
           expect(end?.balances).toEqual(whole.balances)
         }
       ),
-      { numRuns: SOAK ? 60 : 4, endOnFailure: true }
+      { numRuns: cases({ usual: 2, long: 4, soak: 60 }), endOnFailure: true }
     )
   })
 })

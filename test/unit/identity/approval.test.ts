@@ -11,6 +11,7 @@ import {
   signApproval
 } from '../../../src/identity/index.js'
 import { approvers, twoOfThree } from '../../support/approvers.js'
+import { cases } from '../../support/effort.js'
 import { smallOrderEncodings } from '../../support/hostile-signatures.js'
 import { committedVectors } from '../../support/vectors.js'
 
@@ -96,7 +97,7 @@ describe('an approval', () => {
           }
         }
       ),
-      { numRuns: 100 }
+      { numRuns: cases({ usual: 40, long: 100 }) }
     )
   })
 })

@@ -244,7 +244,7 @@ describe('the memory of a signing pool', () => {
           })
         )
       }),
-      { numRuns: cases({ usual: 400, long: 1_000 }) }
+      { numRuns: cases({ usual: 150, long: 1_000 }) }
     )
   })
 })

@@ -87,7 +87,7 @@ describe('ignoreRules and git', () => {
         await writeFile(join(repository, '.gitignore'), text)
         expect(paths.filter((path) => isIgnored(text, path))).toEqual(byGit(repository, paths))
       }),
-      { numRuns: cases({ usual: 60, long: 1_000 }) }
+      { numRuns: cases({ usual: 25, long: 1_000 }) }
     )
   })
 })

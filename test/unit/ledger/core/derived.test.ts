@@ -55,7 +55,7 @@ describe('derived index', () => {
           }
         }
       ),
-      { numRuns: cases({ usual: 6, long: 15 }) }
+      { numRuns: cases({ usual: 3, long: 15 }) }
     )
   })
 
