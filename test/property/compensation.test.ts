@@ -174,7 +174,7 @@ describe('cancelling a run', () => {
   it.each(['a deferred step that is never done', 'a compensation with an unknown outcome'])(
     'C4, L7: a crash at any boundary changes nothing of %s',
     async (name) => {
-      const at = (boundary: number) => isTaken(boundary, 2)
+      const at = (boundary: number) => isTaken(boundary, 3)
       expect(await crashEverywhere(cancelled(name), { at })).toBeGreaterThan(4)
     }
   )
