@@ -16,6 +16,7 @@ describe('K16: an error without known secrets', () => {
     })
     const told = clean as TallyError & { readonly cause: Error }
     expect(`${told.message} ${told.stack} ${told.cause.stack}`).not.toContain('password1')
+    expect(told.cause.stack).toMatch(/^TypeError: cannot parse \[env:KEY\]\n +at /)
   })
 
   it('keeps the code of a system error', () => {

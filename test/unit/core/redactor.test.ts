@@ -136,6 +136,9 @@ describe('S2: what a redactor leaves', () => {
     expect(stream.push('56789!')).toBe('[env:SECRET_0]!')
     expect(stream.push('sk-0')).toBe('')
     expect(stream.end()).toBe('sk-0')
+    // After its end it begins anew.
+    expect(stream.push('anew ')).toBe('anew ')
+    expect(stream.end()).toBe('')
   })
 
   it('is the text itself where it holds none', () => {

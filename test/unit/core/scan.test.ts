@@ -153,6 +153,14 @@ describe('CanonicalScan', () => {
     for (const name of ['a', 'abcd', 'c', 'bc', 'x']) expect(scan.member(name)).toBe(undefined)
   })
 
+  it('gives each of many members', () => {
+    const names = Array.from({ length: 100 }, (_, at) => `x${100 + at}`)
+    const text = canonicalize(Object.fromEntries(names.map((name, at) => [name, at])))
+    expect(scan.read(text)).toBe(true)
+    expect(names.map((name) => scan.member(name))).toEqual(names.map((_, at) => String(at)))
+    expect(scan.place(99).to).toBe(text.length - 1)
+  })
+
   it('has no members beyond the last, nor of a list, nor of the text before', () => {
     expect(scan.read('{"a":1,"b":2}')).toBe(true)
     expect(() => scan.place(2)).toThrow('a member that is not there is asked for')

@@ -46,6 +46,7 @@ describe('an address', () => {
   it.each([
     'https://user@node.example/',
     'https://:passphrase@node.example/',
+    'https://:pin@node.example/',
     'https://node.example/?token=abcdefgh',
     'https://node.example/?x=abcdefgh1',
     'https://node.example/?x=abcdefghijklmnopq',

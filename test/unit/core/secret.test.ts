@@ -36,6 +36,7 @@ describe('what stands behind it', () => {
       return 'of the file'
     }
     await expect(readSecret('file:a:b', { environment: {}, readFile })).resolves.toBe('of the file')
+    await expect(readSecret('a:b', { environment: {}, readFile })).resolves.toBeUndefined()
     expect(asked).toEqual(['a:b'])
   })
 
