@@ -5,9 +5,19 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { defineBlock } from '../src/block/index.js'
-import { parseManifest } from '../src/capability/index.js'
-import { elapsedMs, type Json } from '../src/core/index.js'
+import { parsingManifest } from '../src/capability/index.js'
+import {
+  canonicalize,
+  DocumentWork,
+  elapsedMs,
+  inSlices,
+  type Json,
+  limits,
+  Redactor
+} from '../src/core/index.js'
 import { importSnapshot } from '../src/ledger/index.js'
 import { createRuntime } from '../src/runtime/index.js'
 import { checkAisDocument } from '../src/workflow/index.js'
@@ -33,7 +43,7 @@ const runtime = await createRuntime({ location: 'memory:', blocks: [task] })
 
 async function read({ kind }: HostileDocument, text: string): Promise<string> {
   if (kind === 'manifest') {
-    const parsed = parseManifest(JSON.parse(text) as Json)
+    const parsed = await inSlices(parsingManifest(JSON.parse(text) as Json), new DocumentWork())
     return parsed.ok ? 'ok' : `${parsed.refusals.length} refusals`
   }
   if (kind === 'protocol' || kind === 'pack') {
@@ -63,6 +73,8 @@ function threadMs(): number {
 }
 
 async function costOf(act: () => Promise<unknown>): Promise<Cost> {
+  // What the document before has left is not what this one costs.
+  collectGarbage()
   const before = process.cpuUsage()
   let last = threadMs()
   let sliceMs = 0
@@ -80,6 +92,9 @@ async function costOf(act: () => Promise<unknown>): Promise<Cost> {
   const { user, system } = process.cpuUsage(before)
   return { processorMs: (user + system) / 1_000, sliceMs }
 }
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
 
 interface Dearest {
   readonly name: string
@@ -109,12 +124,15 @@ await runtime.lint(
     nodes: { a: { block: 'task', input: { cel: '1+1' } } }
   })
 )
+const { DOCUMENT_BYTES_MAX, PACKAGE_MANIFEST_BYTES_MAX: MANIFEST_BYTES_MAX } = limits
+
 function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
 for (const document of hostileDocuments.filter(isWanted)) {
-  const text = document.make(Math.min(words.bytes, 1024 * 1024 * 0.95))
+  const most = document.kind === 'manifest' ? MANIFEST_BYTES_MAX : DOCUMENT_BYTES_MAX
+  const text = document.make(Math.min(words.bytes, most * 0.95))
   let found = ''
   const cost = await costOf(async () => {
     found = await read(document, text).catch((error: unknown) => `THROWS ${textOf(error)}`)
@@ -122,6 +140,7 @@ for (const document of hostileDocuments.filter(isWanted)) {
   note(document.kind, { ...cost, name: document.name, bytes: text.length }, found)
 }
 if (words.parts.length === 0 || words.parts.includes('snapshot')) await readSnapshots()
+if (words.parts.length === 0 || words.parts.includes('response')) await readResponses()
 for (const [kind, { name, bytes, processorMs }] of dearest) {
   const slice = longest.get(kind)
   const held = `${slice?.sliceMs.toFixed(0)} (${slice?.name})`
@@ -145,6 +164,21 @@ async function readSnapshots(): Promise<void> {
     note('snapshot', { ...cost, name: snapshot.name, bytes: text.length }, found)
   }
   scratch.remove()
+}
+
+/** Looks for a secret in the longest responses that read in many ways. */
+async function readResponses(): Promise<void> {
+  const redactor = new Redactor()
+  const secret = 's3cret-value-1234'
+  redactor.know('env:SECRET', secret)
+  for (const unit of ['\\', '\\"', '\\u005c', '%25', '\\u0025%5c']) {
+    // Written as JSON, a backslash takes two characters.
+    const text = canonicalize(
+      `${unit.repeat(limits.VALUE_BYTES_MAX / 2 / unit.length - 16)}${secret}`
+    )
+    const cost = await costOf(() => redactor.canonicalInTurns(text))
+    note('response', { ...cost, name: `many of ${unit}`, bytes: text.length }, 'redacted')
+  }
 }
 
 async function honestSnapshot(location: string, path: string): Promise<string> {

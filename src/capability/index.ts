@@ -15,6 +15,7 @@ export {
   type OfferEntry,
   type ParsedManifest,
   parseManifest,
+  parsingManifest,
   type Refusal,
   type RefusalCode,
   type Score

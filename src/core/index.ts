@@ -51,6 +51,7 @@ export {
   isSliceFull,
   isWorkCounted,
   passSteps,
+  payWork,
   spendWork,
   spendWorkOnce
 } from './document/work.js'

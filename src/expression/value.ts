@@ -7,7 +7,6 @@ import {
   type JsonObject,
   largeIn,
   type Pieces,
-  passSteps,
   spendWork,
   TallyError
 } from '../core/index.js'
@@ -242,10 +241,9 @@ function referencesOf(parts: readonly Part[]): readonly Reference[] {
 }
 
 function* distinct(references: readonly Reference[]): Pieces<readonly Reference[]> {
-  spendWork(references.length * STEPS_OF_PART)
   const byText = new Map<string, Reference>()
   for (const reference of references) {
-    passSteps(STEPS_OF_PART)
+    spendWork(STEPS_OF_PART)
     if (isSliceFull()) yield
     const key = JSON.stringify([reference.root, reference.path, reference.tested])
     if (!byText.has(key)) byText.set(key, reference)

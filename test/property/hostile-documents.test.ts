@@ -31,7 +31,7 @@ interface Reading {
 
 /** Reads documents and counts; a text is never given twice, since a runtime keeps what it has. */
 class CountingReader {
-  readonly #spend = vi.spyOn(DocumentWork.prototype, 'spend')
+  readonly #spend = vi.spyOn(DocumentWork.prototype, 'pay')
   readonly #operations = new OperationCount()
   #texts = 0
 

@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { type Json, sha256Hex } from '../../core/index.js'
+import {
+  atOnce,
+  checkingSchema,
+  isSliceFull,
+  type Json,
+  type Pieces,
+  passSteps,
+  sha256Hex
+} from '../../core/index.js'
 import { type PromptAssetManifest, promptAssetsSchema } from './manifest.js'
 
 const text = {
@@ -53,20 +61,32 @@ export type ParsedManifest =
   | { readonly ok: true; readonly manifest: PromptAssetManifest }
   | { readonly ok: false; readonly problem: string }
 
-/** Reads the manifest that came with a document: each text must have the hash that stands by it. */
+/** {@link parsingManifest} at once. */
 export function parseManifest(value: Json): ParsedManifest {
-  const parsed = manifestSchema.safeParse(value)
+  return atOnce(parsingManifest(value))
+}
+
+/** Work of hashing a text. */
+const STEPS_OF_TEXT = 16
+const CHARS_OF_STEP = 64
+
+/** Reads the manifest that came with a document: each text must have the hash that stands by it. */
+export function* parsingManifest(value: Json): Pieces<ParsedManifest> {
+  const parsed = yield* checkingSchema(manifestSchema, value)
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]
+    const [issue] = parsed.issues
     const path = issue?.path.map(String).join('.') ?? ''
     return { ok: false, problem: `${path}: ${issue?.message ?? 'invalid'}` }
   }
   const { agents, instructions, skills, globalSystemPrompt } = parsed.data
   const texts = [agents, instructions, skills].flatMap((group) => Object.values(group))
   const all = globalSystemPrompt === undefined ? texts : [...texts, globalSystemPrompt]
-  const changed = all.find(({ content, hash }) => sha256Hex(content) !== hash)
-  if (changed !== undefined) {
-    return { ok: false, problem: `${changed.sourcePath} does not have the hash that it names` }
+  for (const { content, hash, sourcePath } of all) {
+    passSteps(STEPS_OF_TEXT + content.length / CHARS_OF_STEP)
+    if (isSliceFull()) yield
+    if (sha256Hex(content) !== hash) {
+      return { ok: false, problem: `${sourcePath} does not have the hash that it names` }
+    }
   }
   // The schema has checked the form of the hashes, which is all that their type adds.
   return { ok: true, manifest: parsed.data as unknown as PromptAssetManifest }

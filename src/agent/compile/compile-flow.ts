@@ -1,18 +1,18 @@
 import type { CompositeDefinition } from '../../block/index.js'
-import { atOnce, isSliceFull, type Json, type Pieces } from '../../core/index.js'
+import { atOnce, isSliceFull, type Json, type Pieces, passSteps } from '../../core/index.js'
 import type { PromptAssetManifest } from '../assets/manifest.js'
-import { parseManifest } from '../assets/parse-manifest.js'
+import { parsingManifest } from '../assets/parse-manifest.js'
 import type { NodeBinding } from '../binding/bind.js'
 import { nodeProblems } from '../binding/node-bounds.js'
 import { error, type FlowFinding, hasErrors } from '../flow/finding.js'
 import { lintFlow } from '../flow/lint.js'
 import { parsingFlow } from '../flow/parse.js'
 import type { FlowDocument, FlowNode } from '../flow/schema.js'
-import { validateFlow } from '../flow/validate.js'
+import { validatingFlow } from '../flow/validate.js'
 import { FlowEdges } from './edges.js'
 import type { FlowHost } from './flow-host.js'
 import { compositeNameOf, nodeNamesOf } from './names.js'
-import { compileNode } from './node.js'
+import { type CompiledFlowNode, compilingNode } from './node.js'
 
 export type CompiledFlow =
   | {
@@ -44,8 +44,8 @@ export function* compilingFlow(
   if (!parsed.ok) return parsed
   const { flow } = parsed
   yield
-  const found = validateFlow(flow)
-  const assets = assetsOf(flow)
+  const found = yield* validatingFlow(flow)
+  const assets = yield* assetsOf(flow)
   if (!assets.ok) return { ok: false, findings: [...found, ...assets.findings] }
   if (hasErrors(found)) return { ok: false, findings: found }
   return yield* compileValid(flow, assets.manifest, host)
@@ -60,21 +60,23 @@ function* compileValid(
   const names = nodeNamesOf(nodes.map(({ nodeId }) => nodeId))
   const edges = new FlowEdges(flow, names)
   const options = { flow, assets, edges, host }
-  const compiled: { readonly node: FlowNode; readonly result: ReturnType<typeof compileNode> }[] =
-    []
+  const compiled: { readonly node: FlowNode; readonly result: CompiledFlowNode }[] = []
   for (const [index, node] of nodes.entries()) {
     if (isSliceFull()) yield
-    compiled.push({ node, result: compileNode(node, ['graph', 'nodes', index], options) })
+    compiled.push({ node, result: yield* compilingNode(node, ['graph', 'nodes', index], options) })
   }
   const findings = compiled.flatMap(({ result }) => (result.ok ? [] : result.findings))
   if (findings.length > 0) return { ok: false, findings }
   const good = compiled.flatMap(({ node, result }, index) =>
     result.ok ? [{ node, path: ['graph', 'nodes', index], ...result }] : []
   )
-  const transitions = nodes.flatMap((node) => {
+  const transitions: [string, ReturnType<FlowEdges['branches']>][] = []
+  for (const node of nodes) {
     const branches = edges.branches(node)
-    return branches.length === 0 ? [] : [[edges.name(node.nodeId), branches] as const]
-  })
+    passSteps(STEPS_OF_BRANCH * (1 + branches.length))
+    if (isSliceFull()) yield
+    if (branches.length > 0) transitions.push([edges.name(node.nodeId), branches])
+  }
   return {
     ok: true,
     flow,
@@ -95,14 +97,17 @@ function* compileValid(
   }
 }
 
+/** Work of one way from a node. */
+const STEPS_OF_BRANCH = 8
+
 type Assets =
   | { readonly ok: true; readonly manifest: PromptAssetManifest | undefined }
   | { readonly ok: false; readonly findings: readonly FlowFinding[] }
 
-function assetsOf({ extensions }: FlowDocument): Assets {
+function* assetsOf({ extensions }: FlowDocument): Pieces<Assets> {
   const { promptAssets } = extensions
   if (promptAssets === undefined) return { ok: true, manifest: undefined }
-  const parsed = parseManifest(promptAssets as Json)
+  const parsed = yield* parsingManifest(promptAssets as Json)
   if (parsed.ok) return parsed
   const path = ['extensions', 'promptAssets']
   return { ok: false, findings: [error('agent_asset_invalid', path, parsed.problem)] }

@@ -1,7 +1,15 @@
 import type { CompositeDefinition, SideEffectClass } from '../../block/index.js'
-import { type Json, type JsonObject, limits, spendWork } from '../../core/index.js'
+import {
+  isSliceFull,
+  type Json,
+  type JsonObject,
+  limits,
+  type Pieces,
+  spendWork
+} from '../../core/index.js'
 import {
   type BindingOptions,
+  type Bound,
   bindAgent,
   bindNode,
   budgetOf,
@@ -36,13 +44,15 @@ export type CompiledFlowNode =
 type Path = readonly (string | number)[]
 
 /** A node of a flow as a node of a composite: its block, and the values that make its payload. */
-export function compileNode(
+export function* compilingNode(
   node: FlowNode,
   path: Path,
   options: CompileNodeOptions
-): CompiledFlowNode {
+): Pieces<CompiledFlowNode> {
   const { nodeKind, config } = node
-  if (nodeKind === 'agent.main' || nodeKind === 'agent.sub') return agentNode(node, path, options)
+  if (nodeKind === 'agent.main' || nodeKind === 'agent.sub') {
+    return yield* agentNode(node, path, options)
+  }
   if (nodeKind.startsWith('loader.')) {
     const payload = loaderPayload(node)
     if (payload === undefined) return unknownKind(node, path)
@@ -95,12 +105,16 @@ function unknownKind({ nodeKind }: FlowNode, path: Path): CompiledFlowNode {
   return { ok: false, findings: [error('unknown_node_kind', [...path, 'nodeKind'], message)] }
 }
 
-function agentNode(node: FlowNode, path: Path, options: CompileNodeOptions): CompiledFlowNode {
+function* agentNode(
+  node: FlowNode,
+  path: Path,
+  options: CompileNodeOptions
+): Pieces<CompiledFlowNode> {
   const bound = bindNode(node, { ...options, path })
   if (!bound.ok) return bound
   const { binding, warnings } = bound
   const { agent } = binding
-  const delegates = delegatesOf(node, agent, options)
+  const delegates = yield* delegatesOf(node, agent, options)
   if (!delegates.ok) return delegates
   const { outputSchema } = node.config
   if (outputSchema !== undefined && !isJsonSchema(outputSchema)) {
@@ -144,7 +158,11 @@ type Delegates =
   | { readonly ok: false; readonly findings: readonly FlowFinding[] }
 
 /** The agents that the node's agent may hand a task to. */
-function delegatesOf(node: FlowNode, agent: BoundAgent, options: CompileNodeOptions): Delegates {
+function* delegatesOf(
+  node: FlowNode,
+  agent: BoundAgent,
+  options: CompileNodeOptions
+): Pieces<Delegates> {
   const { delegateTo } = node.config
   const { allowedAgents, switchModes, maxDelegations } = agent.delegation
   const suggests = switchModes.includes('agent-suggested') && maxDelegations > 0
@@ -153,7 +171,11 @@ function delegatesOf(node: FlowNode, agent: BoundAgent, options: CompileNodeOpti
   const wanted = [...(delegateTo === undefined ? [] : [delegateTo]), ...suggested]
   const ids = [...new Set(wanted)].filter((id) => id !== agent.agentId)
   spendWork(known.length + ids.length)
-  const bound = ids.map((agentId) => ({ agentId, bound: bindAgent(agentId, options) }))
+  const bound: { readonly agentId: string; readonly bound: Bound }[] = []
+  for (const agentId of ids) {
+    if (isSliceFull()) yield
+    bound.push({ agentId, bound: bindAgent(agentId, options) })
+  }
   const findings = bound.flatMap(({ bound }) => (bound.ok ? [] : bound.findings))
   if (findings.length > 0) return { ok: false, findings }
   const agents = bound.flatMap(({ agentId, bound }): [string, BoundAgent][] =>

@@ -58,6 +58,11 @@ export function warning(code: FlowFindingCode, path: DocumentPath, message: stri
   return { code, severity: 'warning', path, message }
 }
 
+/** The note of a list that leaves findings out, of which some are errors. */
+export function moreFindings(more: number): FlowFinding {
+  return { ...error('invalid_document', [], `${more} more findings`), more }
+}
+
 export function hasErrors(findings: readonly FlowFinding[]): boolean {
   return findings.some(({ severity }) => severity === 'error')
 }

@@ -1,5 +1,5 @@
 import { checkingSchema, isJsonObject, type Json, type Pieces } from '../../core/index.js'
-import { error, type FlowFinding } from './finding.js'
+import { error, type FlowFinding, moreFindings } from './finding.js'
 import { migrateFlow } from './migrate.js'
 import { type FlowDocument, flowSchema, flowSchemaVersions } from './schema.js'
 
@@ -33,8 +33,7 @@ export function* parsingFlow(document: Json): Pieces<ParsedFlow> {
     error('invalid_document', path.map(segment), message)
   )
   const { hidden: more } = parsed
-  const note = { ...error('invalid_document', [], `${more} more findings`), more }
-  return { ok: false, findings: more === 0 ? findings : [...findings, note] }
+  return { ok: false, findings: more === 0 ? findings : [...findings, moreFindings(more)] }
 }
 
 function segment(part: PropertyKey): string | number {

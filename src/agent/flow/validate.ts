@@ -1,120 +1,132 @@
-import { isJsonObject, isSecretReference, type Json, spendWork } from '../../core/index.js'
-import { error, type FlowFinding, type FlowFindingCode } from './finding.js'
+import {
+  FirstFindings,
+  isJsonObject,
+  isSecretReference,
+  isSliceFull,
+  type Json,
+  type JsonArray,
+  type JsonObject,
+  type Pieces,
+  passSteps,
+  spendWork
+} from '../../core/index.js'
+import { error, type FlowFinding, moreFindings } from './finding.js'
 import { areCompatible, carriesData, type NodePorts, portsOf } from './ports.js'
 import type { FlowDocument, FlowEdge, FlowPort } from './schema.js'
 
+type Found = FirstFindings<FlowFinding>
+type Path = readonly (string | number)[]
+
 /**
- * What is wrong with a flow by itself, whatever its agents are. Cycles are legal: a plan loop is
- * one, and `maxSteps` bounds them all (semantics.md A2).
+ * What is wrong with a flow by itself, whatever its agents are, as far as a report shows it. Cycles
+ * are legal: a plan loop is one, and `maxSteps` bounds them all (semantics.md A2).
  */
-export function validateFlow(flow: FlowDocument): readonly FlowFinding[] {
-  return [
-    ...duplicates(flow),
-    ...validateStart(flow),
-    ...validateEdges(flow),
-    ...validateSecrets(flow),
-    ...validateKeys(flow)
-  ]
+export function* validatingFlow(flow: FlowDocument): Pieces<readonly FlowFinding[]> {
+  const found: Found = new FirstFindings()
+  yield* findDuplicates(flow, found)
+  checkStart(flow, found)
+  yield* checkEdges(flow, found)
+  yield* checkSecrets(flow, found)
+  yield* checkKeys(flow, found)
+  return found.list(moreFindings)
 }
 
-function duplicates({ graph, agents, extensions }: FlowDocument): readonly FlowFinding[] {
+/** Work of looking at a node, a port or an edge. */
+const STEPS_OF_LOOK = 4
+const STEPS_OF_EDGE = 16
+
+function* findDuplicates({ graph, agents, extensions }: FlowDocument, found: Found): Pieces<void> {
   const nodeIds = graph.nodes.map(({ nodeId }) => nodeId)
   const agentIds = agents.agentDefs.map(({ agentId }) => agentId)
-  const ports = graph.nodes.flatMap((node, index) => {
+  yield* findRepeated(nodeIds, 'duplicate_node_id', ['graph', 'nodes'], found)
+  yield* findRepeated(agentIds, 'duplicate_agent_id', ['agents', 'agentDefs'], found)
+  for (const [index, node] of graph.nodes.entries()) {
     const { inputs, outputs } = portsOf(node, extensions.customNodeSpecs)
     const path = ['graph', 'nodes', index]
-    const ids = (list: readonly FlowPort[]) => list.map(({ portId }) => portId)
-    return [
-      ...repeated(ids(inputs), 'duplicate_port_id', [...path, 'inputPorts']),
-      ...repeated(ids(outputs), 'duplicate_port_id', [...path, 'outputPorts'])
-    ]
-  })
-  return [
-    ...repeated(nodeIds, 'duplicate_node_id', ['graph', 'nodes']),
-    ...repeated(agentIds, 'duplicate_agent_id', ['agents', 'agentDefs']),
-    ...ports
-  ]
+    const idsOf = (list: readonly FlowPort[]) => list.map(({ portId }) => portId)
+    yield* findRepeated(idsOf(inputs), 'duplicate_port_id', [...path, 'inputPorts'], found)
+    yield* findRepeated(idsOf(outputs), 'duplicate_port_id', [...path, 'outputPorts'], found)
+  }
 }
 
-function repeated(
+function* findRepeated(
   ids: readonly string[],
-  code: FlowFindingCode,
-  path: readonly (string | number)[]
-): readonly FlowFinding[] {
+  code: FlowFinding['code'],
+  path: Path,
+  found: Found
+): Pieces<void> {
   const seen = new Set<string>()
-  return ids.flatMap((id, index) => {
-    if (!seen.has(id)) {
-      seen.add(id)
-      return []
-    }
-    return [error(code, [...path, index], `${id} stands there twice`)]
-  })
+  for (const [index, id] of ids.entries()) {
+    passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
+    if (seen.has(id)) found.add(error(code, [...path, index], `${id} stands there twice`))
+    seen.add(id)
+  }
 }
 
-function validateStart({ graph }: FlowDocument): readonly FlowFinding[] {
-  if (graph.nodes.some(({ nodeId }) => nodeId === graph.startNodeId)) return []
+function checkStart({ graph }: FlowDocument, found: Found): void {
+  if (graph.nodes.some(({ nodeId }) => nodeId === graph.startNodeId)) return
   const message = `there is no node ${graph.startNodeId}`
-  return [error('start_node_not_found', ['graph', 'startNodeId'], message)]
+  found.add(error('start_node_not_found', ['graph', 'startNodeId'], message))
 }
 
-function validateEdges({ graph, extensions }: FlowDocument): readonly FlowFinding[] {
+function* checkEdges({ graph, extensions }: FlowDocument, found: Found): Pieces<void> {
   const ports = new Map(
     graph.nodes.map((node) => [node.nodeId, portsOf(node, extensions.customNodeSpecs)])
   )
   const seen = new Set<string>()
   const fed = new Set<string>()
-  return graph.edges.flatMap((edge, index) => {
+  for (const [index, edge] of graph.edges.entries()) {
+    passSteps(STEPS_OF_EDGE)
+    if (isSliceFull()) yield
     const path = ['graph', 'edges', index]
-    const found = [...edgeEnds(edge, ports, path)]
+    checkEnds(edge, ports, path, found)
     const key = JSON.stringify([edge.source, edge.target, edge.sourceHandle, edge.targetHandle])
     if (edge.source === edge.target) {
-      found.push(error('self_edge', path, `${edge.source} leads to itself`))
+      found.add(error('self_edge', path, `${edge.source} leads to itself`))
     }
-    if (seen.has(key)) found.push(error('duplicate_edge', path, 'the same edge stands before'))
+    if (seen.has(key)) found.add(error('duplicate_edge', path, 'the same edge stands before'))
     seen.add(key)
     const target = ports.get(edge.target)
-    if (target === undefined || !carriesData(edge, target)) return found
+    if (target === undefined || !carriesData(edge, target)) continue
     const input = JSON.stringify([edge.target, edge.targetHandle])
     if (fed.has(input)) {
       const message = `the input ${edge.targetHandle ?? ''} of ${edge.target} has two sources`
-      found.push(error('input_has_many_sources', path, message))
+      found.add(error('input_has_many_sources', path, message))
     }
     fed.add(input)
-    return found
-  })
+  }
 }
 
-function edgeEnds(
+function checkEnds(
   edge: FlowEdge,
   ports: ReadonlyMap<string, NodePorts>,
-  path: readonly (string | number)[]
-): readonly FlowFinding[] {
+  path: Path,
+  found: Found
+): void {
   const source = ports.get(edge.source)
   const target = ports.get(edge.target)
-  const found: FlowFinding[] = []
   if (source === undefined) {
     const message = `there is no node ${edge.source}`
-    found.push(error('edge_source_not_found', [...path, 'source'], message))
+    found.add(error('edge_source_not_found', [...path, 'source'], message))
   }
   if (target === undefined) {
     const message = `there is no node ${edge.target}`
-    found.push(error('edge_target_not_found', [...path, 'target'], message))
+    found.add(error('edge_target_not_found', [...path, 'target'], message))
   }
   const from = source === undefined ? undefined : named(source.outputs, edge.sourceHandle)
   const to = target === undefined ? undefined : named(target.inputs, edge.targetHandle)
   if (from === null) {
     const message = `${edge.source} has no output ${edge.sourceHandle ?? ''}`
-    found.push(error('edge_port_not_found', [...path, 'sourceHandle'], message))
+    found.add(error('edge_port_not_found', [...path, 'sourceHandle'], message))
   }
   if (to === null) {
     const message = `${edge.target} has no input ${edge.targetHandle ?? ''}`
-    found.push(error('edge_port_not_found', [...path, 'targetHandle'], message))
+    found.add(error('edge_port_not_found', [...path, 'targetHandle'], message))
   }
   if (from && to && !areCompatible(from.dataType, to.dataType)) {
-    const message = `${from.dataType} does not fit ${to.dataType}`
-    found.push(error('port_type_mismatch', path, message))
+    found.add(error('port_type_mismatch', path, `${from.dataType} does not fit ${to.dataType}`))
   }
-  return found
 }
 
 /** Undefined when the edge names none, null when the named one is not there. */
@@ -127,45 +139,51 @@ function named(
   return ports.find(({ portId }) => portId === handle) ?? null
 }
 
-function validateSecrets({ agents, runtime, graph }: FlowDocument): readonly FlowFinding[] {
-  const places: readonly (readonly [readonly (string | number)[], string | undefined])[] = [
-    [['runtime', 'adapterConfig', 'apiKey'], runtime.adapterConfig.apiKey],
-    ...agents.agentDefs.map(
-      ({ adapterConfig }, index) =>
-        [['agents', 'agentDefs', index, 'adapterConfig', 'apiKey'], adapterConfig.apiKey] as const
-    ),
-    ...graph.nodes.map(
-      ({ config }, index) =>
-        [['graph', 'nodes', index, 'config', 'credential'], config.credential] as const
-    )
-  ]
-  return places.flatMap(([path, value]) =>
-    value === undefined || isSecretReference(value)
-      ? []
-      : [error('secret_not_reference', path, 'a secret is given as env:NAME or file:PATH')]
-  )
+function* checkSecrets({ agents, runtime, graph }: FlowDocument, found: Found): Pieces<void> {
+  const check = (path: Path, value: string | undefined) => {
+    if (value === undefined || isSecretReference(value)) return
+    found.add(error('secret_not_reference', path, 'a secret is given as env:NAME or file:PATH'))
+  }
+  check(['runtime', 'adapterConfig', 'apiKey'], runtime.adapterConfig.apiKey)
+  for (const [index, { adapterConfig }] of agents.agentDefs.entries()) {
+    passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
+    check(['agents', 'agentDefs', index, 'adapterConfig', 'apiKey'], adapterConfig.apiKey)
+  }
+  for (const [index, { config }] of graph.nodes.entries()) {
+    passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
+    check(['graph', 'nodes', index, 'config', 'credential'], config.credential)
+  }
 }
 
 /** Ledger values have no keys that begin with `$`. */
-function validateKeys({ agents, runtime, graph }: FlowDocument): readonly FlowFinding[] {
-  const places: readonly (readonly [readonly (string | number)[], unknown])[] = [
+function* checkKeys({ agents, runtime, graph }: FlowDocument, found: Found): Pieces<void> {
+  const places: readonly (readonly [Path, unknown])[] = [
     [['agents'], agents.agentDefs],
     [['runtime'], runtime],
     [['graph', 'nodes'], graph.nodes]
   ]
-  return places.flatMap(([path, value]) => {
-    const found = reservedKey(value as Json)
-    if (found === undefined) return []
-    return [error('reserved_key', path, `the key ${found} begins with a reserved sign`)]
-  })
+  for (const [path, value] of places) {
+    const key = yield* reservedKey(value as Json)
+    if (key === undefined) continue
+    found.add(error('reserved_key', path, `the key ${key} begins with a reserved sign`))
+  }
 }
 
-function reservedKey(value: Json): string | undefined {
-  if (Array.isArray(value)) return value.map(reservedKey).find((key) => key !== undefined)
-  if (!isJsonObject(value)) return undefined
+function* reservedKey(value: Json): Pieces<string | undefined> {
+  if (!isContainer(value)) return undefined
+  const isObject = isJsonObject(value)
   for (const [key, member] of Object.entries(value)) {
-    const found = key.startsWith('$') ? key : reservedKey(member)
+    if (isObject && key.startsWith('$')) return key
+    passSteps(1)
+    if (isSliceFull()) yield
+    const found = isContainer(member) ? yield* reservedKey(member) : undefined
     if (found !== undefined) return found
   }
   return undefined
+}
+
+function isContainer(value: Json): value is JsonArray | JsonObject {
+  return typeof value === 'object' && value !== null
 }

@@ -94,17 +94,25 @@ async function located(
   }
 }
 
-function done(value: unknown, redactor: Redactor): Performed {
+function done(value: unknown, redactor: Redactor): Performed | Promise<Performed> {
   try {
     const text = canonicalizeLedgerValue(value === undefined ? null : value)
     const bytes = bytesOver(text, limits.VALUE_BYTES_MAX)
-    if (bytes === undefined) return { kind: 'done', text: redactor.canonical(text) }
-    return failed('response_too_large', { bytes }, false)
+    if (bytes !== undefined) return failed('response_too_large', { bytes }, false)
+    if (text.length > RESPONSE_AT_ONCE_LENGTH) return cleaned(text, redactor)
+    return { kind: 'done', text: redactor.canonical(text) }
   } catch (error) {
     const message = isTallyError(error) ? error.message : 'it cannot be read'
     const problem = plainText(redactor.text(message))
     return failed('invalid_response', { problem }, false)
   }
+}
+
+/** Length of a response that is searched for secrets without a turn of the event loop. */
+const RESPONSE_AT_ONCE_LENGTH = 64 * 1024
+
+async function cleaned(text: string, redactor: Redactor): Promise<Performed> {
+  return { kind: 'done', text: await redactor.canonicalInTurns(text) }
 }
 
 function failureOf(error: unknown, redactor: Redactor): SealedFailure {

@@ -1,5 +1,5 @@
 import type { SideEffectClass } from '../../block/index.js'
-import { type Json, reported } from '../../core/index.js'
+import { atOnce, checkingSchema, type Json, type Pieces, reporting } from '../../core/index.js'
 import { capabilitySet } from './capabilities.js'
 import { type ManifestDocument, manifestSchema, packageId } from './schema.js'
 
@@ -86,21 +86,33 @@ export type ParsedManifest =
  * @param options.fallbackId  used when the manifest names no id: the name of its directory
  * @param options.known       capabilities the host can serve; default `capabilitySet`
  */
-export function parseManifest(
+export function parseManifest(document: Json, options: ManifestOptions = {}): ParsedManifest {
+  return atOnce(parsingManifest(document, options))
+}
+
+interface ManifestOptions {
+  readonly fallbackId?: string
+  readonly known?: ReadonlySet<string>
+}
+
+/** {@link parseManifest} in pieces: other work may be done wherever it yields. */
+export function* parsingManifest(
   document: Json,
-  options: { readonly fallbackId?: string; readonly known?: ReadonlySet<string> } = {}
-): ParsedManifest {
+  options: ManifestOptions = {}
+): Pieces<ParsedManifest> {
   const { fallbackId, known = capabilitySet } = options
-  const parsed = manifestSchema().safeParse(document)
+  const parsed = yield* checkingSchema(manifestSchema(), document)
   if (!parsed.success) {
-    const refusals = parsed.error.issues.map(
+    const refusals = parsed.issues.map(
       ({ path, message }): Refusal => ({
         code: 'invalid_manifest',
         path: path.map((key) => (typeof key === 'number' ? key : String(key))),
         message
       })
     )
-    return { ok: false, refusals: reportedRefusals(refusals) }
+    const { hidden } = parsed
+    const all = hidden === 0 ? refusals : [...refusals, moreRefusals(hidden)]
+    return { ok: false, refusals: yield* reportingRefusals(all) }
   }
   const id = packageId().safeParse(parsed.data.id ?? fallbackId)
   if (!id.success) {
@@ -110,14 +122,16 @@ export function parseManifest(
   const manifest = normalised(parsed.data, id.data)
   const refusals = [...duplicates(manifest), ...unknownNames(manifest, known)]
   if (refusals.length === 0) return { ok: true, manifest }
-  return { ok: false, refusals: reportedRefusals(refusals) }
+  return { ok: false, refusals: yield* reportingRefusals(refusals) }
 }
 
-function reportedRefusals(found: readonly Refusal[]): readonly Refusal[] {
-  return reported(found, {
-    isError: () => true,
-    more: ({ more, message }) => ({ code: 'more_findings', path: [], message, more })
-  })
+function reportingRefusals(found: readonly Refusal[]): Pieces<readonly Refusal[]> {
+  return reporting(found, { isError: () => true, more: ({ more }) => moreRefusals(more) })
+}
+
+function moreRefusals(more: number): Refusal {
+  const message = `${more} more findings are not shown`
+  return { code: 'more_findings', path: [], message, more }
 }
 
 /** Names of all capabilities that must be granted before the package runs (K5), sorted. */

@@ -1,14 +1,16 @@
 import { realpath } from 'node:fs/promises'
 import { basename, relative } from 'node:path'
 import {
+  DocumentWork,
   type FileReadProblem,
+  inSlices,
   isTallyError,
   type Json,
   limits,
   parse,
   readRegularFile
 } from '../../core/index.js'
-import { parseManifest, type Refusal } from '../manifest/manifest.js'
+import { parsingManifest, type Refusal } from '../manifest/manifest.js'
 import { bundleDirectory } from './bundle.js'
 import { type CapabilityPackage, makePackage } from './package.js'
 import { resolveInside } from './paths.js'
@@ -41,7 +43,8 @@ export async function packDirectory(
   if (!text.ok) return refused(text.refusal)
   const json = readManifest(text.text)
   if (!json.ok) return refused(json.refusal)
-  const parsed = parseManifest(json.document, { ...options, fallbackId: basename(root) })
+  const named = { ...options, fallbackId: basename(root) }
+  const parsed = await inSlices(parsingManifest(json.document, named), new DocumentWork())
   if (!parsed.ok) return parsed
   const module = await readModule(root)
   if (!module.ok) return module

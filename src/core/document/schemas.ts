@@ -87,7 +87,9 @@ export function* checkingSchema<Made extends z.ZodType>(
   schema: Made,
   value: unknown
 ): Pieces<Checked<z.output<Made>>> {
-  const { value: data, issues, hidden } = yield* checking(schema, value, largeIn(value))
+  const large = largeIn(value)
+  if (isSliceFull()) yield
+  const { value: data, issues, hidden } = yield* checking(schema, value, large)
   if (issues.length === 0) return { success: true, data: data as z.output<Made> }
   const { core } = loadedLibrary()
   const finished = issues.map((one) => core.util.finalizeIssue(one, atOnceContext, core.config()))

@@ -22,6 +22,11 @@ export function spendWork(steps: number): void {
   current?.spend(steps)
 }
 
+/** Pays for work that is done later, and is then counted for the slices that do it. */
+export function payWork(steps: number): void {
+  current?.pay(steps)
+}
+
 /**
  * Counts steps for the slice that is under way, and not against what the document may take: work
  * of which a reader does no more than a share of the document's bytes.
@@ -98,8 +103,12 @@ export class DocumentWork {
   }
 
   spend(steps: number): void {
+    this.pass(steps)
+    this.pay(steps)
+  }
+
+  pay(steps: number): void {
     this.#steps += steps
-    this.#slice += steps
     if (this.#steps > this.#limit) {
       throw new TallyError('document.too_much_work', { limit: this.#limit })
     }

@@ -18,7 +18,9 @@ import { largeIn } from './length.js'
  * @example canonicalize({ b: 1, a: [true, null] }) // '{"a":[true,null],"b":1}'
  */
 export function canonicalize(value: unknown, known?: KnownTexts): string {
-  return attempt(value, 0, false, known) ?? refuse(value, false)
+  const text = attempt(value, 0, false, known) ?? refuse(value, false)
+  passSteps(text.length / CHARS_OF_STEP)
+  return text
 }
 
 /** {@link canonicalize} of plain data in pieces, where the work of a document is counted. */

@@ -25,7 +25,9 @@ export function writtenLength(value: unknown, known = new Map<object, number>())
     }
   }
   // To walk what is short again is cheaper than to keep it.
-  if (length > SHORT_LENGTH) known.set(value, length)
+  if (length <= SHORT_LENGTH) return length
+  passSteps((Array.isArray(value) ? value : Object.keys(value)).length / VALUES_OF_STEP)
+  known.set(value, length)
   return length
 }
 
@@ -34,7 +36,7 @@ const VALUES_AT_ONCE_MAX = 128
 /** Depth of a definition made of the deepest document. */
 const DEPTH_MAX = 2 * JSON_DEPTH_MAX
 /** Values that are looked at for one step of work. */
-const VALUES_OF_STEP = 2
+const VALUES_OF_STEP = 4
 
 /**
  * The objects and lists of plain data that have many values inside, those at any depth included:
@@ -88,11 +90,10 @@ export function* anyWithin(value: Json, isWanted: (value: Json) => boolean): Pie
 /** {@link writtenLength} in pieces: what is inside of a large part is measured before it. */
 export function* writingLength(value: unknown): Pieces<number> {
   const known = new Map<object, number>()
-  for (const part of largeIn(value)) {
-    writtenLength(part, known)
-    const members = Array.isArray(part) ? part : Object.keys(part)
-    passSteps(members.length / VALUES_OF_STEP)
+  const large = largeIn(value)
+  for (const part of large) {
     if (isSliceFull()) yield
+    writtenLength(part, known)
   }
   return writtenLength(value, known)
 }

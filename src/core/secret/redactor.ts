@@ -1,3 +1,5 @@
+import type { Pieces } from '../document/pieces.js'
+import { DocumentWork, inSlices, isSliceFull, passSteps } from '../document/work.js'
 import { canonicalize } from '../json/canonicalize.js'
 import { isJsonObject, type Json } from '../json/value.js'
 import {
@@ -118,6 +120,66 @@ export class Redactor {
     return isTooLarge ? canonicalize(this.#json(value, SHORT_MARK)) : clean
   }
 
+  /**
+   * {@link canonical} with turns of the event loop between parts of a long text: one of millions of
+   * escapes reads in many ways, and looking at it takes seconds.
+   */
+  async canonicalInTurns(text: string): Promise<string> {
+    if (this.isEmpty || isBrief(text)) return this.canonical(text)
+    return inSlices(this.cleaning(text), new DocumentWork())
+  }
+
+  /** {@link canonical} in pieces. */
+  *cleaning(text: string): Pieces<string> {
+    const places = yield* this.placing(text)
+    if (places.length === 0) return text
+    // Canonical text is JSON by definition.
+    const value = JSON.parse(text) as Json
+    const mark = markFor(text, places)
+    const clean = canonicalize(yield* this.cleaningJson(value, mark))
+    const isTooLarge = mark === undefined && bytesOver(clean, VALUE_BYTES_MAX) !== undefined
+    return isTooLarge ? canonicalize(yield* this.cleaningJson(value, SHORT_MARK)) : clean
+  }
+
+  /** {@link json} in pieces; `mark` stands for each secret, or its reference does. */
+  *cleaningJson(value: Json, mark?: string): Pieces<Json> {
+    if (isSliceFull()) yield
+    if (typeof value === 'string') {
+      const places = yield* this.placing(value)
+      return replaced(value, places, mark ?? markFor(value, places))
+    }
+    if (typeof value !== 'object' || value === null) return this.#json(value, mark)
+    const members: [string, Json][] = []
+    for (const [key, member] of Object.entries<Json>(value)) {
+      members.push([key, yield* this.cleaningJson(member, mark)])
+    }
+    if (Array.isArray(value)) return members.map(([, member]) => member)
+    const named = members.map(([name, member]) => [this.#replaced(name, mark), member] as const)
+    return Object.fromEntries(named)
+  }
+
+  /**
+   * {@link places} in pieces: of a long text part by part, each as long as it has to be for
+   * something in it to be settled.
+   */
+  *placing(text: string): Pieces<readonly SecretPlace[]> {
+    if (this.isEmpty || isBrief(text)) return this.places(text)
+    const found: SecretPlace[] = []
+    let from = 0
+    for (let length = SEARCHED_AT_ONCE; from < text.length; ) {
+      if (isSliceFull()) yield
+      const part = text.slice(from, from + length)
+      const isLast = from + length >= text.length
+      const settled = isLast ? part.length : this.settledLength(part)
+      for (const place of this.places(part.slice(0, settled))) {
+        found.push({ ...place, from: place.from + from, to: place.to + from })
+      }
+      from += settled
+      length = settled === 0 ? 2 * length : SEARCHED_AT_ONCE
+    }
+    return found
+  }
+
   finds(text: string): boolean {
     return this.places(text).length > 0
   }
@@ -133,6 +195,7 @@ export class Redactor {
     const { patterns, references } = this.#compile()
     const found: SecretPlace[] = []
     for (const view of viewsOf(text)) {
+      passSteps(view.text.length / CHARS_OF_STEP)
       for (const { from, to, pattern } of patterns.find(view.text)) {
         const reference = references[pattern] ?? ''
         found.push({ from: view.at(from), to: view.at(to), reference })
@@ -164,6 +227,7 @@ export class Redactor {
     let rest = text
     for (let level = 0; level <= SECRET_LEVELS_MAX; level += 1) {
       const views = viewsOf(rest)
+      for (const view of views) passSteps(view.text.length / CHARS_OF_STEP)
       for (const view of views) begun = Math.min(begun, view.at(patterns.openAt(view.text)))
       const open = Math.min(...views.map(openEscapeAt))
       if (open === rest.length) break
@@ -225,6 +289,16 @@ export class Redactor {
     for (const other of this.#included) version += other.version
     return version
   }
+}
+
+/** Characters of one reading of a text that are looked at for one step of work. */
+const CHARS_OF_STEP = 8
+/** Characters that are looked at in one piece, where they may be escapes. */
+const SEARCHED_AT_ONCE = 64 * 1024
+
+/** Whether a text is soon looked at: it is short, or reads in one way only. */
+function isBrief(text: string): boolean {
+  return text.length <= SEARCHED_AT_ONCE || !(text.includes('\\') || text.includes('%'))
 }
 
 interface Compiled {

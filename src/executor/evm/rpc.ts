@@ -1,5 +1,7 @@
 import {
   type Clock,
+  DocumentWork,
+  inSlices,
   isJsonObject,
   type Json,
   limits,
@@ -168,7 +170,7 @@ export class Rpc {
     const body = JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)
     const reply = await this.#carry({ url, body, signal }, fail)
     if (reply.status === 429) throw fail('rpc_rate_limited', 'the endpoint asks for fewer calls')
-    const replies = this.#repliesIn(reply.text)
+    const replies = await this.#repliesIn(reply.text)
     if (replies === undefined) {
       if (reply.status >= 400) throw fail('rpc_down', `the endpoint answers HTTP ${reply.status}`)
       throw fail('rpc_malformed', 'the answer is not JSON')
@@ -176,10 +178,14 @@ export class Rpc {
     return calls.map((_, index) => this.#resultOf(replies, first + index, endpoint, calls))
   }
 
-  #repliesIn(text: string): readonly Json[] | undefined {
+  async #repliesIn(text: string): Promise<readonly Json[] | undefined> {
     const { redactor } = this.#options
     const replies = repliesIn(text)
-    return redactor.finds(text) ? replies?.map((reply) => redactor.json(reply)) : replies
+    if (replies === undefined) return undefined
+    const work = new DocumentWork()
+    const places = await inSlices(redactor.placing(text), work)
+    if (places.length === 0) return replies
+    return (await inSlices(redactor.cleaningJson(replies), work)) as readonly Json[]
   }
 
   /** Sends a body within the time given, and names what went wrong without the address. */

@@ -17,7 +17,7 @@ import {
   type Json,
   limits,
   type Pieces,
-  spendWork,
+  payWork,
   writingLength
 } from '../../core/index.js'
 import { type Expressions, loadExpressions } from '../../expression/index.js'
@@ -42,7 +42,7 @@ import { reachedBy, reachedIntents } from './reached-code.js'
 
 /** Pays for what a definition will take as text. */
 function* paying(definition: DocumentDefinition): Pieces<void> {
-  spendWork((yield* writingLength(definition)) >> 4)
+  payWork((yield* writingLength(definition)) >> 4)
 }
 
 /** What documents are compiled with. */

@@ -1,7 +1,7 @@
 import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from '../../block/index.js'
 import {
   atOnce,
-  canonicalize,
+  canonicalizing,
   isSliceFull,
   type Json,
   limits,
@@ -36,13 +36,13 @@ export function* makingDefinition(
 ): Pieces<PlanDefinition> {
   const kept: AisPlanNode[] = []
   for (const node of plannedNodes) {
-    kept.push(ordered(node))
+    kept.push(yield* ordered(node))
     passSteps(writtenLength(node) / CHARS_OF_STEP)
     if (isSliceFull()) yield
   }
-  const plan: AisPlan = { ...ordered(planned), nodes: kept }
-  const policy = ordered(options.policy)
-  const mode = ordered(options.mode)
+  const plan: AisPlan = { ...(yield* ordered(planned)), nodes: kept }
+  const policy = yield* ordered(options.policy)
+  const mode = yield* ordered(options.mode)
   const common = { inputs: plan.inputs, policy: plan.policy } satisfies NodeSpec['plan']
   const nodes = plan.nodes.map((node) => nodeOf({ mode, node, plan: common, policy }))
   const outputs = Object.keys(plan.outputs).length === 0 ? [] : [outputsOf(plan, common)]
@@ -69,8 +69,8 @@ const CHARS_OF_STEP = 8
  * Its own copy, with members in the order of canonical JSON: nodes are given the definition's own
  * specs, which must not change with the document, nor differ from what a receipt brings back.
  */
-function ordered<Plain>(value: Plain): Plain {
-  return JSON.parse(canonicalize(value)) as Plain
+function* ordered<Plain>(value: Plain): Pieces<Plain> {
+  return JSON.parse(yield* canonicalizing(value)) as Plain
 }
 
 function nodeOf(spec: NodeSpec): PlanNodeDefinition {

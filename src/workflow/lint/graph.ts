@@ -1,3 +1,4 @@
+import { isSliceFull, type Pieces, passSteps } from '../../core/index.js'
 import type { Issues } from '../document/issue.js'
 import type { AisValue } from '../document/value.js'
 import { issuesOf, type LintSubject } from './subject.js'
@@ -6,7 +7,7 @@ import { issuesOf, type LintSubject } from './subject.js'
  * Nodes that never run, polls without an end, ids that CEL reads as a subtraction, and inputs that
  * may be absent where they are read.
  */
-export function lintGraph(subject: LintSubject, issues: Issues): void {
+export function* lintingGraph(subject: LintSubject, issues: Issues): Pieces<void> {
   const { flow, nodes } = subject
   const never = new Set<string>()
   for (const node of nodes) {
@@ -27,6 +28,8 @@ export function lintGraph(subject: LintSubject, issues: Issues): void {
     for (const { path, references } of node.values) {
       const testedNames = new Set(references.flatMap((one) => (one.tested ? one.path[0] : [])))
       for (const { root, path: way, tested } of references) {
+        passSteps(STEPS_OF_REFERENCE)
+        if (isSliceFull()) yield
         const name = String(way[0])
         if (root === 'nodes' && never.has(name) && !tested) {
           here.warn('unreachable_node', `it reads ${name}, which never runs`, path)
@@ -41,6 +44,9 @@ export function lintGraph(subject: LintSubject, issues: Issues): void {
     }
   }
 }
+
+/** Work of looking at what a value reads. */
+const STEPS_OF_REFERENCE = 2
 
 function isNeverTrue(value: AisValue): boolean {
   if ('lit' in value) return value.lit !== true

@@ -6,12 +6,12 @@ import { type Issue, Issues } from '../document/issue.js'
 import type { AisValue } from '../document/value.js'
 import type { AisPlan } from '../plan/plan.js'
 import type { ResolvedNode } from '../plan/resolve.js'
-import { type CompileValues, compileAisValue, type Scope } from '../value/compile.js'
+import { type CompileValues, compilingAisValue, type Scope } from '../value/compile.js'
 import { lintAmounts } from './amounts.js'
 import { lintApprovals } from './approvals.js'
 import { lintChecks } from './checks.js'
-import { lintGraph } from './graph.js'
-import { lintSkips } from './skips.js'
+import { lintingGraph } from './graph.js'
+import { lintingSkips } from './skips.js'
 import type { LintNode, LintSubject, ReadValue } from './subject.js'
 
 /**
@@ -39,14 +39,14 @@ export function* lintingFlow({
   const issues = new Issues()
   const nodes: LintNode[] = []
   for (const node of resolved.values()) {
-    nodes.push({ ...node, id: node.node.id, values: valuesOf(node, values) })
+    nodes.push({ ...node, id: node.node.id, values: yield* valuesOf(node, values) })
     passSteps(STEPS_OF_NODE)
     if (isSliceFull()) yield
   }
   const subject = { flow, plan, nodes, byId: new Map(nodes.map((node) => [node.id, node])) }
   for (const rule of rules) {
-    rule(subject, issues)
-    yield
+    yield* rule(subject, issues)
+    if (isSliceFull()) yield
   }
   return issues.list
 }
@@ -54,16 +54,26 @@ export function* lintingFlow({
 /** Work of a node whose values are looked at again. */
 const STEPS_OF_NODE = 100
 
-const rules: readonly ((subject: LintSubject, issues: Issues) => void)[] = [
-  lintGraph,
-  lintSkips,
-  lintChecks,
-  lintApprovals,
-  lintAmounts,
-  lintUnused
+type Rule = (subject: LintSubject, issues: Issues) => Pieces<void>
+
+/** A rule that looks at each node, and at no more than the names of what its values read. */
+function brief(rule: (subject: LintSubject, issues: Issues) => void): Rule {
+  return function* (subject, issues) {
+    rule(subject, issues)
+    yield
+  }
+}
+
+const rules: readonly Rule[] = [
+  lintingGraph,
+  lintingSkips,
+  brief(lintChecks),
+  brief(lintApprovals),
+  brief(lintAmounts),
+  lintingUnused
 ]
 
-function valuesOf(resolved: ResolvedNode, values: CompileValues): readonly ReadValue[] {
+function* valuesOf(resolved: ResolvedNode, values: CompileValues): Pieces<readonly ReadValue[]> {
   const { node } = resolved
   const written: (readonly [readonly (string | number)[], AisValue])[] = [
     ...Object.entries(node.args).map(([name, value]) => [['args', name], value] as const),
@@ -75,30 +85,37 @@ function valuesOf(resolved: ResolvedNode, values: CompileValues): readonly ReadV
     const value = node[key]
     if (value !== undefined) written.push([[key], value])
   }
-  return written.map(([path, value]) => ({
-    value,
-    scope: 'flow',
-    path,
-    references: referencesOf(value, 'flow', values)
-  }))
+  const read: ReadValue[] = []
+  for (const [path, value] of written) {
+    const references = yield* referencesOf(value, 'flow', values)
+    read.push({ value, scope: 'flow', path, references })
+  }
+  return read
 }
 
-function referencesOf(value: AisValue, scope: Scope, values: CompileValues): readonly Reference[] {
-  const result = compileAisValue({ scope, value }, '', values)
+function* referencesOf(
+  value: AisValue,
+  scope: Scope,
+  values: CompileValues
+): Pieces<readonly Reference[]> {
+  const result = yield* compilingAisValue({ scope, value }, '', values)
   return result.ok ? result.compiled.references : []
 }
 
-function lintUnused({ flow, nodes }: LintSubject, issues: Issues): void {
-  const read = new Set(
-    nodes.flatMap(({ values }) =>
-      values.flatMap(({ references }) =>
-        references.filter(({ root }) => root === 'inputs').map(({ path }) => String(path[0] ?? '*'))
-      )
-    )
-  )
+function* lintingUnused({ flow, nodes }: LintSubject, issues: Issues): Pieces<void> {
+  const read = new Set<string>()
+  for (const { references } of nodes.flatMap(({ values: own }) => own)) {
+    for (const { root, path } of references) {
+      passSteps(1)
+      if (isSliceFull()) yield
+      if (root === 'inputs') read.add(String(path[0] ?? '*'))
+    }
+  }
   const outputs = JSON.stringify(flow.outputs ?? {})
   for (const [, name = ''] of outputs.matchAll(/inputs\.([A-Za-z0-9_-]+)/g)) read.add(name)
   for (const name of Object.keys(flow.inputs)) {
+    passSteps(1)
+    if (isSliceFull()) yield
     if (read.has(name) || read.has('*')) continue
     issues.note('unused_input', `no value reads the input ${name}`, ['inputs', name])
   }

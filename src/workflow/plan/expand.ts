@@ -1,4 +1,11 @@
-import { type DocumentPath, type Json, spendWork } from '../../core/index.js'
+import {
+  type DocumentPath,
+  isSliceFull,
+  type Json,
+  type Pieces,
+  passSteps,
+  spendWork
+} from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
 import type { FlowDocument } from '../document/flow.js'
 import type { Issues } from '../document/issue.js'
@@ -11,7 +18,7 @@ import { deployedContract } from './catalogue.js'
 import type { Expansion } from './expansion.js'
 import { orderGraph } from './order.js'
 import type { AisPlanNode, PlanCalculated, PlanContract, PlanParam } from './plan.js'
-import { readValue, type Surroundings } from './reading.js'
+import { readingValue, type Surroundings } from './reading.js'
 import { type ResolvedNode, type ResolvedStep, readReturns } from './resolve.js'
 import { checkUnits } from './units.js'
 
@@ -28,20 +35,26 @@ export function* expandingNode(
   source: ResolvedNode,
   expansion: Expansion,
   issues: Issues
-): Generator<Expanded, void, undefined> {
+): Pieces<readonly Expanded[]> {
   const params = paramsOf(source, expansion, issues)
+  const expanded: Expanded[] = []
   for (const [index, step] of source.steps.entries()) {
     spendWork(STEPS_OF_NODE)
     const earlier = source.steps.slice(0, index)
     // Of several steps only the first tells what is wrong with values that all of them share.
     const shared = index === 0 ? issues : issues.silenced()
     const reader = new StepReader(source, earlier, expansion)
-    yield expandStep({ source, step, earlier, params, reader, expansion }, shared, issues)
+    const parts = { source, step, earlier, params, reader, expansion }
+    expanded.push(yield* expandingStep(parts, shared, issues))
+    if (isSliceFull()) yield
   }
+  return expanded
 }
 
 /** Work of one node of the plan besides its values, and of the node of a definition it becomes. */
 const STEPS_OF_NODE = 400
+/** Work of what a node has to have because a value reads something. */
+const STEPS_OF_REFERENCE = 4
 
 interface StepParts {
   readonly source: ResolvedNode
@@ -52,33 +65,33 @@ interface StepParts {
   readonly expansion: Expansion
 }
 
-function expandStep(parts: StepParts, shared: Issues, issues: Issues): Expanded {
+function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Pieces<Expanded> {
   const { source, step, earlier, params, reader, expansion } = parts
   const { node, action } = source
   const isLast = step.id === node.id
   const conditions: ScopedValue[] = []
   if (node.condition !== undefined) {
     conditions.push({ scope: 'flow', value: node.condition })
-    reader.flow(node.condition, ['condition'], shared)
+    yield* reader.flow(node.condition, ['condition'], shared)
   }
   if (step.condition !== null) {
     conditions.push({ scope: 'protocol', value: step.condition })
-    reader.protocol(step.condition, ['execution', 'condition'], issues)
+    yield* reader.protocol(step.condition, ['execution', 'condition'], issues)
   }
   for (const [name, value] of Object.entries(node.args)) {
-    reader.flow(value, ['args', name], shared)
+    yield* reader.flow(value, ['args', name], shared)
   }
-  const calculated = calculatedOf(source, reader, shared)
+  const calculated = yield* calculatedOf(source, reader, shared)
   for (const { value, path } of executionValues(step.execution)) {
-    reader.protocol(value, ['execution', ...path], issues)
+    yield* reader.protocol(value, ['execution', ...path], issues)
   }
   const preconditions = earlier.length === 0 ? (action?.pre_conditions ?? []) : []
   for (const [index, value] of preconditions.entries()) {
-    reader.protocol(value, ['pre_conditions', index], issues)
+    yield* reader.protocol(value, ['pre_conditions', index], issues)
   }
   if (isLast) {
-    if (node.until !== undefined) reader.own(node.until, ['until'], issues)
-    if (node.assert !== undefined) reader.own(node.assert, ['assert'], issues)
+    if (node.until !== undefined) yield* reader.own(node.until, ['until'], issues)
+    if (node.assert !== undefined) yield* reader.own(node.assert, ['assert'], issues)
   }
   const previous = earlier.at(-1)
   if (previous !== undefined) reader.deps.add(previous.id)
@@ -162,20 +175,22 @@ class StepReader {
   }
 
   /** A value of the workflow; it may not read the node it belongs to. */
-  flow(value: AisValue, at: DocumentPath, issues: Issues): readonly Reference[] {
+  flow(value: AisValue, at: DocumentPath, issues: Issues): Pieces<readonly Reference[]> {
     return this.#flow(value, at, issues, false)
   }
 
   /** `until` and `assert`, which are about the node itself. */
-  own(value: AisValue, at: DocumentPath, issues: Issues): readonly Reference[] {
+  own(value: AisValue, at: DocumentPath, issues: Issues): Pieces<readonly Reference[]> {
     return this.#flow(value, at, issues, true)
   }
 
   /** A value of the protocol. */
-  protocol(value: AisValue, at: DocumentPath, issues: Issues): readonly Reference[] {
+  *protocol(value: AisValue, at: DocumentPath, issues: Issues): Pieces<readonly Reference[]> {
     const here = issues.of(protocolKey(this.#source.protocol))
-    const references = readValue({ scope: 'protocol', value }, at, this.#around, here)
+    const references = yield* readingValue({ scope: 'protocol', value }, at, this.#around, here)
     for (const { root, path } of references) {
+      passSteps(STEPS_OF_REFERENCE)
+      if (isSliceFull()) yield
       const name = path[0] === undefined ? undefined : String(path[0])
       if (root === 'contracts' && name !== undefined) this.contracts.add(name)
       else if (root === 'params') this.#param(name)
@@ -185,9 +200,16 @@ class StepReader {
     return references
   }
 
-  #flow(value: AisValue, at: DocumentPath, issues: Issues, isOwn: boolean): readonly Reference[] {
-    const references = readValue({ scope: 'flow', value }, at, this.#around, issues)
+  *#flow(
+    value: AisValue,
+    at: DocumentPath,
+    issues: Issues,
+    isOwn: boolean
+  ): Pieces<readonly Reference[]> {
+    const references = yield* readingValue({ scope: 'flow', value }, at, this.#around, issues)
     for (const { root, path } of references) {
+      passSteps(STEPS_OF_REFERENCE)
+      if (isSliceFull()) yield
       const name = path[0] === undefined ? undefined : String(path[0])
       if (root === 'contracts' && name !== undefined) this.contracts.add(name)
       else if (root === 'inputs') this.#input(name)
@@ -276,17 +298,17 @@ function paramsOf(
   })
 }
 
-function calculatedOf(
+function* calculatedOf(
   { node, callable, protocol }: ResolvedNode,
   reader: StepReader,
   issues: Issues
-): readonly PlanCalculated[] {
+): Pieces<readonly PlanCalculated[]> {
   const fields = new Map<string, PlanCalculated>()
   const reads = new Map<string, readonly Reference[]>()
   for (const [name, { expr }] of Object.entries(callable.calculated_fields)) {
     if (Object.hasOwn(node.calculated_overrides, name)) continue
     fields.set(name, { name, scope: 'protocol', value: expr })
-    reads.set(name, reader.protocol(expr, ['calculated_fields', name], issues))
+    reads.set(name, yield* reader.protocol(expr, ['calculated_fields', name], issues))
   }
   for (const [name, value] of Object.entries(node.calculated_overrides)) {
     if (!Object.hasOwn(callable.calculated_fields, name)) {
@@ -294,7 +316,7 @@ function calculatedOf(
       issues.error('unknown_reference', message, ['calculated_overrides', name])
     }
     fields.set(name, { name, scope: 'flow', value })
-    reader.flow(value, ['calculated_overrides', name], issues)
+    yield* reader.flow(value, ['calculated_overrides', name], issues)
     // An override is the workflow's: what it reads of `calculated` is the workflow's, too.
     reads.set(name, [])
   }

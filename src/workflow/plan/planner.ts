@@ -8,7 +8,8 @@ import {
   limits,
   type Pieces,
   passSteps,
-  spendWork,
+  payWork,
+  writingLength,
   writtenLength
 } from '../../core/index.js'
 import { checkingProtocol } from '../document/check-protocol.js'
@@ -26,7 +27,7 @@ import { type Expanded, expandingNode } from './expand.js'
 import type { Expansion } from './expansion.js'
 import { orderGraph } from './order.js'
 import { type AisPlan, type AisPlanNode, planSchemaName } from './plan.js'
-import { readValue } from './reading.js'
+import { readingValue } from './reading.js'
 import { type ResolvedNode, resolveNode } from './resolve.js'
 
 export interface PlanOptions {
@@ -81,10 +82,7 @@ export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
   const expanded: Expanded[] = []
   for (const node of resolved.values()) {
     const here = issues.below(node.path, { nodeId: node.node.id })
-    for (const step of expandingNode(node, expansion, here)) {
-      expanded.push(step)
-      if (isSliceFull()) yield
-    }
+    expanded.push(...(yield* expandingNode(node, expansion, here)))
   }
   const outputAmounts = yield* readingOutputs(expansion, issues)
   const joined = yield* joiningQueries(expanded, issues)
@@ -108,9 +106,11 @@ export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
   }
   // Nodes share executions in memory, and not as text.
   const known = new Map<object, number>()
-  spendWork(writtenLength({ ...plan, nodes: [] }, known) >> 4)
+  payWork((yield* writingLength({ ...plan, nodes: [] })) >> 4)
   for (const node of nodes) {
-    spendWork(writtenLength(node, known) >> 4)
+    const length = writtenLength(node, known)
+    passSteps(length / CHARS_OF_STEP)
+    payWork(length >> 4)
     if (isSliceFull()) yield
   }
   return {
@@ -130,6 +130,8 @@ export function planText(plan: AisPlan): string {
   return canonicalize(plan)
 }
 
+/** Characters that are measured for one step of work. */
+const CHARS_OF_STEP = 64
 /** Work of an input, and of looking up a node. */
 const STEPS_OF_LOOK = 16
 
@@ -194,9 +196,11 @@ function* readingOutputs(expansion: Expansion, issues: Issues): Pieces<readonly 
   const around = { values, nodeIds, inputs, params: none, queries: none, steps: none }
   const amounts = new Set(inputAmounts(flow))
   for (const [name, value] of Object.entries(flow.outputs ?? {}) as [string, AisValue][]) {
-    const read = readValue({ scope: 'flow', value }, ['outputs', name], around, issues)
+    const read = yield* readingValue({ scope: 'flow', value }, ['outputs', name], around, issues)
     if (isSliceFull()) yield
     for (const { root, path } of read) {
+      passSteps(1)
+      if (isSliceFull()) yield
       const node = root === 'nodes' ? resolved.get(String(path[0])) : undefined
       if (node === undefined) continue
       const at = `nodes.${node.node.id}.outputs`

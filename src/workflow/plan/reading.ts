@@ -1,8 +1,8 @@
-import { type DocumentPath, spendWork } from '../../core/index.js'
+import { type DocumentPath, isSliceFull, type Pieces, spendWork } from '../../core/index.js'
 import { type Reference, referenceText } from '../../expression/index.js'
 import type { Issues } from '../document/issue.js'
 import type { AisValue } from '../document/value.js'
-import { type CompileValues, compileAisValue, type ScopedValue } from '../value/compile.js'
+import { type CompileValues, compilingAisValue, type ScopedValue } from '../value/compile.js'
 
 /** What may be named where a value stands. */
 export interface Surroundings {
@@ -20,14 +20,14 @@ export interface Surroundings {
  * Compiles a value and gives what it reads, from its syntax tree (W2); names that lead nowhere are
  * issues.
  */
-export function readValue(
+export function* readingValue(
   scoped: ScopedValue,
   at: DocumentPath,
   around: Surroundings,
   issues: Issues
-): readonly Reference[] {
+): Pieces<readonly Reference[]> {
   const here = issues.below(at)
-  const result = compileAisValue(scoped, at.join('/'), around.values)
+  const result = yield* compilingAisValue(scoped, at.join('/'), around.values)
   let found: { readonly id: string | undefined } | undefined
   const hyphenatedId = () => {
     found ??= { id: hyphenatedIn(scoped.value, around.nodeIds) }
@@ -40,9 +40,16 @@ export function readValue(
     return []
   }
   const { references } = result.compiled
-  for (const reference of references) checkReference(reference, hyphenatedId, around, here)
+  for (const reference of references) {
+    spendWork(STEPS_OF_REFERENCE)
+    if (isSliceFull()) yield
+    checkReference(reference, hyphenatedId, around, here)
+  }
   return references
 }
+
+/** Work of looking at what a value reads. */
+const STEPS_OF_REFERENCE = 1
 
 function checkReference(
   reference: Reference,
@@ -50,7 +57,6 @@ function checkReference(
   around: Surroundings,
   issues: Issues
 ): void {
-  spendWork(1)
   const { root, path } = reference
   const [first] = path
   const known = namesOf(root, around)

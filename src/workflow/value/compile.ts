@@ -1,4 +1,4 @@
-import { isTallyError, type Json } from '../../core/index.js'
+import { isTallyError, type Json, type Pieces, passSteps } from '../../core/index.js'
 import type { CompiledValue, Expressions } from '../../expression/index.js'
 import type { AisValue, Detect } from '../document/value.js'
 
@@ -92,6 +92,22 @@ export function compileAisValue(
   return values.memo?.take(value, { scope, place, amounts }, compile) ?? compile()
 }
 
+/** {@link compileAisValue} in pieces, of a value that was not compiled before. */
+export function* compilingAisValue(
+  { value, scope }: ScopedValue,
+  place: string,
+  values: CompileValues
+): Pieces<ValueResult> {
+  const choices: OpenChoice[] = []
+  const plain = withoutDetect(value, place, choices)
+  try {
+    const compiled = yield* values.compilingValue(plain, { roots: rootsOf[scope] })
+    return { ok: true, compiled: { ...compiled, choices } }
+  } catch (error) {
+    return refusal(error)
+  }
+}
+
 function compiledValue(
   { value, scope }: ScopedValue,
   place: string,
@@ -105,13 +121,18 @@ function compiledValue(
     const { references, evaluate } = compiled
     return { ok: true, compiled: { references, evaluate, choices } }
   } catch (error) {
-    if (!isTallyError(error, 'expression.invalid')) throw error
-    return { ok: false, problem: String(error.context.problem) }
+    return refusal(error)
   }
+}
+
+function refusal(error: unknown): ValueResult & { readonly ok: false } {
+  if (!isTallyError(error, 'expression.invalid')) throw error
+  return { ok: false, problem: String(error.context.problem) }
 }
 
 /** A value in which each choice is a reference to what was chosen; `choose_one` takes the first. */
 function withoutDetect(value: AisValue, place: string, choices: OpenChoice[]): Json {
+  passSteps(1)
   if ('detect' in value) {
     const { detect } = value
     const first = detect.candidates?.[0]
