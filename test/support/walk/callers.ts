@@ -150,8 +150,11 @@ export async function socketCaller(world: World, agent?: string): Promise<Caller
   return {
     intent: (asked) => request('intent', { ...asked, ...by, id: nextId() }),
     run: (document) => streamed(owner, 'run', { ...documentParams(document), ...by }),
-    show: (id) =>
-      request('show', { id, ...by, ...(agent === undefined ? {} : { answers: false }) }),
+    show: async (id) => [
+      await request('show', { id, ...by, ...(agent === undefined ? {} : { answers: false }) }),
+      // An agent gets no recording: the method takes no name of one.
+      await streamed(owner, 'recording', { id, ...by }).catch(String)
+    ],
     answer: (id, wait) => request('message', { id, action: 'approve', ...wait, ...by }),
     close: async () => owner.close()
   }
