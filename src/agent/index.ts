@@ -71,5 +71,6 @@ export {
 } from './position/blocks.js'
 export type { TurnFailureReason } from './transports/failures.js'
 export type { PiCommand } from './transports/pi-process.js'
-export { type AgentTool, defineTool } from './turn/tool.js'
+export type { TurnNode } from './turn/agent.js'
+export { type AgentTool, type BoundTool, defineTool } from './turn/tool.js'
 export { TURN_BLOCK } from './turn/turn-block.js'

@@ -4,7 +4,6 @@ import { openMemoryStore } from '../../ledger/index.js'
 import { Compilations, type Registrations, runtimeOn } from '../../runtime/index.js'
 import { fixedKeys, fixedRandom, inlineSigner } from './machine.js'
 import type { EffectOptionsOfWorld } from './options.js'
-import type { WorkflowParts } from './workflow-target.js'
 
 /** A document and what it names, as `defineConfig` takes it. */
 export interface DocumentTarget extends Registrations {
@@ -69,16 +68,13 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
     }
     const { compiled, block, definition, checkInputs } = prepared
     // A definition is plain JSON by construction; its type only names the members.
-    const workflow = await workflowOf(definition as unknown as Json)
-    const takes =
-      checkInputs === undefined
-        ? takenBy(entryBlock(compiled, (name) => block(name)))
-        : { schema: workflow?.inputSchema, problem: firstProblem(checkInputs) }
-    const { effects = {} } = workflow ?? {}
-    const notChecked = workflow === undefined ? [] : [OF_CHAINS]
-    const own = { takes, effects, notChecked }
+    const { inputSchema, ...own } = await worldOf(definition as unknown as Json)
+    const known = entryBlock(compiled, (name) => block(name))
+    const schema = known?.inputSchema ?? inputSchema
+    const problem = checkInputs === undefined ? refusalBy(known) : firstProblem(checkInputs)
+    const takes = { schema, problem }
     const shared = { compiled, compilations }
-    return { name: compiled.name, document, registrations: make, ...shared, ...own }
+    return { name: compiled.name, document, registrations: make, ...shared, takes, ...own }
   } finally {
     await runtime.close()
   }
@@ -86,21 +82,33 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
 
 const OF_CHAINS =
   'chains: nonces, fees, reorgs, wallets that sign outside, and what contracts compute from state'
+const OF_AGENTS = 'agents: what models say beyond what cases have, and how long turns take'
 
-/** The room of workflows is loaded for those that have one. */
-async function workflowOf(definition: Json): Promise<WorkflowParts | undefined> {
-  if (!JSON.stringify(definition).includes('"ais.')) return undefined
-  const { workflowParts } = await import('./workflow-target.js')
-  return workflowParts(definition)
+/** What a definition says of the world; rooms that it needs nothing of are not loaded. */
+async function worldOf(
+  definition: Json
+): Promise<Pick<PreparedTarget, 'effects' | 'notChecked'> & { readonly inputSchema?: Json }> {
+  const text = JSON.stringify(definition)
+  const workflow = text.includes('"ais.')
+    ? (await import('./workflow-target.js')).workflowParts(definition)
+    : undefined
+  const turns = text.includes('"agent.')
+    ? (await import('./flow-target.js')).flowEffects(definition)
+    : {}
+  const hasTurns = Object.keys(turns).length > 0
+  return {
+    effects: { ...workflow?.effects, ...turns },
+    notChecked: [...(workflow ? [OF_CHAINS] : []), ...(hasTurns ? [OF_AGENTS] : [])],
+    // A flow has its prompts in itself.
+    ...(workflow ? { inputSchema: workflow.inputSchema } : {}),
+    ...(hasTurns ? { inputSchema: { type: 'object' } } : {})
+  }
 }
 
-function takenBy(block: Block | undefined): TakenInputs {
-  return {
-    schema: block?.inputSchema,
-    problem: (value) => {
-      const parsed = block?.parseInput(value)
-      return parsed?.ok === false ? parsed.problem : undefined
-    }
+function refusalBy(block: Block | undefined): TakenInputs['problem'] {
+  return (value) => {
+    const parsed = block?.parseInput(value)
+    return parsed?.ok === false ? parsed.problem : undefined
   }
 }
 
@@ -147,9 +155,15 @@ function unsupported(target: OneTarget): string | undefined {
 function readAs(source: string | Json): Json {
   const document = typeof source === 'string' ? readDocument(source) : source
   const schema = isJsonObject(document) ? document['schema'] : undefined
+  if (isFlow(document)) return document
   if (typeof schema === 'string' && supported.some((one) => schema.startsWith(one))) return document
   const kind = typeof schema === 'string' ? `a document ${schema}` : 'a document without a schema'
   throw new TallyError('testing.target_unsupported', { kind })
+}
+
+/** As the agent room tells them: flows have no `schema`. */
+function isFlow(document: Json): boolean {
+  return isJsonObject(document) && isJsonObject(document['meta']) && 'graph' in document
 }
 
 /** The leaf that a run's input goes to unchanged. */

@@ -14,6 +14,7 @@ import {
   TallyError
 } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
+import { turnEffectName, turnNodeOf, turnResult } from './agent-world.js'
 import type { Script, Trouble } from './case.js'
 import { ChainWorld, isChainEffect } from './chain-world.js'
 import { Life } from './life.js'
@@ -134,8 +135,8 @@ export class World {
   }
 
   async #act(given: EffectCall, asked: OutsideCall): Promise<Json> {
-    const { call, attempt, isOrdered } = asked
-    const { effect } = call
+    const { attempt, isOrdered } = asked
+    const effect = this.#nameOf(asked)
     const spec = this.#parts.effects.get(effect)
     if (spec === undefined) {
       this.missing ??= effect
@@ -151,7 +152,7 @@ export class World {
     this.#tell(effect, { nth, trouble })
     if (trouble === 'refuses') return this.#fail(asking, 'refused', true)
     if (trouble === 'loses') return this.#fail(asking, 'lost', false)
-    const result = await this.#do({ given, asked, spec, nth, answer, name })
+    const result = await this.#do({ given, asked, effect, spec, nth, answer, name })
     if (trouble === 'loses_done') return this.#fail(asking, 'lost', false)
     if (!this.life.passes(`after ${effect}`)) return never
     asking.isOpen = false
@@ -161,20 +162,21 @@ export class World {
   async #do(doing: {
     readonly given: EffectCall
     readonly asked: OutsideCall
+    readonly effect: string
     readonly spec: WorldEffect
     readonly nth: number
     readonly answer: Json | undefined
     readonly name: string
   }): Promise<Json> {
-    const { given, asked, spec, nth, answer, name } = doing
-    const { call, provider, isOrdered } = asked
-    const { effect, sideEffects } = call
+    const { given, asked, effect, spec, nth, answer, name } = doing
+    const { isOrdered } = asked
+    const { sideEffects } = asked.call
     const repeats = spec.repeats ?? (sideEffects === 'non_idempotent' ? 'again' : 'safely')
     // A read that a dead process has asked for is answered as before.
     const place = sideEffects === 'none' ? name : given.key
     const known = this.#results.get(place)
     if (known !== undefined && repeats === 'safely') return known
-    const result = await this.#answer(spec, { given, call, provider, nth, answer })
+    const result = await this.#answer(spec.answer, given, asked, { effect, nth, answer })
     // What is said to be done again each time is done, whatever the code calls it.
     if (sideEffects !== 'none' || spec.repeats === 'again') {
       const run = given.runId
@@ -187,25 +189,25 @@ export class World {
   }
 
   async #answer(
-    { answer: how }: WorldEffect,
-    {
-      given,
-      call,
-      provider,
-      nth,
-      answer
-    }: Pick<OutsideCall, 'call' | 'provider'> & {
-      readonly given: EffectCall
-      readonly nth: number
-      readonly answer: Json | undefined
-    }
+    how: WorldEffect['answer'],
+    given: EffectCall,
+    { call, provider }: OutsideCall,
+    line: { readonly effect: string; readonly nth: number; readonly answer: Json | undefined }
   ): Promise<Json> {
-    if (how !== 'own') {
-      return this.#given(how, { request: given.request, nth, effect: call.effect, answer })
+    const { request } = given
+    if (how === 'own') {
+      const own = call.perform ?? provider?.perform.bind(provider)
+      // What the code gives is checked by the runtime.
+      return (await own?.(given)) as Json
     }
-    const own = call.perform ?? provider?.perform.bind(provider)
-    // What the code gives is checked by the runtime.
-    return (await own?.(given)) as Json
+    const answer = await this.#given(how, { request, ...line })
+    return turnNodeOf(call.effect, request) === undefined ? answer : turnResult(given, answer)
+  }
+
+  /** Under which the options and the case have it: turns of agents by their node, if at all. */
+  #nameOf({ call: { effect, request } }: OutsideCall): string {
+    const node = turnNodeOf(effect, request)
+    return node === undefined || this.#parts.effects.has(effect) ? effect : turnEffectName(node)
   }
 
   async #given(
