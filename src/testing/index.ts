@@ -80,6 +80,7 @@ export {
   type AnySchema,
   type Case,
   type CaseOptions,
+  type ChartTarget,
   type CodePlace,
   type Death,
   type DocumentTarget,

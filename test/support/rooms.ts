@@ -47,7 +47,8 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
     'src/ledger/',
     'src/intent/',
     'src/workflow/',
-    'src/inspect/'
+    'src/inspect/',
+    'src/testing/machine/'
   ],
   '@xstate/graph': ['src/testing/'],
   'fast-check': ['src/testing/'],

@@ -18,6 +18,7 @@
  * - M4 fast-check is loaded when cases are generated, and not before.
  */
 export type { Case, Death, Manner, PersonAct, ScriptedEffect, Trouble } from './case.js'
+export type { ChartTarget } from './chart-target.js'
 export type { MachineCoverage, Missed } from './coverage.js'
 export type {
   AnyArbitrary,

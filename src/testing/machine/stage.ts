@@ -52,7 +52,9 @@ function troublesOf(effect: string): EffectParts['troubles'] {
 
 /** What cases of a target are generated from. Throws `testing.inputs_missing`. */
 export function partsOf(fc: FastCheck, target: PreparedTarget, options: MachineOptions): CaseParts {
-  const { people = {}, concurrent = 1, next } = options
+  const { concurrent = 1, next } = options
+  const known = target.values.length === 0 ? {} : { values: fc.constantFrom(...target.values) }
+  const people = { ...known, ...options.people }
   const effects = { ...target.effects, ...options.effects }
   const parts = Object.entries(effects).map(
     ([name, { answer, troubles }]): [string, EffectParts] => [

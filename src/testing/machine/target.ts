@@ -2,6 +2,7 @@ import type { Block, CompiledDocument } from '../../block/index.js'
 import { isJsonObject, type Json, ManualClock, readDocument, TallyError } from '../../core/index.js'
 import { openMemoryStore } from '../../ledger/index.js'
 import { Compilations, type Registrations, runtimeOn } from '../../runtime/index.js'
+import type { ChartTarget } from './chart-target.js'
 import { fixedKeys, fixedRandom, inlineSigner } from './machine.js'
 import type { EffectOptionsOfWorld } from './options.js'
 
@@ -14,7 +15,7 @@ export interface DocumentTarget extends Registrations {
 export type MachineTarget = OneTarget | (() => OneTarget)
 
 /** A function makes it anew for each life, so that what code keeps in memory dies with it. */
-type OneTarget = Block | DocumentTarget
+type OneTarget = Block | DocumentTarget | ChartTarget | ChartTarget['machine']
 
 /** A target, read and compiled. */
 export interface PreparedTarget {
@@ -27,6 +28,8 @@ export interface PreparedTarget {
   readonly takes: TakenInputs
   /** What the target itself says of the world; options of the same name replace it. */
   readonly effects: Readonly<Record<string, EffectOptionsOfWorld>>
+  /** What people say where a value is asked for; empty: small values of each kind. */
+  readonly values: readonly Json[]
   /** Of this kind of target. */
   readonly notChecked: readonly string[]
 }
@@ -43,7 +46,9 @@ const supported = ['tally-composite/', 'tally-plan/', 'ais-']
 
 /** Throws `testing.target_unsupported`, `testing.target_invalid`. */
 export async function prepareTarget(target: MachineTarget): Promise<PreparedTarget> {
-  const make = () => asDocument(typeof target === 'function' ? target() : target)
+  const one = () => (typeof target === 'function' ? target() : target)
+  const charts = await chartsFor(one())
+  const make = () => asDocument(one(), charts)
   const { document: source, ...registrations } = make()
   const document = readAs(source)
   const compilations = new Compilations()
@@ -70,11 +75,12 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
     // A definition is plain JSON by construction; its type only names the members.
     const { inputSchema, ...own } = await worldOf(definition as unknown as Json)
     const known = entryBlock(compiled, (name) => block(name))
-    const schema = known?.inputSchema ?? inputSchema
+    const schema = known?.inputSchema ?? inputSchema ?? charts?.inputSchema
     const problem = checkInputs === undefined ? refusalBy(known) : firstProblem(checkInputs)
-    const takes = { schema, problem }
+    const { values = [], notChecked = own.notChecked } = charts ?? {}
+    const rest = { takes: { schema, problem }, ...own, values, notChecked }
     const shared = { compiled, compilations }
-    return { name: compiled.name, document, registrations: make, ...shared, takes, ...own }
+    return { name: compiled.name, document, registrations: make, ...shared, ...rest }
   } finally {
     await runtime.close()
   }
@@ -82,6 +88,8 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
 
 const OF_CHAINS =
   'chains: nonces, fees, reorgs, wallets that sign outside, and what contracts compute from state'
+const OF_CHARTS =
+  'the machine: actions without a name, what it sends to actors, and coverage of its own states'
 const OF_AGENTS = 'agents: what models say beyond what cases have, and how long turns take'
 
 /** What a definition says of the world; rooms that it needs nothing of are not loaded. */
@@ -122,14 +130,18 @@ function firstProblem(check: CheckInputs): TakenInputs['problem'] {
 }
 
 /** The only node of a composite: what it waits for, and how it fails, shows in its chart. */
-function asDocument(target: OneTarget): DocumentTarget {
+function asDocument(target: OneTarget, charts: Charts | undefined): DocumentTarget {
   const kind = unsupported(target)
   if (kind !== undefined) throw new TallyError('testing.target_unsupported', { kind })
-  if (!isBlock(target)) return target
-  const { name } = target
+  if (charts !== undefined) return alone(charts.block(chartOf(target)))
+  return isBlock(target) ? alone(target) : (target as DocumentTarget)
+}
+
+function alone(block: Block): DocumentTarget {
+  const { name } = block
   const node = name.split('.').at(-1) ?? 'block'
   return {
-    blocks: [target],
+    blocks: [block],
     document: {
       schema: 'tally-composite/1',
       name,
@@ -140,15 +152,35 @@ function asDocument(target: OneTarget): DocumentTarget {
   }
 }
 
+interface Charts extends Pick<PreparedTarget, 'values' | 'notChecked'> {
+  block(target: ChartTarget): Block
+  readonly inputSchema: Json
+}
+
+/** XState is loaded for machines of it. */
+async function chartsFor(target: OneTarget): Promise<Charts | undefined> {
+  if (unsupported(target) !== undefined || !isChart(target)) return undefined
+  const { chartBlock: block, outsideEvents } = await import('./chart-block.js')
+  const values = outsideEvents(chartOf(target).machine)
+  return { block, values, notChecked: [OF_CHARTS], inputSchema: { type: 'object' } }
+}
+
+function isChart(target: OneTarget): target is ChartTarget | ChartTarget['machine'] {
+  return 'machine' in target || 'getInitialSnapshot' in target
+}
+
+function chartOf(target: OneTarget): ChartTarget {
+  return 'machine' in target ? target : { machine: target as ChartTarget['machine'] }
+}
+
 function isBlock(target: OneTarget): target is Block {
   return 'codeHash' in target && 'parseInput' in target
 }
 
 function unsupported(target: OneTarget): string | undefined {
   if (typeof target !== 'object' || target === null) return `a ${typeof target}`
-  if (isBlock(target) || 'document' in target) return undefined
+  if (isBlock(target) || 'document' in target || isChart(target)) return undefined
   if ('manifest' in target) return 'a package'
-  if ('transition' in target) return 'an XState machine'
   return 'an object without a document'
 }
 

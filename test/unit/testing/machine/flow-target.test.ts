@@ -99,9 +99,7 @@ describe('a flow of agents', () => {
   }, 900_000)
 
   it('with a node kind that reads the clock is found', async () => {
-    const error = await errorOf(
-      verifyMachine(target(stamped), { cases: 30 })
-    )
+    const error = await errorOf(verifyMachine(target(stamped), { cases: 30 }))
     expect(error.context).toMatchObject({ promise: 'deterministic' })
     expect(error.message).toContain('clock')
     expect(error.message).toContain('"agent.turn ask"')
