@@ -58,7 +58,7 @@ export {
 export type { DocumentPath } from './document/yaml.js'
 export { assert, present, unreachable } from './errors/assert.js'
 export { type ErrorCode, errorCatalogue } from './errors/codes.js'
-export { type ErrorContext, isTallyError, TallyError } from './errors/error.js'
+export { type ErrorContext, isError, isTallyError, TallyError } from './errors/error.js'
 export {
   type FileProblem,
   FileRoot
@@ -80,6 +80,8 @@ export {
   canonicalizeLedgerValue,
   canonicalizing,
   canonicalString,
+  isArrayPrototype,
+  isLiteralPrototype,
   type KnownTexts
 } from './json/canonicalize.js'
 export { exactJson, exactNumbers, isUnheldNumber } from './json/exact-numbers.js'

@@ -1,3 +1,4 @@
+import { types } from 'node:util'
 import { type ErrorCode, errorCatalogue } from './codes.js'
 
 /** The names inside `{braces}` of a catalogue message; they are the error's context. */
@@ -50,4 +51,12 @@ export function isTallyError<Code extends ErrorCode = ErrorCode>(
 
 function fill(template: string, context: Readonly<Record<string, string | number>>): string {
   return template.replace(/\{(\w+)\}/g, (_, name: string) => String(context[name]))
+}
+
+/**
+ * Whether something thrown is an error, of another realm too: where a test runner executes modules
+ * in a realm of their own, what Node throws is none of their `Error`.
+ */
+export function isError(thrown: unknown): thrown is Error {
+  return thrown instanceof Error || types.isNativeError(thrown)
 }

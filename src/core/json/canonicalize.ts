@@ -131,7 +131,7 @@ function attemptArray(
   ledger: boolean,
   known: KnownTexts | undefined
 ): string | undefined {
-  if (Object.getPrototypeOf(value) !== Array.prototype) return undefined
+  if (!isArrayPrototype(Object.getPrototypeOf(value))) return undefined
   if (Reflect.ownKeys(value).length !== value.length + 1) return undefined
   let text = '['
   for (let index = 0; index < value.length; index += 1) {
@@ -151,7 +151,7 @@ function attemptObject(
   known: KnownTexts | undefined
 ): string | undefined {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) return undefined
+  if (!isLiteralPrototype(prototype)) return undefined
   const keys = sortedKeys(value)
   if (keys === undefined) return undefined
   let text = '{'
@@ -227,7 +227,7 @@ function checkNumber(value: number, path: string, ledger: boolean): void {
 }
 
 function checkArray(value: readonly unknown[], path: string, depth: number, ledger: boolean): void {
-  if (Object.getPrototypeOf(value) !== Array.prototype)
+  if (!isArrayPrototype(Object.getPrototypeOf(value)))
     throw notJson(path, 'it is not a plain array')
   if (Reflect.ownKeys(value).length !== value.length + 1) {
     throw notJson(path, 'the array has holes or named properties')
@@ -239,7 +239,7 @@ function checkArray(value: readonly unknown[], path: string, depth: number, ledg
 
 function checkObject(value: object, path: string, depth: number, ledger: boolean): void {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) {
+  if (!isLiteralPrototype(prototype)) {
     throw notJson(path, 'it is not a plain object')
   }
   const keys = sortedKeys(value)
@@ -272,4 +272,25 @@ function notJson(path: string, problem: string): TallyError {
 
 function notLedgerValue(path: string, problem: string): TallyError {
   return new TallyError('core.not_ledger_value', { path, problem })
+}
+
+// A test runner may execute modules in a realm of their own, and what Node makes is of another.
+
+/** Whether objects with this prototype are object literals, of this realm or of another. */
+export function isLiteralPrototype(prototype: unknown): boolean {
+  return prototype === Object.prototype || prototype === null || isOfOtherRealm(prototype)
+}
+
+/** Whether arrays with this prototype are array literals, of this realm or of another. */
+export function isArrayPrototype(prototype: unknown): boolean {
+  if (prototype === Array.prototype) return true
+  if (types.isProxy(prototype) || !Array.isArray(prototype)) return false
+  return isOfOtherRealm(Object.getPrototypeOf(prototype)) && Object.hasOwn(prototype, 'flatMap')
+}
+
+/** An `Object.prototype`: nothing above it, and members that no class has of its own. */
+function isOfOtherRealm(prototype: unknown): boolean {
+  if (typeof prototype !== 'object' || prototype === null || types.isProxy(prototype)) return false
+  if (Object.getPrototypeOf(prototype) !== null) return false
+  return Object.hasOwn(prototype, 'isPrototypeOf') && Object.hasOwn(prototype, '__proto__')
 }

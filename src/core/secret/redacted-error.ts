@@ -1,4 +1,4 @@
-import { type ErrorContext, isTallyError, TallyError } from '../errors/error.js'
+import { type ErrorContext, isError, isTallyError, TallyError } from '../errors/error.js'
 import type { Redactor } from './redactor.js'
 
 /** Deeper causes are left out. */
@@ -8,7 +8,7 @@ const CAUSES_MAX = 8
 export function redactedError(error: unknown, redactor: Redactor, causes = 0): unknown {
   if (redactor.isEmpty) return error
   if (typeof error === 'string') return redactor.text(error)
-  if (!(error instanceof Error)) return error
+  if (!isError(error)) return error
   const cause = causes < CAUSES_MAX ? redactedError(error.cause, redactor, causes + 1) : undefined
   const message = redactor.text(error.message)
   if (isTallyError(error)) {

@@ -17,7 +17,14 @@ import {
   FieldDescriptorProto_Type,
   FileDescriptorProtoSchema
 } from '@bufbuild/protobuf/wkt'
-import { type Json, limits, present, TallyError } from '../../core/index.js'
+import {
+  isArrayPrototype,
+  isLiteralPrototype,
+  type Json,
+  limits,
+  present,
+  TallyError
+} from '../../core/index.js'
 import { isAmountText } from '../amount.js'
 import { FailureSignal } from '../failure.js'
 import type { Budget } from './budget.js'
@@ -104,7 +111,7 @@ function convertArray(
   path: string,
   depth: number
 ): CelList {
-  if (Object.getPrototypeOf(value) !== Array.prototype) throw notJson(path, 'it is no plain array')
+  if (!isArrayPrototype(Object.getPrototypeOf(value))) throw notJson(path, 'it is no plain array')
   const items: CelValue[] = []
   for (let index = 0; index < value.length; index += 1) {
     const key = String(index)
@@ -121,7 +128,7 @@ function convertObject(
   depth: number
 ): CelMap {
   const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype !== Object.prototype && prototype !== null) {
+  if (!isLiteralPrototype(prototype)) {
     throw notJson(path, 'it is no plain object')
   }
   const members = new Map<string, CelValue>()

@@ -1,6 +1,6 @@
 import { link, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { systemRandom } from '../../core/index.js'
+import { isError, systemRandom } from '../../core/index.js'
 
 /**
  * Replaces a file so that after a crash it is wholly the old one or wholly the new one (L9): write
@@ -66,6 +66,6 @@ export async function syncDirectory(path: string): Promise<void> {
 
 /** The system's name of an error, such as ENOENT. */
 export function errorNumber(error: unknown): string | undefined {
-  if (!(error instanceof Error) || !('code' in error)) return undefined
+  if (!isError(error) || !('code' in error)) return undefined
   return typeof error.code === 'string' ? error.code : undefined
 }

@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { access, copyFile, mkdtemp, readdir, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { isTallyError, TallyError } from '../../core/index.js'
+import { isError, isTallyError, TallyError } from '../../core/index.js'
 import { inspectLocation, openLocation } from '../location/index.js'
 import { levelStores } from '../stores/stores.js'
 import { type HeldStore, holdStore } from './held-store.js'
@@ -52,7 +52,7 @@ async function readScratch(directory: string): Promise<ReadableStore> {
     }
   } catch (error) {
     location.release()
-    if (isTallyError(error) || !(error instanceof Error)) throw error
+    if (isTallyError(error) || !isError(error)) throw error
     throw new TallyError('store.open_failed', { path, problem: error.message }, { cause: error })
   }
 }

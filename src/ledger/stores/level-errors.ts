@@ -1,4 +1,4 @@
-import { TallyError } from '../../core/index.js'
+import { isError, TallyError } from '../../core/index.js'
 
 /** Translates a refusal of LevelDB to open. */
 export function openError(path: string, error: unknown): TallyError {
@@ -51,13 +51,13 @@ function isDamage(problem: string): boolean {
 }
 
 function textOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? textOf(error.cause) : error.message
+  if (!isError(error)) return String(error)
+  return isError(error.cause) ? textOf(error.cause) : error.message
 }
 
 /** The innermost `code` that LevelDB or the file system gave. */
 function codeOf(error: unknown): string | undefined {
-  if (!(error instanceof Error)) return undefined
+  if (!isError(error)) return undefined
   const inner = codeOf(error.cause)
   if (inner !== undefined) return inner
   return 'code' in error && typeof error.code === 'string' ? error.code : undefined

@@ -14,7 +14,7 @@
  */
 import { mkdir, readdir } from 'node:fs/promises'
 import { Level } from 'level'
-import { TallyError } from '../../core/index.js'
+import { isError, TallyError } from '../../core/index.js'
 import { applicable } from './conditions.js'
 import { openError, readError, writeError } from './level-errors.js'
 import type { KeyRange, Store, StoreItem } from './port.js'
@@ -266,7 +266,7 @@ async function filesOf(path: string): Promise<readonly string[]> {
   try {
     return await readdir(path)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (isError(error) && 'code' in error && error.code === 'ENOENT') return []
     throw openError(path, error)
   }
 }

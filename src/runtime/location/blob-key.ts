@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type IdentityId, isTallyError } from '../../core/index.js'
+import { type IdentityId, isError, isTallyError } from '../../core/index.js'
 
 /**
  * The blob key of an identity, for tools that only read. Undefined where its key file is missing,
@@ -23,6 +23,6 @@ export async function blobKeyOf(
 
 /** The file is another user's. */
 function isClosed(error: unknown): boolean {
-  const { code } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
+  const { code } = isError(error) ? (error as NodeJS.ErrnoException) : {}
   return code === 'EACCES' || code === 'EPERM'
 }
