@@ -89,23 +89,19 @@ function typed(args: readonly string[], environment: Readonly<Record<string, str
 /** Not a dependency: it has 185 packages. `.ci/run` installs it, and names its program here. */
 const jest = process.env['JEST']
 
+const vitest = join(root, 'node_modules/vitest/vitest.mjs')
+const runners: readonly (readonly [string, readonly string[], RegExp])[] = [
+  ['node:test', ['--test', 'mine.test.mjs', 'one.test.mjs'], /pass 3/],
+  ...(isLong ? [['Vitest', [vitest, 'run', '--root', '.'], /3 passed/] as const] : []),
+  ...(jest === undefined
+    ? []
+    : [['Jest', ['--experimental-vm-modules', jest, '--rootDir', '.'], /3 passed/] as const])
+]
+
 describe('tests with the kit, and tests that a command has written', () => {
-  it('pass under node:test as they are', () => {
-    const { status, said } = typed(['--test', 'mine.test.mjs', 'one.test.mjs'])
+  it.each(runners)('pass under %s as they are', (_, words, passed) => {
+    const { status, said } = typed(words)
     expect(status, said).toBe(0)
-    expect(said).toMatch(/pass 3/)
-  })
-
-  it.runIf(isLong)('pass under Vitest as they are', () => {
-    const vitest = join(root, 'node_modules/vitest/vitest.mjs')
-    const { status, said } = typed([vitest, 'run', '--root', '.'])
-    expect(status, said).toBe(0)
-    expect(said).toMatch(/3 passed/)
-  })
-
-  it.runIf(jest !== undefined)('pass under Jest as they are', () => {
-    const { status, said } = typed(['--experimental-vm-modules', jest ?? '', '--rootDir', '.'])
-    expect(status, said).toBe(0)
-    expect(said).toMatch(/3 passed/)
+    expect(said).toMatch(passed)
   })
 })
