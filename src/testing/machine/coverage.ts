@@ -22,6 +22,13 @@ export interface MachineCoverage {
   readonly missed: readonly Missed[]
 }
 
+/** What was taken, as plain JSON. */
+export interface CoverageLeft {
+  readonly taken: readonly string[]
+  readonly entered: readonly string[]
+  readonly done: readonly string[]
+}
+
 interface Edge {
   readonly parent: string
   readonly from: string
@@ -136,6 +143,16 @@ export class Coverage {
       return answer.ok && answer.value
     })
     return chosen ?? found[0]
+  }
+
+  left(): CoverageLeft {
+    return { taken: [...this.#taken], entered: [...this.#entered], done: [...this.#done] }
+  }
+
+  take({ taken, entered, done }: CoverageLeft): void {
+    for (const one of taken) this.#taken.add(one)
+    for (const one of entered) this.#entered.add(one)
+    for (const one of done) this.#done.add(one)
   }
 
   report(): MachineCoverage {

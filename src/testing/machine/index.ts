@@ -1,5 +1,5 @@
 /**
- * machine: property tests of a block, composite or plan, for its author.
+ * machine: property tests of a block, document or chart, for its author.
  *
  * A {@link Case} is plain JSON and says everything that varies: inputs, what the world answers and
  * where it fails, what people do, where the process dies, what is redeployed. It is played on the
@@ -34,5 +34,6 @@ export type {
   Seen,
   SeenInTheEnd
 } from './options.js'
+export type { MachineReport } from './tally.js'
 export type { DocumentTarget, MachineTarget } from './target.js'
-export { type MachineReport, verifyCase, verifyMachine } from './verify-machine.js'
+export { verifyCase, verifyMachine } from './verify-machine.js'

@@ -9,28 +9,16 @@ import {
   saveScript,
   seenFrom
 } from './counterexample.js'
-import { Coverage, type MachineCoverage } from './coverage.js'
 import { loadFastCheck } from './fast-check.js'
 import type { CaseOptions, CodePlace, MachineOptions } from './options.js'
 import type { Stage } from './play.js'
 import { type PlayedCase, playCase } from './play-case.js'
 import type { Violation } from './promises/all.js'
-import { type Evidence, playsOf } from './promises/promise.js'
+import type { Evidence } from './promises/promise.js'
+import { playShares } from './shares.js'
 import { partsOf, stageOf } from './stage.js'
+import { type MachineReport, Tally, type TallyLeft } from './tally.js'
 import { type MachineTarget, type PreparedTarget, prepareTarget } from './target.js'
-
-/** What was played, what of the target that has reached, and what it says nothing about. */
-export interface MachineReport {
-  readonly cases: number
-  /** Lives of processes, over all plays of all cases. */
-  readonly lives: number
-  readonly crashes: number
-  /** Receipts, over all plays. */
-  readonly steps: number
-  readonly seed: number | undefined
-  readonly coverage: MachineCoverage
-  readonly notChecked: readonly string[]
-}
 
 const SEED_DEFAULT = 20_261_123
 
@@ -82,11 +70,36 @@ export async function verifyCase(
   throw brokenError(counterexample({ prepared, evidence, violation, seed: undefined, from }))
 }
 
+/** A share of {@link verifyMachine}, in a process of its own. */
+export async function verifyShare(
+  target: MachineTarget,
+  options: MachineOptions
+): Promise<TallyLeft> {
+  const { tally } = await searched(target, options, {})
+  return tally.left()
+}
+
 async function verify(
   target: MachineTarget,
   options: MachineOptions,
   broken: Pick<Stage, 'disk' | 'wrapOutside'>
 ): Promise<MachineReport> {
+  const { cases = limits.MACHINE_CASES_DEFAULT, seed = SEED_DEFAULT, processes = 1 } = options
+  if (processes <= 1) {
+    const { tally } = await searched(target, options, broken)
+    return tally.report(seed)
+  }
+  const tally = new Tally(await prepareTarget(target))
+  for (const left of await playShares(options, { cases, seed, processes })) tally.take(left)
+  return tally.report(seed)
+}
+
+/** Plays cases until one breaks a promise, and rejects with the smallest like it. */
+async function searched(
+  target: MachineTarget,
+  options: MachineOptions,
+  broken: Pick<Stage, 'disk' | 'wrapOutside'>
+): Promise<Search> {
   const fc = await loadFastCheck()
   const prepared = await prepareTarget(target)
   const { cases = limits.MACHINE_CASES_DEFAULT, seed = SEED_DEFAULT } = options
@@ -96,7 +109,8 @@ async function verify(
     fc.asyncProperty(arbitrary, (given) => search.holds(given)),
     { seed, numRuns: cases, endOnFailure: false }
   )
-  return search.outcome(seed)
+  await search.rejectFound(seed)
+  return search
 }
 
 interface Found {
@@ -112,7 +126,7 @@ class Search {
   readonly #prepared: PreparedTarget
   readonly #stage: Stage
   readonly #options: MachineOptions
-  readonly #tally: Tally
+  readonly tally: Tally
   #found: Found | undefined
   #misuse: { readonly error: unknown } | undefined
   #shrinks = 0
@@ -122,7 +136,7 @@ class Search {
     this.#prepared = prepared
     this.#stage = stage
     this.#options = options
-    this.#tally = new Tally(prepared)
+    this.tally = new Tally(prepared)
   }
 
   /** Whether a case keeps every promise; in search of a smaller one, that which was broken. */
@@ -132,7 +146,7 @@ class Search {
     if (before !== undefined) this.#shrinks += 1
     const played = await this.#played(given)
     if (played === undefined) return true
-    if (before === undefined) this.#tally.add(played.evidence)
+    if (before === undefined) this.tally.add(played.evidence)
     const found = await this.#named(played)
     if (found === undefined) return true
     if (before !== undefined && before.violation.promise !== found.violation.promise) return true
@@ -172,10 +186,10 @@ class Search {
     }
   }
 
-  /** The report of a search that found nothing; throws what it found. */
-  async outcome(seed: number): Promise<MachineReport> {
+  /** Rejects with what was found, if anything. */
+  async rejectFound(seed: number): Promise<void> {
     if (this.#misuse !== undefined) throw this.#misuse.error
-    if (this.#found === undefined) return this.#tally.report(seed)
+    if (this.#found === undefined) return
     const { violation: before } = this.#found
     const given = plainCase(this.#found.given)
     const { evidence, violation } = (await this.#played(given)) ?? {}
@@ -218,56 +232,4 @@ function brokenError(found: Counterexample, saved?: string): TallyError {
     problem,
     counterexample: text
   })
-}
-
-/** What all cases together have done. */
-class Tally {
-  readonly #coverage: Coverage
-  readonly #open = new Set<string>()
-  #cases = 0
-  #lives = 0
-  #crashes = 0
-  #steps = 0
-  #unresumed = 0
-
-  constructor({ compiled, notChecked }: PreparedTarget) {
-    this.#coverage = new Coverage(compiled)
-    for (const one of notChecked) this.#open.add(one)
-  }
-
-  add(evidence: Evidence): void {
-    this.#cases += 1
-    for (const play of playsOf(evidence)) {
-      this.#lives += play.lives
-      this.#crashes += play.crashes.length
-      this.#steps += play.receipts.length
-      this.#coverage.add(play, { ...evidence.options, inputs: evidence.given.inputs })
-      for (const { approvers } of play.waits) {
-        if (approvers !== undefined) this.#open.add('waits whose approvers sign with no given key')
-      }
-    }
-    const { disturbed } = evidence
-    if (disturbed !== undefined && !disturbed.isTimely) this.#unresumed += 1
-  }
-
-  report(seed: number | undefined): MachineReport {
-    const notChecked = [
-      'code that never gives up the thread: an endless loop without ctx is not ended',
-      'what code does past ctx and is not seen in any result',
-      ...this.#open
-    ]
-    if (this.#unresumed > 0) {
-      const count = `${this.#unresumed} of ${this.#cases} cases`
-      notChecked.push(`"resumes" in ${count}: time passed while the process was down`)
-    }
-    return {
-      cases: this.#cases,
-      lives: this.#lives,
-      crashes: this.#crashes,
-      steps: this.#steps,
-      seed,
-      coverage: this.#coverage.report(),
-      notChecked
-    }
-  }
 }

@@ -34,6 +34,14 @@ export const testingCodes = {
     message: 'A function of the options has thrown instead of answering: {problem}.',
     fix: 'Answer every request; throw EffectFailure for an effect that fails.'
   },
+  'testing.module_missing': {
+    message: 'Several processes cannot share the cases: "from" does not say where the target is.',
+    fix: 'Give "from" the module, and the names under which it exports target and options.'
+  },
+  'testing.share_ended': {
+    message: 'A process that played a share of the cases has failed: {problem}.',
+    fix: 'Look at what the module of "from" does when it is loaded by Node itself.'
+  },
   'testing.no_answer': {
     message: 'The driver has not answered in {ms} ms: {check}.',
     fix: 'Let the driver settle every call, failed ones too; give a slow one more "deadlineMs".'
