@@ -53,7 +53,8 @@ export class People {
       this.#late.set(token, { run, give })
       return false
     }
-    if (act.manner === 'late') clock.advance(DAY_MS)
+    // An answer that died with its process is given again, and no later.
+    if (act.manner === 'late' && isNew) clock.advance(DAY_MS)
     if (act.manner === 'cancels') {
       this.hasCancelled = true
       world.story.push(`${wait.reason} at ${wait.path}: the run is cancelled`)

@@ -93,6 +93,21 @@ describe('an honest machine', () => {
     expect(report.cases).toBe(1)
   })
 
+  // The same answer was a day later in each life that it had been lost in.
+  it('is as late as before when a late answer dies with its process', async () => {
+    const inputs = [{ path: 'invoices.csv', confirm_above: '10000.00' }]
+    const answers = ['id,payee,amount\n0,x,20000.00']
+    for (let at = 1; at <= 30; at += 1) {
+      const given: Case = {
+        inputs,
+        effects: { 'file.read': { answers } },
+        people: [{ manner: 'late' }],
+        deaths: [{ at }]
+      }
+      await verifyCase(invoices, given, invoiceOptions)
+    }
+  })
+
   const documents = { ...scenarioDocuments, 'a plan': planDocument, 'effects beside': fanDocument }
 
   it.each(Object.entries(documents))(
