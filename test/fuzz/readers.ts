@@ -1,9 +1,11 @@
 /** Functions that are named as readers are, and have no target of their own: why not. */
 export const readersElsewhere: Readonly<Record<string, string>> = {
+  'agent/assets/parse-manifest.ts#parsingManifest': 'parseManifest in pieces',
   'agent/assets/read-assets.ts#readPromptAssets': 'reads files of the owner; see prompt-assets',
   'agent/flow/read-flow.ts#readFlow': 'reads a file of the owner as agents-flow does',
   'block/document/parse.ts#parsingComposite': 'parseComposite in pieces',
   'block/document/parse.ts#parsingPlan': 'parsePlan in pieces',
+  'capability/manifest/manifest.ts#parsingManifest': 'parseManifest in pieces',
   'capability/permissions/grants.ts#readOnlyOf': 'chooses among names',
   'cli/frame/document-file.ts#readDocumentFile': 'reads a file of the owner as document does',
   'cli/frame/files.ts#readInput': 'reads a file of the owner',
@@ -31,6 +33,6 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'workflow/document/parse.ts#parsingRead': 'part of workflow',
   'workflow/document/parse.ts#readingText': 'part of workflow',
   'workflow/engine/spec.ts#readNodeInput': 'reads what the plan wrote',
-  'workflow/plan/reading.ts#readValue': 'part of workflow',
+  'workflow/plan/reading.ts#readingValue': 'part of workflow',
   'workflow/plan/resolve.ts#readReturns': 'part of workflow'
 }
