@@ -65,10 +65,9 @@ const wrong: readonly WrongDriver<TransportDriver>[] = [
   {
     fault: 'takes what there is of an answer',
     driver: plain({ takesParts: true }),
-    fails: [
-      'takes no part of an answer for the answer, where the connection breaks',
-      'takes no part of an answer for the answer, where it ends early'
-    ]
+    // A reset may take away what has come before it was read.
+    mayFail: ['takes no part of an answer for the answer, where the connection breaks'],
+    fails: ['takes no part of an answer for the answer, where it ends early']
   },
   {
     fault: 'reads each part of an answer by itself',
@@ -165,8 +164,9 @@ const wrong: readonly WrongDriver<TransportDriver>[] = [
 ]
 
 describe('a transport is found wrong that', () => {
-  it.each(wrong)('$fault', async ({ driver, fails }) => {
-    expect(await failingChecks(transportConformance, driver, fails)).toEqual(fails)
+  it.each(wrong)('$fault', async ({ driver, fails, mayFail = [] }) => {
+    const failing = await failingChecks(transportConformance, driver, fails)
+    expect(failing.filter((name) => !mayFail.includes(name))).toEqual(fails)
   })
 })
 

@@ -7,6 +7,8 @@ export interface WrongDriver<Driver> {
   driver(): Driver
   /** The beginning of the name of each check that fails, after `late: ` where no answer comes. */
   readonly fails: readonly string[]
+  /** Checks that fail or not, as the system has it. */
+  readonly mayFail?: readonly string[]
 }
 
 /**
