@@ -22,6 +22,7 @@ export {
   defineBlock,
   defineIntentBlock,
   defineOwnBlock,
+  type AnswerToBlock,
   type Parsed,
   touchingNothing
 } from './code/block.js'

@@ -24,7 +24,6 @@ export type { AisValue } from './document/value.js'
 export {
   diagnosticsIn,
   type NodeTrouble,
-  overreaches,
   type RunDocuments,
   reorgDiagnostic,
   troublesOf

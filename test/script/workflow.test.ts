@@ -141,6 +141,24 @@ describe('a run', () => {
     expect(documentOf(verified, 'verification')).toMatchObject({ ok: true })
   })
 
+  it('W14: a patch that does not fit whole is refused, and the question stays', async () => {
+    const words = ['run', 'pay.yaml', '--id', 'five', '--inputs', '{"amount":"9"}']
+    expect((await project.tally(words)).code).toBe(4)
+    const before = documentOf(await project.tally(['diagnose', 'five', '--json']), 'diagnosis')
+    const wrong = [
+      ['inputs.amount="5,5"', 'inputs.amount: it is not a whole number'],
+      ['input.amount=5', 'input.amount: only inputs, ctx, contracts, policy can be changed'],
+      ['inputs.ammount=5', 'inputs.ammount: the workflow has no input ammount']
+    ] as const
+    for (const [change, reason] of wrong) {
+      const refused = await project.tally(['patch', 'five', 'check', change])
+      expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining(reason)])
+    }
+    const after = documentOf(await project.tally(['diagnose', 'five', '--json']), 'diagnosis')
+    expect(after).toEqual(before)
+    expect((await project.tally(['abort', 'five', 'check'])).code).toBe(1)
+  })
+
   it('a failed node is tried again, or fails its run', async () => {
     const words = ['run', 'pay.yaml', '--id', 'four', '--inputs', '{"amount":"9"}']
     expect((await project.tally(words)).code).toBe(4)

@@ -3,6 +3,7 @@ import {
   type BlockReport,
   type CancelEvent,
   type CompositeEvent,
+  type DecisionCommand,
   type DecisionMadeEvent,
   type ExecuteEvent,
   failedResponse,
@@ -134,17 +135,15 @@ export function askTimer(context: ChartRun, sink: Sink): void {
   })
 }
 
-export function askDecision(context: ChartRun, sink: Sink): void {
-  if (context.failure === null || context.wait === null) return
-  sink.ask({
-    kind: 'decision',
-    path: context.identity.path,
-    step: context.step,
-    attempt: context.attempt,
-    response: context.failure,
-    wait: context.wait
-  })
+export function askDecision(context: ChartRun, sink: Sink, leaf?: Failed): void {
+  const { identity, step, attempt, failure: response, wait, request } = context
+  if (response === null || wait === null) return
+  const failed = request === null ? {} : { failed: { ...leaf, request } }
+  const { path } = identity
+  sink.ask({ kind: 'decision', path, step, attempt, response, wait, ...failed })
 }
+
+type Failed = DecisionCommand['failed']
 
 /** `sent`: something is under way outside, so that a parent that stops lets it end (W9). */
 export function reportWaiting(context: ChartRun, at: number, sink: Sink, sent = false): void {

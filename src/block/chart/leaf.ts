@@ -21,7 +21,7 @@ import {
   sharedActions,
   sharedGuards
 } from './chart-run.js'
-import type { CompositeEvent, LeafEvent } from './protocol.js'
+import type { CompositeEvent, DecisionCommand, LeafEvent } from './protocol.js'
 import { ActorSink, keyOfValue, stepTable, type Table, type TableValue, tableOf } from './table.js'
 
 /** What a leaf needs of the registry. */
@@ -54,6 +54,7 @@ export function leafFunctions(library: LeafLibrary) {
     actions: {
       ...shared,
       holdFailure,
+      askDecision: sends((context, _event, sink) => askDecision(context, sink, codeOf(context))),
       begin: (context, event) =>
         event.type === 'block.execute' ? begunRun(context.identity, event) : context,
       askAttempt: sends((context, _event, sink) => askAttempt(context, sink)),
@@ -92,6 +93,10 @@ function askAttempt(context: ChartRun, sink: Sink): void {
     options: context.options,
     sideEffects: classOf(context)
   })
+}
+
+function codeOf({ identity: { block }, provider }: ChartRun): DecisionCommand['failed'] {
+  return { block, provider }
 }
 
 /**
@@ -159,7 +164,7 @@ function askAgain(snapshot: LeafSnapshot, sink: Sink): void {
       askTimer(context, sink)
       return
     case 'WAITING.decision':
-      askDecision(context, sink)
+      askDecision(context, sink, codeOf(context))
       return
   }
 }

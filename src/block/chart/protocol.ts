@@ -286,6 +286,8 @@ export interface DecisionCommand {
   /** The failure handed up. */
   readonly response: Response
   readonly wait: Wait
+  /** The request that a patch changes, and of a leaf what executes it. */
+  readonly failed?: Partial<Pick<AttemptCommand, 'request' | 'block' | 'provider'>>
 }
 
 export interface CancelCommand {

@@ -95,6 +95,20 @@ export interface Block {
   readonly touchesNothing?: true
   /** Runs instead of `run`: the leaf is part of the kernel. */
   readonly kernel?: KernelWork
+  /**
+   * Why it would not take all of an answer to its question, or of a patch after its failure, which
+   * then changes nothing; for blocks of this library only. Pure.
+   */
+  readonly refuses?: (answer: AnswerToBlock) => string | undefined
+}
+
+/** What a person gives a block that asks, or that has failed. */
+export interface AnswerToBlock {
+  /** What the block was given. */
+  readonly payload: Json
+  /** What it asks; null: it has failed, and the value patches its payload. */
+  readonly question: Json
+  readonly value: Json
 }
 
 const blockName = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/

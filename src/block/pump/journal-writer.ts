@@ -8,7 +8,7 @@ import {
   TallyError
 } from '../../core/index.js'
 import type { RecordedEntry } from '../recovery/recovery.js'
-import type { Completed } from '../run/decide.js'
+import type { Completed, Given } from '../run/decide.js'
 import { type EntryDraft, encodeEntry, encodeSuccess, type JournalEntry } from '../run/entries.js'
 import type { RunEvent } from '../run/events.js'
 import type { Appended, Position } from '../run/journal.js'
@@ -234,4 +234,16 @@ function responseOf(draft: EntryDraft, { dataText }: Completed): KnownTexts {
   const response = draft.k === 'settled' ? draft.response : undefined
   const text = `{"data":${dataText},"metadata":{},"success":true}`
   return { get: (value) => (value === response ? text : undefined) }
+}
+
+/** What deciding needs of a pump: the time of the run, its seals and its compensations. */
+export function givenOf(writer: JournalWriter, host: PumpHost): Given {
+  const { journal } = host
+  return {
+    get at() {
+      return writer.now()
+    },
+    seal: (unitId, seq, bodyText) => journal.seal(unitId, seq, bodyText),
+    compensation: (effect) => host.provider(effect)?.compensate
+  }
 }

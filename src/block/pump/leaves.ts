@@ -2,11 +2,12 @@ import type { Json } from '../../core/index.js'
 import type { AttemptCommand } from '../chart/protocol.js'
 import { inputTooLarge } from '../code/outcome.js'
 import { confirmationWait, keptEvent, rewoundDraft } from '../run/decide.js'
-import type { Rewound } from '../run/entries.js'
+import type { Rewound, WaitBegun } from '../run/entries.js'
 import { blockOf } from '../run/overlay-tasks.js'
 import type { Past } from '../run/past.js'
 import { WrittenPayloads } from '../run/payload-texts.js'
 import { unitIdOf } from '../run/unit.js'
+import { patchRefusal, type WaitMessage } from '../run/waits.js'
 import { Attempt, type AttemptPort } from './attempt.js'
 import type { EarlyCallRun } from './inline-run.js'
 import type { OpenCalls } from './open-calls.js'
@@ -187,6 +188,21 @@ export class Leaves {
     writer.record(confirmationWait(state, attempt, confirmation, writer.now()))
     inbox.wake()
     return false
+  }
+
+  /** Why what a wait is for refuses a message's value; undefined: it takes all of it (W14). */
+  refusal({ path, seq, request }: WaitBegun, message: WaitMessage): string | undefined {
+    const { host, state } = this.#parts
+    const { action, value = null } = message
+    if (seq !== null) {
+      const attempt = action === 'resume' ? state.attempts.get(path) : undefined
+      const payload = attempt?.ask.request.payload ?? null
+      return attempt?.block.refuses?.({ payload, question: request, value })
+    }
+    const { request: failed, block: name, provider = null } = state.decisions.get(path)?.failed ?? {}
+    if (action !== 'patch' || failed === undefined) return undefined
+    const block = name === undefined ? name : blockOf({ block: name, provider }, (one) => host.block(one))
+    return patchRefusal(block, failed.payload, value)
   }
 
   /**

@@ -18,7 +18,7 @@ import { Commits, type CommitsPort } from './commits.js'
 import { isFarAhead, type PumpHost, type RunEnd } from './host.js'
 import { DeclaredOrder, Inbox, type PumpEvent, told } from './inbox.js'
 import type { EarlyCallRun } from './inline-run.js'
-import { JournalWriter } from './journal-writer.js'
+import { givenOf, JournalWriter } from './journal-writer.js'
 import { Leaves } from './leaves.js'
 import { liveDriver } from './live-driver.js'
 import { OpenCalls } from './open-calls.js'
@@ -372,12 +372,19 @@ export class RunPump implements CommitsPort {
       await writer.durable()
       return refusal ?? { accepted: false, reason: 'unknown_token' }
     }
+    const { path } = wait
+    const problem = this.leaves.refusal(wait, message)
+    if (problem !== undefined) {
+      const data = { token, problem }
+      writer.emit({ type: 'log', runId: state.runId, at: state.at, path, message: rejected, data })
+      await writer.durable()
+      return { accepted: false, reason: 'answer_refused', problem }
+    }
     await this.#act({ kind: 'message', message })
     const isRetried = wait.reason === 'decision' && action === 'retry'
     const call = isRetried ? attempt?.effectAt(wait.seq) : undefined
     if (attempt !== undefined && call !== undefined) this.#calls.send(attempt, call, true)
     const isPartial = wait.approvers !== undefined && state.waits.get(token) === wait
-    const { path } = wait
     if (isPartial) {
       await writer.durable()
       return { accepted: true, isPartial }
@@ -388,13 +395,5 @@ export class RunPump implements CommitsPort {
   }
 }
 
-function givenOf(writer: JournalWriter, host: PumpHost): Given {
-  const { journal } = host
-  return {
-    get at() {
-      return writer.now()
-    },
-    seal: (unitId, seq, bodyText) => journal.seal(unitId, seq, bodyText),
-    compensation: (effect) => host.provider(effect)?.compensate
-  }
-}
+/** As AIS names it. */
+const rejected = 'patch_rejected'

@@ -1,10 +1,13 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type Approvers,
   digestOf,
   type Hash,
   hashJson,
   type IdentityId,
+  isJsonObject,
   type Json,
+  limits,
   present,
   type RunId
 } from '../../core/index.js'
@@ -16,6 +19,7 @@ import {
   stricterApprovers,
   withApproval
 } from '../../identity/index.js'
+import { mergePatch } from '../chart/chart-run.js'
 import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../chart/protocol.js'
 import type { Block } from '../code/block.js'
 import { builtInEffects, requestHashOf } from '../code/calls.js'
@@ -50,6 +54,7 @@ export type MessageOutcome =
        * `run_moved`: the run parked or resumed meanwhile; the caller looks for it again.
        * `command_id_reused`: another command of the run has this id. `signature_missing`: the wait
        * has approvers; `already_approved`: this key has signed the same, and counts once.
+       * `answer_refused`: what asks would not take all of the value, and so takes none of it.
        */
       readonly reason:
         | 'unknown_token'
@@ -57,7 +62,10 @@ export type MessageOutcome =
         | 'action_not_allowed'
         | 'run_moved'
         | 'command_id_reused'
+        | 'answer_refused'
         | ApprovalRefusal
+      /** Of `answer_refused`: what does not fit, for people. */
+      readonly problem?: string
     }
 
 export interface WaitTerms {
@@ -284,4 +292,62 @@ export function confirmationOf(ask: AttemptCommand, block: Block): Confirmation 
   const approvers = stricterApprovers(obliged?.approvers, confirm?.approvers) ?? obliged?.approvers
   const requestHash = requestHashOf(builtInEffects.wait, request, approvers)
   return { request, requestHash, approvers }
+}
+
+/**
+ * Why a merge patch of what failed is refused (W14): the block would not take what it leads to, or
+ * does not read something that it changes. Undefined: all of it takes effect. Without a schema, and
+ * for a composite, only what was given can be changed: nothing says what else is read.
+ */
+export function patchRefusal(
+  block: Block | undefined,
+  payload: Json,
+  patch: Json
+): string | undefined {
+  if (block?.refuses !== undefined) return block.refuses({ payload, question: null, value: patch })
+  const parse = (value: Json) => block?.parseInput(value) ?? { ok: true, value }
+  const taken = parse(mergePatch(payload, patch))
+  if (!taken.ok) return `${block?.name} does not take what it makes: ${taken.problem}`
+  const changes = changesOf(patch)
+  if (changes.length > limits.RUNTIME_PATCHES_MAX) {
+    return `it has more than ${limits.RUNTIME_PATCHES_MAX} changes`
+  }
+  const isOpen = block?.inputSchema !== undefined || !hasMembers(payload)
+  const without = changes.find(({ path, value }) => {
+    const before = valueAt(payload, path)
+    if (isDeepStrictEqual(before, value)) return false
+    if (before === undefined && (value === null || !isOpen)) return true
+    const rest = changes.filter((one) => one.path !== path)
+    const other = parse(rest.reduce((made, one) => mergePatch(made, nested(one)), payload))
+    return other.ok && isDeepStrictEqual(other.value, taken.value)
+  })
+  return without && `nothing reads ${without.path.join('.') || 'the value'}`
+}
+
+interface Change {
+  readonly path: readonly string[]
+  readonly value: Json
+}
+
+function changesOf(value: Json, path: readonly string[] = []): readonly Change[] {
+  if (!isJsonObject(value)) return [{ path, value }]
+  return Object.entries(value).flatMap(([name, inner]) => changesOf(inner, [...path, name]))
+}
+
+function nested({ path, value }: Change): Json {
+  return path.reduceRight<Json>((inner, name) => ({ [name]: inner }), value)
+}
+
+function valueAt(value: Json, path: readonly string[]): Json | undefined {
+  return path.reduce<Json | undefined>(
+    (owner, name) =>
+      isJsonObject(owner ?? null) && Object.hasOwn(owner as object, name)
+        ? (owner as { readonly [key: string]: Json })[name]
+        : undefined,
+    value
+  )
+}
+
+function hasMembers(payload: Json): boolean {
+  return isJsonObject(payload) && Object.keys(payload).length > 0
 }

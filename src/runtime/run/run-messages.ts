@@ -82,8 +82,6 @@ export class RunMessages {
 
   /** `by` is what the journal keeps: the principal, and the command's id. */
   async #judge(runId: RunId, message: WaitMessage, by: Json): Promise<MessageOutcome> {
-    if (await this.#overreaches(runId, message))
-      return { accepted: false, reason: 'action_not_allowed' }
     const wait = this.#permissionAsked(runId, message)
     const reason =
       wait && (approvalRefusal(wait, [], message) ?? (await this.#over(runId, message)))
@@ -159,15 +157,6 @@ export class RunMessages {
         if (wait.reason === reason) yield { runId: record.runId, wait }
       }
     }
-  }
-
-  /** A patch of a workflow's node changes what it was given, never what it does (W3). */
-  async #overreaches(runId: RunId, message: WaitMessage): Promise<boolean> {
-    const { token, action, value = null } = message
-    if (action !== 'patch') return false
-    const { overreaches } = await import('../../workflow/index.js')
-    const wait = this.#store.waits(runId).find((one) => one.token === token)
-    return wait !== undefined && overreaches(wait, value, this.#documentsOf(runId))
   }
 
   #documentsOf(runId: RunId): RunDocuments {

@@ -87,7 +87,7 @@ export async function* answerAndFollow(
   const entry = await runs.attach(id)
   const events = listen(runs.readOn(entry))
   const outcome = await sendMessage(runs, id, messageOf(token, answer, action))
-  if (!outcome.accepted) throw refused(id, outcome.reason)
+  if (!outcome.accepted) throw refused(id, outcome)
   if (outcome.repeated !== true) {
     yield* until(events, { id, entry, follow })
     return
@@ -139,14 +139,18 @@ const refusals = {
   action_not_allowed: 'this wait cannot end in this way',
   run_moved: 'the run moved meanwhile',
   command_id_reused: 'another command of this run has this id',
+  answer_refused: 'what asks would not take all of it, and so takes none of it',
   signature_missing: 'it needs the signatures of its approvers; sign with --as KEYFILE',
   not_an_approver: 'the key that has signed it is none of its approvers',
   signature_invalid: 'its signature is not valid for this key, action, value, token and digest',
   already_approved: 'this key has signed the same already, and counts once'
 } as const
 
-function refused(id: RunId, reason: keyof typeof refusals): TallyError {
-  return new TallyError('run.answer_refused', { runId: id, problem: refusals[reason] })
+function refused(
+  id: RunId,
+  { reason, problem = refusals[reason] }: MessageOutcome & { readonly accepted: false }
+): TallyError {
+  return new TallyError('run.answer_refused', { runId: id, problem })
 }
 
 interface Listening {

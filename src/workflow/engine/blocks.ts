@@ -13,6 +13,7 @@ import { NodeFailure } from './failure.js'
 import { DETECT_EFFECT, gather } from './gather.js'
 import { inputsBlock } from './inputs.js'
 import { outputsBlock } from './outputs.js'
+import { nodeRefusal } from './refuse.js'
 import { type NodeInput, type NodeResult, nodeBlocks, nodeInput, readNodeInput } from './spec.js'
 
 const version = '1.0.0'
@@ -23,7 +24,7 @@ const version = '1.0.0'
  */
 export function workflowBlocks(values: () => CompileValues): readonly Block[] {
   return [
-    nodeBlock({
+    nodeBlock(values, {
       name: nodeBlocks.query,
       version,
       sideEffects: 'none',
@@ -31,7 +32,7 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       input: nodeInput,
       run: (ctx, input) => runNode(ctx, input, values())
     }),
-    nodeBlock({
+    nodeBlock(values, {
       name: nodeBlocks.action,
       version,
       // Doing it again asks the chain by the hash of what was sent (L7, W11).
@@ -46,11 +47,15 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
 }
 
 /** A block of nodes. The spec in its input is the definition's own: it is only read here. */
-function nodeBlock(definition: BlockDefinition<NodeInput, NodeResult>): Block {
+function nodeBlock(
+  values: () => CompileValues,
+  definition: BlockDefinition<NodeInput, NodeResult>
+): Block {
   const block = defineBlock(definition)
   return Object.freeze<Block>({
     ...block,
     sharesInput: true,
+    refuses: (answer) => nodeRefusal(answer, values()),
     parseInput: (given) => {
       const value = readNodeInput(given)
       return value === undefined ? block.parseInput(given) : { ok: true, value }

@@ -2,7 +2,6 @@ import type { OpenWait, Response } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { ChainFailure } from '../../executor/index.js'
 import { diagnosticIn, type NodeDiagnostic, nodeDiagnostic } from '../diagnostic/diagnostic.js'
-import { parsePatches } from '../readiness/patch.js'
 
 /** What stands in a node's way: it has failed, or it waits for a person. */
 export interface NodeTrouble {
@@ -47,24 +46,6 @@ export function troublesOf(run: {
 export function shown(request: Json): Json {
   const inner = isJsonObject(request) ? request['request'] : undefined
   return inner === undefined ? request : inner
-}
-
-/**
- * Whether an answer to a failed node of a workflow changes what must not change (W3): it may hold
- * `patches` below the roots that can be changed, and nothing else. Other waits are not judged.
- */
-export function overreaches(
-  wait: Pick<OpenWait, 'request' | 'path'>,
-  value: Json,
-  run: RunDocuments = { definition: null }
-): boolean {
-  const request = shown(wait.request)
-  const details = isJsonObject(request) ? request['details'] : undefined
-  // A node that ran out of time brings no diagnostic of its own.
-  const found = diagnosticIn(details) ?? plannedNode(run, wait.path)
-  if (found === undefined) return false
-  if (!isJsonObject(value) || Object.keys(value).join() !== 'patches') return true
-  return typeof parsePatches(value['patches'] ?? null) === 'string'
 }
 
 /** Diagnostics of failed nodes in the details of a run's response. */

@@ -178,7 +178,8 @@ async function asked(
   return { patches: [], choices: parts.choices }
 }
 
-function withChoices(runtime: AisRuntime, node: string, made: JsonObject): JsonObject {
+/** The choices of a run with those that were made for a node. */
+export function withChoices(runtime: AisRuntime, node: string, made: JsonObject): JsonObject {
   const before = runtime.choices[node]
   return {
     ...runtime.choices,

@@ -8,6 +8,7 @@ import { applyPatches, isPatchRoot, parsePatches } from '../readiness/patch.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts, missingRequest } from '../readiness/solver.js'
 import { type CompileValues, compileAisValue } from '../value/compile.js'
+import { outputsRefusal } from './refuse.js'
 import { givenOf, type NodeInput, nodeBlocks, outputsNode, resultsOf } from './spec.js'
 
 const outputsInput = z.strictObject({
@@ -40,7 +41,7 @@ export function outputsBlock(values: () => CompileValues, version: string): Bloc
       return ctx.fail('still_missing', null)
     }
   })
-  return touchingNothing(block)
+  return Object.freeze<Block>({ ...touchingNothing(block), refuses: outputsRefusal })
 }
 
 function runtimeFor(ctx: BlockContext, { plan, given, nodes }: OutputsInput): AisRuntime {

@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import type { Json } from '../../../../src/core/index.js'
 import {
   type DiagnosticFields,
   diagnosticIn,
   nodeDiagnostic
 } from '../../../../src/workflow/diagnostic/diagnostic.js'
 import { redacted } from '../../../../src/workflow/diagnostic/redact.js'
-import { overreaches } from '../../../../src/workflow/engine/diagnose.js'
 
 const fields: DiagnosticFields = {
   code: 'rpc_down',
@@ -21,67 +19,6 @@ const fields: DiagnosticFields = {
   retryable: true,
   sent: true
 }
-
-describe('W3: a patch of a node', () => {
-  const patches = [{ path: 'inputs.amount', value: '5' }]
-  const spec = { lit: { node: { id: 'a', timeoutMs: 5 } } }
-  const planned = { id: 'a', work: { kind: 'block' }, input: { object: { spec } } }
-  const workflow = { nodes: [{ id: 'z' }, planned] }
-  const late = (path: string) => ({ path, request: { reason: 'timed_out', details: null } })
-  const used = (name: string) => (name === 'pay' ? workflow : null)
-  const judged = (path: string, definition: Json, value: Json) =>
-    overreaches(late(path), value, { definition, used })
-
-  it('holds nothing but patches, where the node says what has failed', () => {
-    const failed = (shown: Json) => ({ path: 'root/a', request: shown })
-    const details = { diagnostic: nodeDiagnostic(fields) as never }
-    for (const wait of [failed({ details }), failed({ request: { details } })]) {
-      const refused: readonly Json[] = [
-        null,
-        'patches',
-        [],
-        {},
-        { patches, spec: {} },
-        { spec: { node: {} } },
-        { nodes: {} },
-        { patches: 'all' },
-        { patches: [{ path: 'inputs.a' }] },
-        { patches: [{ path: 'inputs.a', value: 1, op: 'delete' }] },
-        { patches: Array.from({ length: 257 }, () => patches[0] ?? null) }
-      ]
-      for (const value of refused)
-        expect(overreaches(wait, value), JSON.stringify(value)).toBe(true)
-      expect(overreaches(wait, { patches })).toBe(false)
-      expect(overreaches(wait, { patches: [] })).toBe(false)
-    }
-  })
-
-  it('is known by the plan where its time was over, wherever the workflow stands', () => {
-    const composite = (work: Json) => ({ nodes: { x: { work } } })
-    const nested = [
-      composite({ kind: 'use', use: 'pay' }),
-      composite({ kind: 'composite', graph: workflow }),
-      { nodes: [{ id: 'x', work: { kind: 'use', use: 'pay' } }] }
-    ]
-    for (const definition of nested) {
-      expect(judged('root/x/a', definition, { spec: {} })).toBe(true)
-      expect(judged('root/x/a', definition, { patches })).toBe(false)
-    }
-    expect(judged('root/a', workflow, { given: {} })).toBe(true)
-    expect(judged('root/a', workflow, { patches })).toBe(false)
-  })
-
-  it('is not judged for what is no node of a workflow', () => {
-    const free = { anything: 1 }
-    expect(judged('root/z', workflow, free)).toBe(false)
-    expect(judged('root/none', workflow, free)).toBe(false)
-    expect(judged('root', workflow, free)).toBe(false)
-    expect(judged('root/x/a', { nodes: { x: { work: { use: 'other' } } } }, free)).toBe(false)
-    expect(judged('root/constructor/a', { nodes: {} }, free)).toBe(false)
-    expect(overreaches(late('root/a'), free)).toBe(false)
-    expect(overreaches({ path: 'root/a', request: 'a text' }, free)).toBe(false)
-  })
-})
 
 describe('W10: diagnostics', () => {
   it('hold only the fields of the list', () => {
