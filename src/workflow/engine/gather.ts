@@ -4,7 +4,7 @@ import { resolveAccount } from '../../executor/index.js'
 import { chainFits } from '../plan/select.js'
 import type { Policy } from '../policy/policy.js'
 import type { NeededChoice } from '../readiness/evaluator.js'
-import { applyPatches, parsePatches, type RuntimePatch } from '../readiness/patch.js'
+import { applyPatches, parsePatches, patchesFor, type RuntimePatch } from '../readiness/patch.js'
 import { nodeReadiness, type Readiness } from '../readiness/readiness.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts, defaultSolver } from '../readiness/solver.js'
@@ -31,11 +31,23 @@ function runtimeFor(input: NodeInput, occasion: Occasion) {
   if (typeof decided === 'string') {
     throw nodeFailure(occasion, { code: 'invalid_patch', message: decided, phase: 'arguments' })
   }
-  const all = [...patches, ...decided]
+  const all = [...patches, ...ownPatches(decided, input.spec)]
   if (all.length === 0) return { runtime: { ...prepared.runtime, nodes }, patches: all }
-  const { runtime, audit } = applyPatches(plan, { ...prepared.runtime, nodes }, all)
-  const kept = all.filter((_, index) => !audit.rejected.some((one) => one.index === index))
-  return { runtime, patches: kept }
+  const applied = patchesFor(all, input.spec.node.chain)
+  const { runtime, audit } = applyPatches(plan, { ...prepared.runtime, nodes }, applied)
+  const rejected = new Set(audit.rejected.map(({ index }) => applied[index]))
+  return { runtime, patches: all.filter((one) => !rejected.has(one)) }
+}
+
+/** What was given to a node, as those behind it get it: an address of `ctx` is one of its chain. */
+function ownPatches(
+  patches: readonly RuntimePatch[],
+  { node, rules }: NodeInput['spec']
+): readonly RuntimePatch[] {
+  if (rules === undefined) return patches
+  const isOfChain = ({ path }: RuntimePatch) =>
+    (typeof path === 'string' ? path.split('.') : path)[0] === 'ctx'
+  return patches.map((one) => (isOfChain(one) ? { ...one, chain: node.chain } : one))
 }
 
 /**
@@ -71,7 +83,7 @@ export async function gather(
     const kept = answer.patches.filter(
       (_, index) => !audit.rejected.some((one) => one.index === index)
     )
-    patches.push(...kept)
+    patches.push(...ownPatches(kept, input.spec))
     runtime = { ...applied.runtime, choices: withChoices(runtime, node.id, answer.choices) }
   }
   throw nodeFailure(occasion, {

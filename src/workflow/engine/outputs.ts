@@ -4,7 +4,7 @@ import { isJsonObject, type Json, type JsonObject, limits } from '../../core/ind
 import { lookUp, referenceText } from '../../expression/index.js'
 import type { AisValue } from '../document/value.js'
 import { nodesFor } from '../readiness/bindings.js'
-import { applyPatches, isPatchRoot, parsePatches } from '../readiness/patch.js'
+import { applyPatches, isPatchRoot, parsePatches, patchesFor } from '../readiness/patch.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts, missingRequest } from '../readiness/solver.js'
 import { type CompileValues, compileAisValue } from '../value/compile.js'
@@ -48,7 +48,8 @@ function runtimeFor(ctx: BlockContext, { plan, given, nodes }: OutputsInput): Ai
   const prepared = prepareRuntime(plan, givenOf(given))
   if (!prepared.ok) return ctx.fail('invalid_input', prepared.problems as unknown as Json)
   const { patches, ...results } = resultsOf(nodes)
-  return applyPatches(plan, { ...prepared.runtime, ...results }, patches).runtime
+  const fitting = patchesFor(patches, null)
+  return applyPatches(plan, { ...prepared.runtime, ...results }, fitting).runtime
 }
 
 /** The outputs as far as they are known, and the paths that a person still has to give. */

@@ -3,7 +3,7 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { contractsFor } from '../readiness/bindings.js'
-import { applyPatches, parsePatches, type RuntimePatch } from '../readiness/patch.js'
+import { applyPatches, parsePatches, patchesFor, type RuntimePatch } from '../readiness/patch.js'
 import { nodeReadiness } from '../readiness/readiness.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts } from '../readiness/solver.js'
@@ -93,7 +93,8 @@ function misfit(
     return `the workflow was given inputs.${first?.name}, which no patch mends: ${first?.problem}`
   }
   const { nodes, patches: carried } = resultsOf(input.nodes)
-  const before = applyPatches(plan, { ...prepared.runtime, nodes }, carried).runtime
+  const fitting = patchesFor(carried, node.chain)
+  const before = applyPatches(plan, { ...prepared.runtime, nodes }, fitting).runtime
   const applied = applyPatches(plan, before, patches)
   const rejected = rejectedOf(applied)
   if (rejected !== undefined) return rejected

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Hash, hashJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
-import { parsePatches, type RuntimePatch } from '../readiness/patch.js'
+import { carriedPatches, type RuntimePatch } from '../readiness/patch.js'
 import type { AisRuntime, NodeValues, RuntimeGiven } from '../readiness/runtime.js'
 
 /** Names of the blocks that nodes of a workflow run as. */
@@ -35,7 +35,12 @@ export interface NodeSpec {
   readonly plan: Pick<AisPlan, 'inputs' | 'policy'>
   readonly policy: Policy
   readonly mode: RunMode
+  /** How it is carried out; absent: as definitions of 0.1.0 say, whose runs stay as they are. */
+  readonly rules?: typeof currentRules
 }
+
+/** From 2 on values of `ctx` hold for the chain of the node that was given them (W14). */
+export const currentRules = 2
 
 /** The payload of a node's block. */
 export interface NodeInput {
@@ -93,8 +98,7 @@ export function resultsOf(nodes: NodeInput['nodes']): {
       id,
       isDone ? { outputs: own(data, 'outputs'), calculated: own(data, 'calculated') } : null
     ])
-    const brought = isJsonObject(data) ? parsePatches(data['patches'] ?? []) : []
-    if (typeof brought !== 'string') patches.push(...brought)
+    if (isJsonObject(data)) patches.push(...carriedPatches(data['patches'] ?? []))
   }
   return { nodes: Object.fromEntries(values), patches }
 }

@@ -1,4 +1,5 @@
 import {
+  canonicalize,
   type Hash,
   hashJson,
   isJsonObject,
@@ -17,6 +18,11 @@ export interface RuntimePatch {
   /** Names joined by dots, e.g. `inputs.amount`. A name that holds dots stands in a list. */
   readonly path: string | readonly string[]
   readonly value: Json
+  /**
+   * CAIP-2; of a value of `ctx`: it was given to a node of this chain and holds for no other (W14).
+   * Nodes say it of what they pass on; answers do not have it.
+   */
+  readonly chain?: string
 }
 
 /** What became of some patches; kept with the answer that brought them. */
@@ -41,6 +47,16 @@ type PatchRoot = (typeof patchRoots)[number]
 
 /** Reads patches from an answer; a string when it holds none. */
 export function parsePatches(value: Json): readonly RuntimePatch[] | string {
+  return patchesIn(value, ['op', 'path', 'value'])
+}
+
+/** {@link parsePatches} of those that a node has passed on; what is none is left out. */
+export function carriedPatches(value: Json): readonly RuntimePatch[] {
+  const found = patchesIn(value, ['op', 'path', 'value', 'chain'])
+  return typeof found === 'string' ? [] : found
+}
+
+function patchesIn(value: Json, members: readonly string[]): readonly RuntimePatch[] | string {
   if (!Array.isArray(value)) return 'patches must be a list of {op, path, value}'
   if (value.length > limits.RUNTIME_PATCHES_MAX) {
     return `there are more than ${limits.RUNTIME_PATCHES_MAX} patches`
@@ -48,13 +64,14 @@ export function parsePatches(value: Json): readonly RuntimePatch[] | string {
   const patches: RuntimePatch[] = []
   for (const one of value) {
     if (!isJsonObject(one)) return 'a patch is an object {op, path, value}'
-    const unknown = Object.keys(one).find((key) => !['op', 'path', 'value'].includes(key))
+    const unknown = Object.keys(one).find((key) => !members.includes(key))
     if (unknown !== undefined) return `a patch has no ${unknown}`
-    const { op = 'set', path, value: given } = one
+    const { op = 'set', path, value: given, chain } = one
     if (op !== 'set' && op !== 'merge') return 'op is set or merge'
     if (typeof path !== 'string' && !isTexts(path)) return 'path must be text or a list of names'
     if (given === undefined) return 'a patch needs a value'
-    patches.push({ op, path, value: given })
+    const patch = { op, path, value: given }
+    patches.push(typeof chain === 'string' ? { ...patch, chain } : patch)
   }
   return patches
 }
@@ -129,6 +146,31 @@ function changedAt(
   if (!isJsonObject(value)) return 'only an object can be merged'
   if (before !== undefined && !isJsonObject(before)) return `${name} holds no members`
   return { ...owner, [name]: { ...before, ...value } }
+}
+
+/**
+ * The patches that hold for a node of a chain. Null, for the outputs of a workflow: values of `ctx`
+ * hold there if they are the same on every chain that was given them.
+ */
+export function patchesFor(
+  patches: readonly RuntimePatch[],
+  chain: string | null
+): readonly RuntimePatch[] {
+  if (chain !== null) return patches.filter((one) => one.chain === undefined || one.chain === chain)
+  const last = new Map<string, Map<string, string>>()
+  for (const { path, value, chain: given } of patches) {
+    if (given === undefined) continue
+    const values = last.get(pathText(path)) ?? new Map<string, string>()
+    last.set(pathText(path), values.set(given, canonicalize(value)))
+  }
+  return patches.filter(
+    ({ path, chain: given }) =>
+      given === undefined || new Set(last.get(pathText(path))?.values()).size === 1
+  )
+}
+
+function pathText(path: RuntimePatch['path']): string {
+  return typeof path === 'string' ? path : path.join('.')
 }
 
 /** Whether something below a root may be given while a plan runs. */
