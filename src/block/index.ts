@@ -17,12 +17,12 @@ export type {
   RecordedProvider
 } from './code/block.js'
 export {
+  type AnswerToBlock,
   type Block,
   type BlockDefinition,
   defineBlock,
   defineIntentBlock,
   defineOwnBlock,
-  type AnswerToBlock,
   type Parsed,
   touchingNothing
 } from './code/block.js'

@@ -11,7 +11,7 @@ import { cases } from '../support/effort.js'
 
 /** The wallet of a node is a function of its chain and its signer, whatever was done before it. */
 
-const numRuns = cases({ usual: 25, long: 300, soak: 3_000 })
+const numRuns = cases({ usual: 10, long: 300, soak: 3_000 })
 
 interface Shape {
   readonly chain: number
@@ -53,7 +53,12 @@ function nodeOf({ chain, isWrite, deps }: Shape, place: number): JsonObject {
         action: 'transfer',
         args: { token: { lit: token }, to: wallet, amount: { lit: String(place + 1) } }
       }
-    : { ...common, type: 'query_ref', query: 'balance', args: { token: { lit: token }, owner: wallet } }
+    : {
+        ...common,
+        type: 'query_ref',
+        query: 'balance',
+        args: { token: { lit: token }, owner: wallet }
+      }
 }
 
 describe('W14: the wallet of a node', () => {

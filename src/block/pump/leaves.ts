@@ -199,9 +199,14 @@ export class Leaves {
       const payload = attempt?.ask.request.payload ?? null
       return attempt?.block.refuses?.({ payload, question: request, value })
     }
-    const { request: failed, block: name, provider = null } = state.decisions.get(path)?.failed ?? {}
+    const {
+      request: failed,
+      block: name,
+      provider = null
+    } = state.decisions.get(path)?.failed ?? {}
     if (action !== 'patch' || failed === undefined) return undefined
-    const block = name === undefined ? name : blockOf({ block: name, provider }, (one) => host.block(one))
+    const block =
+      name === undefined ? name : blockOf({ block: name, provider }, (one) => host.block(one))
     return patchRefusal(block, failed.payload, value)
   }
 

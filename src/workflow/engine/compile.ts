@@ -12,7 +12,14 @@ import {
 } from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
-import { currentRules, inputsNode, type NodeSpec, nodeBlocks, outputsNode, type RunMode } from './spec.js'
+import {
+  currentRules,
+  inputsNode,
+  type NodeSpec,
+  nodeBlocks,
+  outputsNode,
+  type RunMode
+} from './spec.js'
 
 /**
  * A plan of AIS as a dependency graph of blocks (architecture.md §6): each node is a leaf with a
@@ -44,7 +51,9 @@ export function* makingDefinition(
   const policy = yield* ordered(options.policy)
   const mode = yield* ordered(options.mode)
   const common = { inputs: plan.inputs, policy: plan.policy } satisfies NodeSpec['plan']
-  const nodes = plan.nodes.map((node) => nodeOf({ mode, node, plan: common, policy, rules: currentRules }))
+  const nodes = plan.nodes.map((node) =>
+    nodeOf({ mode, node, plan: common, policy, rules: currentRules })
+  )
   const outputs = Object.keys(plan.outputs).length === 0 ? [] : [outputsOf(plan, common)]
   const result = { ref: `nodes.${outputsNode}.response.data` }
   const all = [...nodes, ...outputs]

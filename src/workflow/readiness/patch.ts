@@ -70,7 +70,7 @@ function patchesIn(value: Json, members: readonly string[]): readonly RuntimePat
     if (op !== 'set' && op !== 'merge') return 'op is set or merge'
     if (typeof path !== 'string' && !isTexts(path)) return 'path must be text or a list of names'
     if (given === undefined) return 'a patch needs a value'
-    const patch = { op, path, value: given }
+    const patch: RuntimePatch = { op, path, value: given }
     patches.push(typeof chain === 'string' ? { ...patch, chain } : patch)
   }
   return patches

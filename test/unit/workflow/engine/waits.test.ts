@@ -209,9 +209,14 @@ describe('W3: what is missing', () => {
       c: ['inputs.amount']
     })
     const wait = asked.find(({ path }) => path === 'root/a')
-    const value = { 'inputs.amount': '5', 'ctx.friend': `0x${'e'.repeat(40)}` }
-    await run.resume(wait?.token ?? '', { digest: wait?.digest ?? '', value })
+    const give = (value: Json) =>
+      run.resume(wait?.token ?? '', { digest: wait?.digest ?? '', value })
+    const amount = { 'inputs.amount': '5' }
     // An address is each node's own.
+    expect(await give({ ...amount, 'ctx.friend': `0x${'e'.repeat(40)}` })).toMatchObject({
+      problem: 'nothing reads ctx.friend'
+    })
+    await give(amount)
     const [left] = await parked(run, 1)
     expect(left?.path).toBe('root/b')
     expect(JSON.stringify(left?.request)).not.toContain('inputs.amount')
