@@ -20,7 +20,8 @@ function numbers(letter: string, last: number): readonly string[] {
 const promised = [
   ...Object.entries({ L: 15, D: 10, B: 11, C: 4, K: 16, P: 5, W: 12, A: 8 }).flatMap(
     ([letter, last]) => numbers(letter, last)
-  )
+  ),
+  'W14'
 ].filter((number) => number !== 'P4')
 
 /** The numbers before the colon of a title: `L6, L7: ...`, also in a description of a group. */
