@@ -45,10 +45,14 @@ export type {
   StatefulCapability,
   StatefulHost
 } from './scoped-api/host-capability.js'
-export { type AllowedAddresses, allowedAddresses } from './scoped-api/network/allowed-addresses.js'
+export {
+  type AllowedAddresses,
+  allowedAddresses,
+  hostOf
+} from './scoped-api/network/allowed-addresses.js'
 export { guardedFetch, serverNotAllowed } from './scoped-api/network/guarded-fetch.js'
 export type { NetworkOptions } from './scoped-api/network/network.js'
-export type { NetworkPolicy, SecretGrant } from './scoped-api/network/policy.js'
+export { mayAsk, type NetworkPolicy, type SecretGrant } from './scoped-api/network/policy.js'
 export { type ResolveSecret, secretsOf } from './scoped-api/network/secrets.js'
 export { createScopedApi } from './scoped-api/scoped-api.js'
 

@@ -94,6 +94,8 @@ export {
   type MachineTarget,
   type Manner,
   type Missed,
+  type PackageSource,
+  type PackageTarget,
   type PeopleOptions,
   type PersonAct,
   type ScriptedEffect,

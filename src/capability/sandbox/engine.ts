@@ -54,6 +54,17 @@ export async function loadEngine(resolve: Resolve = installed): Promise<Engine> 
   }
 }
 
+let ofProcess: Promise<Engine> | undefined
+
+/** {@link loadEngine}, once for all sandboxes of the process; one that failed is tried again. */
+export function sharedEngine(): Promise<Engine> {
+  ofProcess ??= loadEngine().catch((error: unknown) => {
+    ofProcess = undefined
+    throw error
+  })
+  return ofProcess
+}
+
 function locate(resolve: Resolve, name: string, specifier: string): string {
   try {
     return resolve(specifier)

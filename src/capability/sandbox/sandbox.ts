@@ -12,7 +12,7 @@ import { declaredCapabilities } from '../manifest/manifest.js'
 import type { CapabilityPackage } from '../packages/package.js'
 import { storageKey } from '../permissions/keys.js'
 import { GAS_UNITS } from './abi.js'
-import { type Engine, loadEngine } from './engine.js'
+import { type Engine, sharedEngine } from './engine.js'
 import { judge } from './judge.js'
 import type { SandboxOutcome, TapeEntry } from './outcome.js'
 import type { RecordedResultMessage, RunMessage, SandboxLimits } from './protocol.js'
@@ -81,7 +81,6 @@ class SandboxPool implements Sandbox {
   readonly #idle: SandboxWorker[] = []
   readonly #all = new Set<SandboxWorker>()
   readonly #waiting: Waiting[] = []
-  #engine: Promise<Engine> | undefined
   #isClosed = false
 
   constructor(threads: number, clock: Clock) {
@@ -132,8 +131,7 @@ class SandboxPool implements Sandbox {
 
   #loadEngine(): Promise<Engine> {
     if (this.#isClosed) return Promise.reject(new TallyError('sandbox.closed', {}))
-    this.#engine ??= loadEngine()
-    return this.#engine
+    return sharedEngine()
   }
 
   async #acquire(): Promise<SandboxWorker> {

@@ -1,6 +1,7 @@
 import type { OpenWait } from '../../block/index.js'
 import type { ManualClock, RunId } from '../../core/index.js'
 import type { RunHandle, RunResult } from '../../runtime/index.js'
+import type { Guests } from './guests.js'
 import type { Life } from './life.js'
 import { settleDown } from './settle.js'
 
@@ -16,6 +17,8 @@ export interface DrivePort {
   isKnown(run: RunId): boolean
   /** Answers a wait; false: it stays open, and no time passes for it. */
   answer(run: RunHandle, wait: OpenWait): Promise<boolean>
+  /** Packages, which compute when nothing else happens. */
+  readonly guests?: Guests | undefined
   /** Turns of the loop without progress after which nothing more happens by itself. */
   readonly quietTurns?: number
 }
@@ -49,6 +52,10 @@ export async function drive(runs: readonly RunHandle[], port: DrivePort): Promis
     await settleDown(() => (isBegun() ? seen() : {}), port)
     if (life.isDead) return { kind: 'died' }
     if (ends.size === runs.length) return { kind: 'ended', ends }
+    if (await port.guests?.computeNext()) {
+      idle = 0
+      continue
+    }
     const open = runs.filter(({ id }) => !ends.has(id))
     const asked = await answerOne(open, port)
     if (asked === 'answered') {
@@ -76,23 +83,41 @@ function endsOf(runs: readonly RunHandle[]): Map<RunId, RunEnd> {
   return ends
 }
 
+type AwaitPort = Pick<DrivePort, 'life' | 'guests' | 'quietTurns'>
+
+/** Awaits work, for which guests may have to compute; undefined: the process has died. */
+export async function awaited<Result>(
+  work: Promise<Result>,
+  { life, guests, ...quiet }: AwaitPort
+): Promise<Result | undefined> {
+  let isSettled = false
+  const settling = work.finally(() => {
+    isSettled = true
+  })
+  settling.catch(() => undefined)
+  const isOver = () => isSettled || life.isDead
+  while (!isOver()) {
+    await settleDown(() => (isOver() || guests?.isAsked === true ? 'over' : {}), ANSWERING)
+    if (isOver()) break
+    // What happens without them comes first.
+    await settleDown(() => `${life.boundaries} ${isOver()}`, quiet)
+    if (!isOver()) await guests?.computeNext()
+  }
+  return life.isDead ? undefined : settling
+}
+
 /** `all open`: each run waits for what is not answered. */
 async function answerOne(
   runs: readonly RunHandle[],
-  { life, answer }: DrivePort
+  port: DrivePort
 ): Promise<'answered' | 'all open' | 'busy'> {
   let waiting = 0
   for (const run of runs) {
     const waits = await run.waits()
     if (waits.length > 0) waiting += 1
     for (const wait of waits) {
-      let settled = false
-      const answered = answer(run, wait).finally(() => {
-        settled = true
-      })
-      answered.catch(() => undefined)
-      await settleDown(() => (settled || life.isDead ? 'over' : {}), ANSWERING)
-      if (life.isDead || (await answered)) return 'answered'
+      const isAnswered = await awaited(port.answer(run, wait), port)
+      if (port.life.isDead || isAnswered === true) return 'answered'
     }
   }
   return waiting === runs.length ? 'all open' : 'busy'

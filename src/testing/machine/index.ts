@@ -34,6 +34,7 @@ export type {
   Seen,
   SeenInTheEnd
 } from './options.js'
+export type { PackageSource, PackageTarget } from './package-target.js'
 export type { MachineReport } from './tally.js'
 export type { DocumentTarget, MachineTarget } from './target.js'
 export { verifyCase, verifyMachine } from './verify-machine.js'

@@ -20,7 +20,7 @@ export interface PlayedCase {
  * `testing.answer_missing` and `testing.answer_broken`: those are no findings about the target.
  */
 export async function playCase(
-  { compiled }: PreparedTarget,
+  { compiled, hosted }: PreparedTarget,
   given: Case,
   { stage, options }: { readonly stage: Stage; readonly options: CaseOptions }
 ): Promise<PlayedCase> {
@@ -29,7 +29,8 @@ export async function playCase(
   const hasDeaths = deaths.length > 0
   const first = { script, inputs, deaths: [], verifies: !hasDeaths }
   const undisturbed = await playIn(stage, first, {})
-  const evidence = { given, options, compiled, undisturbed }
+  const { packages = [] } = hosted ?? {}
+  const evidence = { given, options, compiled, packages, undisturbed }
   const alone = { ...evidence, disturbed: undefined, again: undefined }
   // What is broken without a crash needs none to be shown.
   const broken = judge(alone)

@@ -1,16 +1,25 @@
-import { isTallyError, type Json, ManualClock, present, type RunId } from '../../core/index.js'
+import {
+  type Clock,
+  isTallyError,
+  type Json,
+  ManualClock,
+  present,
+  type RunId
+} from '../../core/index.js'
 import type { Store } from '../../ledger/index.js'
 import {
   type Compilations,
   type Registrations,
   type RunHandle,
   type RunResult,
+  type RuntimeOnOptions,
   runtimeOn,
   type WiredRuntime
 } from '../../runtime/index.js'
 import type { FaultyDiskOptions } from '../faulty-store.js'
 import type { Death, Script } from './case.js'
-import { type Driven, drive } from './drive.js'
+import { awaited, type Driven, drive } from './drive.js'
+import { Guests, type HostedPackages, holdPackages, installPackages } from './guests.js'
 import { type Left, leftIn, overrunOf, tooLarge } from './left.js'
 import type { Life } from './life.js'
 import { fixedKeys, fixedRandom, inlineSigner, Machine } from './machine.js'
@@ -25,6 +34,7 @@ export interface Stage {
   readonly compilations: Compilations
   /** Of each life. */
   registrations(): Registrations
+  readonly hosted: HostedPackages | undefined
   /** After a redeploy; undefined: as before. */
   readonly next: Registrations | undefined
   readonly effects: ReadonlyMap<string, WorldEffect>
@@ -94,9 +104,13 @@ export async function play(stage: Stage, options: PlayOptions): Promise<Play> {
   const clock = new ManualClock()
   const { script, deaths } = options
   const effectsMax = stage.bounds.effects
-  const world = new World({ script, clock, effects: stage.effects, effectsMax })
+  const { effects, hosted } = stage
+  const packages = hosted?.packages ?? []
+  const world = new World({ script, clock, effects, effectsMax, packages })
   const disk = stage.disk === undefined ? {} : { disk: stage.disk }
   const machine = new Machine(world, { clock, ...disk })
+  if (hosted !== undefined)
+    await installPackages(hosted, openingOf(stage, machine.disk.open(), clock))
   const people = new People({ script, world, clock, options: stage.people })
   const playing = new Playing({ stage, options, machine, people })
   for (let index = 0; ; index += 1) {
@@ -107,6 +121,17 @@ export async function play(stage: Stage, options: PlayOptions): Promise<Play> {
   }
 }
 
+/** What each process of a play opens its ledger with. */
+function openingOf(
+  { compilations }: Stage,
+  store: Store,
+  clock: Clock
+): Omit<RuntimeOnOptions, keyof Registrations> {
+  const signer = inlineSigner()
+  const fixed = { keys: fixedKeys, signer, random: fixedRandom, durability: 'output' } as const
+  return { ...fixed, compilations, store, clock }
+}
+
 class Playing {
   readonly #stage: Stage
   readonly #options: PlayOptions
@@ -114,6 +139,7 @@ class Playing {
   readonly #people: People
   readonly #crashes: string[] = []
   #store: Store | undefined
+  #guests: Guests | undefined
   #lives = 0
   #boundaries = 0
   #isRedeployed = false
@@ -137,6 +163,9 @@ class Playing {
     const { world } = this.#machine
     const { life, store } = this.#machine.begin(death?.at)
     this.#store = store
+    const { hosted } = this.#stage
+    const { story } = world
+    this.#guests = hosted && new Guests({ sandbox: hosted.sandbox, life, story })
     this.#lives += 1
     let runtime: WiredRuntime | undefined
     let outcome: Outcome
@@ -155,36 +184,37 @@ class Playing {
     return this.#end(runtime, life, outcome)
   }
 
-  #open(life: Life, store: Store): Promise<WiredRuntime> {
-    const { next, wrapOutside = (outside) => outside } = this.#stage
+  async #open(life: Life, store: Store): Promise<WiredRuntime> {
+    const { next, hosted, wrapOutside = (outside) => outside } = this.#stage
     const { clock, world } = this.#machine
-    return runtimeOn({
+    const runtime = await runtimeOn({
       ...this.#stage.registrations(),
       ...(this.#isRedeployed ? next : undefined),
-      compilations: this.#stage.compilations,
-      store,
-      keys: fixedKeys,
-      signer: inlineSigner(),
-      clock: life.clock(clock),
-      random: fixedRandom,
-      durability: 'output',
+      ...openingOf(this.#stage, store, life.clock(clock)),
+      ...(this.#guests === undefined ? {} : { sandbox: this.#guests }),
       outside: wrapOutside(world.outside)
     })
+    if (hosted !== undefined) await holdPackages(hosted, runtime)
+    return runtime
   }
 
   async #drive(runtime: WiredRuntime, life: Life): Promise<Outcome> {
     const { mode, cause } = runtime.status()
     if (mode !== 'ready' && cause !== undefined) return { kind: 'error', error: this.#error(cause) }
+    const quietTurns = this.#lives === 1 ? QUIET_TURNS : QUIET_TURNS_AGAIN
+    const awaiting = { life, guests: this.#guests, quietTurns }
     const runs: RunHandle[] = []
     for (const [index, inputs] of this.#options.inputs.entries()) {
-      runs.push(await this.#begin(runtime, { id: runIdOf(index), inputs }))
+      const begun = this.#begin(runtime, { id: runIdOf(index), inputs })
+      const run = this.#guests === undefined ? await begun : await awaited(begun, awaiting)
+      if (run === undefined) return { kind: 'died' }
+      runs.push(run)
     }
     const { clock } = this.#machine
     const driven = await drive(runs, {
-      life,
+      ...awaiting,
       clock,
       isKnown: (run) => runtime.ledger.run(run) !== undefined,
-      quietTurns: this.#lives === 1 ? QUIET_TURNS : QUIET_TURNS_AGAIN,
       answer: async (run, wait) => {
         if (this.#isOver(runtime)) life.end(END_OF_PLAY)
         await this.#people.comeLate()
@@ -252,6 +282,7 @@ class Playing {
     readonly isCut?: boolean
   }): Promise<Play> {
     const { world } = this.#machine
+    this.#guests?.free()
     const read = runtime === undefined || world.missing ? undefined : await this.#read(runtime)
     this.#machine.world.life.end(END_OF_PLAY)
     const { receipts = [], state = new Map(), journals = new Map() } = read ?? {}

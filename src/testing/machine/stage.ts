@@ -17,13 +17,14 @@ import type { WorldEffect } from './world.js'
 
 /** What every play of a target has in common. */
 export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {
-  const { document, registrations, compilations } = target
+  const { document, registrations, compilations, hosted } = target
   const { people = {}, context = {}, next, bounds = {} } = options
   const effects = { ...target.effects, ...options.effects }
   return {
     document,
     compilations,
     registrations,
+    hosted,
     next,
     effects: new Map(Object.entries(effects).map(([name, one]) => [name, worldEffect(one)])),
     people,
@@ -100,7 +101,10 @@ function inputArbitrary(
 ): Arbitrary<Json> {
   const { name, takes } = target
   if (isArbitrary(inputs)) return asArbitrary(inputs)
-  const { schema } = takes
+  const { schema, open } = takes
+  if (open !== undefined && inputs === undefined) {
+    throw new TallyError('testing.inputs_missing', { target: name, problem: open })
+  }
   if (schema === undefined && inputs === undefined) {
     const problem = 'no block that gets them unchanged has a schema'
     throw new TallyError('testing.inputs_missing', { target: name, problem })

@@ -3,19 +3,31 @@ import { isJsonObject, type Json, ManualClock, readDocument, TallyError } from '
 import { openMemoryStore } from '../../ledger/index.js'
 import { Compilations, type Registrations, runtimeOn } from '../../runtime/index.js'
 import type { ChartTarget } from './chart-target.js'
+import type { HostedPackages } from './guests.js'
 import { fixedKeys, fixedRandom, inlineSigner } from './machine.js'
 import type { EffectOptionsOfWorld } from './options.js'
+import {
+  declaredInputs,
+  hostPackages,
+  OF_PACKAGES,
+  type PackageSource,
+  type PackageTarget,
+  packageDocument,
+  packageEffects
+} from './package-target.js'
 
 /** A document and what it names, as `defineConfig` takes it. */
 export interface DocumentTarget extends Registrations {
   readonly document: string | Json
+  /** Installed, and granted what they declare, before a run begins. */
+  readonly packages?: readonly PackageSource[]
 }
 
 /** What can be verified: a block by itself, or a document with what it names. */
 export type MachineTarget = OneTarget | (() => OneTarget)
 
 /** A function makes it anew for each life, so that what code keeps in memory dies with it. */
-type OneTarget = Block | DocumentTarget | ChartTarget | ChartTarget['machine']
+type OneTarget = Block | DocumentTarget | PackageTarget | ChartTarget | ChartTarget['machine']
 
 /** A target, read and compiled. */
 export interface PreparedTarget {
@@ -32,12 +44,18 @@ export interface PreparedTarget {
   readonly values: readonly Json[]
   /** Of this kind of target. */
   readonly notChecked: readonly string[]
+  /** Undefined: it has none. */
+  readonly hosted: HostedPackages | undefined
+  /** Ends the threads of its packages. */
+  close(): Promise<void>
 }
 
 /** What a target takes for the input of a run. */
 export interface TakenInputs {
   /** Undefined: it says nothing of them. */
   readonly schema: Json | undefined
+  /** What its schema leaves open; absent: nothing. */
+  readonly open?: string | undefined
   /** Why it refuses a value; undefined: it takes it. */
   problem(value: Json): string | undefined
 }
@@ -48,8 +66,9 @@ const supported = ['tally-composite/', 'tally-plan/', 'ais-']
 export async function prepareTarget(target: MachineTarget): Promise<PreparedTarget> {
   const one = () => (typeof target === 'function' ? target() : target)
   const charts = await chartsFor(one())
-  const make = () => asDocument(one(), charts)
-  const { document: source, ...registrations } = make()
+  const packed = await packagesFor(one())
+  const make = () => asDocument(one(), { charts, packed })
+  const { document: source, packages: _, ...registrations } = make()
   const document = readAs(source)
   const compilations = new Compilations()
   const runtime = await runtimeOn({
@@ -75,12 +94,18 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
     // A definition is plain JSON by construction; its type only names the members.
     const { inputSchema, ...own } = await worldOf(definition as unknown as Json)
     const known = entryBlock(compiled, (name) => block(name))
-    const schema = known?.inputSchema ?? inputSchema ?? charts?.inputSchema
+    const schema = packed?.inputSchema ?? known?.inputSchema ?? inputSchema ?? charts?.inputSchema
     const problem = checkInputs === undefined ? refusalBy(known) : firstProblem(checkInputs)
     const { values = [], notChecked = own.notChecked } = charts ?? {}
-    const rest = { takes: { schema, problem }, ...own, values, notChecked }
-    const shared = { compiled, compilations }
-    return { name: compiled.name, document, registrations: make, ...shared, ...rest }
+    const { hosted, notChecked: unchecked = [] } = packed ?? {}
+    const shared = { compiled, compilations, hosted }
+    return {
+      ...{ name: compiled.name, document, registrations: make, values, ...shared },
+      takes: { schema, problem, open: packed?.open },
+      effects: { ...packed?.effects, ...own.effects },
+      notChecked: [...notChecked, ...unchecked],
+      close: async () => hosted?.sandbox.close()
+    }
   } finally {
     await runtime.close()
   }
@@ -130,10 +155,14 @@ function firstProblem(check: CheckInputs): TakenInputs['problem'] {
 }
 
 /** The only node of a composite: what it waits for, and how it fails, shows in its chart. */
-function asDocument(target: OneTarget, charts: Charts | undefined): DocumentTarget {
+function asDocument(
+  target: OneTarget,
+  { charts, packed }: { readonly charts: Charts | undefined; readonly packed: Packed | undefined }
+): DocumentTarget {
   const kind = unsupported(target)
   if (kind !== undefined) throw new TallyError('testing.target_unsupported', { kind })
   if (charts !== undefined) return alone(charts.block(chartOf(target)))
+  if (packed?.document !== undefined) return { document: packed.document }
   return isBlock(target) ? alone(target) : (target as DocumentTarget)
 }
 
@@ -165,6 +194,32 @@ async function chartsFor(target: OneTarget): Promise<Charts | undefined> {
   return { block, values, notChecked: [OF_CHARTS], inputSchema: { type: 'object' } }
 }
 
+interface Packed extends Pick<PreparedTarget, 'effects' | 'notChecked'> {
+  readonly hosted: HostedPackages
+  /** Of a package by itself. */
+  readonly document?: Json
+  readonly inputSchema?: Json
+  readonly open?: string
+}
+
+async function packagesFor(target: OneTarget): Promise<Packed | undefined> {
+  if (unsupported(target) !== undefined) return undefined
+  const isAlone = isPackage(target)
+  const sources = isAlone ? [target.package] : 'packages' in target ? (target.packages ?? []) : []
+  if (sources.length === 0) return undefined
+  const hosted = await hostPackages(sources)
+  const packed = { hosted, effects: packageEffects(hosted), notChecked: [OF_PACKAGES] }
+  const [one] = hosted.packages
+  if (!isAlone || one === undefined) return packed
+  const { schema: inputSchema, open } = declaredInputs(one, target.action)
+  const document = packageDocument(one)
+  return { ...packed, document, inputSchema, ...(open === undefined ? {} : { open }) }
+}
+
+function isPackage(target: OneTarget): target is PackageTarget {
+  return 'package' in target
+}
+
 function isChart(target: OneTarget): target is ChartTarget | ChartTarget['machine'] {
   return 'machine' in target || 'getInitialSnapshot' in target
 }
@@ -179,8 +234,9 @@ function isBlock(target: OneTarget): target is Block {
 
 function unsupported(target: OneTarget): string | undefined {
   if (typeof target !== 'object' || target === null) return `a ${typeof target}`
-  if (isBlock(target) || 'document' in target || isChart(target)) return undefined
-  if ('manifest' in target) return 'a package'
+  if (isBlock(target) || 'document' in target || isPackage(target)) return undefined
+  if (isChart(target)) return undefined
+  if ('manifest' in target) return 'the parts of a package'
   return 'an object without a document'
 }
 

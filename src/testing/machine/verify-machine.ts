@@ -63,7 +63,9 @@ export async function verifyCase(
   const prepared = await prepareTarget(target)
   const stage = stageOf(prepared, options)
   const tally = new Tally(prepared)
-  const { evidence, violation } = await playCase(prepared, given, { stage, options })
+  const { evidence, violation } = await playCase(prepared, given, { stage, options }).finally(() =>
+    prepared.close()
+  )
   tally.add(evidence)
   if (violation === undefined) return tally.report(undefined)
   const { from } = options
@@ -103,14 +105,18 @@ async function searched(
   const fc = await loadFastCheck()
   const prepared = await prepareTarget(target)
   const { cases = limits.MACHINE_CASES_DEFAULT, seed = SEED_DEFAULT } = options
-  const search = new Search(prepared, { ...stageOf(prepared, options), ...broken }, options)
-  const arbitrary = caseArbitrary(fc, partsOf(fc, prepared, options))
-  await fc.check(
-    fc.asyncProperty(arbitrary, (given) => search.holds(given)),
-    { seed, numRuns: cases, endOnFailure: false }
-  )
-  await search.rejectFound(seed)
-  return search
+  try {
+    const search = new Search(prepared, { ...stageOf(prepared, options), ...broken }, options)
+    const arbitrary = caseArbitrary(fc, partsOf(fc, prepared, options))
+    await fc.check(
+      fc.asyncProperty(arbitrary, (given) => search.holds(given)),
+      { seed, numRuns: cases, endOnFailure: false }
+    )
+    await search.rejectFound(seed)
+    return search
+  } finally {
+    await prepared.close()
+  }
 }
 
 interface Found {

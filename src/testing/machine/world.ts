@@ -6,6 +6,7 @@ import {
   type Performer,
   type SideEffectClass
 } from '../../block/index.js'
+import type { CapabilityPackage } from '../../capability/index.js'
 import {
   canonicalize,
   type Json,
@@ -18,6 +19,7 @@ import { turnEffectName, turnNodeOf, turnResult } from './agent-world.js'
 import type { Script, Trouble } from './case.js'
 import { ChainWorld, isChainEffect } from './chain-world.js'
 import { Life } from './life.js'
+import { isHostRefused, NETWORK_EFFECT, networkReason, networkResult } from './network-world.js'
 import type { EffectAnswer } from './options.js'
 
 /** How the world of a case answers one effect. */
@@ -150,6 +152,9 @@ export class World {
     const { trouble, nth, answer } = this.#parts.script.lineOf(effect, name)
     if (typeof trouble === 'number') await this.#until(name, trouble)
     this.#tell(effect, { nth, trouble })
+    if (this.#isNetwork(effect) && isHostRefused(given.request, this.#packages)) {
+      return this.#fail(asking, 'host_not_allowed', true)
+    }
     if (trouble === 'refuses') return this.#fail(asking, 'refused', true)
     if (trouble === 'loses') return this.#fail(asking, 'lost', false)
     const result = await this.#do({ given, asked, effect, spec, nth, answer, name })
@@ -201,6 +206,7 @@ export class World {
       return (await own?.(given)) as Json
     }
     const answer = await this.#given(how, { request, ...line })
+    if (this.#isNetwork(call.effect)) return networkResult(request, answer)
     return turnNodeOf(call.effect, request) === undefined ? answer : turnResult(given, answer)
   }
 
@@ -242,6 +248,14 @@ export class World {
 
   #tell(name: string, { nth, trouble }: { readonly nth: number; readonly trouble: Trouble }): void {
     this.story.push(`${name}${nth === 0 ? '' : ` (${nth + 1})`}: ${troubleText(trouble)}`)
+  }
+
+  get #packages(): readonly CapabilityPackage[] {
+    return this.#parts.packages ?? []
+  }
+
+  #isNetwork(effect: string): boolean {
+    return effect === NETWORK_EFFECT && this.#packages.length > 0
   }
 
   /** Options that answer an effect of chains by its own name stand in for the chain. */
@@ -317,7 +331,8 @@ export class World {
   #fail(asking: Asking, reason: string, definite: boolean): Promise<never> {
     if (!this.life.passes(`after ${asking.effect}`)) return never
     asking.isOpen = !definite
-    throw new EffectFailure(reason, { definite })
+    const known = this.#isNetwork(asking.effect) ? networkReason(reason) : reason
+    throw new EffectFailure(known, { definite })
   }
 
   #stop(): Promise<never> {
@@ -330,6 +345,8 @@ export interface WorldParts {
   readonly script: Pick<Script, 'lineOf'>
   readonly clock: ManualClock
   readonly effects: ReadonlyMap<string, WorldEffect>
+  /** Whose manifests say which hosts may be asked. */
+  readonly packages?: readonly CapabilityPackage[]
   /** Askings of one play, at most. */
   readonly effectsMax: number
 }

@@ -1,7 +1,13 @@
 import type { Json, ManualClock } from '../../core/index.js'
 import type { Store, StoreItem } from '../../ledger/index.js'
-import { type RunResult, runtimeOn, type WiredRuntime } from '../../runtime/index.js'
+import {
+  type RunResult,
+  type RuntimeOnOptions,
+  runtimeOn,
+  type WiredRuntime
+} from '../../runtime/index.js'
 import { FaultyDisk } from '../faulty-store.js'
+import { Guests, holdPackages, installPackages } from '../machine/guests.js'
 import { leftIn, overrunOf, tooLarge } from '../machine/left.js'
 import { Life } from '../machine/life.js'
 import { fixedRandom, inlineSigner } from '../machine/machine.js'
@@ -55,6 +61,7 @@ export class SimulatedNode {
   readonly #crashes: string[] = []
   #fate: LifeFate | undefined
   #process: Process | undefined
+  #guests: Guests | undefined
   #store: Store | undefined
   #writeFaults = 0
   #pending = 0
@@ -67,8 +74,10 @@ export class SimulatedNode {
   constructor(parts: NodeParts) {
     const { clock, fate, stage, seed, place, inputs } = parts
     this.#parts = parts
+    const { effects, hosted } = stage
     const effectsMax = stage.bounds.effects
-    this.world = new World({ script: fate, clock, effects: stage.effects, effectsMax })
+    const { packages = [] } = hosted ?? {}
+    this.world = new World({ script: fate, clock, effects, effectsMax, packages })
     // An answer that comes a day later is sent a day later: nothing here moves the clock.
     const still = { advance: () => undefined }
     const options = stage.people
@@ -106,6 +115,19 @@ export class SimulatedNode {
     return this.#changes + changes + life.boundaries + this.world.story.length
   }
 
+  /** Installs the packages of its target, before time begins. */
+  async install(): Promise<void> {
+    const { hosted } = this.#parts.stage
+    if (hosted === undefined) return
+    const { clock } = this.#parts
+    await installPackages(hosted, { ...this.#opening(), store: this.#disk.open(), clock })
+  }
+
+  /** Lets the package compute that has waited longest. */
+  async compute(): Promise<boolean> {
+    return (await this.#guests?.computeNext()) === true
+  }
+
   /** Plans when its runs begin, and begins its first life. */
   begin(): void {
     const { clock, fate } = this.#parts
@@ -139,6 +161,7 @@ export class SimulatedNode {
   /** What all of it has left, once nothing happens any more. */
   async play(): Promise<Play> {
     this.#isClosing = true
+    this.#guests?.free()
     const process = this.#process
     const runtime = process?.runtime
     const { world, runs } = this
@@ -196,6 +219,9 @@ export class SimulatedNode {
     const life = new Life({ dieAt: next.dieAt, died: () => this.#disk.crash(next.end) })
     this.lives += 1
     this.world.life = life
+    const { hosted } = stage
+    const { story } = this.world
+    this.#guests = hosted && new Guests({ sandbox: hosted.sandbox, life, story })
     this.#fate = next
     this.#isCaughtUp = false
     this.#pending = 0
@@ -217,21 +243,25 @@ export class SimulatedNode {
     trace.add(this.name, `life ${this.lives} begins`)
   }
 
-  #open(life: Life, store: Store): Promise<WiredRuntime> {
-    const { clock, place, stage } = this.#parts
-    const { keys, signer } = keysOf(place)
-    const { wrapOutside = (outside) => outside } = stage
-    return runtimeOn({
+  async #open(life: Life, store: Store): Promise<WiredRuntime> {
+    const { clock, stage } = this.#parts
+    const { hosted, wrapOutside = (outside) => outside } = stage
+    const runtime = await runtimeOn({
       ...stage.registrations(),
-      compilations: stage.compilations,
-      store,
-      keys,
-      signer: inlineSigner(signer),
-      clock: life.clock(clock),
-      random: fixedRandom,
-      durability: 'output',
+      ...this.#opening(),
+      ...{ store, clock: life.clock(clock) },
+      ...(this.#guests === undefined ? {} : { sandbox: this.#guests }),
       outside: wrapOutside(this.world.outside)
     })
+    if (hosted !== undefined) await holdPackages(hosted, runtime)
+    return runtime
+  }
+
+  #opening(): Pick<RuntimeOnOptions, 'compilations' | 'keys' | 'signer' | 'random' | 'durability'> {
+    const { place, stage } = this.#parts
+    const { keys, signer } = keysOf(place)
+    const fixed = { random: fixedRandom, durability: 'output' } as const
+    return { ...fixed, compilations: stage.compilations, keys, signer: inlineSigner(signer) }
   }
 
   /** A disk whose commits take time, but those of opening: that is over before time passes. */

@@ -120,6 +120,7 @@ class Simulation {
 
   async run(): Promise<SimulationReport> {
     try {
+      for (const node of this.#nodes) await node.install()
       for (const node of this.#nodes) node.begin()
       await this.#live()
       return await this.#judge()
@@ -143,6 +144,7 @@ class Simulation {
       if (this.#nodes.every(({ isOver }) => isOver)) return
       // What a step has begun happens before time passes.
       if (this.#progress() !== settled) continue
+      if (await this.#compute()) continue
       const due = this.#clock.nextDue
       // Code that is given long recorded results again is busy without a sign of it.
       idle = due === undefined ? idle + 1 : 0
@@ -151,6 +153,12 @@ class Simulation {
     }
     const problem = `more than ${this.#eventsMax} events, and no end`
     this.#fail('the simulation', { promise: 'ends', problem })
+  }
+
+  /** Lets one package compute that was asked for: no time passes before. */
+  async #compute(): Promise<boolean> {
+    for (const node of this.#nodes) if (await node.compute()) return true
+    return false
   }
 
   /** Lets everything happen that happens by itself; how far everything has come then. */
@@ -179,12 +187,16 @@ class Simulation {
       for (const [kind, times] of node.faults) faults.set(kind, (faults.get(kind) ?? 0) + times)
       const target = this.#targets[place]
       if (target === undefined) continue
-      const { compiled } = target
+      const { compiled, hosted } = target
+      const { packages = [] } = hosted ?? {}
       const play = await node.play()
       waiting += node.runs.length - node.results.length
       const given = { inputs: node.runs.map(({ input }) => input) }
       const none = { disturbed: undefined, again: undefined }
-      const violation = judge({ given, options: {}, compiled, undisturbed: play, ...none })
+      const violation = judge({
+        ...{ given, options: {}, compiled, packages },
+        ...{ undisturbed: play, ...none }
+      })
       if (violation !== undefined) this.#fail(node.name, violation)
       this.#checkHistory(node)
     }

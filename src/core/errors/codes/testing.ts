@@ -16,11 +16,11 @@ export const testingCodes = {
   },
   'testing.target_unsupported': {
     message: 'A machine of this kind is not verified yet: {kind}.',
-    fix: 'Give a block, a machine of XState, or a composite, plan, workflow or flow with what it names.'
+    fix: 'Give a block, a package, a machine of XState, or a composite, plan, workflow or flow with what it names.'
   },
   'testing.target_invalid': {
-    message: 'The document of the target is not valid: {problem}.',
-    fix: 'Check it with "tally lint".'
+    message: 'The target is not valid: {problem}.',
+    fix: 'Check a document with "tally lint", a package with "tally package pack".'
   },
   'testing.inputs_missing': {
     message: 'No inputs can be made for {target}: {problem}.',

@@ -1,6 +1,7 @@
 import { answers } from './answers.js'
 import { atomic } from './atomic.js'
 import { bounded } from './bounded.js'
+import { conforms } from './conforms.js'
 import { continues } from './continues.js'
 import { deterministic } from './deterministic.js'
 import { ends } from './ends.js'
@@ -21,6 +22,7 @@ export const promises: readonly MachinePromise[] = [
   keys,
   once,
   answers,
+  conforms,
   atomic,
   always,
   neverBoth,

@@ -1,4 +1,5 @@
 import type { CompiledDocument } from '../../../block/index.js'
+import type { CapabilityPackage } from '../../../capability/index.js'
 import type { Case } from '../case.js'
 import type { CaseOptions } from '../options.js'
 import type { Play } from '../play.js'
@@ -8,6 +9,8 @@ export interface Evidence {
   readonly given: Case
   readonly options: CaseOptions
   readonly compiled: CompiledDocument
+  /** Of the target. */
+  readonly packages: readonly CapabilityPackage[]
   /** Without deaths. */
   readonly undisturbed: Play
   /** With the deaths of the case; absent: it has none. */

@@ -109,7 +109,8 @@ async function played(): Promise<Evidence> {
     verifies: true
   })
   const { compiled } = prepared
-  return { given, options: {}, compiled, undisturbed, disturbed: undefined, again: undefined }
+  const none = { disturbed: undefined, again: undefined, packages: [] }
+  return { given, options: {}, compiled, undisturbed, ...none }
 }
 
 type Change = (evidence: Evidence) => Partial<Evidence['undisturbed']>
@@ -211,6 +212,7 @@ describe('a promise', () => {
       'answers',
       'atomic',
       'bounded',
+      'conforms',
       'continues',
       'deterministic',
       'ends',
