@@ -1,4 +1,4 @@
-import { atOnce, isSliceFull, type Json, type Pieces, passSteps } from '../../core/index.js'
+import { isSliceFull, type Json, type Pieces, passSteps } from '../../core/index.js'
 
 /**
  * What the block room needs of the expression room (B4, B7). `compile...` throws for text that
@@ -50,11 +50,6 @@ export type Mentions =
  * The nodes that compiled values read, from their syntax trees (W2): however a name is written, a
  * response that a value reads is kept for it.
  */
-export function mentionedNodes(values: Iterable<CompiledValue | null>): Mentions {
-  return atOnce(findingMentions(values))
-}
-
-/** {@link mentionedNodes} in pieces. */
 export function* findingMentions(values: Iterable<CompiledValue | null>): Pieces<Mentions> {
   const names = new Set<string>()
   for (const value of values) {

@@ -100,8 +100,8 @@ export interface MachineOptions extends CaseOptions {
   /** Default: a fixed one, so that a test gives the same verdict until the code changes. */
   readonly seed?: number
   /**
-   * Processes that share the cases, each with a seed of its own. Default 1, which is this one. They
-   * take target and options from the module that `from` names.
+   * Processes that share the cases, 16 at most, each with a seed of its own. Default 1, which is
+   * this one. They take target and options from the module that `from` names.
    */
   readonly processes?: number
   /** Directory in which the script of a counterexample is written. */

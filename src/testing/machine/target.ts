@@ -23,7 +23,7 @@ export interface DocumentTarget extends Registrations {
   readonly packages?: readonly PackageSource[]
 }
 
-/** What can be verified: a block by itself, or a document with what it names. */
+/** A block or a machine of XState by itself, or a document with what it names. */
 export type MachineTarget = OneTarget | (() => OneTarget)
 
 /** A function makes it anew for each life, so that what code keeps in memory dies with it. */

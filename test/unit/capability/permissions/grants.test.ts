@@ -13,11 +13,11 @@ import {
   preferred,
   readOnlyOf,
   revoke,
-  type StatePort,
   setApprover,
   storageKey
 } from '../../../../src/capability/index.js'
 import { type IdentityId, type Json, sha256Hex } from '../../../../src/core/index.js'
+import { stateInMemory } from '../../../support/state-in-memory.js'
 
 const identity = 'a'.repeat(64) as IdentityId
 const approver = 'b'.repeat(64)
@@ -25,19 +25,9 @@ const code = { identity, codeHash: sha256Hex('one') }
 const owner: Principal = { kind: 'owner', id: identity }
 const at = 1_700_000_000
 
-function memory(): StatePort & { readonly entries: Map<string, Json> } {
-  const entries = new Map<string, Json>()
-  return {
-    entries,
-    get: (key) => entries.get(key),
-    set: (key, value) => void entries.set(key, value),
-    delete: (key) => void entries.delete(key)
-  }
-}
-
 describe('grants (K5)', () => {
   it('denies by default, and grants to one code of one identity only', () => {
-    const state = memory()
+    const state = stateInMemory()
     const capabilities = ['wallet.send', 'storage.read']
     expect(missing(state, { ...code, capabilities })).toEqual(['storage.read', 'wallet.send'])
     const change = grant(state, { ...code, capabilities: ['wallet.send'], by: owner, at })
@@ -50,7 +40,7 @@ describe('grants (K5)', () => {
   })
 
   it('writes entries that say who and when, under the documented keys', () => {
-    const state = memory()
+    const state = stateInMemory()
     grant(state, { ...code, capabilities: ['wallet.send'], by: owner, at })
     const key = `permissions/${identity}/${code.codeHash}/wallet.send`
     expect([...state.entries]).toEqual([[key, { at, by: { id: identity, kind: 'owner' } }]])
@@ -59,7 +49,7 @@ describe('grants (K5)', () => {
   })
 
   it('takes a grant back, and changes nothing twice', () => {
-    const state = memory()
+    const state = stateInMemory()
     const change = { ...code, capabilities: ['wallet.send'], by: owner, at }
     grant(state, change)
     expect(grant(state, { ...change, at: at + 1 })).toEqual({ ok: true, changed: [] })
@@ -69,7 +59,7 @@ describe('grants (K5)', () => {
   })
 
   it('takes back those that were granted, sorted, and leaves the others', () => {
-    const state = memory()
+    const state = stateInMemory()
     const change = { ...code, by: owner, at }
     grant(state, { ...change, capabilities: ['c.c', 'a.a', 'b.b'] })
     const taken = { ...change, capabilities: ['c.c', 'x.x', 'a.a'] }
@@ -82,7 +72,7 @@ describe('grants (K5)', () => {
     const step = fc.record({ grants: fc.boolean(), name })
     fc.assert(
       fc.property(fc.array(step), (steps) => {
-        const state = memory()
+        const state = stateInMemory()
         const model = new Set<string>()
         for (const { grants, name: capability } of steps) {
           const change = { ...code, capabilities: [capability], by: owner, at }
@@ -115,7 +105,7 @@ describe('principals (K13)', () => {
   ]
 
   it.each(others)('a principal "$kind" changes nothing', (by) => {
-    const state = memory()
+    const state = stateInMemory()
     const change = { ...code, capabilities: ['wallet.send'], by, at }
     const who = `by the owner or an approver, not by a principal "${by.kind}"`
     const message = `permissions are changed ${who}`
@@ -131,7 +121,7 @@ describe('principals (K13)', () => {
   })
 
   it('lets an approver that the owner named grant, and name no other approver', () => {
-    const state = memory()
+    const state = stateInMemory()
     const named = { publicKey: approver, isApprover: true, by: owner, at }
     expect(setApprover(state, named)).toEqual({ ok: true, changed: [approver] })
     const by: Principal = { kind: 'peer', id: approver }
@@ -144,7 +134,7 @@ describe('principals (K13)', () => {
   })
 
   it('writes who named an approver and when, once', () => {
-    const state = memory()
+    const state = stateInMemory()
     const named = { publicKey: approver, isApprover: true, by: owner, at }
     setApprover(state, named)
     expect(setApprover(state, { ...named, at: at + 1 })).toEqual({ ok: true, changed: [] })
@@ -153,7 +143,7 @@ describe('principals (K13)', () => {
   })
 
   it('never lets packages and agents act as an approver with the same name', () => {
-    const state = memory()
+    const state = stateInMemory()
     state.set(approverKey('wallet'), {})
     state.set(approverKey(approver), {})
     expect(mayAdminister(state, { kind: 'package', id: 'wallet' })).toBe(false)
@@ -169,7 +159,7 @@ describe('principals (K13)', () => {
 
 describe('preferences and storage keys', () => {
   it('K4: a preference is an entry, and can be taken back', () => {
-    const state = memory()
+    const state = stateInMemory()
     const change = { subject: 'finance.balance', provider: 'wallet', by: owner, at }
     expect(preferred(state, change.subject)).toBeUndefined()
     expect(prefer(state, change)).toEqual({ ok: true, changed: ['finance.balance'] })
@@ -189,7 +179,7 @@ describe('preferences and storage keys', () => {
     ['', 'wallet'],
     ['', null]
   ])('K4: a preference of %j for %j is refused', (subject, provider) => {
-    const state = memory()
+    const state = stateInMemory()
     expect(prefer(state, { subject, provider, by: owner, at })).toEqual({
       ok: false,
       code: 'invalid_subject',

@@ -7,8 +7,8 @@ import {
   principalLacks,
   revokeFromPrincipal
 } from '../../../../src/capability/permissions/principal-grants.js'
-import type { StatePort } from '../../../../src/capability/permissions/state.js'
-import { type IdentityId, type Json, sha256Hex } from '../../../../src/core/index.js'
+import { type IdentityId, sha256Hex } from '../../../../src/core/index.js'
+import { stateInMemory } from '../../../support/state-in-memory.js'
 
 /** K14: what principals other than the owner may use. */
 
@@ -29,19 +29,9 @@ const change = {
 }
 const prefix = `system/grants/${identity}/agent/worker/${codeHash}/`
 
-function memory(): StatePort & { readonly entries: Map<string, Json> } {
-  const entries = new Map<string, Json>()
-  return {
-    entries,
-    get: (key) => entries.get(key),
-    set: (key, value) => void entries.set(key, value),
-    delete: (key) => void entries.delete(key)
-  }
-}
-
 /** A state that holds grants of these capabilities. */
 function granted(capabilities: readonly string[]) {
-  const state = memory()
+  const state = stateInMemory()
   grantToPrincipal(state, { ...change, capabilities })
   return state
 }
@@ -49,7 +39,7 @@ function granted(capabilities: readonly string[]) {
 describe('what a principal lacks', () => {
   it('K14: is nothing for the owner, and all for a caller that is no principal', () => {
     const used = { identity, codeHash, capabilities: both }
-    for (const state of [memory(), granted(both)]) {
+    for (const state of [stateInMemory(), granted(both)]) {
       expect(principalLacks(state, { ...used, principal: owner })).toEqual([])
       expect(principalLacks(state, { ...used, principal: undefined })).toEqual(both)
     }
@@ -57,7 +47,7 @@ describe('what a principal lacks', () => {
 
   it('K14: is what is not granted, in the order in which it is asked for', () => {
     const used = { identity, principal: worker, codeHash, capabilities: [...both, 'a.b'] }
-    expect(principalLacks(memory(), used)).toEqual([...both, 'a.b'])
+    expect(principalLacks(stateInMemory(), used)).toEqual([...both, 'a.b'])
     expect(principalLacks(granted(['bank.pay']), used)).toEqual(['pay', 'a.b'])
     expect(principalLacks(granted(both), { ...used, capabilities: both })).toEqual([])
   })
@@ -74,13 +64,13 @@ describe('what a principal lacks', () => {
 
   it('K14: is a capability that no key can name', () => {
     const used = { identity, principal: worker, codeHash, capabilities: ['', 'a\0', '\ud800'] }
-    expect(principalLacks(memory(), used)).toEqual(used.capabilities)
+    expect(principalLacks(stateInMemory(), used)).toEqual(used.capabilities)
   })
 })
 
 describe('a change of what a principal may use', () => {
   it('K14: writes who granted it, when and of which code, sorted and once', () => {
-    const state = memory()
+    const state = stateInMemory()
     expect(grantToPrincipal(state, change)).toEqual({ ok: true, changed: ['bank.pay', 'pay'] })
     const entry = { at, by: { id: identity, kind: 'owner' }, subject: 'pay@1' }
     expect([...state.entries]).toEqual([
@@ -108,7 +98,7 @@ describe('a change of what a principal may use', () => {
   it.each(notOwners)(
     'K13: is refused when a principal "$kind" asks, whatever was granted',
     (by) => {
-      for (const state of [memory(), granted(both)]) {
+      for (const state of [stateInMemory(), granted(both)]) {
         const before = [...state.entries]
         for (const act of [grantToPrincipal, revokeFromPrincipal]) {
           const outcome = act(state, { ...change, by })
@@ -153,7 +143,7 @@ describe('a change of what a principal may use', () => {
     const step = fc.record({ grants: fc.boolean(), capabilities: fc.subarray(names) })
     fc.assert(
       fc.property(fc.array(step), (steps) => {
-        const state = memory()
+        const state = stateInMemory()
         const model = new Set<string>()
         for (const { grants, capabilities } of steps) {
           const differing = capabilities.filter((one) => model.has(one) !== grants)

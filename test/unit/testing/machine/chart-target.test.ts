@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { assign, fromPromise, setup } from 'xstate'
-import { isTallyError, type TallyError } from '../../../../src/core/index.js'
 import { verifyCase, verifyMachine } from '../../../../src/testing/index.js'
 import { cases } from '../../../support/effort.js'
+import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
 const never = fromPromise<{ reference: string }, { cents: number }>(() => {
   throw new Error('it is not performed here')
@@ -88,15 +88,6 @@ const effects = {
   notify: { answer: () => null }
 }
 
-async function errorOf(verifying: Promise<unknown>): Promise<TallyError> {
-  const thrown = await verifying.then(
-    () => undefined,
-    (error: unknown) => error
-  )
-  if (!isTallyError(thrown)) throw thrown ?? new Error('nothing is found')
-  return thrown
-}
-
 describe('a machine of XState', () => {
   it('keeps every promise: actors, actions, delays and events from outside', async () => {
     const count = cases({ usual: 5, long: 300 })
@@ -122,7 +113,7 @@ describe('a machine of XState', () => {
   })
 
   it('that reads the clock is found', async () => {
-    const error = await errorOf(verifyMachine(clocked, { cases: 30 }))
+    const error = await tallyErrorOf(verifyMachine(clocked, { cases: 30 }))
     expect(error.context).toMatchObject({ promise: 'deterministic' })
     expect(error.message).toContain('clock')
     expect(error.message).toContain('verifyCase')
@@ -130,12 +121,12 @@ describe('a machine of XState', () => {
 
   it('that pays again where the first outcome is open is found', async () => {
     const target = { machine: stubborn, sideEffects }
-    const error = await errorOf(verifyMachine(target, { effects, cases: 60 }))
+    const error = await tallyErrorOf(verifyMachine(target, { effects, cases: 60 }))
     expect(error.context).toMatchObject({ promise: 'once' })
   })
 
   it('that waits for nothing is found', async () => {
-    const error = await errorOf(verifyCase(deaf, { inputs: [{}] }))
+    const error = await tallyErrorOf(verifyCase(deaf, { inputs: [{}] }))
     expect(error.context).toMatchObject({ promise: 'ends' })
   })
 })

@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { inOrder } from '../../../../bench/simulated-shop.js'
 import { type Block, defineBlock } from '../../../../src/block/index.js'
-import { isTallyError, type Json, type TallyError } from '../../../../src/core/index.js'
+import type { Json } from '../../../../src/core/index.js'
 import {
   type MachineOptions,
   type MachineTarget,
@@ -21,6 +21,7 @@ import { partsOf } from '../../../../src/testing/machine/stage.js'
 import { prepareTarget } from '../../../../src/testing/machine/target.js'
 import { builtModule } from '../../../support/built.js'
 import { root } from '../../../support/source.js'
+import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
 // Below the package, so that `tallystick` resolves to what is built.
 mkdirSync(join(root, 'dist'), { recursive: true })
@@ -41,19 +42,10 @@ const options: MachineOptions = {
   seed: 7
 }
 
-async function errorOf(verification: Promise<unknown>): Promise<TallyError> {
-  const error = await verification.then(
-    () => new Error('nothing is found'),
-    (thrown: unknown) => thrown
-  )
-  if (isTallyError(error)) return error
-  throw error
-}
-
 describe('a counterexample', () => {
   it('M1: is a script of at most 30 lines that plays the case again', async () => {
     const from = { module, target: 'target', options: 'options' }
-    const error = await errorOf(verifyMachine(target, { ...options, from, save: folder }))
+    const error = await tallyErrorOf(verifyMachine(target, { ...options, from, save: folder }))
     expect(error.code).toBe('testing.promise_broken')
     const [name = ''] = readdirSync(folder).filter((one) => one.startsWith('blindly.once'))
     const script = readFileSync(join(folder, name), 'utf8')
@@ -73,7 +65,7 @@ describe('a counterexample', () => {
   })
 
   it('is as small as it can be, and shows its path in the chart', async () => {
-    const error = await errorOf(verifyMachine(target, options))
+    const error = await tallyErrorOf(verifyMachine(target, options))
     expect(error.message).toContain('effects: {"pay":{"troubles":["loses"]}}')
     expect(error.message).toContain('the caller cannot tell')
     expect(error.message).toMatch(/class s_blindly failing/)
@@ -93,7 +85,7 @@ describe('a counterexample', () => {
       says('last', () => ({}))
     ]
     const steps = inOrder(blocks)
-    const error = await errorOf(verifyCase(steps, { inputs: [{}] }))
+    const error = await tallyErrorOf(verifyCase(steps, { inputs: [{}] }))
     expect(error.message).toContain('stateDiagram-v2')
     expect(error.message).toContain('classDef failing fill:')
     expect(error.message).toMatch(/^ {2}class s_first,s_last taken$/m)
@@ -118,7 +110,7 @@ describe('a counterexample', () => {
       inputs: [{}],
       effects: { pay: { troubles: ['loses_done' as const] } }
     }
-    const error = await errorOf(verifyCase(target, given, options))
+    const error = await tallyErrorOf(verifyCase(target, given, options))
     expect(error.message).toContain('breaks the promise "once"')
     const honest = await verifyCase(target, { inputs: [{}] }, options)
     expect(honest).toMatchObject({ cases: 1, lives: 1 })
@@ -126,8 +118,8 @@ describe('a counterexample', () => {
 
   it('M1: is the same for the same seed', async () => {
     const [first, second] = [
-      await errorOf(verifyMachine(target, options)),
-      await errorOf(verifyMachine(target, options))
+      await tallyErrorOf(verifyMachine(target, options)),
+      await tallyErrorOf(verifyMachine(target, options))
     ]
     expect(second.message).toBe(first.message)
   })
@@ -142,7 +134,7 @@ describe('a verification', () => {
         return asked > 1
       }
     }
-    const error = await errorOf(verifyMachine(target, { ...options, cases: 2, always }))
+    const error = await tallyErrorOf(verifyMachine(target, { ...options, cases: 2, always }))
     expect(error.code).toBe('testing.not_repeated')
     expect(error.context.promise).toBe('always')
   })
@@ -194,11 +186,11 @@ const misuse: readonly (readonly [code: string, MachineTarget, MachineOptions])[
 
 describe('what is missing', () => {
   it.each(misuse)('M3: is asked for: %s', async (code, given, asked) => {
-    expect((await errorOf(verifyMachine(given, { cases: 2, ...asked }))).code).toBe(code)
+    expect((await tallyErrorOf(verifyMachine(given, { cases: 2, ...asked }))).code).toBe(code)
   })
 
   it('M3: is named: a case without inputs', async () => {
-    const error = await errorOf(verifyCase(target, { inputs: [] }))
+    const error = await tallyErrorOf(verifyCase(target, { inputs: [] }))
     expect(error.code).toBe('testing.case_invalid')
   })
 
@@ -243,14 +235,16 @@ const unmade: readonly (readonly [what: string, schema: { readonly [key: string]
 
 describe('a schema', () => {
   it.each(unmade)('M3: of which no values can be made is named: one that %s', async (_, answer) => {
-    const error = await errorOf(verifyMachine(asks, { cases: 2, effects: { look: { answer } } }))
+    const error = await tallyErrorOf(
+      verifyMachine(asks, { cases: 2, effects: { look: { answer } } })
+    )
     expect(error.code).toBe('testing.answer_missing')
   })
 
   it.each(unmade)(
     'M3: of inputs that cannot be made is named: one that %s',
     async (_, inputSchema) => {
-      const error = await errorOf(verifyMachine({ ...asks, inputSchema }, { cases: 2 }))
+      const error = await tallyErrorOf(verifyMachine({ ...asks, inputSchema }, { cases: 2 }))
       expect(error.code).toBe('testing.inputs_missing')
     }
   )

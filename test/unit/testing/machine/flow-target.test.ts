@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineFlowKind, defineTool } from '../../../../src/agent/index.js'
-import { isTallyError, type Json, type TallyError } from '../../../../src/core/index.js'
+import type { Json } from '../../../../src/core/index.js'
 import {
   type Case,
   type DocumentTarget,
@@ -11,6 +11,7 @@ import {
 } from '../../../../src/testing/index.js'
 import { cases } from '../../../support/effort.js'
 import { agentOf, flowOf, nodeOf } from '../../../support/flows.js'
+import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
 const order = defineTool({
   name: 'order',
@@ -80,15 +81,6 @@ function ordered(sheets: number, trouble: Trouble = null): Case {
   return { inputs: [{}], effects }
 }
 
-async function errorOf(verifying: Promise<unknown>): Promise<TallyError> {
-  const thrown = await verifying.then(
-    () => undefined,
-    (error: unknown) => error
-  )
-  if (!isTallyError(thrown)) throw thrown ?? new Error('nothing is found')
-  return thrown
-}
-
 describe('a flow of agents', () => {
   it('keeps every promise with answers of the shape that its nodes ask for', async () => {
     const count = cases({ usual: 6, long: 200 })
@@ -99,7 +91,7 @@ describe('a flow of agents', () => {
   }, 900_000)
 
   it('with a node kind that reads the clock is found', async () => {
-    const error = await errorOf(verifyMachine(target(stamped), { cases: 30 }))
+    const error = await tallyErrorOf(verifyMachine(target(stamped), { cases: 30 }))
     expect(error.context).toMatchObject({ promise: 'deterministic' })
     expect(error.message).toContain('clock')
     expect(error.message).toContain('"agent.turn ask"')
@@ -107,7 +99,9 @@ describe('a flow of agents', () => {
 
   it('whose tool does again what is sent again is found', async () => {
     const effects = { 'agent.tool.order': { answer: () => ({}), repeats: 'again' } } as const
-    const error = await errorOf(verifyCase(target(office), ordered(1, 'loses_done'), { effects }))
+    const error = await tallyErrorOf(
+      verifyCase(target(office), ordered(1, 'loses_done'), { effects })
+    )
     expect(error.context).toMatchObject({ promise: 'once' })
   })
 
@@ -115,13 +109,13 @@ describe('a flow of agents', () => {
     const eventually = { 'little is ordered': ({ deeds }: SeenInTheEnd) => !deeds.some(isLarge) }
     const options = { effects: ordering, eventually }
     await verifyCase(target(office), ordered(7), options)
-    const error = await errorOf(verifyCase(target(office), ordered(400), options))
+    const error = await tallyErrorOf(verifyCase(target(office), ordered(400), options))
     expect(error.context).toMatchObject({ promise: 'eventually' })
     expect(error.message).toContain('"sheets":400')
   })
 
   it('is asked for what its tools give', async () => {
-    const error = await errorOf(verifyMachine(target(office), { cases: 20 }))
+    const error = await tallyErrorOf(verifyMachine(target(office), { cases: 20 }))
     expect(error.code).toBe('testing.answer_missing')
     expect(error.message).toContain('agent.tool.order')
   })

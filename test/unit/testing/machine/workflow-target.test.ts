@@ -1,16 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import {
-  isTallyError,
-  type Json,
-  type JsonObject,
-  type TallyError
-} from '../../../../src/core/index.js'
+import type { Json, JsonObject } from '../../../../src/core/index.js'
 import { type DocumentTarget, verifyMachine } from '../../../../src/testing/index.js'
 import { verifyBroken } from '../../../../src/testing/machine/verify-machine.js'
 import type { World } from '../../../../src/testing/machine/world.js'
 import { aisText, seedProtocols } from '../../../support/ais.js'
 import { asset, balance, flow, owner, transfer } from '../../../support/ais-flows.js'
 import { cases } from '../../../support/effort.js'
+import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
 const protocols = seedProtocols.map(aisText)
 const bold = { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
@@ -61,15 +57,6 @@ function sendingTwice(outside: World['outside']): World['outside'] {
   }
 }
 
-async function errorOf(verifying: Promise<unknown>): Promise<TallyError> {
-  const thrown = await verifying.then(
-    () => undefined,
-    (error: unknown) => error
-  )
-  if (!isTallyError(thrown)) throw thrown ?? new Error('nothing is found')
-  return thrown
-}
-
 describe('a workflow of AIS', () => {
   it.each(['ask', 'broadcast'] as const)(
     'keeps every promise with answers made of what its protocols declare: writes %s',
@@ -90,7 +77,7 @@ describe('a workflow of AIS', () => {
   )
 
   it('that sends until a condition holds is found to act twice', async () => {
-    const error = await errorOf(verifyMachine(workflow(greedy, 'broadcast'), { cases: 20 }))
+    const error = await tallyErrorOf(verifyMachine(workflow(greedy, 'broadcast'), { cases: 20 }))
     expect(error.code).toBe('testing.promise_broken')
     expect(error.context).toMatchObject({ promise: 'once' })
     expect(error.message).toContain('chain.write transfer')
@@ -98,7 +85,7 @@ describe('a workflow of AIS', () => {
   })
 
   it('breaks an invariant of its user, and the smallest case shows how', async () => {
-    const error = await errorOf(
+    const error = await tallyErrorOf(
       verifyMachine(workflow(careful, 'broadcast'), {
         eventually: { 'nothing is paid': ({ deeds }) => deeds.length === 0 },
         cases: 20
@@ -109,7 +96,7 @@ describe('a workflow of AIS', () => {
   })
 
   it('on a chain that carries out what was sent under other bytes once more is found', async () => {
-    const error = await errorOf(
+    const error = await tallyErrorOf(
       verifyBroken(
         workflow(flow([transfer('pay')]), 'broadcast'),
         { cases: 5 },
@@ -122,7 +109,7 @@ describe('a workflow of AIS', () => {
   it('asks for what no protocol declares', async () => {
     const names = flow([balance('before')])
     const effects = { 'chain.read balanceOf': { answer: 'own' } } as const
-    const error = await errorOf(verifyMachine(workflow(names), { effects, cases: 2 }))
+    const error = await tallyErrorOf(verifyMachine(workflow(names), { effects, cases: 2 }))
     expect(error.code).toBe('testing.answer_missing')
     expect(error.message).toContain('chain.read balanceOf')
   })

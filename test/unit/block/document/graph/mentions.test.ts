@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { mentionedNodes } from '../../../../../src/block/chart/expressions.js'
+import { findingMentions } from '../../../../../src/block/chart/expressions.js'
 import type { Json } from '../../../../../src/core/index.js'
+import { atOnce } from '../../../../../src/core/index.js'
 import { type Expressions, loadExpressions } from '../../../../../src/expression/index.js'
 import { createRuntime, defineBlock } from '../../../../../src/index.js'
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
 })
 
 const read = (value: Json) =>
-  mentionedNodes([expressions.compileValue(value, { roots: ['request', 'nodes'] })])
+  atOnce(findingMentions([expressions.compileValue(value, { roots: ['request', 'nodes'] })]))
 
 const names = fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}$/)
 const escaped = (name: string) =>
