@@ -12,11 +12,11 @@ import { codedForm, type RecordForm } from './record-form.js'
 import {
   foldStored,
   isOpenStatus,
+  type JournalPlaces,
   newDelta,
   type RunCommit,
   type RunDelta,
-  RunRecords,
-  type StoredRun
+  RunRecords
 } from './run-records.js'
 import { type DerivableCommit, UnflushedRecords } from './unflushed-records.js'
 import { digestCode, type Watermark, watermarkPut } from './watermark.js'
@@ -296,22 +296,22 @@ export class Derived {
     ])
     const runIds = new Set([...this.#runs.openIds(), ...changed])
     for (const runId of runIds) {
-      const stored = this.#runs.stored(runId)
-      const deltas = this.#deltas(runId, stored.upTo)
-      if (!isOpenStatus(foldStored(runId, stored, deltas)?.status)) continue
-      yield [runId, [...this.#commitsOf(runId, stored, deltas)]]
+      const places = this.#runs.places(runId)
+      const deltas = this.#deltas(runId, places.upTo)
+      const status = deltas.length === 0 ? places.status : this.run(runId)?.status
+      if (isOpenStatus(status)) yield [runId, [...this.#commitsOf(runId, places, deltas)]]
     }
   }
 
   /** Commits that hold entries of a run, in order, with the number of their first entry. */
   visits(runId: RunId): Generator<RunCommit> {
-    const stored = this.#runs.stored(runId)
-    return this.#commitsOf(runId, stored, this.#deltas(runId, stored.upTo))
+    const places = this.#runs.places(runId)
+    return this.#commitsOf(runId, places, this.#deltas(runId, places.upTo))
   }
 
   *#commitsOf(
     runId: RunId,
-    { blocks, visits }: StoredRun,
+    { blocks, visits }: JournalPlaces,
     deltas: readonly RunDelta[]
   ): Generator<RunCommit> {
     for (let block = 0; block < blocks; block += 1) yield* this.#runs.block(runId, block)
@@ -359,7 +359,7 @@ export class Derived {
   }
 
   #entriesBefore(runId: RunId): number {
-    const stored = this.#runs.stored(runId)
+    const stored = this.#runs.places(runId)
     const writing = this.#writing
     const delta = writing?.runs.get(runId)
     const isCounted = writing === undefined || stored.upTo >= writing.toSeq

@@ -30,9 +30,8 @@ export interface RunChangeEntry {
   readonly at: Json
 }
 
-/** A run as it is stored: its record, and the commits to find its journal in (L5: in blocks). */
-export interface StoredRun {
-  readonly record: RunRecord | undefined
+/** The commits to find the journal of a stored run in (L5: in blocks). */
+export interface JournalPlaces {
   readonly entries: number
   /** Full blocks, each a value of its own. */
   readonly blocks: number
@@ -42,7 +41,18 @@ export interface StoredRun {
   readonly upTo: number
 }
 
+/** A run as it is stored. */
+export interface StoredRun extends JournalPlaces {
+  readonly record: RunRecord | undefined
+}
+
+/** What is read of a stored run without the texts of its entries: a definition is long. */
+export interface StoredPlaces extends JournalPlaces {
+  readonly status: Json
+}
+
 export const RUN_COMMITS_IN_BLOCK = 256
+const noPlaces: StoredPlaces = { status: null, entries: 0, blocks: 0, visits: [], upTo: 0 }
 const noRun: StoredRun = { record: undefined, entries: 0, blocks: 0, visits: [], upTo: 0 }
 const statuses: ReadonlySet<unknown> = new Set<RunStatus>([
   'running',
@@ -189,6 +199,12 @@ export class RunRecords {
       : decodeRun(key, runId, this.#form.body(key, value).toString())
   }
 
+  places(runId: RunId): StoredPlaces {
+    const key = this.#keys.run(runId)
+    const value = this.#store.get(key)
+    return value === undefined ? noPlaces : decodePlaces(key, runId, this.#form.body(key, value))
+  }
+
   /** Ids of all stored runs, sorted. */
   async *ids(): AsyncGenerator<RunId> {
     for await (const [key] of this.#store.entries(this.#keys.runs())) yield this.#keys.runId(key)
@@ -292,6 +308,36 @@ function encodeRun({ record, entries, blocks, visits, upTo }: StoredRun): string
     updatedAt: record?.updatedAt ?? null,
     visits
   })
+}
+
+const NUMBERS_BYTES_MAX = 64
+const leadingNumbers = /^\{"blocks":(\d+),"entries":(\d+),"/
+
+/**
+ * Reads where the journal of a stored run stands: the numbers before and behind the texts of its
+ * entries. Throws as {@link decodeRun} does.
+ */
+export function decodePlaces(key: string, runId: RunId, body: Buffer): StoredPlaces {
+  const [, blocks, entries] =
+    leadingNumbers.exec(body.toString('latin1', 0, NUMBERS_BYTES_MAX)) ?? []
+  const rest = blocks === undefined ? undefined : endOf(body)
+  if (rest !== undefined) return { ...rest, blocks: Number(blocks), entries: Number(entries) }
+  const stored = decodeRun(key, runId, body.toString())
+  return { ...stored, status: stored.record?.status ?? null }
+}
+
+function endOf(body: Buffer): Pick<StoredPlaces, 'status' | 'upTo' | 'visits'> | undefined {
+  const at = body.lastIndexOf(statusMember)
+  if (at === -1) return undefined
+  try {
+    // Behind a status within an entry's text stands the end of that entry, which does not parse.
+    const value: unknown = JSON.parse(`{${body.toString('utf8', at)}`)
+    const { status = null, upTo, visits } = value as Partial<StoredPlaces>
+    if (typeof upTo !== 'number' || !Array.isArray(visits)) return undefined
+    return { status, upTo, visits }
+  } catch {
+    return undefined
+  }
 }
 
 /** Reads a stored run; throws `ledger.corrupt` when it is malformed. */
