@@ -49,8 +49,9 @@ function* writingLarge(
   const isList = Array.isArray(value)
   const members = value as Readonly<Record<string, unknown>>
   let text = ''
-  for (const key of isList ? value.keys() : (sortedKeys(value) ?? [])) {
+  for (const key of isList ? value.keys() : (sortedKeys(value) ?? refuse(value, false, path))) {
     if (isSliceFull()) yield
+    if (!isList) checkKey(String(key), path)
     const member = members[key]
     const at = isList ? `${path}[${key}]` : `${path}.${key}`
     const isWhole = depth + 1 >= JSON_DEPTH_MAX || !written.large.has(member as object)
@@ -59,7 +60,6 @@ function* writingLarge(
       : yield* writingLarge(member as object, at, depth + 1, written)
     passSteps(1 + (isWhole ? item.length / CHARS_OF_STEP : 0))
     if (text !== '') text += ','
-    if (!isList) checkKey(String(key), path)
     text += isList ? item : `${JSON.stringify(key)}:${item}`
   }
   const whole = isList ? `[${text}]` : `{${text}}`
@@ -86,9 +86,14 @@ const plainText = /^[ !#-[\]-~]*$/
 
 /** One canonical JSON string literal. */
 export function canonicalString(text: string): string {
+  const literal = literalOf(text)
+  if (literal === undefined) throw notJson('$', 'a string has a lone surrogate')
+  return literal
+}
+
+function literalOf(text: string): string | undefined {
   if (plainText.test(text)) return `"${text}"`
-  if (!text.isWellFormed()) throw notJson('$', 'a string has a lone surrogate')
-  return JSON.stringify(text)
+  return text.isWellFormed() ? JSON.stringify(text) : undefined
 }
 
 /**
@@ -103,8 +108,7 @@ function attempt(
 ): string | undefined {
   switch (typeof value) {
     case 'string':
-      if (plainText.test(value)) return `"${value}"`
-      return value.isWellFormed() ? JSON.stringify(value) : undefined
+      return literalOf(value)
     case 'number':
       if (Number.isSafeInteger(value)) return `${value}`
       if (!Number.isFinite(value) || (ledger && Number.isInteger(value))) return undefined
@@ -135,9 +139,7 @@ function attemptArray(
   if (Reflect.ownKeys(value).length !== value.length + 1) return undefined
   let text = '['
   for (let index = 0; index < value.length; index += 1) {
-    const descriptor = Object.getOwnPropertyDescriptor(value, index)
-    if (descriptor === undefined || !isPlain(descriptor)) return undefined
-    const item = attempt(descriptor.value, depth + 1, ledger, known)
+    const item = attempt(memberOf(value, index), depth + 1, ledger, known)
     if (item === undefined) return undefined
     text += index === 0 ? item : `,${item}`
   }
@@ -157,9 +159,7 @@ function attemptObject(
   let text = '{'
   for (const key of keys) {
     if (ledger && key.charCodeAt(0) === 36) return undefined
-    const descriptor = Object.getOwnPropertyDescriptor(value, key)
-    if (descriptor === undefined || !isPlain(descriptor)) return undefined
-    const member = attempt(descriptor.value, depth + 1, ledger, known)
+    const member = attempt(memberOf(value, key), depth + 1, ledger, known)
     if (member === undefined) return undefined
     if (text.length > 1) text += ','
     if (plainText.test(key)) text += `"${key}":${member}`
@@ -169,8 +169,10 @@ function attemptObject(
   return `${text}}`
 }
 
-function isPlain(descriptor: PropertyDescriptor): boolean {
-  return descriptor.enumerable === true && descriptor.get === undefined && !descriptor.set
+/** Undefined, which is refused, where nothing stands or what is hidden; an accessor has no value. */
+function memberOf(owner: object, key: string | number): unknown {
+  const descriptor = Object.getOwnPropertyDescriptor(owner, key)
+  return descriptor?.enumerable === true ? descriptor.value : undefined
 }
 
 /** Lists up to this long are sorted in place: `sort` copies them first. */
@@ -182,9 +184,9 @@ function sortedKeys(value: object): readonly string[] | undefined {
   if (!keys.every((key) => typeof key === 'string')) return undefined
   if (keys.length > SHORT_KEYS) return keys.sort()
   for (let end = 1; end < keys.length; end += 1) {
-    const key = keys[end] ?? ''
+    const key = keys[end] as string
     let at = end
-    for (; at > 0 && (keys[at - 1] ?? '') > key; at -= 1) keys[at] = keys[at - 1] ?? ''
+    for (; at > 0 && (keys[at - 1] as string) > key; at -= 1) keys[at] = keys[at - 1] as string
     keys[at] = key
   }
   return keys

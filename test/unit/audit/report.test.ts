@@ -60,4 +60,47 @@ describe('the line of a report', () => {
     )
     expect(line.length).toBeLessThan(400)
   })
+
+  it('P1: counts what was done again, beside the whole where that is more', () => {
+    const again = (more: object) => verificationLine({ ...sound, ...more }).split(/state ok|;/)[1]
+    expect(again({ reexecuted: 7 })).toBe(', re-executed 7 of 1 204')
+    expect(again({ reexecutedFailures: 1 })).toBe(', re-executed 1 204 and 1 failure')
+    expect(again({ reexecuted: 0, reexecutedFailures: 2 })).toBe(
+      ', re-executed 0 of 1 204 and 2 failures'
+    )
+    expect(again({ reexecuted: 0 })).toBe('')
+  })
+
+  it('P5: says whether notes were given of which none fits', () => {
+    const note = { source: 'a', size: 1, ok: false }
+    const anchored = { upTo: 0, logSize: 3, notes: [note], source: null }
+    expect(verificationLine({ ...sound, anchored })).toContain('; not anchored (no note fits)')
+    const whole = verificationLine({ ...sound, anchored: { ...sound.anchored, upTo: 1204 } })
+    expect(whole.endsWith('(note from ./ops.note)')).toBe(true)
+  })
+
+  it('K10: names the first three runs that are quarantined, whatever else was found', () => {
+    const line = (count: number, more: object = {}) => {
+      const marks = Array.from({ length: count }, (_, at) => ({ run: `run-${at}` }))
+      const found = verificationLine({ ...sound, ...more, quarantined: marks as never })
+      return found.slice(found.indexOf('; quarantined') + 2)
+    }
+    expect(line(1)).toBe('quarantined: run-0')
+    expect(line(3)).toBe('quarantined: run-0, run-1, run-2')
+    expect(line(1_004)).toBe('quarantined: run-0, run-1, run-2 and 1 001 more')
+    const failure = { index: 1, commit: 1, field: 'journal', signed: 'x', computed: 'y' }
+    expect(line(1, { failure })).toBe('quarantined: run-0')
+    expect(verificationLine({ ...sound, failure })).toBe(
+      'verify: FAILED at receipt 1: journal: signed x, computed y; 1 204 receipts before it'
+    )
+  })
+
+  it('P1: shows a value whole that is short enough', () => {
+    const line = (length: number) => {
+      const failure = { index: 1, commit: 1, field: 'a', signed: 'x'.repeat(length), computed: '' }
+      return verificationLine({ ...sound, failure })
+    }
+    expect(line(160)).toContain(`signed ${'x'.repeat(160)}, `)
+    expect(line(161)).toContain(`signed ${'x'.repeat(160)}…, `)
+  })
 })

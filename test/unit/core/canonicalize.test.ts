@@ -6,6 +6,7 @@ import {
   canonicalizeLedgerValue,
   canonicalizing,
   DocumentWork,
+  limits,
   parse
 } from '../../../src/core/index.js'
 
@@ -119,12 +120,40 @@ describe('canonicalizing in pieces', () => {
     )
   })
 
+  it('counts a step for each part of a large value, and for what is written, once', () => {
+    const work = new DocumentWork()
+    const list = Array.from({ length: 200 }, () => 'a text of 14 c')
+    work.during(() => atOnce(canonicalizing([list, { list }, list])))
+    const looks = 1 + 201 + 2 + 1
+    expect(work.sliceSteps).toBe(looks / 4 + 200 * 2 + 3 + 1)
+    work.during(() => canonicalize(list))
+    expect(work.sliceSteps).toBe((200 * 17 + 1) / 16)
+  })
+
+  it('yields where a slice is full, and not before', () => {
+    const slices = (first: string) => {
+      const work = new DocumentWork()
+      const pieces = canonicalizing([first, ...many])
+      let count = 1
+      while (work.during(() => pieces.next()).done !== true) count += 1
+      return count
+    }
+    expect(slices('x')).toBe(1)
+    expect(slices('x'.repeat(16 * limits.DOCUMENT_SLICE_STEPS))).toBe(2)
+  })
+
+  const nested = (levels: number): unknown => (levels === 0 ? many : [nested(levels - 1)])
   const cycle: Record<string, unknown> = { many }
   cycle['self'] = [cycle, cycle]
   it.each([
     ['a lone surrogate', { many, list: [...many, { bad: '\ud800' }] }],
     ['a key with a lone surrogate', { many, '\ud800': 1 }],
+    ['a key with a lone surrogate before a value that is none', { many, '\ud800': undefined }],
     ['undefined', { many: [...many, undefined] }],
+    ['a member that is undefined', { many: { ...many, last: undefined } }],
+    ['a symbol key', { many, [Symbol('s')]: 1 }],
+    ['a symbol key below', { many: { list: many, [Symbol('s')]: 1 } }],
+    ['more levels than are allowed', nested(70)],
     ['a cycle', cycle]
   ])('refuses %s with the words of writing at once', (_, value) => {
     const messageOf = (act: () => unknown) => {
