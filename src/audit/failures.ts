@@ -97,7 +97,7 @@ export function evidenceFinding(
 ): Finding | undefined {
   const again = replay.evidenceOf(entry)
   if (again === undefined) return undefined
-  const evidence = JSON.parse(text ?? 'null') as Evidence
+  const evidence = JSON.parse(text ?? '{}') as Evidence
   const { id, action, payload } = evidence.inputPayload ?? {}
   const { in_doubt: doubts, ...details } = isJsonObject(again.details) ? again.details : {}
   const { in_doubt: told, ...rest } = isJsonObject(evidence.details) ? evidence.details : {}

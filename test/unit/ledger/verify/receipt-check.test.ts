@@ -46,7 +46,7 @@ class Chain {
     const checked = this.check(one)
     if (!checked.ok) throw new Error(checked.problem.field)
     this.memory.remember(checked.receipt.receiptHash)
-    this.fold.commit(checked.changes, checked.chainHead)
+    this.fold.commit(checked.chainHead, checked.changes)
   }
 }
 
