@@ -169,7 +169,7 @@ function attemptObject(
   return `${text}}`
 }
 
-/** Undefined, which is refused, where nothing stands or what is hidden; an accessor has no value. */
+/** Undefined, which is refused, for nothing and what is hidden; an accessor has no value. */
 function memberOf(owner: object, key: string | number): unknown {
   const descriptor = Object.getOwnPropertyDescriptor(owner, key)
   return descriptor?.enumerable === true ? descriptor.value : undefined

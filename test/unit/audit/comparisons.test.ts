@@ -243,7 +243,7 @@ describe('what was not checked', () => {
     expect(otherCode('a@1')).toBe('other code is registered as a@1')
   })
 
-  it('C4: is what undoes a write whose attempt has not ended, or whose provider says otherwise', () => {
+  it('C4: is what undoes a write of an open attempt, or of a provider that says otherwise', () => {
     const said = (act: (one: Compensations) => void) => {
       const [one, all] = [new Compensations(undefined), new NotChecked()]
       act(one)

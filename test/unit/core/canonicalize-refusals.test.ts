@@ -175,6 +175,14 @@ describe('a value that the ledger does not keep', () => {
     expect(typeof saidOf(() => canonicalize(value))).toBe('string')
   })
 
+  it('is no reason to refuse a value of others', () => {
+    const said = { code: 'core.not_json', path: '$.b', problem: 'it is undefined' }
+    for (const member of [{ $a: 1 }, { a: 2 ** 60 }]) {
+      expect(saidOf(() => canonicalize({ ...member, b: undefined }))).toEqual(said)
+    }
+    expect(saidOf(() => canonicalize([2 ** 60, 0.5, '$']))).toBe('[1152921504606847000,0.5,"$"]')
+  })
+
   it.each([2 ** 53 - 1, -(2 ** 53) + 1, 0.5, 1.5e300 / 7e299, { a$: 1 }, { a: '$' }])(
     'is not this one: %j',
     (value) => {

@@ -150,6 +150,8 @@ describe('canonicalizing in pieces', () => {
     ['a key with a lone surrogate', { many, '\ud800': 1 }],
     ['a key with a lone surrogate before a value that is none', { many, '\ud800': undefined }],
     ['undefined', { many: [...many, undefined] }],
+    ['undefined behind what no ledger keeps', { many: [...many, [{ $a: 2 ** 60 }, undefined]] }],
+    ['a symbol behind it', { $a: 1, many, z: { $b: many, [Symbol('s')]: 1 } }],
     ['a member that is undefined', { many: { ...many, last: undefined } }],
     ['a symbol key', { many, [Symbol('s')]: 1 }],
     ['a symbol key below', { many: { list: many, [Symbol('s')]: 1 } }],

@@ -102,6 +102,12 @@ describe('CanonicalScan', () => {
     ['a line break before a letter of an escape', '"\nb"'],
     ['a comma at the end', '{"a":1,}'],
     ['a name twice', '{"a":1,"a":1}'],
+    ['a name twice beyond ASCII', '{"é":1,"é":1}'],
+    ['a name behind one that begins with it', '{"aa":0,"a":0}'],
+    ['a name behind one that ends later', '{"a!":0,"a":0}'],
+    ['numbers with a point at the end', '1.'],
+    ['an exponent that is written otherwise', '1E5'],
+    ['a literal that goes on', 'truex'],
     ['names by the order of their integers', '{"2":0,"10":0}'],
     ['names by the order of their escapes', '{"\\n":0,"\\t":0}'],
     ['names by the order of their bytes', '{"\ue000":0,"\u{1f600}":0}'],
@@ -122,6 +128,9 @@ describe('CanonicalScan', () => {
   it.each([
     ['names that look like integers', '{"10":0,"2":0}'],
     ['names beyond ASCII', '{"\u{1f600}":0,"\ue000":0}'],
+    ['names that begin like the one before', '{"a":0,"a ":0,"a!":0,"a\\"":0,"aa":0}'],
+    ['names that end before the one before', '{"":0," ":0,"é":0,"é ":0,"éé":0,"\u{1f600}":0}'],
+    ['names of one level like those of another', '{"a":{"a":{"b":0}},"b":{"a":0}}'],
     ['as many levels as are allowed', `${'['.repeat(64)}${']'.repeat(64)}`],
     ['a long text', `["${'漢'.repeat(1_000_000)}"]`],
     [

@@ -183,7 +183,7 @@ describe('the confirmation of a node', () => {
     expect(confirmationOf(asked, bound)).toBeUndefined()
   })
 
-  it('K14: says what is about to be done, in the words of the block before those of the node', () => {
+  it('K14: says what is to be done, in the words of the block before those of the node', () => {
     const hashOf = (of: object) => requestHashOf('wait', of as never)
     const plain = { request, requestHash: hashOf(request), approvers: undefined }
     expect(confirmationOf(confirming({}), block)).toEqual(plain)

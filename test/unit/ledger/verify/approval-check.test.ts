@@ -182,7 +182,7 @@ describe('an approval that is recorded', () => {
     expect(found(...entries)).toBe(problem)
   })
 
-  it('K13: is of a wait that is open: not answered, begun anew, of an attempt that has ended', () => {
+  it('K13: is of a wait that is open, and was not answered, begun anew or ended', () => {
     const none = 'token: no open wait with approvers'
     const timeout = sealed({ action: 'timeout', value: null, by: null })
     expect(found(wait(), timeout, given('ada'))).toBe(none)
