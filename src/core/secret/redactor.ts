@@ -192,12 +192,14 @@ export class Redactor {
   /** The parts of a text that hold a secret, in order and apart from each other. */
   places(text: string): readonly SecretPlace[] {
     if (text.length < SECRET_LENGTH_MIN || this.isEmpty) return []
-    const { patterns, references } = this.#compile()
+    const { patterns, secrets } = this.#compile()
     const found: SecretPlace[] = []
+    const references = new Map<number, string>()
     for (const view of viewsOf(text)) {
       passSteps(view.text.length / CHARS_OF_STEP)
       for (const { from, to, pattern } of patterns.find(view.text)) {
-        const reference = references[pattern] ?? ''
+        const reference = references.get(pattern) ?? this.#referenceOf(secrets[pattern] ?? '')
+        references.set(pattern, reference)
         found.push({ from: view.at(from), to: view.at(to), reference })
       }
     }
@@ -266,15 +268,26 @@ export class Redactor {
   #compile(): Compiled {
     const { version } = this
     if (this.#compiled?.version === version) return this.#compiled
-    const references = new Map<string, string>()
-    for (const [secret, reference] of this.known()) {
+    const secrets = new Map<string, string>()
+    for (const [secret] of this.known()) {
       for (const form of formsOf(secret)) {
-        if (!references.has(form)) references.set(form, reference)
+        if (!secrets.has(form)) secrets.set(form, secret)
       }
     }
-    const patterns = new Patterns([...references.keys()])
-    this.#compiled = { version, patterns, references: [...references.values()] }
+    const patterns = new Patterns([...secrets.keys()])
+    this.#compiled = { version, patterns, secrets: [...secrets.values()] }
     return this.#compiled
+  }
+
+  /**
+   * What stands for a secret now: a secret that is read again under another reference changes no
+   * pattern.
+   */
+  #referenceOf(secret: string): string {
+    const own = this.#secrets.get(secret)
+    if (own !== undefined) return own
+    for (const [known, reference] of this.known()) if (known === secret) return reference
+    return ''
   }
 
   /** Secrets with their references, for a redactor that includes this one. */
@@ -304,8 +317,8 @@ function isBrief(text: string): boolean {
 interface Compiled {
   readonly version: number
   readonly patterns: Patterns
-  /** Of each pattern. */
-  readonly references: readonly string[]
+  /** Of each pattern, the secret whose form it is. */
+  readonly secrets: readonly string[]
 }
 
 /** Places that overlap become one, named for the longest of them. */

@@ -1,6 +1,8 @@
 import fc from 'fast-check'
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { limits, Redactor } from '../../../src/core/index.js'
+import { cases } from '../../support/effort.js'
 
 /** Where a redactor finds secrets, which of them it names, and what of a text is settled. */
 
@@ -62,6 +64,31 @@ describe('the places of secrets', () => {
       { from: 0, to: 16, reference: 'out' },
       { from: 17, to: 25, reference: 'in' }
     ])
+  })
+
+  it('are named for what each secret was read under last, whenever a text was looked at', () => {
+    const [outer, inner] = [0, 1] as const
+    const learned = fc.record({
+      by: fc.constantFrom(outer, inner),
+      secret: fc.constantFrom('abcdefgh', '12345678', 'ABCDEFGH'),
+      reference: fc.constantFrom('a', 'b', 'c', 'd')
+    })
+    fc.assert(
+      fc.property(fc.array(learned, { maxLength: 12 }), (all) => {
+        const redactors = [new Redactor(), new Redactor()] as const
+        redactors[outer].include(redactors[inner])
+        const last = [new Map<string, string>(), new Map<string, string>()] as const
+        for (const { by, secret, reference } of all) {
+          redactors[by].know(reference, secret)
+          last[by].set(secret, reference)
+          // What it knows itself goes before what it includes.
+          const expected = new Map([...last[inner], ...last[outer]])
+          for (const [known, name] of expected) expect(redactors[outer].text(known)).toBe(`[${name}]`)
+          for (const [known, name] of last[inner]) expect(redactors[inner].text(known)).toBe(`[${name}]`)
+        }
+      }),
+      { numRuns: cases({ usual: 60, long: 2_000 }) }
+    )
   })
 
   it('are none without a secret, and those of the secrets of all that is included', () => {
