@@ -246,6 +246,8 @@ class Runs:
             run.obligations.sealed(entry)
             if entry["effect"] == LIST:
                 run.listed.setdefault(_listing(entry, entry["requestHash"]), set()).add(hash_json(entry["body"]))
+        elif kind == "rewound":
+            run.obligations.rewound(entry)
         elif kind == "settled":
             self._lists(run, entry, entry.get("overlay", {}))
             run.approvals.settled(entry)
