@@ -32,7 +32,7 @@ describe('the verifier in Python', () => {
     const checked = expectHonest(names.map((name) => join(golden, name)))
     expect(checked.get('listings of steps')).toBeGreaterThan(1)
     expect(checked.get('signatures of approvers')).toBeGreaterThan(40)
-    expect(checked.get('approvals that were obliged')).toBeGreaterThan(3)
+    expect(checked.get('approvals that were obliged')).toBeGreaterThan(1)
   })
 
   it(`finds nothing wrong in ${LEDGERS} generated ledgers`, async () => {

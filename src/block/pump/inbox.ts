@@ -31,6 +31,8 @@ export type PumpEvent =
   | FactOf<'deadline' | 'timer' | 'due'>
   | (FactOf<'cancel'> & Reply<boolean>)
   | (FactOf<'message'> & Reply<MessageOutcome>)
+  /** Whether the run would take a message now; it is not given. */
+  | ({ readonly kind: 'question'; readonly message: WaitMessage } & Reply<MessageOutcome>)
 
 /** A fact that is to be posted when it is due. */
 interface Armed {
@@ -101,8 +103,9 @@ export class Inbox {
   }
 
   take(): PumpEvent | undefined {
-    const isMessage = this.#facts[0]?.kind === 'message'
-    return (isMessage ? this.#takeOverdue() : undefined) ?? this.#facts.shift()
+    const kind = this.#facts[0]?.kind
+    const isFromPeople = kind === 'message' || kind === 'question'
+    return (isFromPeople ? this.#takeOverdue() : undefined) ?? this.#facts.shift()
   }
 
   /** What fell due before now: posted behind others, or not posted yet. */
@@ -158,6 +161,19 @@ export class Inbox {
    * that `shares` it come next, before the run can park, where it was accepted.
    */
   message(message: WaitMessage, shares: readonly WaitMessage[] = []): Promise<MessageOutcome> {
+    return this.#asked('message', message, shares)
+  }
+
+  /** What {@link message} would come to now, once everything that is overdue has been taken. */
+  question(message: WaitMessage): Promise<MessageOutcome> {
+    return this.#asked('question', message, [])
+  }
+
+  #asked(
+    kind: 'message' | 'question',
+    message: WaitMessage,
+    shares: readonly WaitMessage[]
+  ): Promise<MessageOutcome> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure.error)
     if (this.#isOver) return Promise.resolve({ accepted: false, reason: 'run_moved' })
     return new Promise((resolve, reject) => {
@@ -165,7 +181,7 @@ export class Inbox {
         const shared = outcome.accepted ? shares.map((share) => this.message(share)) : []
         Promise.all(shared).then(() => resolve(outcome), reject)
       }
-      this.post({ kind: 'message', message, resolve: decided, reject })
+      this.post({ kind, message, resolve: decided, reject })
     })
   }
 
@@ -202,10 +218,10 @@ export class Inbox {
     for (const { callOff } of this.#armed?.values() ?? []) callOff()
     this.#armed?.clear()
     for (const fact of this.#facts) {
-      const isAsked = fact.kind === 'message' || fact.kind === 'cancel'
-      if (isAsked && this.#failure !== undefined) fact.reject(this.#failure.error)
-      else if (fact.kind === 'message') fact.resolve({ accepted: false, reason: 'run_moved' })
+      if (!('reject' in fact)) continue
+      if (this.#failure !== undefined) fact.reject(this.#failure.error)
       else if (fact.kind === 'cancel') fact.resolve(false)
+      else fact.resolve({ accepted: false, reason: 'run_moved' })
     }
     this.#facts = []
   }

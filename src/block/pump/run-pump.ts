@@ -141,11 +141,8 @@ export class RunPump implements CommitsPort {
   }
 
   async #repeatLists(overlay: Overlay): Promise<void> {
-    const below = new Map<string, readonly string[]>()
-    for (const prefix of overlay.earlierPrefixes) {
-      below.set(prefix, await this.host.journal.list(prefix))
-    }
-    overlay.repeatLists(below)
+    const list = async (prefix: string) => [prefix, await this.host.journal.list(prefix)] as const
+    overlay.repeatLists(new Map(await Promise.all(overlay.earlierPrefixes.map(list))))
   }
 
   async #drive(begin: () => Promise<void> | void): Promise<RunEnd> {
@@ -274,8 +271,7 @@ export class RunPump implements CommitsPort {
   #park(): RunEnd {
     const draft = parkedDraft(this.state, this.writer.now())
     this.writer.record(draft)
-    const { waits, due } = draft
-    return { kind: 'parked', waits, due, checkpoint: this.#checkpoint() }
+    return { kind: 'parked', waits: draft.waits, due: draft.due, checkpoint: this.#checkpoint() }
   }
 
   #checkpoint(): RunCheckpoint | undefined {
@@ -333,6 +329,8 @@ export class RunPump implements CommitsPort {
         })
       case 'message':
         return told(fact, () => this.#message(fact.message))
+      case 'question':
+        return told(fact, async () => this.#refusal(fact.message) ?? ({ accepted: true } as const))
       case 'due': {
         const wait = this.state.waits.get(fact.token)
         const attempt = wait && this.state.attempts.get(wait.path)
@@ -360,18 +358,23 @@ export class RunPump implements CommitsPort {
     else if (attempt.outstandingCount() > 0) await nextTurn()
   }
 
+  /** Why a message is not taken, once it is durable what has happened to its wait (D2). */
+  #refusal(message: WaitMessage): Promise<MessageOutcome> | undefined {
+    const { waits, attempts } = this.state
+    const wait = waits.get(message.token)
+    // Code that another state has led past its wait needs no answer any more.
+    const isPast = wait !== undefined && attempts.get(wait.path)?.isPast(wait) === true
+    const refusal = waits.refusal(message) ?? (isPast ? unknownToken : undefined)
+    return refusal && this.writer.durable().then(() => refusal)
+  }
+
   async #message(message: WaitMessage): Promise<MessageOutcome> {
     const { state, writer } = this
     const { token, action } = message
-    const refusal = state.waits.refusal(message)
     const wait = state.waits.get(token)
-    const attempt = wait && state.attempts.get(wait.path)
-    // Code that another state has led past its wait needs no answer any more.
-    if (refusal !== undefined || wait === undefined || attempt?.isPast(wait) === true) {
-      // A refusal tells too that something has happened to the wait (D2).
-      await writer.durable()
-      return refusal ?? { accepted: false, reason: 'unknown_token' }
-    }
+    const refusal = this.#refusal(message)
+    if (refusal !== undefined || wait === undefined) return refusal ?? unknownToken
+    const attempt = state.attempts.get(wait.path)
     const { path } = wait
     const problem = this.leaves.refusal(wait, message)
     if (problem !== undefined) {
@@ -385,15 +388,13 @@ export class RunPump implements CommitsPort {
     const call = isRetried ? attempt?.effectAt(wait.seq) : undefined
     if (attempt !== undefined && call !== undefined) this.#calls.send(attempt, call, true)
     const isPartial = wait.approvers !== undefined && state.waits.get(token) === wait
-    if (isPartial) {
-      await writer.durable()
-      return { accepted: true, isPartial }
-    }
-    writer.emit({ type: 'answered', runId: state.runId, at: state.at, path, token, action })
+    const answered = { type: 'answered', runId: state.runId, at: state.at, path, token } as const
+    if (!isPartial) writer.emit({ ...answered, action })
     await writer.durable()
-    return { accepted: true }
+    return isPartial ? { accepted: true, isPartial } : { accepted: true }
   }
 }
 
 /** As AIS names it. */
 const rejected = 'patch_rejected'
+const unknownToken: MessageOutcome = { accepted: false, reason: 'unknown_token' }

@@ -24,6 +24,9 @@ export interface RoomHosts {
   readonly clock?: Clock
 }
 
+/** A room that only some documents need. */
+export type DocumentRoom = 'agent' | 'workflow'
+
 type AgentDelta = Parameters<NonNullable<AgentHost['onDelta']>>[0]
 
 /**
@@ -41,6 +44,8 @@ export class DocumentRooms {
   readonly #kinds: DocumentKind[] = []
   readonly #listeners: ((delta: AgentDelta) => void)[] = []
   readonly #closed: string[] = []
+  /** By the names of their blocks. */
+  readonly #rooms = new Map<string, DocumentRoom>()
   #notes: SessionNotes | undefined
   #isOver: (runId: string) => boolean = () => false
   #outOfBounds: (definition: DocumentDefinition) => readonly Diagnostic[] = () => []
@@ -97,6 +102,11 @@ export class DocumentRooms {
     }
     if (await mentions(['agent.', 'flow.'])) await this.#loadAgents()
     if (await mentions(['ais.'])) await this.#loadWorkflow()
+  }
+
+  /** The room that a block is of; undefined for blocks of the program and of other rooms. */
+  roomOf({ name }: Block): DocumentRoom | undefined {
+    return this.#rooms.get(name)
   }
 
   /** What a definition chooses and the host does not allow (K15). */
@@ -158,6 +168,14 @@ export class DocumentRooms {
     this.#leaving.add(leaving)
   }
 
+  #bring(
+    room: DocumentRoom,
+    { blocks, providers }: Pick<AgentParts, 'blocks' | 'providers'>
+  ): void {
+    this.#register(blocks, providers)
+    for (const { name } of blocks) this.#rooms.set(name, room)
+  }
+
   #loadAgents(): Promise<AgentParts> {
     this.#agents ??= this.#openAgents()
     return this.#agents
@@ -174,7 +192,7 @@ export class DocumentRooms {
       ...(network === undefined ? {} : { network }),
       ...(clock === undefined ? {} : { clock })
     })
-    this.#register(parts.blocks, parts.providers)
+    this.#bring('agent', parts)
     this.#kinds.push(flowKind((document) => parts.compiling(document)))
     this.#outOfBounds = (definition) => diagnosticsOf(parts.outOfBounds(definition))
     parts.keepClosed(this.#closed)
@@ -196,7 +214,7 @@ export class DocumentRooms {
     ])
     const parts = new WorkflowParts(this.#hosts.workflow)
     parts.use(await this.#expressions())
-    this.#register(parts.blocks, [])
+    this.#bring('workflow', { blocks: parts.blocks, providers: [] })
     this.#kinds.push(workflowKind(parts))
     return parts
   }

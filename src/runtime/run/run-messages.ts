@@ -1,4 +1,10 @@
-import type { MessageOutcome, OpenWait, RunStarted, WaitMessage } from '../../block/index.js'
+import type {
+  MessageOutcome,
+  OpenWait,
+  RunPump,
+  RunStarted,
+  WaitMessage
+} from '../../block/index.js'
 import { canonicalizeLedgerValue, type Json, limits, type RunId } from '../../core/index.js'
 import { approvalRefusal, type KeySignature } from '../../identity/index.js'
 import type { RunDocuments } from '../../workflow/index.js'
@@ -97,10 +103,8 @@ export class RunMessages {
     const last = ledger.run(runId)?.last as { readonly due?: number | null } | undefined
     const due = this.#store.get(runId)?.live?.pump?.state.nextDue() ?? last?.due ?? null
     if (due === null || due > host.clock.now()) return undefined
-    // No wait for permission takes this: it is refused, and for another reason while it is open.
-    const asked = await this.deliver(runId, { ...message, action: 'skip' })
-    if (asked.accepted || asked.reason === 'action_not_allowed') return undefined
-    return asked.reason
+    const outcome = await this.#followed(runId, ({ inbox }) => inbox.question(message))
+    return outcome.accepted ? undefined : outcome.reason
   }
 
   /** The wait ends by the grant that it asks for, and keeps the signature of its approval. */
@@ -119,10 +123,18 @@ export class RunMessages {
     const message = approval === undefined ? given : { ...given, approval }
     // A run that is resumed does not know its waits at once.
     const shares = await this.#sharesOf(runId, message)
+    return this.#followed(runId, ({ inbox }) => inbox.message(message, shares))
+  }
+
+  /** Asks the pump of a run, also where the run parks or resumes meanwhile. */
+  async #followed(
+    runId: RunId,
+    ask: (pump: RunPump) => Promise<MessageOutcome>
+  ): Promise<MessageOutcome> {
     for (let follow = 0; follow < limits.MESSAGE_FOLLOWS_MAX; follow += 1) {
       const pump = await this.#driver.pumpOf(runId)
       if (pump === undefined) return { accepted: false, reason: 'unknown_token' }
-      const outcome = await pump.inbox.message(message, shares)
+      const outcome = await ask(pump)
       if (outcome.accepted || outcome.reason !== 'run_moved') return outcome
       await this.#store.get(runId)?.live?.over
     }

@@ -1,7 +1,12 @@
 import type { Block, CompiledDocument } from '../../block/index.js'
 import { isJsonObject, type Json, ManualClock, readDocument, TallyError } from '../../core/index.js'
 import { openMemoryStore } from '../../ledger/index.js'
-import { Compilations, type Registrations, runtimeOn } from '../../runtime/index.js'
+import {
+  Compilations,
+  type DocumentRoom,
+  type Registrations,
+  runtimeOn
+} from '../../runtime/index.js'
 import type { ChartTarget } from './chart-target.js'
 import type { HostedPackages } from './guests.js'
 import { fixedKeys, fixedRandom, inlineSigner } from './machine.js'
@@ -91,8 +96,9 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
       })
     }
     const { compiled, block, definition, checkInputs } = prepared
+    const rooms = prepared.reached().blocks.map((one) => runtime.registry.rooms.roomOf(one))
     // A definition is plain JSON by construction; its type only names the members.
-    const { inputSchema, ...own } = await worldOf(definition as unknown as Json)
+    const { inputSchema, ...own } = await worldOf(definition as unknown as Json, new Set(rooms))
     const known = entryBlock(compiled, (name) => block(name))
     const schema = packed?.inputSchema ?? known?.inputSchema ?? inputSchema ?? charts?.inputSchema
     const problem = checkInputs === undefined ? refusalBy(known) : firstProblem(checkInputs)
@@ -117,17 +123,15 @@ const OF_CHARTS =
   'the machine: actions without a name, what it sends to actors, and coverage of its own states'
 const OF_AGENTS = 'agents: what models say beyond what cases have, and how long turns take'
 
-/** What a definition says of the world; rooms that it needs nothing of are not loaded. */
+/** What a definition says of the world; rooms of which it reaches no block are not loaded. */
 async function worldOf(
-  definition: Json
+  definition: Json,
+  rooms: ReadonlySet<DocumentRoom | undefined>
 ): Promise<Pick<PreparedTarget, 'effects' | 'notChecked'> & { readonly inputSchema?: Json }> {
-  const text = JSON.stringify(definition)
-  const workflow = text.includes('"ais.')
+  const workflow = rooms.has('workflow')
     ? (await import('./workflow-target.js')).workflowParts(definition)
     : undefined
-  const turns = text.includes('"agent.')
-    ? (await import('./flow-target.js')).flowEffects(definition)
-    : {}
+  const turns = rooms.has('agent') ? (await import('./flow-target.js')).flowEffects(definition) : {}
   const hasTurns = Object.keys(turns).length > 0
   return {
     effects: { ...workflow?.effects, ...turns },

@@ -1,5 +1,4 @@
 import fc from 'fast-check'
-import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { limits, Redactor } from '../../../src/core/index.js'
 import { cases } from '../../support/effort.js'
@@ -83,8 +82,10 @@ describe('the places of secrets', () => {
           last[by].set(secret, reference)
           // What it knows itself goes before what it includes.
           const expected = new Map([...last[inner], ...last[outer]])
-          for (const [known, name] of expected) expect(redactors[outer].text(known)).toBe(`[${name}]`)
-          for (const [known, name] of last[inner]) expect(redactors[inner].text(known)).toBe(`[${name}]`)
+          for (const [known, name] of expected)
+            expect(redactors[outer].text(known)).toBe(`[${name}]`)
+          for (const [known, name] of last[inner])
+            expect(redactors[inner].text(known)).toBe(`[${name}]`)
         }
       }),
       { numRuns: cases({ usual: 60, long: 2_000 }) }
