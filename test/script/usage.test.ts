@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root } from '../support/source.js'
 
-const scripts = ['count-tests', 'docs', 'pack', 'replay-across', 'trace-moves', 'wrap-comments']
+const scripts = [
+  ...['broken', 'count-tests', 'docs', 'pack', 'replay-across', 'trace-moves'],
+  'wrap-comments'
+]
 const programs = [
   'dist/bench/main.js',
   'dist/bench/documents.js',

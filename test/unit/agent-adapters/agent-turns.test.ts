@@ -13,8 +13,13 @@ import { hashJson, type Json } from '../../../src/core/index.js'
 
 const signal = new AbortController().signal
 
-function call(options: { readonly key?: string; readonly kind?: string; readonly turn?: object }) {
-  const { key = 'k1', kind = 'fake', turn = {} } = options
+function call(options: {
+  readonly key?: string
+  readonly kind?: string
+  readonly turn?: object
+  readonly apiKey?: string
+}) {
+  const { key = 'k1', kind = 'fake', turn = {}, apiKey } = options
   const body = {
     runId: 'run-1',
     nodeId: 'main',
@@ -27,7 +32,7 @@ function call(options: { readonly key?: string; readonly kind?: string; readonly
   }
   const request: Json = {
     adapterKind: kind,
-    adapterConfig: {},
+    adapterConfig: apiKey === undefined ? {} : { apiKey },
     flowName: 'flow',
     timeoutMs: 60_000,
     turn: body
@@ -86,6 +91,18 @@ describe('what is sealed of a turn', () => {
     // Another try has another key only when it is another effect; the digest stays.
     const again = await turns.perform({ ...asked, key: 'k2' })
     expect(again).toMatchObject({ requestDigest: hashJson(asked.request) })
+  })
+
+  it('A5: has a reference in place of the key of its session, where an answer repeats it', async () => {
+    const key = 'key-0123456789'
+    const answer = { text: `Use ${key} now.`, structured: { said: [key] } }
+    const options = { environment: { KEY: key }, documentSecrets: ['env:KEY'] }
+    const sealed = await turnsWith(answer, options).perform(call({ apiKey: 'env:KEY' }))
+    expect(sealed).toMatchObject({
+      finalText: 'Use [env:KEY] now.',
+      structuredOutput: { said: ['[env:KEY]'] }
+    })
+    expect(JSON.stringify(sealed)).not.toContain(key)
   })
 
   it('A5: has references in place of secrets, wherever they stand', async () => {

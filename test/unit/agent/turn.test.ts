@@ -40,11 +40,14 @@ function payTool(done: string[] = []) {
   })
 }
 
-async function answerWaits(run: RunHandle, action: 'approve' | 'deny') {
+async function answerWaits(run: RunHandle, action: 'approve' | 'deny'): Promise<number> {
+  let waits = 0
   for await (const event of run) {
     if (event.type !== 'waiting') continue
+    waits += 1
     await run[action](event.token, { digest: event.digest, by: 'tester' })
   }
+  return waits
 }
 
 describe('a turn', () => {
@@ -320,13 +323,16 @@ describe('A6: tools', () => {
 
   it('waits for a person before a destructive tool, and does it once', async () => {
     const done: string[] = []
+    let waits = 0
     const run = await runFlow(allowed(), {
       script: callsTool('pay', { to: 'alice' }),
       host: { tools: [payTool(done)] },
-      follow: (handle) => answerWaits(handle, 'approve')
+      follow: async (handle) => {
+        waits = await answerWaits(handle, 'approve')
+      }
     })
     expect(dataOf(run)['result']).toBe('got {"paid":"alice"}')
-    expect(done).toHaveLength(1)
+    expect([waits, done.length]).toEqual([1, 1])
   })
 
   it('tells the model when it was denied, and does nothing', async () => {
@@ -334,7 +340,9 @@ describe('A6: tools', () => {
     const run = await runFlow(allowed(), {
       script: callsTool('pay', { to: 'alice' }),
       host: { tools: [payTool(done)] },
-      follow: (handle) => answerWaits(handle, 'deny')
+      follow: async (handle) => {
+        await answerWaits(handle, 'deny')
+      }
     })
     expect(dataOf(run)['result']).toBe('got {"error":"denied"}')
     expect(done).toEqual([])

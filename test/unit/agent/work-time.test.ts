@@ -32,15 +32,21 @@ function payTool(clock: ManualClock, toolMs: number, done: Json[] = []) {
   })
 }
 
-function flow(agent: JsonObject, config: JsonObject = {}, runtime: JsonObject = {}) {
+function flow(
+  agent: JsonObject,
+  config: JsonObject = {},
+  runtime: JsonObject = {},
+  asks: readonly string[] = ['ask']
+) {
+  const nodes = [...asks, 'finish']
   const toolPolicy = { allowedCapabilities: ['pay'] }
   return flowOf({
     agents: [agentOf('main', { toolPolicy, ...agent })],
     nodes: [
-      nodeOf('ask', 'agent.main', { agentId: 'main', config }),
+      ...asks.map((id) => nodeOf(id, 'agent.main', { agentId: 'main', config })),
       nodeOf('finish', 'control.finish')
     ],
-    edges: ['ask -> finish'],
+    edges: asks.map((id, index) => `${id} -> ${nodes[index + 1]}`),
     runtime
   })
 }
@@ -68,14 +74,15 @@ describe('A7: time budgets', () => {
     const [, agent, runtime] = given
     const clock = new ManualClock()
     const done: Json[] = []
-    const { result } = await runFlow(flow(agent, {}, runtime), {
+    // What the first node has waited is over when the second begins.
+    const { result } = await runFlow(flow(agent, {}, runtime, ['ask', 'ask_again']), {
       clock,
       script: paysIn(clock, 1_000),
       host: { tools: [payTool(clock, 1_000, done)] },
       follow: approvesAfter(clock, 60 * minute)
     })
     expect(result.response).toMatchObject({ success: true, data: { result: 'done' } })
-    expect(done).toHaveLength(1)
+    expect(done).toHaveLength(2)
   })
 
   it.each(fiveMinutes)(

@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { boundTools } from '../../../src/agent/binding/tools.js'
+import type { AgentDef } from '../../../src/agent/flow/schema.js'
+
+const agent: AgentDef = {
+  agentId: 'main',
+  adapterKind: 'pi-mono',
+  modelProfile: {},
+  toolPolicy: {
+    allowedCapabilities: ['pay'],
+    blockedTools: [],
+    approvalRequirement: 'never'
+  },
+  subagentPolicy: {
+    allowedAgents: [],
+    switchModes: [],
+    returnStrategy: 'summary-only',
+    maxDelegations: 0
+  },
+  timeouts: {},
+  budgets: {},
+  adapterConfig: {}
+}
+
+type Policy = Partial<AgentDef['toolPolicy']>
+type Subagents = Partial<AgentDef['subagentPolicy']>
+
+function boundTo(toolPolicy: Policy, subagent: Subagents = {}) {
+  const definition: AgentDef = {
+    ...agent,
+    toolPolicy: { ...agent.toolPolicy, ...toolPolicy },
+    subagentPolicy: { ...agent.subagentPolicy, ...subagent }
+  }
+  return boundTools(definition, { host: { tool: () => undefined }, path: [], runsTools: true })
+}
+
+describe('tools that an adapter does itself', () => {
+  it.each<[string, Policy, Subagents]>([
+    ['an approval of all', { approvalRequirement: 'always' }, {}],
+    ['an approval of writes', { approvalRequirement: 'destructive_only' }, {}],
+    ['a blocked tool', { blockedTools: ['rm'] }, {}],
+    ['a suggested agent', {}, { switchModes: ['agent-suggested'], maxDelegations: 1 }]
+  ])('A8: are refused where the policy wants %s', (_, policy, subagent) => {
+    expect(boundTo(policy, subagent)).toMatchObject({
+      ok: false,
+      findings: [{ code: 'tool_policy_not_enforceable' }]
+    })
+  })
+
+  it('A8: are taken with a warning where the policy wants nothing of that', () => {
+    expect(boundTo({})).toMatchObject({
+      ok: true,
+      tools: [{ name: 'pay', sideEffects: 'non_idempotent' }],
+      warnings: [{ code: 'tools_not_bounded' }]
+    })
+  })
+})
