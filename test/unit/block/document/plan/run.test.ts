@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { defineBlock } from '../../../../../src/block/index.js'
-import { type Json, type JsonObject, ManualClock } from '../../../../../src/core/index.js'
+import { type Json, type JsonObject, ManualClock, nextTurn } from '../../../../../src/core/index.js'
 import { createRuntime, type WiredRuntime } from '../../../../../src/runtime/index.js'
 import { settleDown, until } from '../../../../support/lives.js'
 
@@ -103,6 +103,30 @@ describe('a plan', () => {
         d: { status: 'done', data: ['b', 1] }
       }
     })
+  })
+
+  it('C2: with declared order, nodes that write act one at a time, as declared', async () => {
+    const begun: string[] = []
+    let acting = 0
+    let most = 0
+    const act = defineBlock({
+      name: 'act',
+      version: '1',
+      run: (ctx) =>
+        ctx.effect('act', async () => {
+          begun.push(ctx.path)
+          acting += 1
+          most = Math.max(most, acting)
+          for (let turn = 0; turn < 3; turn += 1) await nextTurn()
+          acting -= 1
+          return null
+        })
+    })
+    tally = await createRuntime({ location: 'memory:', blocks: [act] })
+    const nodes = ['c', 'a', 'b'].map((id) => node(id, [], { block: 'act' }))
+    const document = { schema: 'tally-plan/1', name: 'p', version: '1', order: 'declared', nodes }
+    expect((await tally.start(document).result).status).toBe('done')
+    expect([most, begun]).toEqual([1, ['root/c', 'root/a', 'root/b']])
   })
 
   it.each([['arrival'], ['declared']])('W9: stops at a failure with order %s', async (order) => {
