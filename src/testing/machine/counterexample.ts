@@ -1,11 +1,14 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type CompiledDocument, drawGraph, mermaidId } from '../../block/index.js'
+import type { CompiledDocument } from '../../block/index.js'
+import type { JsonObject } from '../../core/index.js'
 import type { Case } from './case.js'
 import type { CodePlace } from './options.js'
+import { drawPath } from './path-chart.js'
 import type { Play } from './play.js'
 import { promises, type Violation } from './promises/all.js'
+import type { WrittenTarget } from './written-target.js'
 
 /** A broken promise, with everything that shows how it came about. */
 export interface Counterexample {
@@ -15,7 +18,11 @@ export interface Counterexample {
   readonly seed: number | undefined
   readonly play: Play
   readonly compiled: CompiledDocument
+  /** Of the runs. */
+  readonly context: JsonObject
   readonly from: CodePlace | undefined
+  /** For a script that has no module; undefined: it needs one. */
+  readonly written: WrittenTarget | undefined
 }
 
 /** What the error says: the promise, what happened in order, the script and the chart. */
@@ -49,25 +56,55 @@ function storyOf({ world }: Play): readonly string[] {
 }
 
 /** A program of at most 30 lines that plays the case again. */
-export function scriptOf({ target, violation, given, seed, from }: Counterexample): string {
+export function scriptOf(found: Counterexample): string {
+  const { target, violation, given, seed } = found
   const { promise, problem } = violation
-  const { module = 'WHERE-IT-IS', target: name = 'target', options = 'options' } = from ?? {}
-  const names = from?.options === undefined && from !== undefined ? name : `${name}, ${options}`
-  const put =
-    from === undefined ? ['// Put here the module that exports the target and its options.'] : []
-  const own =
-    from !== undefined && from.options === undefined ? ['const options = {} // as in the test'] : []
+  const { imports, own, name, options } = partsOf(found)
   return [
     `// ${target} breaks the promise "${promise}": ${oneLine(problem)}`,
     ...(seed === undefined ? [] : [`// Found with seed ${seed}.`]),
     "import { verifyCase } from 'tallystick/testing'",
-    ...put,
-    `import { ${names} } from '${module}'`,
+    ...imports,
     '',
     ...own,
     `await verifyCase(${name}, ${caseText(given)}, ${options})`,
     ''
   ].join('\n')
+}
+
+interface ScriptParts {
+  readonly imports: readonly string[]
+  readonly own: readonly string[]
+  readonly name: string
+  readonly options: string
+}
+
+/** Where the script has target and options from. */
+function partsOf({ from, written }: Counterexample): ScriptParts {
+  const named = { name: 'target', options: 'options' }
+  if (from !== undefined) {
+    const { module, target: name, options } = from
+    if (options !== undefined) {
+      return {
+        imports: [`import { ${name}, ${options} } from '${module}'`],
+        own: [],
+        name,
+        options
+      }
+    }
+    const own = ['const options = {} // as in the test']
+    return { ...named, imports: [`import { ${name} } from '${module}'`], own, name }
+  }
+  if (written !== undefined) {
+    const { target, options } = written
+    const own = [`const target = ${target}`, `const options = ${options}`]
+    return { ...named, imports: [], own }
+  }
+  const imports = [
+    '// Put here the module that exports the target and its options.',
+    "import { target, options } from 'WHERE-IT-IS'"
+  ]
+  return { ...named, imports, own: [] }
 }
 
 function oneLine(text: string): string {
@@ -104,25 +141,10 @@ export function plainCase(given: Case): Case {
   }
 }
 
-/** The document's graph, with what the run has entered, and where it went wrong, in colour. */
-export function chartOf({ compiled, play, violation }: Counterexample): string {
-  const entered = new Set<string>()
-  for (const entries of play.journals.values()) {
-    for (const entry of entries) {
-      const name = 'path' in entry ? entry.path.split('/')[1] : undefined
-      if (name !== undefined) entered.add(name)
-    }
-  }
-  const failing = violation.path?.split('/')[1] ?? [...entered].at(-1)
-  const taken = [...entered].filter((name) => name !== failing).map(mermaidId)
-  return [
-    drawGraph(compiled).trimEnd(),
-    '  classDef taken fill:#fde68a,stroke:#b45309',
-    '  classDef failing fill:#fecaca,stroke:#b91c1c',
-    ...(taken.length === 0 ? [] : [`  class ${taken.join(',')} taken`]),
-    ...(failing === undefined ? [] : [`  class ${mermaidId(failing)} failing`]),
-    ''
-  ].join('\n')
+/** The document's graph, with the path of the play in colour. */
+export function chartOf({ compiled, play, violation, given, context }: Counterexample): string {
+  const failedAt = violation.path?.split('/')[1]
+  return drawPath(compiled, { play, inputs: given.inputs, context, failedAt })
 }
 
 /** A module named by its URL, as a script in the directory imports it: its place may be another. */

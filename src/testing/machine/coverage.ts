@@ -197,7 +197,8 @@ interface WalkedRun {
   readonly isDone: boolean
 }
 
-function keyOf({ parent, from, index }: Edge): string {
+/** Names a transition among those that were taken. */
+export function keyOf({ parent, from, index }: Edge): string {
   return JSON.stringify([parent, from, index])
 }
 
@@ -206,7 +207,8 @@ function textOf({ parent, from, index, to, label }: Edge): string {
   return `${parent}: ${from} -> ${to}${place}`
 }
 
-function edgesOf(compiled: CompiledDocument, parent: string): readonly Edge[] {
+/** Transitions of a document, and of those inside it. */
+export function edgesOf(compiled: CompiledDocument, parent: string): readonly Edge[] {
   const inner = [...compiled.nodes].flatMap(([name, node]) =>
     node.kind === 'leaf' ? [] : edgesOf(node, `${parent}/${name}`)
   )

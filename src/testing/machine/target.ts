@@ -20,6 +20,7 @@ import {
   packageDocument,
   packageEffects
 } from './package-target.js'
+import { writtenTarget } from './written-target.js'
 
 /** A document and what it names, as `defineConfig` takes it. */
 export interface DocumentTarget extends Registrations {
@@ -51,6 +52,8 @@ export interface PreparedTarget {
   readonly notChecked: readonly string[]
   /** Undefined: it has none. */
   readonly hosted: HostedPackages | undefined
+  /** As a script may have it; undefined: only its module does. */
+  readonly written: Json | undefined
   /** Ends the threads of its packages. */
   close(): Promise<void>
 }
@@ -110,6 +113,7 @@ export async function prepareTarget(target: MachineTarget): Promise<PreparedTarg
       takes: { schema, problem, open: packed?.open },
       effects: { ...packed?.effects, ...own.effects },
       notChecked: [...notChecked, ...unchecked],
+      written: writtenTarget(one(), hosted?.packages ?? []),
       close: async () => hosted?.sandbox.close()
     }
   } finally {

@@ -19,6 +19,7 @@ import { playShares } from './shares.js'
 import { partsOf, stageOf } from './stage.js'
 import { type MachineReport, Tally, type TallyLeft } from './tally.js'
 import { type MachineTarget, type PreparedTarget, prepareTarget } from './target.js'
+import { written } from './written-target.js'
 
 const SEED_DEFAULT = 20_261_123
 
@@ -221,10 +222,15 @@ function counterexample(parts: {
   readonly seed: number | undefined
   readonly from: CodePlace | undefined
 }): Counterexample {
-  const { prepared, evidence, ...rest } = parts
+  const { prepared, evidence, violation, ...rest } = parts
   const { name: target, compiled } = prepared
-  const { given, undisturbed, disturbed } = evidence
-  return { ...rest, target, compiled, given, play: disturbed ?? undisturbed }
+  const { given, undisturbed, disturbed, options } = evidence
+  return {
+    ...{ ...rest, violation, target, compiled, given },
+    context: options.context ?? {},
+    play: disturbed ?? undisturbed,
+    written: written(prepared.written, options, violation.promise)
+  }
 }
 
 function brokenError(found: Counterexample, saved?: string): TallyError {

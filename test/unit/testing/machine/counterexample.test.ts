@@ -11,6 +11,7 @@ import type { Json } from '../../../../src/core/index.js'
 import {
   type MachineOptions,
   type MachineTarget,
+  type Seen,
   verifyCase,
   verifyMachine
 } from '../../../../src/testing/index.js'
@@ -19,6 +20,7 @@ import { scriptOf } from '../../../../src/testing/machine/counterexample.js'
 import { loadFastCheck } from '../../../../src/testing/machine/fast-check.js'
 import { partsOf } from '../../../../src/testing/machine/stage.js'
 import { prepareTarget } from '../../../../src/testing/machine/target.js'
+import { written, writtenTarget } from '../../../../src/testing/machine/written-target.js'
 import { builtModule } from '../../../support/built.js'
 import { root } from '../../../support/source.js'
 import { tallyErrorOf } from '../../../support/tally-error-of.js'
@@ -40,6 +42,58 @@ const options: MachineOptions = {
   inputs: fc.constant<Json>({}),
   cases: 50,
   seed: 7
+}
+
+/** Looks, and then turns right unless it sees an a. */
+const branching = {
+  blocks: [
+    defineBlock({
+      name: 'look',
+      version: '1.0.0',
+      sideEffects: 'none',
+      run: () => ({ kind: 'b' })
+    }),
+    defineBlock({ name: 'left', version: '1.0.0', sideEffects: 'none', run: () => ({}) }),
+    defineBlock({ name: 'right', version: '1.0.0', sideEffects: 'none', run: () => ({}) })
+  ],
+  document: {
+    schema: 'tally-composite/1',
+    name: 'branching',
+    version: '1.0.0',
+    entry_point: 'look',
+    nodes: { look: { block: 'look' }, left: { block: 'left' }, right: { block: 'right' } },
+    transitions: {
+      look: [
+        { condition: { cel: 'response.data.kind == "a"' }, target: 'left' },
+        { condition: 'default', target: 'right' }
+      ]
+    }
+  }
+}
+
+/** Broken by the receipt of the node. */
+const neverDone = { always: { 'it does not turn': isBeforeRight } }
+
+function isBeforeRight({ receipts }: Seen): boolean {
+  return !receipts.some(({ inputPayload }) => inputPayload.run?.path === 'root/right')
+}
+
+const cyclic: Record<string, unknown> = {}
+cyclic['again'] = cyclic
+
+/** The arrows of a drawing with their colours. */
+function arrowsIn(message: string): readonly (readonly [arrow: string, colour: string])[] {
+  const lines = message.split('\n').map((line) => line.trim())
+  const colours = new Map<number, string>()
+  for (const line of lines) {
+    const [, places = '', colour] = /^linkStyle (\S+) stroke:(#\w+),/.exec(line) ?? []
+    if (colour === undefined) continue
+    for (const place of places.split(',')) {
+      colours.set(Number(place), colour === '#b91c1c' ? 'failing' : 'taken')
+    }
+  }
+  const arrows = lines.filter((line) => line.includes(' -->'))
+  return arrows.map((line, place) => [line, colours.get(place) ?? 'none'])
 }
 
 describe('a counterexample', () => {
@@ -72,7 +126,7 @@ describe('a counterexample', () => {
     expect(error.message).not.toContain('deaths')
   })
 
-  it('has the nodes of its path in one colour, and the one that failed in another', async () => {
+  it('has its path in one colour, and the node that failed and its arrow in another', async () => {
     const says = (name: string, run: Block['run']) =>
       defineBlock({ name, version: '1.0.0', sideEffects: 'none', run })
     let executions = 0
@@ -86,10 +140,69 @@ describe('a counterexample', () => {
     ]
     const steps = inOrder(blocks)
     const error = await tallyErrorOf(verifyCase(steps, { inputs: [{}] }))
-    expect(error.message).toContain('stateDiagram-v2')
+    expect(error.message).toContain('flowchart TD')
     expect(error.message).toContain('classDef failing fill:')
     expect(error.message).toMatch(/^ {2}class s_first,s_last taken$/m)
     expect(error.message).toMatch(/^ {2}class s_unsteady failing$/m)
+    expect(arrowsIn(error.message)).toEqual([
+      ['start((" ")) --> s_first', 'taken'],
+      ['s_first --> s_unsteady', 'failing'],
+      ['s_unsteady --> s_last', 'taken'],
+      ['s_last --> finish(((" ")))', 'taken']
+    ])
+  })
+
+  it('leaves arrows without colour that were not taken, and writes their conditions', async () => {
+    const error = await tallyErrorOf(verifyCase(branching, { inputs: [{}] }, neverDone))
+    expect(arrowsIn(error.message)).toEqual([
+      ['start((" ")) --> s_look', 'taken'],
+      ['s_look -->|"response.data.kind == #quot;a#quot;"| s_left', 'none'],
+      ['s_look -->|"default"| s_right', 'failing'],
+      ['s_left --> finish(((" ")))', 'none'],
+      ['s_right --> finish(((" ")))', 'taken']
+    ])
+  })
+
+  it('has the arrows of a plan in colour', async () => {
+    const nodes = [
+      { id: 'look', block: 'look' },
+      { id: 'left', block: 'look', deps: ['look'] },
+      { id: 'right', block: 'right', deps: ['look', 'left'] }
+    ]
+    const document = { schema: 'tally-plan/1', name: 'plan', version: '1.0.0', nodes }
+    const { blocks } = branching
+    const error = await tallyErrorOf(verifyCase({ document, blocks }, { inputs: [{}] }, neverDone))
+    expect(arrowsIn(error.message)).toEqual([
+      ['s_look --> s_left', 'taken'],
+      ['s_look --> s_right', 'failing'],
+      ['s_left --> s_right', 'failing']
+    ])
+  })
+
+  it('has a target that is plain JSON in its script, as far as its options need no code', () => {
+    const document = { schema: 'tally-composite/1', name: 'plain' }
+    const target = writtenTarget({ document, workflow: { protocols: [] } }, [])
+    const scripted = { pay: { answer: z.string(), repeats: 'again' } } as const
+    const options = { effects: scripted, context: { a: 1 }, always: { 'it holds': () => true } }
+    expect(written(target, options, 'once')).toEqual({
+      target: JSON.stringify({ document, workflow: { protocols: [] } }),
+      options: '{"effects":{"pay":{"answer":{},"repeats":"again"}},"context":{"a":1}}'
+    })
+    expect(written(target, options, 'always')).toBeUndefined()
+    const own = { effects: { pay: { answer: () => 'paid' } } }
+    expect(written(target, own, 'once')).toBeUndefined()
+    expect(written(target, { people: { sign: () => undefined } }, 'once')).toBeUndefined()
+    expect(written(target, { next: {} }, 'once')).toBeUndefined()
+    expect(written('x'.repeat(20_000), {}, 'once')).toBeUndefined()
+  })
+
+  it.each([
+    ['a block', {}],
+    ['a class', { providers: [new Date()] }],
+    ['a cycle', { workflow: cyclic }]
+  ])('imports its target where that has %s', (_, more) => {
+    const blocks = Object.keys(more).length === 0 ? branching.blocks : []
+    expect(writtenTarget({ document: 'text', blocks, ...more }, [])).toBeUndefined()
   })
 
   it('is a script of at most 30 lines whatever its case has', async () => {
@@ -98,7 +211,15 @@ describe('a counterexample', () => {
     const parts = partsOf(fc, prepared, { ...options, concurrent: 3, next: {} })
     const from = { module: './blindly.mjs', target: 'target' }
     const violation = { promise: 'once', problem: 'it is\nperformed twice' } as const
-    const found = { target: 'blindly', violation, seed: 7, from, compiled: prepared.compiled }
+    const found = {
+      target: 'blindly',
+      violation,
+      seed: 7,
+      from,
+      compiled: prepared.compiled,
+      context: {},
+      written: undefined
+    }
     for (const given of fc.sample(caseArbitrary(fc, parts), { numRuns: 100, seed: 7 })) {
       const script = scriptOf({ ...found, given, play: undefined as never })
       expect(script.split('\n').length).toBeLessThanOrEqual(30)

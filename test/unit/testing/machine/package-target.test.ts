@@ -8,7 +8,7 @@ import {
   parseManifest,
   type Sandbox
 } from '../../../../src/capability/index.js'
-import { isTallyError, type Json, nextTurn, type TallyError } from '../../../../src/core/index.js'
+import { type Json, nextTurn } from '../../../../src/core/index.js'
 import {
   type Case,
   type MachineOptions,
@@ -25,6 +25,7 @@ import { prepareTarget } from '../../../../src/testing/machine/target.js'
 import { builtModule } from '../../../support/built.js'
 import { cases } from '../../../support/effort.js'
 import { root } from '../../../support/source.js'
+import { tallyErrorOf } from '../../../support/tally-error-of.js'
 
 const counterFolder = new URL('./counter/', import.meta.url)
 const counterManifest: Json = JSON.parse(
@@ -64,15 +65,6 @@ function adds(by: number, more: Partial<Case> = {}): Case {
 
 const answers = [{ status: 200 }]
 const fine = { 'network.request': { answers } }
-
-async function errorOf(verifying: Promise<unknown>): Promise<TallyError> {
-  const thrown = await verifying.then(
-    () => undefined,
-    (error: unknown) => error
-  )
-  if (!isTallyError(thrown)) throw thrown ?? new Error('nothing is found')
-  return thrown
-}
 
 describe('a package', () => {
   it('keeps every promise with inputs of its manifest and answers of the network', async () => {
@@ -118,7 +110,7 @@ describe('a package', () => {
   it('is taken from a directory, with inputs of its own for what it describes in words', async () => {
     const wallet = join(root, 'examples/02-wallet/packages/wallet')
     const options = { cases: cases({ usual: 4, long: 100 }), concurrent: 3 }
-    const asked = await errorOf(verifyMachine({ package: wallet }, options))
+    const asked = await tallyErrorOf(verifyMachine({ package: wallet }, options))
     expect(asked.code).toBe('testing.inputs_missing')
     expect(asked.message).toContain('wallet.reserve')
     const report = await verifyMachine({ package: wallet, action: 'wallet.mintFC' }, options)
@@ -253,7 +245,7 @@ const planted: readonly Planted[] = [
 describe('a package that', () => {
   it.each(planted)('$fault is found', async ({ body, promise, given, options }) => {
     const played = given ?? adds(1, { effects: fine })
-    const error = await errorOf(verifyCase(counts(body), played, options))
+    const error = await tallyErrorOf(verifyCase(counts(body), played, options))
     expect(error.code).toBe('testing.promise_broken')
     expect(error.context).toMatchObject({ promise, target: 'counter' })
   })
@@ -281,7 +273,7 @@ const refused: readonly (readonly [what: string, target: PackageTarget, problem:
 
 describe('what is no package', () => {
   it.each(refused)('M3: is named: %s', async (_, target, problem) => {
-    const error = await errorOf(verifyMachine(target, { cases: 1 }))
+    const error = await tallyErrorOf(verifyMachine(target, { cases: 1 }))
     expect(error.code).toBe('testing.target_invalid')
     expect(error.message).toContain(problem)
   })
@@ -293,17 +285,24 @@ describe('a counterexample of a package', () => {
   const folder = mkdtempSync(join(root, 'dist', 'regressions-'))
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  it('M1: is a script that plays the case again, and says what the package did', async () => {
-    const module = new URL('./packaged.mjs', import.meta.url).href
+  const module = new URL('./packaged.mjs', import.meta.url).href
+  const from = { module, target: 'target', options: 'options' }
+  const scripts = [
+    ['from its module', { from }, `from '${module}'`],
+    ['by itself', {}, 'const target = {"package":"{']
+  ] as const
+
+  it.each(scripts)('M1: is a script that plays the case again: %s', async (_, place, said) => {
     const { target, options } = await import(module)
-    const from = { module, target: 'target', options: 'options' }
     const given = adds(1, { effects: { 'network.request': { answers, troubles: ['loses'] } } })
-    const error = await errorOf(verifyCase(target, given, { ...options, from }))
+    const error = await tallyErrorOf(verifyCase(target, given, { ...options, ...place }))
     expect(error.context).toMatchObject({ promise: 'once' })
     expect(error.message).toContain('counter computes: it asks for network.request')
     expect(error.message).toMatch(/class s_counter failing/)
     const [, script = ''] =
       /^the script that plays it again:\n(.*?)^the chart/ms.exec(error.message) ?? []
+    expect(script).toContain(said)
+    expect(script.split('\n').length).toBeLessThanOrEqual(30)
     const path = join(folder, 'counter.mjs')
     writeFileSync(path, script)
     builtModule('testing/index.js')
