@@ -1,12 +1,25 @@
 import { request as httpRequest } from 'node:http'
-import { deepSeekAdapter } from '../../src/agent/index.js'
+import { type AgentSession, deepSeekAdapter, piMonoAdapter } from '../../src/agent/index.js'
+import { loadMcpClient } from '../../src/agent/mcp/library.js'
+import { McpLink } from '../../src/agent/mcp/link.js'
 import { EffectFailure } from '../../src/block/index.js'
-import { isJsonObject, type Json, ManualClock, Redactor } from '../../src/core/index.js'
+import {
+  isJsonObject,
+  type Json,
+  type JsonObject,
+  ManualClock,
+  Redactor
+} from '../../src/core/index.js'
 import { Rpc } from '../../src/executor/evm/rpc.js'
 import { RpcError } from '../../src/executor/evm/rpc-error.js'
 import { httpTransport } from '../../src/executor/evm/transport.js'
 import { networkCapability } from '../../src/intent/scoped-api/network/network.js'
-import { type Exchanged, httpProtocol, type TransportDriver } from '../../src/testing/index.js'
+import {
+  type Exchanged,
+  httpProtocol,
+  type Transport,
+  type TransportDriver
+} from '../../src/testing/index.js'
 
 const addressOf = (port: number) => `http://127.0.0.1:${port}/`
 
@@ -19,37 +32,46 @@ function parsed(body: string): Json {
   return JSON.parse(body) as Json
 }
 
+function objectIn(body: string): JsonObject {
+  const value = body === '' ? {} : parsed(body)
+  return isJsonObject(value) ? value : {}
+}
+
 /** What a failure of an effect says of the other side. */
 function failed(error: unknown): Exchanged {
   if (!(error instanceof EffectFailure)) throw error
   return { kind: error.definite ? 'not_begun' : 'unknown' }
 }
 
+const names = { runId: 'run-1', agentId: 'clerk', flowName: 'flow' }
+
+/** The turns of one session of an agent. */
+function turnsOf(session: AgentSession): Transport {
+  let turns = 0
+  return {
+    async exchange(prompt, { signal }) {
+      turns += 1
+      const invocationId = `turn-${turns}`
+      const about = { ...names, invocationId, nodeId: 'main', turnMode: 'normal' as const }
+      const request = { ...about, prompt, input: {}, messages: [] }
+      try {
+        const { status, finalText } = await session.turn(request, { signal, invocationId })
+        return status === 'completed' ? { kind: 'answered', text: finalText } : { kind: 'unknown' }
+      } catch (error) {
+        return failed(error)
+      }
+    },
+    // Of a server that has gone, no session is left to end.
+    close: () => session.dispose().catch(() => undefined)
+  }
+}
+
 /** The turns of an agent, over chat completions. */
 export function chatDriver(): TransportDriver {
   return {
     open: async (port) => {
-      const names = { runId: 'run-1', agentId: 'clerk', flowName: 'flow' }
       const settings = { baseUrl: addressOf(port), apiKey: 'sk-0123456789abcdef', model: 'm' }
-      const session = await deepSeekAdapter({}).open({ ...names, settings })
-      let turns = 0
-      return {
-        async exchange(prompt, { signal }) {
-          turns += 1
-          const invocationId = `turn-${turns}`
-          const about = { ...names, invocationId, nodeId: 'main', turnMode: 'normal' as const }
-          const request = { ...about, prompt, input: {}, messages: [] }
-          try {
-            const { status, finalText } = await session.turn(request, { signal, invocationId })
-            return status === 'completed'
-              ? { kind: 'answered', text: finalText }
-              : { kind: 'unknown' }
-          } catch (error) {
-            return failed(error)
-          }
-        },
-        close: () => session.dispose()
-      }
+      return turnsOf(await deepSeekAdapter({}).open({ ...names, settings }))
     },
     protocol: httpProtocol({
       contentType: 'text/event-stream',
@@ -66,6 +88,70 @@ export function chatDriver(): TransportDriver {
         const said = { index: 0, delta: { content: text }, finish_reason: null }
         const end = { index: 0, delta: {}, finish_reason: 'stop' }
         return `${event(said)}${event(end)}data: [DONE]\n\n`
+      }
+    })
+  }
+}
+
+/** The turns of an agent, over the HTTP of pi-mono backends. */
+export function piMonoDriver(): TransportDriver {
+  return {
+    open: async (port) => {
+      const settings = { baseUrl: addressOf(port), transport: 'http', model: 'm' }
+      return turnsOf(await piMonoAdapter().open({ ...names, settings }))
+    },
+    protocol: httpProtocol({
+      // Sessions are opened and ended, and turns aborted, beside the turns themselves.
+      greeting: (body) => {
+        const isTurn = body !== '' && member(parsed(body), 'invocationId') !== undefined
+        return isTurn ? undefined : JSON.stringify({ sessionId: 'session-1' })
+      },
+      textIn: (body) => String(member(parsed(body), 'prompt')),
+      answer: (_body, text) => JSON.stringify({ status: 'completed', finalText: text })
+    })
+  }
+}
+
+/** Calls of a tool of an MCP server, over streamable HTTP. */
+export function mcpDriver(): TransportDriver {
+  return {
+    open: async (port) => {
+      const link = new McpLink(await loadMcpClient(), { url: addressOf(port) })
+      let calls = 0
+      return {
+        async exchange(text, { signal }) {
+          calls += 1
+          const call = { name: 'echo', arguments: { text }, key: `call-${calls}` }
+          try {
+            const answer = await link.call(call, signal)
+            return {
+              kind: 'answered',
+              text: String(member(member(member(answer, 'content'), 0), 'text'))
+            }
+          } catch (error) {
+            return failed(error)
+          }
+        },
+        close: () => link.close()
+      }
+    },
+    protocol: httpProtocol({
+      // The session begins before the first call, and a call that is called off has a message too.
+      greeting: (body) => {
+        const { id, method, params } = objectIn(body)
+        if (method === 'tools/call') return undefined
+        if (method !== 'initialize') return ''
+        const result = {
+          protocolVersion: member(params, 'protocolVersion') ?? null,
+          capabilities: { tools: {} },
+          serverInfo: { name: 'suite', version: '1' }
+        }
+        return JSON.stringify({ jsonrpc: '2.0', id: id ?? null, result })
+      },
+      textIn: (body) => String(member(member(objectIn(body)['params'], 'arguments'), 'text')),
+      answer: (body, text) => {
+        const result = { content: [{ type: 'text', text }] }
+        return JSON.stringify({ jsonrpc: '2.0', id: objectIn(body)['id'] ?? null, result })
       }
     })
   }

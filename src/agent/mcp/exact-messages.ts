@@ -1,6 +1,6 @@
 import { Transform } from 'node:stream'
 import { exactNumbers, isJsonObject, limits } from '../../core/index.js'
-import type { Fetch } from '../transports/bounded-fetch.js'
+import { bounded, type Fetch } from '../transports/bounded-fetch.js'
 import { Lines } from '../transports/lines.js'
 
 /**
@@ -24,18 +24,22 @@ function isToolList(text: string): boolean {
   }
 }
 
-/** A `fetch` whose answers have exact numbers: JSON as a whole, event streams line by line. */
+/**
+ * A `fetch` whose answers have exact numbers: JSON as a whole, event streams line by line. What is
+ * no stream has an end.
+ */
 export function exactFetch(fetch: Fetch): Fetch {
   return async (input, init) => {
     const response = await fetch(input, init)
+    if (response.body === null) return response
     const type = response.headers.get('content-type') ?? ''
-    if (response.body === null || !response.ok) return response
-    if (type.startsWith('text/event-stream')) {
+    if (response.ok && type.startsWith('text/event-stream')) {
       return answerOf(response, response.body.pipeThrough(exactEvents()))
     }
-    return type.startsWith('application/json')
-      ? answerOf(response, exactMessage(await response.text()))
-      : response
+    const whole = bounded(response, limits.TURN_RESPONSE_BYTES_MAX)
+    return response.ok && type.startsWith('application/json')
+      ? answerOf(whole, exactMessage(await whole.text()))
+      : whole
   }
 }
 

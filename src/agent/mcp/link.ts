@@ -17,6 +17,8 @@ import { type McpTool, toolOf } from './tool.js'
 export class McpLink {
   readonly #library: McpClientLibrary
   readonly #place: McpServerPlace
+  /** Of calls under way, by their keys: what lets go of their connections. */
+  readonly #calls = new Map<string, AbortSignal>()
   #client: Promise<Client> | undefined
   #tools: Promise<readonly McpTool[]> | undefined
 
@@ -46,15 +48,21 @@ export class McpLink {
     const client = await this.#connected()
     const { name, arguments: given, key } = tool
     // Not `client.callTool`: it checks the answer and then throws what looks like a refusal.
-    const params = { name, arguments: given, _meta: { 'tallystick/idempotencyKey': key } }
+    const params = { name, arguments: given, _meta: { [KEY]: key } }
     const method = 'tools/call' as const
     const options = { signal, timeout: limits.MCP_CALL_MS, resetTimeoutOnProgress: true }
     let result: Awaited<ReturnType<Client['callTool']>>
+    const calling = new AbortController()
+    this.#calls.set(key, calling.signal)
     try {
       const schema = this.#library.CallToolResultSchema
       result = await client.request({ method, params }, schema, options)
     } catch (error) {
+      // The SDK tells the server that a call is over, and waits for its answer all the same.
+      calling.abort()
       throw this.#failureOf(error, signal)
+    } finally {
+      this.#calls.delete(key)
     }
     return answerOf(result)
   }
@@ -100,10 +108,18 @@ export class McpLink {
       // The SDK's own types do not agree under exact optional properties.
       return new StreamableHTTPClientTransport(new URL(url), {
         requestInit,
-        fetch: exactFetch(globalThis.fetch)
+        fetch: exactFetch((input, init) => globalThis.fetch(input, this.#calledOff(init)))
       }) as never
     }
     return new ChildTransport(this.#library, place) as never
+  }
+
+  /** A request that is a call ends with it. */
+  #calledOff(init: RequestInit = {}): RequestInit {
+    const { body, signal } = init
+    const calling = this.#calls.size === 0 ? undefined : this.#calls.get(keyIn(body) ?? '')
+    if (calling === undefined) return init
+    return { ...init, signal: signal ? AbortSignal.any([signal, calling]) : calling }
   }
 
   async #listed(client: Client): Promise<readonly McpTool[]> {
@@ -136,6 +152,17 @@ export class McpLink {
         return new EffectFailure('server_failed', { details })
     }
   }
+}
+
+const KEY = 'tallystick/idempotencyKey'
+
+/** The key of the call that a message is. */
+function keyIn(body: unknown): string | undefined {
+  if (typeof body !== 'string') return undefined
+  const { params } = JSON.parse(body) as {
+    readonly params?: { readonly _meta?: { readonly [KEY]?: string } }
+  }
+  return params?._meta?.[KEY]
 }
 
 /** What a tool answered, as the ledger can keep it. A tool's own error may have acted before. */

@@ -23,20 +23,31 @@ export function wireOf(fetch: Fetch, bytesMax: number): Wire {
       if (init?.signal?.aborted === true) throw turnFailure('not_sent')
       wire.isSent = true
       const response = await fetch(input, { ...init, redirect: 'manual' })
-      if (response.body === null) return response
-      const body = counted(response.body, wire, bytesMax)
-      const { status, statusText, headers } = response
-      return new Response(body, { status, statusText, headers })
+      return bounded(response, bytesMax, () => {
+        wire.isTooLarge = true
+      })
     }
   }
   return wire
 }
 
+/** A response whose body fails as `response_too_large` when it is longer. */
+export function bounded(
+  response: Response,
+  bytesMax: number,
+  tooLarge: () => void = () => undefined
+): Response {
+  if (response.body === null) return response
+  const { status, statusText, headers } = response
+  const body = counted(response.body, bytesMax, tooLarge)
+  return new Response(body, { status, statusText, headers })
+}
+
 // One stream of its own: a TransformStream would be two more, and they are not cheap.
 function counted(
   body: ReadableStream<Uint8Array>,
-  wire: Wire,
-  bytesMax: number
+  bytesMax: number,
+  tooLarge: () => void
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   let bytes = 0
@@ -47,7 +58,7 @@ function counted(
         if (done) return controller.close()
         bytes += value.byteLength
         if (bytes <= bytesMax) return controller.enqueue(value)
-        wire.isTooLarge = true
+        tooLarge()
         controller.error(turnFailure('response_too_large', { bytesMax }))
         await reader.cancel()
       },

@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { nextTurn } from '../../core/index.js'
 
 /** The server's part of a protocol, as bytes of one connection. */
@@ -45,6 +45,9 @@ export class TransportServer {
   readonly #asked = new Set<Socket>()
   readonly #server = createServer({ noDelay: true }, (socket) => this.#serve(socket))
   readonly #waiting = new Set<() => void>()
+  #closed: Promise<unknown> = Promise.resolve()
+  /** Keeps the port of a server that listens no more. */
+  #keeper: Socket | undefined
 
   constructor(protocol: ServerProtocol) {
     this.#protocol = protocol
@@ -56,12 +59,34 @@ export class TransportServer {
     return (this.#server.address() as AddressInfo).port
   }
 
+  /**
+   * Listens no more. One connection stays: of a port that no socket has, the system makes another
+   * server's before the client has asked.
+   */
+  async deafen(): Promise<void> {
+    const keeper = connect((this.#server.address() as AddressInfo).port, '127.0.0.1')
+    this.#keeper = keeper
+    keeper.on('error', () => undefined)
+    await once(keeper, 'connect')
+    const isKept = (socket: Socket) => socket.remotePort === keeper.localPort
+    while (![...this.#open].some(isKept)) await this.#change()
+    this.#stopListening()
+    for (const socket of this.#open) if (!isKept(socket)) socket.end()
+    // What a client sends on a connection of before, before it hears of its end, is read by none.
+    while (this.#open.size > 1) await this.#change()
+  }
+
   async close(): Promise<void> {
-    if (!this.#server.listening) return
-    const closed = once(this.#server, 'close')
-    this.#server.close()
+    this.#stopListening()
+    this.#keeper?.destroy()
     for (const socket of this.#open) socket.destroy()
-    await closed
+    await this.#closed
+  }
+
+  #stopListening(): void {
+    if (!this.#server.listening) return
+    this.#closed = once(this.#server, 'close')
+    this.#server.close()
   }
 
   /** Resolves once so many requests were read. */
@@ -100,6 +125,7 @@ export class TransportServer {
       this.#asked.delete(socket)
       this.#changed()
     })
+    this.#changed()
     if (this.act === 'breaks at once') {
       socket.resetAndDestroy()
       return

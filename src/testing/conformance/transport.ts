@@ -123,7 +123,7 @@ async function putsTogether({ server, exchange }: Test): Promise<void> {
 }
 
 async function refused({ server, exchange }: Test): Promise<void> {
-  await server.close()
+  await server.deafen()
   equal((await exchange('one')).kind, 'not_begun')
 }
 
