@@ -1,6 +1,6 @@
-/** A small workflow to simulate. Used by the tests of the simulator and by its row. */
+/** A small workflow to simulate. Used by the tests of the simulator, by its row and by the soak. */
 import { type Block, defineBlock } from '../src/block/index.js'
-import type { DocumentTarget, SimulatedEffect } from '../src/testing/index.js'
+import type { DocumentTarget, SimulatedEffect, SimulationOptions } from '../src/testing/index.js'
 
 /** Three steps: one asks the world, one changes state, one asks the world to act. */
 export function threeSteps(): DocumentTarget {
@@ -54,4 +54,20 @@ export function inOrder(blocks: readonly Block[]): DocumentTarget {
 export const shopEffects: Readonly<Record<string, SimulatedEffect>> = {
   'shop.quote': { answer: () => ({ cents: 100 }) },
   'shop.order': { answer: () => ({ ordered: true }) }
+}
+
+/** Two shops beside each other, of which one has two orders: what a night of seeds simulates. */
+export function shopStory(): Omit<SimulationOptions, 'seed'> {
+  const target = threeSteps()
+  return {
+    nodes: { a: { target, runs: [{}, {}] }, b: { target, runs: [{}] } },
+    effects: shopEffects,
+    always: {
+      'each receipt of reserving has reserved once': ({ nodes }) =>
+        Object.values(nodes).every(({ state, receipts }) => {
+          const { length } = receipts.filter(({ intent }) => intent === 'reserve')
+          return (state['reserved'] ?? 0) === length
+        })
+    }
+  }
 }

@@ -116,6 +116,7 @@ export {
   checkLinearizable,
   type EndedRun,
   type Linearizability,
+  type NetworkFault,
   type SeenBySimulation,
   type SeenNode,
   type SimulatedEffect,

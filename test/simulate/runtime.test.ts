@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
-import { shopEffects, threeSteps } from '../../bench/simulated-shop.js'
+import { shopStory } from '../../bench/simulated-shop.js'
 import { simulate } from '../../src/testing/index.js'
+import { allNetwork } from '../../src/testing/simulate/fate.js'
 import { cases } from '../support/effort.js'
 import seeds from './seeds.json' with { type: 'json' }
 
@@ -12,20 +13,8 @@ const FIRST_SEED = Number(process.env['TALLY_SIMULATION_FIRST_SEED'] ?? 1)
 /** On a quiet machine a seed takes a thirtieth of it. */
 const SEED_MS_MAX = 600
 
-const target = threeSteps()
-const run = (seed: number) =>
-  simulate({
-    seed,
-    nodes: { a: { target, runs: [{}, {}] }, b: { target, runs: [{}] } },
-    effects: shopEffects,
-    always: {
-      'each receipt of reserving has reserved once': ({ nodes }) =>
-        Object.values(nodes).every(({ state, receipts }) => {
-          const { length } = receipts.filter(({ intent }) => intent === 'reserve')
-          return (state['reserved'] ?? 0) === length
-        })
-    }
-  })
+const story = shopStory()
+const run = (seed: number) => simulate({ ...story, seed })
 
 it(
   'N3, L1, L3, L6: the runtime keeps its promises under every seed',
@@ -42,7 +31,13 @@ it(
     }
     expect(ended).toBe(3 * SEEDS)
     expect(lives).toBeGreaterThan(3 * SEEDS)
-    for (const kind of ['crash.power', 'crash.process', 'disk_full', 'sync_failed']) {
+    for (const kind of [
+      'crash.power',
+      'crash.process',
+      'disk_full',
+      'sync_failed',
+      ...allNetwork
+    ]) {
       expect(injected.get(kind), kind).toBeGreaterThan(SEEDS / 20)
     }
   },

@@ -25,7 +25,8 @@ import type { Life } from './life.js'
 import { fixedKeys, fixedRandom, inlineSigner, Machine } from './machine.js'
 import type { MachineBounds, PeopleOptions } from './options.js'
 import { People, type WronglyTaken } from './people.js'
-import { World, type WorldEffect } from './world.js'
+import { World } from './world.js'
+import type { WorldEffect } from './world-parts.js'
 
 /** What is played, with everything that does not differ between the plays of a case. */
 export interface Stage {

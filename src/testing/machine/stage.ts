@@ -13,7 +13,7 @@ import type {
 import type { Stage } from './play.js'
 import { schemaArbitrary, UnmadeSchema } from './schema-arbitrary.js'
 import type { PreparedTarget } from './target.js'
-import type { WorldEffect } from './world.js'
+import type { WorldEffect } from './world-parts.js'
 
 /** What every play of a target has in common. */
 export function stageOf(target: PreparedTarget, options: CaseOptions): Stage {

@@ -3,59 +3,18 @@ import {
   EffectFailure,
   type Located,
   type OutsideCall,
-  type Performer,
-  type SideEffectClass
+  type Performer
 } from '../../block/index.js'
 import type { CapabilityPackage } from '../../capability/index.js'
-import {
-  canonicalize,
-  type Json,
-  type ManualClock,
-  type RunId,
-  TallyError
-} from '../../core/index.js'
+import { canonicalize, type Json, type RunId, TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
 import { turnEffectName, turnNodeOf, turnResult } from './agent-world.js'
-import type { Script, Trouble } from './case.js'
+import type { Served } from './carrier.js'
+import type { ScriptLine, Trouble } from './case.js'
 import { ChainWorld, isChainEffect } from './chain-world.js'
 import { Life } from './life.js'
 import { isHostRefused, NETWORK_EFFECT, networkReason, networkResult } from './network-world.js'
-import type { EffectAnswer } from './options.js'
-
-/** How the world of a case answers one effect. */
-export interface WorldEffect {
-  /** `own`: the code's `perform`, or the provider, does it. A function: it answers. */
-  readonly answer: 'own' | 'scripted' | EffectAnswer
-  readonly repeats: 'safely' | 'again' | undefined
-}
-
-/** Something that was done outside. */
-export interface Deed {
-  readonly effect: string
-  readonly key: string
-  readonly request: string
-  readonly run: RunId | undefined
-  readonly sideEffects: SideEffectClass
-  /** A person has said that it is to be sent again. */
-  readonly isOrdered: boolean
-  /** Key of the same request of the same run, whose outcome was open when this was done. */
-  readonly openBefore: string | undefined
-}
-
-/** The same key for another request. */
-export interface KeyClash {
-  readonly key: string
-  readonly first: string
-  readonly second: string
-}
-
-interface Asking {
-  readonly effect: string
-  readonly request: string
-  readonly run: RunId | undefined
-  /** Whether the caller does not know what became of it. */
-  isOpen: boolean
-}
+import type { Asking, Deed, Doing, KeyClash, WorldEffect, WorldParts } from './world-parts.js'
 
 const never = new Promise<never>(() => undefined)
 
@@ -77,6 +36,8 @@ export class World {
   besideEachOther = 0
   #underWay = 0
   readonly #results = new Map<string, Json>()
+  /** Requests that a service is doing, by the place of their result. */
+  readonly #doing = new Map<string, Promise<Json>>()
   readonly #askings = new Map<string, Asking>()
   readonly #firstAsked = new Map<string, number>()
   readonly #orders = new Map<string, number>()
@@ -99,7 +60,7 @@ export class World {
       return canLocate ? { perform, locate: (given) => this.#chains.locate(given) } : { perform }
     }
     const real = call.locate ?? provider?.locate
-    const locate = (given: EffectCall) => this.#locate(given)
+    const locate = (given: EffectCall) => this.#locate(given, this.#nameOf(asked))
     return {
       perform: (given) => this.#perform(given, asked),
       ...(real === undefined ? {} : { locate })
@@ -122,22 +83,24 @@ export class World {
 
   async #perform(given: EffectCall, asked: OutsideCall): Promise<Json> {
     const { effect } = asked.call
-    if (!this.life.passes(`before ${effect}`)) return never
+    const { life } = this
+    if (!life.passes(`before ${effect}`)) return never
     this.asked += 1
     if (this.asked > this.#parts.effectsMax) return this.#stop()
     this.#underWay += 1
     this.besideEachOther = Math.max(this.besideEachOther, this.#underWay)
     try {
-      if (!this.#isOnChain(asked.call.effect)) return await this.#act(given, asked)
+      if (!this.#isOnChain(asked.call.effect)) return await this.#act(given, asked, life)
       const result = await this.#chains.perform(given, asked)
-      return this.life.passes(`after ${asked.call.effect}`) ? result : never
+      return life.passes(`after ${asked.call.effect}`) ? result : never
     } finally {
       this.#underWay -= 1
     }
   }
 
-  async #act(given: EffectCall, asked: OutsideCall): Promise<Json> {
-    const { attempt, isOrdered } = asked
+  /** The side of the process: what it hears of its request. */
+  async #act(given: EffectCall, asked: OutsideCall, life: Life): Promise<Json> {
+    const { attempt, isOrdered, call } = asked
     const effect = this.#nameOf(asked)
     const spec = this.#parts.effects.get(effect)
     if (spec === undefined) {
@@ -149,45 +112,72 @@ export class World {
     const ordered = (this.#orders.get(key) ?? 0) + (isOrdered ? 1 : 0)
     this.#orders.set(key, ordered)
     const name = `${key} ${attempt} ${ordered}`
-    const { trouble, nth, answer } = this.#parts.script.lineOf(effect, name)
-    if (typeof trouble === 'number') await this.#until(name, trouble)
-    this.#tell(effect, { nth, trouble })
-    if (this.#isNetwork(effect) && isHostRefused(given.request, this.#packages)) {
-      return this.#fail(asking, 'host_not_allowed', true)
+    const openBefore = this.#openLike({ key, ...asking })
+    const { carrier } = this.#parts
+    const doing = { given, asked, effect, spec, name, ordered, openBefore }
+    const served =
+      carrier === undefined || this.#isRefused(doing)
+        ? await this.#serve(doing, life)
+        : await carrier.carry({
+            ...{ effect, key, asking: name, sideEffects: call.sideEffects },
+            isAwaited: () => !life.isDead,
+            serve: () => this.#serve(doing)
+          })
+    if (!life.passes(`after ${effect}`)) return never
+    if (served !== undefined && 'result' in served) {
+      asking.isOpen = false
+      return served.result
     }
-    if (trouble === 'refuses') return this.#fail(asking, 'refused', true)
-    if (trouble === 'loses') return this.#fail(asking, 'lost', false)
-    const result = await this.#do({ given, asked, effect, spec, nth, answer, name })
-    if (trouble === 'loses_done') return this.#fail(asking, 'lost', false)
-    if (!this.life.passes(`after ${effect}`)) return never
-    asking.isOpen = false
-    return result
+    const { reason, definite } = served?.failure ?? { reason: 'timed_out', definite: false }
+    asking.isOpen = !definite
+    const known = this.#isNetwork(effect) ? networkReason(reason) : reason
+    throw new EffectFailure(known, { definite })
   }
 
-  async #do(doing: {
-    readonly given: EffectCall
-    readonly asked: OutsideCall
-    readonly effect: string
-    readonly spec: WorldEffect
-    readonly nth: number
-    readonly answer: Json | undefined
-    readonly name: string
-  }): Promise<Json> {
-    const { given, asked, effect, spec, nth, answer, name } = doing
-    const { isOrdered } = asked
+  /** The side of the service. With a life, the request is gone when the process is. */
+  async #serve(doing: Doing, life?: Life): Promise<Served> {
+    const { effect, name } = doing
+    const line = this.#parts.script.lineOf(effect, name)
+    const { trouble } = line
+    if (typeof trouble === 'number') await this.#until(name, trouble, life)
+    this.#tell(effect, line)
+    if (this.#isRefused(doing)) return { failure: { reason: 'host_not_allowed', definite: true } }
+    if (trouble === 'refuses') return { failure: { reason: 'refused', definite: true } }
+    const lost = { failure: { reason: 'lost', definite: false } }
+    if (trouble === 'loses') return lost
+    const result = await this.#do(doing, line)
+    return trouble === 'loses_done' ? lost : { result }
+  }
+
+  async #do(doing: Doing, line: ScriptLine): Promise<Json> {
+    const { given, asked, spec, name } = doing
     const { sideEffects } = asked.call
     const repeats = spec.repeats ?? (sideEffects === 'non_idempotent' ? 'again' : 'safely')
     // A read that a dead process has asked for is answered as before.
     const place = sideEffects === 'none' ? name : given.key
-    const known = this.#results.get(place)
-    if (known !== undefined && repeats === 'safely') return known
+    if (repeats === 'again') return this.#done(doing, line, place)
+    const known = this.#results.get(place) ?? this.#doing.get(place)
+    if (known !== undefined) return known
+    const done = this.#done(doing, line, place)
+    this.#doing.set(place, done)
+    try {
+      return await done
+    } finally {
+      this.#doing.delete(place)
+    }
+  }
+
+  async #done(doing: Doing, { nth, answer }: ScriptLine, place: string): Promise<Json> {
+    const { given, asked, effect, spec, ordered, openBefore } = doing
+    const { sideEffects } = asked.call
     const result = await this.#answer(spec.answer, given, asked, { effect, nth, answer })
     // What is said to be done again each time is done, whatever the code calls it.
     if (sideEffects !== 'none' || spec.repeats === 'again') {
-      const run = given.runId
+      const { key, runId: run } = given
       const request = canonicalize(given.request)
-      const openBefore = this.#openLike({ key: given.key, effect, request, run })
-      this.deeds.push({ effect, key: given.key, request, run, sideEffects, isOrdered, openBefore })
+      // Ordered again while it was on its way: what arrives now, a person has been asked about.
+      const isOrdered = asked.isOrdered || (this.#orders.get(key) ?? 0) > ordered
+      this.deeds.push({ effect, key, request, run, sideEffects, isOrdered, openBefore })
     }
     this.#results.set(place, result)
     return result
@@ -235,15 +225,21 @@ export class World {
     }
   }
 
-  #locate({ key }: EffectCall): Located<Json> {
+  #locate({ key }: EffectCall, effect: string): Located<Json> {
+    const { carrier } = this.#parts
+    if (carrier?.reaches(effect) === false) {
+      this.story.push('cannot be looked up')
+      throw new EffectFailure('unreachable')
+    }
     const result = this.#results.get(key)
     const isDone = this.deeds.some((deed) => deed.key === key)
-    this.story.push(`looked up: ${isDone ? 'done' : 'not done'}`)
+    const mayArrive = !isDone && carrier?.isUnderWay(key) === true
+    this.story.push(`looked up: ${isDone ? 'done' : mayArrive ? 'not done yet' : 'not done'}`)
     const asking = this.#askings.get(key)
-    if (asking !== undefined) asking.isOpen = false
+    if (asking !== undefined && !mayArrive) asking.isOpen = false
     return isDone && result !== undefined
       ? { found: true, result }
-      : { found: false, definite: true }
+      : { found: false, definite: !mayArrive }
   }
 
   #tell(name: string, { nth, trouble }: { readonly nth: number; readonly trouble: Trouble }): void {
@@ -252,6 +248,11 @@ export class World {
 
   get #packages(): readonly CapabilityPackage[] {
     return this.#parts.packages ?? []
+  }
+
+  /** A request that the process itself does not send. */
+  #isRefused({ effect, given }: Doing): boolean {
+    return this.#isNetwork(effect) && isHostRefused(given.request, this.#packages)
   }
 
   #isNetwork(effect: string): boolean {
@@ -280,7 +281,7 @@ export class World {
         }
         return this.#given(spec.answer, { request, nth, effect: name, answer })
       },
-      until: (name, ms) => this.#until(name, ms),
+      until: (name, ms) => this.#until(name, ms, this.life),
       done: (effect, { call, asked, request: given }) => {
         const { runId: run } = call
         const { path, step, isOrdered } = asked
@@ -317,38 +318,20 @@ export class World {
   }
 
   /** A slow answer takes its time once, however often the process dies meanwhile. */
-  async #until(name: string, ms: number): Promise<void> {
+  async #until(name: string, ms: number, life: Life | undefined): Promise<void> {
     const { clock } = this.#parts
     const begun = this.#firstAsked.get(name) ?? clock.now()
     this.#firstAsked.set(name, begun)
-    const { life } = this
     if (begun + ms <= clock.now()) return
     await new Promise<void>((resolve) => {
-      clock.schedule(begun + ms, () => (life.isDead ? undefined : resolve()))
+      clock.schedule(begun + ms, () => (life?.isDead ? undefined : resolve()))
     })
-  }
-
-  #fail(asking: Asking, reason: string, definite: boolean): Promise<never> {
-    if (!this.life.passes(`after ${asking.effect}`)) return never
-    asking.isOpen = !definite
-    const known = this.#isNetwork(asking.effect) ? networkReason(reason) : reason
-    throw new EffectFailure(known, { definite })
   }
 
   #stop(): Promise<never> {
     this.life.end('the end of the play')
     return never
   }
-}
-
-export interface WorldParts {
-  readonly script: Pick<Script, 'lineOf'>
-  readonly clock: ManualClock
-  readonly effects: ReadonlyMap<string, WorldEffect>
-  /** Whose manifests say which hosts may be asked. */
-  readonly packages?: readonly CapabilityPackage[]
-  /** Askings of one play, at most. */
-  readonly effectsMax: number
 }
 
 /** Throws `testing.answer_missing` and `testing.answer_broken`: no findings about the target. */

@@ -1,7 +1,7 @@
 import { Chance } from '../chance.js'
 import type { WriteFault } from '../faulty-store.js'
 import type { Manner, PersonAct, ScriptLine, Trouble } from '../machine/case.js'
-import type { SimulatedFaults } from './options.js'
+import type { NetworkFault, SimulatedFaults } from './options.js'
 
 /** How one life of a process goes. */
 export interface LifeFate {
@@ -16,6 +16,17 @@ export interface LifeFate {
     | undefined
 }
 
+/** What becomes of one request on its way to a service, and of the answer to it. */
+export interface Passage {
+  /** Until it arrives. */
+  readonly requestMs: number
+  /** Until it arrives a second time. */
+  readonly againMs?: number
+  /** From answering to being heard. */
+  readonly answerMs: number
+  readonly fault: Exclude<NetworkFault, 'partition'> | undefined
+}
+
 const BOUNDARIES_MAX = 40
 const DOWN_MS_MAX = 5_000
 const COMMITS_BEFORE_FAULT_MAX = 8
@@ -25,10 +36,20 @@ const BEGIN_MS_MAX = 40
 const ANSWER_MS_MAX = 30
 const PERSON_MS_MAX = 20_000
 const SLOW_MS_MAX = 60_000
+const MESSAGE_MS_MAX = 40
+/** Past the time that a process waits for an answer, more often than not. */
+const LATE_MS_MAX = 30_000
 const DEATHS_DEFAULT = 3
 
 const allTroubles = ['refuses', 'loses', 'loses_done', 'slow'] as const
 const allManners: readonly Manner[] = ['late', 'twice', 'wrong_digest', 'never', 'cancels']
+export const allNetwork: readonly NetworkFault[] = [
+  'request_lost',
+  'request_late',
+  'request_repeated',
+  'answer_lost',
+  'partition'
+]
 const allDisk = ['disk_full', 'sync_failed', 'power'] as const
 
 /**
@@ -41,14 +62,16 @@ export class Fate {
   readonly #faults: Required<SimulatedFaults>
   readonly #lines = new Map<string, Map<string, ScriptLine>>()
   readonly #acts = new Map<string, PersonAct>()
+  readonly #messageFaults: readonly Exclude<NetworkFault, 'partition'>[]
   #deaths = 0
 
   constructor(seed: string, faults: SimulatedFaults = {}) {
     this.#seed = seed
     this.#chance = new Chance(seed)
     const { deaths = DEATHS_DEFAULT, disk = allDisk } = faults
-    const { effects = allTroubles, people = allManners } = faults
-    this.#faults = { deaths, disk, effects, people }
+    const { effects = allTroubles, people = allManners, network = allNetwork } = faults
+    this.#faults = { deaths, disk, effects, people, network }
+    this.#messageFaults = network.filter((one) => one !== 'partition')
   }
 
   /** The next life. After as many as may end by a fault, one without faults. */
@@ -88,6 +111,27 @@ export class Fate {
     const line = known.get(asking) ?? { nth: known.size, trouble: this.#trouble(effect, asking) }
     known.set(asking, line)
     return line
+  }
+
+  /** What becomes of one asking between the node and the service. */
+  passageOf(
+    effect: string,
+    asking: string,
+    { isRepeatable }: { readonly isRepeatable: boolean }
+  ): Passage {
+    const chance = new Chance(`${this.#seed}/network/${effect}/${asking}`)
+    const faults = this.#messageFaults
+    const drawn = faults[chance.below(8 * faults.length)]
+    const fault = drawn === 'request_repeated' && !isRepeatable ? undefined : drawn
+    const messageMs = () => (chance.below(4) === 0 ? 1 + chance.below(MESSAGE_MS_MAX) : 0)
+    const passage = { requestMs: messageMs(), answerMs: messageMs(), fault }
+    const lateMs = 1_000 + chance.below(LATE_MS_MAX)
+    if (fault === 'request_late') return { ...passage, requestMs: lateMs }
+    if (fault !== 'request_repeated') return passage
+    return {
+      ...passage,
+      againMs: chance.below(2) === 0 ? 1 + chance.below(MESSAGE_MS_MAX) : lateMs
+    }
   }
 
   /** What people do with a wait. */

@@ -7,6 +7,7 @@ import {
   type WiredRuntime
 } from '../../runtime/index.js'
 import { FaultyDisk } from '../faulty-store.js'
+import type { Carrier } from '../machine/carrier.js'
 import { Guests, holdPackages, installPackages } from '../machine/guests.js'
 import { leftIn, overrunOf, tooLarge } from '../machine/left.js'
 import { Life } from '../machine/life.js'
@@ -37,6 +38,7 @@ export interface NodeParts {
   readonly stage: Stage
   readonly inputs: readonly Json[]
   readonly fate: Fate
+  readonly carrier: Carrier | undefined
   readonly clock: ManualClock
   readonly trace: Trace
   /** The place of the next event in the order of all. */
@@ -72,12 +74,12 @@ export class SimulatedNode {
   #changes = 0
 
   constructor(parts: NodeParts) {
-    const { clock, fate, stage, seed, place, inputs } = parts
+    const { clock, fate, carrier, stage, seed, place, inputs } = parts
     this.#parts = parts
     const { effects, hosted } = stage
     const effectsMax = stage.bounds.effects
     const { packages = [] } = hosted ?? {}
-    this.world = new World({ script: fate, clock, effects, effectsMax, packages })
+    this.world = new World({ script: fate, clock, effects, effectsMax, packages, carrier })
     // An answer that comes a day later is sent a day later: nothing here moves the clock.
     const still = { advance: () => undefined }
     const options = stage.people

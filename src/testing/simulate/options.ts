@@ -23,6 +23,20 @@ export interface SimulatedEffect {
   readonly repeats?: 'safely' | 'again'
 }
 
+/**
+ * What may go wrong between a node and the service of an effect. `request_lost`: it never arrives.
+ * `request_late`: it arrives after up to half a minute; a node waits ten seconds. `answer_lost`:
+ * the service has done it. `request_repeated`: it arrives twice, the second time up to half a
+ * minute later; not for effects of class `non_idempotent`, which say that this cannot go well.
+ * `partition`: some nodes reach some services not at all, for up to half a minute.
+ */
+export type NetworkFault =
+  | 'request_lost'
+  | 'request_late'
+  | 'request_repeated'
+  | 'answer_lost'
+  | 'partition'
+
 /** What may go wrong. Everything that is absent may. */
 export interface SimulatedFaults {
   /** Deaths of each process, at most: beside every commit and effect. Default 3. */
@@ -30,6 +44,11 @@ export interface SimulatedFaults {
   /** `power`: a death takes what was not synced with it. */
   readonly disk?: readonly (WriteFault | 'power')[]
   readonly effects?: readonly ('refuses' | 'loses' | 'loses_done' | 'slow')[]
+  /**
+   * One asking of eight has one of the first four, each of them as often, and a story has up to two
+   * partitions. An empty list: there is no network, and requests arrive at once.
+   */
+  readonly network?: readonly NetworkFault[]
   /** What people do besides answering. */
   readonly people?: readonly ('late' | 'twice' | 'wrong_digest' | 'never' | 'cancels')[]
 }

@@ -6,8 +6,9 @@ import { judged } from '../machine/promises/invariants.js'
 import { stageOf } from '../machine/stage.js'
 import { type MachineTarget, type PreparedTarget, prepareTarget } from '../machine/target.js'
 import { checkAnswers } from '../machine/world.js'
-import { Fate } from './fate.js'
+import { allNetwork, Fate } from './fate.js'
 import { checkLinearizable } from './linearizable.js'
+import { Network } from './network.js'
 import { SimulatedNode } from './node.js'
 import type { SeenBySimulation, SimulationOptions, SimulationReport } from './options.js'
 import { Trace } from './trace.js'
@@ -81,6 +82,8 @@ class Simulation {
   readonly #clock = new ManualClock()
   readonly #trace: Trace
   readonly #nodes: readonly SimulatedNode[]
+  /** Undefined: requests arrive at once. */
+  readonly #network: Network | undefined
   readonly #eventsMax: number
   readonly #configurationsMax: number
   #moments = 0
@@ -102,13 +105,15 @@ class Simulation {
     const { seed, people = {}, bounds = {}, faults, effects = {} } = options
     const given = typeof effects === 'function' ? effects() : effects
     const played = { effects: given, people, bounds }
+    this.#network = this.#networkTo(Object.keys(given))
     this.#nodes = Object.entries(options.nodes).flatMap(([name, { runs, context = {} }], place) => {
       const target = targets[place]
       if (target === undefined) return []
+      const fate = new Fate(`simulation/${seed}/${name}`, faults)
       const node = new SimulatedNode({
-        ...{ name, place, seed, inputs: runs, clock: this.#clock, trace: this.#trace },
+        ...{ name, place, seed, inputs: runs, clock: this.#clock, trace: this.#trace, fate },
+        carrier: this.#network?.of(name, fate),
         stage: { ...stageOf({ ...target, effects: {} }, { ...played, context }), ...broken },
-        fate: new Fate(`simulation/${seed}/${name}`, faults),
         moment: () => {
           this.#moments += 1
           return this.#moments
@@ -118,9 +123,18 @@ class Simulation {
     })
   }
 
+  #networkTo(services: readonly string[]): Network | undefined {
+    const { seed, nodes, faults: { network = allNetwork } = {} } = this.#options
+    if (network.length === 0) return undefined
+    const names = Object.keys(nodes)
+    const [clock, trace] = [this.#clock, this.#trace]
+    return new Network({ seed, nodes: names, services, faults: network, clock, trace })
+  }
+
   async run(): Promise<SimulationReport> {
     try {
       for (const node of this.#nodes) await node.install()
+      this.#network?.begin()
       for (const node of this.#nodes) node.begin()
       await this.#live()
       return await this.#judge()
@@ -141,7 +155,8 @@ class Simulation {
         if (node.broken !== undefined) this.#fail(node.name, node.broken)
       }
       if (hasChanged) this.#holds('always')
-      if (this.#nodes.every(({ isOver }) => isOver)) return
+      // What is still on its way arrives: it must do nothing twice.
+      if (this.#network?.isQuiet !== false && this.#nodes.every(({ isOver }) => isOver)) return
       // What a step has begun happens before time passes.
       if (this.#progress() !== settled) continue
       if (await this.#compute()) continue
@@ -181,7 +196,7 @@ class Simulation {
 
   async #judge(): Promise<SimulationReport> {
     const nodes = this.#nodes
-    const faults = new Map<string, number>()
+    const faults = new Map(this.#network?.faults)
     let waiting = 0
     for (const [place, node] of nodes.entries()) {
       for (const [kind, times] of node.faults) faults.set(kind, (faults.get(kind) ?? 0) + times)
@@ -213,7 +228,7 @@ class Simulation {
       faults: Object.fromEntries(faults),
       trace: this.#trace.text(),
       notChecked: [
-        'a network between nodes: they share the world, and nothing else',
+        'peers: nodes ask services, and do not talk to each other',
         'code that never gives up the thread: an endless loop without ctx is not ended'
       ]
     }

@@ -1,4 +1,4 @@
-import type { Deed } from '../world.js'
+import type { Deed } from '../world-parts.js'
 import { type Broken, firstBroken, type MachinePromise, shortened } from './promise.js'
 
 /**

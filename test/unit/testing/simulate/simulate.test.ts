@@ -3,34 +3,16 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { inOrder, shopEffects, threeSteps } from '../../../../bench/simulated-shop.js'
 import { type Block, defineBlock, type OutsideCall } from '../../../../src/block/index.js'
-import { isTallyError, type Json } from '../../../../src/core/index.js'
+import type { Json } from '../../../../src/core/index.js'
 import { type SimulationOptions, simulate } from '../../../../src/testing/index.js'
-import { type BrokenParts, simulateBroken } from '../../../../src/testing/simulate/simulate.js'
+import { allNetwork } from '../../../../src/testing/simulate/fate.js'
 import { builtModule } from '../../../support/built.js'
 import { cases } from '../../../support/effort.js'
+import { firstFailure } from '../../../support/simulations.js'
 
 const target = threeSteps()
 const two = { a: { target, runs: [{}, {}] }, b: { target, runs: [{}] } }
 const shop = { nodes: two, effects: shopEffects }
-
-/** The first seed that fails, and with what; undefined: none does. */
-async function firstFailure(
-  options: Omit<SimulationOptions, 'seed'>,
-  { seeds = 30, broken = {} }: { readonly seeds?: number; readonly broken?: BrokenParts } = {}
-) {
-  for (let seed = 1; seed <= seeds; seed += 1) {
-    const lines: string[] = []
-    const onEvent = (line: string) => void lines.push(line)
-    try {
-      await simulateBroken({ ...options, seed, onEvent }, broken)
-    } catch (error) {
-      if (!isTallyError(error, 'testing.simulation_failed')) throw error
-      const { message, context } = error
-      return { seed, promise: context.promise, message, trace: lines.join('\n') }
-    }
-  }
-  return undefined
-}
 
 function block(name: string, run: Block['run']): Block {
   return defineBlock({ name, version: '1.0.0', sideEffects: 'none', run })
@@ -90,7 +72,8 @@ describe('N1: a seed', () => {
       for (const kind of Object.keys(faults)) kinds.add(kind)
     }
     expect(traces.size).toBe(12)
-    expect([...kinds].sort()).toEqual(['crash.power', 'crash.process', 'disk_full', 'sync_failed'])
+    const disk = ['crash.power', 'crash.process', 'disk_full', 'sync_failed']
+    expect([...kinds].sort()).toEqual([...disk, ...allNetwork].sort())
   })
 
   it('that fails fails the same way again', async () => {
@@ -103,7 +86,7 @@ describe('N1: a seed', () => {
 
 describe('a simulation', () => {
   it('without faults has one life of each node, and ends every run', async () => {
-    const faults = { deaths: 0, disk: [], effects: [], people: [] }
+    const faults = { deaths: 0, disk: [], effects: [], network: [], people: [] }
     const report = await simulate({ ...shop, seed: 1, faults })
     expect(report).toMatchObject({ lives: 2, ended: 3, waiting: 0, faults: {} })
     expect(report.receipts).toBe(12)
