@@ -6,6 +6,20 @@ export interface Clock {
   now(): number
   /** Calls `due` once, not before `at`; the returned function calls it off. */
   schedule(at: number, due: () => void): () => void
+  /**
+   * Hears of a runtime that goes by this clock; gives what takes it away again. A clock for tests
+   * lets what time has begun settle before more of it passes; others do without.
+   */
+  attach?(timed: Timed): () => void
+}
+
+/** A runtime, as a clock for tests sees it. */
+export interface Timed {
+  /**
+   * `itself`: it continues without any time passing; `effects`: it only waits for the answers of
+   * effects; undefined: it waits for a time or a person, or has nothing to do.
+   */
+  readonly busyWith: 'itself' | 'effects' | undefined
 }
 
 // setTimeout fires at once for delays over 2^31-1 ms, and may fire a millisecond too early.
@@ -56,14 +70,17 @@ export class SteadyClock implements Clock {
   }
 }
 
-export const systemClock: Clock = new SteadyClock({
+/** Time as the globals of the process have it at each call, so that fake timers replace it. */
+export const systemTime: TimeSource = {
   wall: () => Date.now(),
   monotonic: () => performance.now(),
   timer: (delayMs, due) => {
     const timer = setTimeout(due, delayMs)
     return () => clearTimeout(timer)
   }
-})
+}
+
+export const systemClock: Clock = new SteadyClock(systemTime)
 
 /** Monotonic milliseconds for telemetry and time slices; never in a hash. */
 export function elapsedMs(): number {
@@ -117,7 +134,10 @@ export class ManualClock implements Clock {
   }
 }
 
+// A turn is no time: fake timers of a test, which replace the global, leave turns alone.
+const inNextTurn = setImmediate
+
 /** Resolves in the next turn of the event loop, after every microtask that is due now. */
 export function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
+  return new Promise((resolve) => inNextTurn(resolve))
 }

@@ -22,6 +22,8 @@ export {
   nextTurn,
   SteadyClock,
   systemClock,
+  systemTime,
+  type Timed,
   type TimeSource,
   timeText
 } from './clock.js'

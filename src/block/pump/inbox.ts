@@ -93,6 +93,11 @@ export class Inbox {
     return this.#facts.length === 0
   }
 
+  /** Whether nothing continues before a fact comes. */
+  get isAwaited(): boolean {
+    return this.#wake !== undefined && this.isEmpty
+  }
+
   get failure(): { readonly error: unknown } | undefined {
     return this.#failure
   }

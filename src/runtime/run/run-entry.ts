@@ -1,5 +1,5 @@
 import type { OpenWait, Position, RunPump } from '../../block/index.js'
-import type { RunId } from '../../core/index.js'
+import type { RunId, Timed } from '../../core/index.js'
 import { type DeliveredEvent, EventChannel } from './channel.js'
 import type { RunResult } from './handle.js'
 import type { RunsOptions } from './run-terms.js'
@@ -36,6 +36,8 @@ export class RunEntry {
   readonly runId: RunId
   /** Settles once the run has begun, or is found to be the one that has this id. */
   begun: Promise<void> = alreadyBegun
+  /** It is read, compiled or looked up before a pump drives it. */
+  isBeginning = false
   live: LiveRun | undefined
   /** Resuming it is under way. */
   resuming: Promise<void> | undefined
@@ -86,6 +88,15 @@ export class RunEntry {
   /** Whether it moves by itself, without being resumed. */
   get isMoving(): boolean {
     return this.live !== undefined || this.resuming !== undefined
+  }
+
+  /** What moves it now, besides time and people; undefined while it waits for those. */
+  get busyWith(): Timed['busyWith'] {
+    if (this.isBeginning || this.resuming !== undefined) return 'itself'
+    if (this.live === undefined) return undefined
+    const { pump } = this.live
+    if (pump?.inbox.isAwaited !== true) return 'itself'
+    return pump.leaves.isBusyOutside ? 'effects' : undefined
   }
 
   get result(): Promise<RunResult> {

@@ -68,7 +68,10 @@ export class RunStarter {
     const earlier = this.#store.get(runId)
     if (earlier !== undefined) return this.#startAgain(earlier, source, start)
     const entry = this.#store.add(runId)
-    entry.begun = this.#begin(entry, source, start)
+    entry.isBeginning = true
+    entry.begun = this.#begin(entry, source, start).finally(() => {
+      entry.isBeginning = false
+    })
     entry.begun.catch((error: unknown) => this.#store.settle(entry, { error }))
     return entry
   }

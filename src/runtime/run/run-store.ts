@@ -1,5 +1,5 @@
 import type { OpenWait, Position, PumpHost, RunEvent } from '../../block/index.js'
-import { limits, type RunId, TallyError } from '../../core/index.js'
+import { limits, type RunId, TallyError, type Timed } from '../../core/index.js'
 import type { RunRecord } from '../../ledger/index.js'
 import type { DeliveredEvent } from './channel.js'
 import { waitsOf } from './ended.js'
@@ -27,6 +27,16 @@ export class RunStore {
 
   get liveCount(): number {
     return this.#live
+  }
+
+  /** What its runs do now, besides waiting for time and people. */
+  get busyWith(): Timed['busyWith'] {
+    let found: Timed['busyWith']
+    for (const { busyWith } of this.#entries.values()) {
+      if (busyWith === 'itself') return busyWith
+      found ??= busyWith
+    }
+    return found
   }
 
   get(runId: RunId): RunEntry | undefined {

@@ -4,7 +4,8 @@ import {
   copyJson,
   type Json,
   type RunId,
-  TallyError
+  TallyError,
+  type Timed
 } from '../../core/index.js'
 import type { Compiled, PreparedRun } from '../code/prepared-run.js'
 import type { DeliveredEvent } from './channel.js'
@@ -34,12 +35,14 @@ export class Runs {
   readonly #store: RunStore
   readonly #driver: RunDriver
   readonly #starter: RunStarter
+  readonly #leaveClock: (() => void) | undefined
 
   constructor(options: RunsOptions) {
     this.#store = new RunStore(options)
     this.#driver = new RunDriver(this.#store)
     this.#starter = new RunStarter(this.#driver)
     this.messages = new RunMessages(this.#driver)
+    this.#leaveClock = options.host.clock.attach?.(this)
   }
 
   /** Those that cannot be resumed here. */
@@ -49,6 +52,11 @@ export class Runs {
 
   get liveCount(): number {
     return this.#store.liveCount
+  }
+
+  /** What the runs do now, besides waiting for time and people. */
+  get busyWith(): Timed['busyWith'] {
+    return this.#store.busyWith
   }
 
   /** Hands on news of a run that are no history; false when it has no readers. */
@@ -178,6 +186,7 @@ export class Runs {
     this.#store.isClosing = true
     await this.withoutCode.close()
     await this.#driver.park()
+    this.#leaveClock?.()
     for (const entry of this.#store.entries()) {
       const { runId } = entry
       this.#store.settle(entry, { error: new TallyError('run.interrupted', { runId }) })

@@ -65,5 +65,13 @@ export const testingCodes = {
   'testing.simulation_invalid': {
     message: 'This cannot be simulated: {problem}.',
     fix: 'Give a whole number as the seed, and nodes with the runs that they do.'
+  },
+  'testing.clock_invalid': {
+    message: 'The fake clock cannot do this: {problem}.',
+    fix: 'Give whole milliseconds from 0 on; fake timers of a test runner set their own wall clock.'
+  },
+  'testing.clock_busy': {
+    message: 'Time cannot pass, because {problem}.',
+    fix: 'Let effects answer; for those that wait for this clock, or that are to time out, give "effects" as "pass".'
   }
 } as const satisfies CodeTexts
