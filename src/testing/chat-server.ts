@@ -1,6 +1,4 @@
-import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isJsonObject, type Json, type JsonObject, parse } from '../core/index.js'
 import {
   type ChatAnswer,
@@ -12,6 +10,7 @@ import {
   messageOf,
   usageOf
 } from './chat-scene.js'
+import { LoopbackServer, textOf } from './loopback-server.js'
 
 /** A request as the server read it. */
 export interface ChatRequest {
@@ -56,29 +55,25 @@ export async function startChatServer(options: ChatServerOptions): Promise<ChatS
 
 class FakeChatServer implements ChatServer {
   readonly requests: ChatRequest[] = []
-  url = ''
   readonly #options: ChatServerOptions
-  readonly #server: Server
+  readonly #server = new LoopbackServer((request, response) => this.#handle(request, response))
   #abandoned = 0
   #waiters: { readonly count: number; readonly resolve: () => void }[] = []
 
   constructor(options: ChatServerOptions) {
     this.#options = options
-    this.#server = createServer((request, response) => {
-      // A connection that the client broke needs no answer.
-      this.#handle(request, response).catch(() => response.destroy())
-    })
+  }
+
+  get url(): string {
+    return this.#server.url
   }
 
   get abandoned(): number {
     return this.#abandoned
   }
 
-  async listen(): Promise<void> {
-    this.#server.listen(0, '127.0.0.1')
-    await once(this.#server, 'listening')
-    // Kept, because it is asked for when the server has gone as well.
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+  listen(): Promise<void> {
+    return this.#server.listen()
   }
 
   untilAbandoned(count: number): Promise<void> {
@@ -86,12 +81,8 @@ class FakeChatServer implements ChatServer {
     return new Promise((resolve) => this.#waiters.push({ count, resolve }))
   }
 
-  async close(): Promise<void> {
-    if (!this.#server.listening) return
-    const closed = once(this.#server, 'close')
-    this.#server.close()
-    this.#server.closeAllConnections()
-    await closed
+  close(): Promise<void> {
+    return this.#server.close()
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -235,10 +226,4 @@ function bodyOf(text: string): JsonObject | undefined {
   } catch {
     return undefined
   }
-}
-
-async function textOf(request: IncomingMessage): Promise<string> {
-  const chunks: Uint8Array[] = []
-  for await (const chunk of request) chunks.push(chunk as Uint8Array)
-  return Buffer.concat(chunks).toString('utf8')
 }

@@ -13,6 +13,8 @@ export interface FakeChainOptions {
   readonly read?: (execution: Execution, state: ReadonlyMap<string, Json>) => JsonObject
   /** Carries out a write on the state. Default: succeeds, and changes nothing. */
   readonly write?: (execution: Execution, state: Map<string, Json>, from: string) => FakeEffect
+  /** Whether a transaction takes the place of one that waits with its nonce. Default: none does. */
+  readonly outbids?: (next: Execution, waiting: Execution) => boolean
 }
 
 /** A transaction as the fake chain keeps it. */
@@ -24,7 +26,8 @@ export interface FakeTransaction {
   readonly execution: Execution
 }
 
-interface FakeBlock {
+/** A block as the fake chain keeps it. */
+export interface FakeBlock {
   readonly hash: string
   readonly transactions: readonly FakeTransaction[]
   readonly effects: ReadonlyMap<string, FakeEffect>
@@ -43,6 +46,8 @@ export class FakeChain {
   readonly id: string
   /** Whether a transaction is included as soon as it arrives. */
   mining = true
+  /** Whether a transaction stays in the pool, and with it those that come after it. */
+  holds: (transaction: FakeTransaction) => boolean = () => false
   /** Called before each request of an executor; what it throws is what the executor gets. */
   fault: (request: 'read' | 'prepare' | 'broadcast' | 'look') => void = () => undefined
   readonly #options: FakeChainOptions
@@ -67,6 +72,21 @@ export class FakeChain {
 
   get state(): ReadonlyMap<string, Json> {
     return this.#stateAfter(this.#blocks)
+  }
+
+  /** The state after a block, by its number; 0: before the first. */
+  stateAt(height: number): ReadonlyMap<string, Json> {
+    return this.#stateAfter(this.#blocks.slice(0, height))
+  }
+
+  /** A block by its number, from 1 on. */
+  block(number: number): FakeBlock | undefined {
+    return this.#blocks[number - 1]
+  }
+
+  /** What waits for a block. */
+  get pool(): readonly FakeTransaction[] {
+    return this.#pool
   }
 
   read(execution: Execution): JsonObject {
@@ -94,8 +114,11 @@ export class FakeChain {
     if (this.find(hash) !== undefined) return 'known'
     if (validUntil !== null && validUntil < this.height) return 'expired'
     if (nonce !== null && nonce < this.counts(from).included) return 'nonce_used'
-    if (nonce !== null && this.#pool.some((one) => one.from === from && one.nonce === nonce)) {
-      return 'nonce_used'
+    const waiting = this.#pool.find((one) => one.from === from && one.nonce === nonce)
+    if (nonce !== null && waiting !== undefined) {
+      const { outbids } = this.#options
+      if (outbids?.(transaction.execution, waiting.execution) !== true) return 'nonce_used'
+      this.#pool = this.#pool.filter((one) => one !== waiting)
     }
     this.#pool.push(transaction)
     if (this.mining) this.mine()
@@ -159,7 +182,9 @@ export class FakeChain {
   }
 
   #next(taken: readonly FakeTransaction[]): FakeTransaction | undefined {
-    return this.#pool.find(({ from, nonce }) => {
+    return this.#pool.find((transaction) => {
+      const { from, nonce } = transaction
+      if (this.holds(transaction)) return false
       if (nonce === null) return true
       const own = taken.filter((one) => one.from === from).length
       return nonce === this.counts(from).included + own

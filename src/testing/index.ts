@@ -6,6 +6,7 @@
 export { installTripwire } from '../block/index.js'
 export type { PoolMember, Signer } from '../identity/index.js'
 export type { KeyRange, Store, StoreItem } from '../ledger/index.js'
+export { Chance } from './chance.js'
 export type { ChatAnswer, ChatBreak, ChatRefusal, ChatScene } from './chat-scene.js'
 export {
   type ChatRequest,
@@ -62,11 +63,21 @@ export {
   type Place
 } from './detect/index.js'
 export {
+  type EvmNode,
+  type EvmNodeCall,
+  type EvmNodeFault,
+  type EvmNodeOptions,
+  type EvmToken,
+  startEvmNode
+} from './evm-node/index.js'
+export {
+  type FakeBlock,
   FakeChain,
   type FakeChainOptions,
   type FakeEffect,
   type FakeTransaction
 } from './fake-chain.js'
+export { FakeClock, type FakeClockOptions, type SettleOptions } from './fake-clock.js'
 export { type FakeExecutorOptions, fakeExecutor } from './fake-executor.js'
 export {
   FakeService,

@@ -15,6 +15,7 @@ import {
   type TestChain,
   third
 } from '../support/anvil.js'
+import { openOnEvmNode } from '../support/evm-node-under-test.js'
 import { openFakeExecutor } from '../support/fake-executor-under-test.js'
 import { broadcasting } from '../support/providers-under-test.js'
 
@@ -82,6 +83,7 @@ async function emptied(): Promise<void> {
 
 const kinds: readonly (readonly [name: string, open: () => Promise<ExecutorUnderTest>])[] = [
   ['evm on anvil', openEvm],
+  ['evm on the fake node', openOnEvmNode],
   ['fake with nonces', openFakeExecutor('eip155:7', 'evm_call')],
   ['fake without nonces', openFakeExecutor('solana:fake', 'solana_instruction')]
 ]
@@ -92,6 +94,8 @@ for (const [name, open] of kinds) {
   })
 }
 
-describe('provider conformance: sending to anvil', () => {
-  for (const check of providerConformance) it(check.name, () => check.run(broadcasting(openEvm)))
-})
+for (const [name, open] of kinds.slice(0, 2)) {
+  describe(`provider conformance: sending to ${name}`, () => {
+    for (const check of providerConformance) it(check.name, () => check.run(broadcasting(open)))
+  })
+}

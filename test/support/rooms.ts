@@ -64,7 +64,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   esbuild: ['src/capability/packages/'],
   commander: ['src/cli/'],
   eventemitter3: ['src/runtime.ts', 'src/runtime/'],
-  viem: ['src/executor/evm/'],
+  viem: ['src/executor/evm/', 'src/testing/evm-node/'],
   ai: ['src/agent/transports/'],
   '@ai-sdk/deepseek': ['src/agent/transports/'],
   '@ai-sdk/openai-compatible': ['src/agent/transports/'],
