@@ -387,9 +387,6 @@ export const MACHINE_SHRINKS_MAX = 120
 export const CONFORMANCE_MS_DEFAULT = 30_000
 /** Bytes of a file with a recorded run. */
 export const RECORDING_BYTES_MAX = 64 * 1024 * 1024
-/** Turns of the loop for which a fake clock lets runs settle, and due times of one advance. */
-export const CLOCK_TURNS_MAX = 1_000_000
-export const CLOCK_WAKES_MAX = 100_000
 /** Events of one simulation, and configurations that the check of one history looks at. */
 export const SIMULATION_EVENTS_MAX = 100_000
 export const LINEAR_CONFIGURATIONS_MAX = 100_000

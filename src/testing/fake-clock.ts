@@ -1,6 +1,5 @@
 import {
   type Clock,
-  limits,
   ManualClock,
   nextTurn,
   SteadyClock,
@@ -83,7 +82,7 @@ export class FakeClock implements Clock {
     if (!Number.isSafeInteger(ms) || ms < 0) throw invalid(`${ms} ms cannot pass`)
     const time = this.#time
     const end = time.monotonic() + ms
-    for (let wakes = 0; wakes <= limits.CLOCK_WAKES_MAX; wakes += 1) {
+    for (let wakes = 0; wakes <= WAKES_MAX; wakes += 1) {
       await this.#rest(effects)
       const { nextDue } = time
       const isDue = nextDue !== undefined && nextDue <= end
@@ -91,7 +90,7 @@ export class FakeClock implements Clock {
       if (!isDue && time.monotonic() === end) return
       time.tick(Math.max(0, (isDue ? nextDue : end) - time.monotonic()))
     }
-    throw busy(`more than ${limits.CLOCK_WAKES_MAX} times fell due in ${ms} ms`)
+    throw busy(`more than ${WAKES_MAX} times fell due in ${ms} ms`)
   }
 
   /**
@@ -104,7 +103,7 @@ export class FakeClock implements Clock {
 
   async #rest(effects: 'wait' | 'pass'): Promise<void> {
     let quiet = 0
-    for (let turn = 0; turn < limits.CLOCK_TURNS_MAX; turn += 1) {
+    for (let turn = 0; turn < TURNS_MAX; turn += 1) {
       if (quiet === QUIET_TURNS) return
       await nextTurn()
       quiet = this.#isBusy(effects) ? 0 : quiet + 1
@@ -121,6 +120,9 @@ export class FakeClock implements Clock {
   }
 }
 
+/** Turns of the loop for which runs may settle, and due times of one advance. */
+const TURNS_MAX = 1_000_000
+export const WAKES_MAX = 100_000
 /** Turns for code of the test that hears of a result, and begins something. */
 const QUIET_TURNS = 4
 

@@ -3,9 +3,9 @@ import { isJsonObject, type Json, type JsonObject, parse, shownText } from '../.
 import type { FakeChain } from '../fake-chain.js'
 import { LoopbackServer, textOf } from '../loopback-server.js'
 import { EvmState } from './evm-state.js'
+import type { EvmToken } from './evm-token.js'
 import { NodeMethods } from './methods.js'
 import { NodeError } from './node-error.js'
-import type { EvmToken } from './token.js'
 import { loadViem } from './viem.js'
 
 /** A call as the node read it. */
@@ -44,8 +44,8 @@ export interface EvmNodeOptions {
 /**
  * An EVM node on loopback, with accounts and ERC-20 tokens in memory: executors and clients speak
  * JSON-RPC with it over HTTP, unchanged. Signed transactions are decoded and checked by viem; their
- * gas and fees are made up, and contracts cannot be deployed. Deterministic: the same calls give the
- * same hashes, blocks and times.
+ * gas and fees are made up, and contracts cannot be deployed. Deterministic: the same calls give
+ * the same hashes, blocks and times.
  *
  * @example
  * await using node = await startEvmNode({ balances: { [account.address]: 10n ** 18n } })

@@ -6,4 +6,4 @@ export {
   type EvmNodeOptions,
   startEvmNode
 } from './evm-node.js'
-export type { EvmToken } from './token.js'
+export type { EvmToken } from './evm-token.js'
