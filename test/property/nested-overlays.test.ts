@@ -21,7 +21,7 @@ const put = (name: string) =>
     }
   })
 
-const names = ['before', 'outer', 'inner', 'deep', 'fails', 'behind', 'last'] as const
+const names = ['before', 'outer', 'inner', 'deep', 'dropped', 'fails', 'behind', 'last'] as const
 const block = (name: (typeof names)[number]) => ({ block: name })
 
 const document = {
@@ -46,7 +46,11 @@ const document = {
                 c: { composite: { entry_point: 'deep', nodes: { deep: block('deep') } } },
                 lost: {
                   on_error: 'ask',
-                  composite: { entry_point: 'fails', nodes: { fails: block('fails') } }
+                  composite: {
+                    entry_point: 'dropped',
+                    nodes: { dropped: block('dropped'), fails: block('fails') },
+                    transitions: { dropped: 'fails' }
+                  }
                 },
                 behind: block('behind')
               },

@@ -65,7 +65,8 @@ export class RunOfTest implements Driver<OpenAttempt, OpenOverlay> {
 
   /** Counts and applies the entry of a draft, and gives it back. */
   apply(draft: EntryDraft, receiptHash?: Hash): JournalEntry {
-    const entry = { run: runId, n: this.state.entries, ...draft } as JournalEntry
+    // Nothing changes an entry that it applies: it would be another one for the next driver.
+    const entry = Object.freeze({ run: runId, n: this.state.entries, ...draft } as JournalEntry)
     this.state.take(entry, sha256Hex(`${entry.n}`), receiptHash)
     apply(this.state, entry, this)
     return entry

@@ -146,6 +146,31 @@ describe('SteadyClock', () => {
     expect(isOver).toBe(true)
   })
 
+  it('L15: a timer that fires early is set again for what is left', () => {
+    let monotonic = 0
+    const delays: number[] = []
+    const timers: (() => void)[] = []
+    const clock = new SteadyClock({
+      wall: () => 1_000 + monotonic,
+      monotonic: () => monotonic,
+      timer: (delayMs, due) => {
+        delays.push(delayMs)
+        timers.push(due)
+        return () => undefined
+      }
+    })
+    let isOver = false
+    clock.schedule(clock.now() + 100, () => {
+      isOver = true
+    })
+    monotonic = 99
+    timers[0]?.()
+    expect([isOver, delays]).toEqual([false, [100, 1]])
+    monotonic = 100
+    timers[1]?.()
+    expect(isOver).toBe(true)
+  })
+
   it('L15: counts the time of a suspended machine, and ends what fell due late, not never', () => {
     const time = new ScriptedTime()
     const clock = new SteadyClock(time)

@@ -267,8 +267,15 @@ describe('composite', () => {
   })
 
   it('D8: children never outnumber nodes, and every visit has its own step', () => {
-    const pump = runOf(selfLoop(20))
+    const actors = new Set<unknown>()
+    const pump = pumpOf(selfLoop(20), ({ path }) => {
+      actors.add(pump.root.getSnapshot().children['a'])
+      return { response: succeeded(path) }
+    })
+    pump.execute({ n: 1 })
+    pump.drain()
     expect(Object.keys(pump.root.getSnapshot().children)).toEqual(['a'])
+    expect(actors.size).toBe(1)
     expect(attemptsOf(pump).map(({ step }) => step)).toEqual(
       Array.from({ length: 20 }, (_, index) => index + 1)
     )

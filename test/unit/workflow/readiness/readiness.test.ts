@@ -73,6 +73,26 @@ describe('W3: the nodes of the seed', () => {
     expect(at('max')).toMatchObject({ state: 'failed', errors: [{ code: 'expression_failed' }] })
   })
 
+  it.each<Json>([1, 'true', null, []])(
+    'W3: have conditions that are exactly boolean, which %j is not',
+    (given) => {
+      const conditions = [{ scope: 'flow', value: { lit: given } }] as const
+      const node: AisPlanNode = { ...nodeOf('transfer_to_cex'), conditions }
+      expect(nodeReadiness(node, runtimeOf(), values)).toMatchObject({
+        state: 'failed',
+        errors: [{ code: 'not_boolean' }]
+      })
+    }
+  )
+
+  it('W6: see of a node that was skipped that it is there, without outputs', () => {
+    const value = { cel: 'has(nodes.bridge_approve.outputs) == false' }
+    const conditions = [{ scope: 'flow', value }] as const
+    const node: AisPlanNode = { ...nodeOf('transfer_to_cex'), conditions }
+    const runtime = runtimeOf({ bridge_approve: null })
+    expect(nodeReadiness(node, runtime, values)).toMatchObject({ state: 'ready' })
+  })
+
   it('take contracts of deployments, unless the runtime says otherwise', () => {
     const contractsAt = (contracts: JsonObject) => {
       const nodes = { bridge_allowance: outputs({ allowance: '0' }) }
