@@ -1,4 +1,6 @@
-import { isJsonObject, type Json } from '../core/index.js'
+import type { JournalEntry } from '../block/index.js'
+import { isJsonObject, type Json, type JsonObject } from '../core/index.js'
+import type { SentTransaction } from '../executor/index.js'
 import type { TransactionCheck } from '../runtime/index.js'
 import type { NodeDiagnostic, NodeTrouble } from '../workflow/index.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
@@ -21,15 +23,21 @@ export async function diagnose(
   try {
     const { client } = session
     const { diagnosticsIn, troublesOf } = await import('../workflow/index.js')
+    const { transactionsIn } = await import('../executor/index.js')
     const view = await client.request('show', { id: runId })
     const history: NodeDiagnostic[] = []
     let definition: Json = null
+    const entries: JournalEntry[] = []
     for await (const { entry } of client.stream('journal', { id: runId })) {
+      // The journal gives back what the pump has written.
+      if (isChainEntry(entry)) entries.push(entry as unknown as JournalEntry)
       if (isJsonObject(entry) && entry['k'] === 'run.started')
         definition = entry['definition'] ?? null
       history.push(...diagnosticsIn(entry))
     }
-    const open = troublesOf({ ...view, definition })
+    const unconfirmed = transactionsIn(entries).unconfirmed
+    const sent = new Map(unconfirmed.map(({ path, ...one }) => [path, shownTransaction(one)]))
+    const open = troublesOf({ ...view, definition, sent })
     // A node that failed while others continued stands in the journal alone.
     const known = new Set(open.map(({ nodeId }) => nodeId))
     const past = history.filter(
@@ -69,7 +77,6 @@ export async function diagnose(
 
 function checkLines({ output }: Frame, runId: string, check: TransactionCheck): readonly Text[] {
   const { path, hash, recorded, found, diagnostic, sentAgain } = check
-  const { blockNumber, blockHash } = recorded
   const node = output.paint('bold', path.split('/').at(-1) ?? path)
   const stands = found === null ? 'no endpoint could say' : found.status.replaceAll('_', ' ')
   const head = text`${node} ${stands}: ${hash}`
@@ -77,11 +84,25 @@ function checkLines({ output }: Frame, runId: string, check: TransactionCheck): 
   const command = text`  tally diagnose ${runId} --send-again`
   return [
     head,
-    text`  was in block ${blockNumber} ${blockHash}`,
+    ...(recorded === null
+      ? []
+      : [text`  was in block ${recorded.blockNumber} ${recorded.blockHash}`]),
     ...diagnosticLines(diagnostic),
     ...(sentAgain === null ? [] : [text`  sent again: ${sentAgain}`]),
     ...(found?.status === 'gone' && sentAgain === null ? [command] : [])
   ]
+}
+
+/** Entries of which {@link transactionsIn} makes something. */
+function isChainEntry(entry: Json): boolean {
+  if (!isJsonObject(entry)) return false
+  const { k, effect = '' } = entry
+  return k === 'settled' || /^chain\.(prepare|broadcast|look)$/.test(String(effect))
+}
+
+/** Without its bytes. */
+function shownTransaction({ transaction, ...sent }: Omit<SentTransaction, 'path'>): JsonObject {
+  return { ...sent, nonce: transaction?.nonce ?? null }
 }
 
 function troubleLines({ output }: Frame, runId: string, trouble: NodeTrouble): readonly Text[] {
@@ -92,8 +113,8 @@ function troubleLines({ output }: Frame, runId: string, trouble: NodeTrouble): r
 }
 
 function diagnosticLines(diagnostic: NodeDiagnostic): readonly Text[] {
-  const { code, message, phase, chain, executionType, attempt, elapsedMs, actions } = diagnostic
-  const { revert, rpc, values, lastOutputs } = diagnostic
+  const { code, message, phase, chain, executionType, attempt, elapsedMs } = diagnostic
+  const { revert, rpc, values, lastOutputs, logs, programError, transaction } = diagnostic
   return [
     text`  ${code}: ${message}`,
     text`  while ${phase}, ${executionType} on ${chain}, attempt ${attempt}, ${elapsedMs} ms`,
@@ -101,29 +122,34 @@ function diagnosticLines(diagnostic: NodeDiagnostic): readonly Text[] {
     ...(revert === undefined ? [] : [text`  revert ${shortValue(revert)}`]),
     ...(rpc === undefined ? [] : [text`  ${rpc.method} ${shortValue(rpc.response)}`]),
     ...(lastOutputs === undefined ? [] : [text`  last outputs ${shortValue(lastOutputs)}`]),
-    text`  allowed: ${actions.join(', ')}`
+    ...(programError === undefined ? [] : [text`  program ${shortValue(programError)}`]),
+    ...(logs ?? []).map((line) => text`  log ${line}`),
+    ...(transaction === undefined ? [] : [text`  transaction ${shortValue(transaction)}`])
   ]
 }
 
-function commandsFor(runId: string, { kind, nodeId, request }: NodeTrouble): readonly Text[] {
-  switch (kind) {
-    case 'decision':
-      return [
-        text`  tally retry ${runId} ${nodeId}`,
-        text`  tally patch ${runId} ${nodeId} inputs.NAME=JSON`,
-        text`  tally skip ${runId} ${nodeId}`,
-        text`  tally abort ${runId} ${nodeId}`
-      ]
-    case 'missing': {
-      const paths = missingPaths(request)
-      return [text`  tally patch ${runId} ${nodeId} ${paths.map((one) => `${one}=JSON`).join(' ')}`]
+/** One line for each answer that the wait takes, and no others. */
+function commandsFor(runId: string, trouble: NodeTrouble): readonly Text[] {
+  const { kind, path, request, token, actions } = trouble
+  const at = path.startsWith('root/') ? path.slice('root/'.length) : path
+  const node = at.includes('/') ? path : at
+  const paths = kind === 'missing' ? missingPaths(request) : []
+  return actions.map((action) => {
+    switch (action) {
+      case 'patch':
+        return text`  tally patch ${runId} ${node} inputs.NAME=JSON`
+      case 'retry':
+      case 'skip':
+      case 'abort':
+        return text`  tally ${action} ${runId} ${node}`
+      case 'resume':
+        return paths.length > 0
+          ? text`  tally patch ${runId} ${node} ${paths.map((one) => `${one}=JSON`).join(' ')}`
+          : text`  tally resume ${runId} ${token ?? ''} --value JSON`
+      default:
+        return text`  tally ${action} ${runId} ${token ?? ''}`
     }
-    case 'confirm':
-      return [text`  tally approve ${runId}`, text`  tally deny ${runId}`]
-    case 'waiting':
-    case 'failed':
-      return []
-  }
+  })
 }
 
 function missingPaths(request: NodeTrouble['request']): readonly string[] {

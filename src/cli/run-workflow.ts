@@ -1,4 +1,4 @@
-import { type Json, unreachable } from '../core/index.js'
+import { type Json, TallyError, unreachable } from '../core/index.js'
 import type { DryNode } from '../workflow/index.js'
 import { showProblems } from './frame/document.js'
 import { readJson } from './frame/files.js'
@@ -13,6 +13,8 @@ export interface RunWorkflowOptions extends WorkflowOptions {
   readonly simulate?: boolean
   readonly dryRun?: boolean
   readonly yes?: boolean
+  /** `ask`, `stop` or `continue`, for nodes of which the workflow says nothing. */
+  readonly onError?: string
 }
 
 /** A workflow ready to be started, or the exit code with which the command ends. */
@@ -33,6 +35,10 @@ export async function prepareWorkflow(
   }: { readonly file: string; readonly document: string; readonly inputs: Json },
   options: RunWorkflowOptions
 ): Promise<PreparedWorkflow> {
+  const { onError } = options
+  if (onError !== undefined && !['ask', 'stop', 'continue'].includes(onError)) {
+    throw new TallyError('cli.usage', { problem: '--on-error is ask, stop or continue' })
+  }
   const ctx = options.ctx === undefined ? undefined : await readJson(frame, options.ctx, '--ctx')
   const given = await givenFor(inputs, ctx)
   const { read, checked, problems } = await checkAis(frame, file, document, options)

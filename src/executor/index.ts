@@ -43,7 +43,10 @@ export {
   type FoundLater,
   foundLater,
   lookFor,
-  reorgedFailure
+  reorgedFailure,
+  type SentTransaction,
+  transactionsIn,
+  unknownFailure
 } from './reconfirm.js'
 export { recoverTransactions, unfinishedIn } from './recover.js'
 export { type ConfirmOptions, confirmTransaction } from './steps/confirm.js'

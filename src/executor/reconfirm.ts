@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../block/index.js'
-import { isJsonObject, type Json, unreachable } from '../core/index.js'
+import { isJsonObject, type Json, type JsonObject, unreachable } from '../core/index.js'
 import { type ChainFailure, chainFailure } from './failure.js'
 import type {
   BlockPlace,
@@ -24,16 +24,26 @@ export interface ConfirmedTransaction extends BlockPlace {
 /** What the chain says of a confirmed transaction later. Receipts are final whatever it says. */
 export type FoundLater =
   | { readonly status: 'in_place'; readonly confirmations: number }
+  /** Its outcome was unknown, and is this now. */
+  | ({
+      readonly status: 'included'
+      readonly success: boolean
+      readonly confirmations: number
+    } & BlockPlace)
   | ({ readonly status: 'elsewhere'; readonly success: boolean } & BlockPlace)
   | { readonly status: 'pending' }
   /** The node does not know it; its bytes may be sent again. */
   | { readonly status: 'gone' }
   | { readonly status: 'replaced'; readonly by: string | null }
 
+/** A transaction that a run has sent, and of whose outcome its journal does not tell. */
+export type SentTransaction = Omit<ConfirmedTransaction, keyof BlockPlace>
+
 /** Texts of which one is in each entry that {@link confirmedIn} needs. */
 export const confirmedTexts = [
   `"effect":"${chainEffects.prepare}"`,
   `"effect":"${chainEffects.look}"`,
+  `"effect":"${chainEffects.broadcast}"`,
   '"k":"settled"'
 ] as const
 
@@ -46,17 +56,34 @@ interface NodeExecution {
   from: string | null
   last: string | undefined
   readonly seen: Map<string, Seen>
+  /** Of those that were sent. */
+  sent: string | undefined
 }
 
 /** The confirmed transactions of one run's journal, in the order in which their nodes ended. */
 export function confirmedIn(entries: readonly JournalEntry[]): readonly ConfirmedTransaction[] {
+  return transactionsIn(entries).confirmed
+}
+
+/** The transactions of one run's journal by whether it has them as confirmed, or only as sent. */
+export function transactionsIn(entries: readonly JournalEntry[]): {
+  readonly confirmed: readonly ConfirmedTransaction[]
+  readonly unconfirmed: readonly SentTransaction[]
+} {
   const executions = new Map<string, NodeExecution>()
   const confirmed: ConfirmedTransaction[] = []
   for (const entry of entries) {
-    if (entry.k !== 'sealed' && entry.k !== 'settled') continue
+    if (entry.k !== 'sealed' && entry.k !== 'settled' && entry.k !== 'requested') continue
     const { path } = entry
     const place = `${entry.step} ${path}`
     const execution = executions.get(place)
+    if (entry.k === 'requested') {
+      // The bytes are on their way once the request is on disk, whatever came back.
+      if (entry.effect === chainEffects.broadcast && execution !== undefined) {
+        execution.sent = execution.last
+      }
+      continue
+    }
     if (entry.k === 'settled') {
       if (!entry.response.success || execution === undefined) continue
       for (const one of execution.seen.values()) confirmed.push({ path, ...one })
@@ -67,7 +94,12 @@ export function confirmedIn(entries: readonly JournalEntry[]): readonly Confirme
       noteLook(execution, entry.body)
     }
   }
-  return confirmed
+  const unconfirmed = [...executions].flatMap(([place, { sent, seen, signed, chain, from }]) => {
+    if (sent === undefined || seen.has(sent)) return []
+    const path = place.slice(place.indexOf(' ') + 1)
+    return [{ path, chain, from, hash: sent, transaction: signed.get(sent) ?? null }]
+  })
+  return { confirmed, unconfirmed }
 }
 
 function withPrepared(execution: NodeExecution | undefined, body: Json): NodeExecution {
@@ -79,7 +111,9 @@ function withPrepared(execution: NodeExecution | undefined, body: Json): NodeExe
   if (hash !== undefined && raw !== undefined) {
     signed.set(hash, transaction as unknown as SignedTransaction)
   }
-  return { signed, seen, chain: chain ?? '', from: from ?? null, last: hash ?? execution?.last }
+  const last = hash ?? execution?.last
+  const sent = execution?.sent
+  return { signed, seen, sent, chain: chain ?? '', from: from ?? null, last }
 }
 
 function noteLook(execution: NodeExecution, body: Json): void {
@@ -96,15 +130,20 @@ function noteLook(execution: NodeExecution, body: Json): void {
 }
 
 /** How the chain is asked for it. */
-export function lookFor({ chain, hash, from, transaction }: ConfirmedTransaction): LookRequest {
+export function lookFor({ chain, hash, from, transaction }: SentTransaction): LookRequest {
   const { nonce = null, validUntil = null } = transaction ?? {}
   return { chain, hash, from, nonce, validUntil, execution: { type: 'recheck' }, expected: null }
 }
 
-export function foundLater({ blockHash }: ConfirmedTransaction, status: Standing): FoundLater {
+/** `recorded`: where the run has it; null: the run does not know whether it is in a block. */
+export function foundLater(recorded: BlockPlace | null, status: Standing): FoundLater {
   switch (status.status) {
     case 'included': {
       const { blockNumber, blockHash: now, success, confirmations } = status
+      if (recorded === null) {
+        return { status: 'included', success, confirmations, blockNumber, blockHash: now }
+      }
+      const { blockHash } = recorded
       if (now === blockHash) return { status: 'in_place', confirmations }
       return { status: 'elsewhere', blockNumber, blockHash: now, success }
     }
@@ -120,7 +159,7 @@ export function foundLater({ blockHash }: ConfirmedTransaction, status: Standing
   }
 }
 
-type Lost = Exclude<FoundLater['status'], 'in_place'> | ReorgedTransaction['found']
+type Lost = Exclude<FoundLater['status'], 'in_place' | 'included'> | ReorgedTransaction['found']
 
 const words: Readonly<Record<Lost, string>> = {
   elsewhere: 'it stands in another one',
@@ -129,6 +168,30 @@ const words: Readonly<Record<Lost, string>> = {
   replaced: 'another transaction has used its nonce',
   sent_again: 'its bytes were sent again',
   refused: 'its bytes are not taken any more'
+}
+
+const outcomes: Readonly<Record<Exclude<FoundLater['status'], 'in_place' | 'elsewhere'>, string>> =
+  {
+    included: 'it is in a block now',
+    pending: 'it waits for a block',
+    gone: 'the node does not know it, and its bytes may still arrive',
+    replaced: 'another transaction has used its nonce'
+  }
+
+/** What is said of a transaction that was sent, and whose outcome the run does not know. */
+export function unknownFailure(
+  { chain, hash, from, transaction }: SentTransaction,
+  found: FoundLater
+): ChainFailure {
+  const word = found.status in outcomes ? outcomes[found.status as keyof typeof outcomes] : ''
+  const about = { hash, from, nonce: transaction?.nonce ?? null, found: { ...found } }
+  return chainFailure('timed_out', {
+    phase: 'confirm',
+    chain,
+    message: `it was sent, and what became of it was not known when its time was over: ${word}`,
+    sent: true,
+    transaction: about as unknown as JsonObject
+  })
 }
 
 /** What is said of a transaction that had been included, and whose block is gone. */

@@ -9,7 +9,7 @@ import {
   TallyError
 } from '../core/index.js'
 import { bundleSchema, isBundle } from './document/bundle.js'
-import { flowSchemaNames } from './document/flow.js'
+import { flowSchemaNames, type OnError } from './document/flow.js'
 import { type Issue, moreIssues, reportingIssues } from './document/issue.js'
 import type { PackDocument } from './document/pack.js'
 import { type DocumentSource, parsePack, parseProtocol, parsingSource } from './document/parse.js'
@@ -35,6 +35,8 @@ export interface WorkflowHost {
   readonly defaultChain?: string
   /** Default `ask`: each write waits for a person. */
   readonly writes?: RunMode['writes']
+  /** What a failure leads to where the workflow says nothing. Default `ask`: its run waits (W13). */
+  readonly onError?: OnError
 }
 
 export type CompiledWorkflow =
@@ -108,12 +110,14 @@ export class WorkflowParts {
     const packs = [...this.#packs, ...parts.packs]
     const pack = packs.at(-1)
     const defaultChain = parts.defaultChain ?? this.#host.defaultChain
+    const onError = parts.onError ?? this.#host.onError
     const planned = yield* planningFlow({
       flow: parsed.document,
       protocols,
       values,
       ...(pack === undefined ? {} : { pack }),
-      ...(defaultChain === undefined ? {} : { defaultChain })
+      ...(defaultChain === undefined ? {} : { defaultChain }),
+      ...(onError === undefined ? {} : { onError })
     })
     if (!planned.ok) return yield* refused(planned.issues, locate)
     const { plan, resolved } = planned
@@ -144,7 +148,8 @@ export class WorkflowParts {
     const writes = this.#host.writes ?? 'ask'
     if (!isBundle(document)) {
       const mode = { writes, yes: false }
-      return { ok: true, flow: document, protocols: [], packs: [], mode, defaultChain: undefined }
+      const unsaid = { defaultChain: undefined, onError: undefined }
+      return { ok: true, flow: document, protocols: [], packs: [], mode, ...unsaid }
     }
     const parsed = yield* checkingSchema(bundleSchema, document)
     if (!parsed.success) {
@@ -155,7 +160,7 @@ export class WorkflowParts {
       const { hidden } = parsed
       return { ok: false, issues: hidden === 0 ? issues : [...issues, moreIssues(hidden, 'error')] }
     }
-    const { flow, default_chain: defaultChain, yes = false } = parsed.data
+    const { flow, default_chain: defaultChain, on_error: onError, yes = false } = parsed.data
     const found: Issue[] = []
     const protocols: ProtocolDocument[] = []
     for (const one of parsed.data.protocols) {
@@ -167,7 +172,7 @@ export class WorkflowParts {
     }
     if (found.length > 0) return { ok: false, issues: found }
     const mode = { writes: parsed.data.writes ?? writes, yes }
-    return { ok: true, flow: flow as Json, protocols, packs, mode, defaultChain }
+    return { ok: true, flow: flow as Json, protocols, packs, mode, defaultChain, onError }
   }
 }
 
@@ -184,6 +189,7 @@ interface Parts {
   readonly packs: readonly PackDocument[]
   readonly mode: RunMode
   readonly defaultChain: string | undefined
+  readonly onError: OnError | undefined
 }
 
 type Parsed<Document> =

@@ -20,10 +20,13 @@ import {
   decideRetry,
   type FailedAttempt,
   initialCursor,
+  lastDueOf,
+  optionsAfter,
   type Repair,
   type RetryCursor,
   type RetryDecision,
-  timedOut
+  timedOut,
+  withDeadline
 } from './retry-policy.js'
 
 /**
@@ -92,12 +95,6 @@ export function begunRun(identity: BlockIdentity, event: ExecuteEvent): ChartRun
   }
 }
 
-function withDeadline(options: NodeOptions, at: number): NodeOptions {
-  if (options.timeoutMs === undefined) return options
-  const own = at + options.timeoutMs
-  return { ...options, deadline: Math.min(own, options.deadline ?? own) }
-}
-
 export function classOf(context: ChartRun): SideEffectClass {
   return context.options.sideEffects ?? context.identity.sideEffects
 }
@@ -109,6 +106,7 @@ export function nextAttempt<Context extends ChartRun>(
     readonly cursor?: RetryCursor
     readonly request?: Request
     readonly provider?: string
+    readonly options?: NodeOptions
   }
 ): Context {
   const attempt = context.attempt + 1
@@ -117,6 +115,7 @@ export function nextAttempt<Context extends ChartRun>(
     ...context,
     attempt,
     request: request === null ? null : { ...request, metadata: { ...request.metadata, attempt } },
+    options: change.options ?? context.options,
     provider: change.provider ?? context.provider,
     cursor: change.cursor ?? context.cursor,
     failure: null,
@@ -310,7 +309,8 @@ export function sharedActions<Context extends ChartRun>(questions: ChartQuestion
     }),
     askTimer: sends((context, _event, sink) => askTimer(context, sink)),
     askDecision: sends((context, _event, sink) => askDecision(context, sink)),
-    countAttempt: (context) => questions.restarted(nextAttempt(context, {})),
+    countAttempt: (context, event) =>
+      questions.restarted(nextAttempt(context, { options: optionsAfter(context.options, event) })),
     planRetry: (context, event) => plannedRetry(context, questions.decision(context, event)),
     repair: (context, event) => {
       const decision = questions.decision(context, event)
@@ -365,7 +365,7 @@ function heldForDecision<Context extends ChartRun>(
 ): Context {
   if (decision.kind !== 'ask') return context
   const { response } = decision
-  const { deadline } = context.options
+  const due = lastDueOf(context.options)
   const wait: Wait = {
     reason: 'decision',
     request: {
@@ -374,17 +374,17 @@ function heldForDecision<Context extends ChartRun>(
       details: response.details ?? null
     },
     actions: ['retry', 'patch', 'skip', 'abort'],
-    ...(deadline === undefined ? {} : { due: deadline })
+    ...(due === undefined ? {} : { due })
   }
   return { ...context, cursor: decision.cursor, failure: response, wait }
 }
 
 function patched<Context extends ChartRun>(context: Context, event: DecisionMadeEvent): Context {
   const { request } = context
-  if (request === null || event.patch === undefined) return nextAttempt(context, {})
-  return nextAttempt(context, {
-    request: { ...request, payload: mergePatch(request.payload, event.patch) }
-  })
+  const options = optionsAfter(context.options, event)
+  if (request === null || event.patch === undefined) return nextAttempt(context, { options })
+  const payload = mergePatch(request.payload, event.patch)
+  return nextAttempt(context, { options, request: { ...request, payload } })
 }
 
 /** Applies a JSON merge patch (RFC 7396): null removes a key, objects merge, all else replaces. */

@@ -22,6 +22,7 @@ import {
   sharedGuards
 } from './chart-run.js'
 import type { CompositeEvent, DecisionCommand, LeafEvent } from './protocol.js'
+import { optionsAfter } from './retry-policy.js'
 import { ActorSink, keyOfValue, stepTable, type Table, type TableValue, tableOf } from './table.js'
 
 /** What a leaf needs of the registry. */
@@ -65,7 +66,9 @@ export function leafFunctions(library: LeafLibrary) {
         event.type === 'attempt.waiting' ? { ...context, wait: event.wait } : context,
       countAttempt: (context, event) => {
         const next = decision(context, event)
-        return nextAttempt(context, next.kind === 'retry' ? { cursor: next.cursor } : {})
+        const options = optionsAfter(context.options, event)
+        const cursor = next.kind === 'retry' ? { cursor: next.cursor } : {}
+        return nextAttempt(context, { options, ...cursor })
       },
       fallBack: (context, event) => {
         const next = decision(context, event)

@@ -77,11 +77,11 @@ export interface NodeOptions {
   readonly recovery?: readonly RetryPolicyStep[]
   /** `ask`: a failure that recovery does not cure waits for a decision. Default `stop`. */
   readonly onError?: 'stop' | 'ask'
+  /** With `ask`: also when its own time was over; `until`: the deadline of its parents (W13). */
+  readonly parks?: { readonly until?: number }
   /** Bounds the whole node, retries and waits included (W5). */
   readonly timeoutMs?: number
-  /**
-   * Logical time after which the pump settles the attempt `timed_out`; the earliest of all parents.
-   */
+  /** When the pump settles the attempt `timed_out`, in logical time: the earliest of all. */
   readonly deadline?: number
   /** The pump raises a wait `confirmation` before the attempt; `when` was already evaluated. */
   readonly confirm?: { readonly message?: string; readonly approvers?: Approvers }

@@ -72,13 +72,45 @@ export interface FailedAttempt {
 // A person decided these; running the block again would undo the decision.
 const final: ReadonlySet<string> = new Set([reasons.cancelled, reasons.denied])
 
+/** The options of an execution that begins, with its deadline (W5). */
+export function withDeadline(options: NodeOptions, at: number): NodeOptions {
+  const { timeoutMs, deadline: outer, parks } = options
+  if (timeoutMs === undefined) return options
+  const own = at + timeoutMs
+  const deadline = Math.min(own, outer ?? own)
+  const isBounded = parks !== undefined && outer !== undefined
+  return isBounded ? { ...options, deadline, parks: { until: outer } } : { ...options, deadline }
+}
+
+/** The options of the next attempt: after a decision a node that parks has all its time again. */
+export function optionsAfter(
+  options: NodeOptions,
+  { type, at }: { readonly type: string; readonly at: number }
+): NodeOptions {
+  const { deadline: _, ...rest } = options
+  if (type !== 'decision.made' || options.parks === undefined) return options
+  if (options.timeoutMs === undefined) return options
+  const { until } = options.parks
+  return withDeadline(until === undefined ? rest : { ...rest, deadline: until }, at)
+}
+
+/** When the time for a decision is over: of a node that parks, when that of its parents is. */
+export function lastDueOf(options: NodeOptions): number | undefined {
+  const { parks, timeoutMs, deadline } = options
+  return parks !== undefined && timeoutMs !== undefined ? parks.until : deadline
+}
+
 /** Walks the recovery list from the cursor on and says what to do about a failed attempt. */
 export function decideRetry(failed: FailedAttempt): RetryDecision {
   const { response, options, attempt, at } = failed
   const isSpent = attempt >= (failed.attemptsMax ?? Number.POSITIVE_INFINITY)
   if (response.reason !== undefined && final.has(response.reason)) return { kind: 'fail', response }
   const { deadline } = options
-  if (deadline !== undefined && at >= deadline) return { kind: 'fail', response }
+  if (deadline !== undefined && at >= deadline) {
+    const last = lastDueOf(options)
+    const isOver = last !== undefined && at >= last
+    return isOver ? { kind: 'fail', response } : giveUp(failed, failed.cursor, response)
+  }
   const firstErrorType =
     failed.cursor.firstErrorType ?? response.errorType ?? response.reason ?? 'failure'
   const list = options.recovery ?? []
@@ -103,7 +135,8 @@ export function decideRetry(failed: FailedAttempt): RetryDecision {
         const delayMs = retryDelayMs(entry, attempt)
         const due = at + delayMs
         if (deadline !== undefined && due >= deadline) {
-          return giveUp(failed, here, timedOut(options, response))
+          const end = options.parks !== undefined ? response : timedOut(options, response)
+          return giveUp(failed, here, end)
         }
         return { kind: 'retry', delayMs, due, cursor: here }
       }

@@ -159,7 +159,10 @@ function* libraryOf(
       block: referenceOf(child),
       sideEffects: child.sideEffects,
       src: srcOf(node.id, child),
-      options: optionsOf(node, node.onError === 'ask', yield* session.ceilings(node, child, path)),
+      options: {
+        ...optionsOf(node, node.onError === 'ask', yield* session.ceilings(node, child, path)),
+        ...(node.parks === true ? { parks: {} } : {})
+      },
       input,
       contextKeys: node.context,
       confirmWhen: session.confirmWhen(node, path),

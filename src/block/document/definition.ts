@@ -106,6 +106,8 @@ export interface PlanNodeDefinition extends Omit<NodeDefinition, 'onError'> {
    * plan fails. `continue`: only what depends on the node is blocked. `ask`: a person decides.
    */
   readonly onError: 'stop' | 'continue' | 'ask'
+  /** With `ask`: its time does not run while a person decides, and ends no run (W13). */
+  readonly parks?: true
   readonly lane?: string
 }
 

@@ -166,6 +166,7 @@ export async function bundleOf(
     readonly broadcast?: boolean
     readonly simulate?: boolean
     readonly yes?: boolean
+    readonly onError?: string
   }
 ): Promise<string> {
   const { bundleSchemaName } = await import('../../workflow/index.js')
@@ -177,7 +178,8 @@ export async function bundleOf(
     packs: documents.packs,
     ...(options.chain === undefined ? {} : { default_chain: options.chain }),
     ...(writes === undefined ? {} : { writes }),
-    ...(options.yes === true ? { yes: true } : {})
+    ...(options.yes === true ? { yes: true } : {}),
+    ...(options.onError === undefined ? {} : { on_error: options.onError })
   })
 }
 

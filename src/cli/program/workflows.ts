@@ -16,6 +16,7 @@ export function acting(command: Command): Command {
     .option('--dry-run', 'show what a workflow would do, without a ledger and a network')
     .option('--simulate', 'let chains simulate what a workflow writes; nothing is sent')
     .option('--broadcast', 'let a workflow send what its policy allows')
+    .option('--on-error <what>', 'after a failure of which it says nothing: ask, stop, continue')
     .option('--yes', 'take confirmations that the policy alone asks for as given')
 }
 

@@ -24,6 +24,8 @@ export class RpcError extends Error {
   readonly exchange: RpcExchange
   /** The call itself did not leave: what failed came before it. */
   neverSent = false
+  /** Milliseconds after which the endpoint wants to be asked again, where it says so. */
+  pauseMs: number | undefined
 
   constructor(
     code: RpcProblem,

@@ -38,7 +38,8 @@ export interface RpcOptions {
  * JSON-RPC over the endpoints of one chain.
  *
  * Owns: which endpoints were found to serve the right chain, and how many calls are under way.
- * Does not own: what calls mean, or whether to do them again; a call is tried once per endpoint.
+ * Does not own: what calls mean, or whether to do them again; a call is tried once per endpoint, and
+ * again after the pause that a busy one asks for.
  *
  * 1. No endpoint is asked anything before it has named the right chain; after a failure, again.
  *    Every request of several calls asks for the chain, too: before each write, and at each look.
@@ -109,6 +110,34 @@ export class Rpc {
     calls: readonly RpcCall[],
     signal: AbortSignal
   ): Promise<readonly Settled[]> {
+    for (let pauses = 0; ; pauses += 1) {
+      try {
+        return await this.#round(calls, signal)
+      } catch (error) {
+        const pauseMs = error instanceof RpcError ? error.pauseMs : undefined
+        if (pauseMs === undefined || pauses >= limits.RPC_PAUSES_MAX) throw error
+        await this.#pause(pauseMs, signal)
+        if (signal.aborted) throw error
+      }
+    }
+  }
+
+  #pause(pauseMs: number, signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options
+    return new Promise((resolve) => {
+      const end = () => {
+        callOff()
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const callOff = clock.schedule(clock.now() + pauseMs, end)
+      signal.addEventListener('abort', end, { once: true })
+      if (signal.aborted) end()
+    })
+  }
+
+  /** Each endpoint once, until one answers. */
+  async #round(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly Settled[]> {
     const { endpoints } = this.#options
     let failure: RpcError | undefined
     for (let endpoint = 0; endpoint < endpoints.length; endpoint += 1) {
@@ -169,7 +198,11 @@ export class Rpc {
     }))
     const body = JSON.stringify(bodies.length === 1 ? bodies[0] : bodies)
     const reply = await this.#carry({ url, body, signal }, fail)
-    if (reply.status === 429) throw fail('rpc_rate_limited', 'the endpoint asks for fewer calls')
+    if (reply.status === 429) {
+      const refusal = fail('rpc_rate_limited', 'the endpoint asks for fewer calls')
+      refusal.pauseMs = pauseMsIn(reply.retryAfter, this.#options.clock.now())
+      throw refusal
+    }
     const replies = await this.#repliesIn(reply.text)
     if (replies === undefined) {
       if (reply.status >= 400) throw fail('rpc_down', `the endpoint answers HTTP ${reply.status}`)
@@ -260,6 +293,13 @@ export class Rpc {
       }
     })
   }
+}
+
+/** The delay of a header `retry-after`, seconds or a date; undefined: none, or too long to wait. */
+function pauseMsIn(header: string | null | undefined, now: number): number | undefined {
+  if (header === null || header === undefined) return undefined
+  const seconds = /^[0-9]{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now
+  return seconds >= 0 && seconds <= limits.RPC_PAUSE_MS_MAX ? seconds : undefined
 }
 
 const chainIdCall: RpcCall = { method: 'eth_chainId', params: [] }

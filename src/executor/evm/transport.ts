@@ -12,6 +12,8 @@ export interface RpcRequest {
 export interface RpcReply {
   readonly status: number
   readonly text: string
+  /** Header `retry-after` of a refusal, as it stands there. */
+  readonly retryAfter?: string | null
 }
 
 /** Over HTTP; follows no redirect, since the next host would learn the key in the address. */
@@ -23,7 +25,8 @@ export const httpTransport: RpcTransport = async ({ url, body, signal }) => {
     signal,
     redirect: 'error'
   })
-  return { status: response.status, text: await boundedText(response) }
+  const retryAfter = response.headers.get('retry-after')
+  return { status: response.status, text: await boundedText(response), retryAfter }
 }
 
 async function boundedText(response: Response): Promise<string> {

@@ -11,6 +11,7 @@ import type {
   BlockPlace,
   ConfirmedTransaction,
   FoundLater,
+  SentTransaction,
   SignedTransaction,
   Standing
 } from '../../executor/index.js'
@@ -24,12 +25,13 @@ export interface RecheckOptions {
   readonly sendAgain?: boolean
 }
 
-/** How a transaction that a run has as confirmed stands on its chain now. */
+/** How a transaction that a run has as confirmed, or only as sent, stands on its chain now. */
 export interface TransactionCheck {
   readonly path: string
   readonly chain: string
   readonly hash: string
-  readonly recorded: BlockPlace
+  /** Null: the run has not seen it in a block. */
+  readonly recorded: BlockPlace | null
   /** Null: no endpoint could say. */
   readonly found: FoundLater | null
   /** Null: it stands where the run has it. */
@@ -61,7 +63,7 @@ export async function reconfirmRun(
   const { ledger, registry } = parts
   const record = ledger.run(runId)
   if (record === undefined) throw new TallyError('run.not_found', { runId })
-  const { confirmedIn, confirmedTexts } = await import('../../executor/index.js')
+  const { confirmedTexts, transactionsIn } = await import('../../executor/index.js')
   const started = record.started as unknown as RunStarted
   const used = (name: string) => (registry.composite(name) ?? null) as unknown as Json
   // Definitions are plain JSON by construction.
@@ -70,11 +72,12 @@ export async function reconfirmRun(
   for await (const found of ledger.journals([runId], confirmedTexts)) {
     // The journal gives back what the pump has written.
     const entries = found.map(({ value }) => value as unknown as JournalEntry)
-    for (const one of confirmedIn(entries)) {
+    const { confirmed, unconfirmed } = transactionsIn(entries)
+    for (const one of [...confirmed, ...unconfirmed]) {
       const check = await checked(one, { run, registry, sendAgain })
       checks.push(check)
-      const { path, diagnostic } = check
-      if (diagnostic === null) continue
+      const { path, diagnostic, recorded } = check
+      if (diagnostic === null || recorded === null) continue
       const data = { diagnostic } as unknown as Json
       const at = record.updatedAt
       parts.tell({ type: 'log', runId, at, path, message: 'tx_reorged_out', data })
@@ -90,19 +93,26 @@ interface Around {
 }
 
 async function checked(
-  confirmed: ConfirmedTransaction,
+  one: ConfirmedTransaction | SentTransaction,
   { run, registry, sendAgain }: Around
 ): Promise<TransactionCheck> {
   const executor = await import('../../executor/index.js')
   const { reorgDiagnostic } = await import('../../workflow/index.js')
-  const { path, chain, hash, blockNumber, blockHash, transaction } = confirmed
-  const about = { path, chain, hash, recorded: { blockNumber, blockHash }, sentAgain: null }
+  const { path, chain, hash, transaction } = one
+  const recorded =
+    'blockHash' in one ? { blockNumber: one.blockNumber, blockHash: one.blockHash } : null
+  const about = { path, chain, hash, recorded, sentAgain: null }
   try {
-    const request = executor.lookFor(confirmed) as unknown as Json
+    const request = executor.lookFor(one) as unknown as Json
     const status = await asked(registry, executor.chainEffects.look, { chain, request })
-    const found = executor.foundLater(confirmed, status as unknown as Standing)
+    const found = executor.foundLater(recorded, status as unknown as Standing)
     if (found.status === 'in_place') return { ...about, found, diagnostic: null }
-    const failure = executor.reorgedFailure(confirmed, found)
+    if (!('blockHash' in one) || found.status === 'included') {
+      const failure = executor.unknownFailure(one, found)
+      const unknown = { failure, path, mayRetry: false, code: 'unknown_outcome' } as const
+      return { ...about, found, diagnostic: reorgDiagnostic(unknown, run) }
+    }
+    const failure = executor.reorgedFailure(one, found)
     const bytes = found.status === 'gone' ? transaction : null
     const diagnostic = reorgDiagnostic({ failure, path, mayRetry: bytes !== null }, run)
     const sentAgain = sendAgain && bytes !== null ? await sent(registry, bytes) : null

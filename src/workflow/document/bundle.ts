@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { isJsonObject, type Json, readDocument } from '../../core/index.js'
 import { chainId } from './atoms.js'
+import { onError } from './flow.js'
 
 /** `ais-bundle/1`: a workflow with everything it needs, as one document that can be run. */
 export const bundleSchemaName = 'ais-bundle/1'
@@ -13,7 +14,8 @@ export const bundleSchema = z.strictObject({
   packs: z.array(z.json()).max(16).default([]),
   default_chain: chainId.optional(),
   writes: z.enum(['ask', 'broadcast', 'simulate']).optional(),
-  yes: z.boolean().optional()
+  yes: z.boolean().optional(),
+  on_error: onError.optional()
 })
 
 export type BundleDocument = z.output<typeof bundleSchema>

@@ -14,7 +14,7 @@ import {
 import { valueMap, valueSchema } from './value.js'
 
 /**
- * `ais-flow/0.0.2` (the seed's) and `ais-flow/0.0.3`, which adds imports, `assert` and `on_error`:
+ * `ais-flow/0.0.2` (the seed's) and `ais-flow/0.0.3`, which adds imports and `assert`:
  * the nodes of a workflow with their arguments. What runs when follows from the references (W2).
  */
 export const flowSchemaNames = ['ais-flow/0.0.2', 'ais-flow/0.0.3'] as const
@@ -33,6 +33,10 @@ const retry = z.strictObject({
   max_interval_ms: delay.optional()
 })
 
+/** What a failure leads to that retries do not cure (W9, W13). */
+export const onError = z.enum(['stop', 'continue', 'ask'])
+export type OnError = z.output<typeof onError>
+
 const nodeFields = {
   id: nodeId,
   description: description.optional(),
@@ -48,6 +52,7 @@ const nodeFields = {
   until: valueSchema.optional(),
   retry: retry.optional(),
   timeout_ms: delay.optional(),
+  on_error: onError.optional(),
   extensions: extensions.optional()
 }
 
@@ -56,8 +61,7 @@ const nodeOf2 = z.strictObject(nodeFields)
 const nodeOf3 = z.strictObject({
   ...nodeFields,
   assert: valueSchema.optional(),
-  assert_message: z.string().max(1_000).optional(),
-  on_error: z.enum(['stop', 'continue', 'ask']).default('stop')
+  assert_message: z.string().max(1_000).optional()
 })
 
 const input = z.strictObject({
@@ -82,6 +86,7 @@ const flowFields = {
     .strictObject({ simulate: z.union([z.boolean(), z.record(nodeId, z.boolean())]) })
     .optional(),
   outputs: z.record(memberName, valueSchema).optional(),
+  on_error: onError.optional().meta({ description: 'Of nodes that say nothing themselves.' }),
   extensions: extensions.optional()
 }
 

@@ -90,6 +90,7 @@ function nodeOf(spec: NodeSpec): PlanNodeDefinition {
     work: { kind: 'block', block: nodeBlocks[node.kind] },
     input: inputOf({ spec: { lit: spec as unknown as Json } }, node.deps),
     onError: node.onError,
+    ...(node.onError === 'ask' ? { parks: true } : {}),
     context: [],
     recovery: recoveryOf(node),
     ...(node.timeoutMs === null ? {} : { timeoutMs: node.timeoutMs })
@@ -111,7 +112,8 @@ function outputsOf(plan: AisPlan, common: NodeSpec['plan']): PlanNodeDefinition 
     deps,
     work: { kind: 'block', block: nodeBlocks.outputs },
     input: inputOf(literals, deps),
-    onError: 'stop',
+    // What was done is done: another run of the same work would do it again (W13).
+    onError: 'ask',
     context: [],
     recovery: []
   }
@@ -148,9 +150,21 @@ function inputOf(literals: Readonly<Record<string, Json>>, deps: readonly string
   }
 }
 
+/** What an endpoint that is down or busy for a moment leads to; writes ask by id instead (L7). */
+const readAgain: PlanNodeDefinition['recovery'] = [
+  {
+    kind: 'retry',
+    maxAttempts: limits.READ_ATTEMPTS_MAX,
+    intervalMs: limits.READ_RETRY_MS,
+    backoff: 'exp',
+    errors: ['AisRetryable']
+  }
+]
+
 /** Tries again what may pass; a node that polls does so by itself (W5). */
-function recoveryOf({ retry, until }: AisPlanNode): PlanNodeDefinition['recovery'] {
-  if (retry === null || until !== null) return []
+function recoveryOf({ retry, until, kind }: AisPlanNode): PlanNodeDefinition['recovery'] {
+  if (until !== null) return []
+  if (retry === null) return kind === 'query' ? readAgain : []
   const { intervalMs, maxAttempts, backoff, maxIntervalMs } = retry
   return [
     {

@@ -1,7 +1,8 @@
 import type { OpenWait, Response } from '../../block/index.js'
-import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import { isJsonObject, type Json, type JsonObject, shownText } from '../../core/index.js'
 import type { ChainFailure } from '../../executor/index.js'
 import { diagnosticIn, type NodeDiagnostic, nodeDiagnostic } from '../diagnostic/diagnostic.js'
+import { outputsNode } from './spec.js'
 
 /** What stands in a node's way: it has failed, or it waits for a person. */
 export interface NodeTrouble {
@@ -23,8 +24,10 @@ export function troublesOf(run: {
   readonly response: Response | null
   /** As the run has it in its first journal entry; tells more of nodes that ran out of time. */
   readonly definition?: Json
+  /** What nodes have sent without knowing its outcome, by their actor paths. */
+  readonly sent?: SentByPath
 }): readonly NodeTrouble[] {
-  const { definition = null } = run
+  const around = { definition: run.definition ?? null, sent: run.sent ?? new Map() }
   const open = run.waits.map(({ path, reason, token, actions, ...wait }): NodeTrouble => {
     const request = shown(wait.request)
     const details = isJsonObject(request) ? (request['details'] ?? null) : null
@@ -35,11 +38,45 @@ export function troublesOf(run: {
         : asked === 'missing' || asked === 'confirm'
           ? asked
           : 'waiting'
-    const outOfTime = isJsonObject(request) ? timedOut(path, request, definition) : null
-    const diagnostic = diagnosticIn(details) ?? outOfTime
-    return { nodeId: nodeIn(path), path, kind, diagnostic, request, token, actions }
+    const outOfTime = isJsonObject(request) ? timedOut(path, request, around) : null
+    const nodeId = nodeIn(path)
+    const diagnostic = diagnosticIn(details) ?? outOfTime ?? failedOutputs(nodeId, request)
+    // What is computed from results takes no patch.
+    const taken = nodeId === outputsNode ? actions.filter((one) => one !== 'patch') : actions
+    return { nodeId, path, kind, diagnostic, request, token, actions: taken }
   })
-  return [...open, ...ended(run.response, definition)]
+  return [...open, ...ended(run.response, around)]
+}
+
+/** The diagnostic of what computes the outputs, which have neither a chain nor arguments. */
+function failedOutputs(nodeId: string, request: Json): NodeDiagnostic | null {
+  const details = memberOf(request, 'details')
+  const code = memberOf(request, 'reason')
+  if (nodeId !== outputsNode || typeof code !== 'string') return null
+  const [name, problem] = [memberOf(details, 'name'), memberOf(details, 'detail')]
+  const place = typeof name === 'string' ? `outputs.${name}` : 'outputs'
+  const message = `what the nodes gave does not make the outputs: ${shownText(problem ?? '')}`
+  return nodeDiagnostic({
+    code,
+    message,
+    nodeId,
+    chain: 'none',
+    executionType: 'none',
+    phase: 'returns',
+    attempt: 1,
+    elapsedMs: 0,
+    lastCheckpoint: null,
+    values: [{ place, message }],
+    retryable: false,
+    sent: false
+  })
+}
+
+type SentByPath = ReadonlyMap<string, JsonObject>
+
+interface Around {
+  readonly definition: Json
+  readonly sent: SentByPath
 }
 
 /** What a block itself has asked, without what the pump adds to it. */
@@ -48,24 +85,34 @@ export function shown(request: Json): Json {
   return inner === undefined ? request : inner
 }
 
-/** Diagnostics of failed nodes in the details of a run's response. */
-function ended(response: Response | null, definition: Json): readonly NodeTrouble[] {
+/** What a run has failed of: nodes with their diagnostics, or else what its response says. */
+function ended(response: Response | null, around: Around): readonly NodeTrouble[] {
   if (response === null || response.success) return []
+  const { reason = null, errorType = null } = response
   const details = (response.details ?? {}) as Json
-  const nodes = isJsonObject(details) ? (details['nodes'] ?? null) : null
-  const late = Object.entries(isJsonObject(nodes) ? nodes : {}).flatMap(([nodeId, state]) => {
-    if (diagnosticsIn(state).length > 0 || !isJsonObject(state)) return []
-    return timedOut(`root/${nodeId}`, state, definition) ?? []
-  })
-  return [...diagnosticsIn(details), ...late].map((diagnostic) => ({
-    nodeId: diagnostic.nodeId,
-    path: `root/${diagnostic.nodeId}`,
-    kind: 'failed',
-    diagnostic,
-    request: null,
-    token: null,
-    actions: []
-  }))
+  const nodes = memberOf(details, 'nodes')
+  const failed = isJsonObject(nodes) ? Object.entries(nodes).flatMap(failedNode(around)) : []
+  const known = new Set(failed.map(({ nodeId }) => nodeId))
+  const told = diagnosticsIn(details).filter(({ nodeId }) => !known.has(nodeId))
+  const all = [...told.map((one) => over(`root/${one.nodeId}`, one, null)), ...failed]
+  return all.length > 0 ? all : [over('root', null, { reason, errorType, details })]
+}
+
+function failedNode(around: Around) {
+  return ([nodeId, state]: [string, Json]): readonly NodeTrouble[] => {
+    const path = `root/${nodeId}`
+    if (!isJsonObject(state) || state['status'] !== 'failed') return []
+    const [found = timedOut(path, state, around)] = diagnosticsIn(state)
+    const { reason = null, details = null } = state
+    return [over(path, found, found === null ? { reason, details } : null)]
+  }
+}
+
+/** A node that has ended: no command of its run is left. */
+function over(path: string, found: NodeDiagnostic | null, request: Json): NodeTrouble {
+  const diagnostic = found === null ? null : { ...found, actions: [] }
+  const nodeId = found?.nodeId ?? nodeIn(path)
+  return { nodeId, path, kind: 'failed', diagnostic, request, token: null, actions: [] }
 }
 
 /**
@@ -73,13 +120,18 @@ function ended(response: Response | null, definition: Json): readonly NodeTroubl
  * not write one itself; null for other ends. What was sent is asked for by its id when it is
  * retried.
  */
-function timedOut(path: string, end: JsonObject, definition: Json): NodeDiagnostic | null {
+function timedOut(
+  path: string,
+  end: JsonObject,
+  { definition, sent }: Around
+): NodeDiagnostic | null {
   const { reason, details, attempt } = end
   const isUnknown = isJsonObject(details ?? null) && (details as JsonObject)['timed_out'] === true
   if (reason !== 'timed_out' && !isUnknown) return null
   const node = plannedNode({ definition }, path)
   const execution = isJsonObject(node?.['execution'] ?? null) ? node?.['execution'] : {}
   const timeoutMs = node?.['timeoutMs']
+  const transaction = isUnknown ? sent.get(path) : undefined
   return nodeDiagnostic({
     code: isUnknown ? 'unknown_outcome' : 'timed_out',
     message: isUnknown
@@ -93,7 +145,8 @@ function timedOut(path: string, end: JsonObject, definition: Json): NodeDiagnost
     elapsedMs: typeof timeoutMs === 'number' ? timeoutMs : 0,
     lastCheckpoint: null,
     retryable: true,
-    sent: isUnknown
+    sent: isUnknown,
+    ...(transaction === undefined ? {} : { transaction })
   })
 }
 
@@ -106,16 +159,19 @@ export function reorgDiagnostic(
   {
     failure,
     path,
-    mayRetry
+    mayRetry,
+    code = failure.code
   }: {
     readonly failure: ChainFailure
     readonly path: string
     readonly mayRetry: boolean
+    /** Instead of the failure's own. */
+    readonly code?: string
   },
   run: RunDocuments
 ): NodeDiagnostic {
   const execution = memberOf(plannedNode(run, path) ?? null, 'execution')
-  const { code, message, phase, chain, sent, transaction } = failure
+  const { message, phase, chain, sent, transaction } = failure
   return nodeDiagnostic({
     code,
     message,

@@ -51,7 +51,7 @@ function marksOf(node: AisPlanNode): readonly string[] {
     ...(timeoutMs === null ? [] : [`at most ${timeoutMs} ms`]),
     ...(assert === null ? [] : ['must hold afterwards']),
     ...(risk === null ? [] : [`risk ${risk.level}`]),
-    ...(onError === 'stop' ? [] : [`on error: ${onError}`]),
+    ...(onError === 'ask' ? [] : [`on error: ${onError}`]),
     ...(unknown.length === 0 ? [] : [`needs the address of ${unknown.join(', ')}`])
   ]
 }

@@ -126,7 +126,7 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
     until: isLast ? (node.until ?? null) : null,
     retry: retryOf(source),
     timeoutMs: node.timeout_ms ?? null,
-    onError: node.on_error ?? 'stop',
+    onError: node.on_error ?? expansion.flow.on_error ?? expansion.onError,
     simulate: isSimulated(expansion.flow, node.id),
     risk: riskOf(source),
     amounts: [...reader.amounts].sort()

@@ -1,4 +1,4 @@
-import type { FlowDocument } from '../document/flow.js'
+import type { FlowDocument, OnError } from '../document/flow.js'
 import type { ProtocolDocument } from '../document/protocol.js'
 import type { CompileValues } from '../value/compile.js'
 import type { ResolvedNode } from './resolve.js'
@@ -12,4 +12,6 @@ export interface Expansion {
   readonly inputs: ReadonlySet<string>
   /** Protocols of the workflow's nodes, each once. */
   readonly used: readonly ProtocolDocument[]
+  /** What a failure leads to where the workflow says nothing. */
+  readonly onError: OnError
 }

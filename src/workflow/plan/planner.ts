@@ -13,7 +13,7 @@ import {
   writtenLength
 } from '../../core/index.js'
 import { checkingProtocol } from '../document/check-protocol.js'
-import type { FlowDocument, FlowNode } from '../document/flow.js'
+import type { FlowDocument, FlowNode, OnError } from '../document/flow.js'
 import { type Issue, Issues } from '../document/issue.js'
 import type { PackDocument } from '../document/pack.js'
 import { type ProtocolDocument, protocolKey } from '../document/protocol.js'
@@ -38,6 +38,8 @@ export interface PlanOptions {
   /** Chain of nodes that name none, when the workflow has no default either. */
   readonly defaultChain?: string
   readonly pack?: PackDocument
+  /** What the failure of a node leads to where nothing is written; default `ask` (W13). */
+  readonly onError?: OnError
 }
 
 export type PlanResult =
@@ -77,7 +79,8 @@ export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
     resolved,
     nodeIds: new Set(flow.nodes.map(({ id }) => id)),
     inputs: new Set(Object.keys(flow.inputs)),
-    used
+    used,
+    onError: options.onError ?? 'ask'
   }
   const expanded: Expanded[] = []
   for (const node of resolved.values()) {
