@@ -282,13 +282,6 @@ export const SANDBOX_ROUNDS_GAS_TICKS = 20_000
 export const ACTION_LENGTH_MAX = 128
 export const RAW_INTENT_LENGTH_MAX = 16_384
 
-/** Executions of a query that says nothing of retries, and the delay after the first: it doubles. */
-export const READ_ATTEMPTS_MAX = 4
-export const READ_RETRY_MS = 250
-/** Milliseconds that an endpoint may ask to be left alone, and how often it may in one read. */
-export const RPC_PAUSE_MS_MAX = 30_000
-export const RPC_PAUSES_MAX = 3
-
 /** Executions of a workflow node that polls, and answers that one takes until it lacks nothing. */
 export const POLL_ATTEMPTS_MAX = 3_000
 export const MISSING_ROUNDS_MAX = 100

@@ -35,7 +35,7 @@ export interface WorkflowHost {
   readonly defaultChain?: string
   /** Default `ask`: each write waits for a person. */
   readonly writes?: RunMode['writes']
-  /** What a failure leads to where the workflow says nothing. Default `ask`: its run waits (W13). */
+  /** What a failure leads to where the workflow says nothing; default `ask`: it waits (W13). */
   readonly onError?: OnError
 }
 

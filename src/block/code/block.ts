@@ -8,7 +8,7 @@ import {
   TallyError,
   type UnitId
 } from '../../core/index.js'
-import type { SideEffectClass } from '../chart/protocol.js'
+import type { Response, SideEffectClass } from '../chart/protocol.js'
 import type { Compensation } from './compensation.js'
 import type { BlockContext, EffectCall, Located, WaitAnswer, WaitOptions } from './context.js'
 import {
@@ -109,6 +109,9 @@ export interface AnswerToBlock {
   /** What it asks; null: it has failed, and the value patches its payload. */
   readonly question: Json
   readonly value: Json
+  /** Of a patch: how it has failed, and whether something was sent outside before. */
+  readonly failure?: Response
+  readonly hasSent?: boolean
 }
 
 const blockName = /^[a-z][a-z0-9_-]*(\.[a-z][a-z0-9_-]*)*$/

@@ -199,15 +199,14 @@ export class Leaves {
       const payload = attempt?.ask.request.payload ?? null
       return attempt?.block.refuses?.({ payload, question: request, value })
     }
-    const {
-      request: failed,
-      block: name,
-      provider = null
-    } = state.decisions.get(path)?.failed ?? {}
-    if (action !== 'patch' || failed === undefined) return undefined
-    const block =
-      name === undefined ? name : blockOf({ block: name, provider }, (one) => host.block(one))
-    return patchRefusal(block, failed.payload, value)
+    const ask = action === 'patch' ? state.decisions.get(path) : undefined
+    const { request: failed, block: name, provider = null } = ask?.failed ?? {}
+    if (ask === undefined || failed === undefined) return undefined
+    const named = (one: string) => host.block(one)
+    const block = name === undefined ? undefined : blockOf({ block: name, provider }, named)
+    const { payload } = failed
+    const hasSent = state.pasts?.get(path)?.hasSent() ?? false
+    return patchRefusal(block, { payload, value, failure: ask.response, hasSent })
   }
 
   /**

@@ -21,7 +21,7 @@ import {
 } from '../../identity/index.js'
 import { mergePatch } from '../chart/chart-run.js'
 import type { AttemptCommand, Wait, WaitAction, WaitReason } from '../chart/protocol.js'
-import type { Block } from '../code/block.js'
+import type { AnswerToBlock, Block } from '../code/block.js'
 import { builtInEffects, requestHashOf } from '../code/calls.js'
 import type { AttemptKey, EntryDraft, OpenWait, WaitBegun } from './entries.js'
 import { isOverlayTask } from './overlay-tasks.js'
@@ -301,10 +301,10 @@ export function confirmationOf(ask: AttemptCommand, block: Block): Confirmation 
  */
 export function patchRefusal(
   block: Block | undefined,
-  payload: Json,
-  patch: Json
+  { payload, value: patch, ...failed }: Omit<AnswerToBlock, 'question'>
 ): string | undefined {
-  if (block?.refuses !== undefined) return block.refuses({ payload, question: null, value: patch })
+  const answer = { payload, value: patch, question: null, ...failed }
+  if (block?.refuses !== undefined) return block.refuses(answer)
   const parse = (value: Json) => block?.parseInput(value) ?? { ok: true, value }
   const taken = parse(mergePatch(payload, patch))
   if (!taken.ok) return `${block?.name} does not take what it makes: ${taken.problem}`

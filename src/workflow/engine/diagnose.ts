@@ -41,11 +41,28 @@ export function troublesOf(run: {
     const outOfTime = isJsonObject(request) ? timedOut(path, request, around) : null
     const nodeId = nodeIn(path)
     const diagnostic = diagnosticIn(details) ?? outOfTime ?? failedOutputs(nodeId, request)
-    // What is computed from results takes no patch.
-    const taken = nodeId === outputsNode ? actions.filter((one) => one !== 'patch') : actions
+    // What is computed from results takes no patch, and neither does what may have taken effect.
+    const isFixed = nodeId === outputsNode || isInDoubt(request)
+    const taken = isFixed ? actions.filter((one) => one !== 'patch') : actions
     return { nodeId, path, kind, diagnostic, request, token, actions: taken }
   })
   return [...open, ...ended(run.response, around)]
+}
+
+/** Codes that say of what was sent that it had no effect and cannot have one any more. */
+const definite: ReadonlySet<string> = new Set([
+  'reverted',
+  'expired',
+  'rejected',
+  'insufficient_funds',
+  'nonce_superseded'
+])
+
+/** Whether a node has failed without knowing what became of what it had sent; by its response. */
+export function isInDoubt(failed: Json): boolean {
+  if (memberOf(failed, 'reason') === 'unknown_outcome') return true
+  const diagnostic = diagnosticIn(memberOf(failed, 'details'))
+  return diagnostic?.phase === 'send' && !definite.has(diagnostic.code)
 }
 
 /** The diagnostic of what computes the outputs, which have neither a chain nor arguments. */
@@ -92,9 +109,12 @@ function ended(response: Response | null, around: Around): readonly NodeTrouble[
   const details = (response.details ?? {}) as Json
   const nodes = memberOf(details, 'nodes')
   const failed = isJsonObject(nodes) ? Object.entries(nodes).flatMap(failedNode(around)) : []
-  const known = new Set(failed.map(({ nodeId }) => nodeId))
-  const told = diagnosticsIn(details).filter(({ nodeId }) => !known.has(nodeId))
-  const all = [...told.map((one) => over(`root/${one.nodeId}`, one, null)), ...failed]
+  const told = diagnosticsIn(details)
+  const known = new Set(told.map(({ nodeId }) => nodeId))
+  const all = [
+    ...told.map((one) => over(`root/${one.nodeId}`, one, null)),
+    ...failed.filter(({ nodeId }) => !known.has(nodeId))
+  ]
   return all.length > 0 ? all : [over('root', null, { reason, errorType, details })]
 }
 

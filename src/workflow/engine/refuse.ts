@@ -10,7 +10,7 @@ import { answerParts } from '../readiness/solver.js'
 import { typedAs } from '../type/check.js'
 import { type CompileValues, compileAisValue, type ScopedValue } from '../value/compile.js'
 import { executionValues } from '../value/execution-values.js'
-import { shown } from './diagnose.js'
+import { isInDoubt, shown } from './diagnose.js'
 import { withChoices } from './gather.js'
 import { givenOf, type NodeInput, readNodeInput, resultsOf } from './spec.js'
 
@@ -20,7 +20,7 @@ import { givenOf, type NodeInput, readNodeInput, resultsOf } from './spec.js'
  * takes effect. What journals have as accepted is not asked about.
  */
 export function nodeRefusal(
-  { payload, question, value }: AnswerToBlock,
+  { payload, question, value, failure, hasSent = false }: AnswerToBlock,
   values: CompileValues
 ): string | undefined {
   const input = readNodeInput(payload)
@@ -32,6 +32,10 @@ export function nodeRefusal(
   }
   if (!isJsonObject(value) || Object.keys(value).join() !== 'patches') {
     return 'a failed node of a workflow takes {"patches": [{"path", "value"}]} and nothing else'
+  }
+  // With other arguments it would be another transaction, beside the one that may take effect.
+  if (hasSent && failure !== undefined && isInDoubt(failure as unknown as Json)) {
+    return 'what it has sent may still take effect: retry it, which asks the chain'
   }
   const patches = parsePatches(value['patches'] ?? null)
   if (typeof patches === 'string') return patches

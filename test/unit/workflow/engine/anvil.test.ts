@@ -41,6 +41,7 @@ async function pay(
     location: MEMORY_LOCATION,
     providers: chainProviders([evm]),
     workflow: {
+      onError: 'stop',
       protocols: [text('erc20.yaml'), text('bridge.yaml')],
       writes,
       policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { OpenWait } from '../../../../src/block/index.js'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
+import { chainEffects } from '../../../../src/executor/index.js'
 import { createRuntime, MEMORY_LOCATION, type RunHandle } from '../../../../src/runtime/index.js'
 import { troublesOf } from '../../../../src/workflow/engine/diagnose.js'
 import type { WorkflowHost } from '../../../../src/workflow/index.js'
 import { aisText } from '../../../support/ais.js'
 import { TestChain } from '../../../support/ais-chain.js'
-import { balance, flow, transfer } from '../../../support/ais-flows.js'
+import { asset, balance, flow, owner, transfer } from '../../../support/ais-flows.js'
 
 /** What becomes of a run in which something fails. */
 
@@ -124,6 +125,61 @@ describe('W13: a node that fails', () => {
     const { token = '', digest = '' } = wait ?? {}
     await run.resume(token, { digest, action: 'retry' })
     expect((await run.result).status).toBe('done')
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
+  it('is asked by its hash again where it was sent and its time was over', async () => {
+    const chain = poor()
+    let isIncluded = false
+    const providers = chain.providers.map((provider) => ({
+      ...provider,
+      perform: (call: Parameters<typeof provider.perform>[0]) =>
+        provider.name === chainEffects.look && !isIncluded
+          ? { status: 'pending' }
+          : provider.perform(call)
+    }))
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      providers,
+      workflow: free
+    })
+    const inputs = { amount: { type: 'uint256', default: '5' } }
+    const args = { token: asset, to: owner, amount: { ref: 'inputs.amount' } }
+    const document = flow([transfer('pay', { args, timeout_ms: 100 })], { inputs })
+    const run = tally.start(document, { id: 'one', inputs: {} })
+    const wait = await parked(run)
+    const [hash = ''] = chain.sent.keys()
+    const waits = wait === undefined ? [] : [wait]
+    const sent = new Map([['root/pay', { hash }]])
+    expect(troublesOf({ waits, response: null, sent })).toMatchObject([
+      {
+        kind: 'decision',
+        diagnostic: { code: 'unknown_outcome', transaction: { hash } },
+        actions: ['retry', 'skip', 'abort']
+      }
+    ])
+    // Other arguments would be another payment beside the one that is under way.
+    const patches = [{ path: 'inputs.amount', value: '6' }]
+    const { token = '', digest = '' } = wait ?? {}
+    expect(await run.resume(token, { digest, action: 'patch', value: { patches } })).toMatchObject({
+      reason: 'answer_refused',
+      problem: expect.stringContaining('may still take effect')
+    })
+    const [before] = await tally.recheck('one')
+    expect(before).toMatchObject({
+      hash,
+      recorded: null,
+      found: { status: 'pending' },
+      diagnostic: { code: 'unknown_outcome', transaction: { hash } }
+    })
+    isIncluded = true
+    expect(await tally.recheck('one')).toMatchObject([
+      { recorded: null, found: { status: 'included', success: true } }
+    ])
+    await run.resume(token, { digest, action: 'retry' })
+    expect((await run.result).status).toBe('done')
+    expect(chain.functions).toEqual(['transfer'])
+    expect(await tally.recheck('one')).toMatchObject([{ found: { status: 'in_place' } }])
     expect(await tally.verify()).toMatchObject({ ok: true })
   })
 

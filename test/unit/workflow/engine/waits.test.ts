@@ -18,6 +18,7 @@ const protocols = seedProtocols.map(aisText)
 const free: WorkflowHost = {
   protocols,
   writes: 'broadcast',
+  onError: 'stop',
   policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
 }
 
@@ -36,7 +37,7 @@ async function start(
   const tally = await createRuntime({
     location: MEMORY_LOCATION,
     providers: chain.providers,
-    workflow: host
+    workflow: { onError: 'stop', ...host }
   })
   return { tally, chain, run: tally.start(document, { id: 'one', inputs }) }
 }
@@ -141,7 +142,7 @@ describe('W7: confirmations', () => {
     const { status, response } = await run.result
     expect(status).toBe('failed')
     expect(troublesOf({ waits: [], response })).toMatchObject([
-      { nodeId: 'a', diagnostic: { code: 'denied', phase: 'confirm', actions: ['abort'] } }
+      { nodeId: 'a', diagnostic: { code: 'denied', phase: 'confirm', actions: [] } }
     ])
     expect(chain.functions).toEqual([])
   })
@@ -425,7 +426,7 @@ describe('W5: trying again', () => {
           code: 'until_exhausted',
           elapsedMs: 3,
           lastOutputs: { balance: '1' },
-          actions: ['retry', 'patch', 'ask_user', 'abort']
+          actions: []
         }
       }
     ])
@@ -458,7 +459,7 @@ describe('W5: trying again', () => {
     const { status, response } = await run.result
     expect(status).toBe('failed')
     expect(troublesOf({ waits: [], response })).toMatchObject([
-      { nodeId: 'a', diagnostic: { code: 'timed_out', actions: ['retry', 'ask_user', 'abort'] } }
+      { nodeId: 'a', diagnostic: { code: 'timed_out', actions: [] } }
     ])
   })
 })
@@ -707,7 +708,7 @@ describe('a workflow inside of another document', () => {
       nodeId: 'run__inputs',
       phase: 'plan',
       values: [{ place: 'inputs.amount', message }],
-      actions: ['ask_user', 'abort']
+      actions: []
     })
     expect([...chain.reads, ...chain.functions]).toEqual([])
     const good = tally.start(outer, { id: 'two', inputs: { much: '5' } })
