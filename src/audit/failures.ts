@@ -105,14 +105,16 @@ export function evidenceFinding(
     differing('evidence.inputPayload.id', again.unitId, id) ??
     differing('evidence.type', again.type, evidence.type) ??
     differing('evidence.inputPayload.action', again.action, action) ??
-    // A long one stands elsewhere, under its hash, which the ledger has checked.
+    // Long and private ones stand elsewhere, under their hashes, which the ledger has checked.
     (isReference(payload)
       ? undefined
       : differing('evidence.payload', JSON.parse(again.payloadText), payload)) ??
     differing('evidence.journalHash', again.journalHash, evidence.journalHash) ??
     differing('evidence.code', again.code, evidence.code) ??
-    differing('evidence.details', details, rest) ??
-    differing('evidence.details.in_doubt', sorted(doubts), sorted(told)) ??
+    (isReference(evidence.details)
+      ? undefined
+      : (differing('evidence.details', details, rest) ??
+        differing('evidence.details.in_doubt', sorted(doubts), sorted(told)))) ??
     differing('evidence.landed', sorted(again.landed), sorted(evidence.landed))
   )
 }

@@ -120,5 +120,7 @@ export interface EvidenceDraft {
   readonly journalHash?: Hash
   readonly code: string
   readonly details: Json
+  /** Payload and details are kept behind salted hashes; absent: they are not. */
+  readonly isPrivate?: boolean
   readonly at: number
 }

@@ -21,12 +21,15 @@ export function isIntentDefinition(definition: unknown): definition is IntentDef
 }
 
 /** The root of a run that is one intent; its input is the intent. */
-export function intentRoot({ action }: Pick<IntentDefinition, 'action'>): {
+export function intentRoot(
+  { action }: Pick<IntentDefinition, 'action'>,
+  isPrivate: RootBlock['isPrivate']
+): {
   readonly root: RootBlock
   readonly compiled: CompiledRootLeaf
 } {
   const definition: JsonObject & Record<string, Json> = { schema: intentSchemaName, action }
   const name = intentBlocks.non_idempotent
   const block = { name, version: KERNEL_VERSION, sideEffects: 'non_idempotent' } as const
-  return leafRootOf({ definition, name: action, block })
+  return leafRootOf({ definition, name: action, block, isPrivate })
 }

@@ -33,7 +33,7 @@ const block: Block = defineBlock({
   compensate: 'refund',
   run: () => null
 })
-const { root } = leafRootOf({ definition: {}, name: 'pay', block })
+const { root } = leafRootOf({ definition: {}, name: 'pay', block, isPrivate: () => false })
 
 /** A run whose charts are played by the test: what they would get is noted. */
 export class RunOfTest implements Driver<OpenAttempt, OpenOverlay> {

@@ -21,9 +21,7 @@ import type { DocumentDefinition } from './definition.js'
 export function rootOf(
   definition: DocumentDefinition,
   compiled: CompiledDocument,
-  options: Pick<RootBlock, 'pins' | 'obligations'> & {
-    readonly isPrivate: (block: string) => boolean
-  }
+  options: Pick<RootBlock, 'pins' | 'obligations' | 'isPrivate'>
 ): RootBlock {
   const { name, version, sideEffects, definitionHash, logic } = compiled
   let definitionText: string | undefined
@@ -50,7 +48,7 @@ export function rootOf(
     leafTable: () => leafTable(compiled.plan),
     input: { path: ROOT_PATH, node: ROOT_PATH, block: name, sideEffects },
     isUnit: false,
-    isPrivate: hasPrivate(compiled, options.isPrivate),
+    isPrivate: options.isPrivate,
     hasAlternatives: () => {
       alternatives ??= hasAlternatives(compiled)
       return alternatives
@@ -66,12 +64,6 @@ export function rootOf(
 function inputsOf({ nodes }: DocumentDefinition): readonly (Json | undefined)[] {
   const all: readonly { readonly input?: Json }[] = Object.values(nodes)
   return all.map(({ input }) => input)
-}
-
-function hasPrivate(compiled: CompiledDocument, isPrivate: (block: string) => boolean): boolean {
-  return [...compiled.nodes.values()].some((node) =>
-    node.kind === 'leaf' ? isPrivate(node.reference) : hasPrivate(node, isPrivate)
-  )
 }
 
 function hasAlternatives({ plan, nodes }: CompiledDocument): boolean {
@@ -138,8 +130,9 @@ export function leafRootOf(options: {
   /** What lists of runs show. */
   readonly name: string
   readonly block: Pick<Block, 'name' | 'version' | 'sideEffects'>
+  readonly isPrivate: RootBlock['isPrivate']
 }): { readonly root: RootBlock; readonly compiled: CompiledRootLeaf } {
-  const { definition, name, block } = options
+  const { definition, name, block, isPrivate } = options
   const definitionText = canonicalize(definition)
   const definitionHash = hashJson(definition)
   const { version, sideEffects } = block
@@ -164,7 +157,7 @@ export function leafRootOf(options: {
       input: { path: ROOT_PATH, node: ROOT_PATH, block: block.name, sideEffects },
       isUnit: true,
       singleStepBlock: block.name,
-      isPrivate: false,
+      isPrivate,
       hasAlternatives: () => false,
       classes: () => undefined,
       compositeAt: () => ({ version, definitionHash })

@@ -65,7 +65,8 @@ export class EndingWithoutCode {
     const response = bare(cancelledResponse({ type: 'block.cancel', reason, at }))
     const journalHash = this.#totals.journalHash as Hash
     const finished = finishedDraft({ at, status: 'cancelled', response, journalHash })
-    const evidence = runEvidence(started, finished, this.#sent)
+    // Nothing tells what its code keeps private.
+    const evidence = runEvidence(started, finished, this.#sent, true)
     assert(writer.record(finished, { evidence }), 'the end of a run reads nothing')
     const { position } = writer
     writer.emit({ type: 'run.finished', runId, at, status: 'cancelled', response })

@@ -156,7 +156,7 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
     switch (entry.k) {
       case 'scope': {
         const overlay = state.openOverlays.get(entry.path)
-        return overlay && overlayEvidence(state.runId, overlay, entry)
+        return overlay && overlayEvidence(state, overlay, entry)
       }
       case 'wait': {
         const ask = state.decisions.get(entry.path)
@@ -164,7 +164,8 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
       }
       case 'run.finished': {
         const outside = state.cancelled?.withoutCode === true ? state.sent : state
-        return state.started && runEvidence(state.started, entry, outside)
+        const isPrivate = state.root.isPrivate()
+        return state.started && runEvidence(state.started, entry, outside, isPrivate)
       }
       default:
         return undefined

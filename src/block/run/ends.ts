@@ -171,7 +171,7 @@ export function tasksOver(
   const ended = { k: 'scope', at, path, step, attempt, outcome: 'released', response } as const
   if (left.length === 0) return { draft: ended, more: {} }
   const draft = { ...ended, left }
-  return { draft, more: { evidence: overlayEvidence(state.runId, overlay, draft) } }
+  return { draft, more: { evidence: overlayEvidence(state, overlay, draft) } }
 }
 
 /** Drops the overlay: all that could be undone outside has been. */
@@ -185,7 +185,7 @@ function aborted(
   const ended = { k: 'scope', at, path, step, attempt, outcome: 'aborted', response } as const
   const draft = left.length === 0 ? ended : { ...ended, left }
   const isTold = overlay.outer === undefined || left.length > 0
-  return { draft, more: isTold ? { evidence: overlayEvidence(state.runId, overlay, draft) } : {} }
+  return { draft, more: isTold ? { evidence: overlayEvidence(state, overlay, draft) } : {} }
 }
 
 /**
@@ -210,7 +210,8 @@ export function runEnd(
   const journalHash = state.journalHash as Hash
   const draft = finishedDraft({ at, status, response, journalHash })
   if (!response.success) {
-    return { draft, more: { evidence: runEvidence(begun(state.started), draft, state) } }
+    const evidence = runEvidence(begun(state.started), draft, state, state.root.isPrivate())
+    return { draft, more: { evidence } }
   }
   // A plan's result holds those of all its nodes: entry and receipt have one text of it.
   const dataText = canonicalize(response.data)

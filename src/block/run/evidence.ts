@@ -15,7 +15,8 @@ export function runEvidence(
   outside: {
     readonly landed: readonly SealedReference[]
     readonly inDoubt: readonly JsonObject[]
-  }
+  },
+  isPrivate: boolean
 ): EvidenceDraft {
   return {
     type: response.reason === 'denied' ? 'denial' : 'failure',
@@ -26,13 +27,14 @@ export function runEvidence(
     journalHash,
     code: response.reason ?? 'failed',
     details: { ...response.details, in_doubt: [...outside.inDoubt] },
+    isPrivate,
     at
   }
 }
 
 /** Of an overlay that was rolled back, or whose steps that were put off are not all done (C4). */
 export function overlayEvidence(
-  runId: RunId,
+  { runId, root }: Pick<RunState, 'runId' | 'root'>,
   { ask, outside }: Pick<OpenOverlay, 'ask' | 'outside'>,
   ended: Pick<OverlayEnded, 'path' | 'step' | 'response' | 'at' | 'outcome' | 'left'>
 ): EvidenceDraft {
@@ -48,6 +50,7 @@ export function overlayEvidence(
       ...response.details,
       ...(left.length === 0 ? {} : { left: left.map((one) => ({ ...one })) })
     },
+    isPrivate: root.isPrivate(),
     at
   }
 }
@@ -67,6 +70,7 @@ export function releaseEvidence(
     landed: state.appliedAt(path),
     code: response.reason ?? 'failed',
     details: response.details ?? {},
+    isPrivate: state.root.isPrivate(),
     at
   }
 }

@@ -33,8 +33,11 @@ export interface RootBlock {
   readonly isUnit: boolean
   /** Of such a run: the name of its leaf's block. */
   readonly singleStepBlock?: string
-  /** Some block keeps its input or result private, so the run's own receipt does too. */
-  readonly isPrivate: boolean
+  /**
+   * Some code that the run can come to keeps its input or result private: so do the receipts and
+   * the evidence of the run and of its composites.
+   */
+  readonly isPrivate: () => boolean
   /** Some node has a fallback after a retry or repair (C3). */
   readonly hasAlternatives: () => boolean
   /** Side-effect classes by which its charts decide; undefined where they ask for none. */

@@ -86,12 +86,14 @@ export function leafUnit(
   const { parentReceipt } = ask.request.metadata
   const asked = { ...committed(ask.request), ...traced(context) }
   const run = { runId: context.runId, path, step, attempt: number, at, ...asked }
-  return unitOf(
+  const unit = unitOf(
     attempt,
     parentReceipt === undefined ? run : { parent: parentReceipt, ...run },
     context,
     { payloadText, resultText, sealed: attempt.sealedReferences() }
   )
+  // An attempt before it, of other code, may have been given the same.
+  return number > 1 && context.root.isPrivate() ? { ...unit, payloadPrivate: true } : unit
 }
 
 const nothingCommitted = {}
@@ -178,10 +180,11 @@ export function overlayUnit(
 ): UnitDraft {
   const { path, step, attempt, block } = overlay.ask
   const { version, definitionHash } = context.root.compositeAt(path)
+  const isPrivate = overlay.isPrivate || context.root.isPrivate()
   return {
     action: block,
     dappId: `composite:${block}@${version}`,
-    payloadPrivate: overlay.isPrivate,
+    payloadPrivate: isPrivate,
     at: overlay.at,
     principal: context.principal,
     run: {
@@ -202,7 +205,7 @@ export function overlayUnit(
     capabilitiesDeclared: [...overlay.declared].sort(),
     capabilitiesUsed: [...overlay.used].sort(),
     sealed: overlay.sealed,
-    resultPrivate: overlay.isPrivate,
+    resultPrivate: isPrivate,
     reads: overlay.view.reads,
     lists: overlay.view.lists,
     writes: overlay.view.writes,
@@ -227,7 +230,8 @@ export function completedUnit(
   const { runId, at } = state
   const started = begun(state.started)
   const id = runUnitId(runId)
-  const { name, version, definitionHash, isPrivate } = root
+  const { name, version, definitionHash } = root
+  const isPrivate = root.isPrivate()
   const { inputHash, base } = started
   const { journalHash } = state
   const receipts = { count: state.receipts.size, root: state.receipts.root() }

@@ -121,11 +121,9 @@ export class Appender {
 
   #evidence(draft: EvidenceDraft) {
     const { publicKey, receipts, receiptHash } = this.#chainHead
-    const assembled = assembleEvidence(draft, {
-      identity: this.#identity,
-      publicKey,
-      head: { seq: receipts, receiptHash }
-    })
+    const head = { seq: receipts, receiptHash }
+    const place = { identity: this.#identity, publicKey, head }
+    const assembled = assembleEvidence(draft, place, this.#salts)
     const record = new SignedRecord(assembled)
     this.#signing.add(record)
     const { blobs } = assembled

@@ -29,7 +29,7 @@ export class BlobSalts {
   }
 
   /** HMAC-SHA256(blob key, id || "/" || place); the place is a call's seq or a field's name. */
-  salt(unitId: UnitId, place: number | 'payload' | 'raw' | 'result'): Hash {
+  salt(unitId: UnitId, place: number | 'details' | 'payload' | 'raw' | 'result'): Hash {
     return createHmac('sha256', this.#key).update(`${unitId}/${place}`).digest('hex') as Hash
   }
 }

@@ -2,7 +2,7 @@ import { canonicalize, canonicalString, type Hash, sha256Hex } from '../../core/
 import type { EvidenceDraft } from '../item.js'
 import type { ReceiptPosition } from './assemble.js'
 import { sealedText, type UnsignedRecord } from './assemble.js'
-import { embed } from './blob.js'
+import { type BlobSalts, type EmbeddedText, embed } from './blob.js'
 
 export interface AssembledEvidence extends UnsignedRecord {
   readonly blobs: readonly string[]
@@ -16,13 +16,19 @@ export function assembleEvidence(
   draft: EvidenceDraft,
   place: Pick<ReceiptPosition, 'identity' | 'publicKey'> & {
     readonly head: { readonly seq: number; readonly receiptHash: Hash | null }
-  }
+  },
+  salts: BlobSalts
 ): AssembledEvidence {
-  const payload = embed(draft.payloadText, undefined)
+  const { unitId, isPrivate = false } = draft
+  const payload = embed(draft.payloadText, isPrivate ? salts.salt(unitId, 'payload') : undefined)
+  const said = canonicalize(draft.details)
+  const details: EmbeddedText = isPrivate
+    ? embed(said, salts.salt(unitId, 'details'))
+    : { text: said }
   const input =
-    `{"action":${canonicalString(draft.action)},"id":${canonicalString(draft.unitId)},` +
+    `{"action":${canonicalString(draft.action)},"id":${canonicalString(unitId)},` +
     `"payload":${payload.text}}`
-  const start = `{"code":${canonicalString(draft.code)},"details":${canonicalize(draft.details)},`
+  const start = `{"code":${canonicalString(draft.code)},"details":${details.text},`
   const middle =
     `"head":${canonicalize(place.head)},"identity":"${place.identity}","inputPayload":${input},` +
     (draft.journalHash === undefined ? '' : `"journalHash":"${draft.journalHash}",`) +
@@ -33,6 +39,6 @@ export function assembleEvidence(
     hash,
     before: `${start}"evidenceHash":"${hash}",${middle}"signature":"`,
     after: `",${end}`,
-    blobs: payload.blob === undefined ? [] : [payload.blob]
+    blobs: [payload.blob, details.blob].filter((blob) => blob !== undefined)
   }
 }

@@ -6,14 +6,20 @@ import {
   shownText
 } from '../../core/index.js'
 import type { FieldProblem } from '../receipt/parse.js'
-import type { Evidence } from '../receipt/receipt.js'
+
+/** What evidence says of the end of a run. */
+export interface SaidOfEnd {
+  readonly code: string
+  /** Canonical JSON; undefined where they are withheld. */
+  readonly details: string | undefined
+}
 
 /** What an item records beside the end of a run. */
 export interface BesideEnd {
   readonly hasReceipt: boolean
   /** Canonical JSON; undefined where there is no receipt, and where the body is withheld. */
   readonly resultText: string | undefined
-  readonly evidence: Evidence | undefined
+  readonly evidence: SaidOfEnd | undefined
 }
 
 /**
@@ -47,7 +53,9 @@ export function endProblem(
   if (evidence === undefined) return unequal('journal.response', 'evidence of its end', 'none')
   return (
     unequal('journal.response.reason', text(evidence.code), text(reason)) ??
-    unequal('journal.response.details', told(evidence.details), told(details))
+    (evidence.details === undefined
+      ? undefined
+      : unequal('journal.response.details', told(JSON.parse(evidence.details)), told(details)))
   )
 }
 

@@ -10,7 +10,7 @@ import { unwrapText, unwrapValue } from '../envelope.js'
 import { StoreKeys } from '../keys.js'
 import { LogFrontier } from '../log/index.js'
 import { parseEvidence, type TextOf } from '../receipt/parse.js'
-import type { Evidence, Receipt } from '../receipt/receipt.js'
+import type { Receipt } from '../receipt/receipt.js'
 import { type Head, parseHead } from '../record/head.js'
 import { parseRecord, type RecordHeader, type RecordItem } from '../record/record.js'
 import type { Store } from '../stores/port.js'
@@ -287,7 +287,7 @@ class Verification {
     }
   }
 
-  async #evidence(text: string, bodies: CheckedBodies, lines: JournalLines): Promise<Evidence> {
+  async #evidence(text: string, bodies: CheckedBodies, lines: JournalLines) {
     const parsed = parseEvidence(text)
     if (!parsed.ok) this.#fail({ ...parsed.problem, field: `evidence.${parsed.problem.field}` })
     const evidence = parsed.record
@@ -304,7 +304,7 @@ class Verification {
     await this.#signed(evidence.evidenceHash, evidence)
     this.#evidenceRecords += 1
     this.#grow(parsed.leaf)
-    return evidence
+    return { code: evidence.code, details: bodies.resolveValue(evidence.details, parsed.textOf) }
   }
 
   async #signed(

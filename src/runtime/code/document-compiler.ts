@@ -16,6 +16,7 @@ import {
   type Hash,
   type Json,
   limits,
+  once,
   type Pieces,
   payWork,
   writingLength
@@ -38,7 +39,7 @@ import type {
   PreparedStep,
   RunDefinition
 } from './prepared-run.js'
-import { reachedBy, reachedIntents } from './reached-code.js'
+import { executedFor, keepsPrivate, reachedBy, reachedIntents } from './reached-code.js'
 
 /** Pays for what a definition will take as text. */
 function* paying(definition: DocumentDefinition): Pieces<void> {
@@ -143,7 +144,12 @@ export class DocumentCompiler {
     const known = this.#steps.get(action)
     if (known !== undefined) return known
     const block = (name: string) => this.#registered.bound(name)
-    const made = { ok: true as const, ...intentRoot({ action }), block }
+    const reached = { blocks: [], intents: [{ action }], computesIntents: false }
+    const root = intentRoot(
+      { action },
+      this.#privacyOf(() => reached)
+    )
+    const made = { ok: true as const, ...root, block }
     if (this.#steps.size >= limits.CACHE_ENTRIES_MAX) this.#steps.clear()
     this.#steps.set(action, made)
     return made
@@ -175,21 +181,22 @@ export class DocumentCompiler {
     }
     const { compiled } = result
     if (known === undefined) this.#compilations?.keep({ definition, ...terms }, compiled, scope)
-    const isPrivate = (name: string) => {
-      const block = scope.block(name)
-      return block !== undefined && (block.isInputPrivate || block.isOutputPrivate)
-    }
+    const reached = reachedBy(definition, scope)
     const pins = terms.pins ?? this.#pinsOf(definition, scope)
     const obligations = pinnedObligations(terms.obligations, scope.found().blocks)
     const named = {
-      isPrivate,
+      isPrivate: this.#privacyOf(reached),
       ...(pins === undefined ? {} : { pins }),
       ...(obligations === undefined ? {} : { obligations })
     }
     const root = rootOf(definition, compiled, named)
     const block = (name: string) => scope.block(name)
-    const reached = reachedBy(definition, scope)
     return { ok: true, root, compiled, block, definition, reached, warnings }
+  }
+
+  /** Whether code that may be executed keeps something private; looked for once, when asked. */
+  #privacyOf(reached: () => Parameters<typeof executedFor>[0]): () => boolean {
+    return once(() => executedFor(reached(), this.code.values('blocks')).some(keepsPrivate))
   }
 
   /** Hash of a definition by its pins alone; undefined for one that cannot have begun. */

@@ -2,6 +2,7 @@ import type { RunRecording } from '../../audit/index.js'
 import type { Block, RunStarted } from '../../block/index.js'
 import { isJsonObject } from '../../core/index.js'
 import { isIntentDefinition } from '../../intent/index.js'
+import { executedFor, keepsPrivate } from './reached-code.js'
 import type { RecordedRun } from './recorded-run.js'
 import type { Registry } from './registry.js'
 
@@ -28,9 +29,7 @@ export async function privacyOf({ entries }: RunRecording, code: Code): Promise<
   const started = entries[0]?.entry as unknown as RunStarted
   const recorded = await code.recorded(started)
   const blocks = [...performers(entries, code), ...reached(recorded, { started, entries, code })]
-  const declared = blocks
-    .filter(({ isInputPrivate, isOutputPrivate }) => isInputPrivate || isOutputPrivate)
-    .map(({ name, version }) => `${name}@${version}`)
+  const declared = blocks.filter(keepsPrivate).map(({ name, version }) => `${name}@${version}`)
   const all = declared.length > 0 ? declared : marked(entries)
   const found = { declared: [...new Set(all)].sort(), unknown: unknownIn(recorded) }
   return { ...found, problem: problemOf(found) }
@@ -55,24 +54,15 @@ function reached(
 ): readonly Block[] {
   if (recorded.kind !== 'ready') return []
   const { definition } = started
-  const isStep = isIntentDefinition(definition)
-  const known = recorded.reached?.()
-  const actions = isStep ? [definition.action] : (known?.intents ?? []).map(({ action }) => action)
+  if (!isIntentDefinition(definition)) {
+    const known = recorded.reached?.()
+    return known === undefined ? [] : executedFor(known, code.blocks())
+  }
   // What a person gives an attempt instead of its input may be another intent.
-  const isPatched = entries.some(
+  const computesIntents = entries.some(
     ({ entry }) => isJsonObject(entry) && (entry['patch'] ?? null) !== null
   )
-  const isAny = known?.computesIntents === true || (isPatched && (isStep || actions.length > 0))
-  const serving = code
-    .blocks()
-    .filter(({ intents }) =>
-      intents.some((one) => isAny || actions.some((action) => serves(one, action)))
-    )
-  return [...(known?.blocks ?? []), ...serving]
-}
-
-function serves(intent: string, action: string): boolean {
-  return action === intent || action.startsWith(`${intent}.`)
+  return executedFor({ blocks: [], intents: [definition], computesIntents }, code.blocks())
 }
 
 /** Blocks that have done the intents of a run. */

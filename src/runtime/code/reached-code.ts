@@ -9,7 +9,7 @@ export interface ReachedCode {
   readonly blocks: readonly Block[]
   /** Done by steps that are intents; what a step computes is not among them. */
   readonly intents: readonly ReachedIntent[]
-  /** Some step may do an intent that the text does not have. */
+  /** Some step may do an intent that the text does not have: computed, repaired, or of a person. */
   readonly computesIntents: boolean
   /** Names of the tools that turns of agents have. */
   readonly tools: readonly string[]
@@ -20,7 +20,7 @@ export interface ReachedIntent {
   readonly provider?: string
 }
 
-type Node = Pick<PlanNodeDefinition, 'work' | 'input' | 'recovery'>
+type Node = Pick<PlanNodeDefinition, 'work' | 'input' | 'recovery' | 'onError' | 'deferred'>
 type Graph = Pick<DocumentDefinition, 'nodes'>
 
 /** What compiling has looked up: nothing else can run. Worked out once, when it is asked for. */
@@ -62,14 +62,38 @@ export function reachedIntents(
   })
 }
 
-/** Whether it takes a run to know the action of some step: it is computed, or repaired. */
+/** Whether it takes a run to know the action of some step. */
 function computesIntents(definition: Graph, isKernel: (block: string) => boolean): boolean {
-  return nodesOf(definition).some(({ work, input, recovery }) => {
+  return nodesOf(definition).some(({ work, input, recovery, onError, deferred }) => {
     if (work.kind !== 'block' || !isKernel(work.block)) return false
+    // What a person gives an attempt instead of its input may be another intent.
+    if (onError === 'ask' || deferred === true) return true
     const known = input === undefined ? undefined : writtenOut(input)
     const isWritten = isJsonObject(known) && typeof known['action'] === 'string'
     return !isWritten || recovery.some(({ kind }) => kind === 'repair')
   })
+}
+
+type Executed = Pick<ReachedCode, 'blocks' | 'intents' | 'computesIntents'>
+
+/** Blocks that may be executed for all this: of those that are registered, also what may serve. */
+export function executedFor(
+  { blocks, intents, computesIntents }: Executed,
+  registered: Iterable<Block>
+): readonly Block[] {
+  const mayServe = (intent: string) =>
+    computesIntents || intents.some(({ action }) => serves(intent, action))
+  const serving = [...registered].filter((block) => block.intents.some(mayServe))
+  return [...blocks, ...serving]
+}
+
+function serves(intent: string, action: string): boolean {
+  return action === intent || action.startsWith(`${intent}.`)
+}
+
+/** Whether a block keeps its input or its result out of what is signed. */
+export function keepsPrivate({ isInputPrivate, isOutputPrivate }: Block): boolean {
+  return isInputPrivate || isOutputPrivate
 }
 
 /** Names of tools that the turns of a definition may use, as far as its text tells. */

@@ -70,6 +70,10 @@ class Blobs:
             return Body(None, False, found)
         return Body(_fit(name, text, found.bytes, salted_allowed), True, found)
 
+    def said(self, name: str, value: Any, item: Item) -> Body:
+        """The body of a field that is inline whatever its size, unless it is private."""
+        return Body(value, True, None) if reference(value) is None else self.field(name, value, item, True)
+
     def expect(self, body: Body, value_hash: str, name: str) -> None:
         """The body must be the value with this hash; of a body that comes later, when it comes."""
         if body.known:

@@ -12,7 +12,7 @@ import { failed, testRequest } from '../../../support/fake-pump.js'
 const place = { run: 'run-1', at: 1, path: 'root/a/pay', step: 1, attempt: 1 }
 const table = leafTable({ repair: () => undefined })
 const block = { name: 'one', version: '1', sideEffects: 'none' } as const
-const { root } = leafRootOf({ definition: {}, name: 'one', block })
+const { root } = leafRootOf({ definition: {}, name: 'one', block, isPrivate: () => false })
 const request = testRequest(null)
 const runId = 'run-1' as RunId
 const identity = 'a'.repeat(64) as IdentityId

@@ -193,7 +193,7 @@ describe('the end of an overlay', () => {
     const { state } = new RunOfTest()
     const overlay = overlayAt('root')
     const aborted = { ...draft, outcome: 'aborted', response: failed('boom') } as const
-    const evidence = overlayEvidence(runId, overlay, aborted as never)
+    const evidence = overlayEvidence(state, overlay, aborted as never)
     expect(abortOf(state, overlay, abort, 8)).toEqual({ draft: aborted, more: { evidence } })
     const inner = overlayAt('root/all', overlay)
     expect(abortOf(state, inner, abort, 8)).toEqual({ draft: aborted, more: {} })
@@ -229,7 +229,7 @@ describe('the end of an overlay', () => {
     const released = { ...draft, at: 9, outcome: 'released', response: succeeded(7) } as const
     expect(over([])).toEqual({ draft: released, more: {} })
     const left = [{ path, step: 1, effect: 'pay', key: hash, state: 'not_done', reason: 'boom' }]
-    const evidence = overlayEvidence(runId, overlay, { ...released, left } as never)
+    const evidence = overlayEvidence(state, overlay, { ...released, left } as never)
     expect(over(left)).toEqual({ draft: { ...released, left }, more: { evidence } })
   })
 })
@@ -258,7 +258,7 @@ describe('the end of a run', () => {
   it('C3: is a failure with its evidence, or a cancel that came before', () => {
     const { draft, more, state, status } = ended(failed('boom'))
     expect(status).toBe('failed')
-    const evidence = runEvidence(begun(state.started), draft, state)
+    const evidence = runEvidence(begun(state.started), draft, state, false)
     expect(more).toEqual({ evidence })
     expect(ended(failed('cancelled'), { isCancelled: true }).status).toBe('cancelled')
     expect(ended(succeeded(1), { isCancelled: true }).status).toBe('done')

@@ -19,7 +19,7 @@ describe('the evidence of a run', () => {
   const started = { run: runId, name: 'pay', input: { b: 1, a: 2 } } as never
   const outside = { landed: [reference], inDoubt: [{ key: 'k' }] }
   const end = (response: object) =>
-    runEvidence(started, { response, journalHash: hash, at: 7 } as never, outside)
+    runEvidence(started, { response, journalHash: hash, at: 7 } as never, outside, true)
 
   it('C3: says why it failed, what has landed and what is in doubt', () => {
     const evidence = {
@@ -31,6 +31,7 @@ describe('the evidence of a run', () => {
       journalHash: hash,
       code: 'boom',
       details: { why: 1, in_doubt: [{ key: 'k' }] },
+      isPrivate: true,
       at: 7
     }
     expect(end({ ...failed('boom'), details: { why: 1 } })).toEqual(evidence)
@@ -58,9 +59,10 @@ describe('the evidence of an overlay', () => {
       landed: [],
       code,
       details: { why: 1 },
+      isPrivate: false,
       at: 7
     }
-    expect(overlayEvidence(runId, overlay, ended)).toEqual(evidence)
+    expect(overlayEvidence(run.state, overlay, ended)).toEqual(evidence)
     const place = { path: 'root/all/a', step: 1 }
     const left = [{ ...place, effect: 'pay', key: hash, state: 'landed', reason: 'late' }] as const
     const asked = { ...place, attempt: 1, seq: 1, effect: 'pay', requestHash: hash }
@@ -70,12 +72,12 @@ describe('the evidence of an overlay', () => {
     overlay.outside.sealed({
       ...{ k: 'sealed', ...entry, responseHash: hash, salt: hash, ok: true, body: null }
     } as never)
-    expect(overlayEvidence(runId, overlay, { ...ended, left })).toEqual({
+    expect(overlayEvidence(run.state, overlay, { ...ended, left })).toEqual({
       ...evidence,
       landed: [reference],
       details: { why: 1, left }
     })
-    const silent = overlayEvidence(runId, overlay, { ...ended, response: unsaid })
+    const silent = overlayEvidence(run.state, overlay, { ...ended, response: unsaid })
     expect(silent.code).toBe(outcome === 'released' ? code : 'failed')
   })
 })
@@ -90,6 +92,7 @@ describe('the evidence of a step that was put off', () => {
     landed: [],
     code: 'boom',
     details: {},
+    isPrivate: false,
     at: 8
   }
 

@@ -22,7 +22,7 @@ const receipt = { hasReceipt: true, resultText: '{"n":1}', evidence: undefined }
 const evidenceOf = (details: Json) => ({
   hasReceipt: false,
   resultText: undefined,
-  evidence: { code: 'boom', details } as never
+  evidence: { code: 'boom', details: JSON.stringify(details) }
 })
 const evidence = evidenceOf({ a: 1, in_doubt: [] })
 const done = { status: 'done', response: success, journalHash: before }
