@@ -58,7 +58,9 @@ export {
   type Approval,
   checkApproval,
   type KeySignature,
+  type PoolMember,
   type SignedAnswer,
+  type Signer,
   signApproval
 } from './identity/index.js'
 export {
@@ -99,6 +101,7 @@ export {
   type ExportReport,
   type IntentRequest,
   type OnQuarantine,
+  type OutsideSigner,
   type PlannedText,
   type RecheckOptions,
   type Registrations,

@@ -50,6 +50,6 @@ export {
   type RotationPosition,
   rotationMessage
 } from './rotation.js'
-export type { PoolMember, Signer } from './signer.js'
+export type { PoolMember, Signer, SigningKeys } from './signer.js'
 export { type SignedBytes, verify, verifyMany } from './verify.js'
 export { verifyWithPoints } from './verify-points.js'

@@ -1,4 +1,4 @@
-import type { Hash, PublicKey } from '../core/index.js'
+import type { Hash, IdentityId, PublicKey } from '../core/index.js'
 
 /**
  * Whatever holds a private key: a key in this process, or a key service behind a network.
@@ -33,4 +33,14 @@ export interface PoolMember {
   collect(): Uint8Array
   /** Leaves the pool; resolves once its thread has the key no more. */
   close(): Promise<void>
+}
+
+/** What an identity signs and salts with, wherever its private key is. */
+export interface SigningKeys {
+  readonly identity: IdentityId
+  /** The key in force; differs from `identity` after a rotation. */
+  readonly publicKey: PublicKey
+  /** The 32-byte key from which salts and the codes of journals are derived. */
+  readonly blobKey: Uint8Array
+  signer(): Signer
 }

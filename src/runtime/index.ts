@@ -60,3 +60,4 @@ export type {
   ServiceStreams
 } from './service/service-types.js'
 export type { ExportOptions, ExportReport } from './system/exporting.js'
+export type { OutsideSigner } from './system/own-keys.js'

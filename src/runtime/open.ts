@@ -26,7 +26,7 @@ import {
   openMemoryStore,
   type Store
 } from '../ledger/index.js'
-import { OwnKeys } from './system/own-keys.js'
+import { type OutsideSigner, OwnKeys, outsideKeys } from './system/own-keys.js'
 import type { ReadOnlyReplica } from './system/taking-over.js'
 
 export interface OpenOptions {
@@ -45,8 +45,13 @@ export interface OpenOptions {
    * §8). Only once nothing else runs the identity: two that act make two histories.
    */
   readonly takeOver?: true
-  /** Keys to use instead of the key file (a KMS, a test). */
+  /** Keys to use instead of the key file, for tests. */
   readonly keys?: IdentityKeys
+  /**
+   * Signs instead of a key file: a key service, a hardware key. Such a runtime makes no key: a
+   * rotation and other identities need key files.
+   */
+  readonly signer?: OutsideSigner
 }
 
 export interface OpenedLedger {
@@ -151,7 +156,9 @@ function identityToOpen(options: OpenOptions, found: Found): IdentityId | undefi
 }
 
 async function openInMemory(options: OpenOptions, random: Random): Promise<OpenedLedger> {
-  const keys = new OwnKeys({ keys: options.keys ?? generateIdentity(random), isKept: true })
+  const { identity, signer, keys: given = generateIdentity(random) } = options
+  const held = signer === undefined ? given : outsideKeys(signer, identity)
+  const keys = new OwnKeys({ keys: held, isKept: true })
   const store = openMemoryStore()
   const ledger = await openSigned(store, keys)
   const close = async () => {
@@ -188,8 +195,9 @@ async function keysOf(
   found: IdentityId | undefined,
   random: Random
 ): Promise<OwnKeys> {
-  const { location, passphrase } = options
-  if (options.keys !== undefined) return new OwnKeys({ keys: options.keys, isKept: false })
+  const { location, passphrase, signer } = options
+  const held = signer === undefined ? options.keys : outsideKeys(signer, found)
+  if (held !== undefined) return new OwnKeys({ keys: held, isKept: false })
   const created = found === undefined ? await createKeys(options, random) : undefined
   const identity = found ?? created?.identity
   if (identity === undefined) throw new TallyError('ledger.not_found', { path: location })

@@ -1,10 +1,56 @@
-import { isTallyError, type PublicKey, type Random } from '../../core/index.js'
 import {
-  type IdentityKeys,
+  type IdentityId,
+  isTallyError,
+  type PublicKey,
+  type Random,
+  TallyError
+} from '../../core/index.js'
+import {
+  IdentityKeys,
+  isStrictPublicKey,
   type KeyFiles,
-  type LocalSigner,
-  newKeyFor
+  newKeyFor,
+  type Signer,
+  type SigningKeys
 } from '../../identity/index.js'
+
+/** What a program signs with instead of a key file. */
+export interface OutsideSigner {
+  /** Holds the private key; the program closes it, after the runtime. */
+  readonly signer: Signer
+  /**
+   * 32 secret bytes, the same for the whole life of the identity: salts of private bodies and the
+   * codes of journals are derived from them.
+   */
+  readonly blobKey: Uint8Array
+}
+
+/** Throws `identity.invalid_signer`. `identity` is undefined where one is to be made. */
+export function outsideKeys(
+  { signer, blobKey }: OutsideSigner,
+  identity: IdentityId | undefined
+): SigningKeys {
+  const { publicKey, signMany, joinPool } = signer
+  const invalid = (problem: string) => new TallyError('identity.invalid_signer', { problem })
+  if (!isStrictPublicKey(publicKey)) throw invalid('its public key is none of the strict rule')
+  if (blobKey.length !== BLOB_KEY_BYTES) throw invalid(`its blob key has ${blobKey.length} bytes`)
+  // Closing a ledger leaves it open: other ledgers may sign with it.
+  const shared: Signer = {
+    publicKey,
+    sign: (message) => signer.sign(message),
+    ...(signMany === undefined ? {} : { signMany: signMany.bind(signer) }),
+    ...(joinPool === undefined ? {} : { joinPool: joinPool.bind(signer) })
+  }
+  return {
+    // The id of an identity is its first public key.
+    identity: identity ?? (publicKey as string as IdentityId),
+    publicKey,
+    blobKey: Uint8Array.from(blobKey),
+    signer: () => shared
+  }
+}
+
+const BLOB_KEY_BYTES = 32
 
 /**
  * The keys with which a process holds a ledger.
@@ -13,14 +59,14 @@ import {
  * ledger says so.
  */
 export class OwnKeys {
-  #keys: IdentityKeys
+  #keys: SigningKeys
   /** Absent where keys are in no file: in memory, or handed over by the program. */
   readonly #files: KeyFiles | undefined
   readonly #isKept: boolean
-  readonly #signers: LocalSigner[] = []
+  readonly #signers: Signer[] = []
 
   constructor(options: {
-    readonly keys: IdentityKeys
+    readonly keys: SigningKeys
     readonly files?: KeyFiles
     /**
      * Whether a next key has somewhere to be kept: a file, or a memory that ends with the ledger.
@@ -32,17 +78,17 @@ export class OwnKeys {
     this.#isKept = options.isKept
   }
 
-  get keys(): IdentityKeys {
+  get keys(): SigningKeys {
     return this.#keys
   }
 
   /** A signer of the key in use. */
-  signer(): LocalSigner {
+  signer(): Signer {
     return this.signerOf(this.#keys)
   }
 
   /** A signer of a prepared key. */
-  signerOf(keys: IdentityKeys): LocalSigner {
+  signerOf(keys: SigningKeys): Signer {
     const signer = keys.signer()
     this.#signers.push(signer)
     return signer
@@ -50,8 +96,9 @@ export class OwnKeys {
 
   /** Makes the next key, durably; undefined where there is nowhere to keep it. */
   async prepare(random: Random): Promise<IdentityKeys | undefined> {
-    if (!this.#isKept) return undefined
-    return this.#files?.prepare(this.#keys, random) ?? newKeyFor(this.#keys, random)
+    const keys = this.#keys
+    if (!this.#isKept || !(keys instanceof IdentityKeys)) return undefined
+    return this.#files?.prepare(keys, random) ?? newKeyFor(keys, random)
   }
 
   /** The files in which another identity can be made; undefined where keys are in no file. */
@@ -99,6 +146,6 @@ export class OwnKeys {
   }
 
   async close(): Promise<void> {
-    for (const signer of this.#signers.splice(0)) await signer.close()
+    for (const signer of this.#signers.splice(0)) await signer.close?.()
   }
 }

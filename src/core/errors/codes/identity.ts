@@ -9,6 +9,10 @@ export const identityCodes = {
     message: 'The signer of {publicKey} is closed.',
     fix: 'Close the signer only after the ledger that signs with it.'
   },
+  'identity.invalid_signer': {
+    message: 'The signer that was given cannot be used: {problem}.',
+    fix: 'Pass a signer that passes signerConformance, and the 32-byte blob key that the identity was made with.'
+  },
   'identity.key_file_missing': {
     message: 'There is no key file at {path}.',
     fix: 'Create the identity with "tally init", or name the right location.'
