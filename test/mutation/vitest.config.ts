@@ -1,19 +1,35 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-/** One project, and of the tests those that judge the part: what `npm run mutate` runs. */
-const name = process.env['MUTATE_PART'] ?? ''
-const parts = JSON.parse(readFileSync('test/mutation/parts.json', 'utf8')) as {
-  readonly [name: string]: { readonly tests: readonly string[] } | undefined
+/** What `npm run mutate` runs: sources with mutants in them, and tests that are collected. */
+const root = join(import.meta.dirname, '..', '..')
+const plan = JSON.parse(readFileSync(process.env['MUTATE_PLAN'] ?? '', 'utf8')) as {
+  readonly sources: Readonly<Record<string, string>>
 }
+const own = join(root, 'test', 'mutation')
 
 export default defineConfig({
+  root,
+  plugins: [
+    {
+      name: 'mutants',
+      enforce: 'pre',
+      resolveId(source, importer) {
+        if (source !== 'vitest' || importer === undefined || importer.startsWith(own)) return null
+        return join(own, 'collected.ts')
+      },
+      load(id) {
+        return plan.sources[id.split('?')[0] ?? ''] ?? null
+      }
+    }
+  ],
   test: {
     setupFiles: ['test/support/seed.ts'],
-    include: [...(parts[name]?.tests ?? [])],
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    include: ['test/mutation/driver.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
     isolate: false,
-    restoreMocks: true
+    dangerouslyIgnoreUnhandledErrors: true
   }
 })

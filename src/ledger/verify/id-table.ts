@@ -1,19 +1,22 @@
 import { isHash, sha256 } from '../../core/index.js'
 
-const ID_BYTES = 32
+const HASH_BYTES = 32
+/** With whether it is the id itself that stands there. */
+const ID_BYTES = HASH_BYTES + 1
 const FIRST_ROWS = 1024
 /** Slots of the index for each row that there is room for: at most half of them are taken. */
 const SLOTS_PER_ROW = 2
 
 /**
- * Ids as 32 bytes each outside of the JavaScript heap, numbered in the order in which they came.
+ * Ids as 33 bytes each outside of the JavaScript heap, numbered in the order in which they came.
  *
  * Owns: the bytes of the ids and an index over them. Does not own: what stands beside an id; the
  * number that an id has is a place in an array of its keeper.
  *
  * Invariants:
- * 1. Ids are compared whole: one that is not 64 digits of lower-case hex stands as its SHA-256.
- * 2. An id costs 32 bytes and two slots of four, and growing copies them: at most three times that.
+ * 1. Ids are compared whole: one that is not 64 digits of lower-case hex stands as its SHA-256, and
+ *    is another than the id that says the same digits.
+ * 2. An id costs 33 bytes and two slots of four, and growing copies them: at most three times that.
  */
 export class IdTable {
   #bytes = Buffer.alloc(FIRST_ROWS * ID_BYTES)
@@ -50,8 +53,10 @@ export class IdTable {
   }
 
   #want(id: string): void {
-    if (isHash(id)) this.#wanted.write(id, 'hex')
+    const isItself = isHash(id)
+    if (isItself) this.#wanted.write(id, 'hex')
     else sha256(id).copy(this.#wanted)
+    this.#wanted[HASH_BYTES] = isItself ? 1 : 0
   }
 
   /** Where the wanted id stands, or would. */
@@ -83,7 +88,7 @@ export class IdTable {
 /** Ids are hashes; their words are mixed, so that ids made to begin alike do not stand together. */
 function hashOf(bytes: Buffer, at: number): number {
   let hash = 0x9e3779b9
-  for (let offset = 0; offset < ID_BYTES; offset += 4) {
+  for (let offset = 0; offset < HASH_BYTES; offset += 4) {
     hash = Math.imul(hash ^ bytes.readInt32LE(at + offset), 0x85ebca6b)
     hash ^= hash >>> 13
   }

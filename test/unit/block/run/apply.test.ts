@@ -261,6 +261,23 @@ describe('the end of an overlay', () => {
     expect([run.state.openOverlays.size, run.told.at(-1)]).toEqual([0, 'scope.settled root'])
   })
 
+  it.each([
+    ['committed inside of another', 'root/all', 'committed', true],
+    ['committed without a receipt', 'root', 'committed', false],
+    ['aborted', 'root', 'aborted', true],
+    ['conflict', 'root', 'conflict', true]
+  ] as const)('C4: begins nothing that was put off: %s', (_, path, outcome, hasReceipt) => {
+    const run = new RunOfTest()
+    run.openScope('root')
+    run.openScope('root/all')
+    run.open(`${path}/pay`, 1, { deferred: true })
+    const overlay = { writes: [], reads: [], used: [] }
+    run.apply({ ...settled(true, `${path}/pay`), overlay } as EntryDraft)
+    const receipt = hasReceipt ? sha256Hex('receipt') : undefined
+    run.apply({ ...scopeEnd(outcome), path }, receipt)
+    expect([run.asks, run.state.openOverlays.has(path)]).toEqual([[], false])
+  })
+
   it('C4: hands what an inner one did outside to the one around it, at its commit', () => {
     const run = new RunOfTest()
     const outer = run.openScope('root')

@@ -46,7 +46,7 @@ describe('the entry with which a run begins', () => {
   const bare = { ...root, hasAlternatives: () => false, classes: () => undefined }
 
   it('D10: has no member of what there is nothing of', () => {
-    expect(startedDraft(bare, { at: 3, base: hash, start })).toEqual(plain)
+    expect(startedDraft(bare, { at: 3, base: hash, start })).toStrictEqual(plain)
   })
 
   it('D10: has what the caller gave, and what the run decides by', () => {

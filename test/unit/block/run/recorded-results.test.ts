@@ -1,46 +1,16 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Call } from '../../../../src/block/code/calls.js'
-import type { Outcome } from '../../../../src/block/code/outcome.js'
-import { defineBlock } from '../../../../src/block/index.js'
-import { Attempt, type AttemptPort } from '../../../../src/block/pump/attempt.js'
 import type { Sealed } from '../../../../src/block/run/entries.js'
 import type { RecordedResult } from '../../../../src/block/run/folded-answers.js'
 import { RecordedResults } from '../../../../src/block/run/recorded-results.js'
-import { unitIdOf } from '../../../../src/block/run/unit.js'
-import {
-  type ActorPath,
-  canonicalize,
-  hashJson,
-  type Json,
-  limits,
-  nextTurn,
-  type RunId
-} from '../../../../src/core/index.js'
-
-const runId = 'polling' as RunId
-const place = { path: 'root/a', step: 1, attempt: 1 }
-
-function sealAgain(seq: number, bodyText: string) {
-  return hashJson([seq, bodyText])
-}
-
-function sealed(
-  call: Pick<Call, 'seq' | 'effect' | 'requestHash'>,
-  given: { readonly ok: boolean; readonly body: Json; readonly n?: number }
-): Sealed {
-  const { seq, effect, requestHash } = call
-  const { ok, body, n = seq } = given
-  const responseHash = sealAgain(seq, canonicalize(body))
-  const salt = hashJson(['salt', seq])
-  const answer = { seq, effect, requestHash, responseHash, salt, ok, body }
-  return { k: 'sealed', run: runId, n, at: 1_000 + n, ...place, ...answer }
-}
+import { canonicalize, hashJson, type Json, limits } from '../../../../src/core/index.js'
+import { cases } from '../../../support/effort.js'
+import { sealAgain, sealed } from '../../../support/sealed-answers.js'
 
 const bodies: fc.Arbitrary<Json> = fc.oneof(
   fc.constantFrom<Json[]>(null, { value: '0' }, 'pending'),
   fc.nat(60).map((block): Json => ({ block })),
-  fc.string({ minLength: limits.TAPE_BODY_LENGTH_MAX, maxLength: 400 })
+  fc.string({ minLength: limits.TAPE_BODY_LENGTH_MAX, maxLength: 300 })
 )
 
 const entries = fc
@@ -52,7 +22,7 @@ const entries = fc
       ok: fc.boolean(),
       body: bodies
     }),
-    { maxLength: 90 }
+    { maxLength: 90, size: 'max' }
   )
   .map((list) =>
     list.map(({ seq, effect, request, ok, body }, n) =>
@@ -119,7 +89,7 @@ describe('a tape', () => {
         )
         expect(tape.whole()).toEqual(tape.isWhole ? model : specials)
       }),
-      { numRuns: 40 }
+      { numRuns: cases({ usual: 10, long: 40 }) }
     )
   })
 
@@ -138,107 +108,7 @@ describe('a tape', () => {
           model.filter(({ seq }) => seq >= border)
         )
       }),
-      { numRuns: 30 }
+      { numRuns: cases({ usual: 8, long: 30 }) }
     )
-  })
-})
-
-/** Asks until the answer says stop, and returns the answers. */
-const polling = defineBlock({
-  name: 'polling',
-  version: '1.0.0',
-  sideEffects: 'none',
-  run: async (ctx) => {
-    let rounds = 0
-    let sum = 0
-    for (let isOver = false; !isOver; rounds += 1) {
-      const seen = await ctx.effect<{ over: boolean; block: number }>('look', {
-        perform: () => null as never
-      })
-      sum += seen.block
-      isOver = seen.over
-      if (!isOver) await ctx.sleep(1_000)
-    }
-    return { rounds, sum }
-  }
-})
-
-function attemptOf(): Attempt {
-  const unitId = unitIdOf(runId, place.path, place.step)
-  return new Attempt({
-    runId,
-    ask: {
-      kind: 'attempt',
-      ...place,
-      path: place.path as ActorPath,
-      block: 'polling',
-      provider: null,
-      sideEffects: 'none',
-      request: { payload: {}, context: {}, metadata: {} as never },
-      options: {}
-    },
-    block: polling,
-    at: 1_000,
-    base: 'GENESIS',
-    unitId,
-    below: () => undefined,
-    textOf: canonicalize,
-    earlier: undefined,
-    principal: null,
-    current: () => undefined,
-    seal: sealAgain
-  })
-}
-
-describe('an attempt that polls', () => {
-  it('K9: holds no more after 3,000 polls than after a few, and runs again to the same end', async () => {
-    const attempt = attemptOf()
-    const journal: Sealed[] = []
-    const calls: Call[] = []
-    const outcomes: Outcome[] = []
-    const port: AttemptPort = {
-      called: (_, call) => calls.push(call),
-      settled: (_, outcome) => outcomes.push(outcome),
-      log: () => undefined,
-      returned: () => undefined,
-      again: () => undefined,
-      halted: () => undefined
-    }
-    attempt.start(port)
-    let most = 0
-    for (let call = calls.shift(); call !== undefined; call = calls.shift()) {
-      const block = call.seq
-      const over = call.seq > limits.POLL_ATTEMPTS_MAX * 2 - 2
-      const entry = sealed(call, { ok: true, body: call.kind === 'sleep' ? null : { block, over } })
-      journal.push(entry)
-      attempt.recorded.add(entry)
-      attempt.release(entry)
-      most = Math.max(most, attempt.recorded.held)
-      for (let tick = 0; tick < 4; tick += 1) await undefined
-    }
-    expect(journal).toHaveLength(limits.POLL_ATTEMPTS_MAX * 2 - 1)
-    // Bodies that were first, effects and requests; none of the answers themselves.
-    expect(most).toBeLessThanOrEqual(limits.TAPE_ANSWERS_MAX + limits.TAPE_BODIES_MAX)
-    expect(attempt.recorded.whole()).toEqual([])
-    expect(attempt.recorded.lost).toBeGreaterThan(limits.POLL_ATTEMPTS_MAX * 0.9)
-    expect(attempt.sealedReferences()).toEqual(
-      journal.map(({ seq, effect, requestHash, responseHash, body }) => {
-        const bytes = Buffer.byteLength(canonicalize(body))
-        return { seq, effect, requestHash, responseHash, bytes }
-      })
-    )
-    attempt.rewind()
-    attempt.start(port)
-    const dropped = await attempt.replayAll(async ({ seq, responseHash }) => {
-      const entry = journal[seq - 1]
-      expect(entry?.responseHash).toBe(responseHash)
-      return entry?.body ?? null
-    })
-    await nextTurn()
-    expect(dropped).toEqual([])
-    expect(calls).toEqual([])
-    expect(outcomes).toHaveLength(2)
-    expect(outcomes[1]).toEqual(outcomes[0])
-    expect(outcomes[0]?.ok).toBe(true)
   })
 })

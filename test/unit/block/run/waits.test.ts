@@ -83,6 +83,21 @@ describe('the open waits of a run', () => {
     expect([again.nextAsking(one), again.nextAsking({ ...one, path: 'root/b' })]).toEqual([9, 2])
   })
 
+  it('W7: refuse what does not fit them, and say why', () => {
+    const waits = new OpenWaits()
+    const answer = (more: object = {}) =>
+      waits.refusal({ token: 'one', digest: hash, action: 'resume', by: null, ...more } as never)
+    const refused = (reason: string) => ({ accepted: false, reason })
+    expect(answer()).toEqual(refused('unknown_token'))
+    waits.add(wait('one'))
+    expect(answer()).toBeUndefined()
+    expect(answer({ token: 'two' })).toEqual(refused('unknown_token'))
+    expect(answer({ digest: 'x' })).toEqual(refused('digest_mismatch'))
+    expect(answer({ action: 'deny' })).toEqual(refused('action_not_allowed'))
+    waits.add(wait('two', { approvers }))
+    expect(answer({ token: 'two' })).toEqual(refused('signature_missing'))
+  })
+
   it('K13: keep what approvers have signed, each key once, until the wait is over', () => {
     const waits = new OpenWaits()
     const signed = (key: string, value: number) => ({ key, value, action: 'approve' }) as never

@@ -5,6 +5,7 @@ import { foldRecord } from '../../../../src/ledger/derived/run-records.js'
 import type { RunRecord } from '../../../../src/ledger/ledger-api.js'
 import { IdTable } from '../../../../src/ledger/verify/id-table.js'
 import { RunTable, recordDigest } from '../../../../src/ledger/verify/run-table.js'
+import { cases } from '../../../support/effort.js'
 
 const hash = sha256Hex('one')
 const id = fc.oneof(
@@ -19,7 +20,7 @@ const id = fc.oneof(
 describe('a table of ids', () => {
   it('has exactly the ids that were added, in the order in which they came', () => {
     fc.assert(
-      fc.property(fc.array(id, { maxLength: 3_000 }), id, (ids, other) => {
+      fc.property(fc.array(id, { maxLength: 3_000, size: 'max' }), id, (ids, other) => {
         const table = new IdTable()
         const model = new Map<string, number>()
         for (const one of ids) {
@@ -30,8 +31,15 @@ describe('a table of ids', () => {
         for (const [one, row] of model) expect(table.find(one)).toBe(row)
         expect(table.has(other)).toBe(model.has(other))
       }),
-      { numRuns: 40 }
+      { numRuns: cases({ usual: 4, long: 40 }) }
     )
+  })
+
+  it('takes an id for none that is the hash of it', () => {
+    const table = new IdTable()
+    const ids = ['0', sha256Hex('0'), '', sha256Hex(''), sha256Hex(sha256Hex('0'))]
+    expect(ids.map((one) => table.add(one))).toEqual([0, 1, 2, 3, 4])
+    expect(ids.map((one) => table.find(one))).toEqual([0, 1, 2, 3, 4])
   })
 
   it('keeps its numbers when it grows', () => {
@@ -54,7 +62,7 @@ describe('a table of runs', () => {
       },
       { requiredKeys: ['k'] }
     )
-    const entries = fc.array(fc.tuple(fc.nat(600), entry), { maxLength: 900 })
+    const entries = fc.array(fc.tuple(fc.nat(600), entry), { maxLength: 900, size: 'max' })
     fc.assert(
       fc.property(entries, fc.nat(900), (given, covered) => {
         const table = new RunTable()
@@ -86,7 +94,7 @@ describe('a table of runs', () => {
           expect(table.derived(runId)).toMatchObject({ entries: count, digest })
         }
       }),
-      { numRuns: 60 }
+      { numRuns: cases({ usual: 6, long: 60 }) }
     )
   })
 })

@@ -1,0 +1,70 @@
+import { expect, vi } from 'vitest'
+
+/**
+ * What the tests that judge a part get in the place of Vitest: `describe` and `it` collect, so that
+ * one process can run a test as often as there are mutants that it reaches.
+ */
+
+export { expect, vi }
+
+type Body = (...given: unknown[]) => unknown
+
+export interface CollectedTest {
+  readonly title: string
+  run(): Promise<void>
+}
+
+interface Hooks {
+  readonly beforeEach: Body[]
+  readonly afterEach: Body[]
+}
+
+export const collected: CollectedTest[] = []
+/** What runs once, before the tests of a file and behind them. */
+export const once = { before: [] as Body[], after: [] as Body[] }
+let open: readonly { readonly title: string; readonly hooks: Hooks }[] = []
+
+export function describe(title: string, body: () => void): void {
+  const around = open
+  open = [...around, { title, hooks: { beforeEach: [], afterEach: [] } }]
+  body()
+  open = around
+}
+describe.each = (cases: readonly unknown[]) => (title: string, body: Body) => {
+  for (const given of cases) describe(title, () => void body(...listed(given)))
+}
+
+function test(title: string, body: Body): void {
+  const around = open
+  collected.push({
+    title: [...around.map((one) => one.title), title].join(' > '),
+    run: async () => {
+      try {
+        for (const { hooks } of around) for (const hook of hooks.beforeEach) await hook()
+        await body()
+      } finally {
+        for (const { hooks } of around) for (const hook of hooks.afterEach) await hook()
+        vi.restoreAllMocks()
+      }
+    }
+  })
+}
+test.each = (cases: readonly unknown[]) => (title: string, body: Body) => {
+  for (const given of cases) test(title, () => body(...listed(given)))
+}
+
+export { test, test as it }
+
+function listed(given: unknown): unknown[] {
+  return Array.isArray(given) ? given : [given]
+}
+
+const hookOf = (name: keyof Hooks) => (hook: Body) => {
+  const around = open.at(-1)
+  if (around === undefined) throw new Error(`${name} stands in a describe`)
+  around.hooks[name].push(hook)
+}
+export const beforeEach = hookOf('beforeEach')
+export const afterEach = hookOf('afterEach')
+export const beforeAll = (hook: Body): void => void once.before.push(hook)
+export const afterAll = (hook: Body): void => void once.after.push(hook)

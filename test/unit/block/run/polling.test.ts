@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest'
+import type { Call } from '../../../../src/block/code/calls.js'
+import type { Outcome } from '../../../../src/block/code/outcome.js'
+import { defineBlock } from '../../../../src/block/index.js'
+import { Attempt, type AttemptPort } from '../../../../src/block/pump/attempt.js'
+import type { Sealed } from '../../../../src/block/run/entries.js'
+import { unitIdOf } from '../../../../src/block/run/unit.js'
+import { type ActorPath, canonicalize, limits, nextTurn } from '../../../../src/core/index.js'
+import { place, runId, sealAgain, sealed } from '../../../support/sealed-answers.js'
+
+/** Asks until the answer says stop, and returns the answers. */
+const polling = defineBlock({
+  name: 'polling',
+  version: '1.0.0',
+  sideEffects: 'none',
+  run: async (ctx) => {
+    let rounds = 0
+    let sum = 0
+    for (let isOver = false; !isOver; rounds += 1) {
+      const seen = await ctx.effect<{ over: boolean; block: number }>('look', {
+        perform: () => null as never
+      })
+      sum += seen.block
+      isOver = seen.over
+      if (!isOver) await ctx.sleep(1_000)
+    }
+    return { rounds, sum }
+  }
+})
+
+function attemptOf(): Attempt {
+  const unitId = unitIdOf(runId, place.path, place.step)
+  return new Attempt({
+    runId,
+    ask: {
+      kind: 'attempt',
+      ...place,
+      path: place.path as ActorPath,
+      block: 'polling',
+      provider: null,
+      sideEffects: 'none',
+      request: { payload: {}, context: {}, metadata: {} as never },
+      options: {}
+    },
+    block: polling,
+    at: 1_000,
+    base: 'GENESIS',
+    unitId,
+    below: () => undefined,
+    textOf: canonicalize,
+    earlier: undefined,
+    principal: null,
+    current: () => undefined,
+    seal: sealAgain
+  })
+}
+
+describe('an attempt that polls', () => {
+  it('K9: holds no more after 3,000 polls than after a few, and runs again to the same end', async () => {
+    const attempt = attemptOf()
+    const journal: Sealed[] = []
+    const calls: Call[] = []
+    const outcomes: Outcome[] = []
+    const port: AttemptPort = {
+      called: (_, call) => calls.push(call),
+      settled: (_, outcome) => outcomes.push(outcome),
+      log: () => undefined,
+      returned: () => undefined,
+      again: () => undefined,
+      halted: () => undefined
+    }
+    attempt.start(port)
+    let most = 0
+    for (let call = calls.shift(); call !== undefined; call = calls.shift()) {
+      const block = call.seq
+      const over = call.seq > limits.POLL_ATTEMPTS_MAX * 2 - 2
+      const entry = sealed(call, { ok: true, body: call.kind === 'sleep' ? null : { block, over } })
+      journal.push(entry)
+      attempt.recorded.add(entry)
+      attempt.release(entry)
+      most = Math.max(most, attempt.recorded.held)
+      for (let tick = 0; tick < 4; tick += 1) await undefined
+    }
+    expect(journal).toHaveLength(limits.POLL_ATTEMPTS_MAX * 2 - 1)
+    // Bodies that were first, effects and requests; none of the answers themselves.
+    expect(most).toBeLessThanOrEqual(limits.TAPE_ANSWERS_MAX + limits.TAPE_BODIES_MAX)
+    expect(attempt.recorded.whole()).toEqual([])
+    expect(attempt.recorded.lost).toBeGreaterThan(limits.POLL_ATTEMPTS_MAX * 0.9)
+    expect(attempt.sealedReferences()).toEqual(
+      journal.map(({ seq, effect, requestHash, responseHash, body }) => {
+        const bytes = Buffer.byteLength(canonicalize(body))
+        return { seq, effect, requestHash, responseHash, bytes }
+      })
+    )
+    attempt.rewind()
+    attempt.start(port)
+    const dropped = await attempt.replayAll(async ({ seq, responseHash }) => {
+      const entry = journal[seq - 1]
+      expect(entry?.responseHash).toBe(responseHash)
+      return entry?.body ?? null
+    })
+    await nextTurn()
+    expect(dropped).toEqual([])
+    expect(calls).toEqual([])
+    expect(outcomes).toHaveLength(2)
+    expect(outcomes[1]).toEqual(outcomes[0])
+    expect(outcomes[0]?.ok).toBe(true)
+  })
+})
