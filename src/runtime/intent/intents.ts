@@ -9,7 +9,8 @@ import {
   type JsonObject,
   type Random,
   type RunId,
-  shownText
+  shownText,
+  systemRandom
 } from '../../core/index.js'
 import {
   doneReply,
@@ -115,7 +116,9 @@ export class Intents {
     if (closed !== undefined) return closed
     const undeclared = this.#undeclared(runId, intent)
     if (undeclared !== undefined) return undeclared
-    const terms = { principal, context, trace, isNew: id === undefined }
+    // Chance that a test gives may draw an id that is there.
+    const isNew = id === undefined && random === systemRandom
+    const terms = { principal, context, trace, isNew }
     if (!isSystemIntent(intent.action)) return this.#do(runId, intent, terms)
     const go = (payload: JsonObject) => this.#do(runId, { ...intent, payload }, terms)
     const acted = this.#parts.act({ id: runId, intent, principal, go })

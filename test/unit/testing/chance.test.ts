@@ -86,4 +86,20 @@ describe('Chance', () => {
       1, 2, 2, 3
     ])
   })
+
+  it('L6: with the seed of an earlier opening, an intent without an id is the one of then', async () => {
+    const next = async (seed: string, action: string) => {
+      const tally = await disk.open({ blocks: [], random: new Chance(seed) })
+      const { id, reason } = (await tally.intent({ action })) as unknown as Record<string, string>
+      const { ok } = await tally.verify()
+      await disk.close()
+      return { id, reason, ok }
+    }
+    await next('new', 'nothing.serves')
+    const first = await next('one', 'nothing.serves')
+    expect(first).toMatchObject({ reason: 'no_match', ok: true })
+    expect(await next('one', 'nothing.serves')).toEqual(first)
+    const other = await next('one', 'nothing.else')
+    expect(other).toEqual({ ...first, reason: 'id_reused' })
+  })
 })
