@@ -8,13 +8,12 @@ import { parseArgs } from 'node:util'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { defineBlock } from '../src/block/index.js'
-import { parsingManifest } from '../src/capability/index.js'
+import { readingManifest } from '../src/capability/index.js'
 import {
   canonicalize,
   DocumentWork,
   elapsedMs,
   inSlices,
-  type Json,
   limits,
   Redactor
 } from '../src/core/index.js'
@@ -43,7 +42,7 @@ const runtime = await createRuntime({ location: 'memory:', blocks: [task] })
 
 async function read({ kind }: HostileDocument, text: string): Promise<string> {
   if (kind === 'manifest') {
-    const parsed = await inSlices(parsingManifest(JSON.parse(text) as Json), new DocumentWork())
+    const parsed = await inSlices(readingManifest(text, {}), new DocumentWork())
     return parsed.ok ? 'ok' : `${parsed.refusals.length} refusals`
   }
   if (kind === 'protocol' || kind === 'pack') {
@@ -130,9 +129,15 @@ function textOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
+/** A document of about the bytes that are asked for, and of no more than its kind may have. */
+function textWithin({ make }: HostileDocument, most: number): string {
+  const text = make(Math.min(words.bytes, most * 0.95))
+  return text.length <= most ? text : make((most * most * 0.95) / text.length)
+}
+
 for (const document of hostileDocuments.filter(isWanted)) {
   const most = document.kind === 'manifest' ? MANIFEST_BYTES_MAX : DOCUMENT_BYTES_MAX
-  const text = document.make(Math.min(words.bytes, most * 0.95))
+  const text = textWithin(document, most)
   let found = ''
   const cost = await costOf(async () => {
     found = await read(document, text).catch((error: unknown) => `THROWS ${textOf(error)}`)
@@ -176,7 +181,7 @@ async function readResponses(): Promise<void> {
     const text = canonicalize(
       `${unit.repeat(limits.VALUE_BYTES_MAX / 2 / unit.length - 16)}${secret}`
     )
-    const cost = await costOf(() => redactor.canonicalInTurns(text))
+    const cost = await costOf(() => redactor.inTurns('canonical', text))
     note('response', { ...cost, name: `many of ${unit}`, bytes: text.length }, 'redacted')
   }
 }

@@ -3,6 +3,8 @@
  * number of bytes that it is given. Used by the property test and by `bench/documents.ts`.
  */
 
+import { limits } from '../src/core/index.js'
+
 /** Kinds of documents; `text` is no kind: what every reader of text meets first. */
 export type HostileKind =
   | 'text'
@@ -157,6 +159,15 @@ const composites: Readonly<Record<string, (bytes: number) => string>> = {
         }))
       )
     }),
+  'the longest fallbacks': (bytes) =>
+    composite({
+      nodes: named(
+        fill(bytes, () => ({
+          block: 'task',
+          recovery: Array(64).fill({ fallback: Array(64).fill('p') })
+        }))
+      )
+    }),
   'inputs that are no values': (bytes) =>
     composite({ nodes: named(fill(bytes, () => ({ block: 'task', input: 1 }))) }),
   'one input with many bad values': (bytes) =>
@@ -249,6 +260,12 @@ const composites: Readonly<Record<string, (bytes: number) => string>> = {
   ),
   ...expressions('expressions of blanks', (index) => `${' '.repeat(4_000)}${index}`),
   ...expressions('expressions of comments', (index) => `${'//\n'.repeat(1_300)}${index}`),
+  'nodes that lead to each other': (bytes) => {
+    const count = Math.min(limits.GRAPH_NODES_MAX, Math.ceil(bytes / 36))
+    const nodes = Array.from({ length: count }, () => ({ block: 'task' }))
+    const targets = nodes.map((_, index) => `n${(index + 1) % count}`)
+    return composite({ nodes: named(nodes), transitions: named(targets) })
+  },
   'graphs inside graphs': (bytes) => composite({ nodes: { n0: inside(bytes / 2, 14) } }),
   'graphs inside graphs, too deep': (bytes) => composite({ nodes: { n0: inside(bytes / 2, 18) } })
 }

@@ -22,7 +22,7 @@ export interface CompositeNode {
 export interface CompositeTemplate {
   readonly id: string
   readonly entry: string
-  readonly nodes: readonly CompositeNode[]
+  readonly nodes: Iterable<CompositeNode>
   readonly hasOutput: boolean
   /** Runs on an overlay: commit and abort are asked of the pump (C4). */
   readonly scoped: boolean
@@ -53,8 +53,20 @@ export interface ChartNode {
 const gate = (node: string): string => `#n:${node}.gate`
 const run = (node: string): string => `#n:${node}.run`
 
-/** Fills the template. The result is JSON: it draws in Stately's tools and hashes. */
-export function compositeChart(template: CompositeTemplate): ChartNode {
+/**
+ * Fills the template node by node: other work may be done wherever it yields. The result is JSON:
+ * it draws in Stately's tools and hashes.
+ */
+export function* compositeChart(
+  template: CompositeTemplate
+): Generator<undefined, ChartNode, undefined> {
+  const nodes: [string, ChartNode][] = []
+  const waits: [string, ChartNode][] = []
+  for (const node of template.nodes) {
+    nodes.push([`n:${node.name}`, nodeState(node, template)])
+    waits.push([`w:${node.name}`, waitState(node)])
+    yield
+  }
   const entry = gate(template.entry)
   const refuse = { actions: ['refuseBusy'] }
   const open = template.scoped ? ['openScope'] : []
@@ -74,9 +86,7 @@ export function compositeChart(template: CompositeTemplate): ChartNode {
           'block.cancel': [{ actions: ['cancelChild'] }]
         },
         states: {
-          ...Object.fromEntries(
-            template.nodes.map((node) => [`n:${node.name}`, nodeState(node, template)])
-          ),
+          ...Object.fromEntries(nodes),
           ...(template.scoped ? scopeStates(entry) : {}),
           recover: { id: 'recover', always: recovery(entry, open) }
         }
@@ -85,7 +95,7 @@ export function compositeChart(template: CompositeTemplate): ChartNode {
         initial: 'decision',
         on: { 'block.execute': [refuse] },
         states: {
-          ...Object.fromEntries(template.nodes.map((node) => [`w:${node.name}`, waitState(node)])),
+          ...Object.fromEntries(waits),
           retry: {
             id: 'retry',
             on: {

@@ -15,9 +15,9 @@ export {
   type OfferEntry,
   type ParsedManifest,
   parseManifest,
-  parsingManifest,
   type Refusal,
   type RefusalCode,
+  readingManifest,
   type Score
 } from './manifest/manifest.js'
 export { type LoadedPackage, packDirectory } from './packages/directory.js'
@@ -26,6 +26,7 @@ export {
   codeHashOf,
   encodePackage,
   makePackage,
+  openingPackage,
   openPackage,
   parsePackage,
   withInterfaceOf

@@ -87,8 +87,8 @@ export {
   type KnownTexts
 } from './json/canonicalize.js'
 export { exactJson, exactNumbers, isUnheldNumber } from './json/exact-numbers.js'
-export { anyWithin, largeIn, writingLength, writtenLength } from './json/length.js'
-export { parse } from './json/parse.js'
+export { anyWithin, findingLarge, isLarge, writingLength, writtenLength } from './json/length.js'
+export { parse, reading } from './json/parse.js'
 export { CanonicalScan } from './json/scan.js'
 export {
   copyJson,

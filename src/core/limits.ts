@@ -10,8 +10,8 @@ export const DOCUMENT_YAML_BYTES_MAX = 256 * 1024
 export const DOCUMENT_FINDINGS_MAX = 100
 /** Length of a text from which its reading gives the event loop its turn between slices. */
 export const DOCUMENT_SLICE_LENGTH = 32 * 1024
-/** Steps after which compiling a large document gives the event loop its turn (decision 0126). */
-export const DOCUMENT_SLICE_STEPS = 100_000
+/** Steps after which the work on a long text gives the event loop its turn (decision 0167). */
+export const DOCUMENT_SLICE_STEPS = 40_000
 /** Steps that reading, checking and compiling one document may take (decision 0126). */
 export const DOCUMENT_WORK_MAX = 4_000_000
 

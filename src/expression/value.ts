@@ -1,11 +1,12 @@
 import {
   atOnce,
   canonicalize,
+  findingLarge,
   isJsonObject,
+  isLarge,
   isSliceFull,
   type Json,
   type JsonObject,
-  largeIn,
   type Pieces,
   spendWork,
   TallyError
@@ -68,7 +69,7 @@ export function* compilingValue(
   options: ExpressionOptions,
   engine?: ExpressionEngine
 ): Pieces<CompiledValue> {
-  const large = largeIn(value)
+  const large = yield* findingLarge(value)
   if (!large.has(value as object)) return compileValue(value, options, engine)
   const found: Reference[] = []
   const { evaluate } = yield* compilingLarge(value, { options, engine, large, found }, 'value')
@@ -256,6 +257,6 @@ const STEPS_OF_PART = 4
 const STEPS_OF_REFERENCE = 24
 
 function notValue(value: Json, at: string, problem: string): TallyError {
-  const text = largeIn(value).size === 0 ? canonicalize(value) : '...'
+  const text = isLarge(value) ? '...' : canonicalize(value)
   return invalidExpression(text, `at ${at}, ${problem}`)
 }

@@ -5,8 +5,7 @@ import {
   type ReceiptReplay,
   type VerificationReport
 } from '../audit/index.js'
-import { type Diagnostic, lintDocument, reportedDiagnostics } from '../block/index.js'
-import { openPackage } from '../capability/index.js'
+import type { Diagnostic } from '../block/index.js'
 import {
   type Hash,
   type IdentityId,
@@ -244,11 +243,9 @@ export class WiredRuntime implements Runtime {
   }
 
   async install(packed: string): Promise<IntentReply> {
-    const one = openPackage(packed)
-    await this.packages.packageCache.keep(one)
-    const { id, version } = one.manifest
-    const payload = { id, version, codeHash: one.codeHash }
-    return this.intent({ action: 'package.install', payload })
+    const { manifest, codeHash } = await this.packages.keep(packed)
+    const { id, version } = manifest
+    return this.intent({ action: 'package.install', payload: { id, version, codeHash } })
   }
 
   /** Answers on the owner socket (L11); in memory there is none. */
@@ -311,10 +308,8 @@ export class WiredRuntime implements Runtime {
     return this.ledger.receipt(which)
   }
 
-  async lint(document: string | Json): Promise<readonly Diagnostic[]> {
-    const prepared = await this.registry.documents.prepare(document)
-    if (!prepared.ok) return prepared.diagnostics
-    return reportedDiagnostics([...lintDocument(prepared.definition), ...prepared.warnings])
+  lint(document: string | Json): Promise<readonly Diagnostic[]> {
+    return this.registry.documents.lint(document)
   }
 
   async recheck(id: string, options: RecheckOptions = {}): Promise<readonly TransactionCheck[]> {

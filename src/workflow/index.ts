@@ -7,7 +7,7 @@ export {
   diagnosticIn,
   type NodeDiagnostic
 } from './diagnostic/diagnostic.js'
-export { bundled, bundleSchemaName } from './document/bundle.js'
+export { bundled, bundleSchemaName, bundling } from './document/bundle.js'
 export { type FlowDocument, flowSchemaNames, importsOf } from './document/flow.js'
 export type { Issue, IssueCode } from './document/issue.js'
 export { aisJsonSchemas } from './document/json-schema.js'

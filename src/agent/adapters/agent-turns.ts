@@ -251,7 +251,7 @@ export class AgentTurns implements Provider {
     }
     const { secrets } = this.#options
     // The result is plain JSON: adapters promise it, and the pump checks it.
-    const plain = this.#redactor.json(sealed as unknown as Json)
+    const plain = await this.#redactor.inTurns('json', sealed as unknown as Json)
     return secrets === undefined ? plain : withheld(plain, secrets)
   }
 

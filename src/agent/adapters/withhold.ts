@@ -29,7 +29,7 @@ export async function withheld<Value extends Json>(
     if (typeof secret === 'string') redactor.know(reference, secret)
     result = replacedAt(result, path, { secretRef: reference })
   }
-  return redactor.json(result) as Value
+  return (await redactor.inTurns('json', result)) as Value
 }
 
 function valueAt(value: Json, path: SecretPath): Json | undefined {

@@ -1,6 +1,6 @@
 import type { AnyActorLogic } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
-import { present } from '../../core/index.js'
+import { type Pieces, present } from '../../core/index.js'
 import { begunRun, heldFailure, reportWaiting, type Sink, sends } from './chart-run.js'
 import type { CompositeGraph, PlannedNode } from './composite-graph.js'
 import {
@@ -10,7 +10,7 @@ import {
   type NodeParams
 } from './composite-questions.js'
 import { executionOf, parentActions, parentGuards } from './parent.js'
-import { type ParentLogic, type ParentSink, parentLogic } from './parent-table.js'
+import { makingParentLogic, type ParentLogic, type ParentSink } from './parent-table.js'
 import {
   type CompositeEvent,
   type ExecuteEvent,
@@ -159,9 +159,13 @@ export interface CompositeParts {
  */
 export type CompositeLogic = ParentLogic<CompositeContext>
 
-export function compositeLogic({ config, plan, children }: CompositeParts): CompositeLogic {
+export function* makingCompositeLogic({
+  config,
+  plan,
+  children
+}: CompositeParts): Pieces<CompositeLogic> {
   const questions = new CompositeQuestions(plan)
-  return parentLogic<CompositeContext, NodeParams>({
+  return yield* makingParentLogic<CompositeContext, NodeParams>({
     config,
     children,
     functions: {

@@ -6,7 +6,7 @@ import {
   createActor
 } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
-import { present } from '../../core/index.js'
+import { type Pieces, present } from '../../core/index.js'
 import type { BlockIdentity, Sink } from './chart-run.js'
 import { askParentAgain, type ParentRun } from './parent.js'
 import type { CompositeEvent, SideEffectClass } from './protocol.js'
@@ -14,11 +14,11 @@ import {
   type ActorPlace,
   ActorSink,
   keyOfValue,
+  makingTable,
   stepTable,
   type TableFunctions,
   type TableStep,
-  type TableValue,
-  tableOf
+  type TableValue
 } from './table.js'
 
 /**
@@ -81,17 +81,19 @@ export interface ParentParts<Context extends ParentRun, Params extends object> {
 
 type Parts = Pick<ParentParts<ParentRun, object>, 'child' | 'children'>
 
-export function parentLogic<Context extends ParentRun, Params extends object>(
+/** The logic of a parent; its table is made in pieces. */
+export function* makingParentLogic<Context extends ParentRun, Params extends object>(
   parts: ParentParts<Context, Params>
-): ParentLogic<Context> {
-  const table = tableOf<Context, CompositeEvent, Params, ParentSink>(parts.config, parts.functions)
+): Pieces<ParentLogic<Context>> {
+  const { config, functions } = parts
+  const table = yield* makingTable<Context, CompositeEvent, Params, ParentSink>(config, functions)
   const stateOf = (value: TableValue) => {
     const key = keyOfValue(value)
     return present(table.get(key), `state ${key}`)
   }
   const ready = stateOf('READY')
   return {
-    config: parts.config,
+    config,
     steps: {
       child: (name) => parts.child(name),
       initial: (identity) => ({ state: ready, context: parts.idle(identity) }),

@@ -1,6 +1,6 @@
 import type { AnyActorLogic } from 'xstate'
 import type { ChartNode } from '../../../machines/composite.js'
-import type { Json } from '../../core/index.js'
+import type { Json, Pieces } from '../../core/index.js'
 import {
   begunRun,
   cancelledResponse,
@@ -12,7 +12,7 @@ import {
 import { asJson } from './composite-graph.js'
 import type { Evaluated } from './expressions.js'
 import { type ParentQuestions, parentActions, parentDecisions, parentGuards } from './parent.js'
-import { type ParentLogic, type ParentSink, parentLogic } from './parent-table.js'
+import { makingParentLogic, type ParentLogic, type ParentSink } from './parent-table.js'
 import {
   hasEnded,
   idlePlan,
@@ -334,9 +334,9 @@ export interface PlanParts {
 /** A plan's chart as a table: what runs, and what the pure fold replays. */
 export type PlanLogic = ParentLogic<PlanContext>
 
-export function planLogic({ config, library, children }: PlanParts): PlanLogic {
+export function* makingPlanLogic({ config, library, children }: PlanParts): Pieces<PlanLogic> {
   const questions = new PlanQuestions(library)
-  return parentLogic<PlanContext, object>({
+  return yield* makingParentLogic<PlanContext, object>({
     config,
     children,
     functions: { guards: planGuards(questions), actions: planActions(questions) },

@@ -1,6 +1,14 @@
 import type { AnyActorRef } from 'xstate'
 import type { ChartNode, ChartTransition } from '../../../machines/composite.js'
-import { limits, present, TallyError } from '../../core/index.js'
+import {
+  atOnce,
+  isSliceFull,
+  limits,
+  type Pieces,
+  passSteps,
+  present,
+  TallyError
+} from '../../core/index.js'
 import { rootCommand, type Sink } from './chart-run.js'
 import { type ActorSystem, type BlockReport, type PumpCommand, pumpOf } from './protocol.js'
 
@@ -45,18 +53,36 @@ export function tableOf<Context, Event, Params extends object, Target>(
   chart: ChartNode,
   functions: TableFunctions<Context, Event, Params, Target>
 ): Table<Context, Event, Target> {
-  const places = placesOf(chart)
+  return atOnce(makingTable(chart, functions))
+}
+
+/** Work of a state, and of each transition that its table has. */
+const STEPS_OF_STATE = 2
+const STEPS_OF_TRANSITION = 1
+
+/** {@link tableOf} in pieces: other work may be done wherever it yields. */
+export function* makingTable<Context, Event, Params extends object, Target>(
+  chart: ChartNode,
+  functions: TableFunctions<Context, Event, Params, Target>
+): Pieces<Table<Context, Event, Target>> {
+  const places = yield* findingPlaces(chart)
   const table = new Map<string, TableState<Context, Event, Target>>()
-  const branchOf = (transition: ChartTransition): TableBranch<Context, Event, Target> => ({
-    guard: guardOf(transition, functions),
-    target: transition.target === undefined ? undefined : places.resolve(transition.target),
-    actions: (transition.actions ?? []).map((reference) => {
-      const { name, params } = referenceOf<Params>(reference)
-      const action = present(functions.actions[name], `action ${name}`)
-      return (context, event, target) => action(context, event, params, target)
-    })
-  })
-  for (const [key, { node, lineage }] of places.atoms) {
+  const branchOf = (transition: ChartTransition): TableBranch<Context, Event, Target> => {
+    passSteps(STEPS_OF_TRANSITION)
+    return {
+      guard: guardOf(transition, functions),
+      target: transition.target === undefined ? undefined : places.resolve(transition.target),
+      actions: (transition.actions ?? []).map((reference) => {
+        const { name, params } = referenceOf<Params>(reference)
+        const action = present(functions.actions[name], `action ${name}`)
+        return (context, event, target) => action(context, event, params, target)
+      })
+    }
+  }
+  for (const [key, { node, lineage }] of places.all) {
+    if (node.states !== undefined) continue
+    passSteps(STEPS_OF_STATE)
+    if (isSliceFull()) yield
     const on = new Map<string, TableBranch<Context, Event, Target>[]>()
     // Inner handlers first, then those of the states around, as in XState.
     for (const state of [node, ...lineage]) {
@@ -146,17 +172,24 @@ interface ChartPosition {
   readonly lineage: readonly ChartNode[]
 }
 
-function placesOf(chart: ChartNode) {
+function* findingPlaces(chart: ChartNode) {
   const all = new Map<string, ChartPosition>()
   const byId = new Map<string, string>()
-  const visit = (node: ChartNode, key: string, lineage: readonly ChartNode[]) => {
+  function* visiting(
+    node: ChartNode,
+    key: string,
+    lineage: readonly ChartNode[]
+  ): Pieces<undefined> {
+    passSteps(STEPS_OF_STATE)
+    if (isSliceFull()) yield
     all.set(key, { node, lineage })
     if (node.id !== undefined) byId.set(node.id, key)
     for (const [name, child] of Object.entries(node.states ?? {})) {
-      visit(child, key === '' ? name : `${key}.${name}`, [node, ...lineage])
+      yield* visiting(child, key === '' ? name : `${key}.${name}`, [node, ...lineage])
     }
+    return undefined
   }
-  visit(chart, '', [])
+  yield* visiting(chart, '', [])
   const initial = (key: string): string => {
     const inner = all.get(key)?.node.initial
     return inner === undefined ? key : initial(key === '' ? inner : `${key}.${inner}`)
@@ -168,8 +201,7 @@ function placesOf(chart: ChartNode) {
     present(all.get(key), `state ${target}`)
     return initial(key)
   }
-  const atoms = [...all].filter(([, { node }]) => node.states === undefined)
-  return { atoms, resolve }
+  return { all, resolve }
 }
 
 function valueFrom(key: string): TableValue {

@@ -1,11 +1,12 @@
 import { blockChart } from '../../../machines/block.js'
 import {
   type ChartNode,
+  type CompositeNode,
   compositeChart,
   compositeChartVersion
 } from '../../../machines/composite.js'
 import { hashingJson, isSliceFull, type Pieces, passSteps, spendWork } from '../../core/index.js'
-import { compositeLogic } from '../chart/composite.js'
+import { makingCompositeLogic } from '../chart/composite.js'
 import type {
   CompositeGraph,
   PlannedBranch,
@@ -39,9 +40,7 @@ export function* compositeIn(
   const nodes = yield* childrenOf(definition, place, session)
   const plan = yield* planOf(definition, nodes, place, session)
   if (!session.found.isEmpty) return undefined
-  passSteps(STEPS_OF_CHART * plan.nodes.size)
-  const config = chartOf(definition, plan)
-  if (isSliceFull()) yield
+  const config = yield* chartOf(definition, plan)
   const { name, version } = definition
   return {
     kind: 'composite',
@@ -59,7 +58,7 @@ export function* compositeIn(
       ...functionVersions(definition, session.registry)
     }),
     plan,
-    logic: compositeLogic({ config, plan, children: logicsOf(plan, nodes) }),
+    logic: yield* makingCompositeLogic({ config, plan, children: logicsOf(plan, nodes) }),
     nodes
   }
 }
@@ -188,22 +187,34 @@ function* keptResponses({ inputs, output }: GraphValues, nodes: readonly string[
   return { names, readBy, placeOf: (name: string) => places.get(name) ?? null }
 }
 
-function chartOf(definition: CompositeDefinition, plan: CompositeGraph): ChartNode {
-  return compositeChart({
+function* chartOf(definition: CompositeDefinition, plan: CompositeGraph): Pieces<ChartNode> {
+  const filling = compositeChart({
     id: definition.name.replaceAll('.', '/'),
     entry: plan.entry,
     hasOutput: plan.output !== null,
     scoped: plan.isScoped,
-    nodes: [...plan.nodes.values()].map((node) => ({
-      name: node.name,
-      hasInput: node.input !== null,
-      kept: node.keptAt !== null,
-      branches: node.branches.map(({ target, condition, label }) => ({
+    nodes: chartNodes(plan)
+  })
+  for (;;) {
+    const { done, value } = filling.next()
+    if (done === true) return value
+    if (isSliceFull()) yield
+  }
+}
+
+function* chartNodes({ nodes }: CompositeGraph): Iterable<CompositeNode> {
+  for (const { name, input, keptAt, branches } of nodes.values()) {
+    passSteps(STEPS_OF_CHART * (1 + branches.length))
+    yield {
+      name,
+      hasInput: input !== null,
+      kept: keptAt !== null,
+      branches: branches.map(({ target, condition, label }) => ({
         target,
         ...(condition === null ? {} : { condition: label })
       }))
-    }))
-  })
+    }
+  }
 }
 
 /** Where a composite reads what a deferred step does not have yet. */

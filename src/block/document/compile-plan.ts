@@ -2,7 +2,7 @@ import { blockChart } from '../../../machines/block.js'
 import { planChart, planChartVersion } from '../../../machines/plan.js'
 import { hashingJson, isSliceFull, type Pieces, passSteps, present } from '../../core/index.js'
 import { type CompiledValue, findingMentions } from '../chart/expressions.js'
-import { planLogic } from '../chart/plan.js'
+import { makingPlanLogic } from '../chart/plan.js'
 import type { NodeState, PlanLibrary, PlanNode } from '../chart/plan-progress.js'
 import { highest } from '../chart/protocol.js'
 import { rowsOf } from '../chart/rows.js'
@@ -57,7 +57,7 @@ export function* planIn(
       ...functionVersions(definition, session.registry)
     }),
     plan: library,
-    logic: planLogic({ config, library, children: logicsOf(library, children) }),
+    logic: yield* makingPlanLogic({ config, library, children: logicsOf(library, children) }),
     nodes: children
   }
 }
@@ -90,9 +90,9 @@ function* checkDeferred(
   const waiting = new Set(nodes.filter(({ deferred }) => deferred === true).map(({ id }) => id))
   if (waiting.size === 0) return
   for (const [index, { deps }] of nodes.entries()) {
-    passSteps(STEPS_OF_LOOK * (1 + deps.length))
-    if (isSliceFull()) yield
     for (const id of new Set(deps)) {
+      passSteps(STEPS_OF_LOOK)
+      if (isSliceFull()) yield
       if (!waiting.has(id)) continue
       session.refuse('invalid_graph', [...path, 'nodes', index, 'deps'], `${id} is deferred`)
     }
@@ -200,15 +200,22 @@ function* linksOf(
 ): Pieces<readonly Pick<PlanNode, 'deps' | 'dependents'>[]> {
   const links: { readonly deps: readonly number[]; readonly dependents: number[] }[] = []
   for (const index of order) {
-    const deps = nodes[index]?.deps ?? []
-    passSteps(STEPS_OF_LOOK * (1 + deps.length))
-    if (isSliceFull()) yield
-    links.push({ deps: deps.map((dep) => nodeIndexes.get(dep) ?? 0), dependents: [] })
+    const deps: number[] = []
+    passSteps(STEPS_OF_LOOK)
+    for (const dep of nodes[index]?.deps ?? []) {
+      passSteps(STEPS_OF_LOOK)
+      if (isSliceFull()) yield
+      deps.push(nodeIndexes.get(dep) ?? 0)
+    }
+    links.push({ deps, dependents: [] })
   }
   for (const [nodeIndex, { deps }] of links.entries()) {
-    passSteps(1 + deps.length)
-    if (isSliceFull()) yield
-    for (const dep of deps) links[dep]?.dependents.push(nodeIndex)
+    passSteps(1)
+    for (const dep of deps) {
+      passSteps(1)
+      if (isSliceFull()) yield
+      links[dep]?.dependents.push(nodeIndex)
+    }
   }
   return links
 }

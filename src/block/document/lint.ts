@@ -1,3 +1,4 @@
+import { atOnce, isSliceFull, type Pieces, passSteps } from '../../core/index.js'
 import {
   type Diagnostic,
   type DocumentDefinition,
@@ -5,46 +6,65 @@ import {
   entryOf,
   type GraphDefinition,
   isPlanDefinition,
+  type NodeDefinition,
   type PlanDefinition
 } from './definition.js'
+
+/** Work of looking at a node, a lane or a branch. */
+const STEPS_OF_LOOK = 4
+
+/** Takes what is doubtful, from wherever it is found. */
+type Found = Diagnostic[]
+
+function warn(found: Found, path: DocumentPath, message: string): void {
+  found.push({ reason: 'lint', path, message })
+}
 
 /**
  * Doubtful things in a valid graph (B4): a branch list without a default, branches behind a
  * default, nodes that nothing leads to, fallback where there are no providers. Cycles are fine:
  * `max_steps` bounds them.
  */
-export function lintGraph(graph: GraphDefinition, path: DocumentPath = []): readonly Diagnostic[] {
-  const found: Diagnostic[] = []
-  const warn = (at: DocumentPath, message: string) => {
-    found.push({ reason: 'lint', path: [...path, ...at], message })
-  }
+function* lintingGraph(graph: GraphDefinition, path: DocumentPath, found: Found): Pieces<void> {
   for (const [source, branches] of Object.entries(graph.transitions)) {
+    passSteps(STEPS_OF_LOOK + branches.length)
+    if (isSliceFull()) yield
     const total = branches.findIndex(({ condition }) => condition.kind === 'default')
+    const at = [...path, 'transitions', source]
     if (total < 0) {
-      warn(['transitions', source], 'no default branch: the run may end with no_transition')
+      warn(found, at, 'no default branch: the run may end with no_transition')
     } else if (total < branches.length - 1) {
-      warn(['transitions', source, total + 1], 'this branch stands behind the default')
+      warn(found, [...at, total + 1], 'this branch stands behind the default')
     }
   }
-  const reachable = reachableNodes(graph)
+  const reachable = yield* reachableNodes(graph)
   for (const [name, node] of Object.entries(graph.nodes)) {
-    if (!reachable.has(name)) warn(['nodes', name], 'nothing leads to this node')
-    if (node.work.kind === 'block') continue
-    if (node.recovery.some(({ kind }) => kind === 'fallback')) {
-      warn(['nodes', name, 'recovery'], 'a composite has no providers to fall back to')
-    }
-    if (node.work.kind === 'composite') {
-      const inside = lintGraph(node.work.graph, [...path, 'nodes', name, 'composite'])
-      for (const one of inside) found.push(one)
-    }
+    const at = [...path, 'nodes', name]
+    if (!reachable.has(name)) warn(found, at, 'nothing leads to this node')
+    yield* lintingNode(node, at, found)
   }
-  return found
 }
 
-function reachableNodes(graph: GraphDefinition): ReadonlySet<string> {
+function* lintingNode(
+  { work, recovery }: Pick<NodeDefinition, 'work' | 'recovery'>,
+  path: DocumentPath,
+  found: Found
+): Pieces<void> {
+  passSteps(STEPS_OF_LOOK)
+  if (isSliceFull()) yield
+  if (work.kind === 'block') return
+  if (recovery.some(({ kind }) => kind === 'fallback')) {
+    warn(found, [...path, 'recovery'], 'a composite has no providers to fall back to')
+  }
+  if (work.kind === 'composite') yield* lintingGraph(work.graph, [...path, 'composite'], found)
+}
+
+function* reachableNodes(graph: GraphDefinition): Pieces<ReadonlySet<string>> {
   const seen = new Set<string>()
   const open = [graph.entryPoint]
   for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
     if (seen.has(name)) continue
     seen.add(name)
     for (const { condition, target } of entryOf(graph.transitions, name) ?? []) {
@@ -57,31 +77,29 @@ function reachableNodes(graph: GraphDefinition): ReadonlySet<string> {
 
 /** Doubtful things in a valid document, a composite's or a plan's. */
 export function lintDocument(definition: DocumentDefinition): readonly Diagnostic[] {
-  return isPlanDefinition(definition) ? lintPlan(definition) : lintGraph(definition)
+  return atOnce(lintingDocument(definition))
+}
+
+/** {@link lintDocument} in pieces: other work may be done wherever it yields. */
+export function* lintingDocument(definition: DocumentDefinition): Pieces<readonly Diagnostic[]> {
+  const found: Found = []
+  if (isPlanDefinition(definition)) yield* lintingPlan(definition, found)
+  else yield* lintingGraph(definition, [], found)
+  return found
 }
 
 /**
  * Doubtful things in a valid plan: a lane that no node takes, fallback where there are no
  * providers, and whatever is doubtful in composites inside.
  */
-function lintPlan({ nodes, lanes }: PlanDefinition): readonly Diagnostic[] {
-  const found: Diagnostic[] = []
-  const warn = (path: DocumentPath, message: string) => {
-    found.push({ reason: 'lint', path, message })
-  }
+function* lintingPlan({ nodes, lanes }: PlanDefinition, found: Found): Pieces<void> {
   const taken = new Set(nodes.map(({ lane }) => lane))
   for (const lane of Object.keys(lanes)) {
-    if (!taken.has(lane)) warn(['lanes', lane], 'no node is in this lane')
+    passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
+    if (!taken.has(lane)) warn(found, ['lanes', lane], 'no node is in this lane')
   }
-  for (const [nodeIndex, { work, recovery }] of nodes.entries()) {
-    if (work.kind === 'block') continue
-    if (recovery.some(({ kind }) => kind === 'fallback')) {
-      warn(['nodes', nodeIndex, 'recovery'], 'a composite has no providers to fall back to')
-    }
-    if (work.kind === 'composite') {
-      const inside = lintGraph(work.graph, ['nodes', nodeIndex, 'composite'])
-      for (const one of inside) found.push(one)
-    }
+  for (const [nodeIndex, node] of nodes.entries()) {
+    yield* lintingNode(node, ['nodes', nodeIndex], found)
   }
-  return found
 }

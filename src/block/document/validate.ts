@@ -39,6 +39,7 @@ function* validating(
   mustExist(graph.entryPoint, ['entry_point'])
   for (const [source, branches] of Object.entries(graph.transitions)) {
     passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
     mustExist(source, ['transitions', source])
     for (const [index, { target }] of branches.entries()) {
       passSteps(STEPS_OF_LOOK)
@@ -80,6 +81,7 @@ export function* ordering(nodes: readonly Dependent[], path: DocumentPath = []):
   const nodeIndexes = new Map<string, number>()
   for (const [nodeIndex, { id }] of nodes.entries()) {
     passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
     if (nodeIndexes.has(id))
       refuse('invalid_graph', [nodeIndex, 'id'], `two nodes have the id ${id}`)
     else nodeIndexes.set(id, nodeIndex)
@@ -88,6 +90,7 @@ export function* ordering(nodes: readonly Dependent[], path: DocumentPath = []):
   const missing: number[] = []
   for (const [nodeIndex, { deps }] of nodes.entries()) {
     passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
     for (const [index, dep] of deps.entries()) {
       passSteps(STEPS_OF_LOOK)
       if (isSliceFull()) yield
@@ -178,6 +181,7 @@ export function* validatingPlan(
   }
   for (const [nodeIndex, { lane, work, confirm }] of nodes.entries()) {
     passSteps(STEPS_OF_LOOK)
+    if (isSliceFull()) yield
     if (lane !== undefined && !Object.hasOwn(lanes, lane)) {
       refuse(['nodes', nodeIndex, 'lane'], `no lane ${lane}`)
     }

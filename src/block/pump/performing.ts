@@ -66,7 +66,7 @@ export async function perform(
   try {
     return done(await run(input()), redactor)
   } catch (error) {
-    const failure = failureOf(error, redactor)
+    const failure = await failureOf(error, redactor)
     if (failure.definite || !isWrite)
       return { kind: 'failed', failure: { ...failure, definite: true } }
     const after = await located(locate, input(), redactor)
@@ -112,17 +112,18 @@ function done(value: unknown, redactor: Redactor): Performed | Promise<Performed
 const RESPONSE_AT_ONCE_LENGTH = 64 * 1024
 
 async function cleaned(text: string, redactor: Redactor): Promise<Performed> {
-  return { kind: 'done', text: await redactor.canonicalInTurns(text) }
+  return { kind: 'done', text: await redactor.inTurns('canonical', text) }
 }
 
-function failureOf(error: unknown, redactor: Redactor): SealedFailure {
-  const textOf = (value: unknown) =>
-    plainText(typeof value === 'string' ? redactor.text(value) : value)
+/** The texts of an error may be as long as a response; they are cut when no secret is in them. */
+async function failureOf(error: unknown, redactor: Redactor): Promise<SealedFailure> {
+  const textOf = async (value: unknown) =>
+    plainText(typeof value === 'string' ? await redactor.inTurns('text', value) : value)
   if (isThrown(error, EffectFailure)) {
     return {
-      reason: textOf(thrownMember(error, 'reason')),
+      reason: await textOf(thrownMember(error, 'reason')),
       definite: thrownMember(error, 'definite') === true,
-      details: cleanDetails(thrownMember(error, 'details'), redactor)
+      details: await cleanDetails(thrownMember(error, 'details'), redactor)
     }
   }
   const isError = isThrown(error, Error)
@@ -131,15 +132,15 @@ function failureOf(error: unknown, redactor: Redactor): SealedFailure {
   return {
     reason: 'effect_failed',
     definite: false,
-    details: { error: textOf(name), message: textOf(message) }
+    details: { error: await textOf(name), message: await textOf(message) }
   }
 }
 
-function cleanDetails(details: unknown, redactor: Redactor): Json {
+async function cleanDetails(details: unknown, redactor: Redactor): Promise<Json> {
   const plain = plainDetails(details)
   if (redactor.isEmpty) return plain
   // Canonical text is JSON by definition.
-  return JSON.parse(redactor.canonical(canonicalize(plain))) as Json
+  return JSON.parse(await redactor.inTurns('canonical', canonicalize(plain))) as Json
 }
 
 function failed(reason: string, details: Json, definite: boolean): Performed {

@@ -1,5 +1,13 @@
 import type { SideEffectClass } from '../../block/index.js'
-import { atOnce, checkingSchema, type Json, type Pieces, reporting } from '../../core/index.js'
+import {
+  atOnce,
+  checkingSchema,
+  isTallyError,
+  type Json,
+  type Pieces,
+  reading,
+  reporting
+} from '../../core/index.js'
 import { capabilitySet } from './capabilities.js'
 import { type ManifestDocument, manifestSchema, packageId } from './schema.js'
 
@@ -123,6 +131,20 @@ export function* parsingManifest(
   const refusals = [...duplicates(manifest), ...unknownNames(manifest, known)]
   if (refusals.length === 0) return { ok: true, manifest }
   return { ok: false, refusals: yield* reportingRefusals(refusals) }
+}
+
+/** {@link parsingManifest} of the text of a package's `manifest.json`. */
+export function* readingManifest(text: string, options: ManifestOptions): Pieces<ParsedManifest> {
+  try {
+    return yield* parsingManifest(yield* reading(text), options)
+  } catch (error) {
+    if (!isTallyError(error, 'core.malformed_json')) throw error
+    const { message } = error
+    return {
+      ok: false,
+      refusals: [{ code: 'malformed_json', path: ['manifest.json'], message }]
+    }
+  }
 }
 
 function reportingRefusals(found: readonly Refusal[]): Pieces<readonly Refusal[]> {

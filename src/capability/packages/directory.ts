@@ -4,13 +4,10 @@ import {
   DocumentWork,
   type FileReadProblem,
   inSlices,
-  isTallyError,
-  type Json,
   limits,
-  parse,
   readRegularFile
 } from '../../core/index.js'
-import { parsingManifest, type Refusal } from '../manifest/manifest.js'
+import { type Refusal, readingManifest } from '../manifest/manifest.js'
 import { bundleDirectory } from './bundle.js'
 import { type CapabilityPackage, makePackage } from './package.js'
 import { resolveInside } from './paths.js'
@@ -41,10 +38,8 @@ export async function packDirectory(
   }
   const text = await readInside(root, 'manifest.json', limits.PACKAGE_MANIFEST_BYTES_MAX)
   if (!text.ok) return refused(text.refusal)
-  const json = readManifest(text.text)
-  if (!json.ok) return refused(json.refusal)
   const named = { ...options, fallbackId: basename(root) }
-  const parsed = await inSlices(parsingManifest(json.document, named), new DocumentWork())
+  const parsed = await inSlices(readingManifest(text.text, named), new DocumentWork())
   if (!parsed.ok) return parsed
   const module = await readModule(root)
   if (!module.ok) return module
@@ -98,20 +93,6 @@ function refusalOf(name: string, problem: FileReadProblem): Refusal {
   if (problem === 'too_many_bytes') return tooLarge(name)
   const message = `${name} cannot be read: ${problem}`
   return { code: 'unreadable', path: [name], message }
-}
-
-function readManifest(
-  text: string
-):
-  | { readonly ok: true; readonly document: Json }
-  | { readonly ok: false; readonly refusal: Refusal } {
-  try {
-    return { ok: true, document: parse(text) }
-  } catch (error) {
-    if (!isTallyError(error)) throw error
-    const { message } = error
-    return { ok: false, refusal: { code: 'malformed_json', path: ['manifest.json'], message } }
-  }
 }
 
 function tooLarge(name: string): Refusal {

@@ -1,16 +1,19 @@
 import {
+  atOnce,
   canonicalize,
+  canonicalizing,
   type Hash,
-  hashJson,
+  hashingJson,
   isJsonObject,
   isTallyError,
   type Json,
-  parse,
+  type Pieces,
+  reading,
   sha256Hex,
   shownText,
   TallyError
 } from '../../core/index.js'
-import { type Manifest, parseManifest } from '../manifest/manifest.js'
+import { type Manifest, parsingManifest } from '../manifest/manifest.js'
 import {
   ABI_VERSION,
   ABI_VERSIONS,
@@ -44,7 +47,11 @@ export function makePackage({
   bundle,
   abi = ABI_VERSION
 }: PackageParts): CapabilityPackage {
-  return { manifest, bundle, abi, codeHash: codeHashOf({ manifest, bundle, abi }) }
+  return atOnce(making({ manifest, bundle, abi }))
+}
+
+function* making({ manifest, bundle, abi }: Required<PackageParts>): Pieces<CapabilityPackage> {
+  return { manifest, bundle, abi, codeHash: yield* hashingParts({ abi, bundle, manifest }) }
 }
 
 /**
@@ -64,7 +71,17 @@ export function withInterfaceOf(
  * is another package, which needs its own grants (K5).
  */
 export function codeHashOf({ manifest, bundle, abi = ABI_VERSION }: PackageParts): Hash {
-  return hashJson({ abi, bundleSha256: sha256Hex(bundle), engine: ENGINE_WASM_SHA256, manifest })
+  return atOnce(hashingParts({ abi, bundle, manifest }))
+}
+
+function hashingParts(stored: {
+  readonly abi: Json
+  readonly bundle: string
+  readonly engine?: Json
+  readonly manifest: Manifest | Json
+}): Pieces<Hash> {
+  const { abi, bundle, engine = ENGINE_WASM_SHA256, manifest } = stored
+  return hashingJson({ abi, bundleSha256: sha256Hex(bundle), engine, manifest })
 }
 
 /**
@@ -86,12 +103,38 @@ export function encodePackage({ manifest, bundle, abi }: CapabilityPackage): str
 export function parsePackage(
   text: string,
   codeHash: Hash,
-  options: { readonly known?: ReadonlySet<string> } = {}
+  options: PackageOptions = {}
 ): CapabilityPackage {
+  return atOnce(parsingPackage(text, codeHash, options))
+}
+
+interface PackageOptions {
+  readonly known?: ReadonlySet<string>
+}
+
+/** {@link parsePackage} in pieces: other work may be done wherever it yields. */
+export function* parsingPackage(
+  text: string,
+  codeHash: Hash,
+  options: PackageOptions = {}
+): Pieces<CapabilityPackage> {
+  return yield* checking({ stored: yield* readingJson(text), text, codeHash }, options)
+}
+
+/** A package's text, as a value too, and what it is to hash to. */
+interface StoredText {
+  readonly text: string
+  readonly stored: Json | undefined
+  readonly codeHash: Hash
+}
+
+function* checking(
+  { text, stored, codeHash }: StoredText,
+  options: PackageOptions
+): Pieces<CapabilityPackage> {
   const refuse = (problem: string) =>
     new TallyError('capability.malformed_package', { codeHash, problem })
-  const stored = readJson(text)
-  if (!isJsonObject(stored) || canonicalize(stored) !== text) {
+  if (!isJsonObject(stored) || (yield* canonicalizing(stored)) !== text) {
     throw refuse('it is not canonical JSON')
   }
   const { abi, bundle, engine, manifest = null } = stored
@@ -99,19 +142,17 @@ export function parsePackage(
     throw refuse('its members are not those of a package')
   }
   if (!isAbiVersion(abi) || engine !== ENGINE_WASM_SHA256) {
-    const bundleSha256 = sha256Hex(bundle)
-    if (
-      hashJson({ abi: abi ?? null, bundleSha256, engine: engine ?? null, manifest }) !== codeHash
-    ) {
+    const parts = { abi: abi ?? null, bundle, engine: engine ?? null, manifest }
+    if ((yield* hashingParts(parts)) !== codeHash) {
       throw refuse('its content does not hash to its name')
     }
     const theirs = interfaceText(abi, engine)
     const ours = interfaceText(ABI_VERSION, ENGINE_WASM_SHA256)
     throw new TallyError('capability.other_interface', { codeHash, theirs, ours })
   }
-  const parsed = parseManifest(manifest, options)
+  const parsed = yield* parsingManifest(manifest, options)
   if (!parsed.ok) throw refuse(parsed.refusals[0]?.message ?? 'its manifest is refused')
-  const measured = makePackage({ manifest: parsed.manifest, bundle, abi })
+  const measured = yield* making({ manifest: parsed.manifest, bundle, abi })
   if (measured.codeHash !== codeHash) throw refuse('its content does not hash to its name')
   return measured
 }
@@ -119,28 +160,33 @@ export function parsePackage(
 /**
  * {@link parsePackage} of a file that says itself what it holds, as `tally package pack` writes.
  */
-export function openPackage(
+export function openPackage(text: string, options: PackageOptions = {}): CapabilityPackage {
+  return atOnce(openingPackage(text, options))
+}
+
+/** {@link openPackage} in pieces: other work may be done wherever it yields. */
+export function* openingPackage(
   text: string,
-  options: { readonly known?: ReadonlySet<string> } = {}
-): CapabilityPackage {
-  const stored = readJson(text)
+  options: PackageOptions = {}
+): Pieces<CapabilityPackage> {
+  const stored = yield* readingJson(text)
   const { abi, bundle, engine, manifest } = isJsonObject(stored) ? stored : {}
-  const measured = hashJson({
+  const codeHash = yield* hashingParts({
     abi: abi ?? null,
-    bundleSha256: sha256Hex(typeof bundle === 'string' ? bundle : ''),
+    bundle: typeof bundle === 'string' ? bundle : '',
     engine: engine ?? null,
     manifest: manifest ?? null
   })
-  return parsePackage(text, measured, options)
+  return yield* checking({ text, stored, codeHash }, options)
 }
 
 function interfaceText(abi: Json | undefined, engine: Json | undefined): string {
   return `${shownText(abi)} (engine ${shownText(engine).slice(0, 12)})`
 }
 
-function readJson(text: string): Json | undefined {
+function* readingJson(text: string): Pieces<Json | undefined> {
   try {
-    return parse(text)
+    return yield* reading(text)
   } catch (error) {
     if (isTallyError(error, 'core.malformed_json')) return undefined
     throw error

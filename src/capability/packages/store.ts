@@ -1,7 +1,7 @@
 import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Hash, isHash } from '../../core/index.js'
-import { type CapabilityPackage, encodePackage, parsePackage } from './package.js'
+import { DocumentWork, type Hash, inSlices, isHash } from '../../core/index.js'
+import { type CapabilityPackage, encodePackage, parsingPackage } from './package.js'
 
 /** Packages by code hash. Whatever comes out was measured again on the way. */
 export interface PackageStore {
@@ -29,7 +29,8 @@ export function directoryPackageStore(
   return {
     async read(codeHash) {
       const text = await unlessMissing(readFile(fileOf(codeHash), 'utf8'))
-      return text === undefined ? undefined : parsePackage(text, codeHash, options)
+      if (text === undefined) return undefined
+      return inSlices(parsingPackage(text, codeHash, options), new DocumentWork())
     },
     async write(capabilityPackage) {
       const path = fileOf(capabilityPackage.codeHash)

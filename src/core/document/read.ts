@@ -7,7 +7,7 @@ import { atOnce, type Pieces } from './pieces.js'
 import { type Locate, placesIn } from './places.js'
 import { malformedAt } from './position.js'
 import { unsafeNumber } from './scalar.js'
-import { STEPS_OF_CONTAINER, STEPS_OF_SCALAR, spendWork } from './work.js'
+import { payWork, STEPS_OF_CONTAINER, STEPS_OF_SCALAR } from './work.js'
 import { readingYaml } from './yaml.js'
 
 /**
@@ -81,7 +81,7 @@ class MemberCheck implements JsonWatch {
 
   value(value: Json, offset: number): void {
     const isContainer = typeof value === 'object' && value !== null
-    spendWork(isContainer ? STEPS_OF_CONTAINER : STEPS_OF_SCALAR)
+    payWork(isContainer ? STEPS_OF_CONTAINER : STEPS_OF_SCALAR)
     if (typeof value !== 'number' || this.#found !== undefined) return
     const problem = unsafeNumber(value)
     if (problem !== undefined) this.#found = { offset, problem }

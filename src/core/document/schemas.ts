@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { z } from 'zod'
-import { largeIn, valuesIn } from '../json/length.js'
+import { findingLarge, valuesIn } from '../json/length.js'
 import { DOCUMENT_FINDINGS_MAX } from '../limits.js'
 import { once } from '../once.js'
 import type { Pieces } from './pieces.js'
@@ -87,7 +87,7 @@ export function* checkingSchema<Made extends z.ZodType>(
   schema: Made,
   value: unknown
 ): Pieces<Checked<z.output<Made>>> {
-  const large = largeIn(value)
+  const large = yield* findingLarge(value)
   if (isSliceFull()) yield
   const { value: data, issues, hidden } = yield* checking(schema, value, large)
   if (issues.length === 0) return { success: true, data: data as z.output<Made> }

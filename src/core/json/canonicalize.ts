@@ -3,7 +3,7 @@ import type { Pieces } from '../document/pieces.js'
 import { isSliceFull, isWorkCounted, passSteps } from '../document/work.js'
 import { TallyError } from '../errors/error.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
-import { largeIn } from './length.js'
+import { findingLarge } from './length.js'
 
 /**
  * Canonical JSON, RFC 8785 (JCS), for plain JSON values only (formats.md §1).
@@ -25,7 +25,7 @@ export function canonicalize(value: unknown, known?: KnownTexts): string {
 
 /** {@link canonicalize} of plain data in pieces, where the work of a document is counted. */
 export function* canonicalizing(value: unknown): Pieces<string> {
-  const large = isWorkCounted() ? largeIn(value) : undefined
+  const large = isWorkCounted() ? yield* findingLarge(value) : undefined
   if (large === undefined || !large.has(value as object)) return canonicalize(value)
   return yield* writingLarge(value as object, '$', 0, { large, known: new Map() })
 }

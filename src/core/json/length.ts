@@ -42,26 +42,44 @@ const VALUES_OF_STEP = 4
  * The objects and lists of plain data that have many values inside, those at any depth included:
  * what is not among them may be worked on at once.
  */
-export function largeIn(value: unknown): ReadonlySet<object> {
+export function* findingLarge(value: unknown): Pieces<ReadonlySet<object>> {
   const large = new Set<object>()
-  let looks = 0
+  const around = new Set<object>()
   let isTooDeep = false
-  const sizeOf = (part: unknown, depth: number): number => {
-    looks += 1
-    if (typeof part !== 'object' || part === null) return 1
-    isTooDeep ||= depth > DEPTH_MAX
-    if (isTooDeep || large.has(part)) return VALUES_AT_ONCE_MAX
-    let size = 1
+  function* visiting(part: object): Pieces<undefined> {
+    large.add(part)
+    around.add(part)
+    isTooDeep ||= around.size > DEPTH_MAX
     for (const member of Array.isArray(part) ? part : Object.values(part)) {
-      size += sizeOf(member, depth + 1)
+      if (isSliceFull()) yield
+      if (isTooDeep) break
+      if (around.has(member)) isTooDeep = true
+      else if (!large.has(member) && isLarge(member)) yield* visiting(member)
     }
-    if (size > VALUES_AT_ONCE_MAX) large.add(part)
-    return size
+    around.delete(part)
+    return undefined
   }
-  sizeOf(value, 0)
-  passSteps(looks / VALUES_OF_STEP)
+  if (isLarge(value)) yield* visiting(value)
   // What is so deep, or a cycle, is refused as a whole.
   return isTooDeep ? new Set() : large
+}
+
+/** Whether an object or list has many values inside, those at any depth included. */
+export function isLarge(value: unknown): value is object {
+  const size = sizeWithin(value, VALUES_AT_ONCE_MAX)
+  passSteps(size / VALUES_OF_STEP)
+  return size > VALUES_AT_ONCE_MAX
+}
+
+/** How many values there are with those inside, or a number above the limit where there are more. */
+function sizeWithin(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 1
+  let size = 1
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+    if (size > limit) break
+    size += sizeWithin(member, limit - size)
+  }
+  return size
 }
 
 /** How many values are inside of plain data, which is not large. */
@@ -87,13 +105,32 @@ export function* anyWithin(value: Json, isWanted: (value: Json) => boolean): Pie
   return false
 }
 
-/** {@link writtenLength} in pieces: what is inside of a large part is measured before it. */
+/** {@link writtenLength} in pieces. */
 export function* writingLength(value: unknown): Pieces<number> {
-  const known = new Map<object, number>()
-  const large = largeIn(value)
-  for (const part of large) {
+  const large = yield* findingLarge(value)
+  return large.has(value as object)
+    ? yield* measuring(value as object, { large, known: new Map() })
+    : writtenLength(value)
+}
+
+interface Measured {
+  readonly large: ReadonlySet<object>
+  readonly known: Map<object, number>
+}
+
+function* measuring(part: object, measured: Measured): Pieces<number> {
+  const { large, known } = measured
+  const before = known.get(part)
+  if (before !== undefined) return before
+  let length = 2
+  for (const [key, member] of Object.entries(part as Readonly<Record<string, unknown>>)) {
+    passSteps(1 / VALUES_OF_STEP)
     if (isSliceFull()) yield
-    writtenLength(part, known)
+    length += Array.isArray(part) ? 1 : key.length + 4
+    length += large.has(member as object)
+      ? yield* measuring(member as object, measured)
+      : writtenLength(member, known)
   }
-  return writtenLength(value, known)
+  known.set(part, length)
+  return length
 }

@@ -1,5 +1,5 @@
 import { atOnce, type Pieces } from '../document/pieces.js'
-import { isSliceFull } from '../document/work.js'
+import { isSliceFull, passSteps, STEPS_OF_CONTAINER, STEPS_OF_SCALAR } from '../document/work.js'
 import { TallyError } from '../errors/error.js'
 import { JSON_DEPTH_MAX } from '../limits.js'
 import type { Json } from './value.js'
@@ -135,6 +135,8 @@ class Reader {
   }
 
   #ended(value: Json, offset: number): void {
+    const isContainer = typeof value === 'object' && value !== null
+    passSteps(isContainer ? STEPS_OF_CONTAINER : STEPS_OF_SCALAR)
     this.#watch?.value(value, offset)
   }
 
@@ -161,10 +163,8 @@ class Reader {
     this.#at += 1
     let value = ''
     for (;;) {
-      plainRun.lastIndex = this.#at
-      const run = plainRun.exec(this.#text)?.[0] ?? ''
-      value += run
-      this.#at += run.length
+      // Escapes stand side by side where there are many.
+      if (this.#text[this.#at] !== '\\') value += this.#plainRun()
       const char = this.#text[this.#at]
       if (char === '"') break
       if (char === undefined) this.#fail('the string does not end')
@@ -179,13 +179,20 @@ class Reader {
     return value
   }
 
+  #plainRun(): string {
+    plainRun.lastIndex = this.#at
+    const run = plainRun.exec(this.#text)?.[0] ?? ''
+    this.#at += run.length
+    return run
+  }
+
   #escape(): string {
     const char = this.#text[this.#at + 1] ?? ''
     if (char === 'u') {
-      const digits = this.#text.slice(this.#at + 2, this.#at + 6)
-      if (!/^[0-9a-fA-F]{4}$/.test(digits)) this.#fail('four hex digits expected after \\u')
+      const unit = hexAt(this.#text, this.#at + 2, 4)
+      if (unit < 0) this.#fail('four hex digits expected after \\u')
       this.#at += 6
-      return String.fromCharCode(Number.parseInt(digits, 16))
+      return String.fromCharCode(unit)
     }
     const value = escapedBy[char]
     if (value === undefined) this.#fail('unknown escape')
@@ -230,6 +237,23 @@ class Reader {
   #fail(problem: string): never {
     throw new TallyError('core.malformed_json', { offset: this.#at, problem })
   }
+}
+
+/** The number that some hex digits are; -1 where there are fewer. */
+export function hexAt(text: string, offset: number, digits: number): number {
+  let number = 0
+  for (let at = offset; at < offset + digits; at += 1) {
+    const digit = hexDigit(text.charCodeAt(at))
+    if (digit < 0) return -1
+    number = 16 * number + digit
+  }
+  return number
+}
+
+function hexDigit(unit: number): number {
+  if (unit >= 0x30 && unit <= 0x39) return unit - 0x30
+  const lower = unit | 0x20
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
 }
 
 // Assignment would call the setter of Object.prototype for this one key.

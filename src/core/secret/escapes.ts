@@ -1,4 +1,5 @@
-import { escapedBy } from '../json/parse.js'
+import { passSteps } from '../document/work.js'
+import { escapedBy, hexAt } from '../json/parse.js'
 import { SECRET_LEVELS_MAX, SECRET_VIEWS_MAX } from '../limits.js'
 
 /**
@@ -154,23 +155,6 @@ function partsOf(escapes: Escapes, count: number): Parts {
   return { starts, sources }
 }
 
-/** The number that some hex digits are; -1 where there are fewer. */
-function hexAt(text: string, offset: number, digits: number): number {
-  let number = 0
-  for (let at = offset; at < offset + digits; at += 1) {
-    const digit = hexDigit(text.charCodeAt(at))
-    if (digit < 0) return -1
-    number = 16 * number + digit
-  }
-  return number
-}
-
-function hexDigit(unit: number): number {
-  if (unit >= 0x30 && unit <= 0x39) return unit - 0x30
-  const lower = unit | 0x20
-  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1
-}
-
 /** Place of the last number that is not above the one asked for; they ascend, from 0. */
 function lastAtMost(
   numbers: Uint32Array,
@@ -185,6 +169,15 @@ function lastAtMost(
     else high = middle - 1
   }
   return low
+}
+
+/** The last offset up to one that is inside of no escape, however the given text is read. */
+export function boundaryOf(views: readonly View[], offset: number): number {
+  for (let boundary = offset; ; ) {
+    const next = views.reduce((place, view) => Math.min(place, view.boundary(place)), boundary)
+    if (next === boundary) return boundary
+    boundary = next
+  }
 }
 
 /** Where the escape begins that a view ends in the middle of, in the given text; its end: none. */
@@ -211,5 +204,26 @@ export function viewsOf(text: string): readonly View[] {
     views.push(...next)
     latest = next
   }
+  for (const view of views) passSteps(view.text.length / CHARS_OF_STEP)
   return views
+}
+
+/** Characters of one reading of a text that are looked at for one step of work. */
+const CHARS_OF_STEP = 8
+/** Characters at the end of a text that are read again without its last escape. */
+const READ_AGAIN = 4 * 1024
+
+/**
+ * How a text reads at its end, and where that begins: the whole text where some reading of its end
+ * has fewer characters than are asked for. `views` are those of the text with what follows it.
+ */
+export function viewsOfEnd(
+  text: string,
+  views: readonly View[],
+  lengthMin: number
+): { readonly from: number; readonly views: readonly View[] } {
+  const from = boundaryOf(views, Math.max(0, text.length - READ_AGAIN))
+  const read = from === 0 ? [] : viewsOf(text.slice(from))
+  const isEnough = from > 0 && read.every((view) => view.text.length >= lengthMin)
+  return isEnough ? { from, views: read } : { from: 0, views: viewsOf(text) }
 }

@@ -24,11 +24,12 @@ export class Patterns {
   readonly #ending = new Map<number, number[]>()
   /** Patterns by their first character. */
   readonly #beginning = new Map<string, number[]>()
-  readonly #lengthMax: number
+  /** Length of the longest of them. */
+  readonly lengthMax: number
 
   constructor(patterns: readonly string[]) {
     this.#patterns = patterns
-    this.#lengthMax = patterns.reduce((longest, { length }) => Math.max(longest, length), 0)
+    this.lengthMax = patterns.reduce((longest, { length }) => Math.max(longest, length), 0)
     for (const [place, pattern] of patterns.entries()) this.#add(place, pattern)
   }
 
@@ -65,7 +66,7 @@ export class Patterns {
 
   /** Where the longest end of a text begins that a pattern could begin with; its length: none. */
   openAt(text: string): number {
-    for (let from = Math.max(0, text.length - this.#lengthMax + 1); from < text.length; from += 1) {
+    for (let from = Math.max(0, text.length - this.lengthMax + 1); from < text.length; from += 1) {
       const rest = text.slice(from)
       const begun = this.#beginning.get(rest.charAt(0)) ?? []
       if (begun.some((pattern) => this.#isBegunBy(pattern, rest))) return from

@@ -1,5 +1,5 @@
 import type { Pieces } from '../document/pieces.js'
-import { DocumentWork, inSlices, isSliceFull, passSteps } from '../document/work.js'
+import { DocumentWork, inSlices, isSliceFull } from '../document/work.js'
 import { canonicalize } from '../json/canonicalize.js'
 import { isJsonObject, type Json } from '../json/value.js'
 import {
@@ -9,7 +9,7 @@ import {
   VALUE_BYTES_MAX
 } from '../limits.js'
 import { bytesOver } from '../text.js'
-import { openEscapeAt, viewsOf } from './escapes.js'
+import { boundaryOf, openEscapeAt, type View, viewsOf, viewsOfEnd } from './escapes.js'
 import { formsOf } from './forms.js'
 import { Patterns } from './patterns.js'
 import { RedactedStream } from './redacted-stream.js'
@@ -46,6 +46,12 @@ export class Redactor {
   readonly #included = new Set<Redactor>()
   #changes = 0
   #compiled: Compiled | undefined
+  readonly #cleaners: { [Form in keyof Cleaned]: (given: Cleaned[Form]) => Pieces<Cleaned[Form]> } =
+    {
+      text: (text) => this.#cleaningText(text, undefined),
+      json: (value) => this.#cleaningJson(value, undefined),
+      canonical: (text) => this.#cleaning(text)
+    }
 
   /** Learns a secret; blanks around it are no part of it. */
   know(reference: string, secret: string): void {
@@ -121,57 +127,65 @@ export class Redactor {
   }
 
   /**
-   * {@link canonical} with turns of the event loop between parts of a long text: one of millions of
-   * escapes reads in many ways, and looking at it takes seconds.
+   * {@link text}, {@link json} or {@link canonical} with turns of the event loop between the parts
+   * of long texts: one of millions of escapes reads in many ways, and looking at it takes seconds.
    */
-  async canonicalInTurns(text: string): Promise<string> {
-    if (this.isEmpty || isBrief(text)) return this.canonical(text)
-    return inSlices(this.cleaning(text), new DocumentWork())
+  async inTurns<Form extends keyof Cleaned>(
+    form: Form,
+    given: Cleaned[Form]
+  ): Promise<Cleaned[Form]> {
+    return this.isEmpty ? given : inSlices(this.#cleaners[form](given), new DocumentWork())
   }
 
-  /** {@link canonical} in pieces. */
-  *cleaning(text: string): Pieces<string> {
-    const places = yield* this.placing(text)
+  *#cleaning(text: string): Pieces<string> {
+    const places = yield* this.#placing(text)
     if (places.length === 0) return text
     // Canonical text is JSON by definition.
     const value = JSON.parse(text) as Json
     const mark = markFor(text, places)
-    const clean = canonicalize(yield* this.cleaningJson(value, mark))
+    const clean = canonicalize(yield* this.#cleaningJson(value, mark))
     const isTooLarge = mark === undefined && bytesOver(clean, VALUE_BYTES_MAX) !== undefined
-    return isTooLarge ? canonicalize(yield* this.cleaningJson(value, SHORT_MARK)) : clean
+    return isTooLarge ? canonicalize(yield* this.#cleaningJson(value, SHORT_MARK)) : clean
   }
 
-  /** {@link json} in pieces; `mark` stands for each secret, or its reference does. */
-  *cleaningJson(value: Json, mark?: string): Pieces<Json> {
+  /** `mark` stands for each secret, or its reference does. */
+  *#cleaningJson(value: Json, mark: string | undefined): Pieces<Json> {
     if (isSliceFull()) yield
-    if (typeof value === 'string') {
-      const places = yield* this.placing(value)
-      return replaced(value, places, mark ?? markFor(value, places))
-    }
+    if (typeof value === 'string') return yield* this.#cleaningText(value, mark)
     if (typeof value !== 'object' || value === null) return this.#json(value, mark)
     const members: [string, Json][] = []
     for (const [key, member] of Object.entries<Json>(value)) {
-      members.push([key, yield* this.cleaningJson(member, mark)])
+      members.push([key, yield* this.#cleaningJson(member, mark)])
     }
     if (Array.isArray(value)) return members.map(([, member]) => member)
-    const named = members.map(([name, member]) => [this.#replaced(name, mark), member] as const)
+    const named: [string, Json][] = []
+    for (const [name, member] of members)
+      named.push([yield* this.#cleaningText(name, mark), member])
     return Object.fromEntries(named)
+  }
+
+  *#cleaningText(text: string, mark: string | undefined): Pieces<string> {
+    const places = yield* this.#placing(text)
+    return replaced(text, places, mark ?? markFor(text, places))
   }
 
   /**
    * {@link places} in pieces: of a long text part by part, each as long as it has to be for
    * something in it to be settled.
    */
-  *placing(text: string): Pieces<readonly SecretPlace[]> {
-    if (this.isEmpty || isBrief(text)) return this.places(text)
+  *#placing(text: string): Pieces<readonly SecretPlace[]> {
+    if (text.length <= SEARCHED_AT_ONCE) return this.places(text)
     const found: SecretPlace[] = []
     let from = 0
     for (let length = SEARCHED_AT_ONCE; from < text.length; ) {
       if (isSliceFull()) yield
       const part = text.slice(from, from + length)
       const isLast = from + length >= text.length
-      const settled = isLast ? part.length : this.settledLength(part)
-      for (const place of this.places(part.slice(0, settled))) {
+      const { settled, places } = isLast
+        ? { settled: part.length, places: this.places(part) }
+        : this.#settled(part)
+      for (const place of places) {
+        if (place.to > settled) break
         found.push({ ...place, from: place.from + from, to: place.to + from })
       }
       from += settled
@@ -192,11 +206,14 @@ export class Redactor {
   /** The parts of a text that hold a secret, in order and apart from each other. */
   places(text: string): readonly SecretPlace[] {
     if (text.length < SECRET_LENGTH_MIN || this.isEmpty) return []
+    return this.#placesIn(viewsOf(text))
+  }
+
+  #placesIn(views: readonly View[]): readonly SecretPlace[] {
     const { patterns, secrets } = this.#compile()
     const found: SecretPlace[] = []
     const references = new Map<number, string>()
-    for (const view of viewsOf(text)) {
-      passSteps(view.text.length / CHARS_OF_STEP)
+    for (const view of views) {
       for (const { from, to, pattern } of patterns.find(view.text)) {
         const reference = references.get(pattern) ?? this.#referenceOf(secrets[pattern] ?? '')
         references.set(pattern, reference)
@@ -208,34 +225,39 @@ export class Redactor {
 
   /** How much of a text can be given away while more of it may follow. */
   settledLength(text: string): number {
-    if (this.isEmpty) return text.length
+    return this.isEmpty ? text.length : this.#settled(text).settled
+  }
+
+  /** The settled length of a text, and all places in it: none is partly settled. */
+  #settled(text: string): { readonly settled: number; readonly places: readonly SecretPlace[] } {
     const views = viewsOf(text)
-    const places = this.places(text)
-    let settled = this.#begunAt(text)
+    const places = this.#placesIn(views)
+    let settled = this.#begunAt(text, views)
     for (;;) {
       // Another secret may begin inside of one, and an escape may end behind one.
       const around = places.find(({ from, to }) => from < settled && to > settled)
-      const whole = around === undefined ? settled : around.from
-      const next = views.reduce((length, view) => Math.min(length, view.boundary(length)), whole)
-      if (next === settled) return settled
+      const next = boundaryOf(views, around === undefined ? settled : around.from)
+      if (next === settled) return { settled, places }
       settled = next
     }
   }
 
   /** Where a secret may have begun that what follows could complete; the end of the text: none. */
-  #begunAt(text: string): number {
+  #begunAt(text: string, views: readonly View[]): number {
     const { patterns } = this.#compile()
     let begun = text.length
-    let rest = text
+    let end = text.length
+    let seen = { from: 0, views }
     for (let level = 0; level <= SECRET_LEVELS_MAX; level += 1) {
-      const views = viewsOf(rest)
-      for (const view of views) passSteps(view.text.length / CHARS_OF_STEP)
-      for (const view of views) begun = Math.min(begun, view.at(patterns.openAt(view.text)))
-      const open = Math.min(...views.map(openEscapeAt))
-      if (open === rest.length) break
+      const { from } = seen
+      for (const view of seen.views)
+        begun = Math.min(begun, from + view.at(patterns.openAt(view.text)))
+      const open = from + Math.min(...seen.views.map(openEscapeAt))
+      if (open === end) break
       // What an escape means that is not complete is not known: what is before it may have begun.
-      rest = rest.slice(0, open)
-      begun = Math.min(begun, open)
+      end = open
+      begun = Math.min(begun, end)
+      seen = viewsOfEnd(text.slice(0, end), views, patterns.lengthMax)
     }
     return begun
   }
@@ -304,14 +326,15 @@ export class Redactor {
   }
 }
 
-/** Characters of one reading of a text that are looked at for one step of work. */
-const CHARS_OF_STEP = 8
 /** Characters that are looked at in one piece, where they may be escapes. */
 const SEARCHED_AT_ONCE = 64 * 1024
 
-/** Whether a text is soon looked at: it is short, or reads in one way only. */
-function isBrief(text: string): boolean {
-  return text.length <= SEARCHED_AT_ONCE || !(text.includes('\\') || text.includes('%'))
+/** What can be rid of secrets, and comes out as the same. */
+interface Cleaned {
+  readonly text: string
+  readonly json: Json
+  /** Canonical JSON. */
+  readonly canonical: string
 }
 
 interface Compiled {

@@ -1,7 +1,5 @@
 import {
   type Clock,
-  DocumentWork,
-  inSlices,
   isJsonObject,
   type Json,
   limits,
@@ -215,10 +213,8 @@ export class Rpc {
     const { redactor } = this.#options
     const replies = repliesIn(text)
     if (replies === undefined) return undefined
-    const work = new DocumentWork()
-    const places = await inSlices(redactor.placing(text), work)
-    if (places.length === 0) return replies
-    return (await inSlices(redactor.cleaningJson(replies), work)) as readonly Json[]
+    if ((await redactor.inTurns('text', text)) === text) return replies
+    return (await redactor.inTurns('json', replies)) as readonly Json[]
   }
 
   /** Sends a body within the time given, and names what went wrong without the address. */

@@ -5,6 +5,7 @@ import {
   compilingDocument,
   type Diagnostic,
   type DocumentDefinition,
+  lintingDocument,
   type Pins,
   type Provider,
   reportedDiagnostics,
@@ -28,7 +29,7 @@ import { piecesByKind, readingSource } from '../document/document-kinds.js'
 import type { DocumentRooms } from '../document/document-rooms.js'
 import { DocumentSlices, unboundSlices } from '../document/document-slices.js'
 import { mentionsCel, plainExpressions } from '../document/plain-expressions.js'
-import { usedInputProblems } from '../document/used-inputs.js'
+import { findingInputProblems } from '../document/used-inputs.js'
 import { type NamedCode, NameScope, pinnedNames } from './named-code.js'
 import { type ObligationsInForce, pinnedObligations } from './obligations-in-force.js'
 import { type Compilations, PreparedDocuments } from './prepared-documents.js'
@@ -93,14 +94,30 @@ export class DocumentCompiler {
     document: string | Json,
     { protocols = [] }: { readonly protocols?: readonly (string | Json)[] } = {}
   ): Promise<Prepared> {
-    const { rooms } = this.#registered
-    const source = protocols.length === 0 ? document : await rooms.bundle(document, protocols)
+    if (protocols.length > 0) {
+      const bundling = await this.#registered.rooms.bundling()
+      const bundle = await new DocumentSlices(document).takeEach(bundling(document, protocols))
+      return bundle.ok ? this.#prepareOnce(bundle.value) : bundle
+    }
+    return this.#prepareOnce(document)
+  }
+
+  async #prepareOnce(source: string | Json): Promise<Prepared> {
     if (typeof source === 'string') return this.#prepared.of(source, () => this.#prepare(source))
     const slices = new DocumentSlices(source)
     const written = await slices.takeEach(canonicalizing(source))
     // What cannot be written is misuse, and is thrown with its place.
     const key = written.ok ? written.value : canonicalize(source)
     return this.#prepared.of(key, () => this.#prepare(source))
+  }
+
+  /** What is wrong with a document, or doubtful in it, as a report shows it. */
+  async lint(document: string | Json): Promise<readonly Diagnostic[]> {
+    const prepared = await this.prepare(document)
+    if (!prepared.ok) return prepared.diagnostics
+    const { definition, warnings } = prepared
+    const found = await new DocumentSlices(document).takeEach(lintingDocument(definition))
+    return found.ok ? reportedDiagnostics([...found.value, ...warnings]) : found.diagnostics
   }
 
   /** A document's text, compiled with the versions that were pinned for it. */
@@ -120,7 +137,7 @@ export class DocumentCompiler {
     if (!compiled.ok) return compiled
     const refused = await slices.take(() => this.refused(parsed))
     if (!refused.ok) return refused
-    const wrong = await slices.take(() => usedInputProblems(definition, checkOf))
+    const wrong = await slices.takeEach(findingInputProblems(definition, checkOf))
     if (!wrong.ok) return wrong
     const diagnostics = [...refused.value, ...wrong.value]
     if (diagnostics.length > 0) return { ok: false, diagnostics, definition }

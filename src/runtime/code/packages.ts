@@ -5,12 +5,19 @@ import {
   declaredCapabilities,
   directoryPackageStore,
   type LoadedPackage,
+  openingPackage,
   packDirectory,
   type Sandbox,
   stateOf,
   withInterfaceOf
 } from '../../capability/index.js'
-import { type Hash, isTallyError, type TallyError } from '../../core/index.js'
+import {
+  DocumentWork,
+  type Hash,
+  inSlices,
+  isTallyError,
+  type TallyError
+} from '../../core/index.js'
 import {
   codeHashIn,
   INSTALLED_PREFIX,
@@ -147,6 +154,13 @@ export class Packages {
     }
     this.#refused = refused
     return [...fresh.values()]
+  }
+
+  /** Puts a packed package into the content store. Throws `capability.malformed_package`. */
+  async keep(packed: string): Promise<CapabilityPackage> {
+    const one = await inSlices(openingPackage(packed), new DocumentWork())
+    await this.packageCache.keep(one)
+    return one
   }
 
   /** An imported ledger names code that its own content store does not have yet. */

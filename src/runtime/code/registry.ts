@@ -7,11 +7,11 @@ import type {
   RunStarted
 } from '../../block/index.js'
 import type { StateReader } from '../../capability/index.js'
-import { type Json, Redactor, TallyError, VersionTable } from '../../core/index.js'
+import { atOnce, type Json, Redactor, TallyError, VersionTable } from '../../core/index.js'
 import { type createIntentPipeline, resolveBlock, resolverProvider } from '../../intent/index.js'
 import type { CheckInputs } from '../document/document-kind.js'
 import { DocumentRooms, type RoomHosts } from '../document/document-rooms.js'
-import { checkComposite, usedInputProblems } from '../document/used-inputs.js'
+import { checkComposite, findingInputProblems } from '../document/used-inputs.js'
 import { DocumentCompiler } from './document-compiler.js'
 import { NamedCode } from './named-code.js'
 import { ObligationsInForce } from './obligations-in-force.js'
@@ -96,7 +96,7 @@ export class Registry implements Pick<BlockRegistry, 'block' | 'composite' | 'pr
   }
 
   #checkUses(composite: DocumentDefinition): void {
-    checkComposite(composite, usedInputProblems(composite, this.checkOf))
+    checkComposite(composite, atOnce(findingInputProblems(composite, this.checkOf)))
   }
 
   /** What a document that others use says about its inputs. */

@@ -10,7 +10,7 @@ import {
 } from '../../core/index.js'
 import type { Expressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
-import type { WorkflowHost, WorkflowParts } from '../../workflow/index.js'
+import type { bundling, WorkflowHost, WorkflowParts } from '../../workflow/index.js'
 import type { DocumentKind } from './document-kind.js'
 import { type DocumentSlices, unboundSlices } from './document-slices.js'
 
@@ -114,10 +114,9 @@ export class DocumentRooms {
     return this.#outOfBounds(definition)
   }
 
-  /** A workflow and protocols for it as one document. */
-  async bundle(workflow: string | Json, protocols: readonly (string | Json)[]): Promise<Json> {
-    const { bundled } = await import('../../workflow/index.js')
-    return bundled(workflow, protocols)
+  /** What makes a workflow and protocols for it one document. */
+  async bundling(): Promise<typeof bundling> {
+    return (await import('../../workflow/index.js')).bundling
   }
 
   /** Hears the text of all turns as it arrives. */

@@ -1,10 +1,18 @@
-import type {
-  Diagnostic,
-  DocumentDefinition,
-  DocumentPath,
-  PlanNodeDefinition
+import {
+  type Diagnostic,
+  type DocumentDefinition,
+  type DocumentPath,
+  type PlanNodeDefinition,
+  Problems
 } from '../../block/index.js'
-import { isJsonObject, type Json, TallyError } from '../../core/index.js'
+import {
+  isJsonObject,
+  isSliceFull,
+  type Json,
+  type Pieces,
+  passSteps,
+  TallyError
+} from '../../core/index.js'
 import type { CheckInputs } from './document-kind.js'
 
 /** The check of what a document may be given, by the name under which others use it. */
@@ -14,23 +22,39 @@ export type ChecksByName = (name: string) => CheckInputs | undefined
  * What is wrong with what a document gives the documents that it uses, as far as its text tells:
  * values that are written out. The others are checked when the used document begins (W3).
  */
-export function usedInputProblems(
+export function* findingInputProblems(
   definition: Pick<DocumentDefinition, 'nodes'>,
+  checkOf: ChecksByName
+): Pieces<readonly Diagnostic[]> {
+  const found = new Problems()
+  yield* checkingNodes(definition, checkOf, [], found)
+  return found.list
+}
+
+/** Work of looking at a node. */
+const STEPS_OF_NODE = 4
+
+function* checkingNodes(
+  { nodes }: Pick<DocumentDefinition, 'nodes'>,
   checkOf: ChecksByName,
-  path: DocumentPath = []
-): readonly Diagnostic[] {
-  return nodesOf(definition, [...path, 'nodes']).flatMap(({ node, at }) => {
-    const { work, input } = node
+  path: DocumentPath,
+  found: Problems
+): Pieces<void> {
+  for (const [key, { work, input }] of Object.entries<Node>(nodes)) {
+    passSteps(STEPS_OF_NODE)
+    if (isSliceFull()) yield
+    const at = [...path, 'nodes', Array.isArray(nodes) ? Number(key) : key]
     if (work.kind === 'composite') {
-      return usedInputProblems(work.graph, checkOf, [...at, 'composite'])
+      yield* checkingNodes(work.graph, checkOf, [...at, 'composite'], found)
     }
-    if (work.kind !== 'use' || input === undefined) return []
-    const problems = checkOf(work.use)?.(writtenOut(input) ?? {}) ?? []
-    return problems.map(({ name, problem }): Diagnostic => {
+    if (work.kind !== 'use' || input === undefined) continue
+    const check = checkOf(work.use)
+    if (check === undefined) continue
+    for (const { name, problem } of check(writtenOut(input) ?? {})) {
       const message = `the input ${name} of ${work.use}: ${problem}`
-      return { reason: 'invalid_graph', path: [...at, 'input'], message }
-    })
-  })
+      found.refuse('invalid_graph', [...at, 'input'], message)
+    }
+  }
 }
 
 /** Throws `runtime.invalid_composite` for the first thing wrong with a registered document. */
@@ -43,16 +67,6 @@ export function checkComposite(
 }
 
 type Node = Pick<PlanNodeDefinition, 'work' | 'input'>
-
-function nodesOf(
-  definition: Pick<DocumentDefinition, 'nodes'>,
-  path: DocumentPath
-): readonly { readonly node: Node; readonly at: DocumentPath }[] {
-  const { nodes } = definition
-  return Object.entries(nodes).map(([key, node]: [string, Node]) => {
-    return { node, at: [...path, Array.isArray(nodes) ? Number(key) : key] }
-  })
-}
 
 /** What is known of a value before anything runs; members of objects that are not are left out. */
 export function writtenOut(value: Json): Json | undefined {

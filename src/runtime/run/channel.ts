@@ -117,8 +117,12 @@ export class EventChannel {
     this.#listener = options.listener
   }
 
+  get #isHeard(): boolean {
+    return this.#readers.size > 0 || this.#listener !== undefined
+  }
+
   emit(event: DeliveredEvent, position: Position): void {
-    if (this.#readers.size === 0 && this.#listener === undefined) return
+    if (!this.#isHeard) return
     this.#pending.push({ event, position, order: this.#emitted })
     this.#emitted += 1
     if (!this.#isDraining) void this.#drain()
@@ -126,7 +130,8 @@ export class EventChannel {
 
   /** Hands out news that are no history: what led to them is durable, so they wait for nothing. */
   tell(event: DeliveredEvent): void {
-    this.#hand(event, this.#emitted)
+    if (!this.#isHeard) return
+    this.#hand(asEvent(this.#redactor.json(asJson(event))), this.#emitted)
   }
 
   /** Ends every reader after what is on its way. */
@@ -144,7 +149,7 @@ export class EventChannel {
     position: Position = 0
   ): AsyncGenerator<DeliveredEvent> {
     const reader: Reader = {
-      queue: first.map((event) => this.#copyOf(event)),
+      queue: [],
       since: this.#emitted,
       waits: new OpenTokens(),
       dropped: 0,
@@ -155,6 +160,7 @@ export class EventChannel {
     try {
       // A poisoned ledger tells nothing any more, whatever it was asked for.
       if (first.length > 0) await this.#durable(position)
+      for (const event of first) yield copyOf(await this.#clean(event))
       for (;;) {
         const event = reader.queue.shift()
         if (event !== undefined) {
@@ -180,7 +186,7 @@ export class EventChannel {
         this.#pending = []
         const last = batch.at(-1)
         if (last !== undefined) await this.#durable(last.position)
-        for (const { event, order } of batch) this.#hand(event, order)
+        for (const { event, order } of batch) this.#hand(await this.#clean(event), order)
       }
     } catch {
       // The ledger is poisoned: nothing that was on its way may be reported; the run's promises
@@ -192,10 +198,15 @@ export class EventChannel {
     }
   }
 
+  /** Gives the event loop its turn while a long response is searched. */
+  async #clean(event: DeliveredEvent): Promise<DeliveredEvent> {
+    return asEvent(await this.#redactor.inTurns('json', asJson(event)))
+  }
+
   #hand(event: DeliveredEvent, order: number): void {
     // Copies: a reader that changes what it gets changes neither the run nor another reader.
     if (this.#listener !== undefined && !this.#toldListener.repeats(event)) {
-      this.#listener(this.#copyOf(event))
+      this.#listener(copyOf(event))
     }
     for (const reader of this.#readers) {
       if (order < reader.since || reader.waits.repeats(event)) continue
@@ -207,7 +218,7 @@ export class EventChannel {
         reader.queue.push({ type: 'events.dropped', runId: event.runId, count: reader.dropped })
         reader.dropped = 0
       }
-      reader.queue.push(this.#copyOf(event))
+      reader.queue.push(copyOf(event))
       reader.wake?.()
     }
   }
@@ -215,10 +226,17 @@ export class EventChannel {
   #wakeAll(): void {
     for (const reader of this.#readers) reader.wake?.()
   }
+}
 
-  #copyOf(event: DeliveredEvent): DeliveredEvent {
-    // Events are plain JSON; their types only lack the index signature.
-    const copy = copyJson(event as unknown as Json)
-    return this.#redactor.json(copy) as unknown as DeliveredEvent
-  }
+// Events are plain JSON; their types only lack the index signature.
+function asJson(event: DeliveredEvent): Json {
+  return event as unknown as Json
+}
+
+function asEvent(value: Json): DeliveredEvent {
+  return value as unknown as DeliveredEvent
+}
+
+function copyOf(event: DeliveredEvent): DeliveredEvent {
+  return asEvent(copyJson(asJson(event)))
 }

@@ -7,7 +7,7 @@ export function redactedService(handle: OwnerHandler, redactor: Redactor): Owner
     const answer = rethrown(() => handle(request), redactor)
     if (Symbol.asyncIterator in answer) return redactedEvents(answer, redactor)
     return answer.then(
-      (result) => redactor.json(result),
+      (result) => redactor.inTurns('json', result),
       (error: unknown) => Promise.reject(redactedError(error, redactor))
     )
   }
@@ -18,7 +18,7 @@ async function* redactedEvents(
   redactor: Redactor
 ): AsyncGenerator<Json> {
   try {
-    for await (const event of events) yield redactor.json(event)
+    for await (const event of events) yield await redactor.inTurns('json', event)
   } catch (error) {
     throw redactedError(error, redactor)
   }

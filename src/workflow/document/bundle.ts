@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isJsonObject, type Json, readDocument } from '../../core/index.js'
+import { atOnce, isJsonObject, type Json, type Pieces, readingDocument } from '../../core/index.js'
 import { chainId } from './atoms.js'
 import { onError } from './flow.js'
 
@@ -26,8 +26,19 @@ export function isBundle(document: Json): boolean {
 }
 
 /** A workflow and protocols for it as one document. Throws `document.malformed`. */
-export function bundled(flow: string | Json, protocols: readonly (string | Json)[]): Json {
-  const read = (source: string | Json) =>
-    typeof source === 'string' ? readDocument(source) : source
-  return { schema: bundleSchemaName, flow: read(flow), protocols: protocols.map(read) }
+export function bundled(workflow: string | Json, protocols: readonly (string | Json)[]): Json {
+  return atOnce(bundling(workflow, protocols))
+}
+
+/** {@link bundled} in pieces: other work may be done wherever it yields. */
+export function* bundling(
+  workflow: string | Json,
+  protocols: readonly (string | Json)[]
+): Pieces<Json> {
+  const read: Json[] = []
+  for (const source of [workflow, ...protocols]) {
+    read.push(typeof source === 'string' ? (yield* readingDocument(source)).value : source)
+  }
+  const [flow = null, ...others] = read
+  return { schema: bundleSchemaName, flow, protocols: others }
 }

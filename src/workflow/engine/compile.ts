@@ -2,13 +2,14 @@ import { type PlanDefinition, type PlanNodeDefinition, planSchemaName } from '..
 import {
   atOnce,
   canonicalizing,
+  isLarge,
   isSliceFull,
+  isWorkCounted,
   type Json,
   limits,
   type Pieces,
-  passSteps,
-  spendWork,
-  writtenLength
+  reading,
+  spendWork
 } from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
@@ -44,7 +45,6 @@ export function* makingDefinition(
   const kept: AisPlanNode[] = []
   for (const node of plannedNodes) {
     kept.push(yield* ordered(node))
-    passSteps(writtenLength(node) / CHARS_OF_STEP)
     if (isSliceFull()) yield
   }
   const plan: AisPlan = { ...(yield* ordered(planned)), nodes: kept }
@@ -71,15 +71,14 @@ export function* makingDefinition(
   }
 }
 
-/** Characters that are written and read again for one step of work. */
-const CHARS_OF_STEP = 8
-
 /**
  * Its own copy, with members in the order of canonical JSON: nodes are given the definition's own
  * specs, which must not change with the document, nor differ from what a receipt brings back.
  */
 function* ordered<Plain>(value: Plain): Pieces<Plain> {
-  return JSON.parse(yield* canonicalizing(value)) as Plain
+  const text = yield* canonicalizing(value)
+  const isInPieces = isWorkCounted() && isLarge(value)
+  return (isInPieces ? yield* reading(text) : JSON.parse(text)) as Plain
 }
 
 function nodeOf(spec: NodeSpec): PlanNodeDefinition {

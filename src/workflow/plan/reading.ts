@@ -1,4 +1,11 @@
-import { type DocumentPath, isSliceFull, type Pieces, spendWork } from '../../core/index.js'
+import {
+  type DocumentPath,
+  isSliceFull,
+  type Pieces,
+  passSteps,
+  payWork,
+  spendWork
+} from '../../core/index.js'
 import { type Reference, referenceText } from '../../expression/index.js'
 import type { Issues } from '../document/issue.js'
 import type { AisValue } from '../document/value.js'
@@ -41,7 +48,8 @@ export function* readingValue(
   }
   const { references } = result.compiled
   for (const reference of references) {
-    spendWork(STEPS_OF_REFERENCE)
+    payWork(1)
+    passSteps(STEPS_OF_REFERENCE)
     if (isSliceFull()) yield
     checkReference(reference, hyphenatedId, around, here)
   }
@@ -49,7 +57,7 @@ export function* readingValue(
 }
 
 /** Work of looking at what a value reads. */
-const STEPS_OF_REFERENCE = 1
+const STEPS_OF_REFERENCE = 4
 
 function checkReference(
   reference: Reference,

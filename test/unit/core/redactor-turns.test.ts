@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import {
-  canonicalize,
-  DocumentWork,
-  limits,
-  type Pieces,
-  Redactor
-} from '../../../src/core/index.js'
+import { canonicalize, DocumentWork, limits, Redactor } from '../../../src/core/index.js'
 import { isLong } from '../../support/effort.js'
 import { encodings } from '../../support/secrets.js'
+import { stepsOf } from '../../support/steps-between-turns.js'
 
 const secret = 's3cret-value-1234'
 const LENGTH = isLong ? limits.VALUE_BYTES_MAX / 4 : 300_000
@@ -28,19 +23,6 @@ function redactor(): Redactor {
   return made
 }
 
-/** Most steps of one of the slices in which work is done, and what it gives. */
-function inSlices<Result>(pieces: Pieces<Result>): {
-  readonly result: Result
-  readonly most: number
-} {
-  const work = new DocumentWork()
-  for (let most = 0; ; ) {
-    const { done, value } = work.during(() => pieces.next())
-    most = Math.max(most, work.sliceSteps)
-    if (done === true) return { result: value, most }
-  }
-}
-
 const fills: Readonly<Record<string, string>> = {
   backslashes: '\\',
   'escaped quotes': '\\"',
@@ -50,17 +32,28 @@ const fills: Readonly<Record<string, string>> = {
 }
 
 describe('S1: a redactor looks at a long text in slices', () => {
-  it.each(Object.entries(fills))('of a bounded number of steps: %s', (_, unit) => {
+  it.each(Object.entries(fills))('of a bounded number of steps: %s', async (_, unit) => {
     const half = unit.repeat(LENGTH / unit.length / 2)
     const text = canonicalize({ [secret]: `${half} ${secret} ${half}` })
-    const whole = redactor().canonical(text)
-    const { result, most } = inSlices(redactor().cleaning(text))
-    expect(result).toBe(whole)
-    expect(result).not.toContain(secret)
-    expect(most).toBeLessThanOrEqual(stepsOfSliceMax(text))
+    let clean = ''
+    const { mostOfSlice, turns } = await stepsOf(async () => {
+      clean = await redactor().inTurns('canonical', text)
+    })
+    expect(clean).toBe(redactor().canonical(text))
+    expect(clean).not.toContain(secret)
+    expect(mostOfSlice).toBeLessThanOrEqual(stepsOfSliceMax(text))
+    expect(turns).toBeGreaterThan(1)
   })
 
-  it('and finds what it finds at once, wherever a part ends', () => {
+  it.each(Object.entries(fills))('and reads each part of it once: %s', async (_, unit) => {
+    const text = unit.repeat(LENGTH / unit.length)
+    const inTurns = await stepsOf(() => redactor().inTurns('text', text))
+    const work = new DocumentWork()
+    work.during(() => redactor().text(text))
+    expect(inTurns.total).toBeLessThan(1.5 * work.sliceSteps)
+  })
+
+  it('and finds what it finds at once, wherever a part ends', async () => {
     const blocks = Object.values(encodings).map((encode, place) => {
       return `${'x'.repeat(11 * place)}\\n%20 ${encode(`${secret}`)} "`
     })
@@ -68,21 +61,13 @@ describe('S1: a redactor looks at a long text in slices', () => {
     for (let count = 0; text.length < LENGTH; count += 1) {
       text += `${'.'.repeat(count % 61)}${blocks[count % blocks.length]}`
     }
-    expect(inSlices(redactor().placing(text)).result).toEqual(redactor().places(text))
+    expect(await redactor().inTurns('text', text)).toBe(redactor().text(text))
   })
 
-  it('and the event loop has its turns between them', async () => {
-    const text = canonicalize(`${'\\'.repeat(LENGTH)}${secret}`)
-    let turns = 0
-    let isDone = false
-    const turn = () => {
-      turns += 1
-      if (!isDone) setImmediate(turn)
-    }
-    setImmediate(turn)
-    const clean = await redactor().canonicalInTurns(text)
-    isDone = true
-    expect(clean).toContain('[env:A]')
-    expect(turns).toBeGreaterThan(1)
+  it('also one that reads in one way only', async () => {
+    const text = `${secret.slice(1)}`.repeat(LENGTH / secret.length)
+    const sliceSteps = limits.DOCUMENT_SLICE_STEPS / 10
+    const { mostOfSlice } = await stepsOf(() => redactor().inTurns('text', text), { sliceSteps })
+    expect(mostOfSlice).toBeLessThan(2 * sliceSteps)
   })
 })

@@ -4,6 +4,7 @@ import { blockChart } from '../../../machines/block.js'
 import { type ChartNode, compositeChart } from '../../../machines/composite.js'
 import { intentChart } from '../../../machines/intent.js'
 import { leafFunctions } from '../../../src/block/chart/leaf.js'
+import { atOnce } from '../../../src/core/index.js'
 
 const template = {
   id: 'demo',
@@ -18,8 +19,8 @@ const template = {
 const charts: Readonly<Record<string, unknown>> = {
   block: blockChart,
   intent: intentChart,
-  composite: compositeChart({ ...template, scoped: false }),
-  scoped: compositeChart({ ...template, scoped: true })
+  composite: atOnce(compositeChart({ ...template, scoped: false })),
+  scoped: atOnce(compositeChart({ ...template, scoped: true }))
 }
 
 /** Every reference of a kind in a chart, however it is written. */

@@ -5,7 +5,7 @@ import { blockChart } from '../../../../../machines/block.js'
 import { compileComposite } from '../../../../../src/block/document/compile.js'
 import type { Diagnostic } from '../../../../../src/block/document/definition.js'
 import { drawChart, drawMermaid, drawSource } from '../../../../../src/block/document/draw.js'
-import { lintGraph } from '../../../../../src/block/document/lint.js'
+import { lintDocument } from '../../../../../src/block/document/lint.js'
 import { parseComposite } from '../../../../../src/block/document/parse.js'
 import { compositeJsonSchema } from '../../../../../src/block/document/schema.js'
 import type { JsonObject } from '../../../../../src/core/index.js'
@@ -137,7 +137,7 @@ describe('lint', () => {
         }
       })
     )
-    const found = parsed.ok ? lintGraph(parsed.definition) : []
+    const found = parsed.ok ? lintDocument(parsed.definition) : []
     expect(found.map(({ path }) => path.join('.'))).toEqual([
       'transitions.a',
       'transitions.inner.1',
@@ -151,7 +151,7 @@ describe('lint', () => {
     const parsed = parseComposite(
       compositeDocument({ nodes: { a: none('a') }, transitions: { a: 'a' } })
     )
-    expect(parsed.ok && lintGraph(parsed.definition)).toEqual([])
+    expect(parsed.ok && lintDocument(parsed.definition)).toEqual([])
   })
 })
 

@@ -1,0 +1,155 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { AgentTurns, builtInAdapters } from '../../src/agent/index.js'
+import type { EffectRequest } from '../../src/block/code/calls.js'
+import { EffectFailure, type Provider } from '../../src/block/index.js'
+import { perform } from '../../src/block/pump/performing.js'
+import {
+  directoryPackageStore,
+  encodePackage,
+  makePackage,
+  openPackage
+} from '../../src/capability/index.js'
+import { canonicalize, type Hash, type Json, Redactor } from '../../src/core/index.js'
+import { createRuntime, type Runtime } from '../../src/runtime/index.js'
+import { redactedService } from '../../src/runtime/service/redacted-service.js'
+import { isLong } from '../support/effort.js'
+import { stepsOf } from '../support/steps-between-turns.js'
+import { guestPackage } from '../unit/capability/guest.js'
+
+/** Small slices show the same in small texts. */
+const SLICE_STEPS = 10_000
+const SIZE = isLong ? 4_000_000 : 400_000
+
+const secret = 's3cret-value-1234'
+/** Reads in many ways, and holds a secret. */
+const text = `${'\\'.repeat(SIZE)}${secret}`
+
+const { manifest, bundle } = guestPackage('export const run = () => 1')
+const large = makePackage({
+  manifest: { ...manifest, widgets: [Array.from({ length: SIZE / 10 }, (_, index) => index)] },
+  bundle
+})
+
+let directory: string
+let runtime: Runtime
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'tally-turns-'))
+  await directoryPackageStore(directory).write(large)
+  runtime = await createRuntime({ location: 'memory:' })
+})
+
+afterAll(async () => {
+  await runtime.close()
+  await rm(directory, { recursive: true, force: true })
+})
+
+function knowing(): Redactor {
+  const redactor = new Redactor()
+  redactor.know('env:A', secret)
+  return redactor
+}
+
+function performed(run: Provider['perform']) {
+  const call = { effect: 'ask', request: null, seq: 0, sideEffects: 'none', durable: false }
+  const { signal } = new AbortController()
+  const options = { key: '' as Hash, signals: { signal }, repeated: false, principal: null }
+  const provider = { name: 'ask', perform: run }
+  const given = { ...options, redactor: knowing() } as never
+  return perform(call as unknown as EffectRequest, provider, given)
+}
+
+function turn(options: Partial<ConstructorParameters<typeof AgentTurns>[0]>): Promise<unknown> {
+  const adapters = builtInAdapters({
+    fake: { script: () => ({ text, structured: { key: secret } }) }
+  })
+  const asked = { runId: 'r', nodeId: 'n', agentId: 'a', turnMode: 'normal', prompt: '', input: {} }
+  const request: Json = {
+    adapterKind: 'fake',
+    adapterConfig: {},
+    flowName: 'flow',
+    turn: { ...asked, messages: [] }
+  }
+  const { signal } = new AbortController()
+  const call = { key: 'k', request, signal }
+  return new AgentTurns({ adapters, environment: {}, ...options }).perform(call)
+}
+
+const served = { method: 'm', params: null, signal: new AbortController().signal }
+
+async function streamed(): Promise<void> {
+  const events = redactedService(async function* () {
+    yield text
+  }, knowing())
+  for await (const event of events(served) as AsyncIterable<Json>) clean(event)
+}
+
+function clean(found: unknown): void {
+  expect(JSON.stringify(found).includes(secret)).toBe(false)
+}
+
+const readings: readonly (readonly [what: string, act: () => Promise<unknown>])[] = [
+  ['a package that is installed', () => runtime.install(encodePackage(large))],
+  [
+    'a package that was stored',
+    async () => expect(await directoryPackageStore(directory).read(large.codeHash)).toEqual(large)
+  ],
+  ['the answer of a provider', async () => clean(await performed(() => text))],
+  [
+    'the message of an error',
+    async () =>
+      clean(
+        await performed(() => {
+          throw new Error(text)
+        })
+      )
+  ],
+  [
+    'the reason and the details of a failure',
+    async () =>
+      clean(
+        await performed(() => {
+          throw new EffectFailure(text, { details: { [text]: [text] } })
+        })
+      )
+  ],
+  ['the turn of an agent', async () => clean(await turn({ redactor: knowing() }))],
+  [
+    'the turn of an agent that holds what is kept elsewhere',
+    async () => clean(await turn({ secrets: { paths: [['structuredOutput', 'key']] } }))
+  ],
+  [
+    'an answer of the owner',
+    async () => clean(await redactedService(async () => ({ text }), knowing())(served))
+  ],
+  ['an event of the owner', streamed]
+]
+
+/** Clean JSON is written in one native call: a step for 16 characters. */
+const inOneCall: Readonly<Record<string, number>> = {
+  'the answer of a provider': SIZE / 8,
+  'the reason and the details of a failure': SIZE / 4
+}
+
+it.each(readings)('the event loop has its turns while %s is read', async (what, act) => {
+  const { mostOfSlice, total } = await stepsOf(act, { sliceSteps: SLICE_STEPS })
+  expect(total).toBeGreaterThan(10 * SLICE_STEPS)
+  expect(mostOfSlice).toBeLessThanOrEqual(3 * SLICE_STEPS + (inOneCall[what] ?? 0))
+})
+
+it('a package that is opened at once is what it is in pieces', async () => {
+  expect(openPackage(encodePackage(large))).toEqual(large)
+})
+
+it('protocols of a workflow are read with turns of the event loop', async () => {
+  const protocol = canonicalize({ schema: 'ais/0.0.2', oops: Array(SIZE / 10).fill(0) })
+  const document = { schema: 'ais-flow/0.0.3', meta: { name: 'demo', version: '1' }, nodes: [] }
+  const preparing = () =>
+    runtime.start(document, { protocols: [protocol] }).result.catch(() => undefined)
+  const { mostOfSlice, total } = await stepsOf(preparing, { sliceSteps: SLICE_STEPS })
+  expect(total).toBeGreaterThan(10 * SLICE_STEPS)
+  expect(mostOfSlice).toBeLessThanOrEqual(3 * SLICE_STEPS)
+})
