@@ -66,7 +66,7 @@ describe('S1: a redactor looks at a long text in slices', () => {
 
   it('also one that reads in one way only', async () => {
     const text = `${secret.slice(1)}`.repeat(LENGTH / secret.length)
-    const sliceSteps = limits.DOCUMENT_SLICE_STEPS / 10
+    const sliceSteps = limits.DOCUMENT_SLICE_STEPS / 5
     const { mostOfSlice } = await stepsOf(() => redactor().inTurns('text', text), { sliceSteps })
     expect(mostOfSlice).toBeLessThan(2 * sliceSteps)
   })
