@@ -13,8 +13,7 @@ export interface CountedSteps {
 
 /**
  * Counts the steps of what is done in slices, from one turn of the event loop to the next. With
- * `sliceSteps`, a slice is full after so many: what a loop adds to a slice shows in a small document
- * then.
+ * `sliceSteps`, a slice is full after so many: then a small document shows what a loop adds to one.
  */
 export async function stepsOf(
   act: () => Promise<unknown>,

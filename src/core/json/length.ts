@@ -71,7 +71,7 @@ export function isLarge(value: unknown): value is object {
   return size > VALUES_AT_ONCE_MAX
 }
 
-/** How many values there are with those inside, or a number above the limit where there are more. */
+/** How many values there are with those inside, or a number above the limit if it is more. */
 function sizeWithin(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 1
   let size = 1

@@ -5,7 +5,8 @@ import {
   type Json,
   limits,
   type Redactor,
-  type RunId
+  type RunId,
+  writtenLength
 } from '../../core/index.js'
 
 /** An event as it is handed out, or news about the run's being told of. */
@@ -131,7 +132,7 @@ export class EventChannel {
   /** Hands out news that are no history: what led to them is durable, so they wait for nothing. */
   tell(event: DeliveredEvent): void {
     if (!this.#isHeard) return
-    this.#hand(asEvent(this.#redactor.json(asJson(event))), this.#emitted)
+    this.#hand(this.#clean(event), this.#emitted)
   }
 
   /** Ends every reader after what is on its way. */
@@ -160,7 +161,7 @@ export class EventChannel {
     try {
       // A poisoned ledger tells nothing any more, whatever it was asked for.
       if (first.length > 0) await this.#durable(position)
-      for (const event of first) yield copyOf(await this.#clean(event))
+      for (const event of first) yield copyOf(await this.#cleanInTurns(event))
       for (;;) {
         const event = reader.queue.shift()
         if (event !== undefined) {
@@ -186,7 +187,10 @@ export class EventChannel {
         this.#pending = []
         const last = batch.at(-1)
         if (last !== undefined) await this.#durable(last.position)
-        for (const { event, order } of batch) this.#hand(await this.#clean(event), order)
+        for (const { event, order } of batch) {
+          const isLong = writtenLength(event) > CLEAN_AT_ONCE_LENGTH
+          this.#hand(isLong ? await this.#cleanInTurns(event) : this.#clean(event), order)
+        }
       }
     } catch {
       // The ledger is poisoned: nothing that was on its way may be reported; the run's promises
@@ -198,8 +202,12 @@ export class EventChannel {
     }
   }
 
+  #clean(event: DeliveredEvent): DeliveredEvent {
+    return asEvent(this.#redactor.json(asJson(event)))
+  }
+
   /** Gives the event loop its turn while a long response is searched. */
-  async #clean(event: DeliveredEvent): Promise<DeliveredEvent> {
+  async #cleanInTurns(event: DeliveredEvent): Promise<DeliveredEvent> {
     return asEvent(await this.#redactor.inTurns('json', asJson(event)))
   }
 
@@ -227,6 +235,9 @@ export class EventChannel {
     for (const reader of this.#readers) reader.wake?.()
   }
 }
+
+/** About the length of an event that is searched for secrets at once. */
+const CLEAN_AT_ONCE_LENGTH = 64 * 1024
 
 // Events are plain JSON; their types only lack the index signature.
 function asJson(event: DeliveredEvent): Json {
