@@ -49,7 +49,7 @@ export function* findingLarge(value: unknown): Pieces<ReadonlySet<object>> {
   function* visiting(part: object): Pieces<undefined> {
     large.add(part)
     around.add(part)
-    isTooDeep ||= around.size > DEPTH_MAX
+    isTooDeep ||= around.size > DEPTH_MAX + 1
     for (const member of Array.isArray(part) ? part : Object.values(part)) {
       if (isSliceFull()) yield
       if (isTooDeep) break
