@@ -18,7 +18,7 @@ import { deployedContract } from './catalogue.js'
 import type { Expansion } from './expansion.js'
 import { orderGraph } from './order.js'
 import type { AisPlanNode, PlanCalculated, PlanContract, PlanParam } from './plan.js'
-import { readingValue, type Surroundings } from './reading.js'
+import { checkCondition, readingValue, type Surroundings } from './reading.js'
 import { type ResolvedNode, type ResolvedStep, readReturns } from './resolve.js'
 import { checkUnits } from './units.js'
 
@@ -70,6 +70,7 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
   const { node, action } = source
   const isLast = step.id === node.id
   const conditions: ScopedValue[] = []
+  checkConditions(source, step, shared)
   if (node.condition !== undefined) {
     conditions.push({ scope: 'flow', value: node.condition })
     yield* reader.flow(node.condition, ['condition'], shared)
@@ -132,6 +133,15 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
     amounts: [...reader.amounts].sort()
   }
   return { planNode, source, asks: reader.asks }
+}
+
+function checkConditions({ node }: ResolvedNode, step: ResolvedStep, issues: Issues): void {
+  for (const which of ['condition', 'until', 'assert'] as const) {
+    const value = node[which]
+    if (value !== undefined) checkCondition(value, [which], issues)
+  }
+  if (step.condition === null) return
+  checkCondition(step.condition, ['execution', 'condition'], issues)
 }
 
 /** The state that a query reads; only reads of a contract can be given one. */

@@ -56,6 +56,13 @@ export function* readingValue(
   return references
 }
 
+/** Refuses what can be no condition, whatever is given: it must be exactly true or false (W3). */
+export function checkCondition(value: AisValue, at: DocumentPath, issues: Issues): void {
+  const isPossible =
+    'lit' in value ? typeof value.lit === 'boolean' : !('object' in value || 'array' in value)
+  if (!isPossible) issues.error('invalid_value', 'it must be exactly true or false', at)
+}
+
 /** Work of looking at what a value reads. */
 const STEPS_OF_REFERENCE = 4
 

@@ -25,6 +25,24 @@ describe('W1: executions', () => {
     expect(selectPattern(among(['eip155:1']), 'eip155:10')).toBeUndefined()
   })
 
+  it('W3: refuses a condition that cannot be exactly true or false', async () => {
+    const retry = { interval_ms: 1, max_attempts: 2 }
+    const wrong: readonly Json[] = [
+      { lit: 'text' },
+      { lit: 1 },
+      { lit: null },
+      { array: [] },
+      { object: { a: { lit: true } } }
+    ]
+    for (const which of ['assert', 'condition', 'until']) {
+      const errors = (value: Json) => errorsOf(flow([balance('a', { retry, [which]: value })]))
+      for (const value of wrong) expect(await errors(value)).toEqual(['invalid_value'])
+      for (const value of [{ lit: true }, { lit: false }, { cel: '1 < 2' }]) {
+        expect(await errors(value)).toEqual([])
+      }
+    }
+  })
+
   it('refuses what leads nowhere', async () => {
     expect(await errorsOf(flow([balance('a')], { default_chain: 'solana:x' }))).toEqual([
       'no_execution'
