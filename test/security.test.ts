@@ -179,7 +179,8 @@ const roads: readonly Walked[] = [
     principal: 'node that answers',
     open: async ({ tally }) => ({
       attempt: async () => {
-        const { response } = await tally.start(workflow([balance('one')])).result
+        const { response } = await tally.start(workflow([balance('one', { on_error: 'stop' })]))
+          .result
         return JSON.stringify(response)
       }
     })
