@@ -45,6 +45,8 @@ const VALUES_OF_STEP = 4
 export function* findingLarge(value: unknown): Pieces<ReadonlySet<object>> {
   const large = new Set<object>()
   const around = new Set<object>()
+  // Listing the members of a wide object for each object around it would be quadratic.
+  const wide = new Set<object>()
   let isTooDeep = false
   function* visiting(part: object): Pieces<undefined> {
     large.add(part)
@@ -54,30 +56,36 @@ export function* findingLarge(value: unknown): Pieces<ReadonlySet<object>> {
       if (isSliceFull()) yield
       if (isTooDeep) break
       if (around.has(member)) isTooDeep = true
-      else if (!large.has(member) && isLarge(member)) yield* visiting(member)
+      else if (!large.has(member) && isLarge(member, wide)) yield* visiting(member)
     }
     around.delete(part)
     return undefined
   }
-  if (isLarge(value)) yield* visiting(value)
+  if (isLarge(value, wide)) yield* visiting(value)
   // What is so deep, or a cycle, is refused as a whole.
   return isTooDeep ? new Set() : large
 }
 
 /** Whether an object or list has many values inside, those at any depth included. */
-export function isLarge(value: unknown): value is object {
-  const size = sizeWithin(value, VALUES_AT_ONCE_MAX)
+export function isLarge(value: unknown, wide = new Set<object>()): value is object {
+  const size = sizeWithin(value, VALUES_AT_ONCE_MAX, wide)
   passSteps(size / VALUES_OF_STEP)
   return size > VALUES_AT_ONCE_MAX
 }
 
 /** How many values there are with those inside, or a number above the limit if it is more. */
-function sizeWithin(value: unknown, limit: number): number {
+function sizeWithin(value: unknown, limit: number, wide: Set<object>): number {
   if (typeof value !== 'object' || value === null) return 1
+  if (wide.has(value)) return limit + 1
+  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value)
+  if (members.length > VALUES_AT_ONCE_MAX) {
+    wide.add(value)
+    return limit + 1
+  }
   let size = 1
-  for (const member of Array.isArray(value) ? value : Object.values(value)) {
+  for (const member of members) {
     if (size > limit) break
-    size += sizeWithin(member, limit - size)
+    size += sizeWithin(member, limit - size, wide)
   }
   return size
 }
