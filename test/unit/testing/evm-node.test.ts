@@ -233,8 +233,9 @@ describe('a fake node that fails as its script says', () => {
     args: { account: bob.address }
   }
 
+  // A delay of 60 seconds is longer than a read waits.
   it.each<readonly [string, EvmNodeFault]>([
-    ['rpc_rate_limited', { status: 429, headers: { 'retry-after': '7' } }],
+    ['rpc_rate_limited', { status: 429, headers: { 'retry-after': '60' } }],
     ['rpc_down', { status: 503 }],
     ['rpc_down', { breaks: 'before' }],
     ['rpc_down', { breaks: 'after' }],
@@ -249,7 +250,7 @@ describe('a fake node that fails as its script says', () => {
     expect(await read()).toEqual({ units: '10' })
   })
 
-  it('shows the headers of a refusal to whoever asks over HTTP', async () => {
+  it('shows the headers of a refusal over plain HTTP', async () => {
     node.script = () => ({ status: 429, headers: { 'retry-after': '7' } })
     const asked = { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] }
     const response = await fetch(node.url, { method: 'POST', body: JSON.stringify(asked) })
