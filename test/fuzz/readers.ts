@@ -7,7 +7,6 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'block/document/parse.ts#parsingPlan': 'parsePlan in pieces',
   'capability/manifest/manifest.ts#parsingManifest': 'parseManifest in pieces',
   'capability/manifest/manifest.ts#readingManifest': 'parse and parseManifest in pieces',
-  'capability/packages/package.ts#openingPackage': 'openPackage in pieces',
   'capability/packages/package.ts#parsingPackage': 'parsePackage in pieces',
   'capability/permissions/grants.ts#readOnlyOf': 'chooses among names',
   'cli/frame/document-file.ts#readDocumentFile': 'reads a file of the owner as document does',
