@@ -120,7 +120,9 @@ export interface EvidenceDraft {
   readonly journalHash?: Hash
   readonly code: string
   readonly details: Json
-  /** Payload and details are kept behind salted hashes; absent: they are not. */
+  /** Whether the payload is kept behind a salted hash; absent: it is not. */
   readonly isPrivate?: boolean
+  /** The same of the details, in which a block may have said something of it. */
+  readonly areDetailsPrivate?: boolean
   readonly at: number
 }

@@ -28,6 +28,8 @@ export function runEvidence(
     code: response.reason ?? 'failed',
     details: { ...response.details, in_doubt: [...outside.inDoubt] },
     isPrivate,
+    // Of a run that was cancelled they are the caller's words.
+    areDetailsPrivate: isPrivate && response.reason !== 'cancelled',
     at
   }
 }
@@ -51,6 +53,7 @@ export function overlayEvidence(
       ...(left.length === 0 ? {} : { left: left.map((one) => ({ ...one })) })
     },
     isPrivate: root.isPrivate(),
+    areDetailsPrivate: root.isPrivate(),
     at
   }
 }
@@ -71,6 +74,7 @@ export function releaseEvidence(
     code: response.reason ?? 'failed',
     details: response.details ?? {},
     isPrivate: state.root.isPrivate(),
+    areDetailsPrivate: state.root.isPrivate(),
     at
   }
 }

@@ -19,10 +19,10 @@ export function assembleEvidence(
   },
   salts: BlobSalts
 ): AssembledEvidence {
-  const { unitId, isPrivate = false } = draft
+  const { unitId, isPrivate = false, areDetailsPrivate = false } = draft
   const payload = embed(draft.payloadText, isPrivate ? salts.salt(unitId, 'payload') : undefined)
   const said = canonicalize(draft.details)
-  const details: EmbeddedText = isPrivate
+  const details: EmbeddedText = areDetailsPrivate
     ? embed(said, salts.salt(unitId, 'details'))
     : { text: said }
   const input =

@@ -32,6 +32,7 @@ describe('the evidence of a run', () => {
       code: 'boom',
       details: { why: 1, in_doubt: [{ key: 'k' }] },
       isPrivate: true,
+      areDetailsPrivate: true,
       at: 7
     }
     expect(end({ ...failed('boom'), details: { why: 1 } })).toEqual(evidence)
@@ -39,6 +40,8 @@ describe('the evidence of a run', () => {
     expect(end(unsaid)).toEqual({ ...evidence, code: 'failed', details })
     const denial = { ...evidence, type: 'denial', code: 'denied', details }
     expect(end(failed('denied'))).toEqual(denial)
+    const words = { ...failed('cancelled'), details: { reason: 'closed' } }
+    expect(end(words)).toMatchObject({ isPrivate: true, areDetailsPrivate: false })
   })
 })
 
@@ -60,6 +63,7 @@ describe('the evidence of an overlay', () => {
       code,
       details: { why: 1 },
       isPrivate: false,
+      areDetailsPrivate: false,
       at: 7
     }
     expect(overlayEvidence(run.state, overlay, ended)).toEqual(evidence)
@@ -93,6 +97,7 @@ describe('the evidence of a step that was put off', () => {
     code: 'boom',
     details: {},
     isPrivate: false,
+    areDetailsPrivate: false,
     at: 8
   }
 
