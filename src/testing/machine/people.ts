@@ -27,6 +27,8 @@ export class People {
   readonly wronglyTaken: WronglyTaken[] = []
   /** What they did that another moment of a crash would have done otherwise. */
   hasCancelled = false
+  /** Waits whose answers were not taken: no other is given. */
+  readonly #refused = new Set<string>()
   /** Answers that are given once the wait is over. */
   readonly #late = new Map<string, LateAnswer>()
   readonly #parts: PeopleParts
@@ -43,7 +45,7 @@ export class People {
     this.asked.add(token)
     const act = script.actOf(token)
     const reply = this.#reply(run.id, wait, act)
-    if (reply === undefined || act.manner === 'never') {
+    if (reply === undefined || act.manner === 'never' || this.#refused.has(token)) {
       if (isNew) world.story.push(`${wait.reason} at ${wait.path}: stays open`)
       return false
     }
@@ -68,7 +70,12 @@ export class People {
     }
     // What the person says counts from here on, whether or not the process lives to receive it.
     world.askedAPerson(run.id, wait.path)
-    await send(run, wait.token, reply)
+    const outcome = await send(run, wait.token, reply)
+    if (!outcome.accepted && outcome.reason === 'answer_refused') {
+      this.#refused.add(token)
+      world.story.push(`${wait.reason} at ${wait.path}: the answer is refused, and it stays open`)
+      return false
+    }
     if (act.manner === 'twice') {
       await this.#isRefused(run, { wait, reply, what: 'a second answer' })
     }

@@ -124,7 +124,7 @@ describe('canonicalizing in pieces', () => {
     const work = new DocumentWork()
     const list = Array.from({ length: 200 }, () => 'a text of 14 c')
     work.during(() => atOnce(canonicalizing([list, { list }, list])))
-    // An object is looked into until it is known to be large: at the list, and at what is around it.
+    // Each is looked into until it is known to be large, also what is around the list.
     const looks = 3 * 129 + 200
     expect(work.sliceSteps).toBe(looks / 4 + 200 * 2 + 3 + 1)
     work.during(() => canonicalize(list))

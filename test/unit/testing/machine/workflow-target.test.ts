@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
-import { type DocumentTarget, verifyMachine } from '../../../../src/testing/index.js'
+import { type DocumentTarget, verifyCase, verifyMachine } from '../../../../src/testing/index.js'
 import { verifyBroken } from '../../../../src/testing/machine/verify-machine.js'
 import type { World } from '../../../../src/testing/machine/world.js'
 import { aisText, seedProtocols } from '../../../support/ais.js'
@@ -104,6 +104,20 @@ describe('a workflow of AIS', () => {
       )
     )
     expect(error.context).toMatchObject({ promise: 'once' })
+  })
+
+  it('is left as it is by people whose answers are refused', async () => {
+    const balance = (2n ** 256n - 1n).toString()
+    const report = await verifyCase(workflow(careful), {
+      inputs: [{ amount: '0' }],
+      effects: {
+        'chain.read balanceOf': { answers: [{ balance }], troubles: [] },
+        'chain.write transfer': { answers: [{ success: true }], troubles: [] }
+      },
+      // The third action that is offered: a patch, with a value that is none.
+      people: Array.from({ length: 4 }, () => ({ chooses: 2, value: false }))
+    })
+    expect(report.cases).toBe(1)
   })
 
   it('asks for what no protocol declares', async () => {
