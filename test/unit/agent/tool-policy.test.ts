@@ -23,25 +23,25 @@ const agent: AgentDef = {
 }
 
 type Policy = Partial<AgentDef['toolPolicy']>
-type Subagents = Partial<AgentDef['subagentPolicy']>
+type Delegation = Partial<AgentDef['subagentPolicy']>
 
-function boundTo(toolPolicy: Policy, subagent: Subagents = {}) {
+function boundTo(toolPolicy: Policy, delegation: Delegation = {}) {
   const definition: AgentDef = {
     ...agent,
     toolPolicy: { ...agent.toolPolicy, ...toolPolicy },
-    subagentPolicy: { ...agent.subagentPolicy, ...subagent }
+    subagentPolicy: { ...agent.subagentPolicy, ...delegation }
   }
   return boundTools(definition, { host: { tool: () => undefined }, path: [], runsTools: true })
 }
 
 describe('tools that an adapter does itself', () => {
-  it.each<[string, Policy, Subagents]>([
+  it.each<[string, Policy, Delegation]>([
     ['an approval of all', { approvalRequirement: 'always' }, {}],
     ['an approval of writes', { approvalRequirement: 'destructive_only' }, {}],
     ['a blocked tool', { blockedTools: ['rm'] }, {}],
     ['a suggested agent', {}, { switchModes: ['agent-suggested'], maxDelegations: 1 }]
-  ])('A8: are refused where the policy wants %s', (_, policy, subagent) => {
-    expect(boundTo(policy, subagent)).toMatchObject({
+  ])('A8: are refused where the policy wants %s', (_, policy, delegation) => {
+    expect(boundTo(policy, delegation)).toMatchObject({
       ok: false,
       findings: [{ code: 'tool_policy_not_enforceable' }]
     })
