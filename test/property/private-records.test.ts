@@ -12,6 +12,7 @@ import type { Registrations, WiredRuntime } from '../../src/runtime/index.js'
 import { storeAround } from '../../src/testing/store-around.js'
 import { isTaken } from '../support/effort.js'
 import { openOn, testKeys, until } from '../support/lives.js'
+import { sequenceDocument, sequenceOf } from '../support/node-sequence.js'
 
 /**
  * What a block keeps private stands in no signed record, as it is or under a hash that a guess
@@ -64,19 +65,10 @@ const blocks: readonly Block[] = [
   defineBlock({ name: 'known', version: '1.0.0', sideEffects: 'none', run: () => ({ known: 1 }) })
 ]
 
-const graph = (nodes: Readonly<Record<string, Json>>, more: JsonObject = {}): JsonObject => {
-  const names = Object.keys(nodes)
-  const pairs = names.slice(1).map((name, n) => [names[n] ?? '', name] as const)
-  return { entry_point: names[0] ?? '', nodes, transitions: Object.fromEntries(pairs), ...more }
-}
-const document = (nodes: Readonly<Record<string, Json>>, name = 'clinic'): Json => ({
-  schema: 'tally-composite/1',
-  name,
-  version: '1.0.0',
-  ...graph(nodes)
-})
+const document = (nodes: Readonly<Record<string, Json>>, name = 'clinic'): Json =>
+  sequenceDocument(nodes, name)
 const inner = (nodes: Readonly<Record<string, Json>>, more: JsonObject = {}): Json => ({
-  composite: graph(nodes, more),
+  composite: sequenceOf(nodes, more),
   input: asked
 })
 const intent = (action: Json, more: JsonObject = {}): Json => ({

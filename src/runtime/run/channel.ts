@@ -188,7 +188,7 @@ export class EventChannel {
         const last = batch.at(-1)
         if (last !== undefined) await this.#durable(last.position)
         for (const { event, order } of batch) {
-          const isLong = writtenLength(event) > CLEAN_AT_ONCE_LENGTH
+          const isLong = !this.#redactor.isEmpty && writtenLength(event) > CLEAN_AT_ONCE_LENGTH
           this.#hand(isLong ? await this.#cleanInTurns(event) : this.#clean(event), order)
         }
       }
