@@ -23,14 +23,14 @@ export async function diagnose(
   try {
     const { client } = session
     const { diagnosticsIn, troublesOf } = await import('../workflow/index.js')
-    const { transactionsIn } = await import('../executor/index.js')
+    const { tellsOfTransactions, transactionsIn } = await import('../executor/index.js')
     const view = await client.request('show', { id: runId })
     const history: NodeDiagnostic[] = []
     let definition: Json = null
     const entries: JournalEntry[] = []
     for await (const { entry } of client.stream('journal', { id: runId })) {
       // The journal gives back what the pump has written.
-      if (isChainEntry(entry)) entries.push(entry as unknown as JournalEntry)
+      if (tellsOfTransactions(entry)) entries.push(entry as unknown as JournalEntry)
       if (isJsonObject(entry) && entry['k'] === 'run.started')
         definition = entry['definition'] ?? null
       history.push(...diagnosticsIn(entry))
@@ -91,13 +91,6 @@ function checkLines({ output }: Frame, runId: string, check: TransactionCheck): 
     ...(sentAgain === null ? [] : [text`  sent again: ${sentAgain}`]),
     ...(found?.status === 'gone' && sentAgain === null ? [command] : [])
   ]
-}
-
-/** Entries of which {@link transactionsIn} makes something. */
-function isChainEntry(entry: Json): boolean {
-  if (!isJsonObject(entry)) return false
-  const { k, effect = '' } = entry
-  return k === 'settled' || /^chain\.(prepare|broadcast|look)$/.test(String(effect))
 }
 
 /** Without its bytes. */

@@ -1,6 +1,8 @@
 /**
  * executor: the port to chains, what leaf blocks do through it, and the executors of this package.
  */
+
+export { type Hex, loadViem, type Viem } from './evm/viem.js'
 export {
   type ChainFailure,
   type ChainFailureCode,
@@ -38,14 +40,14 @@ export type {
 export { chainProviders } from './providers.js'
 export {
   type ConfirmedTransaction,
-  confirmedIn,
-  confirmedTexts,
   type FoundLater,
   foundLater,
   lookFor,
   reorgedFailure,
   type SentTransaction,
+  tellsOfTransactions,
   transactionsIn,
+  transactionTexts,
   unknownFailure
 } from './reconfirm.js'
 export { recoverTransactions, unfinishedIn } from './recover.js'

@@ -39,13 +39,24 @@ export type FoundLater =
 /** A transaction that a run has sent, and of whose outcome its journal does not tell. */
 export type SentTransaction = Omit<ConfirmedTransaction, keyof BlockPlace>
 
-/** Texts of which one is in each entry that {@link confirmedIn} needs. */
-export const confirmedTexts = [
-  `"effect":"${chainEffects.prepare}"`,
-  `"effect":"${chainEffects.look}"`,
-  `"effect":"${chainEffects.broadcast}"`,
+const effectsOfTransactions: readonly string[] = [
+  chainEffects.prepare,
+  chainEffects.look,
+  chainEffects.broadcast
+]
+
+/** Texts of which one is in each entry that {@link transactionsIn} needs. */
+export const transactionTexts: readonly string[] = [
+  ...effectsOfTransactions.map((effect) => `"effect":"${effect}"`),
   '"k":"settled"'
-] as const
+]
+
+/** Whether {@link transactionsIn} needs an entry. */
+export function tellsOfTransactions(entry: Json): boolean {
+  if (!isJsonObject(entry)) return false
+  const { k, effect } = entry
+  return k === 'settled' || (typeof effect === 'string' && effectsOfTransactions.includes(effect))
+}
 
 type Seen = Omit<ConfirmedTransaction, 'path'>
 
@@ -60,12 +71,10 @@ interface NodeExecution {
   sent: string | undefined
 }
 
-/** The confirmed transactions of one run's journal, in the order in which their nodes ended. */
-export function confirmedIn(entries: readonly JournalEntry[]): readonly ConfirmedTransaction[] {
-  return transactionsIn(entries).confirmed
-}
-
-/** The transactions of one run's journal by whether it has them as confirmed, or only as sent. */
+/**
+ * The transactions of one run's journal by whether it has them as confirmed, in the order in which
+ * their nodes ended, or only as sent.
+ */
 export function transactionsIn(entries: readonly JournalEntry[]): {
   readonly confirmed: readonly ConfirmedTransaction[]
   readonly unconfirmed: readonly SentTransaction[]

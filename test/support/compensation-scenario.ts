@@ -2,6 +2,7 @@ import { type Block, defineBlock, EffectFailure, type Provider } from '../../src
 import type { Json } from '../../src/core/index.js'
 import type { Registrations } from '../../src/runtime/index.js'
 import type { World } from './lives.js'
+import { sequenceOf } from './node-sequence.js'
 import { scenarioBlocks } from './scenario-blocks.js'
 
 /** Blocks whose writes can be undone, the providers that undo them, and some that cannot. */
@@ -138,12 +139,6 @@ function document(fields: Readonly<Record<string, Json>>): Json {
   return { schema: 'tally-composite/1', name: 'trip', version: '1.0.0', ...fields }
 }
 
-const chain = (nodes: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> => {
-  const names = Object.keys(nodes)
-  const pairs = names.slice(1).map((name, index) => [names[index] ?? '', name] as const)
-  return { entry_point: names[0] ?? '', nodes, transitions: Object.fromEntries(pairs) }
-}
-
 const block = (name: string, more: Readonly<Record<string, Json>> = {}): Json => ({
   block: name,
   ...more
@@ -152,14 +147,14 @@ const atomic = (
   nodes: Readonly<Record<string, Json>>,
   more: Readonly<Record<string, Json>> = {}
 ): Json => ({
-  composite: { atomic: true, ...chain(nodes) },
+  composite: { atomic: true, ...sequenceOf(nodes) },
   ...more
 })
 
 /** Atomic composites that act outside, by what becomes of them. */
 export const compensationDocuments: Readonly<Record<string, Json>> = {
   'two writes that are undone': document(
-    chain({
+    sequenceOf({
       trip: atomic({
         hotel: block('reserve'),
         flight: block('reserve-by-name'),
@@ -169,10 +164,10 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
     })
   ),
   'a write that its provider undoes': document(
-    chain({ trip: atomic({ card: block('charge'), fails: block('boom') }) })
+    sequenceOf({ trip: atomic({ card: block('charge'), fails: block('boom') }) })
   ),
   'a step that fails after its write': document(
-    chain({
+    sequenceOf({
       trip: atomic(
         { hotel: block('reserve'), flight: block('reserve-and-fail') },
         { on_error: 'ask' }
@@ -181,7 +176,7 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
     })
   ),
   'a rollback that is tried again': document(
-    chain({
+    sequenceOf({
       trip: atomic(
         { hotel: block('reserve'), fails: block('boom') },
         { recovery: [{ retry: { max_attempts: 2, interval_ms: 3_000 } }], on_error: 'ask' }
@@ -190,7 +185,7 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
     })
   ),
   'compensations that fail or are not known': document(
-    chain({
+    sequenceOf({
       trip: atomic({
         hotel: block('reserve'),
         flight: block('reserve-stubborn'),
@@ -200,7 +195,7 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
     })
   ),
   'a compensation with an unknown outcome': document(
-    chain({
+    sequenceOf({
       trip: atomic(
         {
           hotel: block('reserve'),
@@ -212,7 +207,7 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
     })
   ),
   'an inner rollback inside a commit': document(
-    chain({
+    sequenceOf({
       trip: atomic({
         car: block('reserve'),
         inner: atomic(
@@ -224,7 +219,7 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
     })
   ),
   'a rollback of what an inner one has committed': document(
-    chain({
+    sequenceOf({
       trip: atomic({
         inner: atomic({ hotel: block('reserve'), flight: block('reserve-by-name') }),
         fails: block('boom')
@@ -232,7 +227,7 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
     })
   ),
   'deferred steps': document(
-    chain({
+    sequenceOf({
       trip: atomic({
         hotel: block('reserve'),
         letter: block('mail', { deferred: true }),
@@ -246,7 +241,7 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
     })
   ),
   'a deferred step with retries': document(
-    chain({
+    sequenceOf({
       trip: atomic({
         count: block('count'),
         letter: block('mail-later', {
@@ -258,7 +253,7 @@ export const compensationDocuments: Readonly<Record<string, Json>> = {
     })
   ),
   'a deferred step that is never done': document(
-    chain({
+    sequenceOf({
       trip: atomic({
         letter: block('mail-never', { deferred: true }),
         other: block('mail', { deferred: true }),

@@ -113,7 +113,7 @@ export class Rpc {
         return await this.#round(calls, signal)
       } catch (error) {
         const pauseMs = error instanceof RpcError ? error.pauseMs : undefined
-        if (pauseMs === undefined || pauses >= PAUSES_MAX) throw error
+        if (pauseMs === undefined || pauses >= limits.RPC_PAUSES_MAX) throw error
         await this.#pause(pauseMs, signal)
         if (signal.aborted) throw error
       }
@@ -295,12 +295,8 @@ export class Rpc {
 function pauseMsIn(header: string | null | undefined, now: number): number | undefined {
   if (header === null || header === undefined) return undefined
   const seconds = /^[0-9]{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now
-  return seconds >= 0 && seconds <= PAUSE_MS_MAX ? seconds : undefined
+  return seconds >= 0 && seconds <= limits.RPC_PAUSE_MS_MAX ? seconds : undefined
 }
-
-/** How long an endpoint may ask to be left alone, and how often in one read. */
-const PAUSE_MS_MAX = 30_000
-const PAUSES_MAX = 3
 
 const chainIdCall: RpcCall = { method: 'eth_chainId', params: [] }
 

@@ -63,13 +63,13 @@ export async function reconfirmRun(
   const { ledger, registry } = parts
   const record = ledger.run(runId)
   if (record === undefined) throw new TallyError('run.not_found', { runId })
-  const { confirmedTexts, transactionsIn } = await import('../../executor/index.js')
+  const { transactionsIn, transactionTexts } = await import('../../executor/index.js')
   const started = record.started as unknown as RunStarted
   const used = (name: string) => (registry.composite(name) ?? null) as unknown as Json
   // Definitions are plain JSON by construction.
   const run = { definition: started.definition as Json, used }
   const checks: TransactionCheck[] = []
-  for await (const found of ledger.journals([runId], confirmedTexts)) {
+  for await (const found of ledger.journals([runId], transactionTexts)) {
     // The journal gives back what the pump has written.
     const entries = found.map(({ value }) => value as unknown as JournalEntry)
     const { confirmed, unconfirmed } = transactionsIn(entries)

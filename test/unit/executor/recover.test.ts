@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { JournalEntry } from '../../../src/block/index.js'
 import {
-  confirmedIn,
   lookFor,
   type SignedTransaction,
+  transactionsIn,
   unfinishedIn
 } from '../../../src/executor/index.js'
 
@@ -87,7 +87,7 @@ describe('confirmed transactions in the journal of a run', () => {
   })
   const settled = (success: boolean) => entry({ k: 'settled', response: { success } })
   const confirmed = (...entries: readonly JournalEntry[]) =>
-    confirmedIn(entries).map(({ hash, blockNumber, transaction: bytes }) => [
+    transactionsIn(entries).confirmed.map(({ hash, blockNumber, transaction: bytes }) => [
       hash,
       blockNumber,
       bytes?.hash ?? null
@@ -118,7 +118,8 @@ describe('confirmed transactions in the journal of a run', () => {
     ])
     const body = { kind: 'unsigned', transaction: { chain: 'eip155:1', from: null } }
     const asked = entry({ k: 'sealed', effect: 'chain.prepare', ok: true, body })
-    const [wallet] = confirmedIn([asked, looked(7, { tx_hash: '0xw' }), settled(true)])
+    const signed = [asked, looked(7, { tx_hash: '0xw' }), settled(true)]
+    const [wallet] = transactionsIn(signed).confirmed
     expect(wallet).toMatchObject({ hash: '0xw', chain: 'eip155:1', from: null, transaction: null })
     expect(wallet && lookFor(wallet)).toMatchObject({ hash: '0xw', from: null, nonce: null })
   })
