@@ -66,8 +66,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Sets the wall clock, forward or back, while no time passes. Rejects nothing that sleeps: see
-   * {@link FakeClock}. Throws `testing.clock_invalid`.
+   * Sets the wall clock, forward or back, while no time passes: sleeps that are under way still
+   * end in their time. Throws `testing.clock_invalid`.
    */
   setWall(at: number): void {
     if (!Number.isSafeInteger(at)) throw invalid(`${at} is no time`)

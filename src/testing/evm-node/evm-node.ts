@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isJsonObject, type Json, type JsonObject, parse, shownText } from '../../core/index.js'
+import { loadViem } from '../../executor/index.js'
 import type { FakeChain } from '../fake-chain.js'
 import { LoopbackServer, textOf } from '../loopback-server.js'
 import { EvmState } from './evm-state.js'
 import type { EvmToken } from './evm-token.js'
 import { NodeMethods } from './methods.js'
 import { NodeError } from './node-error.js'
-import { loadViem } from './viem.js'
 
 /** A call as the node read it. */
 export interface EvmNodeCall {
@@ -77,6 +77,8 @@ class FakeEvmNode implements EvmNode {
   readonly chain: FakeChain
   readonly calls: EvmNodeCall[] = []
   script: EvmNode['script']
+  /** Calls by method. */
+  readonly #counts = new Map<string, number>()
   readonly #methods: NodeMethods
   readonly #server = new LoopbackServer((request, response) => this.#handle(request, response))
 
@@ -138,7 +140,8 @@ class FakeEvmNode implements EvmNode {
 
   #note({ method, params = [] }: JsonObject): EvmNodeCall | undefined {
     if (typeof method !== 'string' || !Array.isArray(params)) return undefined
-    const nth = this.calls.filter((one) => one.method === method).length
+    const nth = this.#counts.get(method) ?? 0
+    this.#counts.set(method, nth + 1)
     const call = { method, params, nth }
     this.calls.push(call)
     return call

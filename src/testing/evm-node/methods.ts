@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, shownText } from '../../core/index.js'
+import type { Hex, Viem } from '../../executor/index.js'
 import { BASE_FEE, costOf, type EvmCall, type EvmState, priceOf, TIP } from './evm-state.js'
 import { NodeError, nodeErrors } from './node-error.js'
 import { decodeTransaction, type EvmSent, hex } from './transaction.js'
-import type { Hex, Viem } from './viem.js'
 import { blockHash, blockView, receiptView, transactionView } from './views.js'
 
 /** What the node answers to; everything else is refused as a node refuses it. */
