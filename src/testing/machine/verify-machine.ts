@@ -62,15 +62,17 @@ export async function verifyCase(
     throw new TallyError('testing.case_invalid', { problem: 'it has no inputs' })
   }
   const prepared = await prepareTarget(target)
-  const stage = stageOf(prepared, options)
-  const tally = new Tally(prepared)
-  const { evidence, violation } = await playCase(prepared, given, { stage, options }).finally(() =>
-    prepared.close()
-  )
-  tally.add(evidence)
-  if (violation === undefined) return tally.report(undefined)
-  const { from } = options
-  throw brokenError(counterexample({ prepared, evidence, violation, seed: undefined, from }))
+  try {
+    const stage = stageOf(prepared, options)
+    const tally = new Tally(prepared)
+    const { evidence, violation } = await playCase(prepared, given, { stage, options })
+    tally.add(evidence)
+    if (violation === undefined) return tally.report(undefined)
+    const { from } = options
+    throw brokenError(counterexample({ prepared, evidence, violation, seed: undefined, from }))
+  } finally {
+    await prepared.close()
+  }
 }
 
 /** A share of {@link verifyMachine}, in a process of its own. */
@@ -92,9 +94,14 @@ async function verify(
     const { tally } = await searched(target, options, broken)
     return tally.report(seed)
   }
-  const tally = new Tally(await prepareTarget(target))
-  for (const left of await playShares(options, { cases, seed, processes })) tally.take(left)
-  return tally.report(seed)
+  const prepared = await prepareTarget(target)
+  try {
+    const tally = new Tally(prepared)
+    for (const left of await playShares(options, { cases, seed, processes })) tally.take(left)
+    return tally.report(seed)
+  } finally {
+    await prepared.close()
+  }
 }
 
 /** Plays cases until one breaks a promise, and rejects with the smallest like it. */

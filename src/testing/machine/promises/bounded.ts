@@ -1,5 +1,5 @@
 import type { JournalEntry } from '../../../block/index.js'
-import { type Broken, firstBroken, type MachinePromise, shortened } from './promise.js'
+import { brokenByPackage, firstBroken, firstIn, type MachinePromise } from './promise.js'
 
 /** How packages end that exceed what one execution, or all of an intent, may use. */
 const exceeded: ReadonlySet<string> = new Set([
@@ -17,21 +17,14 @@ export const bounded: MachinePromise = {
   code: 'bounded',
   text: 'steps, effects, bytes of state and journals, and work of packages stay within bounds',
   check: (evidence) =>
-    firstBroken(evidence, ({ overrun, journals }) => {
-      if (overrun !== undefined) return { problem: `one play has left ${overrun}` }
-      for (const entry of [...journals.values()].flat()) {
-        const broken = tooMuch(entry)
-        if (broken !== undefined) return broken
-      }
-      return undefined
-    })
+    firstBroken(evidence, ({ overrun, journals }) =>
+      overrun === undefined
+        ? firstIn([...journals.values()].flat(), tooMuch)
+        : { problem: `one play has left ${overrun}` }
+    )
 }
 
-function tooMuch(entry: JournalEntry): Broken | undefined {
-  if (entry.k !== 'settled' || entry.provider?.kind !== 'package') return undefined
-  const { response, provider, path } = entry
-  const { success, reason = '', details = {} } = response
-  if (success || !exceeded.has(reason)) return undefined
-  const actual = shortened(JSON.stringify(details))
-  return { problem: `${provider.id} ends as ${reason}`, actual, path }
-}
+const tooMuch = (entry: JournalEntry) =>
+  brokenByPackage(entry, (id, reason) =>
+    exceeded.has(reason) ? `${id} ends as ${reason}` : undefined
+  )

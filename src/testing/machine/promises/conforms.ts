@@ -3,7 +3,14 @@ import type { CapabilityPackage } from '../../../capability/index.js'
 import { type Json, type JsonObject, lazySchema } from '../../../core/index.js'
 import type { StoredReceipt } from '../../../ledger/index.js'
 import { outputSchema } from '../package-target.js'
-import { type Broken, firstBroken, type MachinePromise, shortened } from './promise.js'
+import {
+  type Broken,
+  brokenByPackage,
+  firstBroken,
+  firstIn,
+  type MachinePromise,
+  shortened
+} from './promise.js'
 
 /** How the kernel ends packages that do not end by themselves, or give what cannot be kept. */
 const faults: Readonly<Record<string, string>> = {
@@ -25,28 +32,16 @@ export const conforms: MachinePromise = {
     if (packages.length === 0) return undefined
     return firstBroken(evidence, ({ journals, receipts }) => {
       const entries = [...journals.values()].flat()
-      return first(entries, faulty) ?? first(receipts, (one) => unfit(one, packages))
+      return firstIn(entries, faulty) ?? firstIn(receipts, (one) => unfit(one, packages))
     })
   }
 }
 
-function first<Of>(all: readonly Of[], check: (one: Of) => Broken | undefined): Broken | undefined {
-  for (const one of all) {
-    const broken = check(one)
-    if (broken !== undefined) return broken
-  }
-  return undefined
-}
-
-function faulty(entry: JournalEntry): Broken | undefined {
-  if (entry.k !== 'settled' || entry.provider?.kind !== 'package') return undefined
-  const { response, provider, path } = entry
-  const { reason = '', details = {} } = response
-  const fault = response.success || !Object.hasOwn(faults, reason) ? undefined : faults[reason]
-  if (fault === undefined) return undefined
-  const actual = shortened(JSON.stringify(details))
-  return { problem: `${provider.id} ends as ${reason}: ${fault}`, actual, path }
-}
+const faulty = (entry: JournalEntry) =>
+  brokenByPackage(entry, (id, reason) => {
+    const fault = Object.hasOwn(faults, reason) ? faults[reason] : undefined
+    return fault && `${id} ends as ${reason}: ${fault}`
+  })
 
 function unfit(
   { receipt, resultText }: StoredReceipt,

@@ -1,4 +1,4 @@
-import type { CompiledDocument } from '../../../block/index.js'
+import type { CompiledDocument, JournalEntry } from '../../../block/index.js'
 import type { CapabilityPackage } from '../../../capability/index.js'
 import type { Case } from '../case.js'
 import type { CaseOptions } from '../options.js'
@@ -47,11 +47,33 @@ export function firstBroken(
   evidence: Evidence,
   check: (play: Play) => Broken | undefined
 ): Broken | undefined {
-  for (const play of playsOf(evidence)) {
-    const broken = check(play)
+  return firstIn(playsOf(evidence), check)
+}
+
+/** What is broken by the first of them that breaks something. */
+export function firstIn<Of>(
+  all: Iterable<Of>,
+  check: (one: Of) => Broken | undefined
+): Broken | undefined {
+  for (const one of all) {
+    const broken = check(one)
     if (broken !== undefined) return broken
   }
   return undefined
+}
+
+/** What a failure of a package breaks, if the reason for it is among those that do. */
+export function brokenByPackage(
+  entry: JournalEntry,
+  problemOf: (id: string, reason: string) => string | undefined
+): Broken | undefined {
+  if (entry.k !== 'settled' || entry.provider?.kind !== 'package') return undefined
+  const { response, provider, path } = entry
+  const { success, reason = '', details = {} } = response
+  const problem = success ? undefined : problemOf(provider.id, reason)
+  return problem === undefined
+    ? undefined
+    : { problem, actual: shortened(JSON.stringify(details)), path }
 }
 
 const SHOWN_LENGTH = 400
