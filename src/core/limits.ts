@@ -84,10 +84,8 @@ export const RUN_AHEAD_BYTES_MAX = 8 * 1024 * 1024
 export const GATHERED_LENGTH_MAX = 64 * 1024
 /** Time the pump may hold the event loop before it yields (D9). */
 export const PUMP_SLICE_MS = 10
-
 /** Idle actors kept for the next runs of one definition. */
 export const ACTORS_IDLE_MAX = 64
-
 /** Microtasks that code which is about to end gets from the pump before the loop turns. */
 export const PUMP_PATIENCE_TICKS = 8
 
@@ -219,10 +217,7 @@ export const SANDBOX_HOST_CALLS_MAX = 10_000
 export const SANDBOX_HOST_BYTES_MAX = 2 * 1024 * 1024
 /** Microtasks of one execution of a package. */
 export const SANDBOX_MICROTASKS_MAX = 100_000
-/**
- * Wall-clock time after which the thread of a package is terminated. Gas runs out within seconds:
- * that is an incident of the machine or the engine, and no outcome of the package.
- */
+/** Wall-clock time after which a package's thread is ended: an incident, and no outcome of it. */
 export const SANDBOX_WALL_MS = 600_000
 /** Threads that run packages, and loaded packages that each keeps ready. */
 export const SANDBOX_THREADS = 2
@@ -333,6 +328,11 @@ export const CHAIN_CALLS_AT_ONCE = 8
 /** One answer of an endpoint, and how long it may take. */
 export const RPC_RESPONSE_BYTES_MAX = 16 * 1024 * 1024
 export const RPC_TIMEOUT_MS = 10_000
+/** How long a busy endpoint may ask to be left alone, and how often in one request. */
+export const RPC_PAUSE_MS_MAX = 30_000
+export const RPC_PAUSES_MAX = 3
+/** Executions of a query of which a workflow says nothing of retries (W13). */
+export const CHAIN_READ_ATTEMPTS_MAX = 4
 /** How long a prepared transaction holds back the next one of its account before it is sent. */
 export const NONCE_LEASE_MS = 30_000
 /** Superseded transactions that are remembered for one account. */

@@ -149,14 +149,11 @@ function inputOf(literals: Readonly<Record<string, Json>>, deps: readonly string
   }
 }
 
-/** Executions of a query that says nothing of retries. */
-const READ_ATTEMPTS_MAX = 4
-
 /** What an endpoint that is down or busy for a moment leads to; writes ask by id instead (L7). */
 const readAgain: PlanNodeDefinition['recovery'] = [
   {
     kind: 'retry',
-    maxAttempts: READ_ATTEMPTS_MAX,
+    maxAttempts: limits.CHAIN_READ_ATTEMPTS_MAX,
     intervalMs: 250,
     backoff: 'exp',
     errors: ['AisRetryable']

@@ -4,7 +4,13 @@ import { resolveAccount } from '../../executor/index.js'
 import { chainFits } from '../plan/select.js'
 import type { Policy } from '../policy/policy.js'
 import type { NeededChoice } from '../readiness/evaluator.js'
-import { applyPatches, parsePatches, patchesFor, type RuntimePatch } from '../readiness/patch.js'
+import {
+  applyPatches,
+  namesOf,
+  parsePatches,
+  patchesFor,
+  type RuntimePatch
+} from '../readiness/patch.js'
 import { nodeReadiness, type Readiness } from '../readiness/readiness.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts, defaultSolver } from '../readiness/solver.js'
@@ -45,8 +51,7 @@ function ownPatches(
   { node, rules }: NodeInput['spec']
 ): readonly RuntimePatch[] {
   if (rules === undefined) return patches
-  const isOfChain = ({ path }: RuntimePatch) =>
-    (typeof path === 'string' ? path.split('.') : path)[0] === 'ctx'
+  const isOfChain = ({ path }: RuntimePatch) => namesOf(path)[0] === 'ctx'
   return patches.map((one) => (isOfChain(one) ? { ...one, chain: node.chain } : one))
 }
 

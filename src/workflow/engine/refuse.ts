@@ -3,7 +3,14 @@ import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { contractsFor } from '../readiness/bindings.js'
-import { applyPatches, parsePatches, patchesFor, type RuntimePatch } from '../readiness/patch.js'
+import {
+  applyPatches,
+  namesOf,
+  parsePatches,
+  patchesFor,
+  pathText,
+  type RuntimePatch
+} from '../readiness/patch.js'
 import { nodeReadiness } from '../readiness/readiness.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts } from '../readiness/solver.js'
@@ -53,11 +60,11 @@ export function outputsRefusal({ payload, question, value }: AnswerToBlock): str
   if (!prepared.ok) return undefined
   const asked = missingIn(question)
   const isUnknown = ({ path }: RuntimePatch) => {
-    const segments = segmentsOf(path)
-    return segments[0] !== 'inputs' && !asked.some((one) => relates(segments, one.split('.')))
+    const names = namesOf(path)
+    return names[0] !== 'inputs' && !asked.some((one) => relates(names, one.split('.')))
   }
   const unknown = given.patches.find(isUnknown)
-  if (unknown !== undefined) return `no output reads ${textOf(unknown.path)}`
+  if (unknown !== undefined) return `no output reads ${pathText(unknown.path)}`
   return rejectedOf(applyPatches(plan, prepared.runtime, given.patches))
 }
 
@@ -125,10 +132,10 @@ function takenBack(
 ): string | undefined {
   const earlier = parsePatches(before ?? [])
   if (typeof earlier === 'string') return undefined
-  const named = new Set(patches.map(({ path }) => textOf(path)))
-  const lost = earlier.find(({ path }) => !named.has(textOf(path)))
+  const named = new Set(patches.map(({ path }) => pathText(path)))
+  const lost = earlier.find(({ path }) => !named.has(pathText(path)))
   if (lost === undefined) return undefined
-  return `it would take back the change of ${textOf(lost.path)}; name that again, too`
+  return `it would take back the change of ${pathText(lost.path)}; name that again, too`
 }
 
 /** Why nothing would come of a patch; inputs are declared, and were looked at. */
@@ -142,8 +149,8 @@ function unread(
   }
 ): string | undefined {
   const { node, reads, before, after } = about
-  const [root = '', first = '', ...rest] = segmentsOf(path)
-  const nothing = `nothing reads ${textOf(path)}`
+  const [root = '', first = '', ...rest] = namesOf(path)
+  const nothing = `nothing reads ${pathText(path)}`
   switch (root) {
     case 'ctx': {
       if (first === 'account') return 'the account of a run is chosen when it is started'
@@ -206,12 +213,4 @@ function missingIn(question: Json): readonly string[] {
   return Array.isArray(missing)
     ? missing.flatMap((one: Json) => (isJsonObject(one) ? [String(one['path'])] : []))
     : []
-}
-
-function segmentsOf(path: RuntimePatch['path']): readonly string[] {
-  return typeof path === 'string' ? path.split('.') : path
-}
-
-function textOf(path: RuntimePatch['path']): string {
-  return segmentsOf(path).join('.')
 }

@@ -89,9 +89,8 @@ export function applyPatches(
   const rejected: PatchAudit['rejected'][number][] = []
   const affected: string[] = []
   for (const [index, patch] of patches.entries()) {
-    const segments = typeof patch.path === 'string' ? patch.path.split('.') : patch.path
-    const path = segments.join('.')
-    const changed = applyOne(plan, current, patch, segments)
+    const path = pathText(patch.path)
+    const changed = applyOne(plan, current, patch, namesOf(patch.path))
     if (typeof changed === 'string') rejected.push({ index, path, problem: changed })
     else {
       current = changed
@@ -169,8 +168,13 @@ export function patchesFor(
   )
 }
 
-function pathText(path: RuntimePatch['path']): string {
+export function pathText(path: RuntimePatch['path']): string {
   return typeof path === 'string' ? path : path.join('.')
+}
+
+/** The names of a path, its root first. */
+export function namesOf(path: RuntimePatch['path']): readonly string[] {
+  return typeof path === 'string' ? path.split('.') : path
 }
 
 /** Whether something below a root may be given while a plan runs. */
