@@ -66,20 +66,24 @@ function once() {
   }
 }
 
-/** The workflow with its payment refused, at the question what to do. */
-async function failed(given: JsonObject, refuses: (execution: JsonObject) => boolean = once()) {
-  const chain = new TestChain({
-    write: ({ execution }) => (refuses(execution) ? reverted : {})
-  })
-  const tally = await createRuntime({
+function opened({ providers }: TestChain) {
+  return createRuntime({
     location: MEMORY_LOCATION,
-    providers: chain.providers,
+    providers,
     workflow: {
       protocols: [aisText('erc20')],
       writes: 'broadcast',
       policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
     }
   })
+}
+
+/** The workflow with its payment refused, at the question what to do. */
+async function failed(given: JsonObject, refuses: (execution: JsonObject) => boolean = once()) {
+  const chain = new TestChain({
+    write: ({ execution }) => (refuses(execution) ? reverted : {})
+  })
+  const tally = await opened(chain)
   const run = tally.start(document, { id: 'one', inputs: given })
   return { tally, chain, run, wait: await waiting(run) }
 }
@@ -199,15 +203,7 @@ describe('W14: what a node lacks', () => {
   for (const [value, problem] of answers) {
     it(`is asked for until it is given whole: ${JSON.stringify(value)} is refused`, async () => {
       const chain = new TestChain()
-      await using tally = await createRuntime({
-        location: MEMORY_LOCATION,
-        providers: chain.providers,
-        workflow: {
-          protocols: [aisText('erc20')],
-          writes: 'broadcast',
-          policy: { autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
-        }
-      })
+      await using tally = await opened(chain)
       const run = tally.start(document, { id: 'one', inputs: {} })
       const wait = await waiting(run)
       const { token, digest } = wait

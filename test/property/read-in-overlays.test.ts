@@ -5,6 +5,7 @@ import type { Json, RunId } from '../../src/core/index.js'
 import type { WiredRuntime } from '../../src/runtime/index.js'
 import { cases } from '../support/effort.js'
 import { Machine, settleDown } from '../support/lives.js'
+import { sequenceOf } from '../support/node-sequence.js'
 
 /**
  * What a step of an atomic composite has read or listed is compared when the composite commits,
@@ -73,14 +74,8 @@ const blocks = [
 const head = { schema: 'tally-composite/1', version: '1.0.0' }
 
 function documentOf({ steps, depth }: Case): Json {
-  const names = steps.map((_, at) => `s${at}`)
   const nodes = steps.map((one, at) => [`s${at}`, { block: 'see', input: { lit: { ...one, at } } }])
-  const pairs = names.slice(1).map((name, at) => [names[at] ?? '', name])
-  let graph: Json = {
-    entry_point: 's0',
-    nodes: Object.fromEntries(nodes) as Json,
-    transitions: Object.fromEntries(pairs) as Json
-  }
+  let graph: Json = sequenceOf(Object.fromEntries(nodes))
   for (let level = 0; level < depth; level += 1) {
     const all = { composite: { atomic: true, ...(graph as object) } }
     graph = { entry_point: 'all', nodes: { all }, transitions: {} } as Json

@@ -25,7 +25,8 @@ export function definitionOf(asset: AgentAsset, inline: AgentDef | undefined): A
   }
 }
 
-function emptyDefinition(agentId: string, adapterKind: string): AgentDef {
+/** An agent of which nothing is said but what does its turns. */
+export function emptyDefinition(agentId: string, adapterKind: string): AgentDef {
   return {
     agentId,
     adapterKind,

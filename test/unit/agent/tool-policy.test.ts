@@ -1,25 +1,16 @@
 import { describe, expect, it } from 'vitest'
+import { emptyDefinition } from '../../../src/agent/binding/asset-definition.js'
 import { boundTools } from '../../../src/agent/binding/tools.js'
 import type { AgentDef } from '../../../src/agent/flow/schema.js'
 
+const empty = emptyDefinition('main', 'pi-mono')
 const agent: AgentDef = {
-  agentId: 'main',
-  adapterKind: 'pi-mono',
-  modelProfile: {},
+  ...empty,
   toolPolicy: {
+    ...empty.toolPolicy,
     allowedCapabilities: ['pay'],
-    blockedTools: [],
     approvalRequirement: 'never'
-  },
-  subagentPolicy: {
-    allowedAgents: [],
-    switchModes: [],
-    returnStrategy: 'summary-only',
-    maxDelegations: 0
-  },
-  timeouts: {},
-  budgets: {},
-  adapterConfig: {}
+  }
 }
 
 type Policy = Partial<AgentDef['toolPolicy']>

@@ -3,6 +3,7 @@ import { type Block, defineBlock, EffectFailure } from '../../../src/block/index
 import { type Json, type ManualClock, nextTurn } from '../../../src/core/index.js'
 import type { Registrations, RunHandle } from '../../../src/runtime/index.js'
 import type { WiredRuntime } from '../../../src/runtime/runtime.js'
+import { sequenceDocument, sequenceOf } from '../../support/node-sequence.js'
 import { type LooseEntry, recorded, rewritten } from '../../support/rewrite.js'
 
 const leaf = (name: string, run: Block['run'], more: Partial<Block> = {}) =>
@@ -27,18 +28,10 @@ const registrations: Registrations = {
   ]
 }
 
-const base = { schema: 'tally-composite/1', name: 'shop', version: '1.0.0' }
-
-const graph = (nodes: Readonly<Record<string, Json>>) => {
-  const names = Object.keys(nodes)
-  const pairs = names.slice(1).map((name, index) => [names[index] ?? '', name] as const)
-  return { entry_point: names[0] ?? '', nodes, transitions: Object.fromEntries(pairs) }
-}
-
-const composite = (nodes: Readonly<Record<string, Json>>): Json => ({ ...base, ...graph(nodes) })
+const composite = (nodes: Readonly<Record<string, Json>>): Json => sequenceDocument(nodes, 'shop')
 
 const atomic = (nodes: Readonly<Record<string, Json>>): Json =>
-  composite({ all: { composite: { atomic: true, ...graph(nodes) } } })
+  composite({ all: { composite: { atomic: true, ...sequenceOf(nodes) } } })
 
 const failing = (document: Json) =>
   recorded(registrations, async (tally) => {

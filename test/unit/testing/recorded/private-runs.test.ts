@@ -6,6 +6,7 @@ import type { IntentRequest, Registrations, WiredRuntime } from '../../../../src
 import { FaultyDisk, RecordedRun } from '../../../../src/testing/index.js'
 import { isTaken } from '../../../support/effort.js'
 import { codeOf, openOn, testKeys } from '../../../support/lives.js'
+import { sequenceDocument, sequenceOf } from '../../../support/node-sequence.js'
 
 const states = ['done', 'failed', 'waiting', 'running', 'cancelled'] as const
 type State = (typeof states)[number]
@@ -51,17 +52,8 @@ const reserve = (keeps: Private | undefined) =>
     run: (ctx) => ctx.effect('reserve', { request: { secret: SECRET } })
   })
 
-const composite = (nodes: Readonly<Record<string, Json>>, more: object = {}): Json => {
-  const names = Object.keys(nodes)
-  const pairs = names.slice(1).map((name, n) => [names[n] ?? '', name] as const)
-  return { entry_point: names[0] ?? '', nodes, transitions: Object.fromEntries(pairs), ...more }
-}
-const document = (nodes: Readonly<Record<string, Json>>, name = 'clinic'): Json => ({
-  schema: 'tally-composite/1',
-  name,
-  version: '1.0.0',
-  ...(composite(nodes) as object)
-})
+const document = (nodes: Readonly<Record<string, Json>>, name = 'clinic'): Json =>
+  sequenceDocument(nodes, name)
 const lit = (value: Json): Json => ({ lit: value })
 const given = (then: State): Json => ({ secret: SECRET, then })
 const plain = (then: State): Json => ({ block: 'plain', input: lit({ secret: null, then }) })
@@ -93,10 +85,10 @@ const kinds: Readonly<Record<string, Kind>> = {
     run: (then) => document({ a: plain(then), b: opens('done') })
   },
   'a block of an inner composite': {
-    run: (then) => document({ a: { composite: composite({ b: opens(then) }) } })
+    run: (then) => document({ a: { composite: sequenceOf({ b: opens(then) }) } })
   },
   'a block of an atomic composite': {
-    run: (then) => document({ a: { composite: composite({ b: opens(then) }, { atomic: true }) } })
+    run: (then) => document({ a: { composite: sequenceOf({ b: opens(then) }, { atomic: true }) } })
   },
   'a block of a document that is used': {
     run: () => document({ a: { use: 'inner' } }),
@@ -126,14 +118,14 @@ const kinds: Readonly<Record<string, Kind>> = {
   'a write that is undone': {
     run: (then) => {
       const nodes = { b: { block: 'reserve', input: lit(given('done')) }, c: plain(then) }
-      return document({ a: { composite: composite(nodes, { atomic: true }) } })
+      return document({ a: { composite: sequenceOf(nodes, { atomic: true }) } })
     },
     blocks: (keeps) => [reserve(keeps)]
   },
   'a step that is put off': {
     run: (then) => {
       const nodes = { b: plain('done'), c: { ...(opens(then) as object), deferred: true } }
-      return document({ a: { composite: composite(nodes, { atomic: true }) } })
+      return document({ a: { composite: sequenceOf(nodes, { atomic: true }) } })
     },
     states: ['done', 'waiting', 'running', 'cancelled']
   },
