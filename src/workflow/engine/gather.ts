@@ -16,7 +16,7 @@ import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts, defaultSolver } from '../readiness/solver.js'
 import type { CompileValues } from '../value/compile.js'
 import { invalidInputs, nodeFailure, type Occasion, valuesFailure } from './failure.js'
-import { givenOf, type NodeInput, resultsOf } from './spec.js'
+import { givenOf, hasRules, type NodeInput, resultsOf } from './spec.js'
 
 /** A node that can be executed or is skipped, with what its values read. */
 export interface Gathered {
@@ -48,11 +48,11 @@ function runtimeFor(input: NodeInput, occasion: Occasion) {
 /** What was given to a node, as those behind it get it: an address of `ctx` is one of its chain. */
 function ownPatches(
   patches: readonly RuntimePatch[],
-  { node, rules }: NodeInput['spec']
+  spec: NodeInput['spec']
 ): readonly RuntimePatch[] {
-  if (rules === undefined) return patches
+  if (!hasRules(spec, 2)) return patches
   const isOfChain = ({ path }: RuntimePatch) => namesOf(path)[0] === 'ctx'
-  return patches.map((one) => (isOfChain(one) ? { ...one, chain: node.chain } : one))
+  return patches.map((one) => (isOfChain(one) ? { ...one, chain: spec.node.chain } : one))
 }
 
 /**

@@ -36,11 +36,21 @@ export interface NodeSpec {
   readonly policy: Policy
   readonly mode: RunMode
   /** How it is carried out; absent: as definitions of 0.1.0 say, whose runs stay as they are. */
-  readonly rules?: typeof currentRules
+  readonly rules?: Rules
 }
 
-/** From 2 on values of `ctx` hold for the chain of the node that was given them (W14). */
-export const currentRules = 2
+/**
+ * Rules by which nodes are carried out; a run keeps those that its definition was made with. From 2
+ * on values of `ctx` hold for the chain of the node that was given them (W14); from 3 on CEL
+ * follows AIS, and the policy measures the call (W15).
+ */
+export type Rules = 2 | 3
+
+export const currentRules: Rules = 3
+
+export function hasRules({ rules }: Pick<NodeSpec, 'rules'>, from: Rules): boolean {
+  return rules !== undefined && rules >= from
+}
 
 /** The payload of a node's block. */
 export interface NodeInput {
