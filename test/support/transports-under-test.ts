@@ -10,9 +10,10 @@ import {
   ManualClock,
   Redactor
 } from '../../src/core/index.js'
-import { Rpc } from '../../src/executor/evm/rpc.js'
-import { RpcError } from '../../src/executor/evm/rpc-error.js'
-import { httpTransport } from '../../src/executor/evm/transport.js'
+import { evmDialect } from '../../src/executor/evm/dialect.js'
+import { Rpc } from '../../src/executor/rpc/rpc.js'
+import { RpcError } from '../../src/executor/rpc/rpc-error.js'
+import { httpTransport } from '../../src/executor/rpc/transport.js'
 import { networkCapability } from '../../src/intent/scoped-api/network/network.js'
 import {
   type Exchanged,
@@ -162,7 +163,7 @@ export function rpcDriver(): TransportDriver {
   return {
     open: async (port) => {
       const rpc = new Rpc({
-        chainId: 1,
+        dialect: evmDialect(1),
         endpoints: [async () => addressOf(port)],
         transport: httpTransport,
         clock: new ManualClock(),

@@ -1,7 +1,7 @@
 import { chainFailed } from '../failure.js'
 import type { Broadcast, SignedTransaction } from '../port.js'
+import { RpcError } from '../rpc/rpc-error.js'
 import type { EvmChain } from './chain.js'
-import { RpcError } from './rpc-error.js'
 
 const about = { phase: 'send', executionType: null } as const
 

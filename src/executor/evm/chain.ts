@@ -1,22 +1,14 @@
 import type { EffectFailure } from '../../block/index.js'
 import type { Json } from '../../core/index.js'
-import { type ChainFailureCode, type ChainPhase, chainFailed } from '../failure.js'
+import { type ChainFailureCode, chainFailed } from '../failure.js'
 import { NonceOwner } from '../nonces/owner.js'
 import type { Execution } from '../port.js'
+import { type About, asChainFailure } from '../rpc/failures.js'
+import { Rpc } from '../rpc/rpc.js'
 import type { EvmChainSettings } from './config.js'
+import { evmDialect } from './dialect.js'
 import { type EvmExecution, parseExecution } from './execution.js'
-import { MalformedAnswer } from './quantity.js'
-import { Rpc } from './rpc.js'
-import { ofRpcError, RpcError } from './rpc-error.js'
 import { KeyAddresses } from './signer.js'
-import { InvalidArgument } from './values.js'
-
-/** What a stage of an execution is about, for its failures. */
-export interface About {
-  readonly phase: ChainPhase
-  readonly executionType: string | null
-  readonly sent?: boolean
-}
 
 /**
  * One configured EVM chain.
@@ -33,7 +25,8 @@ export class EvmChain {
   constructor(settings: EvmChainSettings) {
     this.settings = settings
     const { chainId, endpoints, transport, clock, redactor, rpcTimeoutMs: timeoutMs } = settings
-    this.rpc = new Rpc({ chainId, endpoints, transport, clock, redactor, timeoutMs })
+    const dialect = evmDialect(chainId)
+    this.rpc = new Rpc({ dialect, endpoints, transport, clock, redactor, timeoutMs })
   }
 
   get id(): string {
@@ -63,15 +56,7 @@ export class EvmChain {
   }
 
   asFailure(error: unknown, about: About): unknown {
-    if (error instanceof RpcError) return ofRpcError(error, { ...about, chain: this.id })
-    if (error instanceof MalformedAnswer) {
-      const { message, exchange: rpc } = error
-      return chainFailed('rpc_malformed', { ...about, chain: this.id, message, rpc })
-    }
-    if (error instanceof InvalidArgument) {
-      return this.failed('invalid_execution', error.message, about)
-    }
-    return error
+    return asChainFailure(error, this.id, about)
   }
 
   /** A checked execution of the kind wanted. */

@@ -1,9 +1,10 @@
 import type { JsonObject } from '../../core/index.js'
+import { InvalidArgument } from '../invalid-argument.js'
 import type { Revert } from '../port.js'
 import type { AbiError, AbiEvent, AbiFunction } from './abi-types.js'
 import type { EvmWrite } from './execution.js'
 import { knownErrors } from './known-errors.js'
-import { fromAbiValues, InvalidArgument, toAbiValues } from './values.js'
+import { fromAbiValues, toAbiValues } from './values.js'
 import type { Hex, Viem } from './viem.js'
 
 /** Call data of a function with named arguments. Throws {@link InvalidArgument}. */

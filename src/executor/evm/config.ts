@@ -2,17 +2,22 @@ import {
   type Clock,
   type Environment,
   isJsonObject,
-  isSecretReference,
   limits,
   Redactor,
-  systemClock,
-  TallyError
+  systemClock
 } from '../../core/index.js'
 import { chainParts } from '../caip.js'
 import type { Terms } from '../port.js'
+import {
+  type Endpoints,
+  endpointsOf,
+  invalidConfiguration,
+  positive,
+  signersOf,
+  termsOf
+} from '../rpc/settings.js'
+import { httpTransport, type RpcTransport } from '../rpc/transport.js'
 import { type AbiError, abiError } from './abi-types.js'
-import { secretBehind } from './secret.js'
-import { httpTransport, type RpcTransport } from './transport.js'
 import type { Hex } from './viem.js'
 
 /**
@@ -68,7 +73,7 @@ export interface EvmOptions {
 export interface EvmChainSettings {
   readonly chain: string
   readonly chainId: number
-  readonly endpoints: readonly (() => Promise<string | undefined>)[]
+  readonly endpoints: Endpoints
   readonly signers: ReadonlyMap<string, string | EvmSigner>
   readonly multicall3: Hex
   readonly errors: readonly AbiError[]
@@ -81,9 +86,6 @@ export interface EvmChainSettings {
   readonly clock: Clock
 }
 
-/** Name of the signer that is meant when none is named. */
-export const DEFAULT_SIGNER = 'default'
-
 const MULTICALL3 = '0xcA11bde05977b3631167028862bE2a173976CA11'
 const DEFAULTS: Terms = { confirmations: 1, pollMs: 1_000, timeoutMs: 600_000 }
 
@@ -94,19 +96,20 @@ export function settingsOf(options: EvmOptions): readonly EvmChainSettings[] {
     const parts = chainParts(chain)
     const chainId = Number(parts?.reference)
     if (parts?.namespace !== 'eip155' || !Number.isSafeInteger(chainId) || chainId <= 0) {
-      throw invalid(chain, 'it is not a CAIP-2 id like eip155:1')
+      throw invalidConfiguration(chain, 'it is not a CAIP-2 id like eip155:1')
     }
     const environment = options.environment ?? {}
     const multicall3 = config.multicall3 ?? MULTICALL3
-    if (!/^0x[0-9a-fA-F]{40}$/.test(multicall3)) throw invalid(chain, 'multicall3 is no address')
+    if (!/^0x[0-9a-fA-F]{40}$/.test(multicall3))
+      throw invalidConfiguration(chain, 'multicall3 is no address')
     return {
       chain,
       chainId,
-      endpoints: endpointsOf(chain, config, { environment, redactor }),
+      endpoints: endpointsOf(chain, config.rpc, { environment, redactor }),
       signers: signersOf(chain, config),
       multicall3: multicall3 as Hex,
       errors: (config.errors ?? []).map((error) => checkedError(chain, error)),
-      terms: termsOf(chain, config),
+      terms: termsOf(chain, config, DEFAULTS),
       rpcTimeoutMs: positive(chain, 'rpcTimeoutMs', config.rpcTimeoutMs ?? limits.RPC_TIMEOUT_MS),
       environment,
       redactor,
@@ -116,69 +119,9 @@ export function settingsOf(options: EvmOptions): readonly EvmChainSettings[] {
   })
 }
 
-function endpointsOf(
-  chain: string,
-  { rpc }: EvmChainConfig,
-  secrets: { readonly environment: Environment; readonly redactor: Redactor }
-): EvmChainSettings['endpoints'] {
-  if (rpc.length === 0) throw invalid(chain, 'it has no endpoint')
-  return rpc.map((text) => {
-    if (isSecretReference(text)) {
-      return async () => {
-        const found = await secretBehind(text, secrets)
-        return found !== undefined && isAddress(found) ? found : undefined
-      }
-    }
-    if (!isAddress(text)) throw invalid(chain, 'an endpoint is no http or https address')
-    if (mayHoldKey(text)) {
-      throw invalid(chain, 'an endpoint seems to hold a key; refer to it as env:NAME or file:PATH')
-    }
-    return async () => text
-  })
-}
-
-function isAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)
-}
-
-/** Whether some part of an address could be a secret: then it has to be a reference. */
-function mayHoldKey(text: string): boolean {
-  const { username, password, search, pathname } = new URL(text)
-  const parts = pathname.split('/')
-  return username !== '' || password !== '' || search !== '' || parts.some((one) => one.length > 16)
-}
-
-function signersOf(chain: string, config: EvmChainConfig): EvmChainSettings['signers'] {
-  const signers = new Map(Object.entries(config.signers ?? {}))
-  if (config.signer !== undefined) signers.set(DEFAULT_SIGNER, config.signer)
-  for (const [name, signer] of signers) {
-    if (typeof signer === 'string' && !isSecretReference(signer)) {
-      throw invalid(chain, `the signer ${name} is not a reference (env:NAME or file:PATH)`)
-    }
-  }
-  return signers
-}
-
-function termsOf(chain: string, config: EvmChainConfig): Terms {
-  const given = { ...DEFAULTS }
-  for (const name of ['confirmations', 'pollMs', 'timeoutMs'] as const) {
-    given[name] = positive(chain, name, config[name] ?? DEFAULTS[name])
-  }
-  return given
-}
-
-function positive(chain: string, name: string, value: number): number {
-  if (Number.isSafeInteger(value) && value > 0) return value
-  throw invalid(chain, `${name} is not a whole number above 0`)
-}
-
 function checkedError(chain: string, error: AbiError): AbiError {
   const parsed = abiError.safeParse(error)
   if (parsed.success) return parsed.data
   const named = isJsonObject(error as never) ? error.name : ''
-  throw invalid(chain, `the error ${named} is no ABI fragment`)
-}
-
-function invalid(chain: string, problem: string): TallyError {
-  return new TallyError('executor.invalid_configuration', { chain, problem })
+  throw invalidConfiguration(chain, `the error ${named} is no ABI fragment`)
 }

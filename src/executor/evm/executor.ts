@@ -1,4 +1,5 @@
 import { chainFailed } from '../failure.js'
+import { InvalidArgument } from '../invalid-argument.js'
 import type { Executor, SignedTransaction, UnfinishedTransaction } from '../port.js'
 import { broadcastEvm } from './broadcast.js'
 import { EvmChain } from './chain.js'
@@ -8,7 +9,6 @@ import { evmExecutions, parseExecution } from './execution.js'
 import { lookEvm } from './look.js'
 import { accountOf, prepareEvm, simulateEvm } from './prepare.js'
 import { readEvm } from './read.js'
-import { InvalidArgument } from './values.js'
 import { loadViem, type Viem } from './viem.js'
 
 /**

@@ -1,8 +1,8 @@
+import type { Settled } from '../rpc/rpc.js'
+import { RpcError } from '../rpc/rpc-error.js'
 import type { EvmChain } from './chain.js'
 import type { EvmTransaction } from './config.js'
 import { object, quantity } from './quantity.js'
-import type { Settled } from './rpc.js'
-import { RpcError } from './rpc-error.js'
 
 /** What is asked to know the fees, for a batch. */
 export const feeCalls = [

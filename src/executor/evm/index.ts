@@ -22,6 +22,12 @@ export type {
 } from '../port.js'
 export { chainProviders } from '../providers.js'
 export {
+  httpTransport,
+  type RpcReply,
+  type RpcRequest,
+  type RpcTransport
+} from '../rpc/transport.js'
+export {
   chainEffects,
   readChain,
   resolveAccount,
@@ -32,4 +38,3 @@ export { type SendOptions, sendTransaction } from '../steps/send.js'
 export type { AbiError, AbiEvent, AbiFunction, AbiParameter } from './abi-types.js'
 export type { EvmChainConfig, EvmOptions, EvmSigner, EvmTransaction } from './config.js'
 export { evmExecutor } from './executor.js'
-export { httpTransport, type RpcReply, type RpcRequest, type RpcTransport } from './transport.js'

@@ -1,21 +1,13 @@
 import { isJsonObject, type Json, type JsonObject, limits, shownText } from '../../core/index.js'
 import type { LookRequest, Revert, Standing } from '../port.js'
+import { MalformedAnswer } from '../rpc/malformed.js'
+import type { Settled } from '../rpc/rpc.js'
+import { RpcError } from '../rpc/rpc-error.js'
 import type { AbiEvent } from './abi-types.js'
 import type { EvmChain } from './chain.js'
 import { decodeEvent, decodeRevert } from './coding.js'
 import { type EvmExecution, parseExecution } from './execution.js'
-import {
-  address,
-  bytes,
-  count,
-  hash,
-  hexQuantity,
-  MalformedAnswer,
-  object,
-  quantity
-} from './quantity.js'
-import type { Settled } from './rpc.js'
-import { RpcError } from './rpc-error.js'
+import { address, bytes, count, hash, hexQuantity, object, quantity } from './quantity.js'
 import type { Viem } from './viem.js'
 
 /** What the chain says about a transaction now. */

@@ -10,15 +10,17 @@ import type {
   Simulation,
   WriteRequest
 } from '../port.js'
-import type { About, EvmChain } from './chain.js'
+import type { About } from '../rpc/failures.js'
+import type { Settled } from '../rpc/rpc.js'
+import { RpcError } from '../rpc/rpc-error.js'
+import { DEFAULT_SIGNER } from '../rpc/settings.js'
+import type { EvmChain } from './chain.js'
 import { decodeRevert, decodeWrite, encodeWrite } from './coding.js'
-import { DEFAULT_SIGNER, type EvmSigner, type EvmTransaction } from './config.js'
+import type { EvmSigner, EvmTransaction } from './config.js'
 import type { EvmWrite } from './execution.js'
 import { feeCalls, feesOf } from './fees.js'
 import { bytes, count, hexQuantity, quantity } from './quantity.js'
 import { isRevert } from './read.js'
-import type { Settled } from './rpc.js'
-import { RpcError } from './rpc-error.js'
 import { type FoundAccount, findAccount } from './signer.js'
 import type { Hex, Viem } from './viem.js'
 

@@ -1,16 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
-import type { RpcExchange } from '../failure.js'
-
-/** A node's answer that is not what the method gives; becomes `rpc_malformed`. */
-export class MalformedAnswer extends Error {
-  override readonly name = 'MalformedAnswer'
-  readonly exchange: RpcExchange
-
-  constructor(method: string, response: Json | undefined) {
-    super(`the answer to ${method} is not what the method gives`)
-    this.exchange = { endpoint: null, method, request: null, response: response ?? null }
-  }
-}
+import { MalformedAnswer } from '../rpc/malformed.js'
 
 export function quantity(value: Json | undefined, method: string): bigint {
   if (typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)) return BigInt(value)

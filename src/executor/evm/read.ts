@@ -1,13 +1,12 @@
 import { type Json, type JsonObject, unreachable } from '../../core/index.js'
 import { chainFailed } from '../failure.js'
 import type { BlockTag, ReadRequest } from '../port.js'
+import { RpcError } from '../rpc/rpc-error.js'
 import type { AbiFunction } from './abi-types.js'
 import type { EvmChain } from './chain.js'
 import { decodeResult, decodeRevert, encodeCall } from './coding.js'
 import type { EvmRead } from './execution.js'
-
 import { bytes, hexQuantity, quantity } from './quantity.js'
-import { RpcError } from './rpc-error.js'
 import type { Hex, Viem } from './viem.js'
 
 /** One read of a contract. */

@@ -1,6 +1,6 @@
 import { sha256Hex, TallyError } from '../../core/index.js'
+import { secretBehind } from '../rpc/secret.js'
 import type { EvmChainSettings, EvmSigner, EvmTransaction } from './config.js'
-import { secretBehind } from './secret.js'
 import type { Hex, Viem } from './viem.js'
 
 /** What names an account: a signer of the configuration, or an address to watch. */

@@ -1,15 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import { InvalidArgument } from '../invalid-argument.js'
 import type { AbiParameter } from './abi-types.js'
 import type { Viem } from './viem.js'
-
-/** An argument that does not fit its ABI; `path` leads to it. */
-export class InvalidArgument extends Error {
-  override readonly name = 'InvalidArgument'
-
-  constructor(path: string, problem: string) {
-    super(`${path}: ${problem}`)
-  }
-}
 
 /** Named arguments as the coder takes them: one value per parameter, nothing missing or extra. */
 export function toAbiValues(

@@ -20,9 +20,24 @@ export interface RpcCall {
 /** A result, or what the node said instead. */
 export type Settled = Json | RpcError
 
+/** What JSON-RPC means to chains of one kind. */
+export interface RpcDialect {
+  /** Asks an endpoint which chain it serves. */
+  readonly identity: RpcCall
+  /** Whether an answer names the right chain. */
+  isOwn(identity: Json): boolean
+  /** What is said of an endpoint that serves another one. */
+  readonly mismatch: string
+  /** Methods whose parameters are signed bytes, or as long: no diagnostic has them. */
+  readonly hidden: ReadonlySet<string>
+  /** What an error of a node says of the node, not of the call: then the next one is asked. */
+  unfit(code: Json | undefined): { readonly code: RpcProblem; readonly message: string } | undefined
+  /** Reads an answer; throws `SyntaxError`. */
+  parse(text: string): unknown
+}
+
 export interface RpcOptions {
-  /** Number of the chain, as `eth_chainId` has to give it. */
-  readonly chainId: number
+  readonly dialect: RpcDialect
   /** Addresses, looked up when they are needed: they may be secrets. */
   readonly endpoints: readonly (() => Promise<string | undefined>)[]
   readonly transport: RpcTransport
@@ -40,7 +55,7 @@ export interface RpcOptions {
  * and again after the pause that a busy one asks for.
  *
  * 1. No endpoint is asked anything before it has named the right chain; after a failure, again.
- *    Every request of several calls asks for the chain, too: before each write, and at each look.
+ *    Every request of several calls asks for the chain, too: before each write, and at looks.
  * 2. An answer of a node, also a refusal, is final; the next endpoint is for calls without one.
  * 3. No address leaves it, in no error.
  */
@@ -81,7 +96,8 @@ export class Rpc {
     const [known] = this.#checked
     if (known !== undefined) return known
     try {
-      await this.call('eth_chainId', [], signal)
+      const { method, params } = this.#options.dialect.identity
+      await this.call(method, params, signal)
     } catch (error) {
       if (error instanceof RpcError) error.neverSent = true
       throw error
@@ -157,7 +173,11 @@ export class Rpc {
       this.#checked.add(endpoint)
     }
     if (calls.length === 1) return this.#exchange(endpoint, calls, signal)
-    const settled = await this.#exchange(endpoint, [...calls, chainIdCall], signal)
+    const settled = await this.#exchange(
+      endpoint,
+      [...calls, this.#options.dialect.identity],
+      signal
+    )
     const named = settled.at(-1)
     // A node that takes no batches refuses this one with the others, which are then asked alone.
     if (!(named instanceof RpcError)) this.#holdToChain(endpoint, named)
@@ -165,20 +185,16 @@ export class Rpc {
   }
 
   async #checkChain(endpoint: number, signal: AbortSignal): Promise<void> {
-    const [answer] = allOf(await this.#exchange(endpoint, [chainIdCall], signal))
+    const { identity } = this.#options.dialect
+    const [answer] = allOf(await this.#exchange(endpoint, [identity], signal))
     this.#holdToChain(endpoint, answer)
   }
 
   #holdToChain(endpoint: number, answer: Json | undefined): void {
-    const { chainId } = this.#options
-    if (
-      typeof answer === 'string' &&
-      /^0x[0-9a-f]+$/i.test(answer) &&
-      BigInt(answer) === BigInt(chainId)
-    )
-      return
-    const message = `the endpoint serves another chain than eip155:${chainId}`
-    throw this.#error('chain_mismatch', message, endpoint, [chainIdCall], answer ?? null)
+    const { dialect } = this.#options
+    if (dialect.isOwn(answer ?? null)) return
+    const { identity, mismatch } = dialect
+    throw this.#error('chain_mismatch', mismatch, endpoint, [identity], answer ?? null)
   }
 
   async #exchange(endpoint: number, calls: readonly RpcCall[], signal: AbortSignal) {
@@ -210,8 +226,8 @@ export class Rpc {
   }
 
   async #repliesIn(text: string): Promise<readonly Json[] | undefined> {
-    const { redactor } = this.#options
-    const replies = repliesIn(text)
+    const { redactor, dialect } = this.#options
+    const replies = repliesIn(text, dialect)
     if (replies === undefined) return undefined
     if ((await redactor.inTurns('text', text)) === text) return replies
     return (await redactor.inTurns('json', replies)) as readonly Json[]
@@ -258,9 +274,8 @@ export class Rpc {
     const { error, result } = reply as { readonly error?: Json; readonly result?: Json }
     if (error !== undefined && error !== null) {
       const { code } = isJsonObject(error) ? error : { code: null }
-      if (code === -32005 || code === 429) {
-        throw fail('rpc_rate_limited', 'the endpoint asks for fewer calls', error)
-      }
+      const unfit = this.#options.dialect.unfit(code)
+      if (unfit !== undefined) throw fail(unfit.code, unfit.message, error)
       const said = isJsonObject(error) ? shownText(error['message'] ?? '') : ''
       return fail('rpc_error', `the node refuses: ${said}`, error, true)
     }
@@ -277,7 +292,7 @@ export class Rpc {
     answered = false
   ): RpcError {
     const methods = [...new Set(calls.map(({ method }) => method))].join(', ')
-    const request = calls.map(({ method, params }) => shown(method, params))
+    const request = calls.map((call) => this.#shown(call))
     const first = request[0] ?? null
     return new RpcError(code, message, {
       answered,
@@ -289,6 +304,11 @@ export class Rpc {
       }
     })
   }
+
+  /** Parameters fit for a diagnostic: signed bytes stay out of it. */
+  #shown({ method, params }: RpcCall): Json {
+    return this.#options.dialect.hidden.has(method) ? ['[signed bytes]'] : cleanJson([...params])
+  }
 }
 
 /** The delay of a header `retry-after`, seconds or a date; undefined: none, or too long to wait. */
@@ -298,8 +318,6 @@ function pauseMsIn(header: string | null | undefined, now: number): number | und
   return seconds >= 0 && seconds <= limits.RPC_PAUSE_MS_MAX ? seconds : undefined
 }
 
-const chainIdCall: RpcCall = { method: 'eth_chainId', params: [] }
-
 function allOf(settled: readonly Settled[]): readonly Json[] {
   return settled.map((one) => {
     if (one instanceof RpcError) throw one
@@ -307,14 +325,9 @@ function allOf(settled: readonly Settled[]): readonly Json[] {
   })
 }
 
-/** Parameters fit for a diagnostic: signed bytes stay out of it. */
-function shown(method: string, params: readonly Json[]): Json {
-  return method === 'eth_sendRawTransaction' ? ['[signed bytes]'] : cleanJson([...params])
-}
-
-function repliesIn(text: string): readonly Json[] | undefined {
+function repliesIn(text: string, dialect: RpcDialect): readonly Json[] | undefined {
   try {
-    const parsed = JSON.parse(text) as Json
+    const parsed = dialect.parse(text) as Json
     if (Array.isArray(parsed)) return parsed
     return isJsonObject(parsed) ? [parsed] : undefined
   } catch {
