@@ -11,6 +11,8 @@ export class LoopbackServer {
   /** Without a slash at its end; stays when the server has gone. */
   url = ''
   readonly #server: Server
+  /** Its port is kept for the next time. */
+  #port = 0
 
   constructor(handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>) {
     this.#server = createServer((request, response) => {
@@ -19,10 +21,12 @@ export class LoopbackServer {
     })
   }
 
+  /** Listens on a free port; once more after {@link close}: on the same one. */
   async listen(): Promise<void> {
-    this.#server.listen(0, '127.0.0.1')
+    this.#server.listen(this.#port, '127.0.0.1')
     await once(this.#server, 'listening')
-    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
+    this.#port = (this.#server.address() as AddressInfo).port
+    this.url = `http://127.0.0.1:${this.#port}`
   }
 
   async close(): Promise<void> {

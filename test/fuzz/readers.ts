@@ -33,6 +33,8 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'runtime/opening/integrity-lock.ts#readKept': 'reads a file as integrity-lock does',
   'runtime/opening/integrity-lock.ts#readRollback': 'reads a file as integrity-lock does',
   'testing/evm-node/transaction.ts#decodeTransaction': 'for tests; reads with the parsers of viem',
+  'testing/solana-node/sent.ts#decodeMessage': 'for tests; reads with the parsers of kit',
+  'testing/solana-node/sent.ts#decodeSent': 'for tests; reads with the parsers of kit',
   'workflow/document/parse.ts#parsingSource': 'part of workflow',
   'workflow/document/parse.ts#parsingRead': 'part of workflow',
   'workflow/document/parse.ts#readingText': 'part of workflow',

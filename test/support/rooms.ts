@@ -69,7 +69,8 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   '@ai-sdk/deepseek': ['src/agent/transports/'],
   '@ai-sdk/openai-compatible': ['src/agent/transports/'],
   '@modelcontextprotocol/sdk': ['src/agent/mcp/'],
-  '@solana/kit': ['src/executor/solana/'],
+  '@solana/kit': ['src/executor/solana/', 'src/testing/solana-node/'],
+  litesvm: ['src/testing/solana-node/'],
   zod: [
     'src/core/document/',
     'src/block/',

@@ -1,9 +1,12 @@
 import { isJsonObject, type Json, shownText } from '../../core/index.js'
 import type { Hex, Viem } from '../../executor/index.js'
+import { NodeError, rpcErrors } from '../rpc-node/index.js'
 import { BASE_FEE, costOf, type EvmCall, type EvmState, priceOf, TIP } from './evm-state.js'
-import { NodeError, nodeErrors } from './node-error.js'
 import { decodeTransaction, type EvmSent, hex } from './transaction.js'
 import { blockHash, blockView, receiptView, transactionView } from './views.js'
+
+/** Codes of EIP-1474, and 3 for a call that a contract refuses, as Geth has it. */
+const nodeErrors = { refused: -32_000, reverted: 3 } as const
 
 /** What the node answers to; everything else is refused as a node refuses it. */
 export class NodeMethods {
@@ -56,7 +59,7 @@ export class NodeMethods {
         return receiptView(state, shownText(first))
       default: {
         const message = `the method ${method} does not exist or is not available`
-        throw new NodeError(nodeErrors.unknownMethod, message)
+        throw new NodeError(rpcErrors.unknownMethod, message)
       }
     }
   }
@@ -203,7 +206,7 @@ function numberIn(given: Json): number {
 }
 
 function invalid(message: string): NodeError {
-  return new NodeError(nodeErrors.invalidParams, message)
+  return new NodeError(rpcErrors.invalidParams, message)
 }
 
 function refusal(message: string): NodeError {

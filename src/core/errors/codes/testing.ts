@@ -66,6 +66,10 @@ export const testingCodes = {
     message: 'This cannot be simulated: {problem}.',
     fix: 'Give a whole number as the seed, and nodes with the runs that they do.'
   },
+  'testing.chain_invalid': {
+    message: 'The chain of tests cannot do this: {problem}.',
+    fix: 'Give addresses in base58, a whole number of slots, and what "save" gave as the state.'
+  },
   'testing.clock_invalid': {
     message: 'The fake clock cannot do this: {problem}.',
     fix: 'Give whole milliseconds from 0 on; fake timers of a test runner set their own wall clock.'
