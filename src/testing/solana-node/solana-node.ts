@@ -43,7 +43,7 @@ export interface SolanaNode extends AsyncDisposable {
   readonly calls: readonly RpcCall[]
   script: RpcScript
   slotsPerRequest: number
-  /** Whether transactions are included as they arrive, and calls begin slots; false: by `advance`. */
+  /** Transactions are included as they arrive, and calls begin slots; false: `advance` does it. */
   mining: boolean
   /** Whether a transaction stays where it waits for a block, by its signature. */
   holds: (signature: string) => boolean
@@ -67,7 +67,7 @@ export interface SolanaNode extends AsyncDisposable {
   lamports(address: string): bigint
   /** Units in a token account; undefined: it is none. */
   tokens(address: string): bigint | undefined
-  /** The whole chain, for another node to continue with; for the same versions of Node and litesvm. */
+  /** The whole chain, for another node with the same versions of Node and litesvm. */
   save(): Uint8Array
   /** Stops listening; the chain stands still until {@link start}. */
   stop(): Promise<void>

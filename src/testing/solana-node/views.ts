@@ -43,8 +43,10 @@ function dataView(kit: Kit, data: Uint8Array, encoding: Json | undefined): RpcVa
     case null:
     case 'base58': {
       if (data.length > BASE58_BYTES_MAX) {
-        const message = `Encoded binary (base 58) data should be less than ${BASE58_BYTES_MAX} bytes`
-        throw new NodeError(rpcErrors.invalidRequest, `${message}, please use Base64 encoding.`)
+        const message =
+          `Encoded binary (base 58) data should be less than ${BASE58_BYTES_MAX} bytes, ` +
+          'please use Base64 encoding.'
+        throw new NodeError(rpcErrors.invalidRequest, message)
       }
       const text = kit.getBase58Decoder().decode(data)
       return encoding === 'base58' ? [text, 'base58'] : text
