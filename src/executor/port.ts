@@ -12,11 +12,14 @@ import type { Json, JsonObject, Redactor } from '../core/index.js'
  * `ChainFailure`.
  */
 export interface Executor {
-  /** First part of the CAIP-2 ids it serves: `eip155`. */
-  readonly namespace: string
+  /**
+   * First part of the CAIP-2 ids it serves, `eip155`: it is these chains' own executor, which knows
+   * their accounts. Absent: it stands beside them, with execution types of its own.
+   */
+  readonly namespace?: string
   /** Chains it is configured for, as CAIP-2 ids. */
   readonly chains: readonly string[]
-  /** Execution types it knows. */
+  /** Execution types it knows; on each of its chains it is the only one that does. */
   readonly executions: Readonly<Record<string, 'read' | 'write'>>
   /** Knows the keys and addresses that it has read. */
   readonly redactor?: Redactor
@@ -116,6 +119,8 @@ export interface SignedTransaction {
   readonly validUntil: number | null
   /** The signed bytes. */
   readonly raw: string
+  /** Where another than the chain's own executor prepared it: the type by which it is found. */
+  readonly executionType?: string
 }
 
 /** For a wallet outside: it signs, sends, and gives the hash back. */
@@ -143,6 +148,8 @@ export interface LookRequest {
   readonly execution: Execution
   /** What a wallet outside was asked to send; null for a transaction that was prepared here. */
   readonly expected: JsonObject | null
+  /** Type by which its executor is found, where `execution` does not name it. */
+  readonly executionType?: string
 }
 
 /** What the chain says about one transaction. */

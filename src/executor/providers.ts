@@ -1,6 +1,5 @@
 import { EffectFailure, type Provider } from '../block/index.js'
-import { isJsonObject, type Json, limits, Redactor, shownText, TallyError } from '../core/index.js'
-import { chainFailed } from './failure.js'
+import { isJsonObject, type Json, limits } from '../core/index.js'
 import { Limiter } from './limiter.js'
 import type {
   AccountRequest,
@@ -11,31 +10,25 @@ import type {
   WriteRequest
 } from './port.js'
 import { recoverTransactions } from './recover.js'
+import { Routes } from './routes.js'
 import { chainEffects } from './steps/effects.js'
 
 /**
  * What answers the effects of `chainEffects`: register them with a runtime, all of them. Before the
  * runtime starts or resumes anything, the executors get the transactions of earlier
  * processes (semantics.md W11). Of each chain at most `CHAIN_CALLS_AT_ONCE` reads are under way;
- * one that waits for its turn holds up no other chain. One executor for each namespace; throws
- * `executor.duplicate_namespace` for two.
+ * one that waits for its turn holds up no other chain.
+ *
+ * A request goes to the executor that knows its execution type on its chain; accounts are those of
+ * the chain's own executor, and what was prepared stays with the executor that prepared it. Throws
+ * `executor.duplicate_namespace` and `executor.duplicate_execution`.
  *
  * @example
  * const evm = evmExecutor({ chains, environment: process.env })
  * const tally = await createRuntime({ location, blocks, providers: chainProviders([evm]) })
  */
 export function chainProviders(executors: readonly Executor[]): readonly Provider[] {
-  const byNamespace = new Map<string, Executor>()
-  const redactor = new Redactor()
-  for (const executor of executors) {
-    const { namespace } = executor
-    if (byNamespace.has(namespace)) {
-      throw new TallyError('executor.duplicate_namespace', { namespace })
-    }
-    byNamespace.set(namespace, executor)
-    if (executor.redactor !== undefined) redactor.include(executor.redactor)
-  }
-  const of = (chain: unknown) => executorOf(byNamespace, chain)
+  const routes = new Routes(executors)
   const reads = new Map<string, Limiter>()
   const readsOf = (chain: string): Limiter => {
     const limiter = reads.get(chain) ?? new Limiter(limits.CHAIN_CALLS_AT_ONCE)
@@ -47,14 +40,14 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
       name: chainEffects.account,
       perform: async ({ request, ...call }) => {
         const asked = record(request) as unknown as AccountRequest
-        return asJson(await of(asked.chain).account(asked, call))
+        return asJson(await routes.of(asked.chain).account(asked, call))
       }
     },
     {
       name: chainEffects.read,
       perform: ({ request, ...call }) => {
         const asked = record(request) as unknown as ReadRequest
-        const executor = of(asked.chain)
+        const executor = routes.of(asked.chain, typeIn(request))
         return readsOf(asked.chain).run(() => executor.read(asked, call))
       }
     },
@@ -62,20 +55,22 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
       name: chainEffects.simulate,
       perform: async ({ request, ...call }) => {
         const asked = record(request) as unknown as WriteRequest
-        return asJson(await of(asked.chain).simulate(asked, call))
+        return asJson(await routes.of(asked.chain, typeIn(request)).simulate(asked, call))
       }
     },
     {
       name: chainEffects.prepare,
       perform: async ({ request, ...call }) => {
         const asked = record(request) as unknown as WriteRequest
-        return asJson(await of(asked.chain).prepare(asked, call))
+        const type = typeIn(request)
+        const executor = routes.of(asked.chain, type)
+        return asJson(routes.marked(await executor.prepare(asked, call), executor, type))
       }
     },
     {
-      ...broadcasting(of),
+      ...broadcasting(routes),
       recover: async (unfinished) => {
-        await recoverTransactions(unfinished, executors)
+        await recoverTransactions(unfinished, routes)
       },
       recoversFrom: [chainEffects.prepare, chainEffects.broadcast]
     },
@@ -83,28 +78,30 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
       name: chainEffects.look,
       perform: async ({ request, ...call }) => {
         const asked = record(request) as unknown as LookRequest
-        return asJson(await of(asked.chain).look(asked, call))
+        const { chain, executionType = typeIn(request) } = asked
+        return asJson(await routes.of(chain, executionType).look(asked, call))
       }
     }
   ]
-  return providers.map((provider) => ({ ...provider, redactor }))
+  return providers.map((provider) => ({ ...provider, redactor: routes.redactor }))
 }
 
 /** The one effect that changes a chain: before it is repeated, the chain is asked (L7). */
-function broadcasting(of: (chain: unknown) => Executor): Provider {
+function broadcasting(routes: Routes): Provider {
   const transactionOf = (request: Json) =>
     record(record(request)['transaction'] ?? null) as unknown as SignedTransaction
   return {
     name: chainEffects.broadcast,
     perform: async ({ request, ...call }) => {
       const transaction = transactionOf(request)
-      return asJson(await of(transaction.chain).broadcast(transaction, call))
+      return asJson(await routes.ofTransaction(transaction).broadcast(transaction, call))
     },
     locate: async ({ request, ...call }) => {
-      const { chain, hash, from, nonce, validUntil } = transactionOf(request)
+      const transaction = transactionOf(request)
+      const { chain, hash, from, nonce, validUntil } = transaction
       const execution = { type: 'broadcast' }
       const look = { chain, hash, from, nonce, validUntil, execution, expected: null }
-      const { status } = await of(chain).look(look, call)
+      const { status } = await routes.ofTransaction(transaction).look(look, call)
       const isThere = status === 'pending' || status === 'included'
       return isThere
         ? { found: true, result: { hash, answer: 'known' } }
@@ -114,16 +111,15 @@ function broadcasting(of: (chain: unknown) => Executor): Provider {
   }
 }
 
-function executorOf(byNamespace: ReadonlyMap<string, Executor>, chain: unknown): Executor {
-  const id = shownText(chain)
-  const executor = byNamespace.get(id.slice(0, id.indexOf(':')))
-  if (executor?.chains.includes(id) === true) return executor
-  const message = `no executor is configured for the chain ${id}`
-  throw chainFailed('unknown_chain', { phase: 'check', chain: id, message })
-}
-
 function record(request: Json): Readonly<Record<string, Json>> {
   if (isJsonObject(request)) return request
+  throw new EffectFailure('invalid_request', { definite: true })
+}
+
+/** Of the execution that a request is about. */
+function typeIn(request: Json): string {
+  const { type } = record(record(request)['execution'] ?? null)
+  if (typeof type === 'string') return type
   throw new EffectFailure('invalid_request', { definite: true })
 }
 

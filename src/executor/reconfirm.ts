@@ -140,8 +140,10 @@ function noteLook(execution: NodeExecution, body: Json): void {
 
 /** How the chain is asked for it. */
 export function lookFor({ chain, hash, from, transaction }: SentTransaction): LookRequest {
-  const { nonce = null, validUntil = null } = transaction ?? {}
-  return { chain, hash, from, nonce, validUntil, execution: { type: 'recheck' }, expected: null }
+  const { nonce = null, validUntil = null, executionType } = transaction ?? {}
+  const asked = { chain, hash, from, nonce, validUntil, expected: null }
+  const by = executionType === undefined ? {} : { executionType }
+  return { ...asked, execution: { type: 'recheck' }, ...by }
 }
 
 /** `recorded`: where the run has it; null: the run does not know whether it is in a block. */

@@ -1,6 +1,7 @@
 import type { JournalEntry, UnfinishedJournals } from '../block/index.js'
 import { isJsonObject, type Json } from '../core/index.js'
 import type { Executor, SignedTransaction, UnfinishedTransaction } from './port.js'
+import type { Routes } from './routes.js'
 import { chainEffects } from './steps/effects.js'
 
 /**
@@ -9,14 +10,19 @@ import { chainEffects } from './steps/effects.js'
  */
 export async function recoverTransactions(
   unfinished: UnfinishedJournals,
-  executors: readonly Executor[]
+  routes: Routes
 ): Promise<number> {
   const found: UnfinishedTransaction[] = []
   for await (const entries of unfinished) found.push(...unfinishedIn(entries))
-  for (const executor of executors) {
-    const own = found.filter(({ transaction }) => executor.chains.includes(transaction.chain))
-    if (own.length > 0) executor.recover(own)
+  const byExecutor = new Map<Executor, UnfinishedTransaction[]>()
+  for (const one of found) {
+    const executor = routes.findTransaction(one.transaction)
+    if (executor === undefined) continue
+    const own = byExecutor.get(executor) ?? []
+    own.push(one)
+    byExecutor.set(executor, own)
   }
+  for (const [executor, own] of byExecutor) executor.recover(own)
   return found.length
 }
 

@@ -31,6 +31,8 @@ import {
 export interface FakeExecutorOptions {
   /** Chains of one namespace. */
   readonly chains: readonly FakeChain[]
+  /** It stands beside the chains' own executor. */
+  readonly isBeside?: boolean
   /** Accounts that sign, by name; `default` signs when none is named. */
   readonly accounts?: Readonly<Record<string, string>>
   readonly executions?: Executor['executions']
@@ -57,7 +59,7 @@ export function fakeExecutor(options: FakeExecutorOptions): Executor {
 }
 
 class FakeExecutor implements Executor {
-  readonly namespace: string
+  readonly namespace?: string
   readonly chains: readonly string[]
   readonly executions: Executor['executions']
   readonly #chains: ReadonlyMap<string, FakeChain>
@@ -66,11 +68,11 @@ class FakeExecutor implements Executor {
   readonly #owners = new Map<string, NonceOwner>()
   readonly #clock: Clock
 
-  constructor({ chains, accounts, executions, terms, clock }: FakeExecutorOptions) {
+  constructor({ chains, accounts, executions, terms, clock, isBeside }: FakeExecutorOptions) {
     this.#chains = new Map(chains.map((chain) => [chain.id, chain]))
     this.chains = [...this.#chains.keys()]
     const [first = ''] = this.chains
-    this.namespace = first.slice(0, first.indexOf(':'))
+    if (isBeside !== true) this.namespace = first.slice(0, first.indexOf(':'))
     this.executions = executions ?? DEFAULT_EXECUTIONS
     this.#accounts = accounts ?? {}
     this.#terms = { confirmations: 1, pollMs: 1_000, timeoutMs: 60_000, ...terms }

@@ -21,7 +21,7 @@ function altered(
   return () => async () => {
     const test = await openRight()
     const over = (right: Executor): Executor => ({
-      namespace: right.namespace,
+      ...(right.namespace === undefined ? {} : { namespace: right.namespace }),
       chains: right.chains,
       executions: right.executions,
       check: (execution) => right.check(execution),

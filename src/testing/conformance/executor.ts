@@ -132,7 +132,7 @@ async function failureOf(promise: Promise<unknown>) {
 async function describesItself(test: Test): Promise<void> {
   const { executor, chain, read, refused, malformed } = test
   ok(executor.chains.includes(chain))
-  equal(chain.split(':')[0], executor.namespace)
+  if (executor.namespace !== undefined) equal(namespaceOf(chain), executor.namespace)
   equal(executor.executions[read.execution.type], 'read')
   equal(executor.executions[refused.type], 'write')
   for (const execution of [read.execution, test.write(1), refused]) {
@@ -150,7 +150,7 @@ async function reads(test: Test): Promise<void> {
 
 async function refusesUnknown(test: Test): Promise<void> {
   const { executor, chain, read, malformed, call } = test
-  const nowhere = { chain: `${executor.namespace}:999999`, execution: read.execution }
+  const nowhere = { chain: `${namespaceOf(chain)}:999999`, execution: read.execution }
   const wrong = { chain, execution: malformed }
   const unheard = { chain, execution: test.write(1), account: 'nobody-has-this-name' }
   const failures = [
@@ -335,5 +335,9 @@ async function handsOver(test: Test): Promise<void> {
   equal(result.transaction.from, watched)
   ok(!('raw' in result.transaction))
   equal(await test.effective(), 0)
-  await rejects(executor.account({ chain: `${executor.namespace}:999999` }, call()))
+  await rejects(executor.account({ chain: `${namespaceOf(chain)}:999999` }, call()))
+}
+
+function namespaceOf(chain: string): string {
+  return chain.slice(0, chain.indexOf(':'))
 }

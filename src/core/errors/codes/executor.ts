@@ -1,6 +1,10 @@
 import type { CodeTexts } from '../texts.js'
 
 export const executorCodes = {
+  'executor.duplicate_execution': {
+    message: 'Two executors carry out {type} on the chain {chain}.',
+    fix: 'Give one of them another name for the execution type, or leave the chain to one of them.'
+  },
   'executor.duplicate_namespace': {
     message: 'Two executors serve the namespace {namespace}.',
     fix: 'Give one executor all chains of a namespace.'
