@@ -9,7 +9,8 @@ const config = (bridges: string) => `
 import { defineConfig } from 'tallystick'
 import { chainProviders } from 'tallystick/evm'
 import { FakeChain, fakeExecutor } from 'tallystick/testing'
-const chain = new FakeChain({ id: 'eip155:7', read: ({ type }) => ({ arrived: type === 'bridge_status' }),
+const chain = new FakeChain({ id: 'eip155:7',
+  read: ({ type }) => ({ arrived: type === 'bridge_status' }),
   write: ({ type }) => ({ ok: true, outputs: { by: type } }) })
 const terms = { pollMs: 5 }
 const own = fakeExecutor({ chains: [chain], accounts: { default: '0x${'1'.repeat(40)}' }, terms })

@@ -120,11 +120,10 @@ async function load(frame: Frame, path: string): Promise<unknown> {
   const { createJiti } = await import('jiti')
   const tallystick = await import('../../index.js')
   const agent = await import('../../agent/index.js')
-  const evm = await import('../../executor/evm/index.js')
   const jiti = createJiti(import.meta.url, {
     // A cache in a shared temporary directory could be written to by another user.
     fsCache: false,
-    virtualModules: { tallystick, 'tallystick/agent': agent, 'tallystick/evm': evm }
+    virtualModules: { tallystick, 'tallystick/agent': agent }
   })
   return jiti.import(path, { default: true })
 }
