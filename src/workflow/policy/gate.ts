@@ -48,11 +48,14 @@ export function policyVerdict(node: AisPlanNode, ready: ReadyNode, policy: Polic
   const rule = actionRule(node, policy)
   const riskLevel = Math.max(node.risk?.level ?? 0, rule?.riskLevel ?? 0)
   if (node.risk !== null && !isRead(node.execution.type)) {
+    const tags = [...node.risk.tags, ...(rule?.riskTags ?? [])]
     tokenHits(ready.params, policy, hits)
     const own = tighterConstraints(policy.constraints, node.risk.constraints)
-    const constraints = tighterConstraints(own, rule?.constraints ?? {})
-    constraintHits(node, ready, constraints, hits)
-    riskHits(riskLevel, policy, rule?.requireApproval === true, hits)
+    const ruled = tighterConstraints(own, rule?.constraints ?? {})
+    const constraints = tighterConstraints(ruled, ready.constraints ?? {})
+    constraintHits(node, ready, { constraints, isApproval: tags.includes('approval') }, hits)
+    const isTagged = tags.some((tag) => policy.approvalTags?.includes(tag) === true)
+    riskHits(riskLevel, policy, isTagged || rule?.requireApproval === true, hits)
   }
   const isBlocked = hits.some(({ isHard }) => isHard)
   const kind = isBlocked ? 'block' : hits.length > 0 ? 'confirm' : 'ok'
@@ -93,9 +96,16 @@ function tokenHits(params: JsonObject, { tokens }: Policy, hits: PolicyHit[]): v
   if (tokens === null) return
   for (const [name, value] of Object.entries(params)) {
     if (!isJsonObject(value)) continue
-    const { chain_id: chain, address } = value
+    const { chain_id: chain, address, decimals } = value
     if (typeof chain !== 'string' || typeof address !== 'string') continue
-    if (tokens.allowed.includes(tokenKey(chain, address))) continue
+    const key = tokenKey(chain, address)
+    const listed = Object.hasOwn(tokens.decimals ?? {}, key) ? tokens.decimals?.[key] : undefined
+    if (listed !== undefined && decimals !== undefined && decimals !== listed) {
+      const said = `${name} is said to have ${String(decimals)} decimals`
+      const message = `${said}, but the list of tokens says ${listed}`
+      hits.push({ reason: 'constraint', message, isHard: true })
+    }
+    if (tokens.allowed.includes(key)) continue
     hits.push({
       reason: 'token_not_listed',
       message: `${name} is ${address} on ${chain}, which is not in the list of tokens`,
@@ -107,10 +117,13 @@ function tokenHits(params: JsonObject, { tokens }: Policy, hits: PolicyHit[]): v
 function constraintHits(
   node: AisPlanNode,
   ready: ReadyNode,
-  constraints: HardConstraints,
+  {
+    constraints,
+    isApproval
+  }: { readonly constraints: HardConstraints; readonly isApproval: boolean },
   hits: PolicyHit[]
 ): void {
-  const isApproval = node.risk?.tags.includes('approval') === true
+  const multiplier = isApproval ? constraints.max_approval_multiplier : undefined
   const bounds: readonly (readonly [Measure, Json | undefined, 1 | -1])[] = [
     ['slippage_bps', constraints.max_slippage_bps, 1],
     ['price_impact_bps', constraints.max_price_impact_bps, 1],
@@ -121,10 +134,38 @@ function constraintHits(
   for (const [measure, bound, broken] of bounds) {
     if (bound !== undefined) measureHits(node, ready, { measure, bound, broken }, hits)
   }
+  if (multiplier !== undefined) multiplierHits(node, ready, multiplier, hits)
   if (isApproval && constraints.allow_unlimited_approval === false && isUnlimited(node, ready)) {
     const message = 'the approval is without limit, which the policy forbids'
     hits.push({ reason: 'constraint', message, isHard: true })
   }
+}
+
+/** What is approved, by what the action says that it will spend of it. */
+function multiplierHits(
+  node: AisPlanNode,
+  ready: ReadyNode,
+  multiplier: string,
+  hits: PolicyHit[]
+): void {
+  const approval = measured(node, ready, 'approval')
+  const spend = ready.calculated['spend'] ?? ready.params['spend']
+  if (!isWhole(approval) || !isWhole(spend)) {
+    const message =
+      `an approval is bounded by ${multiplier} times what is spent, ` +
+      'but the action does not tell both approval and spend'
+    hits.push({ reason: 'preview_missing', message, isHard: true })
+    return
+  }
+  const [whole = '', fraction = ''] = multiplier.split('.')
+  const most = BigInt(spend) * BigInt(whole + fraction)
+  if (BigInt(approval) * 10n ** BigInt(fraction.length) <= most) return
+  const message = `approval is ${approval}, beyond ${multiplier} times the ${spend} to spend`
+  hits.push({ reason: 'constraint', message, isHard: true })
+}
+
+function isWhole(value: Json | undefined): value is string {
+  return typeof value === 'string' && /^[0-9]{1,78}$/.test(value)
 }
 
 function measureHits(
