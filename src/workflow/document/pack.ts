@@ -9,7 +9,7 @@ import {
   protocolName,
   semver
 } from './atoms.js'
-import { hardConstraints } from './protocol.js'
+import { packConstraints } from './constraints.js'
 import { detectKinds } from './value.js'
 
 /** `ais-pack/0.0.2`: which protocols may be used, and under which policy (W12). */
@@ -51,10 +51,10 @@ export const packPolicy = aisObject({
     require_approval_min_risk_level: level.optional(),
     approvers: approversSchema(z).optional()
   }).optional(),
-  hard_constraints_defaults: hardConstraints.optional(),
+  hard_constraints_defaults: packConstraints.optional(),
   risk_threshold: level.optional().meta({ description: legacy }),
   approval_required: z.array(label).max(64).optional().meta({ description: 'Tags of risks.' }),
-  hard_constraints: hardConstraints.optional().meta({ description: legacy })
+  hard_constraints: packConstraints.optional().meta({ description: legacy })
 })
 
 /** Modes as text, or the switches of AIS: see {@link tokenModeOf}. */
@@ -125,7 +125,7 @@ export const packSchema = aisObject({
           risk_level: z.int().min(1).max(5).optional(),
           risk_tags: z.array(label).max(64).optional(),
           require_approval: z.literal(true).optional(),
-          hard_constraints: hardConstraints.optional()
+          hard_constraints: packConstraints.optional()
         })
       )
       .optional()

@@ -50,7 +50,7 @@ const calculatedField = aisObject({
   description: description.optional()
 })
 
-const wholeText = z.union([z.int().min(0), z.string().regex(/^(0|[1-9][0-9]{0,77})$/)])
+export const wholeText = z.union([z.int().min(0), z.string().regex(/^(0|[1-9][0-9]{0,77})$/)])
 
 const decimalText = z
   .string()

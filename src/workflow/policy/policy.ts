@@ -10,8 +10,7 @@ import {
 import { stricterApprovers } from '../../identity/index.js'
 import type { FlowDocument } from '../document/flow.js'
 import { type PackDocument, packPolicy, tokenModeOf } from '../document/pack.js'
-import type { HardConstraints } from '../document/protocol.js'
-import { compareDecimals } from '../type/check.js'
+import { type Constraints, tighterConstraints } from './constraints.js'
 
 /** What a run may do without asking, and what it may not do at all (W12). Plain JSON. */
 export interface Policy {
@@ -21,7 +20,7 @@ export interface Policy {
   readonly requireApprovalMinRisk: number
   /** Who has to sign where the policy asks (K13); absent: any answer of the owner does. */
   readonly approvers?: Approvers
-  readonly constraints: HardConstraints
+  readonly constraints: Constraints
   /** Null: every token. */
   readonly tokens: TokenPolicy | null
   /** Providers that may make choices, by kind of list; null: every one. */
@@ -67,7 +66,7 @@ export interface ActionRule {
   readonly riskLevel: number
   readonly riskTags?: readonly string[]
   readonly requireApproval: boolean
-  readonly constraints: HardConstraints
+  readonly constraints: Constraints
 }
 
 /** Without a pack: low risks go, the rest asks. */
@@ -171,38 +170,6 @@ export function flowPolicy(policy: NonNullable<FlowDocument['policy']>) {
   const words = ['approvals', 'hard_constraints'].filter((name) => isJsonObject(policy[name]))
   if (words.length === 0) return undefined
   return packPolicy.safeParse(Object.fromEntries(words.map((name) => [name, policy[name]])))
-}
-
-/** Of two sets of bounds, at each the tighter one. */
-export function tighterConstraints(one: HardConstraints, other: HardConstraints): HardConstraints {
-  const least = <Key extends keyof HardConstraints>(key: Key) => pick(key, one[key], other[key], -1)
-  const merged = {
-    ...least('max_slippage_bps'),
-    ...least('max_price_impact_bps'),
-    ...least('max_spend'),
-    ...least('max_approval'),
-    ...least('max_approval_multiplier'),
-    ...pick(
-      'min_health_factor_after',
-      one.min_health_factor_after,
-      other.min_health_factor_after,
-      1
-    )
-  }
-  const unlimited = [one.allow_unlimited_approval, other.allow_unlimited_approval]
-  if (unlimited.includes(false)) return { ...merged, allow_unlimited_approval: false }
-  return unlimited.includes(true) ? { ...merged, allow_unlimited_approval: true } : merged
-}
-
-function pick<Value extends string | number | boolean>(
-  key: string,
-  one: Value | undefined,
-  other: Value | undefined,
-  wanted: -1 | 1
-): Readonly<Record<string, Value>> {
-  if (one === undefined) return other === undefined ? {} : { [key]: other }
-  if (other === undefined) return { [key]: one }
-  return { [key]: compareDecimals(one, other) === wanted ? one : other }
 }
 
 function tighterTokens(
