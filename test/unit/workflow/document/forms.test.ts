@@ -84,7 +84,9 @@ async function meaning({ node, flow, action: changed, protocol, pack }: Form) {
   if (ready.state !== 'ready') return ready
   const packed =
     pack === undefined ? defaultPolicy : tightened(defaultPolicy, packOf(packWith(pack)))
-  const verdict = policyVerdict(first, ready, underFlow(packed, parsed))
+  // The call is none that is decoded: forms are about what documents say.
+  const said = { isMeasured: false }
+  const verdict = policyVerdict(first, ready, underFlow(packed, parsed), said)
   return { ...ready, verdict: verdict.kind, hits: verdict.hits.map(({ reason }) => reason), first }
 }
 
