@@ -337,7 +337,7 @@ export const CHAIN_READ_ATTEMPTS_MAX = 4
 export const NONCE_LEASE_MS = 30_000
 /** Superseded transactions that are remembered for one account. */
 export const NONCE_MEMORY_MAX = 10_000
-/** Transactions that one step may prepare because others of ours took the nonce. */
+/** Transactions of one step whose nonce others of ours took; of one attempt, that expired. */
 export const CHAIN_PREPARES_MAX = 8
 
 /** Nodes, edges or agents of one flow document. */

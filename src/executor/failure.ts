@@ -6,7 +6,7 @@ import {
   limits,
   withoutAddresses
 } from '../core/index.js'
-import type { Revert } from './port.js'
+import type { ProgramError, Revert } from './port.js'
 
 /** Every way in which a step on a chain fails, and whether doing it again may help. */
 export const chainFailureCodes = {
@@ -66,6 +66,10 @@ export interface ChainFailure {
   readonly message: string
   readonly rpc?: RpcExchange
   readonly revert?: Revert
+  /** How a program has failed, on chains where it says so by number. */
+  readonly programError?: ProgramError
+  /** What programs have logged. */
+  readonly logs?: readonly string[]
   readonly transaction?: JsonObject
 }
 
@@ -112,7 +116,7 @@ export function chainFailure(code: ChainFailureCode, fields: FailureFields): Cha
     sent,
     message: cleanText(message),
     ...(rpc === undefined ? {} : { rpc: cleanExchange(rpc) }),
-    ...(revert === undefined ? {} : { revert: cleanRevert(revert) }),
+    ...(revert === undefined ? {} : { revert: cleanRevert(revert), ...saidByPrograms(revert) }),
     ...(transaction === undefined ? {} : { transaction })
   }
 }
@@ -151,6 +155,14 @@ const DEPTH_MAX = 4
 
 function cleanExchange({ endpoint, method, request, response }: RpcExchange): RpcExchange {
   return { endpoint, method, request: cleanJson(request), response: cleanJson(response) }
+}
+
+/** Once in a failure, beside its revert. */
+function saidByPrograms({ programError, logs }: Revert): Partial<ChainFailure> {
+  return {
+    ...(programError === undefined ? {} : { programError }),
+    ...(logs === undefined ? {} : { logs: logs.slice(0, limits.CHAIN_LOGS_MAX).map(cleanText) })
+  }
 }
 
 function cleanRevert({ name, args, reason, data }: Revert): Revert {

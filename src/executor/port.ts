@@ -121,6 +121,8 @@ export interface SignedTransaction {
   readonly raw: string
   /** Where another than the chain's own executor prepared it: the type by which it is found. */
   readonly executionType?: string
+  /** What else its executor needs to tell whether it can still be included. */
+  readonly lifetime?: JsonObject
 }
 
 /** For a wallet outside: it signs, sends, and gives the hash back. */
@@ -144,6 +146,7 @@ export interface LookRequest {
   readonly from: string | null
   readonly nonce: number | null
   readonly validUntil: number | null
+  readonly lifetime?: JsonObject
   /** What it does: events and errors are decoded by it. */
   readonly execution: Execution
   /** What a wallet outside was asked to send; null for a transaction that was prepared here. */
@@ -188,6 +191,22 @@ export interface Revert {
   readonly reason: string | null
   /** Raw data, cut. */
   readonly data: string | null
+  /** Of a chain whose programs fail by number (Solana). */
+  readonly programError?: ProgramError
+  /** What its programs have logged, cut. */
+  readonly logs?: readonly string[]
+}
+
+/** How a program has failed. */
+export interface ProgramError {
+  /** The program that gave up first; null: none has, the transaction itself is refused. */
+  readonly program: string | null
+  /** Place of the instruction in the execution, from 0; null: it is none of its own. */
+  readonly instruction: number | null
+  /** `InsufficientFunds`; `Custom` when the number is not known. */
+  readonly name: string
+  /** The number of a custom error, as a decimal string. */
+  readonly code: string | null
 }
 
 export type Simulation =

@@ -11,7 +11,7 @@ import type {
 } from './port.js'
 import { recoverTransactions } from './recover.js'
 import { Routes } from './routes.js'
-import { chainEffects } from './steps/effects.js'
+import { chainEffects, lookRequest } from './steps/effects.js'
 
 /**
  * What answers the effects of `chainEffects`: register them with a runtime, all of them. Before the
@@ -98,13 +98,11 @@ function broadcasting(routes: Routes): Provider {
     },
     locate: async ({ request, ...call }) => {
       const transaction = transactionOf(request)
-      const { chain, hash, from, nonce, validUntil } = transaction
-      const execution = { type: 'broadcast' }
-      const look = { chain, hash, from, nonce, validUntil, execution, expected: null }
+      const look = lookRequest(transaction, { type: 'broadcast' })
       const { status } = await routes.ofTransaction(transaction).look(look, call)
       const isThere = status === 'pending' || status === 'included'
       return isThere
-        ? { found: true, result: { hash, answer: 'known' } }
+        ? { found: true, result: { hash: transaction.hash, answer: 'known' } }
         : // The same bytes may still arrive, so only sending them again is left to do.
           { found: false, definite: false }
     }

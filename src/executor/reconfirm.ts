@@ -8,7 +8,7 @@ import type {
   SignedTransaction,
   Standing
 } from './port.js'
-import { chainEffects } from './steps/effects.js'
+import { chainEffects, lookRequest } from './steps/effects.js'
 
 /** A transaction that a journal has as confirmed: its node has succeeded. */
 export interface ConfirmedTransaction extends BlockPlace {
@@ -129,7 +129,7 @@ function noteLook(execution: NodeExecution, body: Json): void {
   const status = body as unknown as Standing
   if (status.status !== 'included') return
   const { blockNumber, blockHash, outputs } = status
-  const told = outputs['tx_hash']
+  const told = outputs['tx_hash'] ?? outputs['signature']
   // A look does not say what it was for where an executor gives no hash.
   const hash = typeof told === 'string' ? told : execution.last
   if (hash === undefined) return
@@ -140,10 +140,13 @@ function noteLook(execution: NodeExecution, body: Json): void {
 
 /** How the chain is asked for it. */
 export function lookFor({ chain, hash, from, transaction }: SentTransaction): LookRequest {
-  const { nonce = null, validUntil = null, executionType } = transaction ?? {}
-  const asked = { chain, hash, from, nonce, validUntil, expected: null }
+  const execution = { type: 'recheck' }
+  if (transaction === null) {
+    return { chain, hash, from, nonce: null, validUntil: null, execution, expected: null }
+  }
+  const { executionType } = transaction
   const by = executionType === undefined ? {} : { executionType }
-  return { ...asked, execution: { type: 'recheck' }, ...by }
+  return { ...lookRequest(transaction, execution), ...by }
 }
 
 /** `recorded`: where the run has it; null: the run does not know whether it is in a block. */

@@ -49,7 +49,6 @@ export {
   type Policy,
   policyHash,
   tightened,
-  underFlow,
   unfitPacks
 } from './policy/policy.js'
 export {

@@ -5,6 +5,7 @@ import { jsonTargets } from './targets/json.js'
 import { ledgerTargets } from './targets/ledger.js'
 import { openingTargets } from './targets/opening.js'
 import { serverTargets } from './targets/servers.js'
+import { solanaTargets } from './targets/solana.js'
 import { verificationTargets } from './targets/verification.js'
 
 /** Every reader and decoder of bytes from outside, by name. */
@@ -15,5 +16,6 @@ export const targets: Readonly<Record<string, FuzzTarget>> = {
   ...exchangeTargets,
   ...verificationTargets,
   ...openingTargets,
-  ...serverTargets
+  ...serverTargets,
+  ...solanaTargets
 }

@@ -69,6 +69,11 @@ export class Rpc {
     this.#options = options
   }
 
+  /** The call that names the chain; among several calls it is checked with their answers. */
+  get identity(): RpcCall {
+    return this.#options.dialect.identity
+  }
+
   async call(method: string, params: readonly Json[], signal: AbortSignal): Promise<Json> {
     const [result = null] = allOf(await this.#overEndpoints([{ method, params }], signal))
     return result
@@ -118,6 +123,35 @@ export class Rpc {
     // A node that takes no batches refuses all of it.
     const alone = calls.map((one) => this.#overEndpoints([one], signal))
     return (await Promise.all(alone)).flat()
+  }
+
+  /**
+   * The calls to every endpoint, at once: what each settles them with, or why it gave nothing. For
+   * what only all of them can say, and for bytes that may be sent many times.
+   */
+  async settleEach(
+    calls: readonly RpcCall[],
+    signal: AbortSignal
+  ): Promise<readonly (readonly Settled[] | RpcError)[]> {
+    const asked = this.#options.endpoints.map(async (_, endpoint) => {
+      try {
+        return await this.#limiter.run(() => this.#atOneByOne(endpoint, calls, signal))
+      } catch (error) {
+        if (!(error instanceof RpcError)) throw error
+        this.#checked.delete(endpoint)
+        return error
+      }
+    })
+    return Promise.all(asked)
+  }
+
+  /** Asks call by call where a node takes no batches. */
+  async #atOneByOne(endpoint: number, calls: readonly RpcCall[], signal: AbortSignal) {
+    const settled = await this.#at(endpoint, calls, signal)
+    if (calls.length === 1 || settled.some((one) => !(one instanceof RpcError))) return settled
+    const alone: Settled[] = []
+    for (const one of calls) alone.push(...(await this.#at(endpoint, [one], signal)))
+    return alone
   }
 
   async #overEndpoints(
@@ -172,15 +206,15 @@ export class Rpc {
       await this.#checkChain(endpoint, signal)
       this.#checked.add(endpoint)
     }
-    if (calls.length === 1) return this.#exchange(endpoint, calls, signal)
-    const settled = await this.#exchange(
-      endpoint,
-      [...calls, this.#options.dialect.identity],
-      signal
-    )
-    const named = settled.at(-1)
-    // A node that takes no batches refuses this one with the others, which are then asked alone.
-    if (!(named instanceof RpcError)) this.#holdToChain(endpoint, named)
+    const { identity } = this.#options.dialect
+    const isAlone = calls.length === 1 || calls.includes(identity)
+    const asked = isAlone ? calls : [...calls, identity]
+    const settled = await this.#exchange(endpoint, asked, signal)
+    for (const [index, one] of asked.entries()) {
+      const named = settled[index]
+      // A node that takes no batches refuses this one with the others, which are then asked alone.
+      if (one === identity && !(named instanceof RpcError)) this.#holdToChain(endpoint, named)
+    }
     return settled.slice(0, calls.length)
   }
 

@@ -4,6 +4,7 @@ import type {
   Account,
   AccountRequest,
   Broadcast,
+  Execution,
   LookRequest,
   Prepared,
   ReadRequest,
@@ -94,4 +95,11 @@ export function lookAtTransaction(ctx: BlockContext, request: LookRequest): Prom
 function ask<Answer>(ctx: BlockContext, effect: string, request: object): Promise<Answer> {
   const asked = ctx.effect(effect, { request: request as Json, sideEffects: 'none' })
   return asked as Promise<unknown> as Promise<Answer>
+}
+
+/** How the chain is asked for a transaction that was prepared here. */
+export function lookRequest(transaction: SignedTransaction, execution: Execution): LookRequest {
+  const { chain, hash, from, nonce, validUntil, lifetime } = transaction
+  const life = lifetime === undefined ? {} : { lifetime }
+  return { chain, hash, from, nonce, validUntil, ...life, execution, expected: null }
 }

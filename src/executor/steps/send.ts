@@ -4,7 +4,7 @@ import { type ChainFailureCode, chainFailure } from '../failure.js'
 import type { Prepared, SignedTransaction, Terms, WriteRequest } from '../port.js'
 import { reorgedFailure } from '../reconfirm.js'
 import { confirmTransaction } from './confirm.js'
-import { broadcastTransaction, prepareTransaction } from './effects.js'
+import { broadcastTransaction, lookRequest, prepareTransaction } from './effects.js'
 import { ChainStepFailure, rethrow, type TransactionOutcome } from './outcome.js'
 
 /** A write, and how it is waited for; what is absent is as the chain is configured. */
@@ -27,6 +27,7 @@ export async function sendTransaction(
   options: SendOptions
 ): Promise<TransactionOutcome> {
   let superseded = 0
+  let expired = 0
   // A try of the step that ended for certain frees the next try to send anew.
   let ended = 0
   for (let generation = 0; ; generation += 1) {
@@ -36,9 +37,13 @@ export async function sendTransaction(
       if (!(error instanceof ChainStepFailure)) throw error
       const { code, phase } = error.failure
       if (code === 'nonce_superseded') superseded += 1
+      // It certainly had no effect and asks for nothing but to be signed anew.
+      else if (phase !== 'prepare' && code === 'expired') expired += 1
       else if (phase !== 'prepare' && endedWithoutEffect.has(code)) ended += 1
       else throw error
       if (superseded >= limits.CHAIN_PREPARES_MAX || ended >= ctx.attempt) throw error
+      // Those of earlier attempts are among the recorded results.
+      if (expired >= limits.CHAIN_PREPARES_MAX * ctx.attempt) throw error
     }
   }
 }
@@ -50,8 +55,7 @@ export async function sendTransaction(
 const endedWithoutEffect: ReadonlySet<ChainFailureCode> = new Set<ChainFailureCode>([
   'reverted',
   'rejected',
-  'insufficient_funds',
-  'expired'
+  'insufficient_funds'
 ])
 
 async function oneTransaction(
@@ -92,13 +96,12 @@ async function carryOut(
   }
 ): Promise<TransactionOutcome> {
   const { transaction, options, terms } = given
-  const { chain, hash, from, nonce, validUntil } = transaction
+  const { chain, hash, from, nonce } = transaction
   ctx.log('tx_prepared', { chain, hash, from, nonce })
   const { answer } = await broadcastTransaction(ctx, transaction)
   ctx.log('tx_sent', { chain, hash, answer })
-  const { execution } = options
   return confirmTransaction(ctx, {
-    look: { chain, hash, from, nonce, validUntil, execution, expected: null },
+    look: lookRequest(transaction, options.execution),
     terms,
     transaction,
     wasAccepted: answer !== 'unanswered'
@@ -144,7 +147,9 @@ async function handOver(
 const hashForm = /^(0x[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/
 
 function hashIn(value: Json): string | undefined {
-  const given = isJsonObject(value) ? (value['hash'] ?? value['tx_hash'] ?? null) : value
+  const given = isJsonObject(value)
+    ? (value['hash'] ?? value['tx_hash'] ?? value['signature'] ?? null)
+    : value
   return typeof given === 'string' && hashForm.test(given) ? given : undefined
 }
 

@@ -45,6 +45,7 @@ export class SolanaMethods {
     getBlockTime: ([slot]) => secondOf(wholeIn(slot)),
     getEpochInfo: ([given]) => this.#epoch(optionsIn(given)),
     getFeeForMessage: ([text, given]) => this.#fee(textIn(text), optionsIn(given)),
+    getFirstAvailableBlock: () => 0,
     getGenesisHash: () => this.#chain.genesisHash,
     getHealth: () => 'ok',
     getLatestBlockhash: ([given]) => this.#latestBlockhash(optionsIn(given)),

@@ -1,14 +1,5 @@
 import { z } from 'zod'
-import {
-  aisObject,
-  chainId,
-  chainPattern,
-  description,
-  extensions,
-  label,
-  memberName,
-  stepId
-} from './atoms.js'
+import { chainId, chainPattern, description, label, memberName } from './atoms.js'
 import { valueMap, valueSchema } from './value.js'
 
 /**
@@ -51,7 +42,7 @@ const abiEvent = z.strictObject({
 const errors = z.array(abiError).max(64).optional()
 const events = z.array(abiEvent).max(64).optional()
 
-const evmRead = aisObject({
+const evmRead = z.strictObject({
   type: z.literal('evm_read'),
   to: valueSchema,
   abi: abiFunction,
@@ -59,12 +50,12 @@ const evmRead = aisObject({
   errors
 })
 
-const evmMultiread = aisObject({
+const evmMultiread = z.strictObject({
   type: z.literal('evm_multiread'),
   method: z.enum(['multicall3', 'rpc_batch']).default('multicall3'),
   calls: z
     .array(
-      aisObject({
+      z.strictObject({
         id: memberName,
         to: valueSchema,
         abi: abiFunction,
@@ -76,7 +67,7 @@ const evmMultiread = aisObject({
   errors
 })
 
-const evmCall = aisObject({
+const evmCall = z.strictObject({
   type: z.literal('evm_call'),
   to: valueSchema,
   abi: abiFunction,
@@ -86,12 +77,12 @@ const evmCall = aisObject({
   events
 })
 
-const evmMulticall = aisObject({
+const evmMulticall = z.strictObject({
   type: z.literal('evm_multicall'),
   to: valueSchema,
   calls: z
     .array(
-      aisObject({
+      z.strictObject({
         abi: abiFunction,
         args: valueMap.default({}),
         condition: valueSchema.optional()
@@ -105,74 +96,53 @@ const evmMulticall = aisObject({
   events
 })
 
-/** A flag as it is, or as a value that gives it. */
-const flag = z.union([z.boolean(), valueSchema])
-
-const solanaInstruction = aisObject({
+const solanaInstruction = z.strictObject({
   type: z.literal('solana_instruction'),
   program: valueSchema,
   instruction: label,
-  discriminator: z.union([z.string().max(256), valueSchema]).optional(),
+  discriminator: z.string().max(256).optional(),
   accounts: z
     .array(
-      aisObject({
+      z.strictObject({
         name: label,
         pubkey: valueSchema,
-        signer: flag,
-        writable: flag
+        signer: z.boolean(),
+        writable: z.boolean()
       })
     )
     .max(256)
     .default([]),
   data: valueSchema,
   compute_units: valueSchema.optional(),
-  lookup_tables: z
-    .union([z.array(valueSchema).max(64), valueSchema])
-    .optional()
-    .meta({ description: 'Values of addresses, or one value of a list of them.' })
+  lookup_tables: z.array(valueSchema).max(64).optional()
 })
 
-const solanaRead = aisObject({
+const solanaRead = z.strictObject({
   type: z.literal('solana_read'),
   method: label,
   params: valueSchema.optional()
 })
 
-const bitcoinPsbt = aisObject({
-  type: z.literal('bitcoin_psbt'),
-  script_type: z.enum(['p2wpkh', 'p2tr', 'p2sh', 'p2wsh']),
-  mapping: valueMap
-})
-
-const known = [
-  evmRead,
-  evmMultiread,
-  evmCall,
-  evmMulticall,
-  solanaInstruction,
-  solanaRead,
-  bitcoinPsbt
-] as const
+const known = [evmRead, evmMultiread, evmCall, evmMulticall, solanaInstruction, solanaRead] as const
 
 const knownTypes = known.map((schema) => schema.shape.type.value).join('|')
 
 const plugin = z
   .object({
     type: z.string().regex(new RegExp(`^(?!(${knownTypes}|composite)$)[a-z][a-z0-9_.-]{0,63}$`)),
-    method: label.optional(),
-    extensions: extensions.optional()
+    method: label.optional()
   })
   .catchall(valueSchema)
 
 /** One execution that an executor can perform. */
 export const simpleExecution = z.union([z.discriminatedUnion('type', known), plugin])
 
-const composite = aisObject({
+const composite = z.strictObject({
   type: z.literal('composite'),
   steps: z
     .array(
-      aisObject({
-        id: stepId,
+      z.strictObject({
+        id: memberName,
         description: description.optional(),
         chain: chainId.optional(),
         condition: valueSchema.optional(),

@@ -31,10 +31,9 @@ const valueJsonSchema = {
       properties: {
         kind: { enum: detectKinds },
         provider: { type: 'string' },
-        candidates: { type: 'array' },
+        candidates: { type: 'array', items: reference },
         constraints: { type: 'object' },
-        requires_capabilities: { type: 'array', items: { type: 'string' } },
-        extensions: { type: 'object' }
+        requires_capabilities: { type: 'array', items: { type: 'string' } }
       },
       required: ['kind'],
       additionalProperties: false

@@ -3,7 +3,6 @@ import { type Block, type BlockContext, defineBlock, touchingNothing } from '../
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { lookUp, referenceText } from '../../expression/index.js'
 import type { AisValue } from '../document/value.js'
-import type { PlanPlaces } from '../plan/plan.js'
 import { nodesFor } from '../readiness/bindings.js'
 import { applyPatches, isPatchRoot, parsePatches, patchesFor } from '../readiness/patch.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
@@ -17,8 +16,7 @@ const outputsInput = z.strictObject({
   amounts: z.array(z.string()),
   plan: z.custom<NodeInput['spec']['plan']>((value) => isJsonObject(value)),
   given: z.json(),
-  nodes: z.record(z.string(), z.json()),
-  places: z.custom<PlanPlaces>((value) => isJsonObject(value)).optional()
+  nodes: z.record(z.string(), z.json())
 })
 
 type OutputsInput = z.infer<typeof outputsInput>
@@ -57,12 +55,12 @@ function runtimeFor(ctx: BlockContext, { plan, given, nodes }: OutputsInput): Ai
 /** The outputs as far as they are known, and the paths that a person still has to give. */
 function computed(
   ctx: BlockContext,
-  { outputs, amounts, places }: OutputsInput,
+  { outputs, amounts }: OutputsInput,
   runtime: AisRuntime,
   values: CompileValues
 ): { readonly outputs: JsonObject; readonly missing: readonly string[] } {
   const { inputs, ctx: own, contracts, calculated, policy } = runtime
-  const nodes = nodesFor(runtime, places)
+  const nodes = nodesFor(runtime)
   const bindings = { inputs, ctx: own, contracts, calculated, policy, nodes, detect: {} }
   const known: [string, Json][] = []
   const missing = new Set<string>()

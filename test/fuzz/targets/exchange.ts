@@ -13,7 +13,7 @@ import { EffectFailure } from '../../../src/block/index.js'
 import { isJsonObject, type Json, type JsonObject } from '../../../src/core/index.js'
 import { decodeEvent, decodeResult, decodeRevert } from '../../../src/executor/evm/coding.js'
 import { parseExecution } from '../../../src/executor/evm/execution.js'
-import { evmExecutor, type RpcTransport } from '../../../src/executor/evm/index.js'
+import { evmExecutor } from '../../../src/executor/evm/index.js'
 import { loadViem } from '../../../src/executor/evm/viem.js'
 import type { Execution } from '../../../src/executor/index.js'
 import { kindOf } from '../../../src/intent/scoped-api/network/addresses.js'
@@ -26,6 +26,7 @@ import {
 } from '../../../src/ledger/owner/protocol.js'
 import type { FuzzTarget } from '../target.js'
 import { runtimeOfTargets } from './documents.js'
+import { answeringLines, outcomesOf } from './node-lines.js'
 
 const textOf = (input: Buffer) => input.toString('utf8')
 const isFailure = (error: unknown) => error instanceof EffectFailure
@@ -104,45 +105,21 @@ const write = { type: 'evm_call', to, abi, args: { a: '1' }, errors: [error], ev
 
 /** A chain whose node answers the input: one line for each request, `@0` is the id of its first. */
 async function askNode(input: Buffer): Promise<unknown> {
-  const lines = textOf(input).split('\n')
-  let asked = 0
-  const transport: RpcTransport = async ({ body }) => {
-    const calls = [JSON.parse(body)].flat() as readonly { id: number; method: string }[]
-    if (calls.length === 1 && calls[0]?.method === 'eth_chainId') {
-      return { status: 200, text: `{"jsonrpc":"2.0","id":${calls[0].id},"result":"0x1"}` }
-    }
-    const line = lines[Math.min(asked, lines.length - 1)] ?? ''
-    asked += 1
-    const first = calls[0]?.id ?? 0
-    return {
-      status: 200,
-      text: line.replace(/"@(\d)"/g, (_, offset: string) => String(first + Number(offset)))
-    }
-  }
+  const lines = answeringLines(input, { method: 'eth_chainId', answer: '0x1' })
   const evm = evmExecutor({
     chains: { 'eip155:1': { rpc: ['https://node.invalid/'] } },
-    transport
+    transport: lines.transport
   })
   const options = { key: 'k', signal }
   const chain = 'eip155:1'
   const expected = { to, data: '0x', value: '0', chainId: 1 }
   const look = { from: to, nonce: 0, validUntil: null, expected, execution: write as never }
   const hash = `0x${'22'.repeat(32)}`
-  const outcomes = []
-  for (const ask of [
+  return outcomesOf(lines, [
     () => evm.read({ chain, execution: read as never }, options),
     () => evm.look({ chain, hash, ...look }, options),
     () => evm.simulate({ chain, execution: write as never, signer: to } as never, options)
-  ]) {
-    asked = 0
-    outcomes.push(
-      await ask().catch((thrown: unknown) => {
-        if (thrown instanceof EffectFailure) return thrown.details
-        throw thrown
-      })
-    )
-  }
-  return outcomes
+  ])
 }
 
 export const mcpHost: McpHost = {

@@ -17,6 +17,10 @@ export const executorCodes = {
     message: 'The key of the signer {name} is not 32 bytes in hex.',
     fix: 'Put the private key into the variable or file that the signer refers to, as 0x-hex.'
   },
+  'executor.invalid_solana_key': {
+    message: 'The key of the signer {name} is not the 64 bytes of a Solana key.',
+    fix: 'Refer to the file that the Solana CLI writes (64 numbers), or to the same bytes in base58.'
+  },
   'executor.missing_library': {
     message: 'The library {library} is needed and not installed.',
     fix: 'Install it beside tallystick: npm install {library}.'

@@ -38,8 +38,7 @@ function verdict(id: string, policy: Policy, params: JsonObject = {}, calculated
     contracts: {},
     execution: { type: node.execution.type }
   }
-  // As runs are judged that were begun before calls were measured: by what the action says.
-  const { kind, hits } = policyVerdict(node, ready, policy, { isMeasured: false })
+  const { kind, hits } = policyVerdict(node, ready, policy)
   return [kind, ...hits.map(({ reason }) => reason)]
 }
 
