@@ -69,13 +69,14 @@ async function showDryRun(
     readonly read: Awaited<ReturnType<typeof checkAis>>['read']
   }
 ): Promise<ExitCode> {
-  const { defaultPolicy, dryRun, givenOf, tightened, valuesFor } = await import(
-    '../workflow/index.js'
-  )
+  const { defaultPolicy, dryRun, givenOf, parseFlow, tightened, underFlow, valuesFor } =
+    await import('../workflow/index.js')
   if (checked.plan === undefined) return exitCodes.usage
   const { plan } = checked.plan
   const values = await valuesFor(plan)
-  const policy = read.packs.reduce(tightened, defaultPolicy)
+  const packed = read.packs.reduce(tightened, defaultPolicy)
+  const parsed = parseFlow(read.flow)
+  const policy = parsed.ok ? underFlow(packed, parsed.document) : packed
   const found = dryRun(plan, givenOf(given), { values, policy })
   const { output } = frame
   if (!found.ok) {

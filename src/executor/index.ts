@@ -2,6 +2,9 @@
  * executor: the port to chains, what leaf blocks do through it, and the executors of this package.
  */
 
+export type { AbiParameter } from './evm/abi-types.js'
+export { type AbiPlain, parametersOf, plainArguments, plainParameters } from './evm/call-data.js'
+export { selectorOf, signatureOf } from './evm/selector.js'
 export { type Hex, loadViem, type Viem } from './evm/viem.js'
 export {
   type ChainFailure,

@@ -19,7 +19,7 @@ import { definitionOf, makingDefinition } from './engine/compile.js'
 import { givenOf, type RunMode } from './engine/spec.js'
 import { lintingFlow } from './lint/lint.js'
 import { planningFlow } from './plan/planner.js'
-import { defaultPolicy, type Policy, tightened, unfitPacks } from './policy/policy.js'
+import { defaultPolicy, type Policy, tightened, underFlow, unfitPacks } from './policy/policy.js'
 import { type InputProblem, prepareRuntime } from './readiness/runtime.js'
 import { type CompileValues, ValueMemo } from './value/compile.js'
 
@@ -130,7 +130,8 @@ export class WorkflowParts {
       const issue = { code: 'pack_mismatch', severity: 'error', path: ['requires_pack'] } as const
       return yield* refused([{ ...issue, message }], locate)
     }
-    const policy = packs.reduce(tightened, { ...defaultPolicy, ...this.#host.policy })
+    const given = packs.reduce(tightened, { ...defaultPolicy, ...this.#host.policy })
+    const policy = underFlow(given, parsed.document)
     const doubts = yield* lintingFlow({ flow: parsed.document, plan, resolved, values })
     return {
       ok: true,

@@ -49,6 +49,7 @@ export {
   type Policy,
   policyHash,
   tightened,
+  underFlow,
   unfitPacks
 } from './policy/policy.js'
 export {

@@ -1,7 +1,10 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import { InvalidArgument } from '../invalid-argument.js'
 import type { AbiParameter } from './abi-types.js'
-import type { Viem } from './viem.js'
+import type { Viem as Library } from './viem.js'
+
+/** What of the coder is needed: callers without it know addresses by their form. */
+type Viem = Pick<Library, 'isAddress'>
 
 /** Named arguments as the coder takes them: one value per parameter, nothing missing or extra. */
 export function toAbiValues(

@@ -11,7 +11,8 @@ export const semver = z
   .max(64)
   .regex(new RegExp(`^${semverText}$`))
 
-const kebab = '[a-z][a-z0-9]*(-[a-z0-9]+)*'
+// As in AIS, a name may begin with a digit: 1inch.
+const kebab = '[a-z0-9]+(-[a-z0-9]+)*'
 
 export const protocolName = z
   .string()
@@ -40,14 +41,13 @@ export const chainPattern = z
   .max(96)
   .regex(new RegExp(`^(\\*|${namespaces}:(\\*|[A-Za-z0-9._-]+))$`))
 
-// "__" joins a node and the step of a composite in the names of the plan's nodes.
 export const nodeId = z
   .string()
-  .regex(/^[A-Za-z](?:[A-Za-z0-9-]|_(?!_|$)){0,63}$/)
-  .meta({
-    description:
-      'Letters, digits, _ and -, beginning with a letter; no "__", no "_" at the end; at most 64.'
-  })
+  .regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/)
+  .meta({ description: 'Letters, digits, _ and -, beginning with a letter; at most 64.' })
+
+/** Names of the steps of a composite; a digit may come first. */
+export const stepId = z.string().regex(/^[A-Za-z0-9_-]{1,63}$/)
 
 /** Names that a path of an expression may contain. */
 export const memberName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_-]{0,63}$/)
@@ -58,6 +58,11 @@ export const description = z.string().max(4_000)
 
 /** Free data that is kept and never interpreted. */
 export const extensions = z.record(z.string().max(128), z.json())
+
+/** An object of AIS: no other members, but free data under `extensions`. */
+export function aisObject<Shape extends z.core.$ZodLooseShape>(shape: Shape) {
+  return z.strictObject({ ...shape, extensions: extensions.optional() })
+}
 
 export const typeName = z
   .string()

@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { chainId, chainPattern, description, label, memberName } from './atoms.js'
+import {
+  aisObject,
+  chainId,
+  chainPattern,
+  description,
+  extensions,
+  label,
+  memberName,
+  stepId
+} from './atoms.js'
 import { valueMap, valueSchema } from './value.js'
 
 /**
@@ -42,7 +51,7 @@ const abiEvent = z.strictObject({
 const errors = z.array(abiError).max(64).optional()
 const events = z.array(abiEvent).max(64).optional()
 
-const evmRead = z.strictObject({
+const evmRead = aisObject({
   type: z.literal('evm_read'),
   to: valueSchema,
   abi: abiFunction,
@@ -50,12 +59,12 @@ const evmRead = z.strictObject({
   errors
 })
 
-const evmMultiread = z.strictObject({
+const evmMultiread = aisObject({
   type: z.literal('evm_multiread'),
   method: z.enum(['multicall3', 'rpc_batch']).default('multicall3'),
   calls: z
     .array(
-      z.strictObject({
+      aisObject({
         id: memberName,
         to: valueSchema,
         abi: abiFunction,
@@ -67,7 +76,7 @@ const evmMultiread = z.strictObject({
   errors
 })
 
-const evmCall = z.strictObject({
+const evmCall = aisObject({
   type: z.literal('evm_call'),
   to: valueSchema,
   abi: abiFunction,
@@ -77,12 +86,12 @@ const evmCall = z.strictObject({
   events
 })
 
-const evmMulticall = z.strictObject({
+const evmMulticall = aisObject({
   type: z.literal('evm_multicall'),
   to: valueSchema,
   calls: z
     .array(
-      z.strictObject({
+      aisObject({
         abi: abiFunction,
         args: valueMap.default({}),
         condition: valueSchema.optional()
@@ -96,53 +105,74 @@ const evmMulticall = z.strictObject({
   events
 })
 
-const solanaInstruction = z.strictObject({
+/** A flag as it is, or as a value that gives it. */
+const flag = z.union([z.boolean(), valueSchema])
+
+const solanaInstruction = aisObject({
   type: z.literal('solana_instruction'),
   program: valueSchema,
   instruction: label,
-  discriminator: z.string().max(256).optional(),
+  discriminator: z.union([z.string().max(256), valueSchema]).optional(),
   accounts: z
     .array(
-      z.strictObject({
+      aisObject({
         name: label,
         pubkey: valueSchema,
-        signer: z.boolean(),
-        writable: z.boolean()
+        signer: flag,
+        writable: flag
       })
     )
     .max(256)
     .default([]),
   data: valueSchema,
   compute_units: valueSchema.optional(),
-  lookup_tables: z.array(valueSchema).max(64).optional()
+  lookup_tables: z
+    .union([z.array(valueSchema).max(64), valueSchema])
+    .optional()
+    .meta({ description: 'Values of addresses, or one value of a list of them.' })
 })
 
-const solanaRead = z.strictObject({
+const solanaRead = aisObject({
   type: z.literal('solana_read'),
   method: label,
   params: valueSchema.optional()
 })
 
-const known = [evmRead, evmMultiread, evmCall, evmMulticall, solanaInstruction, solanaRead] as const
+const bitcoinPsbt = aisObject({
+  type: z.literal('bitcoin_psbt'),
+  script_type: z.enum(['p2wpkh', 'p2tr', 'p2sh', 'p2wsh']),
+  mapping: valueMap
+})
+
+const known = [
+  evmRead,
+  evmMultiread,
+  evmCall,
+  evmMulticall,
+  solanaInstruction,
+  solanaRead,
+  bitcoinPsbt
+] as const
 
 const knownTypes = known.map((schema) => schema.shape.type.value).join('|')
 
 const plugin = z
   .object({
     type: z.string().regex(new RegExp(`^(?!(${knownTypes}|composite)$)[a-z][a-z0-9_.-]{0,63}$`)),
-    method: label.optional()
+    method: label.optional(),
+    extensions: extensions.optional()
   })
   .catchall(valueSchema)
 
 /** One execution that an executor can perform. */
 export const simpleExecution = z.union([z.discriminatedUnion('type', known), plugin])
 
-const composite = z.strictObject({
+const composite = aisObject({
   type: z.literal('composite'),
   steps: z
     .array(
-      z.strictObject({
-        id: memberName,
+      aisObject({
+        id: stepId,
         description: description.optional(),
         chain: chainId.optional(),
         condition: valueSchema.optional(),

@@ -60,6 +60,7 @@ export type LintCode =
   | 'precision_loss'
   | 'risky_approval'
   | 'contract_not_deployed'
+  | 'not_checked'
 
 /** One thing wrong (`error`) or doubtful (`warning`, `info`) in a document. Plain JSON. */
 export interface Issue {

@@ -31,9 +31,10 @@ const valueJsonSchema = {
       properties: {
         kind: { enum: detectKinds },
         provider: { type: 'string' },
-        candidates: { type: 'array', items: reference },
+        candidates: { type: 'array' },
         constraints: { type: 'object' },
-        requires_capabilities: { type: 'array', items: { type: 'string' } }
+        requires_capabilities: { type: 'array', items: { type: 'string' } },
+        extensions: { type: 'object' }
       },
       required: ['kind'],
       additionalProperties: false

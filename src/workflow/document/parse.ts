@@ -160,7 +160,19 @@ function flattened(issues: readonly ZodIssue[], above: DocumentPath): readonly F
 function meant(alternatives: readonly (readonly ZodIssue[])[]): readonly ZodIssue[] {
   const isOther = (issues: readonly ZodIssue[]) =>
     issues.some(({ path, code }) => code !== 'custom' && path.length <= 1 && path[0] === 'type')
-  return alternatives.find((issues) => !isOther(issues)) ?? alternatives[0] ?? []
+  const [first = [], ...others] = alternatives.filter((issues) => !isOther(issues))
+  // With as few problems, the one that was followed further down.
+  return others.reduce(
+    (best, one) => {
+      if (one.length !== best.length) return one.length < best.length ? one : best
+      return depthOf(one) > depthOf(best) ? one : best
+    },
+    first.length === 0 ? (alternatives[0] ?? []) : first
+  )
+}
+
+function depthOf(issues: readonly ZodIssue[]): number {
+  return Math.max(...issues.map(({ path }) => path.length))
 }
 
 function keyOf(key: PropertyKey): string | number {

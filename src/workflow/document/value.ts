@@ -26,7 +26,7 @@ export interface Detect {
   readonly kind: (typeof detectKinds)[number]
   readonly provider?: string
   /** `choose_one` takes the first; for the others they are what a provider chooses among. */
-  readonly candidates?: readonly AisValue[]
+  readonly candidates?: readonly (AisValue | Json)[]
   readonly constraints?: { readonly [key: string]: Json }
   readonly requires_capabilities?: readonly string[]
 }
@@ -34,7 +34,14 @@ export interface Detect {
 export const detectKinds = ['choose_one', 'best_quote', 'best_path', 'protocol_specific'] as const
 
 const kinds = ['lit', 'ref', 'cel', 'detect', 'object', 'array'] as const
-const detectKeys = ['kind', 'provider', 'candidates', 'constraints', 'requires_capabilities']
+const detectKeys = [
+  'kind',
+  'provider',
+  'candidates',
+  'constraints',
+  'requires_capabilities',
+  'extensions'
+]
 
 type Refuse = (path: DocumentPath, problem: string) => void
 
@@ -99,7 +106,12 @@ function* checkingDetect(value: unknown, refuse: Refuse, at: DocumentPath): Piec
   if (provider !== undefined && typeof provider !== 'string') {
     refuse([...at, 'provider'], 'a provider is named by text')
   }
-  if (candidates !== undefined) yield* checkingList(candidates, refuse, [...at, 'candidates'])
+  if (candidates !== undefined && !Array.isArray(candidates)) {
+    refuse([...at, 'candidates'], 'it must be a list')
+  }
+  for (const [index, one] of (Array.isArray(candidates) ? candidates : []).entries()) {
+    if (isValueForm(one)) yield* checkingValue(one, refuse, [...at, 'candidates', index])
+  }
   if (kind === 'choose_one' && (!Array.isArray(candidates) || candidates.length === 0)) {
     refuse([...at, 'candidates'], 'choose_one needs at least one candidate')
   }
@@ -111,6 +123,17 @@ function* checkingDetect(value: unknown, refuse: Refuse, at: DocumentPath): Piec
   if (capabilities !== undefined && !isTexts) {
     refuse([...at, 'requires_capabilities'], 'it must be a list of names')
   }
+}
+
+/** Candidates of a choice; AIS writes them bare, too. */
+export function candidatesOf({ candidates = [] }: Detect): readonly AisValue[] {
+  return candidates.map((one) => (isValueForm(one) ? one : { lit: one as Json }))
+}
+
+function isValueForm(value: unknown): value is AisValue {
+  if (!isRecord(value)) return false
+  const [key, ...others] = Object.keys(value)
+  return others.length === 0 && kinds.some((kind) => kind === key)
 }
 
 function isRecord(value: unknown): value is { readonly [key: string]: unknown } {

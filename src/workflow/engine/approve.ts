@@ -1,12 +1,14 @@
 import type { BlockContext } from '../../block/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import { resolveAccount } from '../../executor/index.js'
-import { type PolicyHit, policyVerdict, type Verdict } from '../policy/gate.js'
+import type { Measured } from '../policy/effect.js'
+import { policyVerdict, type Verdict } from '../policy/gate.js'
+import type { PolicyHit } from '../policy/hit.js'
 import { policyHash } from '../policy/policy.js'
 import type { ReadyNode } from '../readiness/readiness.js'
 import { nodeFailure, type Occasion, rethrown } from './failure.js'
 import { accountOf } from './gather.js'
-import { type NodeInput, nodeHash } from './spec.js'
+import { hasRules, type NodeInput, nodeHash } from './spec.js'
 
 /**
  * Holds a write to the policy and, where it asks, waits for a person (W7, W12). What they are shown
@@ -20,15 +22,7 @@ export async function approve(
   occasion: Occasion
 ): Promise<void> {
   const { node, policy, mode } = input.spec
-  const verdict = policyVerdict(node, ready, policy)
-  if (verdict.kind === 'block') {
-    throw nodeFailure(occasion, {
-      code: 'policy_blocked',
-      message: verdict.hits.map(({ message }) => message).join('; '),
-      phase: 'policy',
-      values: verdict.hits.map(({ reason, message }) => ({ place: reason, message }))
-    })
-  }
+  const verdict = judged(input, ready, occasion, 1)
   if (mode.writes === 'simulate' || node.risk === null) return
   const hits = reasonsToAsk(verdict, input)
   if (hits.length === 0) return
@@ -43,6 +37,8 @@ export async function approve(
     signer,
     arguments: ready.params,
     execution: ready.execution,
+    // What was judged is what is shown, and what the answer's digest covers.
+    ...(verdict.measured === undefined ? {} : shownEffects(verdict.measured)),
     riskLevel: verdict.riskLevel,
     hitReasons: hits.map(({ reason, message }) => ({ reason, message })),
     packs: policy.packs,
@@ -60,6 +56,33 @@ export async function approve(
     message: 'a person has refused it',
     phase: 'confirm'
   })
+}
+
+/** Refuses what an action sends again while it polls, where all of it is beyond a bound. */
+export function refuseAgain(
+  input: NodeInput,
+  ready: ReadyNode,
+  occasion: Occasion,
+  times: number
+): void {
+  if (times > 1 && hasRules(input.spec, 3)) judged(input, ready, occasion, times)
+}
+
+function judged(input: NodeInput, ready: ReadyNode, occasion: Occasion, times: number): Verdict {
+  const { node, policy } = input.spec
+  const isMeasured = hasRules(input.spec, 3)
+  const verdict = policyVerdict(node, ready, policy, { isMeasured, times })
+  if (verdict.kind !== 'block') return verdict
+  throw nodeFailure(occasion, {
+    code: 'policy_blocked',
+    message: verdict.hits.map(({ message }) => message).join('; '),
+    phase: 'policy',
+    values: verdict.hits.map(({ reason, message }) => ({ place: reason, message }))
+  })
+}
+
+function shownEffects({ effects, undecoded }: Measured): JsonObject {
+  return { effects: effects as unknown as Json, undecoded }
 }
 
 function reasonsToAsk(verdict: Verdict, { spec }: NodeInput): readonly Ask[] {

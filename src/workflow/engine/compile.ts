@@ -104,6 +104,7 @@ function outputsOf(plan: AisPlan, common: NodeSpec['plan']): PlanNodeDefinition 
   const literals = {
     outputs: { lit: plan.outputs as unknown as Json },
     amounts: { lit: plan.amounts },
+    ...(plan.places === undefined ? {} : { places: { lit: plan.places } }),
     plan: { lit: common as unknown as Json }
   }
   return {

@@ -5,6 +5,7 @@ import { readChain, sendTransaction, simulateTransaction } from '../../executor/
 import type { PlanRetry } from '../plan/plan.js'
 import { ownCondition, type ReadyNode } from '../readiness/readiness.js'
 import type { CompileValues } from '../value/compile.js'
+import { refuseAgain } from './approve.js'
 import { failureIn, nodeFailure, type Occasion, rethrown, valuesFailure } from './failure.js'
 import { accountOf, type Gathered } from './gather.js'
 import { returnedBy } from './returns.js'
@@ -42,6 +43,7 @@ export async function execute(execution: NodeRun): Promise<Executed> {
   let last: JsonObject = {}
   for (let attempt = 1; ; attempt += 1) {
     const occasion = occasionOf(execution, elapsedMs)
+    refuseAgain(input, execution.ready, occasion, attempt)
     const executed = await polled(execution, occasion, attempt < most)
     if (executed !== undefined) {
       last = executed.outputs

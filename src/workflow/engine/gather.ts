@@ -2,7 +2,7 @@ import { type BlockContext, EffectFailure } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { resolveAccount } from '../../executor/index.js'
 import { chainFits } from '../plan/select.js'
-import type { Policy } from '../policy/policy.js'
+import type { ProviderRule } from '../policy/policy.js'
 import type { NeededChoice } from '../readiness/evaluator.js'
 import {
   applyPatches,
@@ -109,14 +109,23 @@ export const DETECT_EFFECT = 'ais.detect'
 /** What the providers choose that a choice names or the policy lists; undefined: none could. */
 async function choicesBy(
   ctx: BlockContext,
-  { node, policy }: NodeInput['spec'],
+  spec: NodeInput['spec'],
   needed: readonly NeededChoice[]
 ): Promise<Given | undefined> {
+  const { node } = spec
   const choices: [string, Json][] = []
   for (const choice of needed) {
-    const provider = providerFor(choice, node.chain, policy)
-    if (provider === undefined) continue
-    const request: Json = { ...choice, provider, node: node.id, chain: node.chain }
+    const found = providerFor(choice, spec)
+    if (found === undefined) continue
+    const { provider, candidates, rule } = found
+    const request: Json = {
+      ...choice,
+      ...(choice.candidates.length > 0 || candidates === undefined ? {} : { candidates }),
+      ...(rule === undefined ? {} : { rule }),
+      provider,
+      node: node.id,
+      chain: node.chain
+    }
     try {
       const made = await ctx.effect(DETECT_EFFECT, { request, sideEffects: 'none' })
       choices.push([choice.key, made])
@@ -131,17 +140,25 @@ async function choicesBy(
 /** The provider that is named, if it is enabled; else the enabled one of the highest priority. */
 function providerFor(
   { kind, provider }: NeededChoice,
-  chain: string,
-  { detectProviders }: Policy
-): string | undefined {
-  if (detectProviders === null) return provider ?? undefined
-  const fitting = detectProviders.filter(
-    (one) =>
-      (one.kinds === null || one.kinds.includes(kind)) && chainFits(chain, one.chains ?? undefined)
-  )
-  if (provider !== null) return fitting.find((one) => one.provider === provider)?.provider
+  spec: NodeInput['spec']
+): Pick<ProviderRule, 'provider' | 'candidates' | 'rule'> | undefined {
+  const { node, policy } = spec
+  const { detectProviders, quoteProviders, pathProviders } = policy
+  const fits = ({ kinds, chains }: ProviderRule) =>
+    (kinds === null || kinds.includes(kind)) && chainFits(node.chain, chains ?? undefined)
+  const isListed = (name: string) => {
+    if (!hasRules(spec, 3)) return true
+    if (kind === 'best_path') return pathProviders?.includes(name) !== false
+    if (kind !== 'best_quote' || quoteProviders === null) return true
+    return quoteProviders.some((one) => one.provider === name && fits(one))
+  }
+  if (detectProviders === null) {
+    return provider === null || !isListed(provider) ? undefined : { provider }
+  }
+  const fitting = detectProviders.filter((one) => fits(one) && isListed(one.provider))
+  if (provider !== null) return fitting.find((one) => one.provider === provider)
   const [best] = [...fitting].sort((left, right) => right.priority - left.priority)
-  return best?.provider
+  return best
 }
 
 /** The wallet's address is the account that would sign, where an executor has one. */

@@ -3,6 +3,7 @@ import { type Block, type BlockContext, defineBlock, touchingNothing } from '../
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { lookUp, referenceText } from '../../expression/index.js'
 import type { AisValue } from '../document/value.js'
+import type { PlanPlaces } from '../plan/plan.js'
 import { nodesFor } from '../readiness/bindings.js'
 import { applyPatches, isPatchRoot, parsePatches, patchesFor } from '../readiness/patch.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
@@ -16,7 +17,8 @@ const outputsInput = z.strictObject({
   amounts: z.array(z.string()),
   plan: z.custom<NodeInput['spec']['plan']>((value) => isJsonObject(value)),
   given: z.json(),
-  nodes: z.record(z.string(), z.json())
+  nodes: z.record(z.string(), z.json()),
+  places: z.custom<PlanPlaces>((value) => isJsonObject(value)).optional()
 })
 
 type OutputsInput = z.infer<typeof outputsInput>
@@ -55,12 +57,12 @@ function runtimeFor(ctx: BlockContext, { plan, given, nodes }: OutputsInput): Ai
 /** The outputs as far as they are known, and the paths that a person still has to give. */
 function computed(
   ctx: BlockContext,
-  { outputs, amounts }: OutputsInput,
+  { outputs, amounts, places }: OutputsInput,
   runtime: AisRuntime,
   values: CompileValues
 ): { readonly outputs: JsonObject; readonly missing: readonly string[] } {
   const { inputs, ctx: own, contracts, calculated, policy } = runtime
-  const nodes = nodesFor(runtime)
+  const nodes = nodesFor(runtime, places)
   const bindings = { inputs, ctx: own, contracts, calculated, policy, nodes, detect: {} }
   const known: [string, Json][] = []
   const missing = new Set<string>()

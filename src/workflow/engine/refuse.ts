@@ -1,6 +1,7 @@
 import type { AnswerToBlock } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
+import { candidatesOf } from '../document/value.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { contractsFor } from '../readiness/bindings.js'
 import {
@@ -192,7 +193,7 @@ function readsOf(node: AisPlanNode, values: CompileValues): readonly Reference[]
     if (!result.ok) continue
     found.push(...result.compiled.references)
     for (const { detect } of result.compiled.choices) {
-      open.push(...(detect.candidates ?? []).map((value) => ({ scope, value })))
+      open.push(...candidatesOf(detect).map((value) => ({ scope, value })))
     }
   }
   return found

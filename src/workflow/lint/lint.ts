@@ -1,18 +1,24 @@
 import { atOnce, isSliceFull, type Pieces, passSteps } from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
 import type { FlowDocument } from '../document/flow.js'
-import { importsOf } from '../document/flow.js'
+import { importsOf, overrideOf } from '../document/flow.js'
 import { type Issue, Issues } from '../document/issue.js'
 import type { AisValue } from '../document/value.js'
 import type { AisPlan } from '../plan/plan.js'
 import type { ResolvedNode } from '../plan/resolve.js'
-import { type CompileValues, compilingAisValue, type Scope } from '../value/compile.js'
+import {
+  type CompileValues,
+  compilingAisValue,
+  type Scope,
+  type ScopedValue
+} from '../value/compile.js'
 import { lintAmounts } from './amounts.js'
 import { lintApprovals } from './approvals.js'
 import { lintChecks } from './checks.js'
 import { lintingGraph } from './graph.js'
 import { lintingSkips } from './skips.js'
 import type { LintNode, LintSubject, ReadValue } from './subject.js'
+import { lintUnchecked } from './unchecked.js'
 
 /**
  * Doubts about a workflow that can be planned (W12): recommended checks that are missing, units
@@ -70,25 +76,28 @@ const rules: readonly Rule[] = [
   brief(lintChecks),
   brief(lintApprovals),
   brief(lintAmounts),
+  brief(lintUnchecked),
   lintingUnused
 ]
 
 function* valuesOf(resolved: ResolvedNode, values: CompileValues): Pieces<readonly ReadValue[]> {
   const { node } = resolved
-  const written: (readonly [readonly (string | number)[], AisValue])[] = [
-    ...Object.entries(node.args).map(([name, value]) => [['args', name], value] as const),
-    ...Object.entries(node.calculated_overrides).map(
-      ([name, value]) => [['calculated_overrides', name], value] as const
-    )
+  const written: (ScopedValue & { readonly path: ReadValue['path'] })[] = [
+    ...Object.entries(node.args).map(
+      ([name, value]) => ({ path: ['args', name], scope: 'flow', value }) as const
+    ),
+    ...Object.entries(node.calculated_overrides).map(([name, value]) => ({
+      path: ['calculated_overrides', name],
+      ...overrideOf(value)
+    }))
   ]
   for (const key of ['condition', 'until', 'assert'] as const) {
     const value = node[key]
-    if (value !== undefined) written.push([[key], value])
+    if (value !== undefined) written.push({ path: [key], scope: 'flow', value })
   }
   const read: ReadValue[] = []
-  for (const [path, value] of written) {
-    const references = yield* referencesOf(value, 'flow', values)
-    read.push({ value, scope: 'flow', path, references })
+  for (const one of written) {
+    read.push({ ...one, references: yield* referencesOf(one.value, one.scope, values) })
   }
   return read
 }

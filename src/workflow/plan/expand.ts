@@ -1,25 +1,18 @@
-import {
-  type DocumentPath,
-  isSliceFull,
-  type Json,
-  type Pieces,
-  passSteps,
-  spendWork
-} from '../../core/index.js'
+import { isSliceFull, type Json, type Pieces, spendWork } from '../../core/index.js'
 import type { Reference } from '../../expression/index.js'
-import type { FlowDocument } from '../document/flow.js'
+import { type FlowDocument, overrideOf } from '../document/flow.js'
 import type { Issues } from '../document/issue.js'
-import { protocolKey } from '../document/protocol.js'
+import { hardConstraints, type ParamDocument, protocolKey } from '../document/protocol.js'
 import type { AisValue } from '../document/value.js'
 import type { ScopedValue } from '../value/compile.js'
 import { executionValues } from '../value/execution-values.js'
-import { amountsOf, inputAmounts, returnAmounts } from './amounts.js'
 import { deployedContract } from './catalogue.js'
 import type { Expansion } from './expansion.js'
 import { orderGraph } from './order.js'
-import type { AisPlanNode, PlanCalculated, PlanContract, PlanParam } from './plan.js'
-import { checkCondition, readingValue, type Surroundings } from './reading.js'
+import type { AisPlanNode, PlanCalculated, PlanContract, PlanParam, PlanRisk } from './plan.js'
+import { checkCondition } from './reading.js'
 import { type ResolvedNode, type ResolvedStep, readReturns } from './resolve.js'
+import { StepReader } from './step-reader.js'
 import { checkUnits } from './units.js'
 
 /** A node of the plan that does not know yet which query answers it reads. */
@@ -53,8 +46,6 @@ export function* expandingNode(
 
 /** Work of one node of the plan besides its values, and of the node of a definition it becomes. */
 const STEPS_OF_NODE = 400
-/** Work of what a node has to have because a value reads something. */
-const STEPS_OF_REFERENCE = 4
 
 interface StepParts {
   readonly source: ResolvedNode
@@ -86,10 +77,8 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
   for (const { value, path } of executionValues(step.execution)) {
     yield* reader.protocol(value, ['execution', ...path], issues)
   }
-  const preconditions = earlier.length === 0 ? (action?.pre_conditions ?? []) : []
-  for (const [index, value] of preconditions.entries()) {
-    yield* reader.protocol(value, ['pre_conditions', index], issues)
-  }
+  const preconditions = yield* preconditionsOf(parts, issues)
+  const risk = yield* readingRisk(parts, shared)
   if (isLast) {
     if (node.until !== undefined) yield* reader.own(node.until, ['until'], issues)
     if (node.assert !== undefined) yield* reader.own(node.assert, ['assert'], issues)
@@ -101,6 +90,7 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
     else if (expansion.nodeIds.has(dep)) reader.deps.add(dep)
     else shared.error('unknown_dep', `there is no node ${dep}`, ['deps'])
   }
+  const deps = [...reader.deps].sort()
   const planNode: AisPlanNode = {
     id: step.id,
     chain: step.chain,
@@ -111,7 +101,7 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
       name: source.name,
       step: step.step
     },
-    deps: [...reader.deps].sort(),
+    deps,
     conditions,
     preconditions,
     params,
@@ -129,10 +119,25 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
     timeoutMs: node.timeout_ms ?? null,
     onError: node.on_error ?? expansion.flow.on_error ?? expansion.onError,
     simulate: isSimulated(expansion.flow, node.id),
-    risk: riskOf(source),
-    amounts: [...reader.amounts].sort()
+    risk,
+    amounts: [...reader.amounts].sort(),
+    ...placesOf([...deps, node.id], expansion)
   }
   return { planNode, source, asks: reader.asks }
+}
+
+/** Text is for people; of several steps the first one checks. */
+function* preconditionsOf(
+  { source: { action }, earlier, reader }: StepParts,
+  issues: Issues
+): Pieces<readonly AisValue[]> {
+  const found: AisValue[] = []
+  for (const [index, value] of (action?.pre_conditions ?? []).entries()) {
+    if (typeof value === 'string' || earlier.length > 0) continue
+    found.push(value)
+    yield* reader.protocol(value, ['pre_conditions', index], issues)
+  }
+  return found
 }
 
 function checkConditions({ node }: ResolvedNode, step: ResolvedStep, issues: Issues): void {
@@ -144,13 +149,29 @@ function checkConditions({ node }: ResolvedNode, step: ResolvedStep, issues: Iss
   checkCondition(step.condition, ['execution', 'condition'], issues)
 }
 
+/** Nodes that another one reads under ids that would be taken for steps. */
+function placesOf(
+  ids: readonly string[],
+  { places }: Expansion
+): { readonly places?: NonNullable<AisPlanNode['places']> } {
+  const found = ids.flatMap((id) => {
+    const place = places.get(id)
+    return place === undefined ? [] : [[id, place] as const]
+  })
+  return found.length === 0 ? {} : { places: Object.fromEntries(found) }
+}
+
 /** The state that a query reads; only reads of a contract can be given one. */
 function blockOf(
   { callable }: ResolvedNode,
   { execution: { type } }: ResolvedStep,
   issues: Issues
 ): { readonly block?: string } {
-  const tag = 'consistency' in callable ? callable.consistency?.block_tag : undefined
+  const consistency = 'consistency' in callable ? callable.consistency : undefined
+  if (consistency?.require_same_block === true && !oneBlock.has(type)) {
+    issues.error('schema_violation', `nothing says that a ${type} reads one block alone`)
+  }
+  const tag = consistency?.block_tag
   if (tag === undefined) return {}
   if (type !== 'evm_read' && type !== 'evm_multiread') {
     issues.error('schema_violation', 'block_tag is for evm_read and evm_multiread alone')
@@ -158,125 +179,13 @@ function blockOf(
   return { block: String(tag) }
 }
 
-/** Reads the values of one plan node and gathers what they need. */
-class StepReader {
-  readonly deps = new Set<string>()
-  readonly contracts = new Set<string>()
-  readonly amounts = new Set<string>()
-  readonly asks = new Set<string>()
-  readonly #source: ResolvedNode
-  readonly #earlier: readonly ResolvedStep[]
-  readonly #expansion: Expansion
-  readonly #around: Surroundings
-
-  constructor(source: ResolvedNode, earlier: readonly ResolvedStep[], expansion: Expansion) {
-    this.#source = source
-    this.#earlier = earlier
-    this.#expansion = expansion
-    const { action, callable } = source
-    this.#around = {
-      values: expansion.values,
-      nodeIds: expansion.nodeIds,
-      inputs: expansion.inputs,
-      params: new Set(callable.params.map(({ name }) => name)),
-      queries: new Set(action?.requires_queries ?? []),
-      steps: new Set(earlier.map(({ step }) => step ?? ''))
-    }
-  }
-
-  /** A value of the workflow; it may not read the node it belongs to. */
-  flow(value: AisValue, at: DocumentPath, issues: Issues): Pieces<readonly Reference[]> {
-    return this.#flow(value, at, issues, false)
-  }
-
-  /** `until` and `assert`, which are about the node itself. */
-  own(value: AisValue, at: DocumentPath, issues: Issues): Pieces<readonly Reference[]> {
-    return this.#flow(value, at, issues, true)
-  }
-
-  /** A value of the protocol. */
-  *protocol(value: AisValue, at: DocumentPath, issues: Issues): Pieces<readonly Reference[]> {
-    const here = issues.of(protocolKey(this.#source.protocol))
-    const references = yield* readingValue({ scope: 'protocol', value }, at, this.#around, here)
-    for (const { root, path } of references) {
-      passSteps(STEPS_OF_REFERENCE)
-      if (isSliceFull()) yield
-      const name = path[0] === undefined ? undefined : String(path[0])
-      if (root === 'contracts' && name !== undefined) this.contracts.add(name)
-      else if (root === 'params') this.#param(name)
-      else if (root === 'query' && name !== undefined) this.asks.add(name)
-      else if (root === 'steps' && name !== undefined) this.#step(name)
-    }
-    return references
-  }
-
-  *#flow(
-    value: AisValue,
-    at: DocumentPath,
-    issues: Issues,
-    isOwn: boolean
-  ): Pieces<readonly Reference[]> {
-    const references = yield* readingValue({ scope: 'flow', value }, at, this.#around, issues)
-    for (const { root, path } of references) {
-      passSteps(STEPS_OF_REFERENCE)
-      if (isSliceFull()) yield
-      const name = path[0] === undefined ? undefined : String(path[0])
-      if (root === 'contracts' && name !== undefined) this.contracts.add(name)
-      else if (root === 'inputs') this.#input(name)
-      else if (root === 'nodes' && name !== undefined) {
-        if (name === this.#source.node.id && !isOwn) {
-          issues.error('self_dep', 'only until and assert may read the node itself', at)
-        } else this.#node(name, path)
-      }
-    }
-    return references
-  }
-
-  #input(name: string | undefined): void {
-    const { flow } = this.#expansion
-    if (name === undefined) {
-      for (const pattern of inputAmounts(flow)) this.#amount(pattern)
-    } else if (Object.hasOwn(flow.inputs, name)) {
-      const type = flow.inputs[name]?.type ?? ''
-      for (const pattern of amountsOf(`inputs.${name}`, type)) this.#amount(pattern)
-    }
-  }
-
-  #amount(pattern: string): void {
-    spendWork(1)
-    this.amounts.add(pattern)
-  }
-
-  #param(name: string | undefined): void {
-    for (const param of this.#source.callable.params) {
-      if (name !== undefined && param.name !== name) continue
-      for (const pattern of amountsOf(`params.${param.name}`, param.type)) this.#amount(pattern)
-    }
-  }
-
-  #node(id: string, path: readonly (string | number)[]): void {
-    const other = this.#expansion.resolved.get(id)
-    if (id !== this.#source.node.id) this.deps.add(id)
-    if (other === undefined) return
-    for (const pattern of returnAmounts(`nodes.${id}.outputs`, other.returns)) {
-      this.#amount(pattern)
-    }
-    if (path[1] !== 'outputs' || path[2] !== 'steps') return
-    const step = other.steps.find((one) => one.step === path[3])
-    if (step === undefined) return
-    if (step.id !== this.#source.node.id) this.deps.add(step.id)
-    const at = `nodes.${id}.outputs.steps.${step.step}`
-    for (const pattern of returnAmounts(at, readReturns(step.execution))) this.#amount(pattern)
-  }
-
-  #step(name: string): void {
-    const step = this.#earlier.find((one) => one.step === name)
-    if (step === undefined) return
-    this.deps.add(step.id)
-    const patterns = returnAmounts(`steps.${name}`, readReturns(step.execution))
-    for (const pattern of patterns) this.#amount(pattern)
-  }
-}
+/** Reads that see one state, however many calls they are. */
+const oneBlock: ReadonlySet<string> = new Set([
+  'evm_read',
+  'evm_multiread',
+  'evm_rpc',
+  'solana_read'
+])
 
 function paramsOf(
   { node, callable }: ResolvedNode,
@@ -302,7 +211,7 @@ function paramsOf(
       name,
       type,
       value,
-      constraints: constraints === undefined ? null : plainJson(constraints),
+      constraints: constraints === undefined ? null : plainConstraints(constraints),
       assetRef: assetRef ?? null
     }
   })
@@ -320,14 +229,20 @@ function* calculatedOf(
     fields.set(name, { name, scope: 'protocol', value: expr })
     reads.set(name, yield* reader.protocol(expr, ['calculated_fields', name], issues))
   }
-  for (const [name, value] of Object.entries(node.calculated_overrides)) {
+  for (const [name, override] of Object.entries(node.calculated_overrides)) {
     if (!Object.hasOwn(callable.calculated_fields, name)) {
       const message = `${node.protocol} calculates no ${name} here`
       issues.error('unknown_reference', message, ['calculated_overrides', name])
     }
-    fields.set(name, { name, scope: 'flow', value })
-    yield* reader.flow(value, ['calculated_overrides', name], issues)
-    // An override is the workflow's: what it reads of `calculated` is the workflow's, too.
+    const scoped = overrideOf(override)
+    fields.set(name, { name, ...scoped })
+    const at = ['calculated_overrides', name]
+    if (scoped.scope === 'override') {
+      reads.set(name, yield* reader.override(scoped.value, [...at, 'expr'], issues))
+      continue
+    }
+    yield* reader.flow(scoped.value, at, issues)
+    // A bare override is the workflow's: what it reads of `calculated` is the workflow's, too.
     reads.set(name, [])
   }
   const deps = new Map(
@@ -377,12 +292,37 @@ function retryOf({ node }: ResolvedNode): AisPlanNode['retry'] {
   }
 }
 
-function riskOf({ action }: ResolvedNode): AisPlanNode['risk'] {
-  if (action === null) return null
-  const { risk_level: level, risk_tags: tags, hard_constraints: constraints } = action
-  return { level, tags: [...tags].sort(), constraints: constraints ?? {} }
+function* readingRisk({ source, reader }: StepParts, issues: Issues): Pieces<PlanRisk | null> {
+  const risk = riskOf(source, issues)
+  for (const [name, value] of Object.entries(risk?.bounds ?? {})) {
+    yield* reader.protocol(value, ['hard_constraints', name], issues)
+  }
+  return risk
 }
 
-function plainJson(value: object): Readonly<Record<string, Json>> {
-  return JSON.parse(JSON.stringify(value))
+function riskOf({ action, protocol }: ResolvedNode, issues: Issues): PlanRisk | null {
+  if (action === null) return null
+  const { risk_level: level, risk_tags: tags, hard_constraints: given = {} } = action
+  const { extensions: _, ...named } = given
+  const written: [string, unknown][] = []
+  const open: [string, AisValue][] = []
+  for (const [name, bound] of Object.entries(named)) {
+    if (typeof bound !== 'object') written.push([name, bound])
+    else if ('lit' in bound) written.push([name, bound.lit])
+    else open.push([name, bound])
+  }
+  const parsed = hardConstraints.safeParse(Object.fromEntries(written))
+  for (const { path, message } of parsed.error?.issues ?? []) {
+    const at = ['hard_constraints', ...path.map(String)]
+    issues.of(protocolKey(protocol)).error('invalid_value', message, at)
+  }
+  const bounds = open.length === 0 ? {} : { bounds: Object.fromEntries(open) }
+  return { level, tags: [...tags].sort(), constraints: parsed.data ?? {}, ...bounds }
+}
+
+function plainConstraints({
+  extensions: _,
+  ...constraints
+}: NonNullable<ParamDocument['constraints']>): Readonly<Record<string, Json>> {
+  return JSON.parse(JSON.stringify(constraints))
 }

@@ -22,6 +22,8 @@ export interface AisPlan {
   /** Types of what outputs and other values of the workflow read. */
   readonly amounts: readonly string[]
   readonly requiresPack: { readonly name: string; readonly version: string } | null
+  /** Of all nodes, where there are such; see {@link AisPlanNode.places}. */
+  readonly places?: PlanPlaces
 }
 
 export const planSchemaName = 'ais-plan/0.0.3'
@@ -67,7 +69,14 @@ export interface AisPlanNode {
   readonly risk: PlanRisk | null
   /** Paths whose text is an amount, for its expressions (W4). */
   readonly amounts: readonly string[]
+  /** Of nodes that it reads: those whose ids hold "__" in the workflow already. */
+  readonly places?: PlanPlaces
 }
+
+/** By id in the plan: the node of the workflow, and its step if it is one. */
+export type PlanPlaces = Readonly<
+  Record<string, { readonly node: string; readonly step: string | null }>
+>
 
 /** What of the documents a node comes from. */
 export interface NodeSource {
@@ -115,4 +124,6 @@ export interface PlanRisk {
   readonly level: number
   readonly tags: readonly string[]
   readonly constraints: HardConstraints
+  /** Bounds that are known when the node is ready. */
+  readonly bounds?: Readonly<Record<string, AisValue>>
 }

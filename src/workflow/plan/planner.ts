@@ -18,6 +18,7 @@ import { type Issue, Issues } from '../document/issue.js'
 import type { PackDocument } from '../document/pack.js'
 import { type ProtocolDocument, protocolKey } from '../document/protocol.js'
 import type { AisValue } from '../document/value.js'
+import { flowPolicy } from '../policy/policy.js'
 import { typedAs } from '../type/check.js'
 import type { CompileValues } from '../value/compile.js'
 import { inputAmounts, returnAmounts } from './amounts.js'
@@ -26,7 +27,7 @@ import { checkIncluded } from './check-pack.js'
 import { type Expanded, expandingNode } from './expand.js'
 import type { Expansion } from './expansion.js'
 import { orderGraph } from './order.js'
-import { type AisPlan, type AisPlanNode, planSchemaName } from './plan.js'
+import { type AisPlan, type AisPlanNode, type PlanPlaces, planSchemaName } from './plan.js'
 import { readingValue } from './reading.js'
 import { type ResolvedNode, resolveNode } from './resolve.js'
 
@@ -68,6 +69,10 @@ export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
   const issues = new Issues()
   yield* checkingInputs(flow, issues)
   const resolved = yield* resolvingAll(options, issues)
+  checkSimulated(flow, issues)
+  for (const { path, message } of flowPolicy(flow.policy ?? {})?.error?.issues ?? []) {
+    issues.error('schema_violation', message, ['policy', ...path.map(String)])
+  }
   const used = usedProtocols([...resolved.values()])
   for (const protocol of used) {
     yield* checkingProtocol(protocol, issues.of(protocolKey(protocol)))
@@ -80,6 +85,7 @@ export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
     nodeIds: new Set(flow.nodes.map(({ id }) => id)),
     inputs: new Set(Object.keys(flow.inputs)),
     used,
+    places: placesIn(resolved),
     onError: options.onError ?? 'ask'
   }
   const expanded: Expanded[] = []
@@ -105,7 +111,8 @@ export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
     nodes,
     outputs: flow.outputs ?? {},
     amounts: outputAmounts,
-    requiresPack: flow.requires_pack ?? null
+    requiresPack: requiredPack(flow),
+    ...(expansion.places.size === 0 ? {} : { places: Object.fromEntries(expansion.places) })
   }
   // Nodes share executions in memory, and not as text.
   const known = new Map<object, number>()
@@ -126,6 +133,22 @@ export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
     issues: issues.list,
     resolved
   }
+}
+
+function requiredPack({ requires_pack: needed }: FlowDocument): AisPlan['requiresPack'] {
+  return needed === undefined ? null : { name: needed.name, version: needed.version }
+}
+
+/** "__" joins a node and its step; a node that has it itself is told apart by its place. */
+function placesIn(resolved: ReadonlyMap<string, ResolvedNode>): Expansion['places'] {
+  const places = new Map<string, PlanPlaces[string]>()
+  for (const { node, steps } of resolved.values()) {
+    if (!node.id.includes('__')) continue
+    for (const { id, step } of steps) {
+      places.set(id, { node: node.id, step: id === node.id ? null : step })
+    }
+  }
+  return places
 }
 
 /** The bytes by which a plan is known, as text. */
@@ -156,7 +179,7 @@ function* resolvingAll(
   const { flow, defaultChain } = options
   const protocols = catalogueOf(options.protocols)
   const resolved = new Map<string, ResolvedNode>()
-  const taken = new Set<string>()
+  const taken = new Set<string>(reservedIds)
   let count = 0
   for (const [index, node] of (flow.nodes as readonly FlowNode[]).entries()) {
     passSteps(STEPS_OF_LOOK)
@@ -186,6 +209,19 @@ function* resolvingAll(
 }
 
 const nodeIdLengthMax = 64
+/** Nodes that the engine adds. */
+const reservedIds = ['run__outputs', 'run__inputs']
+
+/** Whatever names a node means one: a simulation that is asked for must not be left out. */
+function checkSimulated({ preflight, nodes }: FlowDocument, issues: Issues): void {
+  const simulate = preflight?.simulate ?? false
+  if (typeof simulate === 'boolean') return
+  const ids = new Set(nodes.map(({ id }) => id))
+  for (const id of Object.keys(simulate)) {
+    if (ids.has(id)) continue
+    issues.error('unknown_reference', `there is no node ${id}`, ['preflight', 'simulate', id])
+  }
+}
 
 function usedProtocols(nodes: readonly ResolvedNode[]): readonly ProtocolDocument[] {
   const byKey = new Map(nodes.map(({ protocol }) => [protocolKey(protocol), protocol]))

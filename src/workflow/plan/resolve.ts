@@ -89,7 +89,8 @@ function stepsOf(
     return undefined
   }
   if (!isComposite(execution)) {
-    const step = { id: node.id, step: null, chain, condition: null, execution }
+    const own = withoutExtensions(execution)
+    const step = { id: node.id, step: null, chain, condition: null, execution: own }
     return { pattern, steps: [step] }
   }
   if (node.until !== undefined) {
@@ -101,9 +102,28 @@ function stepsOf(
     step: step.id,
     chain: step.chain ?? chain,
     condition: step.condition ?? null,
-    execution: step.execution
+    execution: withoutExtensions(step.execution)
   }))
   return { pattern, steps }
+}
+
+/** Free data of an execution is no part of what is done. */
+function withoutExtensions(execution: SimpleExecution): SimpleExecution {
+  const parts = Object.values(execution).flatMap((one) => (Array.isArray(one) ? one : []))
+  if (![execution, ...parts].some((one) => hasExtensions(one))) return execution
+  const bare = (one: unknown) => {
+    if (!hasExtensions(one)) return one
+    const { extensions: _, ...rest } = one
+    return rest
+  }
+  const entries = Object.entries(bare(execution) as object).map(
+    ([name, one]) => [name, Array.isArray(one) ? one.map(bare) : one] as const
+  )
+  return Object.fromEntries(entries) as SimpleExecution
+}
+
+function hasExtensions(value: unknown): value is { readonly extensions: unknown } {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, 'extensions')
 }
 
 function returnsOf(

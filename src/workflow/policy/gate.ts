@@ -1,11 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../../core/index.js'
 import { isRead } from '../document/execution.js'
-import type { HardConstraints } from '../document/protocol.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { chainFits } from '../plan/select.js'
 import type { ReadyNode } from '../readiness/readiness.js'
-import { compareDecimals } from '../type/check.js'
-import { type Policy, tighterConstraints, tokenKey } from './policy.js'
+import { measuredHits, undecodedText } from './bounds.js'
+import { tighterConstraints } from './constraints.js'
+import { declaredHits } from './declared.js'
+import { type Measured, riskOf } from './effect.js'
+import type { PolicyHit } from './hit.js'
+import { measure } from './measure.js'
+import { type Policy, tokenKey } from './policy.js'
 
 /** Whether an action proceeds, asks, or is refused (W12). */
 export interface Verdict {
@@ -13,23 +17,9 @@ export interface Verdict {
   /** Why it asks or is refused; stable labels with their facts. */
   readonly hits: readonly PolicyHit[]
   readonly riskLevel: number
+  /** What a write does by its call; absent for reads. */
+  readonly measured?: Measured
 }
-
-export interface PolicyHit {
-  readonly reason:
-    | 'risk_level'
-    | 'approval_required'
-    | 'token_not_listed'
-    | 'plugin_not_enabled'
-    | 'constraint'
-    | 'preview_missing'
-  readonly message: string
-  /** Refused, not only asked about. */
-  readonly isHard: boolean
-}
-
-/** Measures of an action that its bounds are about. */
-type Measure = 'slippage_bps' | 'price_impact_bps' | 'spend' | 'approval' | 'health_factor_after'
 
 const builtIn: ReadonlySet<string> = new Set([
   'evm_call',
@@ -41,22 +31,52 @@ const builtIn: ReadonlySet<string> = new Set([
   'solana_read'
 ])
 
+export interface VerdictOptions {
+  /** False: by what the action says of itself alone, as runs begun by rules before 3 are judged. */
+  readonly isMeasured?: boolean
+  /** How often the action is executed, this time included. */
+  readonly times?: number
+}
+
 /** What a policy says about a node that is ready. Reads are only held to the list of plugins. */
-export function policyVerdict(node: AisPlanNode, ready: ReadyNode, policy: Policy): Verdict {
+export function policyVerdict(
+  node: AisPlanNode,
+  ready: ReadyNode,
+  policy: Policy,
+  { isMeasured = true, times = 1 }: VerdictOptions = {}
+): Verdict {
   const hits: PolicyHit[] = []
   pluginHits(node, policy, hits)
   const rule = actionRule(node, policy)
-  const riskLevel = Math.max(node.risk?.level ?? 0, rule?.riskLevel ?? 0)
-  if (node.risk !== null && !isRead(node.execution.type)) {
-    tokenHits(ready.params, policy, hits)
-    const own = tighterConstraints(policy.constraints, node.risk.constraints)
-    const constraints = tighterConstraints(own, rule?.constraints ?? {})
-    constraintHits(node, ready, constraints, hits)
-    riskHits(riskLevel, policy, rule?.requireApproval === true, hits)
+  const declared = Math.max(node.risk?.level ?? 0, rule?.riskLevel ?? 0)
+  if (node.risk === null || isRead(node.execution.type)) {
+    return verdictOf(hits, { riskLevel: declared })
   }
+  const tags = [...node.risk.tags, ...(rule?.riskTags ?? [])]
+  const measured = isMeasured ? measure(node.chain, ready.execution) : undefined
+  const own = tighterConstraints(policy.constraints, node.risk.constraints)
+  const ruled = tighterConstraints(own, rule?.constraints ?? {})
+  const constraints = tighterConstraints(ruled, ready.constraints ?? {})
+  const judged = { node, ready, constraints, saysApproval: tags.includes('approval'), hits }
+  tokenHits(tokensIn(node.chain, ready.params, measured), policy, hits)
+  if (measured === undefined) declaredHits(judged)
+  else measuredHits(judged, measured, times)
+  const riskLevel = measured === undefined ? declared : Math.max(declared, riskOf(measured))
+  const isTagged = tags.some((tag) => policy.approvalTags?.includes(tag) === true)
+  const asks = riskHits(riskLevel, policy, isTagged || rule?.requireApproval === true, hits)
+  if (asks && measured !== undefined && measured.undecoded.length > 0) {
+    hits.push({ reason: 'undecoded', message: undecodedText(measured), isHard: false })
+  }
+  return verdictOf(hits, { riskLevel, ...(measured === undefined ? {} : { measured }) })
+}
+
+function verdictOf(
+  hits: readonly PolicyHit[],
+  found: Pick<Verdict, 'riskLevel' | 'measured'>
+): Verdict {
   const isBlocked = hits.some(({ isHard }) => isHard)
   const kind = isBlocked ? 'block' : hits.length > 0 ? 'confirm' : 'ok'
-  return { kind, hits, riskLevel }
+  return { kind, hits, ...found }
 }
 
 function actionRule(node: AisPlanNode, policy: Policy): Policy['actions'][string] | undefined {
@@ -65,18 +85,20 @@ function actionRule(node: AisPlanNode, policy: Policy): Policy['actions'][string
   return Object.hasOwn(policy.actions, name) ? policy.actions[name] : undefined
 }
 
-function riskHits(level: number, policy: Policy, isRequired: boolean, hits: PolicyHit[]): void {
+/** Whether the level is one that asks. */
+function riskHits(level: number, policy: Policy, isRequired: boolean, hits: PolicyHit[]): boolean {
   if (isRequired) {
     const message = 'the policy wants an approval for this action'
     hits.push({ reason: 'approval_required', message, isHard: false })
   }
   const { autoExecuteMaxRisk, requireApprovalMinRisk } = policy
-  if (level <= autoExecuteMaxRisk && level < requireApprovalMinRisk) return
+  if (level <= autoExecuteMaxRisk && level < requireApprovalMinRisk) return false
   const message =
     level >= requireApprovalMinRisk
       ? `its risk is ${level}; from ${requireApprovalMinRisk} on an approval is needed`
       : `its risk is ${level}; up to ${autoExecuteMaxRisk} goes without asking`
   hits.push({ reason: 'risk_level', message, isHard: false })
+  return true
 }
 
 function pluginHits({ execution, chain }: AisPlanNode, policy: Policy, hits: PolicyHit[]): void {
@@ -89,79 +111,53 @@ function pluginHits({ execution, chain }: AisPlanNode, policy: Policy, hits: Pol
   hits.push({ reason: 'plugin_not_enabled', message, isHard: true })
 }
 
-function tokenHits(params: JsonObject, { tokens }: Policy, hits: PolicyHit[]): void {
-  if (tokens === null) return
+interface NamedToken {
+  readonly name: string
+  readonly chain: string
+  readonly address: string
+  /** As an argument has them. */
+  readonly decimals?: Json | undefined
+}
+
+/** Tokens that an action is given, and those that its call moves. */
+function tokensIn(
+  chain: string,
+  params: JsonObject,
+  measured: Measured | undefined
+): readonly NamedToken[] {
+  const tokens: NamedToken[] = []
   for (const [name, value] of Object.entries(params)) {
     if (!isJsonObject(value)) continue
-    const { chain_id: chain, address } = value
-    if (typeof chain !== 'string' || typeof address !== 'string') continue
-    if (tokens.allowed.includes(tokenKey(chain, address))) continue
+    const { chain_id: chainId, address, decimals } = value
+    if (typeof chainId !== 'string' || typeof address !== 'string') continue
+    tokens.push({ name, chain: chainId, address, decimals })
+  }
+  const named = new Set(tokens.map((one) => tokenKey(one.chain, one.address)))
+  for (const effect of measured?.effects ?? []) {
+    const [, address] = 'asset' in effect ? effect.asset.slice(chain.length).split(':') : []
+    if (address === undefined || named.has(tokenKey(chain, address))) continue
+    named.add(tokenKey(chain, address))
+    tokens.push({ name: `the ${effect.kind}`, chain, address })
+  }
+  return tokens
+}
+
+function tokenHits(tokens: readonly NamedToken[], policy: Policy, hits: PolicyHit[]): void {
+  const { tokens: list } = policy
+  if (list === null) return
+  for (const { name, chain, address, decimals } of tokens) {
+    const key = tokenKey(chain, address)
+    const listed = Object.hasOwn(list.decimals ?? {}, key) ? list.decimals?.[key] : undefined
+    if (listed !== undefined && decimals !== undefined && decimals !== listed) {
+      const said = `${name} is said to have ${String(decimals)} decimals`
+      const message = `${said}, but the list of tokens says ${listed}`
+      hits.push({ reason: 'constraint', message, isHard: true })
+    }
+    if (list.allowed.includes(key)) continue
     hits.push({
       reason: 'token_not_listed',
       message: `${name} is ${address} on ${chain}, which is not in the list of tokens`,
-      isHard: tokens.resolution === 'allowlist'
+      isHard: list.resolution === 'allowlist'
     })
   }
-}
-
-function constraintHits(
-  node: AisPlanNode,
-  ready: ReadyNode,
-  constraints: HardConstraints,
-  hits: PolicyHit[]
-): void {
-  const isApproval = node.risk?.tags.includes('approval') === true
-  const bounds: readonly (readonly [Measure, Json | undefined, 1 | -1])[] = [
-    ['slippage_bps', constraints.max_slippage_bps, 1],
-    ['price_impact_bps', constraints.max_price_impact_bps, 1],
-    ['spend', isApproval ? undefined : constraints.max_spend, 1],
-    ['approval', isApproval ? constraints.max_approval : undefined, 1],
-    ['health_factor_after', constraints.min_health_factor_after, -1]
-  ]
-  for (const [measure, bound, broken] of bounds) {
-    if (bound !== undefined) measureHits(node, ready, { measure, bound, broken }, hits)
-  }
-  if (isApproval && constraints.allow_unlimited_approval === false && isUnlimited(node, ready)) {
-    const message = 'the approval is without limit, which the policy forbids'
-    hits.push({ reason: 'constraint', message, isHard: true })
-  }
-}
-
-function measureHits(
-  node: AisPlanNode,
-  ready: ReadyNode,
-  rule: { readonly measure: Measure; readonly bound: Json; readonly broken: 1 | -1 },
-  hits: PolicyHit[]
-): void {
-  const { measure, bound, broken } = rule
-  const value = measured(node, ready, measure)
-  const order = value === undefined ? undefined : compareDecimals(value, bound)
-  if (order === undefined) {
-    const message = `${measure} is bounded by ${String(bound)}, but the action does not tell it`
-    hits.push({ reason: 'preview_missing', message, isHard: true })
-  } else if (order === broken) {
-    const message = `${measure} is ${String(value)}, beyond ${String(bound)}`
-    hits.push({ reason: 'constraint', message, isHard: true })
-  }
-}
-
-/**
- * A measure of an action in atomic units or basis points: the calculated field of its name, or the
- * parameter; for `spend` and `approval` also the one whole-number parameter or field of the action
- * that is called `amount`.
- */
-function measured(node: AisPlanNode, ready: ReadyNode, measure: Measure): Json | undefined {
-  const { calculated, params } = ready
-  const direct = calculated[measure] ?? params[measure]
-  if (direct !== undefined) return direct
-  if (measure !== 'spend' && measure !== 'approval') return undefined
-  const named = node.params.find(({ name }) => name === 'amount')
-  return named?.type.startsWith('uint') === true ? params['amount'] : undefined
-}
-
-const maxUint256 = String(2n ** 256n - 1n)
-
-function isUnlimited(node: AisPlanNode, ready: ReadyNode): boolean {
-  const amounts = [ready.params['amount'], measured(node, ready, 'approval')]
-  return amounts.some((amount) => amount === 'max' || amount === maxUint256)
 }

@@ -1,9 +1,16 @@
 import { approversIn } from '../../block/index.js'
-import { type Approvers, type Hash, hashJson, TallyError } from '../../core/index.js'
+import {
+  type Approvers,
+  type Hash,
+  hashJson,
+  isJsonObject,
+  type Json,
+  TallyError
+} from '../../core/index.js'
 import { stricterApprovers } from '../../identity/index.js'
-import type { PackDocument } from '../document/pack.js'
-import type { HardConstraints } from '../document/protocol.js'
-import { compareDecimals } from '../type/check.js'
+import type { FlowDocument } from '../document/flow.js'
+import { type PackDocument, packPolicy, tokenModeOf } from '../document/pack.js'
+import { type Constraints, tighterConstraints } from './constraints.js'
 
 /** What a run may do without asking, and what it may not do at all (W12). Plain JSON. */
 export interface Policy {
@@ -13,12 +20,16 @@ export interface Policy {
   readonly requireApprovalMinRisk: number
   /** Who has to sign where the policy asks (K13); absent: any answer of the owner does. */
   readonly approvers?: Approvers
-  readonly constraints: HardConstraints
+  readonly constraints: Constraints
   /** Null: every token. */
   readonly tokens: TokenPolicy | null
   /** Providers that may make choices, by kind of list; null: every one. */
   readonly detectProviders: readonly ProviderRule[] | null
   readonly quoteProviders: readonly ProviderRule[] | null
+  /** Providers that may choose a path; absent: every one. */
+  readonly pathProviders?: readonly string[]
+  /** Tags of risks that always ask. */
+  readonly approvalTags?: readonly string[]
   /** Execution types beyond those of AIS; null: every one that is registered. */
   readonly plugins: readonly PluginRule[] | null
   /** By `protocol.action`. */
@@ -32,6 +43,8 @@ export interface TokenPolicy {
   readonly resolution: 'allowlist' | 'ask'
   /** `chain address`, lower case. */
   readonly allowed: readonly string[]
+  /** Decimals by allowed token, where the list says them. */
+  readonly decimals?: Readonly<Record<string, number>>
 }
 
 export interface ProviderRule {
@@ -39,6 +52,9 @@ export interface ProviderRule {
   readonly kinds: readonly string[] | null
   readonly chains: readonly string[] | null
   readonly priority: number
+  /** What it is given to choose among, where the document says nothing. */
+  readonly candidates?: readonly Json[]
+  readonly rule?: string
 }
 
 export interface PluginRule {
@@ -48,8 +64,9 @@ export interface PluginRule {
 
 export interface ActionRule {
   readonly riskLevel: number
+  readonly riskTags?: readonly string[]
   readonly requireApproval: boolean
-  readonly constraints: HardConstraints
+  readonly constraints: Constraints
 }
 
 /** Without a pack: low risks go, the rest asks. */
@@ -98,12 +115,19 @@ export function tightened(base: Policy, pack: PackDocument): Policy {
     const problem = `${pack.meta.name} names approvers that fit none before it`
     throw new TallyError('workflow.invalid_document', { kind: 'pack', problem })
   }
-  const plugin = plugins?.execution?.enabled.map(
+  const plugin = plugins?.execution?.enabled?.map(
     ({ type, chains }): PluginRule => ({ type, chains: chains ?? null })
   )
+  const bounds = tighterConstraints(
+    policy?.hard_constraints_defaults ?? {},
+    policy?.hard_constraints ?? {}
+  )
+  const paths = both(base.pathProviders, providers?.routing)
+  const tags = [...(base.approvalTags ?? []), ...(policy?.approval_required ?? [])]
   return {
     autoExecuteMaxRisk: Math.min(
       base.autoExecuteMaxRisk,
+      policy?.risk_threshold ?? base.autoExecuteMaxRisk,
       approvals?.auto_execute_max_risk_level ?? base.autoExecuteMaxRisk
     ),
     requireApprovalMinRisk: Math.min(
@@ -111,58 +135,64 @@ export function tightened(base: Policy, pack: PackDocument): Policy {
       approvals?.require_approval_min_risk_level ?? base.requireApprovalMinRisk
     ),
     ...(approvers === undefined ? {} : { approvers }),
-    constraints: tighterConstraints(base.constraints, policy?.hard_constraints_defaults ?? {}),
+    constraints: tighterConstraints(base.constraints, bounds),
     tokens: tokens === undefined ? base.tokens : tighterTokens(base.tokens, tokens),
-    detectProviders: bothLists(base.detectProviders, providers?.detect?.enabled.map(ruleOf)),
-    quoteProviders: bothLists(base.quoteProviders, providers?.quote?.enabled.map(ruleOf)),
+    detectProviders: bothLists(base.detectProviders, providers?.detect?.enabled?.map(ruleOf)),
+    quoteProviders: bothLists(base.quoteProviders, providers?.quote?.enabled?.map(ruleOf)),
+    ...(paths === undefined ? {} : { pathProviders: paths }),
+    ...(tags.length === 0 ? {} : { approvalTags: [...new Set(tags)].sort() }),
     plugins: plugin === undefined ? base.plugins : bothPlugins(base.plugins, plugin),
     actions: tighterActions(base.actions, overrides?.actions ?? {}),
     packs: [...base.packs, `${pack.meta.name}@${pack.meta.version}`]
   }
 }
 
-/** Of two sets of bounds, at each the tighter one. */
-export function tighterConstraints(one: HardConstraints, other: HardConstraints): HardConstraints {
-  const least = <Key extends keyof HardConstraints>(key: Key) => pick(key, one[key], other[key], -1)
-  const merged = {
-    ...least('max_slippage_bps'),
-    ...least('max_price_impact_bps'),
-    ...least('max_spend'),
-    ...least('max_approval'),
-    ...pick(
-      'min_health_factor_after',
-      one.min_health_factor_after,
-      other.min_health_factor_after,
-      1
-    )
+/**
+ * A policy with what a workflow asks of itself on top (`policy.approvals`, `hard_constraints`).
+ * What is no bound there is an issue of its plan, and is left out here.
+ */
+export function underFlow(base: Policy, { policy = {} }: FlowDocument): Policy {
+  const own = flowPolicy(policy)
+  if (own === undefined || !own.success) return base
+  const { approvals, hard_constraints: bounds } = own.data
+  const auto = approvals?.auto_execute_max_risk_level ?? base.autoExecuteMaxRisk
+  const ask = approvals?.require_approval_min_risk_level ?? base.requireApprovalMinRisk
+  return {
+    ...base,
+    autoExecuteMaxRisk: Math.min(base.autoExecuteMaxRisk, auto),
+    requireApprovalMinRisk: Math.min(base.requireApprovalMinRisk, ask),
+    constraints: tighterConstraints(base.constraints, bounds ?? {})
   }
-  const unlimited = [one.allow_unlimited_approval, other.allow_unlimited_approval]
-  if (unlimited.includes(false)) return { ...merged, allow_unlimited_approval: false }
-  return unlimited.includes(true) ? { ...merged, allow_unlimited_approval: true } : merged
 }
 
-function pick<Value extends string | number | boolean>(
-  key: string,
-  one: Value | undefined,
-  other: Value | undefined,
-  wanted: -1 | 1
-): Readonly<Record<string, Value>> {
-  if (one === undefined) return other === undefined ? {} : { [key]: other }
-  if (other === undefined) return { [key]: one }
-  return { [key]: compareDecimals(one, other) === wanted ? one : other }
+/** What a workflow's `policy` says in the words of packs; undefined: nothing. */
+export function flowPolicy(policy: NonNullable<FlowDocument['policy']>) {
+  const words = ['approvals', 'hard_constraints'].filter((name) => isJsonObject(policy[name]))
+  if (words.length === 0) return undefined
+  return packPolicy.safeParse(Object.fromEntries(words.map((name) => [name, policy[name]])))
 }
 
 function tighterTokens(
   base: TokenPolicy | null,
-  { resolution, allowlist }: NonNullable<PackDocument['token_policy']>
+  tokens: NonNullable<PackDocument['token_policy']>
 ): TokenPolicy | null {
-  if (resolution === 'any') return base
+  const resolution = tokenModeOf(tokens)
+  const { allowlist = [] } = tokens
+  // Without a list there is nothing to hold tokens to, unless the pack wants one.
+  const isUnsaid = tokens.allowlist === undefined && resolution !== 'allowlist'
+  if (resolution === 'any' || isUnsaid) return base
   const allowed = allowlist.map(({ chain, address }) => tokenKey(chain, address))
   const added = new Set(allowed)
-  if (base === null) return { resolution, allowed }
+  const own = allowlist.flatMap(({ chain, address, decimals }) =>
+    decimals === undefined ? [] : [[tokenKey(chain, address), decimals] as const]
+  )
+  const all = { ...Object.fromEntries(own), ...base?.decimals }
+  const decimals = Object.keys(all).length === 0 ? {} : { decimals: all }
+  if (base === null) return { resolution, allowed, ...decimals }
   return {
     resolution: base.resolution === 'allowlist' ? 'allowlist' : resolution,
-    allowed: base.allowed.filter((token) => added.has(token))
+    allowed: base.allowed.filter((token) => added.has(token)),
+    ...decimals
   }
 }
 
@@ -171,12 +201,29 @@ export function tokenKey(chain: string, address: string): string {
   return `${chain} ${chain.startsWith('eip155:') ? address.toLowerCase() : address}`
 }
 
-type Enabled = NonNullable<
-  NonNullable<NonNullable<PackDocument['providers']>['detect']>['enabled']
->[number]
+type Providers = NonNullable<PackDocument['providers']>
+type Enabled = NonNullable<NonNullable<Providers['detect' | 'quote']>['enabled']>[number]
 
-function ruleOf({ provider, kinds, chains, priority }: Enabled): ProviderRule {
-  return { provider, kinds: kinds ?? null, chains: chains ?? null, priority }
+function ruleOf(enabled: Enabled): ProviderRule {
+  const { provider, kinds = null, chains = null, priority } = enabled
+  const candidates = 'candidates' in enabled ? (enabled.candidates as readonly Json[]) : undefined
+  const rule = 'rule' in enabled ? enabled.rule : undefined
+  return {
+    provider,
+    kinds,
+    chains,
+    priority,
+    ...(candidates === undefined ? {} : { candidates }),
+    ...(rule === undefined ? {} : { rule })
+  }
+}
+
+function both(
+  base: readonly string[] | undefined,
+  added: readonly string[] | undefined
+): readonly string[] | undefined {
+  if (base === undefined || added === undefined) return added ?? base
+  return added.filter((one) => base.includes(one))
 }
 
 function bothLists(
@@ -195,7 +242,7 @@ function bothPlugins(
   return added.filter(({ type }) => base.some((one) => one.type === type))
 }
 
-type Overrides = NonNullable<PackDocument['overrides']>['actions']
+type Overrides = NonNullable<NonNullable<PackDocument['overrides']>['actions']>
 
 function tighterActions(base: Policy['actions'], added: Overrides): Policy['actions'] {
   const names = [...new Set([...Object.keys(base), ...Object.keys(added)])].sort()
@@ -203,9 +250,11 @@ function tighterActions(base: Policy['actions'], added: Overrides): Policy['acti
   const entries = names.map((name): [string, ActionRule] => {
     const before = Object.hasOwn(base, name) ? (base[name] ?? nothing) : nothing
     const rule = Object.hasOwn(added, name) ? added[name] : undefined
+    const tags = [...(before.riskTags ?? []), ...(rule?.risk_tags ?? [])]
     return [
       name,
       {
+        ...(tags.length === 0 ? {} : { riskTags: [...new Set(tags)].sort() }),
         riskLevel: Math.max(before.riskLevel, rule?.risk_level ?? 0),
         requireApproval: before.requireApproval || rule?.require_approval === true,
         constraints: tighterConstraints(before.constraints, rule?.hard_constraints ?? {})

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../core/index.js'
-import type { AisPlanNode } from '../plan/plan.js'
+import type { AisPlanNode, PlanPlaces } from '../plan/plan.js'
 import type { Scope } from '../value/compile.js'
 import type { AisRuntime } from './runtime.js'
 
@@ -36,35 +36,33 @@ export function bindingsFor(
   const { ctx, policy, calculated } = runtime
   const contracts = contractsFor(node, runtime)
   const detect = objectAt(runtime.choices, node.id)
-  if (scope === 'flow') {
-    const nodes = nodesFor(runtime)
-    return { ctx, contracts, policy, detect, inputs: runtime.inputs, calculated, nodes }
-  }
+  const flow = { ctx, contracts, policy, detect, inputs: runtime.inputs, calculated }
+  if (scope === 'flow') return { ...flow, nodes: nodesFor(runtime, node.places) }
   const query = Object.entries(node.queries).map(
     ([name, id]) => [name, runtime.nodes[id]?.outputs ?? {}] as const
   )
-  return {
-    ctx,
-    contracts,
-    policy,
-    detect,
-    params: own.params,
+  const { params } = own
+  const ownValues = {
+    params,
     calculated: { ...calculated, ...own.calculated },
-    query: Object.fromEntries(query),
-    steps: stepsFor(node, runtime)
+    query: Object.fromEntries(query)
   }
+  if (scope === 'override') {
+    return { ...flow, ...ownValues, nodes: nodesFor(runtime, node.places) }
+  }
+  return { ctx, contracts, policy, detect, ...ownValues, steps: stepsFor(node, runtime) }
 }
 
 /**
  * Done nodes under the names of the workflow; steps of a composite stand below its outputs. One
  * that was skipped is there without outputs, so that `has()` can tell (W6).
  */
-export function nodesFor(runtime: AisRuntime): JsonObject {
+export function nodesFor(runtime: AisRuntime, places: PlanPlaces = {}): JsonObject {
   const nodes = new Map<string, JsonObject>()
   const steps: (readonly [string, string, JsonObject])[] = []
   for (const [id, values] of Object.entries(runtime.nodes)) {
-    const at = id.indexOf('__')
-    if (at > 0) steps.push([id.slice(0, at), id.slice(at + '__'.length), values?.outputs ?? {}])
+    const { node, step } = placeOf(id, places)
+    if (step !== null) steps.push([node, step, values?.outputs ?? {}])
     else nodes.set(id, values === null ? {} : { ...values })
   }
   for (const [node, step, outputs] of steps) {
@@ -76,12 +74,22 @@ export function nodesFor(runtime: AisRuntime): JsonObject {
   return Object.fromEntries(nodes)
 }
 
+/** The node of the workflow, and the step, that a node of the plan is. */
+function placeOf(id: string, places: PlanPlaces): PlanPlaces[string] {
+  const known = Object.hasOwn(places, id) ? places[id] : undefined
+  if (known !== undefined) return known
+  const at = id.indexOf('__')
+  if (at <= 0) return { node: id, step: null }
+  return { node: id.slice(0, at), step: id.slice(at + '__'.length) }
+}
+
 function stepsFor(node: AisPlanNode, runtime: AisRuntime): JsonObject {
   if (node.source.step === null) return {}
-  const prefix = `${node.source.node}__`
-  const steps = Object.entries(runtime.nodes)
-    .filter(([id]) => id.startsWith(prefix))
-    .map(([id, values]) => [id.slice(prefix.length), values?.outputs ?? {}] as const)
+  const steps = Object.entries(runtime.nodes).flatMap(([id, values]) => {
+    const place = placeOf(id, node.places ?? {})
+    const isOwn = place.step !== null && place.node === node.source.node
+    return isOwn ? [[place.step, values?.outputs ?? {}] as const] : []
+  })
   return Object.fromEntries(steps)
 }
 

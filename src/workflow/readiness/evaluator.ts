@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../core/index.js'
 import { lookUp, type Reference, referenceText } from '../../expression/index.js'
-import type { Detect } from '../document/value.js'
+import { candidatesOf, type Detect } from '../document/value.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import {
   type CompileValues,
@@ -163,8 +163,8 @@ export class Evaluator {
   }
 
   #choice(key: string, detect: Detect, { scope }: ScopedValue, own: OwnValues): NeededChoice {
-    const { kind, provider = null, candidates = [], constraints = null } = detect
-    const known = candidates.flatMap((value) => {
+    const { kind, provider = null, constraints = null } = detect
+    const known = candidatesOf(detect).flatMap((value) => {
       const result = compileAisValue({ scope, value }, key, this.#values, this.#node.amounts)
       if (!result.ok) return []
       const evaluated = result.compiled.evaluate(this.#bindings(scope, own))

@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '../../core/index.js'
+import { type HardConstraints, parseBound } from '../document/protocol.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { brokenConstraint, typedAs } from '../type/check.js'
 import type { CompileValues } from '../value/compile.js'
 import { mapExecution } from '../value/execution-values.js'
-import { contractsFor } from './bindings.js'
+import { contractsFor, type OwnValues } from './bindings.js'
 import { Evaluator, type NeededChoice, type NodeError } from './evaluator.js'
 import type { AisRuntime } from './runtime.js'
 
@@ -27,6 +28,8 @@ export interface ReadyNode {
   readonly params: JsonObject
   readonly calculated: JsonObject
   readonly contracts: JsonObject
+  /** Bounds of the action that its document computes. */
+  readonly constraints?: HardConstraints
   /** The execution with all its values resolved, as executors take it. */
   readonly execution: JsonObject & { readonly type: string }
 }
@@ -66,6 +69,7 @@ export function nodeReadiness(
       evaluator.fail('precondition_failed', place, 'a precondition of the action does not hold')
     }
   }
+  const constraints = boundsOf(node, own, evaluator)
   const execution = mapExecution(node.execution, (value, path) =>
     evaluator.evaluate({ scope: 'protocol', value }, ['execution', ...path].join('/'), own)
   )
@@ -80,6 +84,7 @@ export function nodeReadiness(
     params,
     calculated,
     contracts,
+    ...(constraints === undefined ? {} : { constraints }),
     execution: { ...execution, type: node.execution.type }
   }
 }
@@ -116,6 +121,25 @@ function stuck(evaluator: Evaluator): Readiness {
     missingRefs: [...evaluator.missing].sort(),
     needsDetect: [...evaluator.choices.values()]
   }
+}
+
+/** Bounds that are values: one that cannot be known must not be left out. */
+function boundsOf(
+  { risk }: AisPlanNode,
+  own: OwnValues,
+  evaluator: Evaluator
+): HardConstraints | undefined {
+  if (risk?.bounds === undefined) return undefined
+  const found: [string, Json][] = []
+  for (const [name, value] of Object.entries(risk.bounds)) {
+    const place = `hard_constraints/${name}`
+    const bound = evaluator.evaluate({ scope: 'protocol', value }, place, own)
+    if (bound === undefined) continue
+    const parsed = parseBound(name, bound)
+    if (parsed === undefined) evaluator.fail('invalid_value', place, `it is no ${name}`)
+    else found.push([name, parsed])
+  }
+  return Object.fromEntries(found)
 }
 
 function paramsOf(node: AisPlanNode, evaluator: Evaluator): JsonObject | undefined {

@@ -1,6 +1,9 @@
 import { isTallyError, type Json, type Pieces, passSteps } from '../../core/index.js'
 import type { CompiledValue, Expressions } from '../../expression/index.js'
-import type { AisValue, Detect } from '../document/value.js'
+import type { Scope, ScopedValue } from '../document/scope.js'
+import { type AisValue, candidatesOf, type Detect } from '../document/value.js'
+
+export type { Scope, ScopedValue } from '../document/scope.js'
 
 /** What the planner and the engine need to compile values; `plainValues` where there is no CEL. */
 export interface CompileValues extends Pick<Expressions, 'compileValue' | 'compilingValue'> {
@@ -8,19 +11,13 @@ export interface CompileValues extends Pick<Expressions, 'compileValue' | 'compi
   readonly memo?: ValueMemo
 }
 
-/** Where a value stands: in the workflow, or in a protocol that knows no nodes. */
-export type Scope = 'flow' | 'protocol'
-
-/** A value and the place it stands in: a condition of a step is the protocol's, not the flow's. */
-export interface ScopedValue {
-  readonly scope: Scope
-  readonly value: AisValue
-}
+const flowRoots = ['inputs', 'ctx', 'contracts', 'calculated', 'policy', 'nodes', 'detect']
 
 /** Names that a value may begin a path with. `detect` is ours: choices that were made. */
 export const rootsOf: Readonly<Record<Scope, readonly string[]>> = {
-  flow: ['inputs', 'ctx', 'contracts', 'calculated', 'policy', 'nodes', 'detect'],
-  protocol: ['params', 'ctx', 'contracts', 'calculated', 'policy', 'query', 'steps', 'detect']
+  flow: flowRoots,
+  protocol: ['params', 'ctx', 'contracts', 'calculated', 'policy', 'query', 'steps', 'detect'],
+  override: [...flowRoots, 'params', 'query']
 }
 
 /** A choice that has to be made before the value is known. */
@@ -135,7 +132,7 @@ function withoutDetect(value: AisValue, place: string, choices: OpenChoice[]): J
   passSteps(1)
   if ('detect' in value) {
     const { detect } = value
-    const first = detect.candidates?.[0]
+    const [first] = candidatesOf(detect)
     if (detect.kind === 'choose_one' && first !== undefined) {
       return withoutDetect(first, place, choices)
     }

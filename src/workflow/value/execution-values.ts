@@ -40,6 +40,10 @@ export function mapExecution(execution: SimpleExecution, resolve: Resolve): Json
     case 'solana_instruction':
     case 'solana_read':
       return solanaJson(execution, resolve)
+    case 'bitcoin_psbt': {
+      const { type, script_type, mapping } = execution
+      return { type, script_type, mapping: record(mapping, ['mapping'], resolve) }
+    }
   }
 }
 
@@ -85,7 +89,7 @@ function evmJson(execution: Evm, resolve: Resolve): JsonObject {
   }
 }
 
-type Solana = Exclude<KnownExecution, Evm>
+type Solana = Extract<KnownExecution, { readonly type: `solana_${string}` }>
 
 function solanaJson(execution: Solana, resolve: Resolve): JsonObject {
   const { type } = execution
@@ -97,18 +101,19 @@ function solanaJson(execution: Solana, resolve: Resolve): JsonObject {
     present({
       name,
       pubkey: resolve(pubkey, ['accounts', index, 'pubkey']),
-      signer,
-      writable
+      signer: bare(signer, ['accounts', index, 'signer'], resolve),
+      writable: bare(writable, ['accounts', index, 'writable'], resolve)
     })
   )
-  const tables = execution.lookup_tables?.flatMap(
-    (table, index) => resolve(table, ['lookup_tables', index]) ?? []
-  )
+  const { lookup_tables: lookup, discriminator } = execution
+  const tables = Array.isArray(lookup)
+    ? lookup.flatMap((table, index) => resolve(table, ['lookup_tables', index]) ?? [])
+    : at(lookup, ['lookup_tables'], resolve)
   return present({
     type,
     program: resolve(execution.program, ['program']),
     instruction: execution.instruction,
-    discriminator: execution.discriminator,
+    discriminator: discriminator && bare(discriminator, ['discriminator'], resolve),
     accounts,
     data: resolve(execution.data, ['data']),
     compute_units: at(execution.compute_units, ['compute_units'], resolve),
@@ -118,7 +123,7 @@ function solanaJson(execution: Solana, resolve: Resolve): JsonObject {
 
 /** Of a plugin every field but `type` and `method` is a value. */
 function pluginJson(execution: SimpleExecution, resolve: Resolve): JsonObject {
-  const { type, method, ...fields } = execution as Readonly<Record<string, unknown>>
+  const { type, method, extensions: _, ...fields } = execution as Readonly<Record<string, unknown>>
   const values = Object.entries(fields as Readonly<Record<string, AisValue>>)
   const resolved = values.map(([key, value]): [string, Json | undefined] => [
     key,
@@ -135,6 +140,15 @@ function decoding(execution: Evm): JsonObject {
     errors: execution.errors === undefined ? undefined : plainJson(execution.errors),
     events: events === undefined ? undefined : plainJson(events)
   })
+}
+
+/** What may stand as it is, or as a value. */
+function bare(
+  value: AisValue | string | boolean,
+  path: DocumentPath,
+  resolve: Resolve
+): Json | undefined {
+  return typeof value === 'object' ? resolve(value, path) : value
 }
 
 function at(value: AisValue | undefined, path: DocumentPath, resolve: Resolve): Json | undefined {

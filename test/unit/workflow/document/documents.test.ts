@@ -62,8 +62,8 @@ describe('W1: workflows', () => {
   it.each([
     ['a-b', true],
     ['a_b', true],
-    ['a__b', false],
-    ['a_', false],
+    ['a__b', true],
+    ['a_', true],
     ['a.b', false],
     ['1a', false],
     ['__proto__', false],

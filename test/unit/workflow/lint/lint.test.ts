@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
 import type { LintCode } from '../../../../src/workflow/document/issue.js'
 import { checkAisDocument, isAisDocument } from '../../../../src/workflow/lint/check.js'
-import { aisText, seedCatalogue } from '../../../support/ais.js'
+import { aisText, protocolOf, seedCatalogue } from '../../../support/ais.js'
 
 const asset = { lit: { chain_id: 'eip155:1', address: `0x${'a'.repeat(40)}`, decimals: 6 } }
 const owner = { lit: `0x${'b'.repeat(40)}` }
@@ -28,7 +28,9 @@ async function found(nodes: readonly JsonObject[], more: JsonObject = {}) {
     ...more
   }
   const text = JSON.stringify(document, null, 1)
-  const { issues } = await checkAisDocument(text, { protocols: seedCatalogue() })
+  const { issues } = await checkAisDocument(text, {
+    protocols: [...seedCatalogue(), oddProtocol]
+  })
   return issues.map(({ code, nodeId, severity }) => `${severity} ${code} ${nodeId ?? ''}`.trim())
 }
 
@@ -160,6 +162,17 @@ const asksFirst = {
 }
 const spendsTo = (contract: string) => ({ token: asset, owner, spender: { ref: contract } })
 
+/** Actions with a precondition in text, and with one that is checked. */
+const oddProtocol = protocolOf({
+  schema: 'ais/0.0.2',
+  meta: { protocol: 'odd', version: '1.0.0' },
+  actions: {
+    texts: { pre_conditions: ['the moon is full'], execution: { '*': { type: 'some_plugin' } } },
+    values: { pre_conditions: [{ lit: true }], execution: { '*': { type: 'some_plugin' } } }
+  }
+})
+const odd = (name: string) => ({ id: 'a', type: 'action_ref', protocol: 'odd@1.0.0', action: name })
+
 /** Every rule, on a document that it is for and on one that it is not for. */
 const doubts: Readonly<Record<LintCode, Doubt>> = {
   recommended_check: {
@@ -218,7 +231,8 @@ const doubts: Readonly<Record<LintCode, Doubt>> = {
   contract_not_deployed: {
     doubtful: [{ ...asksFirst, args: spendsTo('contracts.nowhere') }],
     fine: [asksFirst]
-  }
+  },
+  not_checked: { doubtful: [odd('texts')], fine: [odd('values')] }
 }
 
 describe('W12: every rule', () => {

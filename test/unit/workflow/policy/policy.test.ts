@@ -38,7 +38,8 @@ function verdict(id: string, policy: Policy, params: JsonObject = {}, calculated
     contracts: {},
     execution: { type: node.execution.type }
   }
-  const { kind, hits } = policyVerdict(node, ready, policy)
+  // As runs are judged that were begun before calls were measured: by what the action says.
+  const { kind, hits } = policyVerdict(node, ready, policy, { isMeasured: false })
   return [kind, ...hits.map(({ reason }) => reason)]
 }
 

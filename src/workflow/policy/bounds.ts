@@ -1,0 +1,106 @@
+import { compareDecimals } from '../type/check.js'
+import { boundOf, isAllowed } from './constraints.js'
+import {
+  type Judged,
+  multiplierHits,
+  said,
+  saysUnlimited,
+  tighteningHits,
+  unlimitedHit
+} from './declared.js'
+import { type CallEffect, HIGHEST_RISK, type Measured } from './effect.js'
+
+/** Holds a write to the bounds of its policy by what its call does (W15). */
+export function measuredHits(judged: Judged, measured: Measured, times: number): void {
+  const { constraints, hits } = judged
+  const { effects, undecoded } = measured
+  const block = (message: string) => hits.push({ reason: 'constraint', message, isHard: true })
+  for (const [asset, spent] of spentIn(effects)) {
+    const amount = (spent * BigInt(times)).toString()
+    const bound = boundOf(constraints.max_spend, asset)
+    if (bound === undefined || compareDecimals(amount, bound) !== 1) continue
+    block(`it spends ${amount} of ${asset}, beyond ${String(bound)}`)
+  }
+  for (const [asset, amount] of approvedIn(effects)) {
+    const bound = boundOf(constraints.max_approval, asset)
+    if (bound === undefined || compareDecimals(amount.toString(), bound) !== 1) continue
+    block(`it approves ${amount} of ${asset}, beyond ${String(bound)}`)
+  }
+  const amounts = [...approvedIn(effects).values()].map(String)
+  if (judged.saysApproval && amounts.length === 0) amounts.push(String(said(judged, 'approval')))
+  for (const amount of amounts) multiplierHits(judged, amount)
+  const isUnlimited = effects.some((one) => one.kind === 'approval' && one.unlimited)
+  if (constraints.allow_unlimited_approval === false && (isUnlimited || saysUnlimited(judged))) {
+    hits.push(unlimitedHit)
+  }
+  recipientHits(judged, effects)
+  const swaps = effects.filter((one) => one.kind === 'swap')
+  const { max_slippage_bps: slippage } = constraints
+  if (slippage !== undefined && swaps.some(({ minimum }) => minimum === '0')) {
+    block(`slippage is bounded by ${slippage}, but a swap takes whatever is paid out`)
+  }
+  const isDecoded = undecoded.length === 0
+  tighteningHits(judged, { isDecoded, isSwap: swaps.length > 0 })
+  const needed = neededMeasure(judged)
+  if (!isDecoded && needed !== undefined) {
+    const message = `${needed} is bounded, but ${undecodedText(measured)}`
+    hits.push({ reason: 'undecoded', message, isHard: true })
+  }
+}
+
+/** What is bounded and in calls that nothing is known of, so that they cannot be let go. */
+function neededMeasure({ constraints }: Judged): string | undefined {
+  const { max_spend, allowed_recipients } = constraints
+  if (max_spend !== undefined) return 'what is spent'
+  return allowed_recipients === undefined ? undefined : 'who is given assets'
+}
+
+/** For people: which calls nothing is known of, and what that means. */
+export function undecodedText({ undecoded }: Measured): string {
+  const calls = undecoded.slice(0, 3).join(', ')
+  const more = undecoded.length > 3 ? ` and ${undecoded.length - 3} more` : ''
+  return `${calls}${more} could not be decoded, which counts as risk ${HIGHEST_RISK}`
+}
+
+/** What is given away of each asset. */
+export function spentIn(effects: readonly CallEffect[]): ReadonlyMap<string, bigint> {
+  return sums(effects.flatMap((one) => ('to' in one ? [one] : [])))
+}
+
+// An approval takes the place of the one before, or is added to it: the sum is the worst of both.
+function approvedIn(effects: readonly CallEffect[]): ReadonlyMap<string, bigint> {
+  return sums(effects.flatMap((one) => (one.kind === 'approval' ? [one] : [])))
+}
+
+function sums(
+  amounts: readonly { readonly asset: string; readonly amount: string }[]
+): ReadonlyMap<string, bigint> {
+  const found = new Map<string, bigint>()
+  for (const { asset, amount } of amounts) {
+    found.set(asset, (found.get(asset) ?? 0n) + BigInt(amount))
+  }
+  return found
+}
+
+function recipientHits({ node, constraints, hits }: Judged, effects: readonly CallEffect[]): void {
+  const { allowed_recipients: allowed } = constraints
+  if (allowed === undefined) return
+  for (const address of new Set(effects.flatMap(recipientsIn))) {
+    if (isAllowed(allowed, { chain: node.chain, address })) continue
+    const message = `${address} is none of those who may be given assets on ${node.chain}`
+    hits.push({ reason: 'recipient_not_listed', message, isHard: true })
+  }
+}
+
+function recipientsIn(effect: CallEffect): readonly string[] {
+  switch (effect.kind) {
+    case 'transfer':
+      return [effect.to]
+    case 'swap':
+      return [effect.to, effect.receiver]
+    case 'approval':
+      return [effect.spender]
+    case 'payout':
+      return [effect.receiver]
+  }
+}
