@@ -7,8 +7,17 @@ export type FakeEffect =
   | { readonly ok: false; readonly name: string; readonly args?: JsonObject }
 
 export interface FakeChainOptions {
-  /** CAIP-2. On `solana:...` transactions have no nonce, and expire. */
+  /** CAIP-2. */
   readonly id: string
+  /**
+   * Whether transactions are ordered by account nonces; without them, they expire. Default: not on
+   * `solana:...`.
+   */
+  readonly hasNonces?: boolean
+  /** Without nonces: blocks in which a transaction can be included. Default 150. */
+  readonly validityBlocks?: number
+  /** Whether nodes tell of a transaction that it waits. Default: true. */
+  readonly showsPool?: boolean
   /** Answers a read from the state. Default: `{}`. */
   readonly read?: (execution: Execution, state: ReadonlyMap<string, Json>) => JsonObject
   /** Carries out a write on the state. Default: succeeds, and changes nothing. */
@@ -33,8 +42,7 @@ export interface FakeBlock {
   readonly effects: ReadonlyMap<string, FakeEffect>
 }
 
-/** Blocks after which a transaction of a chain without nonces cannot be included any more. */
-export const FAKE_VALIDITY_BLOCKS = 150
+const VALIDITY_BLOCKS = 150
 
 /**
  * A chain in memory: a pool, blocks, a state that is computed from the blocks, and reorgs.
@@ -62,7 +70,16 @@ export class FakeChain {
 
   /** Whether transactions are ordered by account nonces. */
   get hasNonces(): boolean {
-    return !this.id.startsWith('solana:')
+    return this.#options.hasNonces ?? !this.id.startsWith('solana:')
+  }
+
+  /** Number of the last block that can hold a transaction which is signed now; null: none is. */
+  get validUntil(): number | null {
+    return this.hasNonces ? null : this.height + (this.#options.validityBlocks ?? VALIDITY_BLOCKS)
+  }
+
+  get showsPool(): boolean {
+    return this.#options.showsPool ?? true
   }
 
   /** Number of the newest block; 0 before the first. */
@@ -112,7 +129,7 @@ export class FakeChain {
   receive(transaction: FakeTransaction): 'accepted' | 'known' | 'nonce_used' | 'expired' {
     const { hash, from, nonce, validUntil } = transaction
     if (this.find(hash) !== undefined) return 'known'
-    if (validUntil !== null && validUntil < this.height) return 'expired'
+    if (validUntil !== null && validUntil <= this.height) return 'expired'
     if (nonce !== null && nonce < this.counts(from).included) return 'nonce_used'
     const waiting = this.#pool.find((one) => one.from === from && one.nonce === nonce)
     if (nonce !== null && waiting !== undefined) {
@@ -128,6 +145,10 @@ export class FakeChain {
   /** Makes blocks; the first takes what can be included, in the order of the nonces. */
   mine(blocks = 1): void {
     for (let made = 0; made < blocks; made += 1) {
+      const number = this.height + 1
+      this.#pool = this.#pool.filter(
+        ({ validUntil }) => validUntil === null || validUntil >= number
+      )
       const state = new Map(this.state)
       const taken: FakeTransaction[] = []
       const effects = new Map<string, FakeEffect>()

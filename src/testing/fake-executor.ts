@@ -21,12 +21,7 @@ import {
   type Terms,
   type WriteRequest
 } from '../executor/index.js'
-import {
-  FAKE_VALIDITY_BLOCKS,
-  type FakeChain,
-  type FakeEffect,
-  type FakeTransaction
-} from './fake-chain.js'
+import type { FakeChain, FakeEffect, FakeTransaction } from './fake-chain.js'
 
 export interface FakeExecutorOptions {
   /** Chains of one namespace. */
@@ -129,8 +124,8 @@ class FakeExecutor implements Executor {
       const payload = { from, execution }
       return { kind: 'unsigned', transaction: { chain: id, from, payload }, terms }
     }
-    if (!chain.hasNonces) {
-      const validUntil = chain.height + FAKE_VALIDITY_BLOCKS
+    const { validUntil } = chain
+    if (validUntil !== null) {
       // The key stands for the recent block: without it, two equal writes would be one.
       const transaction = signed(chain, {
         from,
@@ -188,7 +183,7 @@ class FakeExecutor implements Executor {
     const chain = this.#chain(id, 'confirm')
     chain.fault('look')
     const found = chain.find(hash)
-    if (found?.block === null) return { status: 'pending' }
+    if (found?.block === null) return { status: chain.showsPool ? 'pending' : 'unknown' }
     if (found !== undefined) return this.#included(chain, request, found)
     if (validUntil !== null && chain.height > validUntil) {
       return { status: 'displaced', cause: 'expired', by: null }

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { evmExecutor } from '../../src/executor/evm/index.js'
 import {
+  type ExecutorDriver,
   type ExecutorUnderTest,
-  executorConformance,
+  executorChecks,
   providerConformance
 } from '../../src/testing/index.js'
 import {
@@ -15,8 +16,12 @@ import {
   type TestChain,
   third
 } from '../support/anvil.js'
-import { openOnEvmNode } from '../support/evm-node-under-test.js'
-import { openFakeExecutor } from '../support/fake-executor-under-test.js'
+import { onEvmNode } from '../support/evm-node-under-test.js'
+import {
+  fakeWithExpiry,
+  fakeWithNonces,
+  fakeWithoutNonces
+} from '../support/fake-executor-under-test.js'
 import { broadcasting } from '../support/providers-under-test.js'
 
 const bridge = artifact('BridgeLock')
@@ -81,21 +86,23 @@ async function emptied(): Promise<void> {
   throw new Error('nothing is mined')
 }
 
-const kinds: readonly (readonly [name: string, open: () => Promise<ExecutorUnderTest>])[] = [
-  ['evm on anvil', openEvm],
-  ['evm on the fake node', openOnEvmNode],
-  ['fake with nonces', openFakeExecutor('eip155:7', 'evm_call')],
-  ['fake without nonces', openFakeExecutor('solana:fake', 'solana_instruction')]
+const kinds: readonly (readonly [name: string, driver: ExecutorDriver])[] = [
+  ['evm on anvil', { has: ['nonces', 'reorganisations', 'pool'], open: openEvm }],
+  ['evm on the fake node', onEvmNode],
+  ['fake with nonces', fakeWithNonces],
+  ['fake without nonces', fakeWithoutNonces],
+  ['fake without nonces, with a pool and reorganisations', fakeWithExpiry]
 ]
 
-for (const [name, open] of kinds) {
+for (const [name, driver] of kinds) {
   describe(`executor conformance: ${name}`, () => {
-    for (const check of executorConformance) it(check.name, () => check.run(open))
+    for (const check of executorChecks(driver)) it(check.name, () => check.run(driver))
   })
 }
 
-for (const [name, open] of kinds.slice(0, 2)) {
+for (const [name, driver] of kinds.slice(0, 2)) {
   describe(`provider conformance: sending to ${name}`, () => {
-    for (const check of providerConformance) it(check.name, () => check.run(broadcasting(open)))
+    const open = broadcasting(driver)
+    for (const check of providerConformance) it(check.name, () => check.run(open))
   })
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, it } from 'vitest'
 import { connectMcpServer } from '../../src/agent/index.js'
 import { type ProviderUnderTest, providerConformance } from '../../src/testing/index.js'
-import { openFakeExecutor } from '../support/fake-executor-under-test.js'
+import { fakeWithNonces, fakeWithoutNonces } from '../support/fake-executor-under-test.js'
 import { broadcasting, openFakeService } from '../support/providers-under-test.js'
 
 const tools = fileURLToPath(new URL('../unit/agent-mcp/fixtures/tools.mjs', import.meta.url))
@@ -50,8 +50,8 @@ async function openMcpTool(): Promise<ProviderUnderTest> {
 
 const drivers: readonly (readonly [name: string, open: () => Promise<ProviderUnderTest>])[] = [
   ['fake service', async () => openFakeService()],
-  ['fake chain with nonces', broadcasting(openFakeExecutor('eip155:7', 'evm_call'))],
-  ['fake chain without nonces', broadcasting(openFakeExecutor('solana:f', 'solana_instruction'))],
+  ['fake chain with nonces', broadcasting(fakeWithNonces)],
+  ['fake chain without nonces', broadcasting(fakeWithoutNonces)],
   ['tool of an MCP server', openMcpTool]
 ]
 

@@ -6,19 +6,21 @@ import type {
   Standing,
   WriteRequest
 } from '../../src/executor/index.js'
-import { type ExecutorUnderTest, executorConformance } from '../../src/testing/index.js'
+import {
+  type ExecutorDriver,
+  type ExecutorUnderTest,
+  executorChecks,
+  executorConformance
+} from '../../src/testing/index.js'
 import { failingChecks, neverFailed, type WrongDriver } from '../support/failing-checks.js'
-import { openFakeExecutor } from '../support/fake-executor-under-test.js'
-
-type Open = () => Promise<ExecutorUnderTest>
-
-const openRight = openFakeExecutor('eip155:7', 'evm_call')
+import { fakeWithExpiry, fakeWithNonces } from '../support/fake-executor-under-test.js'
 
 /** The fake executor, of which some methods do otherwise, in each process of the check. */
 function altered(
-  changes: (right: Executor, test: ExecutorUnderTest) => Partial<Executor>
-): () => Open {
-  return () => async () => {
+  changes: (right: Executor, test: ExecutorUnderTest) => Partial<Executor>,
+  { has, open: openRight }: ExecutorDriver = fakeWithNonces
+): () => ExecutorDriver {
+  const open = async () => {
     const test = await openRight()
     const over = (right: Executor): Executor => ({
       ...(right.namespace === undefined ? {} : { namespace: right.namespace }),
@@ -36,12 +38,13 @@ function altered(
     })
     return { ...test, executor: over(test.executor), restart: () => over(test.restart()) }
   }
+  return () => ({ has, open })
 }
 
 const signal = new AbortController().signal
 const never = () => new Promise<never>(() => undefined)
 
-const wrong: readonly WrongDriver<Open>[] = [
+const wrong: readonly WrongDriver<ExecutorDriver>[] = [
   {
     fault: 'finds nothing wrong with what is malformed',
     driver: altered(() => ({ check: async () => undefined })),
@@ -109,6 +112,7 @@ const wrong: readonly WrongDriver<Open>[] = [
       'L7: the same bytes',
       'L7: another process',
       'W11: says unknown',
+      'W11: what was prepared',
       'W11: a nonce',
       'W11: continues'
     ]
@@ -184,7 +188,7 @@ const wrong: readonly WrongDriver<Open>[] = [
         return prepared
       }
     })),
-    fails: ['W11: a nonce']
+    fails: ['W11: what was prepared', 'W11: a nonce']
   },
   {
     fault: 'gives one nonce to writes that are prepared at once',
@@ -231,6 +235,79 @@ const wrong: readonly WrongDriver<Open>[] = [
     fails: ['W11: says unknown', 'W11: forgets a transaction']
   },
   {
+    fault: 'says that a transaction has expired while its last block is to come',
+    driver: altered(
+      (right) => ({
+        look: async (request, options) => {
+          const { validUntil } = request
+          const early = validUntil === null ? {} : { validUntil: validUntil - 2 }
+          return right.look({ ...request, ...early }, options)
+        }
+      }),
+      fakeWithExpiry
+    ),
+    fails: ['W11: says that a transaction has expired']
+  },
+  {
+    fault: 'never says that a transaction has expired',
+    driver: altered(
+      (right) => ({
+        look: (request, options) => right.look({ ...request, validUntil: null }, options)
+      }),
+      fakeWithExpiry
+    ),
+    fails: ['W11: says that a transaction has expired']
+  },
+  {
+    fault: 'says that all is over when the last block has come, also of what has landed',
+    driver: altered(
+      (right) => ({
+        look: async (request, options) => {
+          const newest = await right.look({ ...request, hash: '0x' }, options)
+          return newest.status === 'displaced' ? newest : right.look(request, options)
+        }
+      }),
+      fakeWithExpiry
+    ),
+    fails: ['L7: what landed in its last block']
+  },
+  {
+    fault: 'signs an expired transaction anew when it is sent',
+    driver: altered(
+      (right, { write }) => ({
+        broadcast: async (transaction, options) => {
+          const { hash } = transaction
+          const look = { ...transaction, execution: write(1), expected: null }
+          const { status } = await right.look(look, options)
+          if (status !== 'displaced') return right.broadcast(transaction, options)
+          await sent(right, { chain: transaction.chain, execution: write(1) })
+          return { hash, answer: 'accepted' }
+        }
+      }),
+      fakeWithExpiry
+    ),
+    fails: ['W11: says that a transaction has expired']
+  },
+  {
+    fault: 'holds writes back while one that was prepared is not sent',
+    driver: altered((right) => {
+      const open = new Set<string>()
+      return {
+        prepare: async (request, options) => {
+          if (open.size > 0 && request.execution['value'] === 2) return never()
+          const prepared = await right.prepare(request, options)
+          if (prepared.kind === 'signed') open.add(prepared.transaction.hash)
+          return prepared
+        },
+        broadcast: (transaction, options) => {
+          open.delete(transaction.hash)
+          return right.broadcast(transaction, options)
+        }
+      }
+    }, fakeWithExpiry),
+    fails: ['late: W11: what was prepared', 'late: W11: says that a transaction has expired']
+  },
+  {
     fault: 'does not answer what a chain knows of a transaction',
     driver: altered(() => ({ look: never })),
     fails: [
@@ -260,7 +337,8 @@ async function sent(executor: Executor, request: WriteRequest): Promise<void> {
 
 describe('an executor is found wrong that', () => {
   it.each(wrong)('$fault', async ({ driver, fails }) => {
-    expect(await failingChecks(executorConformance, driver, fails)).toEqual(fails)
+    const checks = executorChecks(driver())
+    expect(await failingChecks(checks, driver, fails)).toEqual(fails)
   })
 })
 

@@ -4,6 +4,7 @@ import { evmExecutor } from '../../src/executor/evm/index.js'
 import {
   type EvmNode,
   type EvmNodeOptions,
+  type ExecutorDriver,
   type ExecutorUnderTest,
   startEvmNode
 } from '../../src/testing/index.js'
@@ -63,7 +64,12 @@ export function executorOf(node: EvmNode, more: object = {}): ReturnType<typeof 
 }
 
 /** The EVM executor as it is, on a fake node of its own for each check. */
-export async function openOnEvmNode(): Promise<ExecutorUnderTest> {
+export const onEvmNode: ExecutorDriver = {
+  has: ['nonces', 'reorganisations', 'pool'],
+  open: openOnEvmNode
+}
+
+async function openOnEvmNode(): Promise<ExecutorUnderTest> {
   const node = await startNode()
   const nothing = `0x${'44'.repeat(20)}`
   const count = { type: 'evm_read', to: tokenAt, abi: tokenAbi.balanceOf as Json }

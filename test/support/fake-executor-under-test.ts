@@ -1,10 +1,36 @@
-import { type ExecutorUnderTest, FakeChain, fakeExecutor } from '../../src/testing/index.js'
+import {
+  type ExecutorDriver,
+  FakeChain,
+  type FakeChainOptions,
+  fakeExecutor
+} from '../../src/testing/index.js'
 
 /** The documented fake, as an EVM-like chain and as a Solana-like one. */
-export function openFakeExecutor(id: string, type: string): () => Promise<ExecutorUnderTest> {
-  return async () => {
+export const fakeWithNonces = fakeDriver({ id: 'eip155:7' }, 'evm_call', [
+  'nonces',
+  'reorganisations',
+  'pool'
+])
+export const fakeWithoutNonces = fakeDriver(
+  { id: 'solana:fake', showsPool: false },
+  'solana_instruction',
+  ['expiry']
+)
+/** Of a chain whose nodes have a pool, and which can take blocks back. */
+export const fakeWithExpiry = fakeDriver(
+  { id: 'other:fake', hasNonces: false, validityBlocks: 20 },
+  'evm_call',
+  ['expiry', 'pool', 'reorganisations']
+)
+
+function fakeDriver(
+  options: FakeChainOptions,
+  type: string,
+  has: ExecutorDriver['has']
+): ExecutorDriver {
+  const open: ExecutorDriver['open'] = async () => {
     const fake = new FakeChain({
-      id,
+      ...options,
       read: (_, state) => ({ count: String(state.size) }),
       write: ({ value }, state) => {
         if (value === 'refused') return { ok: false, name: 'Refused' }
@@ -16,7 +42,7 @@ export function openFakeExecutor(id: string, type: string): () => Promise<Execut
     return {
       executor: restart(),
       restart,
-      chain: id,
+      chain: fake.id,
       account: '0xme',
       watched: '0xthem',
       read: { execution: { type: 'evm_read' }, outputs: { count: '0' } },
@@ -29,7 +55,9 @@ export function openFakeExecutor(id: string, type: string): () => Promise<Execut
       },
       mine: async (blocks) => fake.mine(blocks),
       reorg: async () => fake.reorg(1),
+      height: async () => fake.height,
       close: async () => undefined
     }
   }
+  return { has, open }
 }

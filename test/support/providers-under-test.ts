@@ -1,7 +1,7 @@
 import { EffectFailure, type Provider } from '../../src/block/index.js'
 import { chainEffects, chainProviders, type Executor } from '../../src/executor/index.js'
 import {
-  type ExecutorUnderTest,
+  type ExecutorDriver,
   FakeService,
   type ProviderUnderTest
 } from '../../src/testing/index.js'
@@ -33,9 +33,7 @@ export function openFakeService(honoursKeys = true): ProviderUnderTest & {
 }
 
 /** What sends transactions, in front of the chain of an executor under test. */
-export function broadcasting(
-  open: () => Promise<ExecutorUnderTest>
-): () => Promise<ProviderUnderTest> {
+export function broadcasting({ open }: ExecutorDriver): () => Promise<ProviderUnderTest> {
   return async () => {
     const test = await open()
     const { chain } = test

@@ -1,135 +1,66 @@
 import { deepEqual, equal, match, notEqual, ok, rejects } from 'node:assert/strict'
-import { EffectFailure } from '../../block/index.js'
-import { type JsonObject, nextTurn } from '../../core/index.js'
+import { present } from '../../core/index.js'
 import {
-  type CallOptions,
-  chainFailureOf,
-  type Execution,
-  type Executor,
-  type LookRequest,
-  type SignedTransaction
-} from '../../executor/index.js'
-import { type ConformanceCheck, runCheck } from './check.js'
-
-export type ExecutorCheck = ConformanceCheck<() => Promise<ExecutorUnderTest>>
-
-/** An executor on a chain of its own, and hands to move the chain with. */
-export interface ExecutorUnderTest {
-  readonly executor: Executor
-  /** Another executor on the same chain, as a new process has it. */
-  restart(): Executor
-  readonly chain: string
-  /** Address of the default signer. */
-  readonly account: string
-  /** An address that it cannot sign for. */
-  readonly watched: string
-  readonly read: { readonly execution: Execution; readonly outputs: JsonObject }
-  /** A write that always succeeds, and differs from others by its number. */
-  write(number: number): Execution
-  /** A write that the chain refuses. */
-  readonly refused: Execution
-  /** An execution that is not written rightly. */
-  readonly malformed: Execution
-  /** How many of these writes have taken effect. */
-  effective(): Promise<number>
-  /** Whether blocks come by themselves. */
-  mining(isOn: boolean): Promise<void>
-  mine(blocks: number): Promise<void>
-  /** Takes the newest block away, with all that was in it. */
-  reorg(): Promise<void>
-  close(): Promise<void>
-}
+  type ExecutorCheck,
+  type ExecutorDriver,
+  type ExecutorTest,
+  executorCheck,
+  failureOf,
+  lookOf,
+  prepared,
+  settled
+} from './executor-driver.js'
+import { expires, isFoundLate } from './executor-expiry.js'
 
 /**
- * The suite that every executor passes. Run each check under the test runner of your choice:
- * `for (const check of executorConformance) it(check.name, () => check.run(open))`.
+ * The suite that every executor passes. `executorChecks(driver)` leaves out what does not apply;
+ * run each check under the test runner of your choice.
  */
 export const executorConformance: readonly ExecutorCheck[] = [
-  check('says which chains and executions it serves, and what is wrong with one', describesItself),
-  check('reads by name, and changes nothing', reads),
-  check('refuses what is not configured, definitely', refusesUnknown),
-  check('knows which accounts sign', knowsAccounts),
-  check('simulates without an effect', simulates),
-  check('L7: preparing changes nothing, and its id is that of the transaction', prepares),
-  check('L7: the same bytes take effect once, however often they are sent', sendsOnce),
-  check('L7: another process finds a transaction by its id, and may send it again', isFound),
-  check('W10: a refusal is found before anything is sent, and is definite', refusesEarly),
-  check('W11: says unknown, pending and included, and counts blocks', givesStatus),
-  check('W11: a nonce that was prepared and never sent is used by the next write', refills),
-  check('W11: writes that are prepared at once all take effect', preparesMany),
-  check('W11: continues with the nonces of an earlier process', recovers),
-  check('W11: forgets a transaction whose block is gone, and takes its bytes again', survivesReorg),
-  check('gives an account that it cannot sign for the transaction unsigned', handsOver)
+  executorCheck(
+    'says which chains and executions it serves, and what is wrong with one',
+    describesItself
+  ),
+  executorCheck('reads by name, and changes nothing', reads),
+  executorCheck('refuses what is not configured, definitely', refusesUnknown),
+  executorCheck('knows which accounts sign', knowsAccounts),
+  executorCheck('simulates without an effect', simulates),
+  executorCheck('L7: preparing changes nothing, and its id is that of the transaction', prepares),
+  executorCheck('L7: the same bytes take effect once, however often they are sent', sendsOnce),
+  executorCheck(
+    'L7: another process finds a transaction by its id, and may send it again',
+    isFound
+  ),
+  executorCheck('L7: what landed in its last block is found however late', isFoundLate, 'expiry'),
+  executorCheck('W10: a refusal is found before anything is sent, and is definite', refusesEarly),
+  executorCheck('W11: says unknown, pending and included, and counts blocks', givesStatus),
+  executorCheck('W11: what was prepared and never sent holds back no other write', holdsBackNone),
+  executorCheck(
+    'W11: a nonce that was prepared and never sent is used by the next write',
+    refills,
+    'nonces'
+  ),
+  executorCheck('W11: writes that are prepared at once all take effect', preparesMany),
+  executorCheck('W11: continues with the nonces of an earlier process', recovers, 'nonces'),
+  executorCheck(
+    'W11: forgets a transaction whose block is gone, and takes its bytes again',
+    survivesReorg,
+    'reorganisations'
+  ),
+  executorCheck(
+    'W11: says that a transaction has expired when it can never land, not before',
+    expires,
+    'expiry'
+  ),
+  executorCheck('gives an account that it cannot sign for the transaction unsigned', handsOver)
 ]
 
-/** What a check works with. */
-interface Test extends ExecutorUnderTest {
-  /** What a pump hands to a provider: a key of its own for each call. Called off at the end. */
-  call(signal?: AbortSignal): CallOptions
+/** The checks that apply to a driver. */
+export function executorChecks({ has }: ExecutorDriver): readonly ExecutorCheck[] {
+  return executorConformance.filter(({ needs }) => needs.every((trait) => has.includes(trait)))
 }
 
-function check(name: string, work: (test: Test) => Promise<void>): ExecutorCheck {
-  return {
-    name,
-    run: (open, options = {}) =>
-      runCheck(name, options, async (opened) => {
-        const test = await open()
-        opened.onEnd(() => test.close())
-        const ending = new AbortController()
-        opened.onEnd(() => ending.abort())
-        let calls = 0
-        const call = (signal: AbortSignal = ending.signal) => {
-          calls += 1
-          return { key: `call ${calls}`, signal }
-        }
-        await work({ ...test, call })
-      })
-  }
-}
-
-async function prepared(
-  { executor, chain, call }: Pick<Test, 'executor' | 'chain' | 'call'>,
-  execution: Execution,
-  options: CallOptions = call()
-): Promise<SignedTransaction> {
-  const result = await executor.prepare({ chain, execution }, options)
-  if (result.kind !== 'signed') throw new Error('it is not signed')
-  return result.transaction
-}
-
-function lookOf({ chain, hash, from, nonce, validUntil }: SignedTransaction, execution: Execution) {
-  return { chain, hash, from, nonce, validUntil, execution, expected: null } satisfies LookRequest
-}
-
-/** A chain that mines by itself may take a moment. */
-async function settled(
-  { executor, call }: Pick<Test, 'executor' | 'call'>,
-  transaction: SignedTransaction,
-  execution: Execution
-) {
-  const look = () => executor.look(lookOf(transaction, execution), call())
-  let status = await look()
-  for (let looks = 0; status.status === 'pending' && looks < LOOKS_MAX; looks += 1) {
-    await nextTurn()
-    status = await look()
-  }
-  return status
-}
-
-const LOOKS_MAX = 2_000
-
-async function failureOf(promise: Promise<unknown>) {
-  try {
-    await promise
-  } catch (error) {
-    const failure = chainFailureOf(error)
-    ok(failure !== undefined && error instanceof EffectFailure, `not a chain failure: ${error}`)
-    return { ...failure, definite: error.definite }
-  }
-  throw new Error('it did not fail')
-}
-
-async function describesItself(test: Test): Promise<void> {
+async function describesItself(test: ExecutorTest): Promise<void> {
   const { executor, chain, read, refused, malformed } = test
   ok(executor.chains.includes(chain))
   if (executor.namespace !== undefined) equal(namespaceOf(chain), executor.namespace)
@@ -141,14 +72,14 @@ async function describesItself(test: Test): Promise<void> {
   equal(typeof (await executor.check(malformed)), 'string')
 }
 
-async function reads(test: Test): Promise<void> {
+async function reads(test: ExecutorTest): Promise<void> {
   const { executor, chain, read, call } = test
   const { execution, outputs } = read
   deepEqual(await executor.read({ chain, execution }, call()), outputs)
   equal(await test.effective(), 0)
 }
 
-async function refusesUnknown(test: Test): Promise<void> {
+async function refusesUnknown(test: ExecutorTest): Promise<void> {
   const { executor, chain, read, malformed, call } = test
   const nowhere = { chain: `${namespaceOf(chain)}:999999`, execution: read.execution }
   const wrong = { chain, execution: malformed }
@@ -171,7 +102,7 @@ async function refusesUnknown(test: Test): Promise<void> {
   equal(result.kind, 'unsigned')
 }
 
-async function knowsAccounts({ executor, chain, account, watched, call }: Test) {
+async function knowsAccounts({ executor, chain, account, watched, call }: ExecutorTest) {
   deepEqual(await executor.account({ chain }, call()), { address: account, canSign: true })
   deepEqual(await executor.account({ chain, account: watched }, call()), {
     address: watched,
@@ -179,7 +110,7 @@ async function knowsAccounts({ executor, chain, account, watched, call }: Test) 
   })
 }
 
-async function simulates(test: Test): Promise<void> {
+async function simulates(test: ExecutorTest): Promise<void> {
   const { executor, chain, refused, call } = test
   const fine = await executor.simulate({ chain, execution: test.write(1) }, call())
   equal(fine.ok, true)
@@ -188,7 +119,7 @@ async function simulates(test: Test): Promise<void> {
   equal(await test.effective(), 0)
 }
 
-async function prepares(test: Test): Promise<void> {
+async function prepares(test: ExecutorTest): Promise<void> {
   const { executor, chain, account, call } = test
   const execution = test.write(1)
   const transaction = await prepared(test, execution)
@@ -203,7 +134,7 @@ async function prepares(test: Test): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function sendsOnce(test: Test): Promise<void> {
+async function sendsOnce(test: ExecutorTest): Promise<void> {
   const transaction = await prepared(test, test.write(1))
   const answers: string[] = []
   for (let times = 0; times < 3; times += 1) {
@@ -214,7 +145,7 @@ async function sendsOnce(test: Test): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function isFound(test: Test): Promise<void> {
+async function isFound(test: ExecutorTest): Promise<void> {
   const execution = test.write(1)
   const transaction = await prepared(test, execution)
   const later = test.restart()
@@ -225,7 +156,7 @@ async function isFound(test: Test): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function refusesEarly(test: Test): Promise<void> {
+async function refusesEarly(test: ExecutorTest): Promise<void> {
   const { executor, chain, refused, call } = test
   const failure = await failureOf(executor.prepare({ chain, execution: refused }, call()))
   equal(failure.code, 'reverted')
@@ -237,7 +168,7 @@ async function refusesEarly(test: Test): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function givesStatus(test: Test): Promise<void> {
+async function givesStatus(test: ExecutorTest): Promise<void> {
   const { executor, call } = test
   await test.mining(false)
   const execution = test.write(1)
@@ -245,7 +176,7 @@ async function givesStatus(test: Test): Promise<void> {
   const look = () => executor.look(lookOf(transaction, execution), call())
   equal((await look()).status, 'unknown')
   await executor.broadcast(transaction, call())
-  equal((await look()).status, 'pending')
+  equal((await look()).status, test.has.includes('pool') ? 'pending' : 'unknown')
   await test.mine(1)
   const first = await look()
   ok(first.status === 'included', first.status)
@@ -257,16 +188,28 @@ async function givesStatus(test: Test): Promise<void> {
   equal(later.blockHash, first.blockHash)
 }
 
-async function refills(test: Test): Promise<void> {
+async function holdsBackNone(test: ExecutorTest): Promise<void> {
   const { executor, call } = test
   const given = new AbortController()
   const never = await prepared(test, test.write(1), call(given.signal))
   // Its preparer is cancelled before it sends.
   given.abort()
+  await executor.broadcast(await prepared(test, test.write(2)), call())
+  equal(await test.effective(), 1)
+  const later = test.restart()
+  later.recover([{ transaction: never, wasSent: false }])
+  await later.broadcast(await prepared({ ...test, executor: later }, test.write(3)), call())
+  equal(await test.effective(), 2)
+}
+
+async function refills(test: ExecutorTest): Promise<void> {
+  const { executor, call } = test
+  const given = new AbortController()
+  const never = await prepared(test, test.write(1), call(given.signal))
+  given.abort()
   const next = await prepared(test, test.write(2))
   await executor.broadcast(next, call())
   equal(await test.effective(), 1)
-  if (never.nonce === null) return
   equal(next.nonce, never.nonce)
   const failure = await failureOf(executor.broadcast(never, call()))
   equal(failure.code, 'nonce_superseded')
@@ -274,7 +217,7 @@ async function refills(test: Test): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function preparesMany(test: Test): Promise<void> {
+async function preparesMany(test: ExecutorTest): Promise<void> {
   const numbers = [1, 2, 3, 4, 5]
   const sent = await Promise.all(
     numbers.map(async (number) => {
@@ -287,15 +230,14 @@ async function preparesMany(test: Test): Promise<void> {
   equal(await test.effective(), numbers.length)
 }
 
-async function recovers(test: Test): Promise<void> {
+async function recovers(test: ExecutorTest): Promise<void> {
   const unsent = await prepared(test, test.write(1))
   const later = test.restart()
   later.recover([{ transaction: unsent, wasSent: true }])
   const next = await prepared({ ...test, executor: later }, test.write(2))
   await later.broadcast(next, test.call())
-  if (unsent.nonce === null) return
   // Sending had been decided: the gap before the next write is filled by the same bytes.
-  equal(next.nonce, unsent.nonce + 1)
+  equal(next.nonce, present(unsent.nonce, 'a nonce') + 1)
   equal(await test.effective(), 2)
   const last = test.restart()
   const third = await prepared({ ...test, executor: last }, test.write(3))
@@ -309,7 +251,7 @@ async function recovers(test: Test): Promise<void> {
   equal(await test.effective(), 3)
 }
 
-async function survivesReorg(test: Test): Promise<void> {
+async function survivesReorg(test: ExecutorTest): Promise<void> {
   const { executor, call } = test
   await test.mining(false)
   const execution = test.write(1)
@@ -317,7 +259,7 @@ async function survivesReorg(test: Test): Promise<void> {
   await executor.broadcast(transaction, call())
   await test.mine(1)
   equal(await test.effective(), 1)
-  await test.reorg()
+  await present(test.reorg, 'reorg of the driver')()
   equal(await test.effective(), 0)
   equal((await executor.look(lookOf(transaction, execution), call())).status, 'unknown')
   await executor.broadcast(transaction, call())
@@ -326,7 +268,7 @@ async function survivesReorg(test: Test): Promise<void> {
   equal(await test.effective(), 1)
 }
 
-async function handsOver(test: Test): Promise<void> {
+async function handsOver(test: ExecutorTest): Promise<void> {
   const { executor, chain, watched, call } = test
   const request = { chain, execution: test.write(1), account: watched }
   const result = await executor.prepare(request, call())

@@ -9,7 +9,13 @@ export {
   conformanceSecrets
 } from './adapter.js'
 export type { ConformanceCheck, ConformanceOptions } from './check.js'
-export { type ExecutorCheck, type ExecutorUnderTest, executorConformance } from './executor.js'
+export { executorChecks, executorConformance } from './executor.js'
+export type {
+  ChainTrait,
+  ExecutorCheck,
+  ExecutorDriver,
+  ExecutorUnderTest
+} from './executor-driver.js'
 export { type HttpBodies, httpProtocol } from './http-protocol.js'
 export {
   type ProviderCheck,
