@@ -23,6 +23,7 @@ import {
   fakeWithoutNonces
 } from '../support/fake-executor-under-test.js'
 import { broadcasting } from '../support/providers-under-test.js'
+import { onSolanaNode } from '../support/solana-executor.js'
 
 const bridge = artifact('BridgeLock')
 let chain: TestChain
@@ -89,6 +90,7 @@ async function emptied(): Promise<void> {
 const kinds: readonly (readonly [name: string, driver: ExecutorDriver])[] = [
   ['evm on anvil', { has: ['nonces', 'reorganisations', 'pool'], open: openEvm }],
   ['evm on the fake node', onEvmNode],
+  ['solana on litesvm', onSolanaNode],
   ['fake with nonces', fakeWithNonces],
   ['fake without nonces', fakeWithoutNonces],
   ['fake without nonces, with a pool and reorganisations', fakeWithExpiry]
@@ -100,7 +102,7 @@ for (const [name, driver] of kinds) {
   })
 }
 
-for (const [name, driver] of kinds.slice(0, 2)) {
+for (const [name, driver] of kinds.slice(0, 3)) {
   describe(`provider conformance: sending to ${name}`, () => {
     const open = broadcasting(driver)
     for (const check of providerConformance) it(check.name, () => check.run(open))

@@ -2,7 +2,7 @@ import { getAddressEncoder } from '@solana/kit'
 import type { Json } from '../../src/core/index.js'
 import type { Execution } from '../../src/executor/index.js'
 import { type SolanaChainConfig, solanaExecutor } from '../../src/executor/solana/index.js'
-import type { ExecutorUnderTest } from '../../src/testing/index.js'
+import type { ExecutorDriver, ExecutorUnderTest } from '../../src/testing/index.js'
 import {
   type SolanaNode,
   type SolanaNodeOptions,
@@ -56,7 +56,9 @@ export function executorOf(
 }
 
 /** The Solana executor as it is, on a node of its own for each check. */
-export async function openOnSolanaNode(): Promise<ExecutorUnderTest> {
+export const onSolanaNode: ExecutorDriver = { has: ['expiry'], open: openOnSolanaNode }
+
+async function openOnSolanaNode(): Promise<ExecutorUnderTest> {
   const node = await startSolana()
   return {
     executor: executorOf(node),
@@ -76,7 +78,7 @@ export async function openOnSolanaNode(): Promise<ExecutorUnderTest> {
       node.mining = isOn
     },
     mine: async (blocks) => node.advance(blocks),
-    reorg: async () => undefined,
+    height: async () => node.blockHeight,
     close: () => node.close()
   }
 }
