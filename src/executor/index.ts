@@ -2,6 +2,14 @@
  * executor: the port to chains, what leaf blocks do through it, and the executors of this package.
  */
 
+export {
+  type Bridge,
+  type BridgeStatus,
+  type BridgeTransfer,
+  type BridgeTypes,
+  usualBridgeTypes
+} from './bridge/bridge.js'
+export { bridgeExecutor } from './bridge/executor.js'
 export type { AbiParameter } from './evm/abi-types.js'
 export { type AbiPlain, parametersOf, plainArguments, plainParameters } from './evm/call-data.js'
 export { selectorOf, signatureOf } from './evm/selector.js'

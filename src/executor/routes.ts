@@ -31,6 +31,11 @@ export class Routes {
     }
   }
 
+  /** Whether an executor answers for a chain, whatever the type. */
+  serves(chain: string): boolean {
+    return this.#main(chain) !== undefined
+  }
+
   /** Throws a failure `unknown_chain`. */
   of(chain: unknown, type?: string): Executor {
     const id = shownText(chain)

@@ -27,6 +27,9 @@ export {
   adapterConformance,
   adapterScenes,
   agrees,
+  type BridgeCheck,
+  type BridgeUnderTest,
+  bridgeConformance,
   type ChainTrait,
   type ConformanceCheck,
   type ConformanceOptions,
@@ -73,6 +76,7 @@ export {
   type EvmToken,
   startEvmNode
 } from './evm-node/index.js'
+export { FakeBridge, type FakeBridgeOptions } from './fake-bridge.js'
 export {
   type FakeBlock,
   FakeChain,

@@ -1,0 +1,109 @@
+import { canonicalize, type Json, type JsonObject, sha256Hex } from '../core/index.js'
+import type {
+  Bridge,
+  BridgeStatus,
+  BridgeTransfer,
+  Execution,
+  Executor
+} from '../executor/index.js'
+import { FakeChain, type FakeEffect } from './fake-chain.js'
+import { fakeExecutor } from './fake-executor.js'
+
+export interface FakeBridgeOptions {
+  /** CAIP-2. Default `eip155:7` and `solana:fake`. */
+  readonly from?: string
+  readonly to?: string
+}
+
+const RELAYER = 'relayer'
+
+/**
+ * A bridge between two chains in memory: what is sent on the one arrives on the other when
+ * {@link FakeBridge.relay} is called. A documented fake.
+ *
+ * Owns: both chains. Does not own: executors; `executors()` gives those of a new process.
+ */
+export class FakeBridge {
+  readonly from: FakeChain
+  readonly to: FakeChain
+  readonly bridge: Bridge
+
+  constructor({ from = 'eip155:7', to = 'solana:fake' }: FakeBridgeOptions = {}) {
+    this.from = new FakeChain({ id: from, read: readStatus, write: writeSend })
+    this.to = new FakeChain({ id: to, read: readStatus, write: writeArrival })
+    this.bridge = {
+      from: [from],
+      to: [to],
+      send: sendOf,
+      messageId: (_, { message_id: id }) => (typeof id === 'string' ? id : undefined),
+      status: async ({ chain, messageId }, read) => {
+        const execution = { type: 'evm_read', message: messageId }
+        return (await read({ chain, execution })) as unknown as BridgeStatus
+      },
+      quote: async () => ({ fee: '0', seconds: 0 })
+    }
+  }
+
+  /** Executors of both chains, and their account. */
+  executors(account = '0xme'): readonly Executor[] {
+    const accounts = { default: account }
+    return [this.from, this.to].map((chain) => fakeExecutor({ chains: [chain], accounts }))
+  }
+
+  /** Ids of the messages that were sent, in order. */
+  sent(): readonly string[] {
+    return idsOf(this.from, 'sent ')
+  }
+
+  /** Ids of the messages that have arrived, in order. */
+  arrived(): readonly string[] {
+    return idsOf(this.to, 'arrived ')
+  }
+
+  /** Carries over what was sent and has not arrived; what was carried over again has no effect. */
+  relay(messages: readonly string[] = this.sent()): void {
+    for (const message of messages) {
+      const nonce = this.to.hasNonces ? this.to.counts(RELAYER).pending : null
+      const execution = { type: 'arrive', message }
+      const hash = `0x${sha256Hex(canonicalize([message, this.to.height]))}`
+      this.to.receive({ hash, from: RELAYER, nonce, validUntil: null, execution })
+    }
+  }
+}
+
+/** The types of executions are those that `fakeExecutor` knows. */
+function sendOf({ execution }: BridgeTransfer): ReturnType<Bridge['send']> {
+  const { type: _, ...transfer } = execution
+  if (typeof transfer['amount'] !== 'string') {
+    return { ok: false, problem: 'amount: is not a decimal string' }
+  }
+  return { ok: true, execution: { type: 'evm_call', transfer } }
+}
+
+function writeSend(execution: Execution, state: Map<string, Json>, from: string): FakeEffect {
+  const { transfer } = execution
+  if (transfer === undefined) return { ok: true, outputs: {} }
+  if ((transfer as JsonObject)['amount'] === '0') return { ok: false, name: 'ZeroAmount' }
+  const id = `0x${sha256Hex(canonicalize({ transfer, from, sequence: state.size }))}`
+  state.set(`sent ${id}`, transfer)
+  return { ok: true, outputs: { message_id: id } }
+}
+
+function writeArrival(execution: Execution, state: Map<string, Json>): FakeEffect {
+  const { type, message } = execution
+  if (type !== 'arrive') return { ok: true, outputs: {} }
+  const key = `arrived ${String(message)}`
+  if (state.has(key)) return { ok: false, name: 'AlreadyArrived' }
+  state.set(key, true)
+  return { ok: true, outputs: {} }
+}
+
+function readStatus({ message }: Execution, state: ReadonlyMap<string, Json>): JsonObject {
+  const has = (name: string) => state.has(`${name} ${String(message)}`)
+  return { sent: has('sent'), arrived: has('arrived') }
+}
+
+function idsOf({ state }: FakeChain, prefix: string): readonly string[] {
+  const keys = [...state.keys()].filter((key) => key.startsWith(prefix))
+  return keys.map((key) => key.slice(prefix.length))
+}
