@@ -6,16 +6,21 @@ import type {
   Execution,
   Executor
 } from '../executor/index.js'
-import { FakeChain, type FakeEffect } from './fake-chain.js'
+import { FakeChain, type FakeChainOptions, type FakeEffect } from './fake-chain.js'
 import { fakeExecutor } from './fake-executor.js'
 
 export interface FakeBridgeOptions {
   /** CAIP-2. Default `eip155:7` and `solana:fake`. */
   readonly from?: string
   readonly to?: string
+  /** What else both chains answer, and do for writes that are no transfers. */
+  readonly read?: NonNullable<FakeChainOptions['read']>
+  readonly write?: NonNullable<FakeChainOptions['write']>
 }
 
 const RELAYER = 'relayer'
+const STATUS = 'message_status'
+const ARRIVE = 'arrive'
 
 /**
  * A bridge between two chains in memory: what is sent on the one arrives on the other when
@@ -28,16 +33,26 @@ export class FakeBridge {
   readonly to: FakeChain
   readonly bridge: Bridge
 
-  constructor({ from = 'eip155:7', to = 'solana:fake' }: FakeBridgeOptions = {}) {
-    this.from = new FakeChain({ id: from, read: readStatus, write: writeSend })
-    this.to = new FakeChain({ id: to, read: readStatus, write: writeArrival })
+  constructor(options: FakeBridgeOptions = {}) {
+    const { from = 'eip155:7', to = 'solana:fake' } = options
+    const read: FakeChainOptions['read'] = (execution, state) =>
+      execution.type === STATUS
+        ? statusIn(execution, state)
+        : (options.read?.(execution, state) ?? {})
+    const write: FakeChainOptions['write'] = (execution, state, sender) => {
+      if (execution['transfer'] !== undefined) return sendIn(execution, state, sender)
+      if (execution.type === ARRIVE) return arriveIn(execution, state)
+      return options.write?.(execution, state, sender) ?? { ok: true, outputs: {} }
+    }
+    this.from = new FakeChain({ id: from, read, write })
+    this.to = new FakeChain({ id: to, read, write })
     this.bridge = {
       from: [from],
       to: [to],
       send: sendOf,
       messageId: (_, { message_id: id }) => (typeof id === 'string' ? id : undefined),
       status: async ({ chain, messageId }, read) => {
-        const execution = { type: 'evm_read', message: messageId }
+        const execution = { type: STATUS, message: messageId }
         return (await read({ chain, execution })) as unknown as BridgeStatus
       },
       quote: async () => ({ fee: '0', seconds: 0 })
@@ -47,7 +62,16 @@ export class FakeBridge {
   /** Executors of both chains, and their account. */
   executors(account = '0xme'): readonly Executor[] {
     const accounts = { default: account }
-    return [this.from, this.to].map((chain) => fakeExecutor({ chains: [chain], accounts }))
+    const executions = {
+      [STATUS]: 'read',
+      evm_read: 'read',
+      solana_read: 'read',
+      evm_call: 'write',
+      solana_instruction: 'write'
+    } as const
+    return [this.from, this.to].map((chain) =>
+      fakeExecutor({ chains: [chain], accounts, executions })
+    )
   }
 
   /** Ids of the messages that were sent, in order. */
@@ -64,14 +88,13 @@ export class FakeBridge {
   relay(messages: readonly string[] = this.sent()): void {
     for (const message of messages) {
       const nonce = this.to.hasNonces ? this.to.counts(RELAYER).pending : null
-      const execution = { type: 'arrive', message }
+      const execution = { type: ARRIVE, message }
       const hash = `0x${sha256Hex(canonicalize([message, this.to.height]))}`
       this.to.receive({ hash, from: RELAYER, nonce, validUntil: null, execution })
     }
   }
 }
 
-/** The types of executions are those that `fakeExecutor` knows. */
 function sendOf({ execution }: BridgeTransfer): ReturnType<Bridge['send']> {
   const { type: _, ...transfer } = execution
   if (typeof transfer['amount'] !== 'string') {
@@ -80,25 +103,21 @@ function sendOf({ execution }: BridgeTransfer): ReturnType<Bridge['send']> {
   return { ok: true, execution: { type: 'evm_call', transfer } }
 }
 
-function writeSend(execution: Execution, state: Map<string, Json>, from: string): FakeEffect {
-  const { transfer } = execution
-  if (transfer === undefined) return { ok: true, outputs: {} }
+function sendIn({ transfer }: Execution, state: Map<string, Json>, from: string): FakeEffect {
   if ((transfer as JsonObject)['amount'] === '0') return { ok: false, name: 'ZeroAmount' }
-  const id = `0x${sha256Hex(canonicalize({ transfer, from, sequence: state.size }))}`
-  state.set(`sent ${id}`, transfer)
+  const id = `0x${sha256Hex(canonicalize({ transfer: transfer ?? null, from, at: state.size }))}`
+  state.set(`sent ${id}`, transfer ?? null)
   return { ok: true, outputs: { message_id: id } }
 }
 
-function writeArrival(execution: Execution, state: Map<string, Json>): FakeEffect {
-  const { type, message } = execution
-  if (type !== 'arrive') return { ok: true, outputs: {} }
+function arriveIn({ message }: Execution, state: Map<string, Json>): FakeEffect {
   const key = `arrived ${String(message)}`
   if (state.has(key)) return { ok: false, name: 'AlreadyArrived' }
   state.set(key, true)
   return { ok: true, outputs: {} }
 }
 
-function readStatus({ message }: Execution, state: ReadonlyMap<string, Json>): JsonObject {
+function statusIn({ message }: Execution, state: ReadonlyMap<string, Json>): JsonObject {
   const has = (name: string) => state.has(`${name} ${String(message)}`)
   return { sent: has('sent'), arrived: has('arrived') }
 }
