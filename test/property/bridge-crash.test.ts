@@ -2,7 +2,7 @@ import '../support/seed.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/block/index.js'
-import { type Json, ManualClock } from '../../src/core/index.js'
+import { type Json, type JsonObject, ManualClock } from '../../src/core/index.js'
 import { bridgeExecutor } from '../../src/executor/bridge/index.js'
 import { chainProviders } from '../../src/executor/index.js'
 import { FakeBridge, type FakeChain } from '../../src/testing/index.js'
@@ -18,9 +18,13 @@ import { type Outcome, runScenario, type Scenario } from '../support/run-to-end.
 const from = 'eip155:7'
 const to = 'solana:fake'
 const address = { lit: `0x${'a'.repeat(40)}` }
-const fragment = (name: string, outputs: readonly object[] = []) => ({ name, inputs: [], outputs })
+const fragment = (name: string, outputs: readonly JsonObject[] = []) => ({
+  name,
+  inputs: [],
+  outputs
+})
 
-const protocol = {
+const protocol: JsonObject = {
   schema: 'ais/0.0.2',
   meta: { protocol: 'house', version: '1.0.0' },
   actions: Object.fromEntries(
@@ -43,7 +47,7 @@ const protocol = {
   }
 }
 
-const bridging = {
+const bridging: JsonObject = {
   schema: 'ais/0.0.2',
   meta: { protocol: 'bridge', version: '1.0.0' },
   actions: {
