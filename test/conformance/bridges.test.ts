@@ -5,10 +5,10 @@ import type { Bridge, Executor } from '../../src/executor/index.js'
 import {
   type BridgeUnderTest,
   bridgeConformance,
-  executorConformance,
+  executorChecks,
   FakeBridge
 } from '../../src/testing/index.js'
-import { openBridgeExecutor, openFakeBridge } from '../support/bridge-under-test.js'
+import { bridgeDriver, openFakeBridge } from '../support/bridge-under-test.js'
 import { failingChecks, neverFailed, type WrongDriver } from '../support/failing-checks.js'
 
 describe('bridge conformance: the fake', () => {
@@ -16,7 +16,9 @@ describe('bridge conformance: the fake', () => {
 })
 
 describe('executor conformance: that of a bridge', () => {
-  for (const check of executorConformance) it(check.name, () => check.run(openBridgeExecutor))
+  for (const check of executorChecks(bridgeDriver)) {
+    it(check.name, () => check.run(bridgeDriver))
+  }
 })
 
 type Open = () => Promise<BridgeUnderTest>

@@ -1,6 +1,7 @@
 import { bridgeExecutor } from '../../src/executor/bridge/index.js'
 import {
   type BridgeUnderTest,
+  type ExecutorDriver,
   type ExecutorUnderTest,
   FakeBridge
 } from '../../src/testing/index.js'
@@ -26,7 +27,7 @@ export async function openFakeBridge(): Promise<BridgeUnderTest> {
 }
 
 /** The same, for the suite of executors: a bridge's executor keeps what those of chains promise. */
-export async function openBridgeExecutor(): Promise<ExecutorUnderTest> {
+async function openBridgeExecutor(): Promise<ExecutorUnderTest> {
   const fake = new FakeBridge({ from })
   const restart = () => bridgeExecutor({ bridge: fake.bridge, executors: fake.executors() })
   const status = { type: 'bridge_status', message_id: '0xnone' }
@@ -51,4 +52,10 @@ export async function openBridgeExecutor(): Promise<ExecutorUnderTest> {
     reorg: async () => fake.from.reorg(1),
     close: async () => undefined
   }
+}
+
+/** The executor of a bridge, on a chain as {@link FakeBridge} has it. */
+export const bridgeDriver: ExecutorDriver = {
+  has: ['nonces', 'reorganisations', 'pool'],
+  open: openBridgeExecutor
 }
