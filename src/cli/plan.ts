@@ -1,10 +1,10 @@
-import { TallyError } from '../core/index.js'
+import { rfc3339, systemClock, TallyError } from '../core/index.js'
 import { showProblems } from './frame/document.js'
 import { readInput } from './frame/files.js'
 import { type ExitCode, exitCodes, type Frame } from './frame/frame.js'
 import { checkAis, isAisText, type WorkflowOptions } from './frame/workflow.js'
 
-const formats = ['text', 'mermaid', 'json'] as const
+const formats = ['text', 'mermaid', 'json', 'ais-plan'] as const
 
 /**
  * `tally plan FILE`: what a workflow of AIS will do, node by node, without doing anything. The plan
@@ -36,7 +36,12 @@ export async function plan(
   const { drawPlanMermaid, drawPlanText, planText } = await import('../workflow/index.js')
   const { planHash } = planned
   frame.output.document('plan', { file, planHash, plan: planned.plan })
-  if (format === 'text') frame.output.file(`${drawPlanText(planned.plan)}  plan ${planHash}\n`)
+  if (format === 'ais-plan') {
+    const { exportPlan } = await import('../workflow/index.js')
+    const createdAt = rfc3339(systemClock.now())
+    frame.output.file(`${JSON.stringify(exportPlan(planned, { createdAt }), null, 2)}\n`)
+  } else if (format === 'text')
+    frame.output.file(`${drawPlanText(planned.plan)}  plan ${planHash}\n`)
   else {
     frame.output.file(format === 'json' ? planText(planned.plan) : drawPlanMermaid(planned.plan))
   }

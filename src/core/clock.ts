@@ -141,3 +141,9 @@ const inNextTurn = setImmediate
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => inNextTurn(resolve))
 }
+
+/** A time of an unknown range as RFC 3339 writes it, in UTC; `-` for one that no date has. */
+export function rfc3339(atMs: number): string {
+  const date = new Date(atMs)
+  return Number.isNaN(date.getTime()) ? '-' : date.toISOString()
+}

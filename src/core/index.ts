@@ -20,6 +20,7 @@ export {
   elapsedMs,
   ManualClock,
   nextTurn,
+  rfc3339,
   SteadyClock,
   systemClock,
   systemTime,

@@ -81,7 +81,8 @@ export class WorkflowParts {
   matches(document: Json): boolean {
     if (isBundle(document)) return true
     const schema = isJsonObject(document) ? document['schema'] : undefined
-    return typeof schema === 'string' && (isFlowName(schema) || schema.startsWith('ais-flow/'))
+    if (typeof schema !== 'string') return false
+    return isFlowName(schema) || /^ais-(flow|plan|plan-skeleton)\//.test(schema)
   }
 
   /** Brings what compiles values; needed before {@link compile} and before a run. */
@@ -113,6 +114,7 @@ export class WorkflowParts {
     const onError = parts.onError ?? this.#host.onError
     const planned = yield* planningFlow({
       flow: parsed.document,
+      ...(parsed.origin === undefined ? {} : { origin: parsed.origin }),
       protocols,
       values,
       ...(pack === undefined ? {} : { pack }),
@@ -120,7 +122,7 @@ export class WorkflowParts {
       ...(onError === undefined ? {} : { onError })
     })
     if (!planned.ok) return yield* refused(planned.issues, locate)
-    const { plan, resolved } = planned
+    const { flow, plan, resolved } = planned
     const { requiresPack: needed } = plan
     const message =
       needed !== null && pack === undefined
@@ -132,7 +134,7 @@ export class WorkflowParts {
     }
     const given = packs.reduce(tightened, { ...defaultPolicy, ...this.#host.policy })
     const policy = underFlow(given, parsed.document)
-    const doubts = yield* lintingFlow({ flow: parsed.document, plan, resolved, values })
+    const doubts = yield* lintingFlow({ flow, plan, resolved, values })
     return {
       ok: true,
       definition: yield* makingDefinition(plan, { policy, mode }),

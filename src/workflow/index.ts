@@ -19,6 +19,7 @@ export {
   parsePack,
   parseProtocol
 } from './document/parse.js'
+export { planDocumentNames, planSkeletonName } from './document/plan-document.js'
 export { type ProtocolDocument, protocolKey, protocolSchemaName } from './document/protocol.js'
 export type { AisValue } from './document/value.js'
 export {
@@ -41,6 +42,7 @@ export { type CompiledWorkflow, type WorkflowHost, WorkflowParts } from './host.
 export { checkAisDocument, isAisDocument, protocolsNeeded } from './lint/check.js'
 export { lintFlow } from './lint/lint.js'
 export { drawPlanMermaid, drawPlanText } from './plan/draw.js'
+export { exportPlan } from './plan/export-plan.js'
 export type { AisPlan, AisPlanNode } from './plan/plan.js'
 export { type PlanOptions, type PlanResult, planFlow, planText } from './plan/planner.js'
 export { policyVerdict, type Verdict } from './policy/gate.js'

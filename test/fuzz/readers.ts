@@ -38,6 +38,7 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'workflow/document/parse.ts#parsingSource': 'part of workflow',
   'workflow/document/parse.ts#parsingRead': 'part of workflow',
   'workflow/document/parse.ts#readingText': 'part of workflow',
+  'workflow/document/protocol.ts#parseBound': 'checks a value of the document',
   'workflow/engine/spec.ts#readNodeInput': 'reads what the plan wrote',
   'workflow/plan/reading.ts#readingValue': 'part of workflow',
   'workflow/plan/resolve.ts#readReturns': 'part of workflow'

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Json } from '../../src/core/index.js'
 import { aisText, seedProtocols } from '../support/ais.js'
 import { documentOf, Project } from '../support/project.js'
 
@@ -79,6 +80,27 @@ describe('before a run', () => {
     const missing = await project.tally(['plan', 'bridge.yaml', '--json'])
     expect(missing.code).toBe(2)
     expect(missing.stdout).toContain('unknown_protocol')
+  })
+
+  it('a plan of AIS is written, and taken wherever its workflow is', async () => {
+    const planned = await project.tally(['plan', 'pay.yaml', '--format', 'ais-plan'])
+    expect(planned.code).toBe(0)
+    const plan = JSON.parse(planned.stdout)
+    expect(plan).toMatchObject({ schema: 'ais-plan/0.0.3', meta: { name: 'pay' } })
+    await project.write('pay.plan.json', planned.stdout)
+    const words = ['--dry-run', '--inputs', '{"amount":"5"}', '--json']
+    const ctx = ['--ctx', `{"wallet_address":"0x${'1'.repeat(40)}"}`]
+    const [there, back] = [
+      await project.tally(['run', 'pay.yaml', ...words, ...ctx]),
+      await project.tally(['run', 'pay.plan.json', ...words, ...ctx])
+    ]
+    expect(documentOf(back, 'dry-run')).toMatchObject({
+      nodes: (documentOf(there, 'dry-run') as { readonly nodes: Json }).nodes
+    })
+    plan.nodes[1].execution.args.to = { lit: `0x${'c'.repeat(40)}` }
+    await project.write('other.plan.json', JSON.stringify(plan))
+    const refused = await project.tally(['run', 'other.plan.json', ...words, ...ctx])
+    expect([refused.code, refused.stdout]).toEqual([2, expect.stringContaining('plan_mismatch')])
   })
 
   it('a dry run resolves what can be resolved, without a ledger', async () => {

@@ -29,7 +29,7 @@ export function addWorkflowCommands(add: Add): void {
       async () => (await import('../plan.js')).plan
     )
   )
-    .option('--format <format>', 'text, mermaid or json', 'text')
+    .option('--format <format>', 'text, mermaid, json or ais-plan', 'text')
     .option(...configOption)
   const diagnose = async () => (await import('../diagnose.js')).diagnose
   add('diagnose <run>', 'show what stands in the way of a run, and what may be done', diagnose)

@@ -42,6 +42,7 @@ export type IssueCode =
   | 'missing_query'
   | 'unknown_execution_type'
   | 'pack_mismatch'
+  | 'plan_mismatch'
   | 'more_findings'
   | 'too_much_work'
   | LintCode

@@ -13,10 +13,22 @@ import {
 import { type FlowDocument, flowSchemaNames, flowSchemaOf2, flowSchemaOf3 } from './flow.js'
 import { type Issue, moreIssues, reportingIssues } from './issue.js'
 import { type PackDocument, packSchema, packSchemaName } from './pack.js'
+import {
+  planDocumentNames,
+  planDocumentSchema,
+  planSkeletonName,
+  planSkeletonSchema
+} from './plan-document.js'
+import { atOrigin, flowOfPlan, flowOfSkeleton, type PlanOrigin } from './plan-import.js'
 import { type ProtocolDocument, protocolSchema, protocolSchemaName } from './protocol.js'
 
 export type ParsedDocument<Document> =
-  | { readonly ok: true; readonly document: Document }
+  | {
+      readonly ok: true
+      readonly document: Document
+      /** Of a workflow that was read from a plan: whoever plans it compares the two. */
+      readonly origin?: PlanOrigin
+    }
   | { readonly ok: false; readonly issues: readonly Issue[] }
 
 /** Text (YAML or JSON) or JSON that was read already. */
@@ -85,6 +97,9 @@ export function* parsingRead<Kind extends AisKind>(
   kind: Kind,
   { value, locate }: ReadDocument
 ): Pieces<ParsedDocument<DocumentsByKind[Kind]>> {
+  if (kind === 'flow' && isPlanDocument(value)) {
+    return (yield* parsingPlan(value, locate)) as ParsedDocument<DocumentsByKind[Kind]>
+  }
   const byName = schemas[kind]
   const name = schemaNameOf(value)
   const schema = name !== undefined && Object.hasOwn(byName, name) ? byName[name] : undefined
@@ -93,6 +108,14 @@ export function* parsingRead<Kind extends AisKind>(
     const issue: Issue = { code: 'unknown_schema', severity: 'error', path: ['schema'], message }
     return { ok: false, issues: yield* reportingIssues([issue], locate) }
   }
+  return yield* parsingWith(schema, value, locate)
+}
+
+function* parsingWith<Document>(
+  schema: z.ZodType<Document>,
+  value: Json,
+  locate: Locate | undefined
+): Pieces<ParsedDocument<Document>> {
   const parsed = yield* checkingSchema(schema, value)
   if (parsed.success) return { ok: true, document: parsed.data }
   const issues = flattened(parsed.issues, []).map(
@@ -101,6 +124,42 @@ export function* parsingRead<Kind extends AisKind>(
   const { hidden } = parsed
   const found = hidden === 0 ? issues : [...issues, moreIssues(hidden, 'error')]
   return { ok: false, issues: yield* reportingIssues(found, locate) }
+}
+
+const planNames: readonly string[] = [...planDocumentNames, planSkeletonName]
+
+/** Whether a document is a plan of AIS, or the skeleton of one. */
+export function isPlanDocument(value: Json): boolean {
+  return planNames.includes(schemaNameOf(value) ?? '')
+}
+
+/** The workflow that a plan, or its skeleton, says it was made of. */
+function* parsingPlan(
+  value: Json,
+  locate: Locate | undefined
+): Pieces<ParsedDocument<FlowDocument>> {
+  let made: { readonly flow: Json; readonly origin: PlanOrigin }
+  if (schemaNameOf(value) === planSkeletonName) {
+    const skeleton = yield* parsingWith(planSkeletonSchema, value, locate)
+    if (!skeleton.ok) return skeleton
+    made = flowOfSkeleton(skeleton.document)
+  } else {
+    const plan = yield* parsingWith(planDocumentSchema, value, locate)
+    if (!plan.ok) return plan
+    const imported = flowOfPlan(plan.document)
+    if (!imported.ok) {
+      const path = ['nodes', imported.index, 'source']
+      const issue = { code: 'plan_mismatch', severity: 'error', path } as const
+      const issues = yield* reportingIssues([{ ...issue, message: imported.problem }], locate)
+      return { ok: false, issues }
+    }
+    made = imported
+  }
+  const parsed = yield* parsingWith(flowSchemaOf3, made.flow, undefined)
+  if (parsed.ok) return { ...parsed, origin: made.origin }
+  const { origin } = made
+  const issues = parsed.issues.map((issue) => atOrigin(issue, origin))
+  return { ok: false, issues: yield* reportingIssues(issues, locate) }
 }
 
 function schemaNameOf(value: Json): string | undefined {

@@ -33,7 +33,7 @@ export interface CheckedDocument {
 /** Whether a document that was read says that it is one of AIS. */
 export function isAisDocument(value: Json): boolean {
   const schema = isJsonObject(value) ? value['schema'] : undefined
-  return typeof schema === 'string' && /^ais(-[a-z]+)?\//.test(schema)
+  return typeof schema === 'string' && /^ais(-[a-z]+)*\//.test(schema)
 }
 
 /**
@@ -60,7 +60,9 @@ export async function checkAisDocument(
     checked = { ...checked, document: parsed.document }
     const { protocols = [] } = given
     const values = await valuesFor(parsed.document, ...protocols)
-    const planning = { ...given, flow: parsed.document, protocols, values }
+    const { document, origin } = parsed
+    const from = origin === undefined ? {} : { origin }
+    const planning = { ...given, flow: document, ...from, protocols, values }
     return await inSlices(checkingFlow(planning, read), work)
   } catch (error) {
     if (!isTallyError(error, 'document.too_much_work')) throw error
@@ -88,8 +90,8 @@ function* checkingFlow(planning: PlanOptions, { locate }: ReadDocument): Pieces<
   if (!planned.ok) {
     return { kind: 'flow', issues: yield* reportingIssues(planned.issues, locate), document }
   }
-  const { plan, resolved } = planned
-  const doubts = yield* lintingFlow({ flow: document, plan, resolved, values })
+  const { flow, plan, resolved } = planned
+  const doubts = yield* lintingFlow({ flow, plan, resolved, values })
   const issues = yield* reportingIssues([...planned.issues, ...doubts], locate)
   return { kind: 'flow', issues, plan: planned, document }
 }

@@ -16,6 +16,7 @@ import { checkingProtocol } from '../document/check-protocol.js'
 import type { FlowDocument, FlowNode, OnError } from '../document/flow.js'
 import { type Issue, Issues } from '../document/issue.js'
 import type { PackDocument } from '../document/pack.js'
+import { atOrigin, type PlanOrigin } from '../document/plan-import.js'
 import { type ProtocolDocument, protocolKey } from '../document/protocol.js'
 import type { AisValue } from '../document/value.js'
 import { flowPolicy } from '../policy/policy.js'
@@ -28,11 +29,14 @@ import { type Expanded, expandingNode } from './expand.js'
 import type { Expansion } from './expansion.js'
 import { orderGraph } from './order.js'
 import { type AisPlan, type AisPlanNode, type PlanPlaces, planSchemaName } from './plan.js'
+import { checkOrigin, withInputTypes } from './plan-origin.js'
 import { readingValue } from './reading.js'
 import { type ResolvedNode, resolveNode } from './resolve.js'
 
 export interface PlanOptions {
   readonly flow: FlowDocument
+  /** Of a workflow that was read from a plan: it must come to that plan again. */
+  readonly origin?: PlanOrigin
   readonly protocols: Iterable<ProtocolDocument>
   /** What compiles values: `valuesFor(flow, ...protocols)`. */
   readonly values: CompileValues
@@ -46,6 +50,8 @@ export interface PlanOptions {
 export type PlanResult =
   | {
       readonly ok: true
+      /** What was planned: that of a plan with the types of what it does not declare. */
+      readonly flow: FlowDocument
       readonly plan: AisPlan
       /** SHA-256 of the plan's canonical JSON. */
       readonly planHash: Hash
@@ -65,8 +71,36 @@ export function planFlow(options: PlanOptions): PlanResult {
 
 /** {@link planFlow} in pieces: other work may be done wherever it yields. */
 export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
-  const { flow, values, pack } = options
+  const { origin } = options
+  if (origin === undefined) return yield* planning(options, new Issues())
   const issues = new Issues()
+  const protocols = catalogueOf(options.protocols)
+  const flow = withInputTypes(options.flow, origin, protocols, issues)
+  const planned = yield* planning({ ...options, flow, protocols: protocols.values() }, issues)
+  if (!planned.ok || origin.plan === null) return movedTo(planned, origin)
+  const found = new Issues()
+  checkOrigin({ plan: origin.plan }, planned, found)
+  return found.hasErrors ? { ok: false, issues: found.list } : movedTo(planned, origin)
+}
+
+function movedTo(planned: PlanResult, origin: PlanOrigin): PlanResult {
+  const issues = planned.issues.map((issue) => atOrigin(issue, origin))
+  if (!planned.ok) return { ok: false, issues }
+  const { flow, plan, resolved } = planned
+  return {
+    ok: true,
+    flow,
+    plan,
+    get planHash() {
+      return planned.planHash
+    },
+    issues,
+    resolved
+  }
+}
+
+function* planning(options: PlanOptions, issues: Issues): Pieces<PlanResult> {
+  const { flow, values, pack } = options
   yield* checkingInputs(flow, issues)
   const resolved = yield* resolvingAll(options, issues)
   checkSimulated(flow, issues)
@@ -125,6 +159,7 @@ export function* planningFlow(options: PlanOptions): Pieces<PlanResult> {
   }
   return {
     ok: true,
+    flow,
     plan,
     // A run has the hash of its definition: few readers ask for this one.
     get planHash() {
