@@ -35,6 +35,8 @@ export type FoundLater =
   /** The node does not know it; its bytes may be sent again. */
   | { readonly status: 'gone' }
   | { readonly status: 'replaced'; readonly by: string | null }
+  /** Its blockhash is too old: it can never be included. */
+  | { readonly status: 'expired' }
 
 /** A transaction that a run has sent, and of whose outcome its journal does not tell. */
 export type SentTransaction = Omit<ConfirmedTransaction, keyof BlockPlace>
@@ -164,7 +166,9 @@ export function foundLater(recorded: BlockPlace | null, status: Standing): Found
     case 'pending':
       return { status: 'pending' }
     case 'displaced':
-      return { status: 'replaced', by: status.by }
+      return status.cause === 'expired'
+        ? { status: 'expired' }
+        : { status: 'replaced', by: status.by }
     case 'unknown':
     case 'mismatch':
       return { status: 'gone' }
@@ -180,6 +184,7 @@ const words: Readonly<Record<Lost, string>> = {
   pending: 'it waits for a block again',
   gone: 'the node does not know it',
   replaced: 'another transaction has used its nonce',
+  expired: 'it can never be included again',
   sent_again: 'its bytes were sent again',
   refused: 'its bytes are not taken any more'
 }
@@ -189,7 +194,8 @@ const outcomes: Readonly<Record<Exclude<FoundLater['status'], 'in_place' | 'else
     included: 'it is in a block now',
     pending: 'it waits for a block',
     gone: 'the node does not know it, and its bytes may still arrive',
-    replaced: 'another transaction has used its nonce'
+    replaced: 'another transaction has used its nonce',
+    expired: 'it can never be included, and had no effect'
   }
 
 /** What is said of a transaction that was sent, and whose outcome the run does not know. */

@@ -5,6 +5,8 @@ import type { FaultyProxy } from './anvil-proxy.js'
 /** When a process dies: at which call of its chain, and whether the chain has heard that call. */
 export interface Death {
   readonly at: number
+  /** Calls of this method alone are counted. */
+  readonly of?: string
   readonly isAfter: boolean
 }
 
@@ -21,11 +23,15 @@ export async function liveUntilCall(life: {
   const words = [worker, JSON.stringify(given)]
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
   let calls = 0
-  proxy.fault = () => {
+  let isDead = false
+  proxy.fault = ({ method }) => {
+    if (isDead) return 'drop_before'
+    if (death.of !== undefined && death.of !== method) return 'pass'
     calls += 1
     if (calls < death.at) return 'pass'
+    isDead = true
     child.kill('SIGKILL')
-    return death.isAfter && calls === death.at ? 'drop_after' : 'drop_before'
+    return death.isAfter ? 'drop_after' : 'drop_before'
   }
   createInterface(child.stdout).on('line', onLine)
   await new Promise<void>((resolve) => child.once('close', () => resolve()))

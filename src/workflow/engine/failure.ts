@@ -110,6 +110,7 @@ export function failureIn(error: unknown): ChainFailure | undefined {
 
 function fromChain(failure: ChainFailure, { ctx, node, elapsedMs }: Occasion): NodeFailure {
   const { code, message, phase, retryable, sent, rpc, revert, transaction } = failure
+  const { logs, programError } = failure
   return new NodeFailure(
     nodeDiagnostic({
       code,
@@ -127,6 +128,8 @@ function fromChain(failure: ChainFailure, { ctx, node, elapsedMs }: Occasion): N
         ? {}
         : { rpc: { method: rpc.method, request: rpc.request, response: rpc.response } }),
       ...(revert === undefined ? {} : { revert: revert as unknown as Json }),
+      ...(logs === undefined ? {} : { logs }),
+      ...(programError === undefined ? {} : { programError: programError as unknown as Json }),
       ...(transaction === undefined ? {} : { transaction })
     })
   )
