@@ -9,16 +9,19 @@ import {
   TallyError
 } from '../core/index.js'
 import { bundleSchema, isBundle } from './document/bundle.js'
+import { packConstraints } from './document/constraints.js'
 import { flowSchemaNames, type OnError } from './document/flow.js'
 import { type Issue, moreIssues, reportingIssues } from './document/issue.js'
 import type { PackDocument } from './document/pack.js'
 import { type DocumentSource, parsePack, parseProtocol, parsingSource } from './document/parse.js'
 import type { ProtocolDocument } from './document/protocol.js'
 import { noValues, workflowBlocks } from './engine/blocks.js'
+import { RunBudgets } from './engine/budget.js'
 import { definitionOf, makingDefinition } from './engine/compile.js'
 import { givenOf, type RunMode } from './engine/spec.js'
 import { lintingFlow } from './lint/lint.js'
 import { planningFlow } from './plan/planner.js'
+import { tighterConstraints } from './policy/constraints.js'
 import { defaultPolicy, type Policy, tightened, underFlow, unfitPacks } from './policy/policy.js'
 import { type InputProblem, prepareRuntime } from './readiness/runtime.js'
 import { type CompileValues, ValueMemo } from './value/compile.js'
@@ -29,8 +32,10 @@ export interface WorkflowHost {
   readonly protocols?: readonly DocumentSource[]
   /** Documents `ais-pack/0.0.2`; each makes the policy tighter (W12). */
   readonly packs?: readonly DocumentSource[]
-  /** Where packs start from. Default: risks up to 2 go, from 3 on they ask. */
-  readonly policy?: Partial<Pick<Policy, 'autoExecuteMaxRisk' | 'requireApprovalMinRisk'>>
+  /** What packs only make tighter. Default: risks up to 2 go, from 3 on they ask. */
+  readonly policy?: Partial<
+    Pick<Policy, 'autoExecuteMaxRisk' | 'requireApprovalMinRisk' | 'constraints'>
+  >
   /** Chain of nodes that name none. */
   readonly defaultChain?: string
   /** Default `ask`: each write waits for a person. */
@@ -59,9 +64,12 @@ export type CompiledWorkflow =
  */
 export class WorkflowParts {
   readonly blocks: readonly Block[]
+  readonly budgets = new RunBudgets()
+  readonly providers = [this.budgets.provider]
   readonly #host: WorkflowHost
   readonly #protocols: readonly ProtocolDocument[]
   readonly #packs: readonly PackDocument[]
+  readonly #floor: Policy
   #values: CompileValues | undefined
   #engineValues: CompileValues | undefined
 
@@ -72,6 +80,7 @@ export class WorkflowParts {
       read(parseProtocol(source), 'protocol')
     )
     this.#packs = (host.packs ?? []).map((source) => read(parsePack(source), 'pack'))
+    this.#floor = floorOf(host.policy)
     // Throws where two of them name approvers that do not fit: no workflow could compile.
     this.#packs.reduce(tightened, defaultPolicy)
     this.blocks = workflowBlocks(() => this.#engineValues ?? noValues())
@@ -109,7 +118,6 @@ export class WorkflowParts {
     const protocols = [...parts.protocols, ...this.#protocols]
     const values = this.#values ?? noValues()
     const packs = [...this.#packs, ...parts.packs]
-    const pack = packs.at(-1)
     const defaultChain = parts.defaultChain ?? this.#host.defaultChain
     const onError = parts.onError ?? this.#host.onError
     const planned = yield* planningFlow({
@@ -117,7 +125,7 @@ export class WorkflowParts {
       ...(parsed.origin === undefined ? {} : { origin: parsed.origin }),
       protocols,
       values,
-      ...(pack === undefined ? {} : { pack }),
+      packs,
       ...(defaultChain === undefined ? {} : { defaultChain }),
       ...(onError === undefined ? {} : { onError })
     })
@@ -125,16 +133,16 @@ export class WorkflowParts {
     const { flow, plan, resolved } = planned
     const { requiresPack: needed } = plan
     const message =
-      needed !== null && pack === undefined
+      needed !== null && packs.length === 0
         ? `it needs the pack ${needed.name}@${needed.version}`
         : unfitPacks(packs)
     if (message !== undefined) {
       const issue = { code: 'pack_mismatch', severity: 'error', path: ['requires_pack'] } as const
       return yield* refused([{ ...issue, message }], locate)
     }
-    const given = packs.reduce(tightened, { ...defaultPolicy, ...this.#host.policy })
+    const given = packs.reduce(tightened, this.#floor)
     const policy = underFlow(given, parsed.document)
-    const doubts = yield* lintingFlow({ flow, plan, resolved, values })
+    const doubts = yield* lintingFlow({ flow, plan, resolved, values, packs })
     return {
       ok: true,
       definition: yield* makingDefinition(plan, { policy, mode }),
@@ -210,6 +218,20 @@ function read<Document>(parsed: Parsed<Document>, kind: string): Document {
   const [first] = parsed.issues
   const problem = `${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`
   throw new TallyError('workflow.invalid_document', { kind, problem })
+}
+
+/** The policy of a host. Throws `workflow.invalid_document` where its bounds are none. */
+function floorOf({
+  constraints = {},
+  ...levels
+}: NonNullable<WorkflowHost['policy']> = {}): Policy {
+  const parsed = packConstraints.safeParse(constraints)
+  if (parsed.success) {
+    return { ...defaultPolicy, ...levels, constraints: tighterConstraints({}, parsed.data) }
+  }
+  const [first] = parsed.error.issues
+  const problem = `${first?.path.join('.') ?? ''}: ${first?.message ?? ''}`
+  throw new TallyError('workflow.invalid_document', { kind: 'policy', problem })
 }
 
 function isFlowName(schema: string): boolean {

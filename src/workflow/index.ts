@@ -22,6 +22,7 @@ export {
 export { planDocumentNames, planSkeletonName } from './document/plan-document.js'
 export { type ProtocolDocument, protocolKey, protocolSchemaName } from './document/protocol.js'
 export type { AisValue } from './document/value.js'
+export type { ReadJournal } from './engine/budget.js'
 export {
   diagnosticsIn,
   type NodeTrouble,

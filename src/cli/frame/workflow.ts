@@ -143,10 +143,9 @@ export function problemOf(issue: Issue, file?: string): Problem {
 export async function checkAis(frame: Frame, file: string, text: string, options: WorkflowOptions) {
   const { checkAisDocument, unfitPacks } = await import('../../workflow/index.js')
   const read = await readWorkflow(frame, file, text, options)
-  const pack = read.packs.at(-1)
   const checked = await checkAisDocument(text, {
     protocols: read.protocols,
-    ...(pack === undefined ? {} : { pack }),
+    packs: read.packs,
     ...(options.chain === undefined ? {} : { defaultChain: options.chain })
   })
   const unfit = unfitPacks(read.packs)

@@ -10,7 +10,7 @@ import {
 } from '../../core/index.js'
 import type { Expressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
-import type { bundling, WorkflowHost, WorkflowParts } from '../../workflow/index.js'
+import type { bundling, ReadJournal, WorkflowHost, WorkflowParts } from '../../workflow/index.js'
 import type { DocumentKind } from './document-kind.js'
 import { type DocumentSlices, unboundSlices } from './document-slices.js'
 
@@ -54,6 +54,8 @@ export class DocumentRooms {
   #agents: Promise<AgentParts> | undefined
   #agentParts: AgentParts | undefined
   #workflow: Promise<WorkflowParts> | undefined
+  #workflowParts: WorkflowParts | undefined
+  #journal: ReadJournal = async () => []
 
   constructor(options: {
     readonly hosts: RoomHosts
@@ -133,6 +135,7 @@ export class DocumentRooms {
 
   /** A run has left memory: its agents' sessions end. */
   disposeRun(runId: RunId): void {
+    this.#workflowParts?.budgets.forget(runId)
     if (this.#agentParts !== undefined) this.#leave(this.#disposeRun(this.#agentParts, runId))
   }
 
@@ -144,6 +147,11 @@ export class DocumentRooms {
     this.#isOver = isOver
     this.#agentParts?.turns.useNotes(notes)
     if (notes.all().some(({ runId }) => isOver(runId))) this.#leave(this.#disposeLeft(isOver))
+  }
+
+  /** How what runs have journaled is read. */
+  useJournals(read: ReadJournal): void {
+    this.#journal = read
   }
 
   async close(): Promise<void> {
@@ -213,7 +221,9 @@ export class DocumentRooms {
     ])
     const parts = new WorkflowParts(this.#hosts.workflow)
     parts.use(await this.#expressions())
-    this.#bring('workflow', { blocks: parts.blocks, providers: [] })
+    parts.budgets.useJournals((runId, text) => this.#journal(runId, text))
+    this.#bring('workflow', parts)
+    this.#workflowParts = parts
     this.#kinds.push(workflowKind(parts))
     return parts
   }

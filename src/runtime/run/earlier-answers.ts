@@ -25,7 +25,8 @@ export async function earlierMessages(
   })
 }
 
-async function entriesWith(
+/** What a run has journaled that holds one of some texts. */
+export async function entriesWith(
   texts: readonly string[],
   ledger: Pick<Ledger, 'journals'>,
   runId: RunId

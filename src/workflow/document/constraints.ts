@@ -21,6 +21,7 @@ export const packConstraints = hardConstraints.extend({
   max_spend: amounts.optional().meta({
     description: 'Of one call, in atomic units: of each asset, or by asset; `*` is any other.'
   }),
+  max_spend_per_run: amounts.optional().meta({ description: 'Of all calls of a run, likewise.' }),
   max_approval: amounts.optional().meta({ description: 'In atomic units, likewise.' }),
   allowed_recipients: z
     .array(z.strictObject({ chain: chainId, address: z.string().min(1).max(128) }))

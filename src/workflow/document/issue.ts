@@ -57,6 +57,7 @@ export type LintCode =
   | 'unused_import'
   | 'unreachable_node'
   | 'unbounded_poll'
+  | 'unmeasured_bound'
   | 'hyphenated_id'
   | 'precision_loss'
   | 'risky_approval'

@@ -100,7 +100,12 @@ export const packSchema = aisObject({
         version: semver,
         source: z.enum(['registry', 'local', 'uri']).default('local'),
         uri: z.string().max(2_000).optional(),
-        chain_scope: chains
+        chain_scope: chains,
+        integrity: z
+          .string()
+          .regex(/^sha256:[0-9a-f]{64}$/)
+          .optional()
+          .meta({ description: "Of the protocol's canonical JSON." })
       })
     )
     .max(1_024),

@@ -3,6 +3,8 @@ import {
   atOnce,
   checkingSchema,
   type DocumentPath,
+  type Hash,
+  hashJson,
   isJsonObject,
   isTallyError,
   type Json,
@@ -111,13 +113,16 @@ export function* parsingRead<Kind extends AisKind>(
   return yield* parsingWith(schema, value, locate)
 }
 
-function* parsingWith<Document>(
+function* parsingWith<Document extends object>(
   schema: z.ZodType<Document>,
   value: Json,
   locate: Locate | undefined
 ): Pieces<ParsedDocument<Document>> {
   const parsed = yield* checkingSchema(schema, value)
-  if (parsed.success) return { ok: true, document: parsed.data }
+  if (parsed.success) {
+    sources.set(parsed.data, value)
+    return { ok: true, document: parsed.data }
+  }
   const issues = flattened(parsed.issues, []).map(
     ({ path, message }): Issue => ({ code: 'schema_violation', severity: 'error', path, message })
   )
@@ -160,6 +165,17 @@ function* parsingPlan(
   const { origin } = made
   const issues = parsed.issues.map((issue) => atOrigin(issue, origin))
   return { ok: false, issues: yield* reportingIssues(issues, locate) }
+}
+
+/** What documents were read from: defaults and forms that stand for others make no difference. */
+const sources = new WeakMap<object, Json>()
+const hashes = new WeakMap<object, Hash>()
+
+/** SHA-256 of a document as it was written, in canonical JSON; packs pin protocols by it. */
+export function documentHash(document: DocumentsByKind[AisKind]): Hash {
+  const known = hashes.get(document) ?? hashJson(sources.get(document) ?? document)
+  hashes.set(document, known)
+  return known
 }
 
 function schemaNameOf(value: Json): string | undefined {

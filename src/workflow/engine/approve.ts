@@ -1,6 +1,7 @@
 import type { BlockContext } from '../../block/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import { resolveAccount } from '../../executor/index.js'
+import type { Budget } from '../policy/bounds.js'
 import type { Measured } from '../policy/effect.js'
 import { policyVerdict, type Verdict } from '../policy/gate.js'
 import type { PolicyHit } from '../policy/hit.js'
@@ -13,19 +14,19 @@ import { hasRules, type NodeInput, nodeHash } from './spec.js'
 /**
  * Holds a write to the policy and, where it asks, waits for a person (W7, W12). What they are shown
  * is what is executed: the wait's digest covers chain, signer, arguments, the node as it was
- * planned and the policy, besides run and step.
+ * planned and the policy, besides run and step. Gives what it takes from what the run may spend.
  */
 export async function approve(
   ctx: BlockContext,
   input: NodeInput,
   ready: ReadyNode,
   occasion: Occasion
-): Promise<void> {
+): Promise<Budget | undefined> {
   const { node, policy, mode } = input.spec
   const verdict = judged(input, ready, occasion, 1)
-  if (mode.writes === 'simulate' || node.risk === null) return
+  if (mode.writes === 'simulate' || node.risk === null) return undefined
   const hits = reasonsToAsk(verdict, input)
-  if (hits.length === 0) return
+  if (hits.length === 0) return verdict.budget
   const signer = await signerOf(ctx, input, occasion)
   const request: JsonObject = {
     kind: 'confirm',
@@ -50,7 +51,7 @@ export async function approve(
   const approvers = verdict.hits.length === 0 ? undefined : policy.approvers
   const signed = approvers === undefined ? {} : { approvers }
   const answer = await ctx.wait({ reason: 'confirmation', request, ...signed })
-  if (answer.action === 'approve' || answer.action === 'resume') return
+  if (answer.action === 'approve' || answer.action === 'resume') return verdict.budget
   throw nodeFailure(occasion, {
     code: 'denied',
     message: 'a person has refused it',

@@ -8,6 +8,7 @@ import { TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
 import type { CompileValues } from '../value/compile.js'
 import { approve } from './approve.js'
+import { SPEND_EFFECT } from './budget.js'
 import { execute } from './execute.js'
 import { NodeFailure } from './failure.js'
 import { DETECT_EFFECT, gather } from './gather.js'
@@ -37,7 +38,7 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       version,
       // Doing it again asks the chain by the hash of what was sent (L7, W11).
       sideEffects: 'idempotent',
-      capabilities: [DETECT_EFFECT, ...Object.values(chainEffects)],
+      capabilities: [DETECT_EFFECT, SPEND_EFFECT, ...Object.values(chainEffects)],
       input: nodeInput,
       run: (ctx, input) => runNode(ctx, input, values())
     }),
@@ -89,8 +90,8 @@ async function attempted(
     return { status: 'skipped', outputs: {}, calculated: {}, patches }
   }
   ctx.log('node_ready', { node: node.id, chain: node.chain })
-  await approve(ctx, input, ready, { ctx, node, elapsedMs: 0 })
-  const { outputs, status } = await execute({ ctx, input, gathered, ready, values })
+  const budget = await approve(ctx, input, ready, { ctx, node, elapsedMs: 0 })
+  const { outputs, status } = await execute({ ctx, input, gathered, ready, budget, values })
   return { status, outputs, calculated: ready.calculated, patches }
 }
 

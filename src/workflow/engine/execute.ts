@@ -3,9 +3,11 @@ import type { Json, JsonObject } from '../../core/index.js'
 import { limits } from '../../core/index.js'
 import { readChain, sendTransaction, simulateTransaction } from '../../executor/index.js'
 import type { PlanRetry } from '../plan/plan.js'
+import type { Budget } from '../policy/bounds.js'
 import { ownCondition, type ReadyNode } from '../readiness/readiness.js'
 import type { CompileValues } from '../value/compile.js'
 import { refuseAgain } from './approve.js'
+import { takeBudget } from './budget.js'
 import { failureIn, nodeFailure, type Occasion, rethrown, valuesFailure } from './failure.js'
 import { accountOf, type Gathered } from './gather.js'
 import { returnedBy } from './returns.js'
@@ -22,6 +24,8 @@ export interface NodeRun {
   readonly input: NodeInput
   readonly gathered: Gathered
   readonly ready: ReadyNode
+  /** What each execution takes from what the run may spend; undefined: nothing that is bounded. */
+  readonly budget: Budget | undefined
   readonly values: CompileValues
 }
 
@@ -34,7 +38,7 @@ export async function execute(execution: NodeRun): Promise<Executed> {
   const { node } = input.spec
   const { retry, until } = node
   if (until === null || retry === null) {
-    const executed = await once(execution, occasionOf(execution, 0))
+    const executed = await once(execution, occasionOf(execution, 0), 1)
     if (node.kind === 'query') ctx.log('query_result', { node: node.id, attempt: 1, done: true })
     return asserted(execution, executed, 0)
   }
@@ -44,7 +48,7 @@ export async function execute(execution: NodeRun): Promise<Executed> {
   for (let attempt = 1; ; attempt += 1) {
     const occasion = occasionOf(execution, elapsedMs)
     refuseAgain(input, execution.ready, occasion, attempt)
-    const executed = await polled(execution, occasion, attempt < most)
+    const executed = await polled(execution, occasion, { attempt, mayGoOn: attempt < most })
     if (executed !== undefined) {
       last = executed.outputs
       const held = holds('until', execution, executed, occasion)
@@ -84,10 +88,10 @@ export function pollDelayMs(retry: PlanRetry, attempt: number): number {
 async function polled(
   execution: NodeRun,
   occasion: Occasion,
-  mayGoOn: boolean
+  { attempt, mayGoOn }: { readonly attempt: number; readonly mayGoOn: boolean }
 ): Promise<Executed | undefined> {
   try {
-    return await once(execution, occasion)
+    return await once(execution, occasion, attempt)
   } catch (error) {
     const failure = failureIn(error)
     const isPassing = failure?.retryable === true && !failure.sent
@@ -100,11 +104,12 @@ function isRetryable(error: unknown): boolean {
   return error instanceof Error && error.name === 'AisRetryable'
 }
 
-async function once(execution: NodeRun, occasion: Occasion): Promise<Executed> {
+async function once(execution: NodeRun, occasion: Occasion, attempt: number): Promise<Executed> {
   const { input } = execution
   const { node } = input.spec
   try {
-    const given = node.kind === 'query' ? await read(execution) : await write(execution, occasion)
+    const given =
+      node.kind === 'query' ? await read(execution) : await write(execution, occasion, attempt)
     const returned = returnedBy(node, given.outputs)
     if (returned.ok)
       return { status: given.status, outputs: withSteps(execution, returned.outputs) }
@@ -126,7 +131,11 @@ async function read({ ctx, input, ready }: NodeRun): Promise<Executed> {
   return { outputs, status: 'done' }
 }
 
-async function write({ ctx, input, ready }: NodeRun, occasion: Occasion): Promise<Executed> {
+async function write(
+  { ctx, input, ready, budget }: NodeRun,
+  occasion: Occasion,
+  attempt: number
+): Promise<Executed> {
   const { node, mode } = input.spec
   const request = {
     chain: node.chain,
@@ -146,6 +155,10 @@ async function write({ ctx, input, ready }: NodeRun, occasion: Occasion): Promis
     if (mode.writes === 'simulate') {
       return { outputs: objectOf(simulation.outputs), status: 'simulated' }
     }
+  }
+  const refused = budget === undefined ? undefined : await takeBudget(ctx, budget, attempt)
+  if (refused !== undefined) {
+    throw nodeFailure(occasion, { code: 'policy_blocked', message: refused, phase: 'policy' })
   }
   const { hash, outputs, confirmations } = await sendTransaction(ctx, request)
   ctx.log('tx_confirmed', { node: node.id, hash, confirmations })

@@ -45,6 +45,7 @@ export async function checkAisDocument(
   given: {
     readonly protocols?: readonly ProtocolDocument[]
     readonly pack?: PackDocument
+    readonly packs?: readonly PackDocument[]
     readonly defaultChain?: string
   } = {}
 ): Promise<CheckedDocument> {
@@ -85,13 +86,13 @@ function* checkingOther(kind: 'protocol' | 'pack', read: ReadDocument): Pieces<C
 }
 
 function* checkingFlow(planning: PlanOptions, { locate }: ReadDocument): Pieces<CheckedDocument> {
-  const { flow: document, values } = planning
+  const { flow: document, values, packs = [] } = planning
   const planned = yield* planningFlow(planning)
   if (!planned.ok) {
     return { kind: 'flow', issues: yield* reportingIssues(planned.issues, locate), document }
   }
   const { flow, plan, resolved } = planned
-  const doubts = yield* lintingFlow({ flow, plan, resolved, values })
+  const doubts = yield* lintingFlow({ flow, plan, resolved, values, packs })
   const issues = yield* reportingIssues([...planned.issues, ...doubts], locate)
   return { kind: 'flow', issues, plan: planned, document }
 }

@@ -3,6 +3,7 @@ import type { Reference } from '../../expression/index.js'
 import type { FlowDocument } from '../document/flow.js'
 import { importsOf, overrideOf } from '../document/flow.js'
 import { type Issue, Issues } from '../document/issue.js'
+import type { PackDocument } from '../document/pack.js'
 import type { AisValue } from '../document/value.js'
 import type { AisPlan } from '../plan/plan.js'
 import type { ResolvedNode } from '../plan/resolve.js'
@@ -16,6 +17,7 @@ import { lintAmounts } from './amounts.js'
 import { lintApprovals } from './approvals.js'
 import { lintChecks } from './checks.js'
 import { lintingGraph } from './graph.js'
+import { lintMeasures } from './measures.js'
 import { lintingSkips } from './skips.js'
 import type { LintNode, LintSubject, ReadValue } from './subject.js'
 import { lintUnchecked } from './unchecked.js'
@@ -33,6 +35,7 @@ interface LintedFlow {
   readonly plan: AisPlan
   readonly resolved: ReadonlyMap<string, ResolvedNode>
   readonly values: CompileValues
+  readonly packs?: readonly PackDocument[]
 }
 
 /** {@link lintFlow} in pieces: other work may be done wherever it yields. */
@@ -40,7 +43,8 @@ export function* lintingFlow({
   flow,
   plan,
   resolved,
-  values
+  values,
+  packs = []
 }: LintedFlow): Pieces<readonly Issue[]> {
   const issues = new Issues()
   const nodes: LintNode[] = []
@@ -49,7 +53,7 @@ export function* lintingFlow({
     passSteps(STEPS_OF_NODE)
     if (isSliceFull()) yield
   }
-  const subject = { flow, plan, nodes, byId: new Map(nodes.map((node) => [node.id, node])) }
+  const subject = { flow, plan, packs, nodes, byId: new Map(nodes.map((node) => [node.id, node])) }
   for (const rule of rules) {
     yield* rule(subject, issues)
     if (isSliceFull()) yield
@@ -76,6 +80,7 @@ const rules: readonly Rule[] = [
   brief(lintChecks),
   brief(lintApprovals),
   brief(lintAmounts),
+  brief(lintMeasures),
   brief(lintUnchecked),
   lintingUnused
 ]

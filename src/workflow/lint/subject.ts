@@ -1,6 +1,7 @@
 import type { Reference } from '../../expression/index.js'
 import type { FlowDocument } from '../document/flow.js'
 import type { Issues } from '../document/issue.js'
+import type { PackDocument } from '../document/pack.js'
 import type { AisValue } from '../document/value.js'
 import type { AisPlan } from '../plan/plan.js'
 import type { ResolvedNode } from '../plan/resolve.js'
@@ -19,6 +20,7 @@ export interface ReadValue {
 export interface LintSubject {
   readonly flow: FlowDocument
   readonly plan: AisPlan
+  readonly packs: readonly PackDocument[]
   readonly nodes: readonly LintNode[]
   readonly byId: ReadonlyMap<string, LintNode>
 }

@@ -43,6 +43,8 @@ export interface PlanOptions {
   /** Chain of nodes that name none, when the workflow has no default either. */
   readonly defaultChain?: string
   readonly pack?: PackDocument
+  /** All packs, if there are several. */
+  readonly packs?: readonly PackDocument[]
   /** What the failure of a node leads to where nothing is written; default `ask` (W13). */
   readonly onError?: OnError
 }
@@ -100,7 +102,7 @@ function movedTo(planned: PlanResult, origin: PlanOrigin): PlanResult {
 }
 
 function* planning(options: PlanOptions, issues: Issues): Pieces<PlanResult> {
-  const { flow, values, pack } = options
+  const { flow, values, pack, packs = pack === undefined ? [] : [pack] } = options
   yield* checkingInputs(flow, issues)
   const resolved = yield* resolvingAll(options, issues)
   checkSimulated(flow, issues)
@@ -111,7 +113,7 @@ function* planning(options: PlanOptions, issues: Issues): Pieces<PlanResult> {
   for (const protocol of used) {
     yield* checkingProtocol(protocol, issues.of(protocolKey(protocol)))
   }
-  if (pack !== undefined) checkIncluded({ flow, pack, resolved, issues })
+  checkIncluded({ flow, packs, resolved, issues })
   const expansion: Expansion = {
     flow,
     values,

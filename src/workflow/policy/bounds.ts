@@ -17,9 +17,11 @@ export function measuredHits(judged: Judged, measured: Measured, times: number):
   const block = (message: string) => hits.push({ reason: 'constraint', message, isHard: true })
   for (const [asset, spent] of spentIn(effects)) {
     const amount = (spent * BigInt(times)).toString()
-    const bound = boundOf(constraints.max_spend, asset)
-    if (bound === undefined || compareDecimals(amount, bound) !== 1) continue
-    block(`it spends ${amount} of ${asset}, beyond ${String(bound)}`)
+    for (const bounds of [constraints.max_spend, constraints.max_spend_per_run]) {
+      const bound = boundOf(bounds, asset)
+      if (bound === undefined || compareDecimals(amount, bound) !== 1) continue
+      block(`it spends ${amount} of ${asset}, beyond ${String(bound)}`)
+    }
   }
   for (const [asset, amount] of approvedIn(effects)) {
     const bound = boundOf(constraints.max_approval, asset)
@@ -48,10 +50,29 @@ export function measuredHits(judged: Judged, measured: Measured, times: number):
   }
 }
 
+/** Amounts of one execution that its run may spend only so much of; plain JSON. */
+export interface Budget {
+  readonly amounts: Readonly<Record<string, string>>
+  readonly bounds: Readonly<Record<string, string>>
+}
+
+/** What an execution takes from what its run may spend; undefined: nothing that is bounded. */
+export function budgetOf({ constraints }: Judged, { effects }: Measured): Budget | undefined {
+  const amounts: Record<string, string> = {}
+  const bounds: Record<string, string> = {}
+  for (const [asset, amount] of spentIn(effects)) {
+    const bound = boundOf(constraints.max_spend_per_run, asset)
+    if (bound === undefined) continue
+    amounts[asset] = amount.toString()
+    bounds[asset] = String(bound)
+  }
+  return Object.keys(amounts).length === 0 ? undefined : { amounts, bounds }
+}
+
 /** What is bounded and in calls that nothing is known of, so that they cannot be let go. */
 function neededMeasure({ constraints }: Judged): string | undefined {
-  const { max_spend, allowed_recipients } = constraints
-  if (max_spend !== undefined) return 'what is spent'
+  const { max_spend, max_spend_per_run, allowed_recipients } = constraints
+  if (max_spend !== undefined || max_spend_per_run !== undefined) return 'what is spent'
   return allowed_recipients === undefined ? undefined : 'who is given assets'
 }
 

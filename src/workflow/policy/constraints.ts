@@ -4,8 +4,12 @@ import { assetKey } from './effect.js'
 
 /** What a call may do at the most, as a policy has it; plain JSON. */
 export interface Constraints
-  extends Omit<PackConstraints, 'max_spend' | 'max_approval' | 'allowed_recipients'> {
+  extends Omit<
+    PackConstraints,
+    'max_spend' | 'max_spend_per_run' | 'max_approval' | 'allowed_recipients'
+  > {
   readonly max_spend?: Amounts | undefined
+  readonly max_spend_per_run?: Amounts | undefined
   readonly max_approval?: Amounts | undefined
   /** Sorted. */
   readonly allowed_recipients?: readonly Recipient[] | undefined
@@ -31,12 +35,13 @@ export function boundOf(amounts: Amounts | undefined, asset: string): Whole | un
 export function tighterConstraints(one: Constraints, other: Constraints): Constraints {
   const least = <Key extends 'max_slippage_bps' | 'max_price_impact_bps'>(key: Key) =>
     pick(key, one[key], other[key], -1)
-  const amounts = <Key extends 'max_spend' | 'max_approval'>(key: Key) =>
+  const amounts = <Key extends 'max_spend' | 'max_spend_per_run' | 'max_approval'>(key: Key) =>
     pickAmounts(key, one[key], other[key])
   const merged = {
     ...least('max_slippage_bps'),
     ...least('max_price_impact_bps'),
     ...amounts('max_spend'),
+    ...amounts('max_spend_per_run'),
     ...amounts('max_approval'),
     ...pick(
       'max_approval_multiplier',

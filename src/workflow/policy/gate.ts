@@ -3,7 +3,7 @@ import { isRead } from '../document/execution.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { chainFits } from '../plan/select.js'
 import type { ReadyNode } from '../readiness/readiness.js'
-import { measuredHits, undecodedText } from './bounds.js'
+import { type Budget, budgetOf, measuredHits, undecodedText } from './bounds.js'
 import { tighterConstraints } from './constraints.js'
 import { declaredHits } from './declared.js'
 import { type Measured, riskOf } from './effect.js'
@@ -19,6 +19,8 @@ export interface Verdict {
   readonly riskLevel: number
   /** What a write does by its call; absent for reads. */
   readonly measured?: Measured
+  /** What it takes from what its run may spend, where that is bounded. */
+  readonly budget?: Budget
 }
 
 const builtIn: ReadonlySet<string> = new Set([
@@ -67,13 +69,12 @@ export function policyVerdict(
   if (asks && measured !== undefined && measured.undecoded.length > 0) {
     hits.push({ reason: 'undecoded', message: undecodedText(measured), isHard: false })
   }
-  return verdictOf(hits, { riskLevel, ...(measured === undefined ? {} : { measured }) })
+  if (measured === undefined) return verdictOf(hits, { riskLevel })
+  const budget = budgetOf(judged, measured)
+  return verdictOf(hits, { riskLevel, measured, ...(budget === undefined ? {} : { budget }) })
 }
 
-function verdictOf(
-  hits: readonly PolicyHit[],
-  found: Pick<Verdict, 'riskLevel' | 'measured'>
-): Verdict {
+function verdictOf(hits: readonly PolicyHit[], found: Omit<Verdict, 'kind' | 'hits'>): Verdict {
   const isBlocked = hits.some(({ isHard }) => isHard)
   const kind = isBlocked ? 'block' : hits.length > 0 ? 'confirm' : 'ok'
   return { kind, hits, ...found }

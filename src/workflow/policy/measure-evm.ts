@@ -23,6 +23,18 @@ export function measureEvm(chain: string, execution: JsonObject): Measured {
   return measuring
 }
 
+/** The first function of a write that is not in the table, before its arguments are known. */
+export function unknownEvm(execution: object): string | undefined {
+  const { calls, abi } = execution as { readonly calls?: Json; readonly abi?: Json }
+  const all = Array.isArray(calls) ? (calls as readonly Json[]) : [{ abi: abi ?? null }]
+  for (const call of all) {
+    const given = functionOf(isJsonObject(call) ? (call['abi'] ?? null) : null)
+    const signature = given === undefined ? 'it' : signatureOf(given.name, given.inputs)
+    if (given === undefined || knownBy(selectorOf(signature)) === undefined) return signature
+  }
+  return undefined
+}
+
 /** Calls inside calls that are looked into. */
 const DEPTH_MAX = 4
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../core/index.js'
+import type { SimpleExecution } from '../document/execution.js'
 import type { Measured } from './effect.js'
-import { measureEvm } from './measure-evm.js'
+import { measureEvm, unknownEvm } from './measure-evm.js'
 
 /**
  * What a write does with what its account owns, from the call itself and from nothing that its
@@ -16,5 +17,16 @@ export function measure(
       return measureEvm(chain, execution)
     default:
       return { effects: [], undecoded: [`${execution.type} on ${chain}`] }
+  }
+}
+
+/** A call of a write that no run could decode, whatever it is given; undefined: none is known. */
+export function undecodable(execution: SimpleExecution): string | undefined {
+  switch (execution.type) {
+    case 'evm_call':
+    case 'evm_multicall':
+      return unknownEvm(execution)
+    default:
+      return execution.type
   }
 }

@@ -162,13 +162,19 @@ const asksFirst = {
 }
 const spendsTo = (contract: string) => ({ token: asset, owner, spender: { ref: contract } })
 
+function callOf(name: string): JsonObject {
+  return { type: 'evm_call', to: owner, abi: { name } }
+}
+
 /** Actions with a precondition in text, and with one that is checked. */
 const oddProtocol = protocolOf({
   schema: 'ais/0.0.2',
   meta: { protocol: 'odd', version: '1.0.0' },
   actions: {
     texts: { pre_conditions: ['the moon is full'], execution: { '*': { type: 'some_plugin' } } },
-    values: { pre_conditions: [{ lit: true }], execution: { '*': { type: 'some_plugin' } } }
+    values: { pre_conditions: [{ lit: true }], execution: { '*': { type: 'some_plugin' } } },
+    strange: { hard_constraints: { max_spend: '5' }, execution: { '*': callOf('price') } },
+    known: { hard_constraints: { max_spend: '5' }, execution: { '*': callOf('deposit') } }
   }
 })
 const odd = (name: string) => ({ id: 'a', type: 'action_ref', protocol: 'odd@1.0.0', action: name })
@@ -232,7 +238,8 @@ const doubts: Readonly<Record<LintCode, Doubt>> = {
     doubtful: [{ ...asksFirst, args: spendsTo('contracts.nowhere') }],
     fine: [asksFirst]
   },
-  not_checked: { doubtful: [odd('texts')], fine: [odd('values')] }
+  not_checked: { doubtful: [odd('texts')], fine: [odd('values')] },
+  unmeasured_bound: { doubtful: [odd('strange')], fine: [odd('known')] }
 }
 
 describe('W12: every rule', () => {
