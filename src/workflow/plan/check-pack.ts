@@ -48,7 +48,8 @@ function checkPack(
     if (included.integrity !== undefined) {
       const found = `sha256:${documentHash(protocol)}`
       if (found !== included.integrity) {
-        const message = `the pack ${name} includes another ${key}: ${included.integrity}, not ${found}`
+        const pinned = included.integrity
+        const message = `the pack ${name} includes another ${key}: ${pinned}, not ${found}`
         here.error('integrity_mismatch', message, ['protocol'])
       }
     }
