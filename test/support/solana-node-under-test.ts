@@ -2,6 +2,7 @@ import {
   AccountRole,
   type Address,
   appendTransactionMessageInstructions,
+  type Commitment,
   createKeyPairSignerFromPrivateKeyBytes,
   createSolanaRpc,
   createTransactionMessage,
@@ -39,8 +40,12 @@ export function transferOf(from: KeyPairSigner, to: Address, lamports: bigint): 
 /** A client of kit, which shares no code with the executor. */
 export function clientOf(node: SolanaNode) {
   const rpc = createSolanaRpc(node.url as 'http://127.0.0.1')
-  const signed = async (payer: KeyPairSigner, instructions: readonly Instruction[]) => {
-    const { value: lifetime } = await rpc.getLatestBlockhash({ commitment: 'confirmed' }).send()
+  const signed = async (
+    payer: KeyPairSigner,
+    instructions: readonly Instruction[],
+    commitment: Commitment = 'confirmed'
+  ) => {
+    const { value: lifetime } = await rpc.getLatestBlockhash({ commitment }).send()
     const message = pipe(
       createTransactionMessage({ version: 0 }),
       (one) => setTransactionMessageFeePayerSigner(payer, one),

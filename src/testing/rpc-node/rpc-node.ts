@@ -23,6 +23,8 @@ export type RpcFault =
    * lost; `hang`: nothing is done, and no answer ever comes; `malformed`: no JSON.
    */
   | { readonly breaks: 'before' | 'after' | 'hang' | 'malformed' }
+  /** Another answer, as of a node that is behind; nothing is done. */
+  | { readonly result: Json }
   /** A proxy sends the call twice: it is done twice, and the second answer is given. */
   | { readonly repeats: true }
 
@@ -109,6 +111,7 @@ export class RpcNode {
 
   async #reply(call: RpcCall, fault: RpcFault | undefined) {
     if (fault !== undefined && 'error' in fault) return { error: { ...fault.error } }
+    if (fault !== undefined && 'result' in fault) return { result: fault.result }
     if (fault !== undefined && 'repeats' in fault) await this.#answered(call)
     return this.#answered(call)
   }

@@ -38,8 +38,9 @@ const depths: Readonly<Record<Commitment, number>> = { processed: 0, confirmed: 
 export const VALIDITY_BLOCKS = 150
 /** Slots in which no block came, before this chain began: heights are no slots. */
 const SKIPPED_SLOTS = 22_000_000
-/** Blocks for which nodes keep a status at hand. */
-const STATUS_BLOCKS = 300
+/** Finalized blocks of which nodes keep blockhashes and statuses at hand. */
+const RECENT_BLOCKS = 300
+const KEPT_BLOCKS = RECENT_BLOCKS + depths.finalized
 const ADVANCE_SLOTS_MAX = 100_000
 /** Of slot 0; the machine begins at slot 447,552,000. */
 const FIRST_SECOND = 1_520_979_200
@@ -75,7 +76,7 @@ export class SolanaChain {
       const sent = sentOf(kit, wire)
       this.#records.set(sent.signature, { ...record, sent })
     }
-    if (state === undefined) this.advance(STATUS_BLOCKS)
+    if (state === undefined) this.advance(KEPT_BLOCKS)
   }
 
   get slot(): number {
@@ -109,7 +110,7 @@ export class SolanaChain {
     for (let begun = 0; begun < slots; begun += 1) {
       this.machine.tick(secondOf(this.slot + 1))
       this.#blocks.push({ slot: this.slot, blockhash: this.machine.blockhash })
-      if (this.#blocks.length > STATUS_BLOCKS) this.#blocks.shift()
+      if (this.#blocks.length > KEPT_BLOCKS) this.#blocks.shift()
       const waiting = this.#pool
       this.#pool = []
       for (const sent of waiting) {
@@ -166,9 +167,9 @@ export class SolanaChain {
     return this.machine.try(sent, checksSignatures)
   }
 
-  /** Takes a transaction that a node passed on. */
+  /** Takes a transaction that a node passed on, or the same once more: another chance for it. */
   receive(sent: SolanaSent): void {
-    if (this.pool.includes(sent.signature)) return
+    this.#pool = this.#pool.filter(({ signature }) => signature !== sent.signature)
     if (this.mining && !this.holds(sent.signature)) this.#include(sent)
     else this.#pool.push(sent)
   }
@@ -179,7 +180,7 @@ export class SolanaChain {
 
   /** Whether nodes keep the status of a transaction of this slot at hand. */
   isRecent({ slot }: SolanaRecord): boolean {
-    return this.slot - slot < STATUS_BLOCKS
+    return this.slot - slot < KEPT_BLOCKS
   }
 
   commitmentOf({ slot }: SolanaRecord): Commitment {
@@ -191,10 +192,13 @@ export class SolanaChain {
   /** Carries a transaction out; one that a leader would not take leaves no trace. */
   #include(sent: SolanaSent): void {
     if (!sent.isSigned || this.#records.has(sent.signature) || !this.#isYoung(sent)) return
+    const isDurable = this.#isDurable(sent)
     const accounts = this.resolver.accountsOf(sent.message)
     const before = this.resolver.holdings(accounts.all)
     const execution = this.machine.carryOut(sent)
     if (!execution.isIncluded) return
+    // The machine takes back all that a failing transaction did, and nodes all but this.
+    if (execution.error !== null && isDurable) this.resolver.advanceNonce(sent.message)
     const after = this.resolver.holdings(accounts.all)
     const meta = shownMeta(this.#kit, { execution, accounts, before, after })
     const { slot } = this

@@ -8,17 +8,25 @@ import type { Execution, SolanaAccount } from './machine.js'
 import {
   blockCommitmentIn,
   commitmentIn,
+  filterIn,
   optionsIn,
   textIn,
   textsIn,
   wholeIn,
   wireEncodingIn
 } from './params.js'
-import { addressOf, bytesOf, decodeMessage, decodeSent, type SolanaSent } from './sent.js'
+import {
+  addressOf,
+  bytesOf,
+  decodeMessage,
+  decodeSent,
+  type SolanaSent,
+  signatureOf
+} from './sent.js'
 import { shownInner, shownReturn } from './shown-meta.js'
 import { invalidParam, solanaErrors } from './solana-error.js'
 import { holdingIn, isTokenProgram, mintIn, shownUnits } from './tokens.js'
-import { accountView, statusView, transactionView } from './views.js'
+import { accountView, memoOf, statusView, transactionView } from './views.js'
 
 const VERSION = { 'solana-core': '3.0.0', 'feature-set': 0 }
 const SLOTS_IN_EPOCH = 432_000
@@ -52,6 +60,7 @@ export class SolanaMethods {
     getMinimumBalanceForRentExemption: ([bytes]) =>
       this.#chain.machine.rentExempt(BigInt(wholeIn(bytes))),
     getMultipleAccounts: ([addresses, given]) => this.#accounts(addresses, optionsIn(given)),
+    getProgramAccounts: ([program, given]) => this.#owned(textIn(program), optionsIn(given)),
     getRecentPrioritizationFees: ([addresses]) => this.#priorityFees(addresses),
     getSignatureStatuses: ([signatures, given]) => this.#statuses(signatures, optionsIn(given)),
     getSignaturesForAddress: ([address, given]) =>
@@ -170,7 +179,7 @@ export class SolanaMethods {
   #statuses(given: Json | undefined, options: JsonObject): RpcValue {
     const isDeep = options['searchTransactionHistory'] === true
     const statuses = textsIn(given, STATUSES_MAX).map((signature) => {
-      const record = this.#chain.find(signature)
+      const record = this.#chain.find(signatureOf(this.#kit, signature))
       if (record === undefined || !(isDeep || this.#chain.isRecent(record))) return null
       return statusView(this.#chain, record)
     })
@@ -181,7 +190,7 @@ export class SolanaMethods {
   #transaction(signature: string, given: Json): RpcValue {
     const options = typeof given === 'string' ? { encoding: given } : optionsIn(given)
     const { slot } = this.#chain.block(blockCommitmentIn(options))
-    const record = this.#chain.find(signature)
+    const record = this.#chain.find(signatureOf(this.#kit, signature))
     if (record === undefined || record.slot > slot) return null
     return transactionView(this.#kit, record, options)
   }
@@ -203,7 +212,7 @@ export class SolanaMethods {
       signature: record.sent.signature,
       slot: record.slot,
       err: record.error,
-      memo: null,
+      memo: memoOf(record),
       blockTime: secondOf(record.slot),
       confirmationStatus: this.#chain.commitmentOf(record)
     }))
@@ -244,6 +253,16 @@ export class SolanaMethods {
     return this.#inContext(options, found)
   }
 
+  #owned(program: string, options: JsonObject): RpcValue {
+    const matches = filterIn(this.#kit, options['filters'])
+    const found = this.#chain.machine.owned(addressOf(this.#kit, program)).flatMap((address) => {
+      const account = this.#accountAt(address)
+      if (account === undefined || !matches(account.data)) return []
+      return [{ pubkey: address, account: accountView(this.#kit, account, options) }]
+    })
+    return options['withContext'] === true ? this.#inContext(options, found) : found
+  }
+
   async #airdrop(address: string, lamports: number): Promise<RpcValue> {
     const to = addressOf(this.#kit, address)
     const sent = await this.#faucet.transfer(to, BigInt(lamports))
@@ -265,7 +284,8 @@ export class SolanaMethods {
     const tried = this.#tried(sent, { commitment, ...checks })
     if (tried.error === null) return
     const message = `Transaction simulation failed: ${errorText(tried.error)}`
-    const data = { ...this.#simulated(tried), accounts: null, replacementBlockhash: null }
+    const none = { accounts: null, innerInstructions: null, replacementBlockhash: null }
+    const data = { ...this.#simulated(tried), ...none }
     throw new NodeError(solanaErrors.preflightFailed, message, data)
   }
 
@@ -282,6 +302,8 @@ export class SolanaMethods {
     const replacement = { blockhash, lastValidBlockHeight: height + VALIDITY_BLOCKS }
     return this.#inContext(options, {
       ...this.#simulated(tried),
+      innerInstructions:
+        options['innerInstructions'] === true ? shownInner(this.#kit, tried) : null,
       accounts: this.#accountsAfter(tried, optionsIn(options['accounts'])),
       ...(replaces ? { replacementBlockhash: replacement } : {})
     })
@@ -304,8 +326,7 @@ export class SolanaMethods {
       err: error,
       logs,
       unitsConsumed: units,
-      returnData: shownReturn(this.#kit, tried),
-      innerInstructions: shownInner(this.#kit, tried)
+      returnData: shownReturn(this.#kit, tried)
     }
   }
 

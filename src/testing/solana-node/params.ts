@@ -1,5 +1,7 @@
 import { isJsonObject, type Json, type JsonObject, shownText } from '../../core/index.js'
 import type { Commitment } from './chain.js'
+import type { SolanaLibraries } from './libraries.js'
+import { bytesOf } from './sent.js'
 import { invalidParam } from './solana-error.js'
 
 /** Parameters of calls. Each function throws what a node answers to another value. */
@@ -50,4 +52,26 @@ export function wireEncodingIn({ encoding = 'base58' }: JsonObject): 'base58' | 
   throw invalidParam(
     `unsupported encoding: ${shownText(encoding)}. Supported encodings: base58, base64`
   )
+}
+
+/** Which accounts `getProgramAccounts` gives, by their data. */
+export function filterIn(
+  kit: SolanaLibraries['kit'],
+  given: Json | undefined
+): (data: Uint8Array) => boolean {
+  if (given === undefined || given === null) return () => true
+  if (!Array.isArray(given)) throw invalidParam('invalid type, expected a sequence')
+  const filters = given.map((one: Json) => {
+    const { dataSize, memcmp } = optionsIn(one)
+    if (dataSize !== undefined) {
+      const size = wholeIn(dataSize)
+      return (data: Uint8Array) => data.length === size
+    }
+    const { offset, bytes, encoding = 'base58' } = optionsIn(memcmp)
+    const wanted = bytesOf(kit, textIn(bytes), wireEncodingIn({ encoding }))
+    const from = wholeIn(offset)
+    return (data: Uint8Array) =>
+      data.length >= from + wanted.length && wanted.every((byte, at) => data[from + at] === byte)
+  })
+  return (data) => filters.every((matches) => matches(data))
 }

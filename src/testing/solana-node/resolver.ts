@@ -1,5 +1,5 @@
 import type { Address } from '@solana/kit'
-import { present } from '../../core/index.js'
+import { present, sha256Hex } from '../../core/index.js'
 import type { SolanaLibraries } from './libraries.js'
 import type { Machine } from './machine.js'
 import type { SolanaMessage } from './sent.js'
@@ -63,16 +63,32 @@ export class Resolver {
   }
 
   /** Value of the nonce account that a message begins with advancing. */
-  nonceOf({ instructions, staticAccounts }: SolanaMessage): string | undefined {
+  nonceOf(message: SolanaMessage): string | undefined {
+    const address = this.#nonceAccount(message)
+    const account = address && this.#machine.account(address)
+    if (!account || account.data.length < NONCE_AT + ADDRESS_BYTES) return undefined
+    return this.#kit.getAddressDecoder().decode(account.data, NONCE_AT)
+  }
+
+  /** Gives the nonce account of a message its next value, as the runtime does when it has failed. */
+  advanceNonce(message: SolanaMessage): void {
+    const address = this.#nonceAccount(message)
+    const account = address && this.#machine.account(address)
+    if (!account) return
+    const data = Uint8Array.from(account.data)
+    const blockhash = this.#kit.getBase58Encoder().encode(this.#machine.blockhash)
+    const label = new TextEncoder().encode('DURABLE_NONCE')
+    data.set(Buffer.from(sha256Hex(Uint8Array.from([...label, ...blockhash])), 'hex'), NONCE_AT)
+    this.#machine.put(address, { ...account, data })
+  }
+
+  #nonceAccount({ instructions, staticAccounts }: SolanaMessage): Address | undefined {
     const [first] = instructions
     if (first === undefined || first.data === undefined) return undefined
     if (staticAccounts[first.programAddressIndex] !== SYSTEM_PROGRAM) return undefined
     if (first.data.length !== 4 || first.data[0] !== ADVANCE_NONCE) return undefined
     const [place = -1] = first.accountIndices ?? []
-    const address = staticAccounts[place]
-    const account = address && this.#machine.account(address)
-    if (!account || account.data.length < NONCE_AT + ADDRESS_BYTES) return undefined
-    return this.#kit.getAddressDecoder().decode(account.data, NONCE_AT)
+    return staticAccounts[place]
   }
 
   #inTable(table: Address, index: number): readonly Address[] {

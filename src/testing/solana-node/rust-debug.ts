@@ -54,16 +54,22 @@ class DebugText {
 
   #skip(wanted: string): boolean {
     const before = this.#at
-    if (this.#take() === wanted) return true
+    if (this.#next() === wanted) return true
     this.#at = before
     return false
   }
 
   #take(): string {
+    const found = this.#next()
+    if (found === undefined) throw new Error(`not written by Debug: ${this.#text}`)
+    return found
+  }
+
+  /** Undefined: at its end. */
+  #next(): string | undefined {
     token.lastIndex = this.#at
     const found = token.exec(this.#text)?.[1]
-    if (found === undefined) throw new Error(`not written by Debug: ${this.#text}`)
-    this.#at = token.lastIndex
+    if (found !== undefined) this.#at = token.lastIndex
     return found
   }
 }

@@ -28,6 +28,8 @@ export interface SolanaSent {
 
 /** Bytes of a packet of the network, into which a transaction has to fit. */
 const WIRE_BYTES_MAX = 1_232
+/** Characters that so many bytes can have at most. */
+const textMax = { base58: 1_683, base64: 1_644 } as const
 const kind = 'solana_transaction::versioned::VersionedTransaction'
 
 /** Decodes a transaction in base58 or base64. Throws what a node answers to bytes that are none. */
@@ -36,10 +38,14 @@ export function decodeSent(
   text: string,
   encoding: 'base58' | 'base64'
 ): SolanaSent {
+  if (text.length > textMax[encoding]) {
+    const limit = `max: encoded/raw ${textMax[encoding]}/${WIRE_BYTES_MAX}`
+    throw invalidParam(`${encoding} encoded ${kind} too large: ${text.length} bytes (${limit})`)
+  }
   const wire = bytesOf(kit, text, encoding)
   if (wire.length > WIRE_BYTES_MAX) {
-    const limit = `max: encoded/raw 1644/${WIRE_BYTES_MAX}`
-    throw invalidParam(`${encoding} encoded ${kind} too large: ${wire.length} bytes (${limit})`)
+    const limit = `max: ${WIRE_BYTES_MAX} bytes`
+    throw invalidParam(`decoded ${kind} too large: ${wire.length} bytes (${limit})`)
   }
   try {
     return sentOf(kit, wire)
@@ -91,6 +97,13 @@ export function bytesOf(
 
 /** An address as a parameter gives it. Throws what a node answers to text that is none. */
 export function addressOf(kit: SolanaLibraries['kit'], text: string): Address {
-  if (!kit.isAddress(text)) throw invalidParam('Invalid param: Invalid')
-  return text
+  if (kit.isAddress(text)) return text
+  throw invalidParam(`Invalid param: ${isBase58.test(text) ? 'WrongSize' : 'Invalid'}`)
 }
+
+export function signatureOf(kit: SolanaLibraries['kit'], text: string): string {
+  if (kit.isSignature(text)) return text
+  throw invalidParam(`Invalid param: ${isBase58.test(text) ? 'WrongSize' : 'Invalid'}`)
+}
+
+const isBase58 = /^[1-9A-HJ-NP-Za-km-z]*$/

@@ -59,6 +59,20 @@ function dataView(kit: Kit, data: Uint8Array, encoding: Json | undefined): RpcVa
   }
 }
 
+/** What a transaction says by the memo program, as `getSignaturesForAddress` shows it. */
+export function memoOf({ sent, accounts }: SolanaRecord): RpcValue {
+  const memos = sent.message.instructions.flatMap(({ programAddressIndex, data = [] }) => {
+    if (!memoPrograms.has(accounts[programAddressIndex] ?? '')) return []
+    return [`[${data.length}] ${new TextDecoder().decode(Uint8Array.from(data))}`]
+  })
+  return memos.length === 0 ? null : memos.join('; ')
+}
+
+const memoPrograms: ReadonlySet<string> = new Set([
+  'Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo',
+  'MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr'
+])
+
 /** A status as `getSignatureStatuses` shows it. */
 export function statusView(chain: SolanaChain, record: SolanaRecord): RpcValue {
   const { slot, error } = record
