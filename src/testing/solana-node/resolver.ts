@@ -70,7 +70,7 @@ export class Resolver {
     return this.#kit.getAddressDecoder().decode(account.data, NONCE_AT)
   }
 
-  /** Gives the nonce account of a message its next value, as the runtime does when it has failed. */
+  /** Gives the nonce account of a message its next value, as nodes do when it has failed. */
   advanceNonce(message: SolanaMessage): void {
     const address = this.#nonceAccount(message)
     const account = address && this.#machine.account(address)
