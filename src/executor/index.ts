@@ -39,6 +39,8 @@ export type {
   Prepared,
   ProgramError,
   ReadRequest,
+  ReadyRequest,
+  ReadyState,
   ReorgedTransaction,
   Revert,
   SignedTransaction,
@@ -50,6 +52,7 @@ export type {
   WriteRequest
 } from './port.js'
 export { chainProviders } from './providers.js'
+export type { ReadinessProblem, ReadinessReport, ReadinessRequest } from './readiness.js'
 export {
   type ConfirmedTransaction,
   type FoundLater,
@@ -65,6 +68,7 @@ export {
 export { recoverTransactions, unfinishedIn } from './recover.js'
 export { type ConfirmOptions, confirmTransaction } from './steps/confirm.js'
 export {
+  askReadiness,
   broadcastTransaction,
   chainEffects,
   lookAtTransaction,

@@ -35,6 +35,13 @@ export interface Executor {
   broadcast(transaction: SignedTransaction, options: CallOptions): Promise<Broadcast>
   /** What the chain says about a transaction now, whichever process has sent it. */
   look(request: LookRequest, options: CallOptions): Promise<Standing>
+  /**
+   * What a chain has for the writes to come, asked once before the first (semantics.md W15). Fails
+   * as a read does where no endpoint serves the chain. Absent: it cannot be asked beforehand.
+   */
+  ready?(request: ReadyRequest, options: CallOptions): Promise<ReadyState>
+  /** Whether a write of no configured account is built for a wallet outside, which signs it. */
+  readonly signsOutside?: boolean
   /** Transactions of earlier processes that may not have been carried out (semantics.md W11). */
   recover(transactions: readonly UnfinishedTransaction[]): void
 }
@@ -212,6 +219,23 @@ export interface ProgramError {
 export type Simulation =
   | { readonly ok: true; readonly outputs: Json }
   | { readonly ok: false; readonly revert: Revert }
+
+export interface ReadyRequest {
+  readonly chain: string
+  /** The account that will pay; null: none of this process does. */
+  readonly payer: string | null
+  /** Addresses that have to hold code. */
+  readonly contracts: readonly string[]
+}
+
+export interface ReadyState {
+  /** Number of the newest block, as text. */
+  readonly height: string
+  /** Whether the payer has anything for fees, where the chain asks any; null: not known. */
+  readonly canPayFees: boolean | null
+  /** Of the contracts those without code. */
+  readonly withoutCode: readonly string[]
+}
 
 /** A transaction found in the journal of a run that has not ended. */
 export interface UnfinishedTransaction {

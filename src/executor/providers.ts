@@ -9,6 +9,7 @@ import type {
   SignedTransaction,
   WriteRequest
 } from './port.js'
+import type { ReadinessRequest } from './readiness.js'
 import { recoverTransactions } from './recover.js'
 import { Routes } from './routes.js'
 import { chainEffects, lookRequest } from './steps/effects.js'
@@ -41,6 +42,15 @@ export function chainProviders(executors: readonly Executor[]): readonly Provide
       perform: async ({ request, ...call }) => {
         const asked = record(request) as unknown as AccountRequest
         return asJson(await routes.of(asked.chain).account(asked, call))
+      }
+    },
+    {
+      name: chainEffects.ready,
+      perform: async ({ request, ...call }) => {
+        const { readinessOf } = await import('./readiness.js')
+        const asked = record(request) as unknown as ReadinessRequest
+        const work = () => readinessOf(routes, asked, call)
+        return asJson(await readsOf(asked.chain).run(work))
       }
     },
     {

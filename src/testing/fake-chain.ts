@@ -57,7 +57,11 @@ export class FakeChain {
   /** Whether a transaction stays in the pool, and with it those that come after it. */
   holds: (transaction: FakeTransaction) => boolean = () => false
   /** Called before each request of an executor; what it throws is what the executor gets. */
-  fault: (request: 'read' | 'prepare' | 'broadcast' | 'look') => void = () => undefined
+  fault: (request: 'read' | 'ready' | 'prepare' | 'broadcast' | 'look') => void = () => undefined
+  /** Whether an account has anything to pay fees with. */
+  canPay: (account: string) => boolean = () => true
+  /** Whether a contract is at an address. */
+  hasCode: (address: string) => boolean = () => true
   readonly #options: FakeChainOptions
   #blocks: FakeBlock[] = []
   #pool: FakeTransaction[] = []

@@ -16,6 +16,8 @@ import {
   type LookRequest,
   NonceOwner,
   type Prepared,
+  type ReadyRequest,
+  type ReadyState,
   type SignedTransaction,
   type Standing,
   type Terms,
@@ -102,6 +104,16 @@ class FakeExecutor implements Executor {
     const effect = chain.trial(execution, account ?? 'nobody')
     if (effect.ok) return { ok: true as const, outputs: effect.outputs }
     return { ok: false as const, revert: revertOf(effect) }
+  }
+
+  async ready({ chain: id, payer, contracts }: ReadyRequest): Promise<ReadyState> {
+    const chain = this.#chain(id, 'check')
+    chain.fault('ready')
+    return {
+      height: String(chain.height),
+      canPayFees: payer === null ? null : chain.canPay(payer),
+      withoutCode: contracts.filter((address) => !chain.hasCode(address))
+    }
   }
 
   async prepare(

@@ -9,6 +9,7 @@ import { evmExecutions, parseExecution } from './execution.js'
 import { lookEvm } from './look.js'
 import { accountOf, prepareEvm, simulateEvm } from './prepare.js'
 import { readEvm } from './read.js'
+import { readyEvm } from './ready.js'
 import { loadViem, type Viem } from './viem.js'
 
 /**
@@ -50,6 +51,8 @@ export function evmExecutor(options: EvmOptions): Executor {
       readEvm(await loaded(), chainOf(request.chain), request, signal),
     simulate: async (request, { signal }) =>
       simulateEvm(await loaded(), chainOf(request.chain), request, signal),
+    ready: async (request, { signal }) => readyEvm(chainOf(request.chain), request, signal),
+    signsOutside: true,
     prepare: async (request, { signal }) =>
       prepareEvm(await loaded(), chainOf(request.chain), request, signal),
     broadcast: async (transaction, { signal }) =>

@@ -15,6 +15,8 @@ export type {
   Execution,
   Executor,
   ReadRequest,
+  ReadyRequest,
+  ReadyState,
   Revert,
   Simulation,
   Terms,

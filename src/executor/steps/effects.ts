@@ -13,6 +13,7 @@ import type {
   Standing,
   WriteRequest
 } from '../port.js'
+import type { ReadinessReport, ReadinessRequest } from '../readiness.js'
 
 /**
  * Effects by which leaf blocks reach a chain; providers answer them (`chainProviders`). A block
@@ -20,6 +21,7 @@ import type {
  */
 export const chainEffects = {
   account: 'chain.account',
+  ready: 'chain.ready',
   read: 'chain.read',
   simulate: 'chain.simulate',
   prepare: 'chain.prepare',
@@ -30,6 +32,14 @@ export const chainEffects = {
 /** Which account would sign, and whether it can. The answer is sealed, like all of these. */
 export function resolveAccount(ctx: BlockContext, request: AccountRequest): Promise<Account> {
   return ask<Account>(ctx, chainEffects.account, request)
+}
+
+/** What a chain lacks for what a run will do on it (semantics.md W15). */
+export function askReadiness(
+  ctx: BlockContext,
+  request: ReadinessRequest
+): Promise<ReadinessReport> {
+  return ask<ReadinessReport>(ctx, chainEffects.ready, request)
 }
 
 /** Reads from a chain: the outputs by their names (semantics.md W11). */

@@ -6,6 +6,7 @@ export type DiagnosticAction = 'retry' | 'patch' | 'ask_user' | 'abort'
 
 export type DiagnosticPhase =
   | 'plan'
+  | 'preflight'
   | 'condition'
   | 'arguments'
   | 'policy'

@@ -14,10 +14,14 @@ import { NodeFailure } from './failure.js'
 import { DETECT_EFFECT, gather } from './gather.js'
 import { inputsBlock } from './inputs.js'
 import { outputsBlock } from './outputs.js'
+import { preflightBlock } from './preflight.js'
 import { nodeRefusal } from './refuse.js'
 import { type NodeInput, type NodeResult, nodeBlocks, nodeInput, readNodeInput } from './spec.js'
 
 const version = '1.0.0'
+
+const { ready: _, ...effects } = chainEffects
+const writeEffects = Object.values(effects)
 
 /**
  * The blocks of workflows. `values` gives what compiles expressions; it is loaded before a run's
@@ -38,10 +42,11 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       version,
       // Doing it again asks the chain by the hash of what was sent (L7, W11).
       sideEffects: 'idempotent',
-      capabilities: [DETECT_EFFECT, SPEND_EFFECT, ...Object.values(chainEffects)],
+      capabilities: [DETECT_EFFECT, SPEND_EFFECT, ...writeEffects],
       input: nodeInput,
       run: (ctx, input) => runNode(ctx, input, values())
     }),
+    preflightBlock(values, version),
     outputsBlock(values, version),
     inputsBlock(version)
   ]

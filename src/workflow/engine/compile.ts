@@ -13,12 +13,15 @@ import {
 } from '../../core/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
+import type { PreflightSpec } from './preflight.js'
+import { preflightGroups } from './preflight-targets.js'
 import {
   currentRules,
   inputsNode,
   type NodeSpec,
   nodeBlocks,
   outputsNode,
+  preflightNode,
   type RunMode
 } from './spec.js'
 
@@ -56,7 +59,8 @@ export function* makingDefinition(
   )
   const outputs = Object.keys(plan.outputs).length === 0 ? [] : [outputsOf(plan, common)]
   const result = { ref: `nodes.${outputsNode}.response.data` }
-  const all = [...nodes, ...outputs]
+  const looks = mode.writes === 'simulate' ? [] : yield* looksOf(plan, common, mode)
+  const all = [...looks.map(({ node }) => node), ...behindLooks(nodes, looks), ...outputs]
   const isChecked = options.isUsed === true && Object.keys(plan.inputs).length > 0
   return {
     schema: planSchemaName,
@@ -117,6 +121,52 @@ function outputsOf(plan: AisPlan, common: NodeSpec['plan']): PlanNodeDefinition 
     context: [],
     recovery: []
   }
+}
+
+/** A node that looks at what others need, and which of them wait for it. */
+interface Look {
+  readonly node: PlanNodeDefinition
+  readonly before: ReadonlySet<string>
+}
+
+/** Where nothing is written there are none (W15). */
+function* looksOf(
+  plan: AisPlan,
+  common: NodeSpec['plan'],
+  { writes }: RunMode
+): Pieces<readonly Look[]> {
+  // Only where every failure ends the run does this one.
+  const stops = plan.nodes.every(({ onError }) => onError === 'stop')
+  const looks: Look[] = []
+  for (const [index, { deps, targets, before }] of preflightGroups(plan.nodes).entries()) {
+    const id = index === 0 ? preflightNode : `${preflightNode}_${index}`
+    const spec = yield* ordered<PreflightSpec>({ id, plan: common, writes, targets })
+    const node: PlanNodeDefinition = {
+      id,
+      deps,
+      work: { kind: 'block', block: nodeBlocks.preflight },
+      input: inputOf({ spec: { lit: spec as unknown as Json } }, deps),
+      onError: stops ? 'stop' : 'ask',
+      ...(stops ? {} : { parks: true }),
+      context: [],
+      recovery: readAgain
+    }
+    looks.push({ node, before })
+    if (isSliceFull()) yield
+  }
+  return looks
+}
+
+/** The nodes behind what is looked at before them. */
+function behindLooks(
+  nodes: readonly PlanNodeDefinition[],
+  looks: readonly Look[]
+): readonly PlanNodeDefinition[] {
+  if (looks.length === 0) return nodes
+  return nodes.map((node) => {
+    const own = looks.flatMap((look) => (look.before.has(node.id) ? [look.node.id] : []))
+    return own.length === 0 ? node : { ...node, deps: [...node.deps, ...own].sort() }
+  })
 }
 
 /** The nodes behind one that checks the inputs. */

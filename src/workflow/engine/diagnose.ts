@@ -2,7 +2,7 @@ import type { OpenWait, Response } from '../../block/index.js'
 import { isJsonObject, type Json, type JsonObject, shownText } from '../../core/index.js'
 import type { ChainFailure } from '../../executor/index.js'
 import { diagnosticIn, type NodeDiagnostic, nodeDiagnostic } from '../diagnostic/diagnostic.js'
-import { outputsNode } from './spec.js'
+import { isPreflight, outputsNode } from './spec.js'
 
 /** What stands in a node's way: it has failed, or it waits for a person. */
 export interface NodeTrouble {
@@ -41,8 +41,8 @@ export function troublesOf(run: {
     const outOfTime = isJsonObject(request) ? timedOut(path, request, around) : null
     const nodeId = nodeIn(path)
     const diagnostic = diagnosticIn(details) ?? outOfTime ?? failedOutputs(nodeId, request)
-    // What is computed from results takes no patch, and neither does what may have taken effect.
-    const isFixed = nodeId === outputsNode || isInDoubt(request)
+    // What has no arguments of its own takes no patch, and neither does what may have taken effect.
+    const isFixed = nodeId === outputsNode || isPreflight(nodeId) || isInDoubt(request)
     const taken = isFixed ? actions.filter((one) => one !== 'patch') : actions
     return { nodeId, path, kind, diagnostic, request, token, actions: taken }
   })

@@ -17,9 +17,10 @@ import type { InputProblem } from '../readiness/runtime.js'
 export class NodeFailure extends BlockFailure {
   override readonly name: 'AisRetryable' | 'AisFinal'
 
-  constructor(diagnostic: NodeDiagnostic) {
+  /** `isPassing`: whether it may pass by itself; else a retry needs somebody to mend it first. */
+  constructor(diagnostic: NodeDiagnostic, isPassing = diagnostic.retryable) {
     super(diagnostic.code, { diagnostic } as unknown as Json)
-    this.name = diagnostic.retryable ? 'AisRetryable' : 'AisFinal'
+    this.name = isPassing ? 'AisRetryable' : 'AisFinal'
   }
 }
 

@@ -9,12 +9,24 @@ import type { AisRuntime, NodeValues, RuntimeGiven } from '../readiness/runtime.
 export const nodeBlocks = {
   query: 'ais.query',
   action: 'ais.action',
+  preflight: 'ais.preflight',
   outputs: 'ais.outputs',
   inputs: 'ais.inputs'
 } as const
 
 /** Node of the plan that computes the workflow's outputs; no node of a workflow has this name. */
 export const outputsNode = 'run__outputs'
+/**
+ * Node that looks at what the others will need, before the first of them; those for conditions that
+ * only results decide have a number behind it (W15).
+ */
+export const preflightNode = 'run__preflight'
+
+/** Whether a node is one that looks at what others need. */
+export function isPreflight(id: string): boolean {
+  return id.startsWith(preflightNode)
+}
+
 /** Node that checks what a workflow inside of another document was given. */
 export const inputsNode = 'run__inputs'
 

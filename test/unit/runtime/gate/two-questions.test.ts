@@ -72,7 +72,7 @@ const roads: readonly Road[] = [
       ],
       writes: 'broadcast'
     }),
-    grants: [['ais.action']],
+    grants: [['ais.action'], ['ais.preflight']],
     joins: false
   },
   {
@@ -273,6 +273,7 @@ describe('a policy and an obligation of the same effect', () => {
         const what = capabilities.length === 0 ? {} : { capabilities }
         const payload = { principal: { kind: 'agent', id: 'worker' }, subject, ...what }
         const reply = await ledger.tally.intent({
+          id: `grant-${subject}`,
           action: 'system.grant',
           payload: payload as Json as JsonObject
         })
