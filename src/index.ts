@@ -63,6 +63,13 @@ export {
   type Signer,
   signApproval
 } from './identity/index.js'
+export type {
+  ActorMessage,
+  EventMessage,
+  InspectionMessage,
+  Inspector,
+  SnapshotMessage
+} from './inspect/index.js'
 export {
   type DoneReply,
   type ErrorReply,
@@ -99,6 +106,7 @@ export {
   defineConfig,
   type ExportOptions,
   type ExportReport,
+  type InspectionOptions,
   type IntentRequest,
   type OnQuarantine,
   type OutsideSigner,

@@ -110,6 +110,7 @@ export { ActorPool } from './pump/run-actors.js'
 export { RunPump } from './pump/run-pump.js'
 export type { RecordedEntry } from './recovery/recovery.js'
 export { differing, type Finding, firstOf } from './replay/finding.js'
+export type { FoldObserver, MadeBlock } from './replay/fold.js'
 export type { CompensationPort, Ground, RecordedUnit, UnitAgain } from './replay/redo.js'
 export {
   checkOnce,
@@ -118,7 +119,7 @@ export {
   type Reexecuted,
   type TapeEntry
 } from './replay/reexecute.js'
-export { RunReplay } from './replay/run-replay.js'
+export { RunReplay, type RunReplayOptions } from './replay/run-replay.js'
 export type { RunCheckpoint } from './run/checkpoint.js'
 export { startedDraft } from './run/drafts.js'
 export type {

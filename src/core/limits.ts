@@ -50,6 +50,16 @@ export const TAPE_BODY_LENGTH_MAX = 256
 export const CONFLICT_RERUNS_MAX = 8
 /** Events kept for one slow reader of a run. */
 export const EVENTS_BUFFERED_MAX = 10_000
+/** UTF-8 bytes of one message for Stately's inspector; longer ones are cut by member. */
+export const INSPECTION_MESSAGE_BYTES_MAX = 262_144
+/** UTF-8 bytes that a viewer of an inspection may send at once; nothing of it is used. */
+export const INSPECTION_REQUEST_BYTES_MAX = 1_024
+/** Viewers of one inspection at once. */
+export const INSPECTION_VIEWERS_MAX = 16
+/** Between two looks of an inspection at a ledger that a service holds, milliseconds. */
+export const INSPECTION_POLL_MS = 250
+/** Highest TCP port. */
+export const PORT_MAX = 65_535
 /** Runs in memory at once; parked runs do not count. */
 export const RUNS_LIVE_MAX = 10_000
 /** How often a message follows a run that parks or resumes under its hands. */

@@ -1,5 +1,6 @@
 /** runtime: a ledger, what may run on it, and the runs of this process, wired together. */
 
+export type { InspectedLedger, InspectionOptions } from './audit/inspecting.js'
 export type { RecheckOptions, TransactionCheck } from './audit/reconfirm.js'
 export type { RunReadiness } from './audit/upgrade-check.js'
 export type { VerifyOptions } from './audit/verifying.js'
@@ -16,6 +17,7 @@ export {
   inspectOpening,
   type OpeningReport
 } from './location/inspect-opening.js'
+export { type InspectedRunsHere, inspectRunsWith } from './location/inspect-runs.js'
 export { type LocationRepair, repairLocation } from './location/location-repair.js'
 export {
   type CodeAtHand,

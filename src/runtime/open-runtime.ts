@@ -28,6 +28,7 @@ export async function openRuntime(options: RuntimeOptions): Promise<WiredRuntime
     await runtime.loadPackages(options.packages ?? [])
     if (options.mode !== 'replay') await noteSessions({ opened, registry })
     if (options.serve !== false) runtime.listen()
+    if (options.inspect !== undefined) runtime.inspect(options.inspect)
     if (options.resume === true) await runtime.resumeAll()
     if (options.mode !== 'replay') runtime.runsOf.withoutCode.look()
     runtime.quarantine.opened()

@@ -3,6 +3,7 @@ import type { ReceiptReplay, VerificationReport } from '../audit/index.js'
 import type { Diagnostic, PumpHost } from '../block/index.js'
 import type { Sandbox } from '../capability/index.js'
 import type { Clock, Hash, IdentityId, Json, Random } from '../core/index.js'
+import type { InspectionMessage, Inspector } from '../inspect/index.js'
 import type { IntentReply, NetworkOptions, StageListener, Versions } from '../intent/index.js'
 import type {
   JournalEntry,
@@ -11,6 +12,7 @@ import type {
   RunRecord,
   StoredReceipt
 } from '../ledger/index.js'
+import type { InspectionOptions } from './audit/inspecting.js'
 import type { RecheckOptions, TransactionCheck } from './audit/reconfirm.js'
 import type { RunReadiness } from './audit/upgrade-check.js'
 import type { RuntimeAudit, VerifyOptions } from './audit/verifying.js'
@@ -65,6 +67,8 @@ export interface RuntimeOptions extends Registrations, OpenOptions {
    * `version_quarantined`.
    */
   readonly onQuarantine?: OnQuarantine
+  /** Sees what every run does, as by {@link Runtime.inspect}, runs that are resumed too. */
+  readonly inspect?: Inspector
   readonly clock?: Clock
   readonly random?: Random
 }
@@ -122,6 +126,21 @@ export interface Runtime extends AsyncDisposable {
   /** The record of a run, as far as it is durable. */
   run(id: string): RunRecord | undefined
   journal(id: string): AsyncIterable<JournalEntry>
+  /**
+   * Shows an observer of XState, such as `inspect` of `@statelyai/inspect`, every run that begins
+   * or is resumed from now on: actors, events and snapshots of its charts from its first entry, each
+   * once it is durable. They are made from the journal, and without payloads unless asked for.
+   *
+   * @example
+   * const { inspect } = createWebSocketInspector()
+   * tally.inspect(inspect)
+   */
+  inspect(observer: Inspector, options?: InspectionOptions): { unsubscribe(): void }
+  /**
+   * The same of one run, from its first entry to the last that is durable, as messages that
+   * Stately's inspector takes. Throws `run.not_found`, `run.code_missing`, `run.definition_changed`.
+   */
+  inspection(id: string, options?: InspectionOptions): AsyncIterable<InspectionMessage>
   receipts(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<StoredReceipt>
   receipt(which: Hash | number): Promise<StoredReceipt | undefined>
   /** What is wrong or doubtful in a document; empty when it is fine. */

@@ -15,6 +15,7 @@ import {
   type RunId,
   TallyError
 } from '../core/index.js'
+import type { InspectionMessage, Inspector } from '../inspect/index.js'
 import {
   type IntentReply,
   KERNEL_VERSION,
@@ -29,8 +30,9 @@ import {
   type StoredReceipt,
   takesWork
 } from '../ledger/index.js'
-import { type RecheckOptions, reconfirmRun, type TransactionCheck } from './audit/reconfirm.js'
-import { checkUpgrade, openRunsOf, type RunReadiness } from './audit/upgrade-check.js'
+import { type InspectionOptions, Inspections } from './audit/inspecting.js'
+import type { RecheckOptions, TransactionCheck } from './audit/reconfirm.js'
+import type { RunReadiness } from './audit/upgrade-check.js'
 import { auditOf, type RuntimeAudit, type VerifyOptions } from './audit/verifying.js'
 import { Packages } from './code/packages.js'
 import type { Registry } from './code/registry.js'
@@ -86,6 +88,7 @@ export class WiredRuntime implements Runtime {
   readonly #acts: SystemActs
   readonly #versions: Versions
   readonly #importing: Importing
+  readonly #inspections: Inspections
   readonly quarantine: Quarantine
   #warnings: readonly string[] = []
   #causes: readonly OpeningCause[] = []
@@ -132,6 +135,7 @@ export class WiredRuntime implements Runtime {
       ...{ registry, packages }
     })
     this.#importing = new Importing(opened)
+    this.#inspections = new Inspections({ ledger, registry, events: this.events })
     this.intents = new Intents({
       ledger,
       registry,
@@ -187,10 +191,8 @@ export class WiredRuntime implements Runtime {
   /** Checks what is there, and notes with which program it continues (K2, K10). */
   async checkIntegrity(time: OpeningTime = {}): Promise<void> {
     const { ledger, packages, registry: code } = this
-    const { warnings, causes, difference } = await checkOpening({
-      ...{ ledger, packages, code, ...time },
-      ...{ lock: this.#lock, versions: this.#versions }
-    })
+    const given = { ledger, packages, code, lock: this.#lock, versions: this.#versions }
+    const { warnings, causes, difference } = await checkOpening({ ...given, ...time })
     this.#warnings = [...(this.#opened.socket?.passedOver ?? []), ...warnings]
     this.#causes = causes
     await this.quarantine.refresh()
@@ -300,6 +302,14 @@ export class WiredRuntime implements Runtime {
     return this.ledger.journal(id as RunId)
   }
 
+  inspect(observer: Inspector, options?: InspectionOptions): { unsubscribe(): void } {
+    return this.#inspections.watch(observer, options)
+  }
+
+  inspection(id: string, options?: InspectionOptions): AsyncIterable<InspectionMessage> {
+    return this.#inspections.run(id as RunId, options)
+  }
+
   receipts(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<StoredReceipt> {
     return this.ledger.receipts(range)
   }
@@ -314,18 +324,13 @@ export class WiredRuntime implements Runtime {
 
   async recheck(id: string, options: RecheckOptions = {}): Promise<readonly TransactionCheck[]> {
     if (this.#mode === 'replay') throw new TallyError('runtime.replay_only', {})
-    const { ledger, registry, events } = this
-    const tell = (event: DeliveredEvent) => void events.emit('event', event)
-    return reconfirmRun(id as RunId, options, { ledger, registry, tell })
+    const { reconfirmRun } = await import('./audit/reconfirm.js')
+    return reconfirmRun(id as RunId, options, this)
   }
 
   async checkUpgrade(): Promise<readonly RunReadiness[]> {
-    const { ledger, registry, identity } = this
-    const found: RunReadiness[] = []
-    const runs = () => openRunsOf(ledger)
-    const journal = (runId: RunId) => ledger.journal(runId)
-    for await (const one of checkUpgrade({ identity, runs, journal }, registry)) found.push(one)
-    return found
+    const { checkOpenRuns } = await import('./audit/upgrade-check.js')
+    return checkOpenRuns(this.ledger, this.registry)
   }
 
   verify(options: VerifyOptions = {}): Promise<VerificationReport> {
@@ -350,9 +355,8 @@ export class WiredRuntime implements Runtime {
 
   export(options: ExportOptions): Promise<ExportReport> {
     const { ledger, store } = this.#opened
-    const isSafe = () => ledger.state().mode === 'safe'
     const verify = () => verifySteadily(() => this.audit.verify({ reexecute: false }))
-    const note = async () => (isSafe() ? null : ledger.note())
+    const note = async () => (ledger.state().mode === 'safe' ? null : ledger.note())
     return exportLedger({ store, identity: ledger.identity, verify, note }, options)
   }
 
@@ -373,6 +377,7 @@ export class WiredRuntime implements Runtime {
     await this.#importing.close()
     this.#opened.socket?.pause()
     await this.runsOf.close()
+    await this.#inspections.close()
     await this.registry.rooms.close()
     await this.packages.close()
     try {

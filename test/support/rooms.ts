@@ -71,6 +71,7 @@ export const libraryPlaces: Readonly<Record<string, readonly string[]>> = {
   '@modelcontextprotocol/sdk': ['src/agent/mcp/'],
   '@solana/kit': ['src/executor/solana/', 'src/testing/solana-node/'],
   litesvm: ['src/testing/solana-node/'],
+  ws: ['src/inspect/'],
   zod: [
     'src/core/document/',
     'src/block/',

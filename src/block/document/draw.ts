@@ -38,14 +38,61 @@ export function drawChart(config: ChartNode): string {
   return `${lines.join('\n')}\n`
 }
 
-/** Source text that Stately's editor imports. */
+/**
+ * Source text of a machine that Stately's editor imports and XState runs. What the chart's guards
+ * and actions do is the runtime's: here actions do nothing, and an event says which guards hold.
+ */
 export function drawSource(config: ChartNode): string {
+  const { guards, actions } = namesIn(config)
   return [
     "import { createMachine } from 'xstate'",
     '',
-    `export const m = createMachine(${JSON.stringify(config, null, 2)})`,
+    '// A guard holds when the event names it, alone or with its parameters:',
+    "//   { type: 'block.settled', $take: 'childFails' }",
+    "//   { type: 'block.settled', $take: [{ type: 'takesBranch', params: { branch: 1 } }] }",
+    'const holds = (name) => ({ event }, params) =>',
+    '  [event.$take ?? []].flat().some((taken) => {',
+    '    if (typeof taken === "string") return taken === name',
+    '    const wanted = Object.entries(taken.params ?? {})',
+    '    return taken.type === name && wanted.every(([key, value]) => params?.[key] === value)',
+    '  })',
+    '',
+    `export const m = createMachine(${JSON.stringify(config, null, 2)}, {`,
+    '  guards: {',
+    ...guards.map((name) => `    ${JSON.stringify(name)}: holds(${JSON.stringify(name)}),`),
+    '  },',
+    '  actions: {',
+    ...actions.map((name) => `    ${JSON.stringify(name)}() {},`),
+    '  }',
+    '})',
     ''
   ].join('\n')
+}
+
+interface Names {
+  readonly guards: readonly string[]
+  readonly actions: readonly string[]
+}
+
+/** Names of all guards and actions of a chart, sorted. */
+function namesIn(config: ChartNode): Names {
+  const guards = new Set<string>()
+  const actions = new Set<string>()
+  for (const { guard, actions: done = [] } of transitionsIn(config)) {
+    if (guard !== undefined) guards.add(nameOf(guard))
+    for (const action of done) actions.add(nameOf(action))
+  }
+  return { guards: [...guards].sort(), actions: [...actions].sort() }
+}
+
+function* transitionsIn(state: ChartNode): Generator<ChartTransition> {
+  for (const list of Object.values(state.on ?? {})) yield* list
+  yield* state.always ?? []
+  for (const child of Object.values(state.states ?? {})) yield* transitionsIn(child)
+}
+
+function nameOf(reference: NonNullable<ChartTransition['guard']>): string {
+  return typeof reference === 'string' ? reference : reference.type
 }
 
 function drawState(

@@ -1,3 +1,5 @@
+import { blockChart } from '../../../machines/block.js'
+import type { ChartNode } from '../../../machines/composite.js'
 import { present, TallyError } from '../../core/index.js'
 import { type BlockIdentity, rootCommand } from '../chart/chart-run.js'
 import {
@@ -42,19 +44,20 @@ export class RunFold {
   readonly #blocks = new Map<string, FoldedBlock>()
   readonly #asks: PumpCommand[] = []
 
-  constructor(root: CompiledNode, { library, makeParent = tableParent }: FoldOptions) {
+  constructor(root: CompiledNode, { library, makeParent = tableParent, observer }: FoldOptions) {
     const identity: BlockIdentity = {
       path: ROOT_PATH,
       node: ROOT_PATH,
       block: root.name,
       sideEffects: root.sideEffects
     }
-    const shared = { blocks: this.#blocks, asks: this.#asks, makeParent }
+    const shared = { blocks: this.#blocks, asks: this.#asks, makeParent, observer }
     const block = new FoldedBlock(shared, undefined, ROOT_PATH)
-    block.stepper =
+    const stepper =
       root.kind === 'leaf'
         ? new LeafStepper(block, leafTable(library), identity)
         : makeParent(block, root, identity)
+    block.begin(root, stepper)
     this.#blocks.set(ROOT_PATH, block)
   }
 
@@ -69,8 +72,8 @@ export class RunFold {
   }
 
   /** State value and context of the block at `path`, as a checkpoint has them. */
-  stateOf(path: string): { readonly value: unknown; readonly context: unknown } | undefined {
-    return this.#blocks.get(path)?.stepper?.state()
+  stateOf(path: string): BlockStanding | undefined {
+    return this.#blocks.get(path)?.state()
   }
 }
 
@@ -78,6 +81,33 @@ export interface FoldOptions {
   readonly library: LeafLibrary
   /** Tests give one that goes through XState's interpreter, and compare. Default: the tables. */
   readonly makeParent?: MakeParent
+  readonly observer?: FoldObserver | undefined
+}
+
+/** Sees what happens in a fold, in order. Does not change what it is given. */
+export interface FoldObserver {
+  /** A block was made, before it gets anything; its parent was made before. */
+  made(block: MadeBlock): void
+  /** A block gets an event; `from` is the path of the block that sends it, null: the pump. */
+  received(path: string, event: BlockEvent, from: string | null): void
+  /** An event that the block got has changed its state value or context. */
+  changed(path: string, state: BlockStanding, event: BlockEvent): void
+}
+
+export interface MadeBlock {
+  readonly path: string
+  /** Null: it is the root. */
+  readonly parent: string | null
+  /** Of its node; the root has that of its document or block. */
+  readonly name: string
+  readonly config: ChartNode
+  readonly state: BlockStanding
+}
+
+/** State value and context of a block. */
+export interface BlockStanding {
+  readonly value: unknown
+  readonly context: unknown
 }
 
 /** Makes what a composite or plan is in the fold. */
@@ -100,7 +130,7 @@ export type BlockEvent = BlockCommand | Delivery | BlockReport
 export interface Stepper {
   /** One transition; asks and messages go to the block. */
   step(event: BlockEvent): void
-  state(): { readonly value: unknown; readonly context: unknown }
+  state(): BlockStanding
 }
 
 /** What all blocks of one fold share. */
@@ -108,15 +138,16 @@ interface SharedFold {
   readonly blocks: Map<string, FoldedBlock>
   readonly asks: PumpCommand[]
   readonly makeParent: MakeParent
+  readonly observer: FoldObserver | undefined
 }
 
 /** A block of the run with its queue. */
 export class FoldedBlock {
-  stepper: Stepper | undefined
+  #stepper: Stepper | undefined
   readonly path: string
   readonly #shared: SharedFold
   readonly #parent: FoldedBlock | undefined
-  readonly #queue: BlockEvent[] = []
+  readonly #queue: { readonly event: BlockEvent; readonly from: string | null }[] = []
   readonly #sent: (() => void)[] = []
   #isBusy = false
 
@@ -130,15 +161,42 @@ export class FoldedBlock {
     return this.#shared.makeParent
   }
 
-  send(event: BlockEvent): void {
-    this.#queue.push(event)
+  /** Gives the block what it does; nothing is sent to it before. */
+  begin(compiled: CompiledNode, stepper: Stepper): void {
+    this.#stepper = stepper
+    const { observer } = this.#shared
+    if (observer === undefined) return
+    const config = compiled.kind === 'leaf' ? blockChart : compiled.config
+    const parent = this.#parent?.path ?? null
+    const name = parent === null ? compiled.name : this.path.slice(parent.length + 1)
+    observer.made({ path: this.path, parent, name, config, state: stepper.state() })
+  }
+
+  state(): BlockStanding | undefined {
+    return this.#stepper?.state()
+  }
+
+  send(event: BlockEvent, from: string | null = null): void {
+    this.#queue.push({ event, from })
     if (this.#isBusy) return
     this.#isBusy = true
     for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
-      this.stepper?.step(next)
+      this.#step(next.event, next.from)
       for (const deliver of this.#sent.splice(0)) deliver()
     }
     this.#isBusy = false
+  }
+
+  #step(event: BlockEvent, from: string | null): void {
+    const { observer } = this.#shared
+    const stepper = present(this.#stepper, `what ${this.path} does`)
+    if (observer === undefined) return stepper.step(event)
+    const before = stepper.state()
+    observer.received(this.path, event, from)
+    stepper.step(event)
+    const state = stepper.state()
+    if (state.value === before.value && state.context === before.context) return
+    observer.changed(this.path, state, event)
   }
 
   ask(ask: PumpCommand): void {
@@ -148,21 +206,21 @@ export class FoldedBlock {
   report(report: BlockReport): void {
     const parent = this.#parent
     if (parent === undefined) this.ask(rootCommand(this.path, report))
-    else this.#sent.push(() => parent.send(report))
+    else this.#sent.push(() => parent.send(report, this.path))
   }
 
   /** Sends to the block of a child, made when first needed. */
-  sendTo(node: string, event: BlockEvent, make: (child: FoldedBlock) => Stepper): void {
+  sendTo(node: string, event: BlockEvent, begin: (child: FoldedBlock) => void): void {
     this.#sent.push(() => {
       const path = `${this.path}/${node}`
       const { blocks } = this.#shared
       let child = blocks.get(path)
       if (child === undefined) {
         child = new FoldedBlock(this.#shared, this, path)
-        child.stepper = make(child)
+        begin(child)
         blocks.set(path, child)
       }
-      child.send(event)
+      child.send(event, this.path)
     })
   }
 }
@@ -201,7 +259,7 @@ class ParentStepper implements Stepper {
       ask: (ask) => block.ask(ask),
       report: (report) => block.report(report),
       send: (node, event) =>
-        block.sendTo(node, event, (child) => childStepper(child, compiled, { node, identity }))
+        block.sendTo(node, event, (child) => beginChild(child, compiled, { node, identity }))
     }
   }
 
@@ -214,14 +272,16 @@ class ParentStepper implements Stepper {
   }
 }
 
-function childStepper(
+function beginChild(
   block: FoldedBlock,
   compiled: CompiledDocument,
   { node, identity }: { readonly node: string; readonly identity: BlockIdentity }
-): Stepper {
+): void {
   const child = present(compiled.nodes.get(node), `node ${node}`)
   const own = childIdentity(identity, present(compiled.logic.steps.child(node), `node ${node}`))
-  return child.kind === 'leaf'
-    ? new LeafStepper(block, leafTable(compiled.plan), own)
-    : block.makeParent(block, child, own)
+  const stepper =
+    child.kind === 'leaf'
+      ? new LeafStepper(block, leafTable(compiled.plan), own)
+      : block.makeParent(block, child, own)
+  block.begin(child, stepper)
 }

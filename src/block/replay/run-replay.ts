@@ -22,7 +22,7 @@ import { signedResultOf } from './answer-checks.js'
 import { checkEntry, startFinding } from './entry-checks.js'
 import { type FailureOptions, failureAgain, rollbackAgain } from './failure-work.js'
 import { type Finding, unexpected } from './finding.js'
-import { RunFold } from './fold.js'
+import { type FoldObserver, RunFold } from './fold.js'
 import { blocksIn } from './overlay-again.js'
 import { overlayCompletes } from './overlay-ends.js'
 import type {
@@ -45,6 +45,8 @@ export interface RunReplayOptions {
   readonly compiled: CompiledNode
   readonly library: LeafLibrary
   readonly block: (name: string) => Block | undefined
+  /** Sees what its charts get, and what becomes of them. */
+  readonly observer?: FoldObserver
 }
 
 /**
@@ -68,7 +70,7 @@ export class RunReplay implements Driver<AskedAttempt, OpenedOverlay> {
 
   constructor(options: RunReplayOptions) {
     this.#options = options
-    this.#fold = new RunFold(options.compiled, { library: options.library })
+    this.#fold = new RunFold(options.compiled, options)
     this.#state = new ReplayState(options)
   }
 

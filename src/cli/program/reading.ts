@@ -17,6 +17,12 @@ export function addReadCommands(add: Add): void {
     'show a run or a receipt',
     async () => (await import('../show.js')).show
   ).option('--journal', 'every entry of the run')
+  const inspecting = async () => (await import('../inspect.js')).inspect
+  add('inspect [run]', 'show runs, past and live, as charts', inspecting)
+    .option('--stately', "to Stately's inspector, over a WebSocket on loopback")
+    .option('--payloads', 'with payloads, which else are replaced by their sizes')
+    .option('--port <port>', 'where to listen; any that is free unless told otherwise')
+    .option(...configOption)
   add('verify', 'check the whole ledger', async () => (await import('../verify.js')).verify)
     .option('--note <file>', 'a note that was kept elsewhere (repeatable)', collected, [])
     .option('--replay', 'execute every step again')

@@ -7,6 +7,7 @@ import { coreCodes } from './codes/core.js'
 import { executorCodes } from './codes/executor.js'
 import { expressionCodes } from './codes/expression.js'
 import { identityCodes } from './codes/identity.js'
+import { inspectCodes } from './codes/inspect.js'
 import { intentCodes } from './codes/intent.js'
 import { ledgerCodes } from './codes/ledger.js'
 import { runtimeCodes } from './codes/runtime.js'
@@ -30,11 +31,13 @@ export const errorCatalogue = {
   ...ledgerCodes,
   ...blockCodes,
   ...capabilityCodes,
+  ...inspectCodes,
   ...intentCodes,
   ...executorCodes,
   ...workflowCodes,
   ...agentCodes,
   ...auditCodes,
+  ...inspectCodes,
   ...runtimeCodes,
   ...testingCodes,
   ...cliCodes

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'eventemitter3'
 import type { JournalEntry, RunStarted } from '../../block/index.js'
 import {
   hashJson,
@@ -43,8 +44,8 @@ export interface TransactionCheck {
 export interface ReconfirmParts {
   readonly ledger: Pick<Ledger, 'journals' | 'run'>
   readonly registry: Pick<Registry, 'provider' | 'composite'>
-  /** Hears of what was found. */
-  tell(event: DeliveredEvent): void
+  /** Where what was found is reported. */
+  readonly events: EventEmitter<{ event: (event: DeliveredEvent) => void }>
 }
 
 /**
@@ -80,7 +81,7 @@ export async function reconfirmRun(
       if (diagnostic === null || recorded === null) continue
       const data = { diagnostic } as unknown as Json
       const at = record.updatedAt
-      parts.tell({ type: 'log', runId, at, path, message: 'tx_reorged_out', data })
+      parts.events.emit('event', { type: 'log', runId, at, path, message: 'tx_reorged_out', data })
     }
   }
   return checks

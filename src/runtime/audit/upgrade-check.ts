@@ -38,8 +38,20 @@ interface RecordedText {
   readonly receiptHash?: Hash | undefined
 }
 
-/** The runs of a ledger of this process, as {@link checkUpgrade} reads them. */
-export async function* openRunsOf(ledger: Pick<Ledger, 'runs'>): ReturnType<OpenRuns['runs']> {
+/** {@link checkUpgrade} of a ledger of this process. */
+export async function checkOpenRuns(
+  ledger: Ledger,
+  registry: Registry
+): Promise<readonly RunReadiness[]> {
+  const { identity } = ledger
+  const journal = (runId: RunId) => ledger.journal(runId)
+  const found: RunReadiness[] = []
+  const source = { identity, runs: () => openRunsOf(ledger), journal }
+  for await (const one of checkUpgrade(source, registry)) found.push(one)
+  return found
+}
+
+async function* openRunsOf(ledger: Pick<Ledger, 'runs'>): ReturnType<OpenRuns['runs']> {
   for await (const { runId, status, started } of ledger.runs({ durable: true })) {
     yield { runId, status, name: shownText(started['name']) }
   }

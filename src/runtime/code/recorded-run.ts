@@ -5,7 +5,13 @@ import {
   type PlanNodeDefinition,
   type RunStarted
 } from '../../block/index.js'
-import { type Hash, limits, versionedName } from '../../core/index.js'
+import {
+  type Hash,
+  isTallyError,
+  limits,
+  type TallyError,
+  versionedName
+} from '../../core/index.js'
 import { isIntentDefinition } from '../../intent/index.js'
 import type { NamedCode } from './named-code.js'
 import type { Compiled, PinnedTerms, PreparedRun, RunDefinition } from './prepared-run.js'
@@ -32,6 +38,11 @@ export async function resumable(documents: Documents, started: RunStarted): Prom
   const missing = started.pins === undefined ? [] : documents.code.missing(started.pins)
   if (recorded.kind !== 'ready' || missing.length === 0) return recorded
   return { kind: 'missing', missing }
+}
+
+/** Whether a run cannot be done here because of its code. */
+export function lacksCode(error: unknown): error is TallyError {
+  return isTallyError(error, 'run.code_missing') || isTallyError(error, 'run.definition_changed')
 }
 
 interface Documents {

@@ -212,7 +212,7 @@ function withLock(report: VerificationReport, kept: KeptPlace | undefined): Veri
 }
 
 /** What is registered, with the kernel and the packages of a location. */
-async function codeOf(
+export async function codeOf(
   registrations: Registrations,
   { identity, location }: { readonly identity: IdentityId; readonly location: string | undefined }
 ): Promise<{

@@ -1,6 +1,6 @@
 import type { RunStarted } from '../../block/index.js'
-import { isTallyError, limits, type RunId, type TallyError } from '../../core/index.js'
-import { resumable } from '../code/recorded-run.js'
+import { limits, type RunId } from '../../core/index.js'
+import { lacksCode, resumable } from '../code/recorded-run.js'
 import type { DeliveredEvent } from './channel.js'
 import { isEnded } from './ended.js'
 import type { RunEntry } from './run-entry.js'
@@ -102,8 +102,4 @@ export class RunsWithoutCode {
     if (!isNew) return
     for (const event of this.present(runId)) this.#parts.events.emit('event', event)
   }
-}
-
-function lacksCode(error: unknown): error is TallyError {
-  return isTallyError(error, 'run.code_missing') || isTallyError(error, 'run.definition_changed')
 }

@@ -207,7 +207,11 @@ export interface ServiceStreams {
     }
     readonly event: ReceiptView
   }
-  readonly journal: { readonly params: { readonly id: string }; readonly event: JournalLine }
+  /** From entry `from` on; default: the first. */
+  readonly journal: {
+    readonly params: { readonly id: string; readonly from?: number }
+    readonly event: JournalLine
+  }
   /** A run with all that doing it again needs beside its code. */
   readonly recording: { readonly params: { readonly id: string }; readonly event: RecordingPart }
   /** Starts a run, or attaches to the one that has this id (L6). */

@@ -214,9 +214,10 @@ function streamsOf(parts: ServiceParts): Streams {
       }
     },
     journal: async function* (params) {
+      const from = params.optionalCount('from')
       const id = lastOf(params, params.text('id'))
       if (ledger.run(id) === undefined) throw new TallyError('run.not_found', { runId: id })
-      yield* journalLines(ledger, id)
+      yield* journalLines(ledger, id, from)
     },
     recording: async function* (params) {
       const id = lastOf(params, params.text('id'))

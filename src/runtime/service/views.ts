@@ -98,8 +98,12 @@ function bodyOf(text: string | undefined): Json {
   return text === undefined ? null : (JSON.parse(text) as Json)
 }
 
-export async function* journalLines(ledger: Ledger, id: RunId): AsyncGenerator<JournalLine> {
-  for await (const { value, receiptHash = null } of ledger.journal(id)) {
+export async function* journalLines(
+  ledger: Ledger,
+  id: RunId,
+  from = 0
+): AsyncGenerator<JournalLine> {
+  for await (const { value, receiptHash = null } of ledger.journal(id, from)) {
     yield { entry: value, receiptHash }
   }
 }

@@ -4,7 +4,7 @@ import { createMachine } from 'xstate'
 import { blockChart } from '../../../../../machines/block.js'
 import { compileComposite } from '../../../../../src/block/document/compile.js'
 import type { Diagnostic } from '../../../../../src/block/document/definition.js'
-import { drawChart, drawMermaid, drawSource } from '../../../../../src/block/document/draw.js'
+import { drawChart, drawMermaid } from '../../../../../src/block/document/draw.js'
 import { lintDocument } from '../../../../../src/block/document/lint.js'
 import { parseComposite } from '../../../../../src/block/document/parse.js'
 import { compositeJsonSchema } from '../../../../../src/block/document/schema.js'
@@ -225,7 +225,6 @@ describe('compile', () => {
     expect(drawChart(blockChart)).toContain(
       's_block_2e_BUSY --> s_block_2e_WAITING_2e_retry : attempt.settled [retriesLater]'
     )
-    expect(drawSource(config)).toMatch(/^import .*\n\nexport const m = createMachine\(\{/)
   })
 
   it('keeps only responses that a value may refer to', () => {
