@@ -109,8 +109,8 @@ class SharedSession {
 }
 
 /**
- * All that was; then what comes, as long as a service holds the ledger. When it lets go, what it did
- * last is read from the disk.
+ * All that was; then what comes, as long as a service holds the ledger. When it lets go, what it
+ * did last is read from the disk.
  */
 async function* messagesOf(frame: Frame, shown: Shown): AsyncGenerator<InspectionMessage> {
   const { signal, sessions } = shown

@@ -128,8 +128,8 @@ export interface Runtime extends AsyncDisposable {
   journal(id: string): AsyncIterable<JournalEntry>
   /**
    * Shows an observer of XState, such as `inspect` of `@statelyai/inspect`, every run that begins
-   * or is resumed from now on: actors, events and snapshots of its charts from its first entry, each
-   * once it is durable. They are made from the journal, and without payloads unless asked for.
+   * or is resumed from now on: actors, events and snapshots of its charts from its first entry,
+   * each once it is durable. They are made from the journal, and without payloads unless asked for.
    *
    * @example
    * const { inspect } = createWebSocketInspector()
@@ -138,7 +138,8 @@ export interface Runtime extends AsyncDisposable {
   inspect(observer: Inspector, options?: InspectionOptions): { unsubscribe(): void }
   /**
    * The same of one run, from its first entry to the last that is durable, as messages that
-   * Stately's inspector takes. Throws `run.not_found`, `run.code_missing`, `run.definition_changed`.
+   * Stately's inspector takes. Throws `run.not_found`, `run.code_missing`,
+   * `run.definition_changed`.
    */
   inspection(id: string, options?: InspectionOptions): AsyncIterable<InspectionMessage>
   receipts(range?: { readonly from?: number; readonly to?: number }): AsyncIterable<StoredReceipt>

@@ -65,7 +65,7 @@ function refusal(url: string, headers: Record<string, string> = {}): Promise<num
 }
 
 describe('tally inspect --stately', () => {
-  it('shows the runs of a ledger that nothing holds to every viewer from the beginning', async () => {
+  it('shows the runs of a ledger that nothing holds to each viewer from the start', async () => {
     const shown = await inspected()
     const both = await Promise.all([1, 2].map(() => receivedFrom(shown, endOf('first'))))
     const [one = [], other = []] = both

@@ -18,7 +18,7 @@ function guardsIn(node: ChartNode): readonly unknown[] {
   return [...own, ...Object.values(node.states ?? {}).flatMap(guardsIn)]
 }
 
-/** What an event has to name for a machine to get from one state to another; undefined: nothing does. */
+/** What an event has to name for a machine to get from one state to another, if anything does. */
 function takenTo(
   machine: AnyStateMachine,
   chart: ChartNode,

@@ -77,7 +77,7 @@ function bare(one: InspectionEvent | InspectionMessage): unknown {
 }
 
 describe('runs that are inspected', () => {
-  it('are seen live as they are seen afterwards, runs at the same time each in its order', async () => {
+  it('are seen live as they are seen afterwards, each in its own order', async () => {
     const seen: InspectionEvent[] = []
     const tally = await opened({ inspect: (event) => seen.push(event) })
     await Promise.all(['one', 'two', 'three'].map((id) => answered(tally, id)))
@@ -109,7 +109,7 @@ describe('runs that are inspected', () => {
     inspected.unsubscribe()
   })
 
-  it('N3: show no payload unless asked for, and none of a run that keeps anything private', async () => {
+  it('N3: show no payload unless asked for, and none of a private run', async () => {
     const tally = await opened()
     await answered(tally, 'one')
     expect(JSON.stringify(await messagesOf(tally, 'one'))).not.toContain(SECRET_INPUT)
