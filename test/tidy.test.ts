@@ -39,7 +39,7 @@ const wholeFiles: ReadonlySet<string> = new Set(['src/block/pump/attempt.ts'])
 const FUNCTION_LINES_MAX = 70
 const LINE_COLUMNS_MAX = 100
 
-// A table with one entry for each code or limit: it grows with the product and is read by searching.
+// A table with an entry for each code or limit: it grows with the product and is read by searching.
 const isTable = ({ path }: SourceFile) =>
   path.startsWith('src/core/errors/codes/') || path === 'src/core/limits.ts'
 
