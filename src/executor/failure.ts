@@ -27,6 +27,8 @@ export const chainFailureCodes = {
   /** The endpoint refused: the answer has its code and message. */
   rpc_error: { retryable: true },
   insufficient_funds: { retryable: true },
+  /** It could cost more than it may; nothing was signed. Fees may fall. */
+  fee_too_high: { retryable: true },
   /** The contract refuses; found before sending, or after it was included. */
   reverted: { retryable: false },
   /** The node refuses the transaction, for example for its fee; nothing was sent. */

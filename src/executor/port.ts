@@ -78,6 +78,8 @@ export interface Account {
 
 export interface WriteRequest extends AccountRequest {
   readonly execution: Execution
+  /** The most that it may cost, in atomic units of the native asset; `evm_*` writes only. */
+  readonly maxFee?: string
 }
 
 export type Prepared =

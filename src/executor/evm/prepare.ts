@@ -99,6 +99,7 @@ export async function prepareEvm(
     const transaction = await chain.nonces(address).prepare(port, signal, async (nonce) => {
       const known = present(answers, 'answers of the node')
       const built = await build(viem, chain, asked, { address, nonce, answers: known, signal })
+      checkFee(chain, request, built)
       return sign(viem, chain, signer, built)
     })
     return { kind: 'signed', transaction, terms, ...(lost.length === 0 ? {} : { reorged: lost }) }
@@ -254,6 +255,17 @@ async function build(
     })
   }
   return { from: address, chainId: chain.settings.chainId, nonce, to, data, value, gas, fees }
+}
+
+/** The fee is the most that the bytes can cost: they are what is signed. */
+function checkFee(chain: EvmChain, request: WriteRequest, { gas, fees }: EvmTransaction): void {
+  const { maxFee, execution } = request
+  const price = 'gasPrice' in fees ? fees.gasPrice : fees.maxFeePerGas
+  const fee = gas * price
+  if (maxFee === undefined || fee <= BigInt(maxFee)) return
+  const message = `it could cost ${fee}, and may cost ${maxFee}`
+  const about = { phase: 'prepare', executionType: execution.type, chain: chain.id } as const
+  throw chainFailed('fee_too_high', { ...about, message })
 }
 
 async function sign(

@@ -61,12 +61,13 @@ export function prepareTransaction(
   request: WriteRequest,
   generation = 0
 ): Promise<Prepared> {
-  const { chain, execution, account } = request
+  const { chain, execution, account, maxFee } = request
   const asked = ctx.effect(chainEffects.prepare, {
     request: {
       chain,
       execution,
       ...(account === undefined ? {} : { account }),
+      ...(maxFee === undefined ? {} : { maxFee }),
       generation
     },
     // Not `none`: a retry must keep these bytes even when something failed before them, or it

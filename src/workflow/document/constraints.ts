@@ -23,6 +23,13 @@ export const packConstraints = hardConstraints.extend({
   }),
   max_spend_per_run: amounts.optional().meta({ description: 'Of all calls of a run, likewise.' }),
   max_approval: amounts.optional().meta({ description: 'In atomic units, likewise.' }),
+  max_fee: amounts.optional().meta({ description: 'Of one transaction, by native asset.' }),
+  max_fee_bps: z
+    .int()
+    .min(0)
+    .max(1_000_000)
+    .optional()
+    .meta({ description: 'Of the native value that a call sends, where it sends any.' }),
   allowed_recipients: z
     .array(z.strictObject({ chain: chainId, address: z.string().min(1).max(128) }))
     .max(4_096)

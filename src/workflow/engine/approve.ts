@@ -1,8 +1,6 @@
 import type { BlockContext } from '../../block/index.js'
 import type { Json, JsonObject } from '../../core/index.js'
 import { resolveAccount } from '../../executor/index.js'
-import type { Budget } from '../policy/bounds.js'
-import type { Measured } from '../policy/effect.js'
 import { policyVerdict, type Verdict } from '../policy/gate.js'
 import type { PolicyHit } from '../policy/hit.js'
 import { policyHash } from '../policy/policy.js'
@@ -11,22 +9,25 @@ import { nodeFailure, type Occasion, rethrown } from './failure.js'
 import { accountOf } from './gather.js'
 import { hasRules, type NodeInput, nodeHash } from './spec.js'
 
+/** What holds a write that was let go when it is sent. */
+export type Allowance = Pick<Verdict, 'budget' | 'maxFee'>
+
 /**
  * Holds a write to the policy and, where it asks, waits for a person (W7, W12). What they are shown
  * is what is executed: the wait's digest covers chain, signer, arguments, the node as it was
- * planned and the policy, besides run and step. Gives what it takes from what the run may spend.
+ * planned and the policy, besides run and step. Gives what holds it when it is sent.
  */
 export async function approve(
   ctx: BlockContext,
   input: NodeInput,
   ready: ReadyNode,
   occasion: Occasion
-): Promise<Budget | undefined> {
+): Promise<Allowance> {
   const { node, policy, mode } = input.spec
   const verdict = judged(input, ready, occasion, 1)
-  if (mode.writes === 'simulate' || node.risk === null) return undefined
+  if (mode.writes === 'simulate' || node.risk === null) return {}
   const hits = reasonsToAsk(verdict, input)
-  if (hits.length === 0) return verdict.budget
+  if (hits.length === 0) return verdict
   const signer = await signerOf(ctx, input, occasion)
   const request: JsonObject = {
     kind: 'confirm',
@@ -39,7 +40,7 @@ export async function approve(
     arguments: ready.params,
     execution: ready.execution,
     // What was judged is what is shown, and what the answer's digest covers.
-    ...(verdict.measured === undefined ? {} : shownEffects(verdict.measured)),
+    ...shownEffects(verdict),
     riskLevel: verdict.riskLevel,
     hitReasons: hits.map(({ reason, message }) => ({ reason, message })),
     packs: policy.packs,
@@ -51,7 +52,7 @@ export async function approve(
   const approvers = verdict.hits.length === 0 ? undefined : policy.approvers
   const signed = approvers === undefined ? {} : { approvers }
   const answer = await ctx.wait({ reason: 'confirmation', request, ...signed })
-  if (answer.action === 'approve' || answer.action === 'resume') return verdict.budget
+  if (answer.action === 'approve' || answer.action === 'resume') return verdict
   throw nodeFailure(occasion, {
     code: 'denied',
     message: 'a person has refused it',
@@ -82,8 +83,11 @@ function judged(input: NodeInput, ready: ReadyNode, occasion: Occasion, times: n
   })
 }
 
-function shownEffects({ effects, undecoded }: Measured): JsonObject {
-  return { effects: effects as unknown as Json, undecoded }
+function shownEffects({ measured, maxFee }: Verdict): JsonObject {
+  if (measured === undefined) return {}
+  const { effects, undecoded } = measured
+  const fee = maxFee === undefined ? {} : { maxFee }
+  return { effects: effects as unknown as Json, undecoded, ...fee }
 }
 
 function reasonsToAsk(verdict: Verdict, { spec }: NodeInput): readonly Ask[] {

@@ -95,8 +95,8 @@ async function attempted(
     return { status: 'skipped', outputs: {}, calculated: {}, patches }
   }
   ctx.log('node_ready', { node: node.id, chain: node.chain })
-  const budget = await approve(ctx, input, ready, { ctx, node, elapsedMs: 0 })
-  const { outputs, status } = await execute({ ctx, input, gathered, ready, budget, values })
+  const allowance = await approve(ctx, input, ready, { ctx, node, elapsedMs: 0 })
+  const { outputs, status } = await execute({ ctx, input, gathered, ready, allowance, values })
   return { status, outputs, calculated: ready.calculated, patches }
 }
 

@@ -3,10 +3,9 @@ import type { Json, JsonObject } from '../../core/index.js'
 import { limits } from '../../core/index.js'
 import { readChain, sendTransaction, simulateTransaction } from '../../executor/index.js'
 import type { PlanRetry } from '../plan/plan.js'
-import type { Budget } from '../policy/bounds.js'
 import { ownCondition, type ReadyNode } from '../readiness/readiness.js'
 import type { CompileValues } from '../value/compile.js'
-import { refuseAgain } from './approve.js'
+import { type Allowance, refuseAgain } from './approve.js'
 import { takeBudget } from './budget.js'
 import { failureIn, nodeFailure, type Occasion, rethrown, valuesFailure } from './failure.js'
 import { accountOf, type Gathered } from './gather.js'
@@ -24,8 +23,8 @@ export interface NodeRun {
   readonly input: NodeInput
   readonly gathered: Gathered
   readonly ready: ReadyNode
-  /** What each execution takes from what the run may spend; undefined: nothing that is bounded. */
-  readonly budget: Budget | undefined
+  /** What holds each execution when it is sent. */
+  readonly allowance: Allowance
   readonly values: CompileValues
 }
 
@@ -132,7 +131,7 @@ async function read({ ctx, input, ready }: NodeRun): Promise<Executed> {
 }
 
 async function write(
-  { ctx, input, ready, budget }: NodeRun,
+  { ctx, input, ready, allowance }: NodeRun,
   occasion: Occasion,
   attempt: number
 ): Promise<Executed> {
@@ -156,11 +155,15 @@ async function write(
       return { outputs: objectOf(simulation.outputs), status: 'simulated' }
     }
   }
+  const { budget, maxFee } = allowance
   const refused = budget === undefined ? undefined : await takeBudget(ctx, budget, attempt)
   if (refused !== undefined) {
     throw nodeFailure(occasion, { code: 'policy_blocked', message: refused, phase: 'policy' })
   }
-  const { hash, outputs, confirmations } = await sendTransaction(ctx, request)
+  const { hash, outputs, confirmations } = await sendTransaction(ctx, {
+    ...request,
+    ...(maxFee === undefined ? {} : { maxFee })
+  })
   ctx.log('tx_confirmed', { node: node.id, hash, confirmations })
   return { outputs, status: 'done' }
 }

@@ -8,7 +8,7 @@ import {
   tighteningHits,
   unlimitedHit
 } from './declared.js'
-import { type CallEffect, HIGHEST_RISK, type Measured } from './effect.js'
+import { type CallEffect, HIGHEST_RISK, type Measured, nativeAsset } from './effect.js'
 
 /** Holds a write to the bounds of its policy by what its call does (W15). */
 export function measuredHits(judged: Judged, measured: Measured, times: number): void {
@@ -36,6 +36,9 @@ export function measuredHits(judged: Judged, measured: Measured, times: number):
     hits.push(unlimitedHit)
   }
   recipientHits(judged, effects)
+  if (maxFeeOf(judged, measured) !== undefined && !feeBound.has(judged.node.execution.type)) {
+    block(`fees are bounded, which ${judged.node.execution.type} cannot hold`)
+  }
   const swaps = effects.filter((one) => one.kind === 'swap')
   const { max_slippage_bps: slippage } = constraints
   if (slippage !== undefined && swaps.some(({ minimum }) => minimum === '0')) {
@@ -68,6 +71,21 @@ export function budgetOf({ constraints }: Judged, { effects }: Measured): Budget
   }
   return Object.keys(amounts).length === 0 ? undefined : { amounts, bounds }
 }
+
+/** The most that the transaction of a write may cost; undefined: whatever it costs. */
+export function maxFeeOf({ node, constraints }: Judged, { effects }: Measured): string | undefined {
+  const asset = nativeAsset(node.chain)
+  const plain = boundOf(constraints.max_fee, asset)
+  const value = spentIn(effects).get(asset) ?? 0n
+  const { max_fee_bps: bps } = constraints
+  const share = bps === undefined || value === 0n ? undefined : (value * BigInt(bps)) / 10_000n
+  const bounds = [plain, share].filter((one) => one !== undefined).map(BigInt)
+  const [least] = bounds.sort((one, other) => (one < other ? -1 : 1))
+  return least?.toString()
+}
+
+/** Executors that hold a transaction to its fee. */
+const feeBound: ReadonlySet<string> = new Set(['evm_call', 'evm_multicall'])
 
 /** What is bounded and in calls that nothing is known of, so that they cannot be let go. */
 function neededMeasure({ constraints }: Judged): string | undefined {

@@ -6,11 +6,12 @@ import { assetKey } from './effect.js'
 export interface Constraints
   extends Omit<
     PackConstraints,
-    'max_spend' | 'max_spend_per_run' | 'max_approval' | 'allowed_recipients'
+    'max_spend' | 'max_spend_per_run' | 'max_approval' | 'max_fee' | 'allowed_recipients'
   > {
   readonly max_spend?: Amounts | undefined
   readonly max_spend_per_run?: Amounts | undefined
   readonly max_approval?: Amounts | undefined
+  readonly max_fee?: Amounts | undefined
   /** Sorted. */
   readonly allowed_recipients?: readonly Recipient[] | undefined
 }
@@ -33,16 +34,20 @@ export function boundOf(amounts: Amounts | undefined, asset: string): Whole | un
 
 /** Of two sets of bounds, at each the tighter one. */
 export function tighterConstraints(one: Constraints, other: Constraints): Constraints {
-  const least = <Key extends 'max_slippage_bps' | 'max_price_impact_bps'>(key: Key) =>
-    pick(key, one[key], other[key], -1)
-  const amounts = <Key extends 'max_spend' | 'max_spend_per_run' | 'max_approval'>(key: Key) =>
-    pickAmounts(key, one[key], other[key])
+  const least = <Key extends 'max_slippage_bps' | 'max_price_impact_bps' | 'max_fee_bps'>(
+    key: Key
+  ) => pick(key, one[key], other[key], -1)
+  const amounts = <Key extends 'max_spend' | 'max_spend_per_run' | 'max_approval' | 'max_fee'>(
+    key: Key
+  ) => pickAmounts(key, one[key], other[key])
   const merged = {
     ...least('max_slippage_bps'),
     ...least('max_price_impact_bps'),
     ...amounts('max_spend'),
     ...amounts('max_spend_per_run'),
     ...amounts('max_approval'),
+    ...amounts('max_fee'),
+    ...least('max_fee_bps'),
     ...pick(
       'max_approval_multiplier',
       one.max_approval_multiplier,

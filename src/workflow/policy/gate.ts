@@ -3,7 +3,7 @@ import { isRead } from '../document/execution.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { chainFits } from '../plan/select.js'
 import type { ReadyNode } from '../readiness/readiness.js'
-import { type Budget, budgetOf, measuredHits, undecodedText } from './bounds.js'
+import { type Budget, budgetOf, maxFeeOf, measuredHits, undecodedText } from './bounds.js'
 import { tighterConstraints } from './constraints.js'
 import { declaredHits } from './declared.js'
 import { type Measured, riskOf } from './effect.js'
@@ -21,6 +21,8 @@ export interface Verdict {
   readonly measured?: Measured
   /** What it takes from what its run may spend, where that is bounded. */
   readonly budget?: Budget
+  /** The most that its transaction may cost, where that is bounded. */
+  readonly maxFee?: string
 }
 
 const builtIn: ReadonlySet<string> = new Set([
@@ -71,7 +73,13 @@ export function policyVerdict(
   }
   if (measured === undefined) return verdictOf(hits, { riskLevel })
   const budget = budgetOf(judged, measured)
-  return verdictOf(hits, { riskLevel, measured, ...(budget === undefined ? {} : { budget }) })
+  const maxFee = maxFeeOf(judged, measured)
+  return verdictOf(hits, {
+    riskLevel,
+    measured,
+    ...(budget === undefined ? {} : { budget }),
+    ...(maxFee === undefined ? {} : { maxFee })
+  })
 }
 
 function verdictOf(hits: readonly PolicyHit[], found: Omit<Verdict, 'kind' | 'hits'>): Verdict {

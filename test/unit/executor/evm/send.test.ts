@@ -277,6 +277,21 @@ describe('a refusal', () => {
     }
   })
 
+  it('W15: does not sign what could cost more than it may', async () => {
+    const sent = await chain.client.getTransactionCount({ address: owner.address })
+    const dear = { ...transfer(third.address, '1'), maxFee: '1' }
+    expect(await failing(dear)).toMatchObject({
+      code: 'fee_too_high',
+      phase: 'prepare',
+      sent: false,
+      retryable: true
+    })
+    expect(await chain.client.getTransactionCount({ address: owner.address })).toBe(sent)
+    const free = { ...transfer(third.address, '1'), maxFee: (10n ** 18n).toString() }
+    expect(await sendOnce(runtime, free)).toMatchObject({ status: 'done' })
+    expect(await chain.client.getTransactionCount({ address: owner.address })).toBe(sent + 1)
+  })
+
   it('says what is missing: funds, keys, accounts, contracts, chains', async () => {
     const poor = { ...transfer(owner.address, '1'), account: 'poor' }
     await chain.rpc('anvil_setBalance', [other.address, '0x1'])

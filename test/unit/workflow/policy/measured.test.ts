@@ -176,6 +176,19 @@ describe('W15: a policy measures the call', () => {
     expect(short(judge(pay('1'), tightened(free, pack)))).toEqual(['block', 'token_not_listed'])
   })
 
+  it('and gives the most that its transaction may cost, by number and by what it sends', () => {
+    const fee = (rule: JsonObject, value = '0') => judge({ ...pay('1'), value }, bound(rule)).maxFee
+    expect(fee({ max_fee: '7' })).toBe('7')
+    expect(fee({ max_fee: { [native]: '7', '*': '1' } })).toBe('7')
+    expect(fee({ max_fee: { [erc20(token)]: '7' } })).toBeUndefined()
+    expect(fee({ max_fee_bps: 100 })).toBeUndefined()
+    expect(fee({ max_fee_bps: 100 }, '500')).toBe('5')
+    expect(fee({ max_fee_bps: 100, max_fee: '9' }, '500')).toBe('5')
+    expect(fee({ max_fee_bps: 100, max_fee: '4' }, '500')).toBe('4')
+    const other = judge({ type: 'plugin.send' }, bound({ max_fee: '9' }))
+    expect(short(other)).toEqual(['block', 'constraint'])
+  })
+
   it('and what an action says of itself only makes it tighter', () => {
     const policy = bound({ max_spend: '10', allow_unlimited_approval: false })
     expect(short(judge(pay('1'), policy, { calculated: { spend: '11' } }))).toEqual([
