@@ -31,11 +31,19 @@ afterAll(() => chain.anvil.stop())
 
 async function pay(
   given: { readonly payment: string; readonly bridged: string },
-  { writes = 'broadcast' }: { readonly writes?: 'broadcast' | 'simulate' } = {}
+  {
+    writes = 'broadcast',
+    bridge: at = bridge,
+    key = anvilKeys[0]
+  }: {
+    readonly writes?: 'broadcast' | 'simulate'
+    readonly bridge?: string
+    readonly key?: string | undefined
+  } = {}
 ) {
   const evm = evmExecutor({
     chains: { [chain.id]: { rpc: [chain.url], signer: 'env:KEY', pollMs: 20 } },
-    environment: { KEY: anvilKeys[0] }
+    environment: { KEY: key }
   })
   await using tally = await createRuntime({
     location: MEMORY_LOCATION,
@@ -49,7 +57,7 @@ async function pay(
   })
   const inputs = {
     inputs: { recipient: third.address, ...given },
-    contracts: { bridge },
+    contracts: { bridge: at },
     calculated: {
       token: { chain_id: chain.id, address: token, decimals: 6 }
     }
@@ -122,6 +130,29 @@ describe('a workflow on anvil', () => {
         diagnostic: {
           code: 'assert_failed',
           message: 'the wallet holds less than both branches need'
+        }
+      }
+    ])
+    expect(await chain.rpc('eth_blockNumber', [])).toBe(before)
+  })
+
+  it('W15: sends nothing before all that is missing was listed', async () => {
+    const before = await chain.rpc('eth_blockNumber', [])
+    const poor = `0x${'7'.repeat(64)}`
+    const nowhere = `0x${'7'.repeat(40)}`
+    const amounts = { payment: '1', bridged: '2' }
+    const { status, troubles, ok } = await pay(amounts, { bridge: nowhere, key: poor })
+    expect([status, ok]).toEqual(['failed', true])
+    const on = (about: string) => `${chain.id} ${about}`
+    expect(troubles).toMatchObject([
+      {
+        nodeId: 'run__preflight',
+        diagnostic: {
+          code: 'not_ready',
+          values: [
+            { place: on('fees'), message: expect.stringContaining('insufficient_funds') },
+            { place: on('contract'), message: expect.stringContaining(nowhere) }
+          ]
         }
       }
     ])
