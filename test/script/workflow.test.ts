@@ -25,6 +25,26 @@ export default defineConfig({
 })
 `
 
+/** A chain whose account holds nothing, and whose programs refuse. */
+const saying = `
+import { defineConfig, EffectFailure } from 'tallystick'
+const failure = { code: 'reverted', phase: 'read', chain: 'eip155:1', executionType: 'evm_read',
+  retryable: false, sent: false, message: 'the program refuses', logs: ['Program log: too little'],
+  programError: { program: 'swap', instruction: 0, name: 'slippage', code: '6001' } }
+const poor = { about: 'fees', code: 'insufficient_funds', message: 'it holds nothing',
+  isPassing: false, subject: null }
+export default defineConfig({
+  providers: [
+    { name: 'chain.account', perform: () => ({ address: '0x${'1'.repeat(40)}', canSign: true }) },
+    { name: 'chain.ready', perform: ({ request }) =>
+      ({ chain: request.chain, problems: [poor], unchecked: [] }) },
+    { name: 'chain.read', perform: () => {
+      throw new EffectFailure('reverted', { definite: true, details: failure })
+    } }
+  ]
+})
+`
+
 const flow = `
 schema: ais-flow/0.0.3
 meta: { name: pay, version: 1.0.0 }
@@ -194,6 +214,29 @@ describe('a run', () => {
     })
     const late = await project.tally(['skip', 'four', 'check'])
     expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('nothing to skip')])
+  })
+
+  it('W10, W15: is shown what programs said, and what is missing at first', async () => {
+    await project.write('said.config.ts', saying)
+    const given = ['--inputs', '{"amount":"5"}', '--config', 'said.config.ts']
+    expect((await project.tally(['run', 'pay.yaml', '--id', 'said', ...given])).code).toBe(4)
+    const missing = await project.tally(['diagnose', 'said'])
+    for (const line of [
+      'not_ready: 1 thing is missing, found before anything was sent',
+      'eip155:1 fees: insufficient_funds: it holds nothing (check, pay)',
+      'tally retry said run__preflight',
+      'tally skip said run__preflight',
+      'tally abort said run__preflight'
+    ]) {
+      expect(missing.stdout).toContain(line)
+    }
+    expect(missing.stdout).not.toContain('tally patch')
+    const skip = ['skip', 'said', 'run__preflight', '--config', 'said.config.ts']
+    expect((await project.tally(skip)).code).toBe(4)
+    const told = await project.tally(['diagnose', 'said'])
+    for (const line of ['slippage', 'log Program log: too little', 'program', 'attempt 1, 0 ms']) {
+      expect(told.stdout).toContain(line)
+    }
   })
 
   it('inputs of another type are wrong usage, and nothing begins', async () => {
