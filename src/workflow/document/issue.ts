@@ -63,6 +63,8 @@ export type LintCode =
   | 'risky_approval'
   | 'contract_not_deployed'
   | 'not_checked'
+  | 'fails_when_run'
+  | 'other_chain'
 
 /** One thing wrong (`error`) or doubtful (`warning`, `info`) in a document. Plain JSON. */
 export interface Issue {

@@ -16,6 +16,7 @@ import {
 import { lintAmounts } from './amounts.js'
 import { lintApprovals } from './approvals.js'
 import { lintChecks } from './checks.js'
+import { lintFailures } from './failures.js'
 import { lintingGraph } from './graph.js'
 import { lintMeasures } from './measures.js'
 import { lintingSkips } from './skips.js'
@@ -82,6 +83,7 @@ const rules: readonly Rule[] = [
   brief(lintAmounts),
   brief(lintMeasures),
   brief(lintUnchecked),
+  brief(lintFailures),
   lintingUnused
 ]
 

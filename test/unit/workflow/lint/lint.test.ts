@@ -166,6 +166,14 @@ function callOf(name: string): JsonObject {
   return { type: 'evm_call', to: owner, abi: { name } }
 }
 
+const elsewhere = { lit: { ...asset.lit, chain_id: 'eip155:2' } }
+const evmCall = (more: JsonObject) => ({
+  type: 'evm_call',
+  to: { lit: 'vitalik.eth' },
+  abi: { type: 'function', name: 'f', inputs: [] },
+  ...more
+})
+
 /** Actions with a precondition in text, and with one that is checked. */
 const oddProtocol = protocolOf({
   schema: 'ais/0.0.2',
@@ -173,6 +181,7 @@ const oddProtocol = protocolOf({
   actions: {
     texts: { pre_conditions: ['the moon is full'], execution: { '*': { type: 'some_plugin' } } },
     values: { pre_conditions: [{ lit: true }], execution: { '*': { type: 'some_plugin' } } },
+    calls: { execution: { '*': evmCall({}) } },
     strange: { hard_constraints: { max_spend: '5' }, execution: { '*': callOf('price') } },
     known: { hard_constraints: { max_spend: '5' }, execution: { '*': callOf('deposit') } }
   }
@@ -239,6 +248,11 @@ const doubts: Readonly<Record<LintCode, Doubt>> = {
     fine: [asksFirst]
   },
   not_checked: { doubtful: [odd('texts')], fine: [odd('values')] },
+  fails_when_run: { doubtful: [odd('calls')], fine: [odd('values')] },
+  other_chain: {
+    doubtful: [balance('a', { args: { token: elsewhere, owner } })],
+    fine: [balance('a')]
+  },
   unmeasured_bound: { doubtful: [odd('strange')], fine: [odd('known')] }
 }
 
@@ -248,6 +262,44 @@ describe('W12: every rule', () => {
       issues.some((issue) => issue.split(' ')[1] === code)
     expect(isTold(await found(doubtful, { ...both, ...added }))).toBe(true)
     expect(isTold(await found(fine, both))).toBe(false)
+  })
+})
+
+describe('W12: what fails whenever it is run', () => {
+  const abi = (type: string, components?: Json) => ({
+    type: 'function',
+    name: 'f',
+    inputs: [{ name: 'x', type, ...(components === undefined ? {} : { components }) }]
+  })
+  const to = owner
+  const args = { x: { ref: 'params.x' } }
+  const of = (type: string, components?: Json) => evmCall({ to, args, abi: abi(type, components) })
+  const cases: Readonly<Record<string, readonly [JsonObject, boolean, string?]>> = {
+    'a call of a contract': [evmCall({ to }), false],
+    'a call of no address': [evmCall({}), true],
+    'a call on another kind of chain': [evmCall({ to }), true, 'solana:x'],
+    'a read by an action': [evmCall({ to, type: 'evm_read' }), true],
+    'a type that is none': [of('uint257'), true],
+    'lists of a size and of none': [of('uint8[][2]'), false],
+    'a tuple': [of('tuple[]', [{ name: 'y', type: 'int' }]), false],
+    'a tuple of what is no type': [of('tuple', [{ name: 'y', type: 'text' }]), true],
+    'an argument that is no address': [{ ...of('address'), args: { x: { lit: '0x1' } } }, true]
+  }
+
+  it.each(Object.entries(cases))('%s', async (_, [execution, isTold, chain = 'eip155:1']) => {
+    const protocol = protocolOf({
+      schema: 'ais/0.0.2',
+      meta: { protocol: 'p', version: '1.0.0' },
+      actions: { go: { params: [{ name: 'x', type: 'string' }], execution: { '*': execution } } }
+    })
+    const node = { id: 'a', type: 'action_ref', protocol: 'p@1.0.0', action: 'go', chain }
+    const text = JSON.stringify({
+      schema: 'ais-flow/0.0.3',
+      meta: { name: 'demo', version: '1.0.0' },
+      nodes: [{ ...node, args: { x: { lit: 'x' } } }]
+    })
+    const { issues } = await checkAisDocument(text, { protocols: [protocol] })
+    expect(issues.some(({ code }) => code === 'fails_when_run')).toBe(isTold)
   })
 })
 
