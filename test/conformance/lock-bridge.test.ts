@@ -45,7 +45,12 @@ async function lock(bridge: LockBridge): Promise<void> {
   const prepared = await executor.prepare(request, options)
   if (prepared.kind !== 'signed') throw new Error(prepared.kind)
   await executor.broadcast(prepared.transaction, options)
-  while ((await bridge.taken()) === 0) await new Promise(setImmediate)
+  // The state may show it before the number of its block does.
+  const hash = prepared.transaction.hash as `0x${string}`
+  const { blockNumber } = await chain.client.waitForTransactionReceipt({ hash })
+  while ((await chain.client.getBlockNumber({ cacheTime: 0 })) < blockNumber) {
+    await new Promise(setImmediate)
+  }
 }
 
 const RELAYS_MAX = 10
