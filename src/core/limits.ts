@@ -99,24 +99,24 @@ export const ACTORS_IDLE_MAX = 64
 /** Microtasks that code which is about to end gets from the pump before the loop turns. */
 export const PUMP_PATIENCE_TICKS = 8
 
-/** Length of one CEL expression in characters (conformance.md §1.4). */
+/** Characters of one CEL expression, and of the pattern of `matches`. */
 export const EXPRESSION_LENGTH_MAX = 4_096
-/** Bracket depth of one CEL expression. */
-export const EXPRESSION_BRACKETS_MAX = 100
-/** Nodes of one CEL syntax tree. */
-export const EXPRESSION_NODES_MAX = 4_096
-/** Depth of one CEL syntax tree. */
-export const EXPRESSION_DEPTH_MAX = 128
-/** Comprehensions inside comprehensions. */
-export const EXPRESSION_LOOPS_MAX = 3
-/** Loop iterations of one evaluation. */
-export const EXPRESSION_TICKS_MAX = 100_000
-/** Length of a text or byte string that one operation of an expression builds. */
-export const EXPRESSION_TEXT_LENGTH_MAX = 1_048_576
-/** Length of a list that one operation of an expression builds. */
-export const EXPRESSION_LIST_LENGTH_MAX = 100_000
-/** Length of the pattern of `matches`. */
 export const EXPRESSION_PATTERN_LENGTH_MAX = 1_024
+/** Nodes of one CEL syntax tree, and how deep they stand. */
+export const EXPRESSION_NODES_MAX = 4_096
+export const EXPRESSION_DEPTH_MAX = 128
+/** Depth of brackets in one CEL expression, and of comprehensions in each other. */
+export const EXPRESSION_BRACKETS_MAX = 100
+export const EXPRESSION_LOOPS_MAX = 3
+/** Steps of one evaluation: loop iterations, members of lists, text that is read, numbers. */
+export const EXPRESSION_TICKS_MAX = 100_000
+/** Length of a text, byte string or list that one operation of an expression builds. */
+export const EXPRESSION_TEXT_LENGTH_MAX = 1_048_576
+export const EXPRESSION_LIST_LENGTH_MAX = 100_000
+/** Amounts in one result, digits of one number, and exponents of `pow` in CEL of workflows. */
+export const EXPRESSION_AMOUNTS_MAX = 1_024
+export const EXPRESSION_DIGITS_MAX = 16_384
+export const EXPRESSION_EXPONENT_MAX = 10_000
 
 /** Prepared expressions, parsed documents and other caches that can be thrown away. */
 export const CACHE_ENTRIES_MAX = 1_024

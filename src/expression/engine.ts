@@ -22,14 +22,17 @@ export interface CompiledExpression<Value extends Json = Json> {
 }
 
 /**
- * The port behind which the CEL engine sits. An engine implements the profile {@link
- * EXPRESSION_PROFILE}, not more and not less.
+ * The port behind which the CEL engine sits. An engine implements its profile, not more and not
+ * less.
  */
 export interface ExpressionEngine {
-  readonly profile: string
+  readonly profile: ExpressionProfile
   /** Compiles an expression; throws `expression.invalid`. */
   compile(expression: string, options: ExpressionOptions): CompiledExpression
 }
 
-/** Name of the expression profile; receipts carry it (formats.md §3). */
+/** Profile of composites and of everything else but workflows; receipts name it. */
 export const EXPRESSION_PROFILE = 'tally-cel/1'
+/** Profile of workflows, which follows AIS where the two differ (docs/spec/ais-cel.md). */
+export const AIS_PROFILE = 'ais-cel/1'
+export type ExpressionProfile = typeof EXPRESSION_PROFILE | typeof AIS_PROFILE

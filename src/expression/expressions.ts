@@ -1,11 +1,18 @@
 import { type Json, type JsonObject, type Pieces, TallyError } from '../core/index.js'
 import { type CompiledCondition, compileCondition } from './condition.js'
-import type { ExpressionEngine, ExpressionOptions } from './engine.js'
+import {
+  AIS_PROFILE,
+  EXPRESSION_PROFILE,
+  type ExpressionEngine,
+  type ExpressionOptions,
+  type ExpressionProfile
+} from './engine.js'
 import { type CompiledValue, compileValue, compilingValue } from './value.js'
 
 /** Values, conditions and expressions on one loaded engine. */
 export interface Expressions {
   readonly engine: ExpressionEngine
+  readonly profile: ExpressionProfile
   /** Compiles a value; throws `expression.invalid`. */
   compileValue(value: Json, options: ExpressionOptions): CompiledValue
   /** The same in pieces. */
@@ -19,19 +26,26 @@ export interface Expressions {
   evaluate(expression: string, bindings: JsonObject): Json
 }
 
+/** Expressions of documents in `tally-cel/1`, and of workflows in the profile of AIS. */
+export interface LoadedExpressions extends Expressions {
+  readonly ais: Expressions
+}
+
 /**
  * Loads the CEL engine (about 130 ms once in a process, so only documents that use CEL should ask).
  * Everything it returns is synchronous.
  */
-export async function loadExpressions(): Promise<Expressions> {
+export async function loadExpressions(): Promise<LoadedExpressions> {
   const { createBufbuildEngine } = await import('./bufbuild/engine.js')
-  return expressionsOn(createBufbuildEngine())
+  const ais = expressionsOn(createBufbuildEngine(AIS_PROFILE))
+  return { ...expressionsOn(createBufbuildEngine(EXPRESSION_PROFILE)), ais }
 }
 
 /** The expressions of any engine that implements the profile. */
 export function expressionsOn(engine: ExpressionEngine): Expressions {
   return {
     engine,
+    profile: engine.profile,
     compileValue: (value, options) => compileValue(value, options, engine),
     compilingValue: (value, options) => compilingValue(value, options, engine),
     compileCondition: (expression, options) => compileCondition(expression, options, engine),

@@ -23,8 +23,16 @@ export interface EvaluationFailure {
 
 /** What an evaluation gives: a value, or a failure as data. */
 export type EvaluationResult<Value extends Json = Json> =
-  | { readonly ok: true; readonly value: Value }
+  | {
+      readonly ok: true
+      readonly value: Value
+      /** Where below the value text is an amount; absent where it is nowhere one. */
+      readonly amounts?: AmountPaths
+    }
   | EvaluationFailure
+
+/** Ways from a value to text that is an amount, `*` for any one key or index; `[]` is the value. */
+export type AmountPaths = readonly (readonly string[])[]
 
 /** Carries a failure through code that can only throw; never leaves this room. */
 export class FailureSignal extends Error {

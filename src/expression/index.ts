@@ -6,12 +6,19 @@
 export { AMOUNT_MAX, isAmountText, TOKEN_DECIMALS_MAX, toAtomic, toHuman } from './amount.js'
 export { type CompiledCondition, compileCondition } from './condition.js'
 export {
+  AIS_PROFILE,
   type CompiledExpression,
   EXPRESSION_PROFILE,
   type ExpressionEngine,
-  type ExpressionOptions
+  type ExpressionOptions,
+  type ExpressionProfile
 } from './engine.js'
-export { type Expressions, expressionsOn, loadExpressions } from './expressions.js'
-export type { EvaluationFailure, EvaluationResult, FailureCode } from './failure.js'
+export {
+  type Expressions,
+  expressionsOn,
+  type LoadedExpressions,
+  loadExpressions
+} from './expressions.js'
+export type { AmountPaths, EvaluationFailure, EvaluationResult, FailureCode } from './failure.js'
 export { lookUp, parseReference, type Reference, referenceText } from './reference.js'
 export { type CompiledValue, compileValue, compilingValue, usesCel, type Value } from './value.js'

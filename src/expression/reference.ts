@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '../core/index.js'
+import type { AmountPaths } from './failure.js'
 
 /** What an expression reads: a root and the way from it, e.g. `nodes` and `['wait', 'outputs']`. */
 export interface Reference {
@@ -39,6 +40,12 @@ export function lookUp(bindings: JsonObject, reference: Reference): Json | undef
     value = member(value, part)
   }
   return value
+}
+
+/** What remains of paths one step further down. */
+export function below(paths: AmountPaths, key: string): AmountPaths {
+  if (paths.length === 0) return paths
+  return paths.filter((path) => path[0] === key || path[0] === '*').map((path) => path.slice(1))
 }
 
 function member(value: Json, part: string | number): Json | undefined {

@@ -12,9 +12,9 @@ import {
   TallyError
 } from '../core/index.js'
 import type { CompiledExpression, ExpressionEngine, ExpressionOptions } from './engine.js'
-import { type EvaluationResult, failed } from './failure.js'
+import { type AmountPaths, type EvaluationResult, failed } from './failure.js'
 import { invalidExpression } from './invalid.js'
-import { lookUp, parseReference, type Reference, referenceText } from './reference.js'
+import { below, lookUp, parseReference, type Reference, referenceText } from './reference.js'
 
 /**
  * A value of a document (semantics.md W3): an object with exactly one key. Bare JSON is not a
@@ -151,14 +151,27 @@ function compileReference(
     const known = options.roots.join(', ')
     throw notValue(value, at, `the name "${reference.root}" is unknown; known names: ${known}`)
   }
+  const amounts = amountsAt(reference, options)
   return {
     references: [reference],
     evaluate: (bindings) => {
       const found = lookUp(bindings, reference)
-      if (found !== undefined) return { ok: true, value: found }
-      return failed('missing_reference', referenceText(reference))
+      if (found === undefined) return failed('missing_reference', referenceText(reference))
+      return amounts === undefined
+        ? { ok: true, value: found }
+        : { ok: true, value: found, amounts }
     }
   }
+}
+
+function amountsAt(
+  { root, path }: Reference,
+  { amounts = [] }: ExpressionOptions
+): AmountPaths | undefined {
+  if (amounts.length === 0) return undefined
+  let remaining: AmountPaths = amounts.map((pattern) => pattern.split('.'))
+  for (const part of [root, ...path]) remaining = below(remaining, String(part))
+  return remaining.length === 0 ? undefined : remaining
 }
 
 function compileCel(
@@ -197,12 +210,14 @@ function membersIn(members: readonly Member[]): Evaluated {
   return {
     evaluate: (bindings) => {
       const entries: [string, Json][] = []
+      const amounts: (readonly string[])[] = []
       for (const [key, part] of members) {
         const result = part.evaluate(bindings)
         if (!result.ok) return result
         entries.push([key, result.value])
+        for (const path of result.amounts ?? []) amounts.push([key, ...path])
       }
-      return { ok: true, value: Object.fromEntries(entries) }
+      return evaluated(Object.fromEntries(entries), amounts)
     }
   }
 }
@@ -224,14 +239,20 @@ function itemsIn(items: readonly Evaluated[]): Evaluated {
   return {
     evaluate: (bindings: JsonObject) => {
       const list: Json[] = []
-      for (const part of items) {
+      const amounts: (readonly string[])[] = []
+      for (const [index, part] of items.entries()) {
         const result = part.evaluate(bindings)
         if (!result.ok) return result
         list.push(result.value)
+        for (const path of result.amounts ?? []) amounts.push([String(index), ...path])
       }
-      return { ok: true, value: list }
+      return evaluated(list, amounts)
     }
   }
+}
+
+function evaluated(value: Json, amounts: AmountPaths): EvaluationResult {
+  return amounts.length === 0 ? { ok: true, value } : { ok: true, value, amounts }
 }
 
 /** Of all parts, with repetitions: those go at the root, once for the whole value. */

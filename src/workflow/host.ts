@@ -8,6 +8,7 @@ import {
   type Pieces,
   TallyError
 } from '../core/index.js'
+import type { ExpressionProfile, LoadedExpressions } from '../expression/index.js'
 import { bundleSchema, isBundle } from './document/bundle.js'
 import { packConstraints } from './document/constraints.js'
 import { flowSchemaNames, type OnError } from './document/flow.js'
@@ -71,7 +72,7 @@ export class WorkflowParts {
   readonly #packs: readonly PackDocument[]
   readonly #floor: Policy
   #values: CompileValues | undefined
-  #engineValues: CompileValues | undefined
+  #engineValues: Readonly<Record<ExpressionProfile, CompileValues>> | undefined
 
   /** Throws `workflow.invalid_document` for a protocol or pack that is none or does not fit. */
   constructor(host: WorkflowHost = {}) {
@@ -83,7 +84,7 @@ export class WorkflowParts {
     this.#floor = floorOf(host.policy)
     // Throws where two of them name approvers that do not fit: no workflow could compile.
     this.#packs.reduce(tightened, defaultPolicy)
-    this.blocks = workflowBlocks(() => this.#engineValues ?? noValues())
+    this.blocks = workflowBlocks((profile) => this.#engineValues?.[profile] ?? noValues())
   }
 
   /** Whether a document is a workflow, alone or in a bundle. */
@@ -95,9 +96,13 @@ export class WorkflowParts {
   }
 
   /** Brings what compiles values; needed before {@link compile} and before a run. */
-  use(values: CompileValues): void {
-    this.#values ??= values
-    this.#engineValues ??= { ...values, memo: new ValueMemo() }
+  use(expressions: LoadedExpressions): void {
+    const { ais } = expressions
+    this.#values ??= ais
+    this.#engineValues ??= {
+      'tally-cel/1': { ...expressions, memo: new ValueMemo() },
+      'ais-cel/1': { ...ais, memo: new ValueMemo() }
+    }
   }
 
   /** A workflow as a dependency graph of blocks. What is wrong is data. */

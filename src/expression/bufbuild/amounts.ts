@@ -18,7 +18,8 @@ import {
   toHuman
 } from '../amount.js'
 import { FailureSignal } from '../failure.js'
-import { amountOf, amountSchema, amountValue, typeName } from './values.js'
+import { amountOf, amountSchema, amountValue } from './amount-type.js'
+import { typeName } from './values.js'
 
 const { BOOL, DYN, INT, STRING } = CelScalar
 const MAP = mapType(DYN, DYN)
@@ -102,7 +103,8 @@ function decimalsOf(token: CelValue): bigint {
   throw new FailureSignal('type_error', 'a token needs an integer "decimals"')
 }
 
-function roundingOf(text: string): Rounding {
+/** How a division rounds, by its name. */
+export function roundingOf(text: string): Rounding {
   if (text === 'floor' || text === 'ceil') return text
   throw new FailureSignal('invalid_argument', 'rounding must be "floor" or "ceil"')
 }

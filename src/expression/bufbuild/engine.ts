@@ -12,35 +12,47 @@ import {
   type CompiledExpression,
   EXPRESSION_PROFILE,
   type ExpressionEngine,
-  type ExpressionOptions
+  type ExpressionOptions,
+  type ExpressionProfile
 } from '../engine.js'
-import { type EvaluationResult, FailureSignal, failed, failureOfMessage } from '../failure.js'
+import {
+  type AmountPaths,
+  type EvaluationResult,
+  FailureSignal,
+  failed,
+  failureOfMessage
+} from '../failure.js'
 import { invalidExpression as invalid } from '../invalid.js'
-import { lookUp, type Reference, referenceText } from '../reference.js'
+import { type ProfileRules, profileRules } from '../profile.js'
+import { below, lookUp, type Reference, referenceText } from '../reference.js'
+import { aisFunctions } from './ais-functions.js'
+import { amountRegistry } from './amount-type.js'
 import { amountFunctions } from './amounts.js'
 import { Budget } from './budget.js'
+import { decimalValue } from './decimals.js'
 import { profileOverrides } from './functions.js'
-import { prepare } from './rewrite.js'
+import { type ParsedSource, type PreparedTree, prepare } from './rewrite.js'
 import { refuseUnboundedSource, workOf } from './source.js'
 import { timeFunctions } from './time.js'
-import { type AmountPatterns, amountRegistry, below, toCelValue, toJson } from './values.js'
+import { type Reading, toCelValue, toJson } from './values.js'
 
 /**
- * The profile `tally-cel/1` on @bufbuild/cel, whose exact version is pinned: error texts of the
+ * A profile on @bufbuild/cel, whose exact version is pinned: error texts of the
  * engine are matched here, and nowhere else, to tell failures apart; none of them gets out.
  */
-export function createBufbuildEngine(): ExpressionEngine {
+export function createBufbuildEngine(profile: ExpressionProfile): ExpressionEngine {
   const budget = new Budget()
-  const environment = profileEnvironment(budget)
+  const rules = profileRules[profile]
+  const environment = profileEnvironment(budget, rules)
   const cache = new Map<string, CompiledExpression>()
   return {
-    profile: EXPRESSION_PROFILE,
+    profile,
     compile(expression, options) {
       spendWorkOnce(expression, workOf(expression), expression.length >> 4)
       const key = JSON.stringify([expression, options.roots, options.amounts ?? []])
       const known = cache.get(key)
       if (known !== undefined) return known
-      const compiled = compile(expression, options, environment, budget)
+      const compiled = compile(expression, options, { environment, budget, rules })
       if (cache.size >= limits.CACHE_ENTRIES_MAX) cache.delete(present(firstKey(cache), 'oldest'))
       cache.set(key, compiled)
       return compiled
@@ -52,23 +64,25 @@ export function createBufbuildEngine(): ExpressionEngine {
  * CEL values in and out, for running the CEL conformance suite against the same functions and the
  * same rewriting; undefined stands for an evaluation that failed.
  */
-export function createCelEvaluator(): (
-  expression: string,
-  variables: Readonly<Record<string, CelValue>>
-) => CelValue | undefined {
+export function createCelEvaluator(
+  profile: ExpressionProfile = EXPRESSION_PROFILE
+): (expression: string, variables: Readonly<Record<string, CelValue>>) => CelValue | undefined {
   const budget = new Budget()
-  const environment = profileEnvironment(budget)
+  const rules = profileRules[profile]
+  const environment = profileEnvironment(budget, rules)
   return (expression, variables) => {
     budget.restart()
     refuseUnboundedSource(expression)
-    const { tree } = prepare(syntaxTree(expression), expression, [], Object.keys(variables))
-    const result = plan(environment, tree)(variables)
+    const parsed = parsedSource(expression)
+    const { tree, numbers } = prepare(parsed, rules, [], Object.keys(variables))
+    const result = plan(environment, tree)({ ...variables, ...boundNumbers(numbers) })
     return isCelError(result) || budget.exceeded ? undefined : result
   }
 }
 
-function profileEnvironment(budget: Budget) {
-  const funcs = [...profileOverrides(budget), ...timeFunctions(), ...amountFunctions()]
+function profileEnvironment(budget: Budget, { isExact }: ProfileRules) {
+  const own = isExact ? aisFunctions(budget) : [...timeFunctions(), ...amountFunctions()]
+  const funcs = [...profileOverrides(budget), ...own]
   return celEnv({ funcs, registry: amountRegistry })
 }
 
@@ -82,24 +96,24 @@ interface Binding {
   readonly reference: Reference
   /** What `has()` needs: the reference without its last step. */
   readonly parent: Reference | undefined
-  readonly amounts: AmountPatterns
+  readonly amounts: AmountPaths
 }
 
 function compile(
   expression: string,
   options: ExpressionOptions,
-  environment: ReturnType<typeof celEnv>,
-  budget: Budget
+  { environment, budget, rules }: Engine
 ): CompiledExpression {
   refuseUnboundedSource(expression)
-  const { tree, references, places } = prepare(syntaxTree(expression), expression, options.roots)
+  const prepared = prepare(parsedSource(expression), rules, options.roots)
+  const { tree, references, places, numbers } = prepared
   const run = plan(environment, tree)
   const patterns = (options.amounts ?? []).map((pattern) => pattern.split('.'))
   const bindings = references.map(({ variable, ...reference }) => ({
     variable,
     reference,
     parent: reference.tested ? { ...reference, path: reference.path.slice(0, -1) } : undefined,
-    amounts: [reference.root, ...reference.path].reduce<AmountPatterns>(
+    amounts: [reference.root, ...reference.path].reduce<AmountPaths>(
       (remaining, part) => below(remaining, String(part)),
       patterns
     )
@@ -109,7 +123,9 @@ function compile(
     evaluate(data) {
       budget.restart()
       try {
-        return settle(run(variables(bindings, data)), places, budget)
+        const bound = variables(bindings, data, rules)
+        if (numbers.size > 0) Object.assign(bound, boundNumbers(numbers))
+        return settle(run(bound), { places, budget, rules })
       } catch (error) {
         if (error instanceof FailureSignal) return error.failure
         throw error
@@ -118,9 +134,22 @@ function compile(
   }
 }
 
-function syntaxTree(expression: string) {
+interface Engine {
+  readonly environment: ReturnType<typeof celEnv>
+  readonly budget: Budget
+  readonly rules: ProfileRules
+}
+
+function boundNumbers(numbers: PreparedTree['numbers']): Record<string, CelValue> {
+  const entries = [...numbers].map(([name, number]) => [name, decimalValue(number)] as const)
+  return Object.fromEntries(entries)
+}
+
+function parsedSource(expression: string): ParsedSource {
   try {
-    return present(parse(expression).expr, 'syntax tree')
+    const { expr, sourceInfo } = parse(expression)
+    const tree = present(expr, 'syntax tree')
+    return { tree, expression, positions: sourceInfo?.positions ?? {} }
   } catch (error) {
     const message = error instanceof Error ? error.message : ''
     const place = /<input>:([0-9]+):([0-9]+)/.exec(message)
@@ -130,21 +159,25 @@ function syntaxTree(expression: string) {
 }
 
 // The engine looks names up on this object, so it must not inherit any.
-function variables(bindings: readonly Binding[], data: JsonObject): Record<string, CelValue> {
+function variables(
+  bindings: readonly Binding[],
+  data: JsonObject,
+  { isExact }: ProfileRules
+): Record<string, CelValue> {
   const bound: Record<string, CelValue> = Object.create(null)
   for (const { variable, reference, parent, amounts } of bindings) {
     const value = lookUp(data, reference)
     if (parent === undefined) {
-      if (value !== undefined) bound[variable] = bindable(value, amounts, reference)
+      if (value !== undefined) bound[variable] = bindable(value, { amounts, isExact }, reference)
     } else if (isTestable(lookUp(data, parent))) bound[variable] = value !== undefined
   }
   return bound
 }
 
 // A value of the wrong type is an error where it is used, not in a branch that is not taken.
-function bindable(value: Json, amounts: AmountPatterns, reference: Reference): CelValue {
+function bindable(value: Json, reading: Reading, reference: Reference): CelValue {
   try {
-    return toCelValue(value, amounts, referenceText(reference))
+    return toCelValue(value, reading, referenceText(reference))
   } catch (error) {
     // The engine takes errors as values of variables, though its types do not say so.
     if (error instanceof FailureSignal) return celError(error) as unknown as CelValue
@@ -158,13 +191,12 @@ function isTestable(value: Json | undefined): boolean {
 
 function settle(
   result: CelValue | CelError,
-  places: ReadonlyMap<bigint, Reference>,
-  budget: Budget
+  { places, budget, rules }: Omit<Engine, 'environment'> & Pick<PreparedTree, 'places'>
 ): EvaluationResult {
   if (budget.exceeded) {
     return failed('budget_exceeded', `more than ${limits.EXPRESSION_TICKS_MAX} steps`)
   }
-  if (!isCelError(result)) return { ok: true, value: toJson(result, budget) }
+  if (!isCelError(result)) return toJson(result, budget, rules)
   const own = failureOfMessage(result.message)
   if (own !== undefined) return own
   if (result.message === 'unresolved attribute') {

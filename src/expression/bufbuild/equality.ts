@@ -9,8 +9,9 @@ import {
 } from '@bufbuild/cel'
 import { assert, present } from '../../core/index.js'
 import { FailureSignal } from '../failure.js'
+import { amountOf } from './amount-type.js'
 import type { Budget } from './budget.js'
-import { amountOf, typeName } from './values.js'
+import { typeName } from './values.js'
 
 const engineEquals = present(celEnv().funcs.find('_==_'), 'the operator ==')
 

@@ -71,7 +71,8 @@ function mapOf(keys: CelList, values: CelList): CelMap {
   return celMap(members)
 }
 
-function member(value: CelValue, key: CelValue): CelValue {
+/** The member of a map or list at a key or index. */
+export function member(value: CelValue, key: CelValue): CelValue {
   const found = isCelMap(value)
     ? value.get(mapKey(key))
     : isCelList(value)
@@ -149,20 +150,13 @@ function comparisonFunctions(budget: Budget): readonly CelFunc[] {
 }
 
 function textFunctions(budget: Budget): readonly CelFunc[] {
-  const engineMatches = present(celEnv().funcs.find('matches'), 'the function matches')
-  const sized = (left: { length: number }, right: { length: number }) => {
-    const length = left.length + right.length
-    if (length > limits.EXPRESSION_TEXT_LENGTH_MAX)
-      throw new FailureSignal('budget_exceeded', 'a text is too long')
-    budget.spendText(length)
-  }
   return [
     celFunc('_+_', [STRING, STRING], STRING, (left, right) => {
-      sized(left, right)
+      sized(left, right, budget)
       return left + right
     }),
     celFunc('_+_', [BYTES, BYTES], BYTES, (left, right) => {
-      sized(left, right)
+      sized(left, right, budget)
       const joined = new Uint8Array(left.length + right.length)
       joined.set(left)
       joined.set(right, left.length)
@@ -181,18 +175,39 @@ function textFunctions(budget: Budget): readonly CelFunc[] {
       return new TextEncoder().encode(text)
     }),
     celMethod('matches', STRING, [STRING], BOOL, function (pattern) {
-      if (pattern.length > limits.EXPRESSION_PATTERN_LENGTH_MAX) {
-        throw new FailureSignal('invalid_argument', 'the pattern is too long')
-      }
-      budget.spend(1 + (this.length >> 4) * (1 + (pattern.length >> 4)))
-      const result = engineMatches.call(0, this, [pattern])
-      if (typeof result === 'boolean') return result
-      throw new FailureSignal('invalid_argument', 'the pattern is not a valid expression')
+      return matchesPattern(this, pattern, budget)
     })
   ]
 }
 
-function codePoints(text: string, budget: Budget): bigint {
+/** Refuses what would be too long together, and pays for it. */
+export function sized(
+  left: { readonly length: number },
+  right: { readonly length: number },
+  budget: Budget
+): void {
+  const length = left.length + right.length
+  if (length > limits.EXPRESSION_TEXT_LENGTH_MAX) {
+    throw new FailureSignal('budget_exceeded', 'a text is too long')
+  }
+  budget.spendText(length)
+}
+
+const engineMatches = present(celEnv().funcs.find('matches'), 'the function matches')
+
+/** Whether a text has a part that a pattern of RE2 describes. */
+export function matchesPattern(text: string, pattern: string, budget: Budget): boolean {
+  if (pattern.length > limits.EXPRESSION_PATTERN_LENGTH_MAX) {
+    throw new FailureSignal('invalid_argument', 'the pattern is too long')
+  }
+  budget.spend(1 + (text.length >> 4) * (1 + (pattern.length >> 4)))
+  const result = engineMatches.call(0, text, [pattern])
+  if (typeof result === 'boolean') return result
+  throw new FailureSignal('invalid_argument', 'the pattern is not a valid expression')
+}
+
+/** Characters of a text. */
+export function codePoints(text: string, budget: Budget): bigint {
   budget.spendText(text.length)
   let count = 0
   for (const _ of text) count += 1

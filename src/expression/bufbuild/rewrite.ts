@@ -1,7 +1,12 @@
-import type { Expr, Expr_CreateStruct_Entry } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
+import type {
+  Constant,
+  Expr,
+  Expr_CreateStruct_Entry
+} from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
 import { limits, present } from '../../core/index.js'
+import { type Decimal, parseLiteral } from '../decimal.js'
 import { invalidExpression as invalid } from '../invalid.js'
-import { profileFunctions, profileOperators, profileTypes } from '../profile.js'
+import { AIS_PREFIX, logicalOperators, type ProfileRules } from '../profile.js'
 import { type Reference, referenceText } from '../reference.js'
 import { isInt64, isUint64 } from '../text.js'
 
@@ -12,6 +17,15 @@ export interface PreparedTree {
   readonly references: readonly (Reference & { readonly variable: string })[]
   /** The reference that a node of the tree stands for, by the node's id. */
   readonly places: ReadonlyMap<bigint, Reference>
+  /** Variables that stand for numbers which CEL's own literals would round. */
+  readonly numbers: ReadonlyMap<string, Decimal>
+}
+
+/** A parsed expression: its tree, its text, and where in it each part begins. */
+export interface ParsedSource {
+  readonly tree: Expr
+  readonly expression: string
+  readonly positions: Readonly<Record<string, number>>
 }
 
 /**
@@ -22,17 +36,20 @@ export interface PreparedTree {
  * - each loop asks `@tick` before an iteration, and gathers its list with `@append`, in linear
  *   time.
  *
+ * Under exact rules operators and functions become those of AIS, and literals exact numbers.
+ *
  * `names` are bound as whole CEL values. Throws `expression.invalid`.
  */
 export function prepare(
-  parsed: Expr,
-  expression: string,
+  source: ParsedSource,
+  rules: ProfileRules,
   roots: readonly string[],
   names: readonly string[] = []
 ): PreparedTree {
-  const rewriter = new Rewriter(expression, roots, names)
-  const tree = rewriter.rewrite(parsed, 0)
-  return { tree, references: rewriter.references(), places: rewriter.places }
+  const rewriter = new Rewriter(source, rules, roots, names)
+  const tree = rewriter.rewrite(source.tree, 0)
+  const { places, numbers } = rewriter
+  return { tree, references: rewriter.references(), places, numbers }
 }
 
 type PathPart = string | number
@@ -40,7 +57,9 @@ type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value']
 type Comprehension = Extract<Expr['exprKind'], { case: 'comprehensionExpr' }>['value']
 
 class Rewriter {
-  readonly #expression: string
+  readonly numbers = new Map<string, Decimal>()
+  readonly #source: ParsedSource
+  readonly #rules: ProfileRules
   readonly #roots: ReadonlySet<string>
   readonly #references = new Map<string, Reference & { readonly variable: string }>()
   readonly #scope: string[] = []
@@ -48,8 +67,14 @@ class Rewriter {
   #nodes = 0
   #loops = 0
 
-  constructor(expression: string, roots: readonly string[], names: readonly string[]) {
-    this.#expression = expression
+  constructor(
+    source: ParsedSource,
+    rules: ProfileRules,
+    roots: readonly string[],
+    names: readonly string[]
+  ) {
+    this.#source = source
+    this.#rules = rules
     this.#roots = new Set(roots)
     this.#scope.push(...names)
   }
@@ -113,6 +138,7 @@ class Rewriter {
   }
 
   #literal(node: Expr): Expr {
+    if (this.#rules.isExact) return this.#exactLiteral(node)
     const kind = node.exprKind.case === 'constExpr' ? node.exprKind.value.constantKind : undefined
     const isInRange =
       (kind?.case !== 'int64Value' || isInt64(kind.value)) &&
@@ -122,8 +148,33 @@ class Rewriter {
     return node
   }
 
+  #exactLiteral(node: Expr): Expr {
+    const kind = node.exprKind.case === 'constExpr' ? node.exprKind.value.constantKind : undefined
+    switch (kind?.case) {
+      case 'bytesValue':
+        return this.#refuse('there are no bytes')
+      case 'uint64Value':
+        return constant(node, { case: 'int64Value', value: kind.value })
+      case 'doubleValue': {
+        const { expression, positions } = this.#source
+        // The engine gives a double; the digits stand in the text.
+        const digits = literal.exec(expression.slice(positions[String(node.id)] ?? 0))?.[0] ?? ''
+        if (Number(digits) !== kind.value) return this.#refuse('a number cannot be read')
+        const variable = `@${digits}`
+        this.numbers.set(
+          variable,
+          parseLiteral(digits, () => undefined)
+        )
+        return ident(node, variable)
+      }
+      default:
+        return node
+    }
+  }
+
   #name(node: Expr, name: string): Expr {
-    if (this.#scope.includes(name) || profileTypes.has(name)) return node
+    if (this.#scope.includes(name)) return node
+    if (this.#rules.types.has(name)) return this.#rules.isExact ? text(node, name) : node
     const known = [...this.#roots].join(', ')
     return this.#refuse(`the name ${JSON.stringify(name)} is unknown; known names: ${known}`)
   }
@@ -135,14 +186,15 @@ class Rewriter {
     const path = testOnly ? this.#staticPath(operand) : undefined
     if (path !== undefined) return this.#variable(node, [...path, field], true)
     const qualified = qualifiedName(node)
-    if (qualified !== undefined && profileTypes.has(qualified)) return node
+    if (qualified !== undefined && this.#rules.types.has(qualified)) return node
     const target = this.rewrite(operand, depth + 1)
     return call(node, testOnly ? '@has' : '@select', [target, text(node, field)])
   }
 
   #call(node: Expr, value: Call, depth: number): Expr {
-    const shape = profileFunctions.get(value.function)
-    if (shape === undefined && !profileOperators.has(value.function)) {
+    const { functions, operators, isExact } = this.#rules
+    const shape = functions.get(value.function)
+    if (shape === undefined && !operators.has(value.function)) {
       this.#refuse(`the function ${JSON.stringify(value.function)} is unknown`)
     }
     const counts = value.target === undefined ? shape?.free : shape?.method
@@ -150,8 +202,12 @@ class Rewriter {
       this.#refuse(`the function ${value.function} cannot be called like that`)
     }
     const args = value.args.map((argument) => this.rewrite(argument, depth + 1))
-    if (value.function === '_[_]') return call(node, '@index', args)
+    if (value.function === '_[_]' && !isExact) return call(node, '@index', args)
     const target = value.target && this.rewrite(value.target, depth + 1)
+    if (isExact && !logicalOperators.has(value.function)) {
+      const name = `${AIS_PREFIX}${value.function}`
+      return call(node, name, target === undefined ? args : [target, ...args])
+    }
     const rewritten = { ...value, args, ...(target === undefined ? {} : { target }) }
     return { ...node, exprKind: { case: 'callExpr', value: rewritten } }
   }
@@ -221,9 +277,11 @@ class Rewriter {
   }
 
   #refuse(problem: string): never {
-    throw invalid(this.#expression, problem)
+    throw invalid(this.#source.expression, problem)
   }
 }
+
+const literal = /^-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3}(?![0-9]))?/
 
 function constantPart(node: Expr | undefined): PathPart | undefined {
   if (node?.exprKind.case !== 'constExpr') return undefined
@@ -253,7 +311,7 @@ function gather(step: Expr, accumulator: string): Expr {
   }
   const [list, added] = value.args
   const isGathering =
-    value.function === '_+_' &&
+    (value.function === '_+_' || value.function === `${AIS_PREFIX}_+_`) &&
     list?.exprKind.case === 'identExpr' &&
     list.exprKind.value.name === accumulator &&
     added?.exprKind.case === 'listExpr'
@@ -284,7 +342,10 @@ function ident(node: Expr, name: string): Expr {
 }
 
 function text(node: Expr, value: string): Expr {
-  const constantKind = { case: 'stringValue' as const, value }
+  return constant(node, { case: 'stringValue', value })
+}
+
+function constant(node: Expr, constantKind: Constant['constantKind']): Expr {
   return {
     ...node,
     exprKind: { case: 'constExpr', value: { $typeName: 'cel.expr.Constant', constantKind } }

@@ -22,7 +22,7 @@ import {
   payWork,
   writingLength
 } from '../../core/index.js'
-import { type Expressions, loadExpressions } from '../../expression/index.js'
+import { type LoadedExpressions, loadExpressions } from '../../expression/index.js'
 import { intentRoot, isIntentDefinition } from '../../intent/index.js'
 import type { CheckInputs, ParsedDocument } from '../document/document-kind.js'
 import { piecesByKind, readingSource } from '../document/document-kinds.js'
@@ -75,7 +75,7 @@ export class DocumentCompiler {
   readonly #prepared = new PreparedDocuments()
   readonly #pinned = new PreparedDocuments()
   readonly #steps = new Map<string, PreparedStep>()
-  #expressions: Promise<Expressions> | undefined
+  #expressions: Promise<LoadedExpressions> | undefined
 
   constructor(registered: Registered, compilations?: Compilations) {
     this.#registered = registered
@@ -272,7 +272,7 @@ export class DocumentCompiler {
   }
 
   /** The engine of expressions, loaded once. */
-  loadExpressions(): Promise<Expressions> {
+  loadExpressions(): Promise<LoadedExpressions> {
     this.#expressions ??= this.#compilations?.expressions(loadExpressions) ?? loadExpressions()
     return this.#expressions
   }

@@ -1,6 +1,6 @@
 import type { CompiledDocument, DocumentDefinition } from '../../block/index.js'
 import { canonicalize, type Json, limits } from '../../core/index.js'
-import type { Expressions } from '../../expression/index.js'
+import type { LoadedExpressions } from '../../expression/index.js'
 import type { FoundCode, NameScope } from './named-code.js'
 import type { PinnedTerms, Prepared } from './prepared-run.js'
 
@@ -44,9 +44,9 @@ interface Terms extends PinnedTerms {
  */
 export class Compilations {
   readonly #known = new Map<string, { readonly compiled: CompiledDocument; found: FoundCode }>()
-  #expressions: Promise<Expressions> | undefined
+  #expressions: Promise<LoadedExpressions> | undefined
 
-  expressions(load: () => Promise<Expressions>): Promise<Expressions> {
+  expressions(load: () => Promise<LoadedExpressions>): Promise<LoadedExpressions> {
     this.#expressions ??= load()
     return this.#expressions
   }

@@ -8,7 +8,7 @@ import {
   type Redactor,
   type RunId
 } from '../../core/index.js'
-import type { Expressions } from '../../expression/index.js'
+import type { LoadedExpressions } from '../../expression/index.js'
 import type { NetworkOptions } from '../../intent/index.js'
 import type { bundling, ReadJournal, WorkflowHost, WorkflowParts } from '../../workflow/index.js'
 import type { DocumentKind } from './document-kind.js'
@@ -40,7 +40,7 @@ export class DocumentRooms {
   readonly #hosts: RoomHosts
   readonly #redactor: Redactor
   readonly #register: (blocks: readonly Block[], providers: readonly Provider[]) => void
-  readonly #expressions: () => Promise<Expressions>
+  readonly #expressions: () => Promise<LoadedExpressions>
   readonly #kinds: DocumentKind[] = []
   readonly #listeners: ((delta: AgentDelta) => void)[] = []
   readonly #closed: string[] = []
@@ -62,7 +62,7 @@ export class DocumentRooms {
     readonly redactor: Redactor
     /** Takes what a room brings, before its first document is compiled. */
     readonly register: (blocks: readonly Block[], providers: readonly Provider[]) => void
-    readonly expressions: () => Promise<Expressions>
+    readonly expressions: () => Promise<LoadedExpressions>
   }) {
     this.#hosts = options.hosts
     this.#redactor = options.redactor

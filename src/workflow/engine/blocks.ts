@@ -6,7 +6,8 @@ import {
 } from '../../block/index.js'
 import { TallyError } from '../../core/index.js'
 import { chainEffects } from '../../executor/index.js'
-import type { CompileValues } from '../value/compile.js'
+import { AIS_PROFILE } from '../../expression/index.js'
+import type { CompileValues, ValuesOf } from '../value/compile.js'
 import { approve } from './approve.js'
 import { SPEND_EFFECT } from './budget.js'
 import { execute } from './execute.js'
@@ -16,7 +17,15 @@ import { inputsBlock } from './inputs.js'
 import { outputsBlock } from './outputs.js'
 import { preflightBlock } from './preflight.js'
 import { nodeRefusal } from './refuse.js'
-import { type NodeInput, type NodeResult, nodeBlocks, nodeInput, readNodeInput } from './spec.js'
+import {
+  hasRules,
+  type NodeInput,
+  type NodeResult,
+  nodeBlocks,
+  nodeInput,
+  profileOf,
+  readNodeInput
+} from './spec.js'
 
 const version = '1.0.0'
 
@@ -27,7 +36,7 @@ const writeEffects = Object.values(effects)
  * The blocks of workflows. `values` gives what compiles expressions; it is loaded before a run's
  * definition is compiled, because a block may not wait for anything but its effects (K9).
  */
-export function workflowBlocks(values: () => CompileValues): readonly Block[] {
+export function workflowBlocks(values: ValuesOf): readonly Block[] {
   return [
     nodeBlock(values, {
       name: nodeBlocks.query,
@@ -35,7 +44,7 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       sideEffects: 'none',
       capabilities: [DETECT_EFFECT, chainEffects.account, chainEffects.read],
       input: nodeInput,
-      run: (ctx, input) => runNode(ctx, input, values())
+      run: (ctx, input) => runNode(ctx, input, values(profileOf(input.spec)))
     }),
     nodeBlock(values, {
       name: nodeBlocks.action,
@@ -44,24 +53,22 @@ export function workflowBlocks(values: () => CompileValues): readonly Block[] {
       sideEffects: 'idempotent',
       capabilities: [DETECT_EFFECT, SPEND_EFFECT, ...writeEffects],
       input: nodeInput,
-      run: (ctx, input) => runNode(ctx, input, values())
+      run: (ctx, input) => runNode(ctx, input, values(profileOf(input.spec)))
     }),
-    preflightBlock(values, version),
+    // Definitions with this node came with the profile of AIS.
+    preflightBlock(() => values(AIS_PROFILE), version),
     outputsBlock(values, version),
     inputsBlock(version)
   ]
 }
 
 /** A block of nodes. The spec in its input is the definition's own: it is only read here. */
-function nodeBlock(
-  values: () => CompileValues,
-  definition: BlockDefinition<NodeInput, NodeResult>
-): Block {
+function nodeBlock(values: ValuesOf, definition: BlockDefinition<NodeInput, NodeResult>): Block {
   const block = defineBlock(definition)
   return Object.freeze<Block>({
     ...block,
     sharesInput: true,
-    refuses: (answer) => nodeRefusal(answer, values()),
+    refuses: (answer) => nodeRefusal(answer, values),
     parseInput: (given) => {
       const value = readNodeInput(given)
       return value === undefined ? block.parseInput(given) : { ok: true, value }
@@ -97,7 +104,9 @@ async function attempted(
   ctx.log('node_ready', { node: node.id, chain: node.chain })
   const allowance = await approve(ctx, input, ready, { ctx, node, elapsedMs: 0 })
   const { outputs, status } = await execute({ ctx, input, gathered, ready, allowance, values })
-  return { status, outputs, calculated: ready.calculated, patches }
+  const { calculated, amounts } = ready
+  const isTyped = hasRules(input.spec, 3) && amounts !== undefined
+  return { status, outputs, calculated, ...(isTyped ? { amounts } : {}), patches }
 }
 
 /** What compiles values before anybody has brought it: nothing may be compiled or run then. */

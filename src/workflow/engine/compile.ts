@@ -108,8 +108,13 @@ function outputsOf(plan: AisPlan, common: NodeSpec['plan']): PlanNodeDefinition 
   const literals = {
     outputs: { lit: plan.outputs as unknown as Json },
     amounts: { lit: plan.amounts },
-    ...(plan.places === undefined ? {} : { places: { lit: plan.places } }),
-    plan: { lit: common as unknown as Json }
+    plan: {
+      lit: {
+        ...common,
+        rules: currentRules,
+        ...(plan.places === undefined ? {} : { places: plan.places })
+      } as unknown as Json
+    }
   }
   return {
     id: outputsNode,

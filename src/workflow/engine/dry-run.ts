@@ -47,6 +47,11 @@ function shown(node: AisPlanNode, found: Readiness, policy: Policy): DryNode {
   }
   if (found.state === 'skipped') return { id, chain, state: 'skipped' }
   if (found.state === 'blocked') {
+    // The run's clock gives it.
+    const isTime = found.missingRefs.every((path) => path === 'ctx.now')
+    if (isTime && found.needsDetect.length === 0) {
+      return { id, chain, state: 'later', missing: found.missingRefs }
+    }
     const choices = found.needsDetect.map(({ key }) => `choice ${key}`)
     return { id, chain, state: 'blocked', missing: [...found.missingRefs, ...choices] }
   }

@@ -8,9 +8,9 @@ import type { CompileValues } from '../value/compile.js'
 import { type Allowance, refuseAgain } from './approve.js'
 import { takeBudget } from './budget.js'
 import { failureIn, nodeFailure, type Occasion, rethrown, valuesFailure } from './failure.js'
-import { accountOf, type Gathered } from './gather.js'
+import { accountOf, type Gathered, runtimeAt } from './gather.js'
 import { returnedBy } from './returns.js'
-import type { NodeInput, NodeResult } from './spec.js'
+import { hasRules, type NodeInput, type NodeResult } from './spec.js'
 
 /** What a node's execution has given. */
 interface Executed {
@@ -109,7 +109,7 @@ async function once(execution: NodeRun, occasion: Occasion, attempt: number): Pr
   try {
     const given =
       node.kind === 'query' ? await read(execution) : await write(execution, occasion, attempt)
-    const returned = returnedBy(node, given.outputs)
+    const returned = returnedBy(node, given.outputs, input.spec)
     if (returned.ok)
       return { status: given.status, outputs: withSteps(execution, returned.outputs) }
     throw nodeFailure(occasion, {
@@ -182,17 +182,18 @@ function asserted(execution: NodeRun, executed: Executed, elapsedMs: number): Ex
 
 function holds(
   which: 'until' | 'assert',
-  { input, gathered, ready, values }: NodeRun,
+  { ctx, input, gathered, ready, values }: NodeRun,
   { outputs }: Executed,
   occasion: Occasion
 ): boolean {
   const { node } = input.spec
   if (node[which] === null) return true
-  const own = { outputs, calculated: ready.calculated }
-  const runtime = {
-    ...gathered.runtime,
-    nodes: { ...gathered.runtime.nodes, [node.source.node]: own }
-  }
+  const { calculated, amounts } = ready
+  const isTyped = hasRules(input.spec, 3) && amounts !== undefined
+  const own = { outputs, calculated, ...(isTyped ? { amounts } : {}) }
+  const nodes = { ...gathered.runtime.nodes, [node.source.node]: own }
+  const nowMs = ctx.now() + occasion.elapsedMs
+  const runtime = runtimeAt({ ...gathered.runtime, nodes }, input.spec, nowMs)
   const result = ownCondition(which, node, runtime, values)
   if (result.ok) return result.holds
   throw valuesFailure(occasion, [result.error])

@@ -12,7 +12,7 @@ import {
   type RuntimePatch
 } from '../readiness/patch.js'
 import { nodeReadiness, type Readiness } from '../readiness/readiness.js'
-import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
+import { type AisRuntime, atTime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts, defaultSolver } from '../readiness/solver.js'
 import type { CompileValues } from '../value/compile.js'
 import { invalidInputs, nodeFailure, type Occasion, valuesFailure } from './failure.js'
@@ -45,6 +45,15 @@ function runtimeFor(input: NodeInput, occasion: Occasion) {
   return { runtime, patches: all.filter((one) => !rejected.has(one)) }
 }
 
+/** The runtime as the values of a node read it at a time, milliseconds. */
+export function runtimeAt(
+  runtime: AisRuntime,
+  spec: Pick<NodeInput['spec'], 'rules'>,
+  nowMs: number
+): AisRuntime {
+  return hasRules(spec, 3) ? atTime(runtime, nowMs) : runtime
+}
+
 /** What was given to a node, as those behind it get it: an address of `ctx` is one of its chain. */
 function ownPatches(
   patches: readonly RuntimePatch[],
@@ -70,7 +79,8 @@ export async function gather(
   let { runtime } = start
   const patches = [...start.patches]
   for (let round = 0; round < limits.MISSING_ROUNDS_MAX; round += 1) {
-    const readiness = nodeReadiness(node, runtime, values)
+    const timed = runtimeAt(runtime, input.spec, ctx.now())
+    const readiness = nodeReadiness(node, timed, values)
     if (readiness.state === 'failed') throw valuesFailure(occasion, readiness.errors)
     if (readiness.state !== 'blocked') return { runtime, readiness, patches }
     ctx.log('node_blocked', {

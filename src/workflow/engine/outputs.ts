@@ -3,22 +3,27 @@ import { type Block, type BlockContext, defineBlock, touchingNothing } from '../
 import { isJsonObject, type Json, type JsonObject, limits } from '../../core/index.js'
 import { lookUp, referenceText } from '../../expression/index.js'
 import type { AisValue } from '../document/value.js'
-import type { PlanPlaces } from '../plan/plan.js'
-import { nodesFor } from '../readiness/bindings.js'
+import type { AisPlan } from '../plan/plan.js'
+import { calculatedAmounts, nodesFor } from '../readiness/bindings.js'
 import { applyPatches, isPatchRoot, parsePatches, patchesFor } from '../readiness/patch.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts, missingRequest } from '../readiness/solver.js'
-import { type CompileValues, compileAisValue } from '../value/compile.js'
+import { type CompileValues, compileAisValue, type ValuesOf } from '../value/compile.js'
+import { runtimeAt } from './gather.js'
 import { outputsRefusal } from './refuse.js'
-import { givenOf, type NodeInput, nodeBlocks, outputsNode, resultsOf } from './spec.js'
+import { givenOf, nodeBlocks, outputsNode, profileOf, type Rules, resultsOf } from './spec.js'
+
+interface OutputsPlan extends Pick<AisPlan, 'inputs' | 'policy' | 'places'> {
+  readonly rules?: Rules
+}
 
 const outputsInput = z.strictObject({
   outputs: z.custom<Readonly<Record<string, AisValue>>>((value) => isJsonObject(value)),
   amounts: z.array(z.string()),
-  plan: z.custom<NodeInput['spec']['plan']>((value) => isJsonObject(value)),
+  // Members beside it would change the code hash that receipts name.
+  plan: z.custom<OutputsPlan>((value) => isJsonObject(value)),
   given: z.json(),
-  nodes: z.record(z.string(), z.json()),
-  places: z.custom<PlanPlaces>((value) => isJsonObject(value)).optional()
+  nodes: z.record(z.string(), z.json())
 })
 
 type OutputsInput = z.infer<typeof outputsInput>
@@ -27,7 +32,7 @@ type OutputsInput = z.infer<typeof outputsInput>
  * Computes the outputs of a workflow from what its nodes returned and were given; asks for what is
  * still missing, as every node does (W3).
  */
-export function outputsBlock(values: () => CompileValues, version: string): Block {
+export function outputsBlock(values: ValuesOf, version: string): Block {
   const block = defineBlock({
     name: nodeBlocks.outputs,
     version,
@@ -36,7 +41,7 @@ export function outputsBlock(values: () => CompileValues, version: string): Bloc
     run: async (ctx, input) => {
       let runtime = runtimeFor(ctx, input)
       for (let round = 0; round < limits.MISSING_ROUNDS_MAX; round += 1) {
-        const { outputs, missing } = computed(ctx, input, runtime, values())
+        const { outputs, missing } = computed(ctx, input, runtime, values(profileOf(input.plan)))
         if (missing.length === 0) return outputs
         runtime = await withAnswer(ctx, input, runtime, missing)
       }
@@ -57,12 +62,14 @@ function runtimeFor(ctx: BlockContext, { plan, given, nodes }: OutputsInput): Ai
 /** The outputs as far as they are known, and the paths that a person still has to give. */
 function computed(
   ctx: BlockContext,
-  { outputs, amounts, places }: OutputsInput,
-  runtime: AisRuntime,
+  { outputs, amounts: declared, plan }: OutputsInput,
+  untimed: AisRuntime,
   values: CompileValues
 ): { readonly outputs: JsonObject; readonly missing: readonly string[] } {
+  const runtime = runtimeAt(untimed, plan, ctx.now())
+  const amounts = [...declared, ...calculatedAmounts(runtime)]
   const { inputs, ctx: own, contracts, calculated, policy } = runtime
-  const nodes = nodesFor(runtime, places)
+  const nodes = nodesFor(runtime, plan.places)
   const bindings = { inputs, ctx: own, contracts, calculated, policy, nodes, detect: {} }
   const known: [string, Json][] = []
   const missing = new Set<string>()

@@ -16,11 +16,16 @@ import { nodeReadiness } from '../readiness/readiness.js'
 import { type AisRuntime, prepareRuntime } from '../readiness/runtime.js'
 import { answerParts } from '../readiness/solver.js'
 import { typedAs } from '../type/check.js'
-import { type CompileValues, compileAisValue, type ScopedValue } from '../value/compile.js'
+import {
+  type CompileValues,
+  compileAisValue,
+  type ScopedValue,
+  type ValuesOf
+} from '../value/compile.js'
 import { executionValues } from '../value/execution-values.js'
 import { isInDoubt, shown } from './diagnose.js'
 import { withChoices } from './gather.js'
-import { givenOf, type NodeInput, readNodeInput, resultsOf } from './spec.js'
+import { givenOf, type NodeInput, profileOf, readNodeInput, resultsOf } from './spec.js'
 
 /**
  * Why a node of a workflow refuses an answer to its question, or a patch after its failure: some of
@@ -29,10 +34,11 @@ import { givenOf, type NodeInput, readNodeInput, resultsOf } from './spec.js'
  */
 export function nodeRefusal(
   { payload, question, value, failure, hasSent = false }: AnswerToBlock,
-  values: CompileValues
+  valuesOf: ValuesOf
 ): string | undefined {
   const input = readNodeInput(payload)
   if (input === undefined) return 'the node was not given what nodes of workflows are given'
+  const values = valuesOf(profileOf(input.spec))
   if (question !== null) {
     const given = answerTo(question, value)
     if (given === undefined || typeof given === 'string') return given

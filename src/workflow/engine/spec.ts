@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Hash, hashJson, isJsonObject, type Json, type JsonObject } from '../../core/index.js'
+import { AIS_PROFILE, EXPRESSION_PROFILE, type ExpressionProfile } from '../../expression/index.js'
 import type { AisPlan, AisPlanNode } from '../plan/plan.js'
 import type { Policy } from '../policy/policy.js'
 import { carriedPatches, type RuntimePatch } from '../readiness/patch.js'
@@ -48,7 +49,7 @@ export interface NodeSpec {
   readonly policy: Policy
   readonly mode: RunMode
   /** How it is carried out; absent: as definitions of 0.1.0 say, whose runs stay as they are. */
-  readonly rules?: Rules
+  readonly rules?: Rules | undefined
 }
 
 /**
@@ -59,6 +60,11 @@ export interface NodeSpec {
 export type Rules = 2 | 3
 
 export const currentRules: Rules = 3
+
+/** Profile of the CEL in a node's values. */
+export function profileOf(spec: Pick<NodeSpec, 'rules'>): ExpressionProfile {
+  return hasRules(spec, 3) ? AIS_PROFILE : EXPRESSION_PROFILE
+}
 
 export function hasRules({ rules }: Pick<NodeSpec, 'rules'>, from: Rules): boolean {
   return rules !== undefined && rules >= from
@@ -80,6 +86,8 @@ export interface NodeResult {
   readonly status: 'done' | 'skipped' | 'simulated'
   readonly outputs: JsonObject
   readonly calculated: JsonObject
+  /** Ways in `calculated` to text that is an amount; absent under rules before 3, and for none. */
+  readonly amounts?: readonly string[]
   /** Changes to what the plan reads that were given to this node or to one before it. */
   readonly patches: readonly RuntimePatch[]
 }
@@ -116,13 +124,16 @@ export function resultsOf(nodes: NodeInput['nodes']): {
   const patches: RuntimePatch[] = []
   for (const [id, data] of Object.entries(nodes)) {
     const isDone = isJsonObject(data) && data['status'] !== 'skipped'
-    values.push([
-      id,
-      isDone ? { outputs: own(data, 'outputs'), calculated: own(data, 'calculated') } : null
-    ])
+    values.push([id, isDone ? valuesIn(data) : null])
     if (isJsonObject(data)) patches.push(...carriedPatches(data['patches'] ?? []))
   }
   return { nodes: Object.fromEntries(values), patches }
+}
+
+function valuesIn(data: JsonObject): NodeValues {
+  const values = { outputs: own(data, 'outputs'), calculated: own(data, 'calculated') }
+  const { amounts } = data as Partial<NodeResult>
+  return amounts === undefined ? values : { ...values, amounts }
 }
 
 const sections = ['inputs', 'ctx', 'contracts', 'calculated', 'policy', 'choices'] as const

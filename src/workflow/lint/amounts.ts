@@ -3,7 +3,7 @@ import type { Issues } from '../document/issue.js'
 import type { AisValue } from '../document/value.js'
 import { issuesOf, type LintNode, type LintSubject } from './subject.js'
 
-/** Places where digits of an amount may get lost without an error (W4). */
+/** Places where digits of an amount are too many, or a quotient may have no end (W4). */
 export function lintAmounts({ nodes }: LintSubject, issues: Issues): void {
   for (const node of nodes) {
     const here = issuesOf(node, issues)
@@ -12,11 +12,8 @@ export function lintAmounts({ nodes }: LintSubject, issues: Issues): void {
         ({ root, path: way }) => root === 'nodes' && way[1] === 'outputs'
       )
       for (const cel of celIn(value)) {
-        if (/\bdouble\s*\(/.test(cel)) {
-          here.warn('precision_loss', 'double() rounds; amounts have exact arithmetic', path)
-        }
         if (amounts && /\/(?!\/)/.test(withoutTexts(cel))) {
-          const message = '/ rounds amounts down; mul_div says how it rounds'
+          const message = '/ fails where a quotient does not end; mul_div rounds'
           here.note('precision_loss', message, path)
         }
       }

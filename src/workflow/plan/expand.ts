@@ -5,12 +5,12 @@ import type { Issues } from '../document/issue.js'
 import { hardConstraints, type ParamDocument, protocolKey } from '../document/protocol.js'
 import type { AisValue } from '../document/value.js'
 import type { ScopedValue } from '../value/compile.js'
-import { executionValues } from '../value/execution-values.js'
+import { executionValues, isConditionOfCall } from '../value/execution-values.js'
 import { deployedContract } from './catalogue.js'
 import type { Expansion } from './expansion.js'
 import { orderGraph } from './order.js'
 import type { AisPlanNode, PlanCalculated, PlanContract, PlanParam, PlanRisk } from './plan.js'
-import { checkCondition } from './reading.js'
+import { checkCondition, checkConditions } from './reading.js'
 import { type ResolvedNode, type ResolvedStep, readReturns } from './resolve.js'
 import { StepReader } from './step-reader.js'
 import { checkUnits } from './units.js'
@@ -61,7 +61,7 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
   const { node, action } = source
   const isLast = step.id === node.id
   const conditions: ScopedValue[] = []
-  checkConditions(source, step, shared)
+  checkConditions(source, step, shared, expansion.values)
   if (node.condition !== undefined) {
     conditions.push({ scope: 'flow', value: node.condition })
     yield* reader.flow(node.condition, ['condition'], shared)
@@ -74,9 +74,7 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
     yield* reader.flow(value, ['args', name], shared)
   }
   const calculated = yield* calculatedOf(source, reader, shared)
-  for (const { value, path } of executionValues(step.execution)) {
-    yield* reader.protocol(value, ['execution', ...path], issues)
-  }
+  yield* readingExecution(parts, issues)
   const preconditions = yield* preconditionsOf(parts, issues)
   const risk = yield* readingRisk(parts, shared)
   if (isLast) {
@@ -126,27 +124,32 @@ function* expandingStep(parts: StepParts, shared: Issues, issues: Issues): Piece
   return { planNode, source, asks: reader.asks }
 }
 
+/** What an action or query is carried out with. */
+function* readingExecution(
+  { step, reader, expansion: { values } }: StepParts,
+  issues: Issues
+): Pieces<void> {
+  for (const { value, path } of executionValues(step.execution)) {
+    const at = ['execution', ...path]
+    yield* reader.protocol(value, at, issues)
+    if (isConditionOfCall(path)) checkCondition(value, at, issues, values)
+  }
+}
+
 /** Text is for people; of several steps the first one checks. */
 function* preconditionsOf(
-  { source: { action }, earlier, reader }: StepParts,
+  { source: { action }, earlier, reader, expansion: { values } }: StepParts,
   issues: Issues
 ): Pieces<readonly AisValue[]> {
   const found: AisValue[] = []
   for (const [index, value] of (action?.pre_conditions ?? []).entries()) {
     if (typeof value === 'string' || earlier.length > 0) continue
     found.push(value)
-    yield* reader.protocol(value, ['pre_conditions', index], issues)
+    const at = ['pre_conditions', index]
+    yield* reader.protocol(value, at, issues)
+    checkCondition(value, at, issues, values)
   }
   return found
-}
-
-function checkConditions({ node }: ResolvedNode, step: ResolvedStep, issues: Issues): void {
-  for (const which of ['condition', 'until', 'assert'] as const) {
-    const value = node[which]
-    if (value !== undefined) checkCondition(value, [which], issues)
-  }
-  if (step.condition === null) return
-  checkCondition(step.condition, ['execution', 'condition'], issues)
 }
 
 /** Nodes that another one reads under ids that would be taken for steps. */

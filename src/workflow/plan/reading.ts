@@ -8,8 +8,14 @@ import {
 } from '../../core/index.js'
 import { type Reference, referenceText } from '../../expression/index.js'
 import type { Issues } from '../document/issue.js'
-import type { AisValue } from '../document/value.js'
-import { type CompileValues, compilingAisValue, type ScopedValue } from '../value/compile.js'
+import { type AisValue, candidatesOf } from '../document/value.js'
+import {
+  type CompileValues,
+  compileAisValue,
+  compilingAisValue,
+  type ScopedValue
+} from '../value/compile.js'
+import type { ResolvedNode, ResolvedStep } from './resolve.js'
 
 /** What may be named where a value stands. */
 export interface Surroundings {
@@ -56,11 +62,45 @@ export function* readingValue(
   return references
 }
 
+/** {@link checkCondition} of a node and of its step. */
+export function checkConditions(
+  { node }: ResolvedNode,
+  step: ResolvedStep,
+  issues: Issues,
+  values: CompileValues
+): void {
+  for (const which of ['condition', 'until', 'assert'] as const) {
+    const value = node[which]
+    if (value !== undefined) checkCondition(value, [which], issues, values)
+  }
+  if (step.condition === null) return
+  checkCondition(step.condition, ['execution', 'condition'], issues, values)
+}
+
 /** Refuses what can be no condition, whatever is given: it must be exactly true or false (W3). */
-export function checkCondition(value: AisValue, at: DocumentPath, issues: Issues): void {
-  const isPossible =
-    'lit' in value ? typeof value.lit === 'boolean' : !('object' in value || 'array' in value)
-  if (!isPossible) issues.error('invalid_value', 'it must be exactly true or false', at)
+export function checkCondition(
+  value: AisValue,
+  at: DocumentPath,
+  issues: Issues,
+  values: CompileValues
+): void {
+  if (canBeCondition(value, values)) return
+  issues.error('invalid_value', 'it must be exactly true or false', at)
+}
+
+function canBeCondition(value: AisValue, values: CompileValues): boolean {
+  if ('lit' in value) return typeof value.lit === 'boolean'
+  if ('detect' in value) {
+    const { kind } = value.detect
+    const [first] = candidatesOf(value.detect)
+    return kind !== 'choose_one' || first === undefined || canBeCondition(first, values)
+  }
+  if (!('cel' in value)) return 'ref' in value
+  const result = compileAisValue({ scope: 'flow', value }, '', values)
+  // What reads something may be anything; what is no expression was refused before.
+  if (!result.ok || result.compiled.references.length > 0) return true
+  const evaluated = result.compiled.evaluate({})
+  return !evaluated.ok || typeof evaluated.value === 'boolean'
 }
 
 /** Work of looking at what a value reads. */

@@ -136,11 +136,30 @@ function returnsOf(
   return readReturns(steps.at(-1)?.execution)
 }
 
-/** Returns of a read as its ABI says them; none for everything else. */
+/** Returns of a read as its ABI or its method says them; none for everything else. */
 export function readReturns(execution: SimpleExecution | undefined): ResolvedNode['returns'] {
-  if (execution === undefined || !isKnownExecution(execution)) return []
-  return execution.type === 'evm_read' ? abiReturns(execution.abi.outputs) : []
+  if (execution === undefined) return []
+  if (!isKnownExecution(execution)) {
+    const number = execution.type === 'evm_rpc' && numbersOfChain.has(String(execution.method))
+    return number ? [{ name: 'result', type: 'uint256' }] : []
+  }
+  switch (execution.type) {
+    case 'evm_read':
+      return abiReturns(execution.abi.outputs)
+    case 'solana_read':
+      return execution.method === 'getBalance' ? [{ name: 'lamports', type: 'uint64' }] : []
+    default:
+      return []
+  }
 }
+
+/** Methods of EVM nodes whose result is a number: hexadecimal on the wire, an amount in CEL. */
+const numbersOfChain: ReadonlySet<string> = new Set([
+  'eth_getBalance',
+  'eth_blockNumber',
+  'eth_gasPrice',
+  'eth_getTransactionCount'
+])
 
 function own<Value>(record: Readonly<Record<string, Value>>, key: string): Value | undefined {
   return Object.hasOwn(record, key) ? record[key] : undefined

@@ -63,7 +63,8 @@ export function nodesFor(runtime: AisRuntime, places: PlanPlaces = {}): JsonObje
   for (const [id, values] of Object.entries(runtime.nodes)) {
     const { node, step } = placeOf(id, places)
     if (step !== null) steps.push([node, step, values?.outputs ?? {}])
-    else nodes.set(id, values === null ? {} : { ...values })
+    else if (values === null) nodes.set(id, {})
+    else nodes.set(id, { outputs: values.outputs, calculated: values.calculated })
   }
   for (const [node, step, outputs] of steps) {
     const known = nodes.get(node) ?? {}
@@ -81,6 +82,15 @@ function placeOf(id: string, places: PlanPlaces): PlanPlaces[string] {
   const at = id.indexOf('__')
   if (at <= 0) return { node: id, step: null }
   return { node: id.slice(0, at), step: id.slice(at + '__'.length) }
+}
+
+/** Paths of what done nodes have calculated that are amounts, as in their own nodes (W4). */
+export function calculatedAmounts({ nodes }: AisRuntime): readonly string[] {
+  const found: string[] = []
+  for (const [id, values] of Object.entries(nodes)) {
+    for (const path of values?.amounts ?? []) found.push(`nodes.${id}.calculated.${path}`)
+  }
+  return found
 }
 
 function stepsFor(node: AisPlanNode, runtime: AisRuntime): JsonObject {

@@ -1,5 +1,13 @@
 import type { Json, JsonObject } from '../../core/index.js'
-import { lookUp, type Reference, referenceText } from '../../expression/index.js'
+import {
+  AIS_PROFILE,
+  type AmountPaths,
+  type EvaluationFailure,
+  type EvaluationResult,
+  lookUp,
+  type Reference,
+  referenceText
+} from '../../expression/index.js'
 import { candidatesOf, type Detect } from '../document/value.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import {
@@ -8,7 +16,7 @@ import {
   type Scope,
   type ScopedValue
 } from '../value/compile.js'
-import { bindingsFor, type OwnValues } from './bindings.js'
+import { bindingsFor, calculatedAmounts, type OwnValues } from './bindings.js'
 import { isPatchRoot } from './patch.js'
 import type { AisRuntime } from './runtime.js'
 
@@ -51,8 +59,10 @@ export class Evaluator {
   readonly #node: AisPlanNode
   readonly #runtime: AisRuntime
   readonly #values: CompileValues
-  /** Calculated fields that are amounts, which no schema says (W4). */
-  readonly #amounts = new Set<string>()
+  /** Of schemas, and of what other nodes have calculated (W4). */
+  readonly #declared: readonly string[]
+  /** Ways in the node's calculated fields to amounts, which no schema says (W4). */
+  readonly calculatedAmounts: string[] = []
 
   /** What the last value read: the next one of the same node mostly reads the same. */
   #last: { readonly scope: Scope; readonly own: OwnValues; readonly read: JsonObject } | undefined
@@ -61,6 +71,8 @@ export class Evaluator {
     this.#node = node
     this.#runtime = runtime
     this.#values = values
+    const others = calculatedAmounts(runtime)
+    this.#declared = others.length === 0 ? node.amounts : [...node.amounts, ...others]
   }
 
   get isBlocked(): boolean {
@@ -78,12 +90,37 @@ export class Evaluator {
 
   /** The value, or undefined when something is missing or wrong, which is noted. */
   evaluate(scoped: ScopedValue, place: string, own: OwnValues): Json | undefined {
+    return this.#evaluated(scoped, place, own)?.value
+  }
+
+  /** The value of a calculated field, which is an amount for later ones if CEL says so. */
+  calculate(name: string, scoped: ScopedValue, place: string, own: OwnValues): Json | undefined {
+    const evaluated = this.#evaluated(scoped, place, own)
+    if (evaluated?.amounts !== undefined) this.#noteAmounts(name, scoped, evaluated.amounts)
+    return evaluated?.value
+  }
+
+  #noteAmounts(name: string, { value }: ScopedValue, paths: AmountPaths): void {
+    for (const path of paths) {
+      // Before the profile of AIS, only a whole field that CEL gives was one.
+      const isTyped = this.#values.profile === AIS_PROFILE || (path.length === 0 && 'cel' in value)
+      const parts = [name, ...path]
+      const canStand = parts.every((part) => part !== '' && !part.includes('.'))
+      if (isTyped && canStand) this.calculatedAmounts.push(parts.join('.'))
+    }
+  }
+
+  #evaluated(
+    scoped: ScopedValue,
+    place: string,
+    own: OwnValues
+  ): Exclude<EvaluationResult, EvaluationFailure> | undefined {
     const result = compileAisValue(scoped, place, this.#values, this.#allAmounts())
     if (!result.ok) return this.fail('invalid_value', place, result.problem)
     const { compiled } = result
     const bindings = this.#bindings(scoped.scope, own)
     const evaluated = compiled.evaluate(bindings)
-    if (evaluated.ok) return evaluated.value
+    if (evaluated.ok) return evaluated
     if (evaluated.code !== 'missing_reference') {
       return this.fail('expression_failed', place, `${evaluated.code}: ${evaluated.detail}`)
     }
@@ -110,7 +147,7 @@ export class Evaluator {
    * that it is asked for before anything is done. What is tested with `has()` may be absent.
    */
   foresee(scoped: ScopedValue, place: string): void {
-    const result = compileAisValue(scoped, place, this.#values, this.#node.amounts)
+    const result = compileAisValue(scoped, place, this.#values, this.#declared)
     if (!result.ok) return
     const nothing = { params: {}, calculated: {} }
     const bindings = bindingsFor(scoped.scope, this.#node, this.#runtime, nothing)
@@ -120,21 +157,9 @@ export class Evaluator {
     }
   }
 
-  /** Remembers that a calculated field is an amount, if CEL says that it is one. */
-  noteCalculated(name: string, scoped: ScopedValue, value: Json, own: OwnValues): void {
-    if (!('cel' in scoped.value) || typeof value !== 'string' || !/^[0-9]+$/.test(value)) return
-    const cel = `type(${scoped.value.cel}) == type(amount(0))`
-    const asked: ScopedValue = { scope: scoped.scope, value: { cel } }
-    const result = compileAisValue(asked, '', this.#values, this.#allAmounts())
-    if (!result.ok) return
-    const bindings = this.#bindings(scoped.scope, own)
-    const answer = result.compiled.evaluate(bindings)
-    if (answer.ok && answer.value === true) this.#amounts.add(`calculated.${name}`)
-  }
-
   #allAmounts(): readonly string[] {
-    const { amounts } = this.#node
-    return this.#amounts.size === 0 ? amounts : [...amounts, ...this.#amounts]
+    if (this.calculatedAmounts.length === 0) return this.#declared
+    return [...this.#declared, ...this.calculatedAmounts.map((path) => `calculated.${path}`)]
   }
 
   #bindings(scope: Scope, own: OwnValues): JsonObject {
@@ -165,7 +190,7 @@ export class Evaluator {
   #choice(key: string, detect: Detect, { scope }: ScopedValue, own: OwnValues): NeededChoice {
     const { kind, provider = null, constraints = null } = detect
     const known = candidatesOf(detect).flatMap((value) => {
-      const result = compileAisValue({ scope, value }, key, this.#values, this.#node.amounts)
+      const result = compileAisValue({ scope, value }, key, this.#values, this.#declared)
       if (!result.ok) return []
       const evaluated = result.compiled.evaluate(this.#bindings(scope, own))
       return evaluated.ok ? [evaluated.value] : []

@@ -1,9 +1,10 @@
 import type { Json, JsonObject } from '../../core/index.js'
+import { AIS_PROFILE } from '../../expression/index.js'
 import { type HardConstraints, parseBound } from '../document/protocol.js'
 import type { AisPlanNode } from '../plan/plan.js'
 import { brokenConstraint, typedAs } from '../type/check.js'
 import type { CompileValues } from '../value/compile.js'
-import { mapExecution } from '../value/execution-values.js'
+import { isConditionOfCall, mapExecution } from '../value/execution-values.js'
 import { contractsFor, type OwnValues } from './bindings.js'
 import { Evaluator, type NeededChoice, type NodeError } from './evaluator.js'
 import type { AisRuntime } from './runtime.js'
@@ -27,6 +28,8 @@ export interface ReadyNode {
   readonly state: 'ready'
   readonly params: JsonObject
   readonly calculated: JsonObject
+  /** Ways in `calculated` to text that is an amount, where there is any. */
+  readonly amounts?: readonly string[]
   readonly contracts: JsonObject
   /** Bounds of the action that its document computes. */
   readonly constraints?: HardConstraints
@@ -70,19 +73,26 @@ export function nodeReadiness(
     }
   }
   const constraints = boundsOf(node, own, evaluator)
-  const execution = mapExecution(node.execution, (value, path) =>
-    evaluator.evaluate({ scope: 'protocol', value }, ['execution', ...path].join('/'), own)
-  )
+  const execution = mapExecution(node.execution, (value, path) => {
+    const place = ['execution', ...path].join('/')
+    const scoped = { scope: 'protocol', value } as const
+    const isCondition = values.profile === AIS_PROFILE && isConditionOfCall(path)
+    return isCondition
+      ? evaluator.condition(scoped, place, own)
+      : evaluator.evaluate(scoped, place, own)
+  })
   for (const which of ['until', 'assert'] as const) {
     const value = node[which]
     if (value !== null) evaluator.foresee({ scope: 'flow', value }, which)
   }
   if (!evaluator.isGood) return stuck(evaluator)
   const contracts = contractsFor(node, runtime)
+  const { calculatedAmounts: amounts } = evaluator
   return {
     state: 'ready',
     params,
     calculated,
+    ...(amounts.length === 0 ? {} : { amounts }),
     contracts,
     ...(constraints === undefined ? {} : { constraints }),
     execution: { ...execution, type: node.execution.type }
@@ -171,9 +181,8 @@ function calculatedOf(
   for (const field of node.calculated) {
     const own = { params, calculated }
     const place = `calculated_fields/${field.name}`
-    const value = evaluator.evaluate(field, place, own)
+    const value = evaluator.calculate(field.name, field, place, own)
     if (value === undefined) return undefined
-    evaluator.noteCalculated(field.name, field, value, own)
     calculated = { ...calculated, [field.name]: value }
   }
   return calculated

@@ -21,6 +21,8 @@ export interface AisRuntime {
 export interface NodeValues {
   readonly outputs: JsonObject
   readonly calculated: JsonObject
+  /** Ways in `calculated` to text that is an amount, as its own node has it. */
+  readonly amounts?: readonly string[]
 }
 
 /** What a caller gives; inputs are checked by {@link prepareRuntime}. */
@@ -46,6 +48,14 @@ export type PreparedRuntime =
       readonly missing: readonly string[]
     }
   | { readonly ok: false; readonly problems: readonly InputProblem[] }
+
+/**
+ * What is read at a time of the run's clock: `ctx.now`, whole seconds since 1970, unless the run
+ * was given one. Under rules before 3 it has to be given.
+ */
+export function atTime(runtime: AisRuntime, nowMs: number): AisRuntime {
+  return { ...runtime, ctx: { now: Math.floor(nowMs / 1_000), ...runtime.ctx } }
+}
 
 /** Inputs under their types with defaults filled in, and the policy of the plan (W3, W4). */
 export function prepareRuntime(

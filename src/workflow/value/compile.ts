@@ -1,5 +1,5 @@
 import { isTallyError, type Json, type Pieces, passSteps } from '../../core/index.js'
-import type { CompiledValue, Expressions } from '../../expression/index.js'
+import type { CompiledValue, ExpressionProfile, Expressions } from '../../expression/index.js'
 import type { Scope, ScopedValue } from '../document/scope.js'
 import { type AisValue, candidatesOf, type Detect } from '../document/value.js'
 
@@ -7,9 +7,14 @@ export type { Scope, ScopedValue } from '../document/scope.js'
 
 /** What the planner and the engine need to compile values; `plainValues` where there is no CEL. */
 export interface CompileValues extends Pick<Expressions, 'compileValue' | 'compilingValue'> {
+  /** Profile of the CEL in values: workflows follow AIS from rules 3 on. */
+  readonly profile: ExpressionProfile
   /** What the engine has compiled before; the planner looks at each value once. */
   readonly memo?: ValueMemo
 }
+
+/** What compiles values, by the profile of their CEL. */
+export type ValuesOf = (profile: ExpressionProfile) => CompileValues
 
 const flowRoots = ['inputs', 'ctx', 'contracts', 'calculated', 'policy', 'nodes', 'detect']
 

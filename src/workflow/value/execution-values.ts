@@ -23,6 +23,11 @@ export function executionValues(execution: SimpleExecution): readonly PlacedValu
   return found
 }
 
+/** Whether a value of an execution says if a call of a batch is made. */
+export function isConditionOfCall(path: DocumentPath): boolean {
+  return path.length === 3 && path[0] === 'calls' && path[2] === 'condition'
+}
+
 type Resolve = (value: AisValue, path: DocumentPath) => Json | undefined
 
 /**

@@ -67,7 +67,8 @@ describe('W4: amounts', () => {
     const bindings = { v: { list: ['1', '2'], one: '3', text: '4' } }
     const of = (cel: string) => expressions.compileValue({ cel }, options).evaluate(bindings)
     expect(of('v.list.exists(a, a == v.one - 1)')).toEqual({ ok: true, value: true })
-    expect(of('v')).toEqual({ ok: true, value: bindings.v })
+    const amounts = [['list', '0'], ['list', '1'], ['one']]
+    expect(of('v')).toEqual({ ok: true, value: bindings.v, amounts })
     expect(of('v.text == "4"')).toEqual({ ok: true, value: true })
   })
 

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { canonicalize, type Json, type JsonObject } from '../../../../src/core/index.js'
+import { loadExpressions } from '../../../../src/expression/index.js'
 import { createRuntime, MEMORY_LOCATION } from '../../../../src/runtime/index.js'
 import type { ProtocolDocument } from '../../../../src/workflow/document/protocol.js'
 import { parseFlow, WorkflowParts } from '../../../../src/workflow/index.js'
 import { checkAisDocument } from '../../../../src/workflow/lint/check.js'
 import { exportPlan } from '../../../../src/workflow/plan/export-plan.js'
-import { valuesFor } from '../../../../src/workflow/value/plain.js'
 import { aisText, protocolOf, seedCatalogue } from '../../../support/ais.js'
 import { TestChain } from '../../../support/ais-chain.js'
 import { asset, balance, flow, owner, transfer } from '../../../support/ais-flows.js'
@@ -234,7 +234,7 @@ describe('K14: a plan that is run', () => {
   it('has the definition of its workflow', async () => {
     const compile = async (document: Json) => {
       const parts = new WorkflowParts({ protocols: erc20 })
-      parts.use(await valuesFor({ cel: 'x' }))
+      parts.use(await loadExpressions())
       const compiled = parts.compile(document)
       if (!compiled.ok) expect(compiled.issues).toEqual([])
       return compiled.ok ? canonicalize(compiled.definition) : ''
