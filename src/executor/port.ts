@@ -62,6 +62,8 @@ export interface ReadRequest {
   readonly execution: Execution
   /** Default `latest`. */
   readonly block?: BlockTag
+  /** Tells one attempt from the next, so that each asks anew; executors do not read it. */
+  readonly attempt?: number
 }
 
 export interface AccountRequest {
@@ -78,6 +80,8 @@ export interface Account {
 
 export interface WriteRequest extends AccountRequest {
   readonly execution: Execution
+  /** As of {@link ReadRequest}; of simulations alone. */
+  readonly attempt?: number
   /** The most that it may cost, in atomic units of the native asset; `evm_*` writes only. */
   readonly maxFee?: string
 }

@@ -102,7 +102,8 @@ export class TestChain {
   }
 
   #answer(answer: AnswerTo, asked: { chain: string; execution: JsonObject }): JsonObject {
-    const text = canonicalize(asked)
+    const { chain, execution } = asked
+    const text = canonicalize({ chain, execution })
     const before = this.#asked.get(text) ?? 0
     this.#asked.set(text, before + 1)
     const found = answer({ ...asked, before })

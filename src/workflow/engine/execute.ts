@@ -126,8 +126,16 @@ async function once(execution: NodeRun, occasion: Occasion, attempt: number): Pr
 async function read({ ctx, input, ready }: NodeRun): Promise<Executed> {
   const { chain, block } = input.spec.node
   const at = block === undefined ? {} : { block }
-  const outputs = await readChain(ctx, { chain, execution: ready.execution, ...at })
-  return { outputs, status: 'done' }
+  const request = { chain, execution: ready.execution, ...at, ...anew(ctx, input) }
+  return { outputs: await readChain(ctx, request), status: 'done' }
+}
+
+/**
+ * What a chain said in an earlier attempt is sealed, and may be why that attempt failed: a person
+ * who has the node tried again wants to know what the chain says now (W13).
+ */
+function anew({ attempt }: BlockContext, { spec }: NodeInput): { readonly attempt?: number } {
+  return attempt > 1 && hasRules(spec, 3) ? { attempt } : {}
 }
 
 async function write(
@@ -142,7 +150,7 @@ async function write(
     ...accountOf(input.given)
   }
   if (mode.writes === 'simulate' || node.simulate) {
-    const simulation = await simulateTransaction(ctx, request)
+    const simulation = await simulateTransaction(ctx, { ...request, ...anew(ctx, input) })
     if (!simulation.ok) {
       const { name, reason } = simulation.revert
       throw nodeFailure(occasion, {

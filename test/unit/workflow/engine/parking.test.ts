@@ -130,6 +130,59 @@ describe('W13: a node that fails', () => {
     expect(await tally.verify()).toMatchObject({ ok: true })
   })
 
+  const asks: readonly [string, readonly JsonObject[]][] = [
+    ['until', [balance('check', holds('check', 5))]],
+    ['assert', [balance('check', { assert: { cel: 'nodes.check.outputs.balance > 5' } })]],
+    ['a read that decides a later one', late()]
+  ]
+  for (const [name, nodes] of asks) {
+    it(`asks the chain anew when it is tried again (${name})`, async () => {
+      let now = '1'
+      const chain = new TestChain({ read: () => ({ balance: now }) })
+      const { tally, run } = await start(flow([...nodes]), chain)
+      await using _ = tally
+      const wait = await parked(run)
+      expect(wait?.path).toBe('root/check')
+      now = '9'
+      const { token = '', digest = '' } = wait ?? {}
+      await run.resume(token, { digest, action: 'retry' })
+      expect(await parked(run)).toBeUndefined()
+      expect((await run.result).status).toBe('done')
+      expect(chain.functions.length).toBeLessThan(2)
+      expect(await tally.verify()).toMatchObject({ ok: true })
+    })
+  }
+
+  it('is simulated anew when it is tried again, and then sent once', async () => {
+    const chain = new TestChain()
+    let isPaused = true
+    const revert = { name: 'Error', reason: 'it is paused', data: null }
+    const providers = chain.providers.map((provider) => ({
+      ...provider,
+      perform: (call: Parameters<typeof provider.perform>[0]) =>
+        provider.name === chainEffects.simulate && isPaused
+          ? { ok: false, revert }
+          : provider.perform(call)
+    }))
+    await using tally = await createRuntime({
+      location: MEMORY_LOCATION,
+      providers,
+      workflow: free
+    })
+    const document = flow([transfer('pay')], { preflight: { simulate: { pay: true } } })
+    const run = tally.start(document, { id: 'one', inputs: {} })
+    const wait = await parked(run)
+    expect(troublesOf({ waits: wait === undefined ? [] : [wait], response: null })).toMatchObject([
+      { nodeId: 'pay', diagnostic: { code: 'reverted', phase: 'simulate' } }
+    ])
+    isPaused = false
+    const { token = '', digest = '' } = wait ?? {}
+    await run.resume(token, { digest, action: 'retry' })
+    expect(await parked(run)).toBeUndefined()
+    expect(chain.functions).toEqual(['transfer'])
+    expect(await tally.verify()).toMatchObject({ ok: true })
+  })
+
   it('is asked by its hash again where it was sent and its time was over', async () => {
     const chain = poor()
     let isIncluded = false
