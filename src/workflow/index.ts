@@ -39,6 +39,14 @@ export {
   sharedAnswer
 } from './engine/share.js'
 export { givenOf, type NodeSpec } from './engine/spec.js'
+export { engineCheckpoint, engineCheckpointSchema } from './export/checkpoint.js'
+export {
+  type EngineEvent,
+  type EngineEventRecord,
+  type EngineEventType,
+  engineEventSchema,
+  engineEvents
+} from './export/events.js'
 export { type CompiledWorkflow, type WorkflowHost, WorkflowParts } from './host.js'
 export { checkAisDocument, isAisDocument, protocolsNeeded } from './lint/check.js'
 export { lintFlow } from './lint/lint.js'

@@ -123,6 +123,20 @@ describe('before a run', () => {
     expect([refused.code, refused.stdout]).toEqual([2, expect.stringContaining('plan_mismatch')])
   })
 
+  it('the events of a run are lines of JSON, and a checkpoint is one document', async () => {
+    const words = ['run', 'pay.yaml', '--id', 'told', '--inputs', '{"amount":"5"}']
+    await project.tally(words)
+    const told = await project.tally(['events', 'told'])
+    const lines = told.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    expect(lines.map(({ seq }) => seq)).toEqual(lines.map((_, index) => index))
+    expect(lines[0]).toMatchObject({ run_id: 'told', event: { type: 'plan_ready' } })
+    const saved = await project.tally(['events', 'told', '--checkpoint'])
+    expect(JSON.parse(saved.stdout)).toMatchObject({ schema: 'ais-engine-checkpoint/0.0.2' })
+  })
+
   it('a dry run resolves what can be resolved, without a ledger', async () => {
     const words = ['run', 'pay.yaml', '--dry-run', '--inputs', '{"amount":"5"}']
     const ctx = ['--ctx', `{"wallet_address":"0x${'1'.repeat(40)}"}`]

@@ -36,6 +36,10 @@ export function addWorkflowCommands(add: Add): void {
     .option('--on-chain', 'ask the chains whether what the run has as confirmed still stands')
     .option('--send-again', 'send the same bytes of what a chain does not know any more again')
     .option(...configOption)
+  const events = async () => (await import('../events.js')).events
+  add('events <run>', 'write the events of a workflow as engines of AIS do, a line each', events)
+    .option('--checkpoint', 'instead of them a checkpoint of its end, with the events in it')
+    .option(...configOption)
   const patch = async () => (await import('../decide.js')).patch
   answering(add('patch <run> <node> <changes...>', 'give a node PATH=JSON, and continue', patch))
   const retry = async () => (await import('../decide.js')).decide('retry')

@@ -90,6 +90,44 @@ function exportedNode(
   })
 }
 
+/** A node of a plan that is known without its workflow: from the definition of a run. */
+export function exportedDefinitionNode(
+  planned: AisPlanNode,
+  workflow: { readonly name: string; readonly version: string }
+): JsonObject {
+  const { id, chain, deps, source, assert, assertMessage, until, retry, timeoutMs } = planned
+  const conditions = planned.conditions.map(({ value }) => value)
+  const params = planned.params.flatMap(({ name, value }) =>
+    value === null ? [] : [[name, value]]
+  )
+  const isAction = planned.kind === 'action'
+  return defined({
+    id,
+    chain,
+    kind: source.step !== null ? 'execution' : isAction ? 'action_ref' : 'query_ref',
+    deps: deps.length === 0 ? undefined : deps,
+    condition: joined(conditions[0], conditions[1]) as Json | undefined,
+    assert: (assert ?? undefined) as Json | undefined,
+    assert_message: assertMessage ?? undefined,
+    until: (until ?? undefined) as Json | undefined,
+    retry:
+      retry === null
+        ? undefined
+        : defined({ interval_ms: retry.intervalMs, max_attempts: retry.maxAttempts ?? undefined }),
+    timeout_ms: timeoutMs ?? undefined,
+    bindings: params.length === 0 ? undefined : { params: Object.fromEntries(params) as Json },
+    execution: exportedExecution(planned.execution),
+    writes: writesOf(planned),
+    source: defined({
+      workflow: { name: workflow.name, version: workflow.version },
+      node_id: source.node,
+      protocol: source.protocol,
+      [isAction ? 'action' : 'query']: source.name,
+      step_id: source.step ?? undefined
+    })
+  })
+}
+
 /** Members of a node for which AIS's plans have no place. */
 function ownMembers({ node, steps }: ResolvedNode, flow: FlowDocument): JsonObject {
   const { retry, condition, calculated_overrides: overrides, on_error: onError } = node
