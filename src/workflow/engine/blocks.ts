@@ -28,6 +28,8 @@ import {
 } from './spec.js'
 
 const version = '1.0.0'
+/** What actions may ask for stands in their receipts: it is another version that takes a budget. */
+const budgetedVersion = '1.1.0'
 
 const { ready: _, ...effects } = chainEffects
 const writeEffects = Object.values(effects)
@@ -46,20 +48,25 @@ export function workflowBlocks(values: ValuesOf): readonly Block[] {
       input: nodeInput,
       run: (ctx, input) => runNode(ctx, input, values(profileOf(input.spec)))
     }),
-    nodeBlock(values, {
-      name: nodeBlocks.action,
-      version,
-      // Doing it again asks the chain by the hash of what was sent (L7, W11).
-      sideEffects: 'idempotent',
-      capabilities: [DETECT_EFFECT, SPEND_EFFECT, ...writeEffects],
-      input: nodeInput,
-      run: (ctx, input) => runNode(ctx, input, values(profileOf(input.spec)))
-    }),
+    actionBlock(values, version, [DETECT_EFFECT, ...writeEffects]),
+    actionBlock(values, budgetedVersion, [DETECT_EFFECT, SPEND_EFFECT, ...writeEffects]),
     // Definitions with this node came with the profile of AIS.
     preflightBlock(() => values(AIS_PROFILE), version),
     outputsBlock(values, version),
     inputsBlock(version)
   ]
+}
+
+function actionBlock(values: ValuesOf, version: string, capabilities: readonly string[]): Block {
+  return nodeBlock(values, {
+    name: nodeBlocks.action,
+    version,
+    // Doing it again asks the chain by the hash of what was sent (L7, W11).
+    sideEffects: 'idempotent',
+    capabilities,
+    input: nodeInput,
+    run: (ctx, input) => runNode(ctx, input, values(profileOf(input.spec)))
+  })
 }
 
 /** A block of nodes. The spec in its input is the definition's own: it is only read here. */

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject, rfc3339 } from '../../core/index.js'
 import { givenOf } from '../engine/spec.js'
-import { planOfDefinition } from './defined-plan.js'
+import { definedNodes, planOfDefinition } from './defined-plan.js'
 import { type EngineEventRecord, engineEvents } from './events.js'
 import { withoutSecrets } from './without-secrets.js'
 
@@ -22,6 +22,7 @@ export function engineCheckpoint(
 ): JsonObject {
   const [first = null] = entries
   const started = isJsonObject(first) ? first : {}
+  const planned = definedNodes(started['definition'] ?? null)
   const completed = new Set<string>()
   const nodes: { [node: string]: Json } = {}
   const polls = new Map<string, PollState>()
@@ -33,6 +34,8 @@ export function engineCheckpoint(
     const atMs = typeof at === 'number' ? at : lastAtMs
     lastAtMs = atMs
     const node = typeof path === 'string' ? path.slice('root/'.length) : ''
+    // Steps of the run that the plan does not name are none of its nodes.
+    if (!planned.has(node)) continue
     if (k === 'wait' && (reason === 'poll' || reason === 'retry')) {
       const before = polls.get(node)
       polls.set(node, {

@@ -205,7 +205,7 @@ class Teller {
       if (isAction && data['status'] === 'done') {
         const { tx_hash = null, receipt = null } = outputs as JsonObject
         this.#add('tx_confirmed', node, { tx_hash, receipt, outputs })
-      } else this.#add('query_result', node, { outputs })
+      } else if (this.#nodes.has(node)) this.#add('query_result', node, { outputs })
     }
     this.#add('checkpoint_saved', '', { journal_entry: entry['n'] ?? null })
   }
