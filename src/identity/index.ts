@@ -32,7 +32,7 @@ export { begunIdentities, finishIdentity, KeyFiles, keyFileIn } from './key-file
 export { type CreateKeyFile, createKeyFile, type LoadKeyFile, loadKeyFile } from './key-store.js'
 export { getPublicKey, sign } from './keys.js'
 export { type LocalSigner, localSigner } from './local-signer.js'
-export { isStrictPublicKey, publicKeyBytes } from './public-key.js'
+export { isOnCurve, isStrictPublicKey, publicKeyBytes } from './public-key.js'
 export {
   type ApprovalRefusal,
   type AskedWait,

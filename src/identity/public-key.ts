@@ -22,3 +22,13 @@ export function isStrictPublicKey(publicKey: unknown): publicKey is PublicKey {
 export function publicKeyBytes(publicKey: PublicKey): Uint8Array {
   return bytesFromHex(publicKey)
 }
+
+/** Whether 32 bytes are a point of the curve, also one that is not written as keys are. */
+export function isOnCurve(bytes: Uint8Array): boolean {
+  try {
+    Point.fromBytes(bytes, true)
+    return true
+  } catch {
+    return false
+  }
+}

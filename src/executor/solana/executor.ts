@@ -46,10 +46,12 @@ export function solanaExecutor(options: SolanaOptions): Executor {
     chains: [...chains.keys()],
     executions: solanaExecutions,
     ...(first === undefined ? {} : { redactor: first.redactor }),
-    check: async (execution) => problemOf(await loaded(), execution),
+    check: async (execution) => {
+      await loaded()
+      return problemOf(execution)
+    },
     account: async (request) => accountOf(await loaded(), chainOf(request.chain), request),
-    read: async (request, call) =>
-      readSolana(await loaded(), chainOf(request.chain), request, call),
+    read: async (request, call) => readSolana(chainOf(request.chain), request, call),
     simulate: async (request, call) =>
       simulateSolana(await loaded(), chainOf(request.chain), request, call),
     prepare: async (request, call) =>
@@ -63,12 +65,12 @@ export function solanaExecutor(options: SolanaOptions): Executor {
   }
 }
 
-async function problemOf(kit: Kit, execution: Execution): Promise<string | undefined> {
+function problemOf(execution: Execution): string | undefined {
   const parsed = parseExecution(execution)
   if (!parsed.ok) return parsed.problem
   try {
-    if (parsed.value.type === 'solana_read') await checkRead(kit, parsed.value)
-    else await buildInstruction(kit, parsed.value)
+    if (parsed.value.type === 'solana_read') checkRead(parsed.value)
+    else buildInstruction(parsed.value)
     return undefined
   } catch (error) {
     if (error instanceof InvalidArgument) return error.message

@@ -1,59 +1,65 @@
 import { isJsonObject, type Json, sha256 } from '../../core/index.js'
 import { InvalidArgument } from '../invalid-argument.js'
-import type { Kit } from './kit.js'
+import { base58Bytes } from './base58.js'
 
 /** Bytes of a packet of the network: no transaction is longer, and so no data. */
 const WIRE_BYTES_MAX = 1_232
+const ADDRESS_LETTERS_MAX = 44
 
 /**
  * The bytes that a value stands for. A text is `0x` and hex, `base58:` or `base64:` and as many
  * letters; a list is either of bytes, or of items that follow each other, each an object with one
  * key, its type: `{u64: "5"}`. Whole numbers are little-endian, as programs read them.
  */
-export function layoutBytes(kit: Kit, value: Json, path: string): Uint8Array {
-  if (typeof value === 'string') return textBytes(kit, value, path)
+export function layoutBytes(value: Json, path: string): Uint8Array {
+  if (typeof value === 'string') return textBytes(value, path)
   if (Array.isArray(value)) {
     if (value.length > WIRE_BYTES_MAX) throw new InvalidArgument(path, 'is too long')
     const isBytes = value.length > 0 && value.every((one) => typeof one === 'number')
-    return isBytes ? numbersIn(value, path) : joined(itemsIn(kit, value, path), path)
+    return isBytes ? numbersIn(value, path) : joined(itemsIn(value, path), path)
   }
-  return itemBytes(kit, value, path)
+  return itemBytes(value, path)
 }
 
 /** Bytes in front of the data: written out, or `anchor`: by the name of the instruction. */
-export function discriminatorBytes(
-  kit: Kit,
-  { discriminator, instruction }: { readonly discriminator?: string; readonly instruction: string }
-): Uint8Array {
+export function discriminatorBytes({
+  discriminator,
+  instruction
+}: {
+  readonly discriminator?: string
+  readonly instruction: string
+}): Uint8Array {
   if (discriminator === undefined) return new Uint8Array()
   if (discriminator === 'anchor') return sha256(`global:${instruction}`).subarray(0, 8)
-  return textBytes(kit, discriminator, 'discriminator')
+  return textBytes(discriminator, 'discriminator')
 }
 
 /** An address as its 32 bytes. */
-export function addressBytes(kit: Kit, text: Json | undefined, path: string): Uint8Array {
-  if (typeof text !== 'string' || !kit.isAddress(text)) {
-    throw new InvalidArgument(path, 'is not an address')
-  }
-  return Uint8Array.from(kit.getAddressEncoder().encode(text))
+export function addressBytes(text: Json | undefined, path: string): Uint8Array {
+  const isText = typeof text === 'string' && text.length <= ADDRESS_LETTERS_MAX
+  const bytes = isText ? base58Bytes(text) : undefined
+  if (bytes?.length !== 32) throw new InvalidArgument(path, 'is not an address')
+  return bytes
 }
 
-export function textBytes(kit: Kit, text: string, path: string): Uint8Array {
+export function textBytes(text: string, path: string): Uint8Array {
   if (text === '') return new Uint8Array()
   if (text.length > 2 * WIRE_BYTES_MAX) throw new InvalidArgument(path, 'is too long')
   if (/^0x([0-9a-fA-F]{2})*$/.test(text)) return Uint8Array.from(Buffer.from(text.slice(2), 'hex'))
   const written = /^(base58|base64):(.+)$/.exec(text)
   if (written !== null) {
     const [, base, letters = ''] = written
-    const codec = base === 'base58' ? kit.getBase58Encoder() : kit.getBase64Encoder()
-    try {
-      return Uint8Array.from(codec.encode(letters))
-    } catch {
-      throw new InvalidArgument(path, `is not ${base}`)
-    }
+    const bytes = base === 'base58' ? base58Bytes(letters) : base64Bytes(letters)
+    if (bytes === undefined) throw new InvalidArgument(path, `is not ${base}`)
+    return bytes
   }
   // A bare text could be hex, base58 or base64, which are other bytes each.
   throw new InvalidArgument(path, 'is neither 0x-hex, nor base58: or base64: and letters')
+}
+
+function base64Bytes(letters: string): Uint8Array | undefined {
+  if (!/^[A-Za-z0-9+/=]+$/.test(letters)) return undefined
+  return Uint8Array.from(Buffer.from(letters, 'base64'))
 }
 
 function numbersIn(list: readonly Json[], path: string): Uint8Array {
@@ -64,8 +70,8 @@ function numbersIn(list: readonly Json[], path: string): Uint8Array {
   })
 }
 
-function itemsIn(kit: Kit, list: readonly Json[], path: string): readonly Uint8Array[] {
-  return list.map((one, index) => itemBytes(kit, one, `${path}.${index}`))
+function itemsIn(list: readonly Json[], path: string): readonly Uint8Array[] {
+  return list.map((one, index) => itemBytes(one, `${path}.${index}`))
 }
 
 function joined(parts: readonly Uint8Array[], path: string): Uint8Array {
@@ -74,7 +80,7 @@ function joined(parts: readonly Uint8Array[], path: string): Uint8Array {
   return bytes
 }
 
-function itemBytes(kit: Kit, item: Json, path: string): Uint8Array {
+function itemBytes(item: Json, path: string): Uint8Array {
   const [entry, ...more] = isJsonObject(item) ? Object.entries(item) : []
   if (entry === undefined || more.length > 0) {
     throw new InvalidArgument(path, 'is not an item like {"u64": "5"}')
@@ -88,22 +94,22 @@ function itemBytes(kit: Kit, item: Json, path: string): Uint8Array {
       if (typeof value !== 'boolean') throw new InvalidArgument(at, 'is neither true nor false')
       return Uint8Array.of(value ? 1 : 0)
     case 'pubkey':
-      return addressBytes(kit, value, at)
+      return addressBytes(value, at)
     case 'bytes':
-      return layoutBytes(kit, value, at)
+      return layoutBytes(value, at)
     case 'utf8':
       return utf8Bytes(value, at)
     case 'string':
       return withLength(utf8Bytes(value, at))
     case 'blob':
-      return withLength(layoutBytes(kit, value, at))
+      return withLength(layoutBytes(value, at))
     case 'option':
       if (value === null) return Uint8Array.of(0)
-      return joined([Uint8Array.of(1), itemBytes(kit, value, at)], at)
+      return joined([Uint8Array.of(1), itemBytes(value, at)], at)
     case 'vec': {
       if (!Array.isArray(value)) throw new InvalidArgument(at, 'is not a list')
       const count = integerBytes(value.length, false, 32, at)
-      return joined([count, ...itemsIn(kit, value, at)], at)
+      return joined([count, ...itemsIn(value, at)], at)
     }
     default:
       throw new InvalidArgument(path, `has the unknown type ${type.slice(0, 32)}`)

@@ -1,7 +1,8 @@
 import type { Json, JsonObject } from '../../core/index.js'
 import { InvalidArgument } from '../invalid-argument.js'
+import type { Execution } from '../port.js'
 import { pubkeyOf } from './addresses.js'
-import type { SolanaWrite } from './execution.js'
+import { parseExecution, type SolanaWrite } from './execution.js'
 import type { Kit } from './kit.js'
 import { addressBytes, discriminatorBytes, layoutBytes, littleEndian } from './layout.js'
 import type { LookupTables } from './lookup-tables.js'
@@ -47,23 +48,33 @@ const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
 const LOADED_BYTES_MAX = 64 * 1024 * 1024
 
 /** Encodes an execution's instruction. Throws `InvalidArgument`. */
-export async function buildInstruction(kit: Kit, write: SolanaWrite): Promise<BuiltInstruction> {
+export function buildInstruction(write: SolanaWrite): BuiltInstruction {
   const { program, accounts, data, discriminator, instruction } = write
-  addressBytes(kit, program, 'program')
-  const front = discriminatorBytes(kit, {
+  addressBytes(program, 'program')
+  const front = discriminatorBytes({
     instruction,
     ...(discriminator === undefined ? {} : { discriminator })
   })
   return {
     program,
-    accounts: await Promise.all(
-      accounts.map(async ({ pubkey, signer, writable }, index) => ({
-        pubkey: await pubkeyOf(kit, pubkey, `accounts.${index}.pubkey`),
-        signer,
-        writable
-      }))
-    ),
-    data: Uint8Array.from(Buffer.concat([front, layoutBytes(kit, data, 'data')]))
+    accounts: accounts.map(({ pubkey, signer, writable }, index) => ({
+      pubkey: pubkeyOf(pubkey, `accounts.${index}.pubkey`),
+      signer,
+      writable
+    })),
+    data: Uint8Array.from(Buffer.concat([front, layoutBytes(data, 'data')]))
+  }
+}
+
+/** The instruction that an execution sends, without a library; undefined: it sends none. */
+export function plainInstruction(execution: Execution): BuiltInstruction | undefined {
+  const parsed = parseExecution(execution)
+  if (!parsed.ok || parsed.value.type !== 'solana_instruction') return undefined
+  try {
+    return buildInstruction(parsed.value)
+  } catch (error) {
+    if (error instanceof InvalidArgument) return undefined
+    throw error
   }
 }
 

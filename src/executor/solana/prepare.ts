@@ -81,7 +81,7 @@ export async function prepareSolana(
     const { terms } = chain.settings
     const payer = found.address
     if (payer === null) {
-      const instruction = instructionJson(kit, await buildInstruction(kit, write))
+      const instruction = instructionJson(kit, buildInstruction(write))
       const payload = { transaction: null, instructions: [instruction] }
       return { kind: 'unsigned', transaction: { chain: chain.id, from: null, payload }, terms }
     }
@@ -123,7 +123,7 @@ async function drafted(
   }
 ): Promise<Draft> {
   const { write, payer, key, signal } = given
-  const instruction = await buildInstruction(kit, write)
+  const instruction = buildInstruction(write)
   const commitment = stateOf(chain)
   const { lookup_tables: tables } = write
   const prices = priceCalls(chain.settings.priorityFee, instruction)

@@ -5,11 +5,9 @@ import { deriveAta, derivePda } from './addresses.js'
 import { base64Data, list, object, text, whole, withContext } from './answers.js'
 import type { SolanaChain } from './chain.js'
 import type { SolanaRead } from './execution.js'
-import type { Kit } from './kit.js'
 
 /** Carries out a read: outputs by the names that AIS gives them, others as `result`. */
 export async function readSolana(
-  kit: Kit,
   chain: SolanaChain,
   request: ReadRequest,
   { signal }: CallOptions
@@ -21,8 +19,8 @@ export async function readSolana(
       throw chain.failed('invalid_execution', `${execution.type} is not a read`, about)
     }
     const { method, params } = execution
-    if (method === 'derive_ata') return { ...(await deriveAta(kit, params, 'params')) }
-    if (method === 'derive_pda') return { ...(await derivePda(kit, params, 'params')) }
+    if (method === 'derive_ata') return { ...deriveAta(params, 'params') }
+    if (method === 'derive_pda') return { ...derivePda(params, 'params') }
     const { commitment: usual } = chain.settings
     const commitment = commitmentOf(request.block, usual)
     const asked = paramsOf(execution, commitment)
@@ -31,10 +29,10 @@ export async function readSolana(
 }
 
 /** What is wrong with the parameters of a read, without a network. Throws `InvalidArgument`. */
-export async function checkRead(kit: Kit, execution: SolanaRead): Promise<void> {
+export function checkRead(execution: SolanaRead): void {
   const { method, params } = execution
-  if (method === 'derive_ata') await deriveAta(kit, params, 'params')
-  else if (method === 'derive_pda') await derivePda(kit, params, 'params')
+  if (method === 'derive_ata') deriveAta(params, 'params')
+  else if (method === 'derive_pda') derivePda(params, 'params')
   else paramsOf(execution, 'confirmed')
 }
 

@@ -8,7 +8,7 @@ import {
   tighteningHits,
   unlimitedHit
 } from './declared.js'
-import { type CallEffect, HIGHEST_RISK, type Measured, nativeAsset } from './effect.js'
+import { type CallEffect, HIGHEST_RISK, type Measured, nativeAsset, unnamedIn } from './effect.js'
 
 /** Holds a write to the bounds of its policy by what its call does (W15). */
 export function measuredHits(judged: Judged, measured: Measured, times: number): void {
@@ -46,9 +46,9 @@ export function measuredHits(judged: Judged, measured: Measured, times: number):
   }
   const isDecoded = undecoded.length === 0
   tighteningHits(judged, { isDecoded, isSwap: swaps.length > 0 })
-  const needed = neededMeasure(judged)
-  if (!isDecoded && needed !== undefined) {
-    const message = `${needed} is bounded, but ${undecodedText(measured)}`
+  const needed = neededMeasure(judged, measured)
+  if (needed !== undefined) {
+    const message = `${needed} is bounded, but ${undecodedText(measured) ?? ''}`
     hits.push({ reason: 'undecoded', message, isHard: true })
   }
 }
@@ -87,23 +87,39 @@ export function maxFeeOf({ node, constraints }: Judged, { effects }: Measured): 
 /** Executors that hold a transaction to its fee. */
 const feeBound: ReadonlySet<string> = new Set(['evm_call', 'evm_multicall'])
 
-/** What is bounded and in calls that nothing is known of, so that they cannot be let go. */
-function neededMeasure({ constraints }: Judged): string | undefined {
-  const { max_spend, max_spend_per_run, allowed_recipients } = constraints
-  if (max_spend !== undefined || max_spend_per_run !== undefined) return 'what is spent'
-  return allowed_recipients === undefined ? undefined : 'who is given assets'
+/** What is bounded and not known of the calls, so that they cannot be let go. */
+function neededMeasure({ constraints }: Judged, measured: Measured): string | undefined {
+  const { max_spend, max_spend_per_run, max_approval, allowed_recipients } = constraints
+  const isDecoded = measured.undecoded.length === 0
+  const unnamed = unnamedIn(measured.effects)
+  const isSpent = !isDecoded || unnamed.some(({ kind }) => kind !== 'approval')
+  const isApproved = unnamed.some(({ kind }) => kind === 'approval')
+  if (isSpent && (max_spend !== undefined || max_spend_per_run !== undefined)) {
+    return 'what is spent'
+  }
+  if (isApproved && typeof max_approval === 'object') return 'what is approved'
+  return isDecoded || allowed_recipients === undefined ? undefined : 'who is given assets'
 }
 
-/** For people: which calls nothing is known of, and what that means. */
-export function undecodedText({ undecoded }: Measured): string {
+/** For people: of which calls nothing is known, or not of what; undefined: all is known. */
+export function undecodedText({ effects, undecoded }: Measured): string | undefined {
   const calls = undecoded.slice(0, 3).join(', ')
   const more = undecoded.length > 3 ? ` and ${undecoded.length - 3} more` : ''
-  return `${calls}${more} could not be decoded, which counts as risk ${HIGHEST_RISK}`
+  const unnamed = unnamedIn(effects).map(({ kind, asset }) => {
+    const account = asset.slice(asset.indexOf(':', asset.indexOf('/')) + 1)
+    return `the ${kind} names no token, only the account ${account} that holds it`
+  })
+  const problems = [
+    ...(undecoded.length === 0 ? [] : [`${calls}${more} could not be decoded`]),
+    ...unnamed
+  ]
+  if (problems.length === 0) return undefined
+  return `${problems.join(', and ')}, which counts as risk ${HIGHEST_RISK}`
 }
 
 /** What is given away of each asset. */
 export function spentIn(effects: readonly CallEffect[]): ReadonlyMap<string, bigint> {
-  return sums(effects.flatMap((one) => ('to' in one ? [one] : [])))
+  return sums(effects.flatMap((one) => ('to' in one || one.kind === 'burn' ? [one] : [])))
 }
 
 // An approval takes the place of the one before, or is added to it: the sum is the worst of both.
@@ -139,6 +155,8 @@ function recipientsIn(effect: CallEffect): readonly string[] {
       return [effect.to, effect.receiver]
     case 'approval':
       return [effect.spender]
+    case 'burn':
+      return []
     case 'payout':
       return [effect.receiver]
   }

@@ -26,6 +26,8 @@ export type CallEffect =
       readonly spender: string
       readonly unlimited: boolean
     }
+  /** It destroys an amount. */
+  | { readonly kind: 'burn'; readonly asset: string; readonly amount: string }
   /** It has a contract pay what it holds to a receiver. */
   | { readonly kind: 'payout'; readonly receiver: string }
 
@@ -48,6 +50,22 @@ export function erc20Asset(chain: string, token: string): string {
   return `${chain}/erc20:${token.toLowerCase()}`
 }
 
+export function tokenAsset(chain: string, mint: string): string {
+  return `${chain}/token:${mint}`
+}
+
+/** The token that an account holds, which is named nowhere else. */
+export function accountAsset(chain: string, account: string): string {
+  return `${chain}/account:${account}`
+}
+
+/** Effects on a token of which only an account that holds it is known. */
+export function unnamedIn(
+  effects: readonly CallEffect[]
+): readonly Extract<CallEffect, { readonly asset: string }>[] {
+  return effects.flatMap((one) => ('asset' in one && /\/account:/.test(one.asset) ? [one] : []))
+}
+
 /** An asset as documents write it: addresses of EVM chains have no case. */
 export function assetKey(asset: string): string {
   return asset.startsWith('eip155:') ? asset.toLowerCase() : asset
@@ -66,7 +84,7 @@ export function isUnlimitedAmount(amount: bigint): boolean {
 
 /** The risk that a write has at the least, whatever its protocol says of it. */
 export function riskOf({ effects, undecoded }: Measured): number {
-  if (undecoded.length > 0) return HIGHEST_RISK
+  if (undecoded.length > 0 || unnamedIn(effects).length > 0) return HIGHEST_RISK
   return effects.reduce((risk, effect) => Math.max(risk, risks(effect)), 1)
 }
 

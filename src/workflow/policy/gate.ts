@@ -68,8 +68,9 @@ export function policyVerdict(
   const riskLevel = measured === undefined ? declared : Math.max(declared, riskOf(measured))
   const isTagged = tags.some((tag) => policy.approvalTags?.includes(tag) === true)
   const asks = riskHits(riskLevel, policy, isTagged || rule?.requireApproval === true, hits)
-  if (asks && measured !== undefined && measured.undecoded.length > 0) {
-    hits.push({ reason: 'undecoded', message: undecodedText(measured), isHard: false })
+  const unclear = measured === undefined ? undefined : undecodedText(measured)
+  if (asks && unclear !== undefined) {
+    hits.push({ reason: 'undecoded', message: unclear, isHard: false })
   }
   if (measured === undefined) return verdictOf(hits, { riskLevel })
   const budget = budgetOf(judged, measured)

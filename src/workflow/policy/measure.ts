@@ -2,6 +2,7 @@ import type { JsonObject } from '../../core/index.js'
 import type { SimpleExecution } from '../document/execution.js'
 import type { Measured } from './effect.js'
 import { measureEvm, unknownEvm } from './measure-evm.js'
+import { measureSolana, unknownSolana } from './measure-solana.js'
 
 /**
  * What a write does with what its account owns, from the call itself and from nothing that its
@@ -15,6 +16,8 @@ export function measure(
     case 'evm_call':
     case 'evm_multicall':
       return measureEvm(chain, execution)
+    case 'solana_instruction':
+      return measureSolana(chain, execution)
     default:
       return { effects: [], undecoded: [`${execution.type} on ${chain}`] }
   }
@@ -26,6 +29,8 @@ export function undecodable(execution: SimpleExecution): string | undefined {
     case 'evm_call':
     case 'evm_multicall':
       return unknownEvm(execution)
+    case 'solana_instruction':
+      return unknownSolana(execution)
     default:
       return execution.type
   }

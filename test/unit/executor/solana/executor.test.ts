@@ -60,7 +60,7 @@ async function done(execution: Execution, key = 'k') {
 }
 
 describe('data of an instruction', () => {
-  const bytes = (value: Json) => Buffer.from(layoutBytes(kit, value, 'data')).toString('hex')
+  const bytes = (value: Json) => Buffer.from(layoutBytes(value, 'data')).toString('hex')
 
   it('is bytes as they are written, or fields one after the other', () => {
     const fields = getStructEncoder([

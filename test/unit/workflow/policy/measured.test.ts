@@ -2,10 +2,9 @@ import fc from 'fast-check'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
 import type { Json, JsonObject } from '../../../../src/core/index.js'
-import type { AisPlanNode } from '../../../../src/workflow/plan/plan.js'
-import { policyVerdict, type Verdict } from '../../../../src/workflow/policy/gate.js'
 import { defaultPolicy, type Policy, tightened } from '../../../../src/workflow/policy/policy.js'
-import { aisText, goodPlan, packOf } from '../../../support/ais.js'
+import { packOf } from '../../../support/ais.js'
+import { bound, free, judgeWrite, type Says, short } from '../../../support/judged-writes.js'
 
 const chain = 'eip155:1'
 const [token, router, unknown] = ['aa', 'bb', 'cc'].map((byte) => `0x${byte.repeat(20)}`) as [
@@ -18,45 +17,15 @@ const stranger = `0x${'22'.repeat(20)}`
 const erc20 = (address: string) => `${chain}/erc20:${address}`
 const native = `${chain}/native`
 
-const { plan } = await goodPlan(aisText('bridge'))
-const template = plan.nodes.find(({ id }) => id === 'transfer_to_cex') as AisPlanNode
-
-function judge(
+const judge = (
   execution: JsonObject & { readonly type: string },
   policy: Policy,
-  says: {
-    readonly level?: number
-    readonly tags?: readonly string[]
-    readonly name?: string
-    readonly params?: JsonObject
-    readonly calculated?: JsonObject
-  } = {},
+  says: Says = {},
   times = 1
-): Verdict {
-  const { level = 1, tags = [], name = 'do_it', params = {}, calculated = {} } = says
-  const node: AisPlanNode = {
-    ...template,
-    chain,
-    source: { ...template.source, name },
-    execution: { ...template.execution, type: execution.type } as AisPlanNode['execution'],
-    risk: { level, tags, constraints: {} }
-  }
-  const ready = { state: 'ready', params, calculated, contracts: {}, execution } as const
-  return policyVerdict(node, ready, policy, { times })
-}
+) => judgeWrite(chain, execution, policy, says, times)
 
 const single =
   'address a, address b, uint24 c, address d, uint256 e, uint256 f, uint256 g, uint160 h'
-
-const short = ({ kind, hits }: Verdict) => [kind, ...hits.map(({ reason }) => reason)]
-
-const free: Policy = { ...defaultPolicy, autoExecuteMaxRisk: 5, requireApprovalMinRisk: 6 }
-
-function bound(hard_constraints_defaults: JsonObject, base = free): Policy {
-  const meta = { name: 'p', version: '1.0.0' }
-  const policy = { hard_constraints_defaults }
-  return tightened(base, packOf({ schema: 'ais-pack/0.0.2', meta, includes: [], policy } as Json))
-}
 
 /** A call as protocols write it. */
 function call(to: string, signature: string, args: JsonObject, value?: string) {
