@@ -34,18 +34,19 @@ import type { CallEffect } from '../../src/workflow/policy/effect.js'
 export const chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp'
 export const TOKEN_2022 = address('TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb')
 const SYSTEM = address('11111111111111111111111111111111')
-export const BUDGET = address('ComputeBudget111111111111111111111111111111')
+const BUDGET = address('ComputeBudget111111111111111111111111111111')
 export const MEMO = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr')
 export const U64_MAX = 2n ** 64n - 1n
 
 const keyOf = (byte: number) => getBase58Decoder().decode(new Uint8Array(32).fill(byte)) as Address
-export const [owner, friend, stranger, mint, source] = [1, 2, 3, 4, 5].map(keyOf) as [
+const [owner, friend, stranger, mint, source] = [1, 2, 3, 4, 5].map(keyOf) as [
   Address,
   Address,
   Address,
   Address,
   Address
 ]
+export { mint, source }
 export const token = `${chain}/token:${mint}`
 export const held = `${chain}/account:${source}`
 export const native = `${chain}/native`

@@ -15,18 +15,21 @@ import { derivePda } from '../../../../src/executor/solana/addresses.js'
 import { base58Text } from '../../../../src/executor/solana/base58.js'
 import { addressBytes, textBytes } from '../../../../src/executor/solana/layout.js'
 
-/** Bytes as hex, or null where there are none. */
-function hexOf(make: () => ReadonlyUint8Array): string | null {
+function orNull<Value>(make: () => Value): Value | null {
   try {
-    return Buffer.from(Uint8Array.from(make())).toString('hex')
+    return make()
   } catch {
     return null
   }
 }
 
+/** Bytes as hex, or null where there are none. */
+const hexOf = (make: () => ReadonlyUint8Array) =>
+  orNull(() => Buffer.from(Uint8Array.from(make())).toString('hex'))
+
 const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 const letters = (others: string) =>
-  fc.string({ unit: fc.constantFrom(...alphabet, ...'111', ...others), minLength: 1, maxLength: 50 })
+  fc.string({ unit: fc.constantFrom(...alphabet, ...others), minLength: 1, maxLength: 50 })
 const bytes = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 
 describe('bytes of Solana without its library', () => {
@@ -64,7 +67,8 @@ describe('bytes of Solana without its library', () => {
   })
 
   it('are those of the same derived addresses, with the same bumps', async () => {
-    const given = [bytes(32), fc.array(fc.uint8Array({ maxLength: 33 }), { maxLength: 17 })] as const
+    const seed = fc.uint8Array({ maxLength: 33 })
+    const given = [bytes(32), fc.array(seed, { maxLength: 17 })] as const
     await fc.assert(
       fc.asyncProperty(...given, async (key, seeds) => {
         const program = getAddressDecoder().decode(key) as Address
@@ -72,12 +76,8 @@ describe('bytes of Solana without its library', () => {
           ([address, bump]) => ({ address: address as string, bump: bump as number }),
           () => null
         )
-        const written = seeds.map((seed) => (seed.length === 0 ? [] : [...seed]))
-        let found: ReturnType<typeof derivePda> | null = null
-        try {
-          found = derivePda({ program, seeds: written }, 'params')
-        } catch {}
-        expect(found).toEqual(wanted)
+        const written = seeds.map((one) => [...one])
+        expect(orNull(() => derivePda({ program, seeds: written }, 'params'))).toEqual(wanted)
       }),
       { numRuns: 60 }
     )

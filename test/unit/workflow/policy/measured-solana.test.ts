@@ -1,3 +1,4 @@
+import type { Address, Instruction } from '@solana/kit'
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
