@@ -46,6 +46,7 @@ const [owner, friend, stranger, mint, source] = [1, 2, 3, 4, 5].map(keyOf) as [
   Address,
   Address
 ]
+
 export { mint, source }
 export const token = `${chain}/token:${mint}`
 export const held = `${chain}/account:${source}`
@@ -94,7 +95,9 @@ export function written(instruction: Instruction, given: Written = {}) {
     type: 'solana_instruction',
     program: instruction.programAddress,
     instruction: 'noop',
-    ...(front === 0 ? {} : { discriminator: `0x${Buffer.from(data.slice(0, front)).toString('hex')}` }),
+    ...(front === 0
+      ? {}
+      : { discriminator: `0x${Buffer.from(data.slice(0, front)).toString('hex')}` }),
     accounts: accounts as Json,
     data: (rest.length === 0 ? '' : writings[how](rest)) as Json
   }
@@ -242,8 +245,7 @@ export const others: Readonly<Record<string, (deed: Deed) => Instruction>> = {
   unitPrice: ({ amount }) => plain(BUDGET, bytes([3], u64(amount))),
   assign: ({ to }) => plain(SYSTEM, bytes(u32(1), getAddressEncoder().encode(to)), owner),
   other: ({ to, amount }) => plain(mint, bytes([12], u64(amount), [6]), source, mint, to, owner),
-  shorter: ({ to, amount }) =>
-    plain(TOKEN_2022, bytes([12], u64(amount)), source, mint, to, owner),
+  shorter: ({ to, amount }) => plain(TOKEN_2022, bytes([12], u64(amount)), source, mint, to, owner),
   longer: ({ to, amount }) => plain(SYSTEM, bytes(u32(2), u64(amount), [0]), owner, to),
   withoutRecipient: ({ amount }) => plain(SYSTEM, bytes(u32(2), u64(amount)), owner),
   withHook: ({ to, amount }) =>

@@ -1,8 +1,8 @@
 import { isJsonObject, type Json, type JsonObject, sha256 } from '../../core/index.js'
 import { isOnCurve } from '../../identity/index.js'
 import { InvalidArgument } from '../invalid-argument.js'
-import type { Pubkey } from './execution.js'
 import { base58Text } from './base58.js'
+import type { Pubkey } from './execution.js'
 import { addressBytes, layoutBytes } from './layout.js'
 
 const TOKEN_PROGRAM = 'TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA'

@@ -109,9 +109,7 @@ function tokenEffects(
   const call = Object.hasOwn(tokenCalls, number) ? tokenCalls[number] : undefined
   if (call === undefined || data.length !== (call.isChecked ? 10 : 9)) return undefined
   // Others than signers are for programs that the mint has called, which may do anything.
-  const isPlain = accounts
-    .slice(call.accounts)
-    .every(({ signer, writable }) => signer && !writable)
+  const isPlain = accounts.slice(call.accounts).every(({ signer, writable }) => signer && !writable)
   const [source] = accounts
   if (!isPlain || accounts.length < call.accounts || source === undefined) return undefined
   const mint = call.mint === undefined ? undefined : accounts[call.mint]?.pubkey

@@ -51,14 +51,22 @@ describe('W15: a policy measures instructions of Solana', () => {
     const { measured, riskLevel } = judge(execution)
     expect([measured?.effects, measured?.undecoded.length, riskLevel]).toEqual([[], 1, 5])
     expect(short(judge(execution, defaultPolicy))).toEqual(['confirm', 'risk_level', 'undecoded'])
-    for (const rule of [{ max_spend: '9' }, { max_spend_per_run: '9' }, { allowed_recipients: [] }]) {
+    for (const rule of [
+      { max_spend: '9' },
+      { max_spend_per_run: '9' },
+      { allowed_recipients: [] }
+    ]) {
       expect(short(judge(execution, bound(rule as JsonObject)))).toEqual(['block', 'undecoded'])
     }
   })
 
   it('and knows nothing of what could not be sent', () => {
     const whole = named('systemTransfer', 5n)
-    for (const odd of [{ data: 'bare' }, { program: 'x' }, { accounts: [{ name: 'a', pubkey: 'x' }] }]) {
+    for (const odd of [
+      { data: 'bare' },
+      { program: 'x' },
+      { accounts: [{ name: 'a', pubkey: 'x' }] }
+    ]) {
       const { measured, riskLevel } = judge({ ...whole, ...odd } as typeof whole)
       expect([measured?.effects, riskLevel]).toEqual([[], 5])
     }
