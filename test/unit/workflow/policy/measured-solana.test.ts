@@ -1,4 +1,4 @@
-import type { Address, Instruction } from '@solana/kit'
+import type { Address } from '@solana/kit'
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -8,7 +8,6 @@ import { defaultPolicy } from '../../../../src/workflow/policy/policy.js'
 import { bound, free, judgeWrite, type Says, short } from '../../../support/judged-writes.js'
 import {
   chain,
-  type Deed,
   deedOf,
   type Effect,
   friends,
@@ -28,8 +27,11 @@ import {
   written
 } from '../../../support/solana-instructions.js'
 
-const named = (name: string, amount: bigint, to: Address = friends) =>
-  written((known[name]?.[0] as (deed: Deed) => Instruction)(deedOf(amount, to)))
+const named = (name: string, amount: bigint, to: Address = friends) => {
+  const [make] = known[name] ?? []
+  if (make === undefined) throw new Error(name)
+  return written(make(deedOf(amount, to)))
+}
 const judge = (execution: JsonObject & { readonly type: string }, policy = free, says: Says = {}) =>
   judgeWrite(chain, execution, policy, says)
 
