@@ -116,6 +116,10 @@ const plain = (programAddress: Address, data: Uint8Array, ...keys: readonly Addr
     accounts: keys.map((key) => ({ address: key, role: AccountRole.WRITABLE }))
   }) satisfies Instruction
 
+/** Of an account that holds tokens. */
+const creating = ({ to, program }: Deed, data: Uint8Array) =>
+  plain(ASSOCIATED_TOKEN_PROGRAM_ADDRESS, data, owner, to, friend, mint, SYSTEM, program)
+
 export interface Deed {
   readonly amount: bigint
   readonly to: Address
@@ -204,18 +208,9 @@ export const known: Readonly<
       ),
     ({ amount }) => [{ kind: 'burn', asset: token, amount: amount.toString() }]
   ],
-  createTokenAccount: [
-    ({ to }) => plain(ASSOCIATED_TOKEN_PROGRAM_ADDRESS, bytes([0]), owner, to, friend, mint),
-    () => []
-  ],
-  createTokenAccountWithoutData: [
-    ({ to }) => plain(ASSOCIATED_TOKEN_PROGRAM_ADDRESS, bytes(), owner, to, friend, mint),
-    () => []
-  ],
-  createTokenAccountIdempotent: [
-    ({ to }) => plain(ASSOCIATED_TOKEN_PROGRAM_ADDRESS, bytes([1]), owner, to, friend, mint),
-    () => []
-  ],
+  createTokenAccount: [(deed) => creating(deed, bytes([0])), () => []],
+  createTokenAccountWithoutData: [(deed) => creating(deed, bytes()), () => []],
+  createTokenAccountIdempotent: [(deed) => creating(deed, bytes([1])), () => []],
   unitLimit: [() => plain(BUDGET, bytes([2], u32(5_000))), () => []],
   memo: [({ to }) => plain(MEMO, Buffer.from(`for ${to}`), owner), () => []]
 }
@@ -242,6 +237,7 @@ export const others: Readonly<Record<string, (deed: Deed) => Instruction>> = {
     }),
   recoverNested: ({ to }) =>
     plain(ASSOCIATED_TOKEN_PROGRAM_ADDRESS, bytes([2]), source, mint, to, friend, mint, owner),
+  createByOther: (deed) => creating({ ...deed, program: stranger }, bytes([1])),
   unitPrice: ({ amount }) => plain(BUDGET, bytes([3], u64(amount))),
   assign: ({ to }) => plain(SYSTEM, bytes(u32(1), getAddressEncoder().encode(to)), owner),
   other: ({ to, amount }) => plain(mint, bytes([12], u64(amount), [6]), source, mint, to, owner),

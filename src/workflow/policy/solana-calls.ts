@@ -9,13 +9,15 @@ const programs: Readonly<Record<string, Effects>> = {
   '11111111111111111111111111111111': systemEffects,
   TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA: tokenEffects,
   TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb: tokenEffects,
-  // Create, without data as well, and CreateIdempotent; not RecoverNested, which moves tokens.
+  // Create, without data as well, and CreateIdempotent; not RecoverNested, which moves tokens. Any
+  // other program of tokens would say how much the account costs, and own it.
   ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL: nothingIf(
-    ({ length }, kind = 0) => length <= 1 && kind <= 1
+    ({ data, accounts }) =>
+      data.length <= 1 && (data[0] ?? 0) <= 1 && isTokenProgram(accounts[5]?.pubkey)
   ),
   // Not the price of a unit (3): its fees would be beyond every bound of the executor.
   ComputeBudget111111111111111111111111111111: nothingIf(
-    ({ length }, kind) => length === 5 && (kind === 1 || kind === 2 || kind === 4)
+    ({ data }) => data.length === 5 && [1, 2, 4].includes(data[0] ?? 0)
   ),
   MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr: nothingIf(() => true),
   Memo1UhkJRfHyvLMcVucJwxXeuD728EqVddwQDwyw: nothingIf(() => true)
@@ -34,8 +36,12 @@ export function solanaEffects(
   return isKnownProgram(program) ? programs[program]?.(chain, instruction) : undefined
 }
 
-function nothingIf(isKnown: (data: Uint8Array, kind: number | undefined) => boolean): Effects {
-  return (_, { data }) => (isKnown(data, data[0]) ? [] : undefined)
+function nothingIf(isKnown: (instruction: BuiltInstruction) => boolean): Effects {
+  return (_, instruction) => (isKnown(instruction) ? [] : undefined)
+}
+
+function isTokenProgram(program: string | undefined): boolean {
+  return program !== undefined && isKnownProgram(program) && programs[program] === tokenEffects
 }
 
 /** Of the System Program; github.com/anza-xyz/solana-sdk, system-interface/src/instruction.rs. */
