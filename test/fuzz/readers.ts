@@ -20,6 +20,8 @@ export const readersElsewhere: Readonly<Record<string, string>> = {
   'core/secret/file.ts#readSecretFile': 'gives text of the owner as it is',
   'core/secret/reference.ts#readSecret': 'gives text of the owner as it is',
   'executor/steps/effects.ts#readChain': 'asks for an effect',
+  'expression/decimal.ts#parseDecimal': 'part of workflow; one expression',
+  'expression/decimal.ts#parseLiteral': 'part of workflow; one expression',
   'identity/key-store.ts#readKeyFile': 'reads a file as key-file does',
   'intent/graph/parse.ts#parsingGraph': 'parseGraph in pieces',
   'ledger/derived/run-records.ts#decodePlaces': 'behind the code of derived records',

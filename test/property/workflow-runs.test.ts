@@ -42,7 +42,7 @@ const document = {
     }),
     transfer(
       'join',
-      { cel: 'nodes.poll.outputs.balance + amount("2")' },
+      { cel: 'nodes.poll.outputs.balance + 2' },
       { deps: ['left', 'never'] }
     )
   ],

@@ -59,7 +59,7 @@ nodes:
     args:
       token: { lit: { chain_id: "eip155:1", address: "0x${'a'.repeat(40)}" } }
       owner: { ref: ctx.wallet_address }
-    assert: { cel: "nodes.check.outputs.balance >= amount(inputs.amount)" }
+    assert: { cel: "nodes.check.outputs.balance >= inputs.amount" }
     on_error: ask
   - id: pay
     type: action_ref

@@ -98,7 +98,9 @@ class InterpretedStepper implements Stepper {
     if (action.type !== 'xstate.sendTo' || params?.event === undefined) return
     const { event, to } = params
     if (to === this.#scope.self._parent) this.#block.report(event as BlockReport)
-    else if (to !== undefined) this.#block.sendTo(to.id, event, (child) => this.#child(child, to))
+    else if (to !== undefined) {
+      this.#block.sendTo(to.id, event, (child) => this.#beginChild(child, to))
+    }
   }
 
   /** A plan makes its children itself: XState copies all that a parent has for each new one. */
@@ -107,9 +109,11 @@ class InterpretedStepper implements Stepper {
       const child = present(this.#compiled.nodes.get(node), `node ${node}`)
       const place = present(this.#compiled.logic.steps.child(node), `node ${node}`)
       const identity = childIdentity(this.#identity, place)
-      if (child.kind === 'leaf') return new LeafStepper(block, this.#leaves, identity)
+      if (child.kind === 'leaf') {
+        return block.begin(child, new LeafStepper(block, this.#leaves, identity))
+      }
       const actor = actorOf(child, identity, this.#scope.self)
-      return new InterpretedStepper(block, child, actor, identity)
+      block.begin(child, new InterpretedStepper(block, child, actor, identity))
     })
   }
 
@@ -117,13 +121,14 @@ class InterpretedStepper implements Stepper {
     return (this.#snapshot.context as { readonly identity: BlockIdentity }).identity
   }
 
-  #child(block: FoldedBlock, actor: AnyActorRef): Stepper {
-    const compiled = this.#compiled.nodes.get(actor.id)
+  #beginChild(block: FoldedBlock, actor: AnyActorRef): void {
+    const compiled = present(this.#compiled.nodes.get(actor.id), `node ${actor.id}`)
     const { identity } = actor.getSnapshot().context
-    if (compiled !== undefined && compiled.kind !== 'leaf') {
-      return new InterpretedStepper(block, compiled, actor, identity)
-    }
-    return new LeafStepper(block, this.#leaves, identity)
+    const stepper =
+      compiled.kind === 'leaf'
+        ? new LeafStepper(block, this.#leaves, identity)
+        : new InterpretedStepper(block, compiled, actor, identity)
+    block.begin(compiled, stepper)
   }
 }
 

@@ -192,6 +192,22 @@ export const transfers = {
   ]
 }
 
+/** The same with a poll that runs out: its node parks the run. */
+export const runningOut = {
+  ...transfers,
+  meta: { name: 'running-out', version: '1.0.0' },
+  nodes: transfers.nodes.map((node) =>
+    node.id === 'a'
+      ? node
+      : {
+          ...node,
+          deps: ['a'],
+          until: { cel: 'nodes.b.outputs.balance > 8' },
+          retry: { interval_ms: 1, max_attempts: 2 }
+        }
+  )
+}
+
 /** The same in a bundle whose pack names approvers. */
 export const bundled = {
   schema: 'ais-bundle/1',

@@ -1,6 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { twoOfThree } from './approvers.mjs'
-import { agentFlow, bridgeInputs, bundled, chained, documents, single, transfers } from './documents.mjs'
+import {
+  agentFlow,
+  bridgeInputs,
+  bundled,
+  chained,
+  documents,
+  runningOut,
+  single,
+  transfers
+} from './documents.mjs'
 import { answer, driven, parked, until } from './drive.mjs'
 
 /**
@@ -70,6 +79,19 @@ function correctedAgent(scene) {
   })
 }
 
+async function acrossChains(scene) {
+  const tally = await scene.open()
+  await driven(tally.start(ais('bridge'), { id: 'bridge', inputs: bridgeInputs }))
+  await driven(tally.start(transfers, { id: 'transfers' }))
+  await tally.close()
+}
+
+/** Leaves a workflow parked by a node that failed after money had moved. */
+const failedNode = (scene) =>
+  leftOpen(scene, 'running-out', {
+    start: (tally) => tally.start(runningOut, { id: 'running-out' })
+  })
+
 const finished = {
   composites: {
     title: 'composites: loop, confirmations, waits, sleeps, retries, repair, fallback, nesting',
@@ -98,12 +120,17 @@ const finished = {
   workflows: {
     title: 'AIS workflows across two chains, on the fake executor',
     workflow: 'free',
-    async make(scene) {
-      const tally = await scene.open()
-      await driven(tally.start(ais('bridge'), { id: 'bridge', inputs: bridgeInputs }))
-      await driven(tally.start(transfers, { id: 'transfers' }))
-      await tally.close()
-    }
+    make: acrossChains
+  },
+  'workflows-wallets': {
+    title: 'AIS workflows by the second rules: a wallet for each chain',
+    workflow: 'free',
+    make: acrossChains
+  },
+  'workflows-measured': {
+    title: 'AIS workflows by the third rules: preflight, measured calls, the CEL of AIS',
+    workflow: 'free',
+    make: acrossChains
   },
   agents: {
     title: 'flows of agents, with tools that read and that ask before they act',
@@ -267,6 +294,16 @@ const finished = {
 }
 
 const openRuns = {
+  'open-node-failed': {
+    title: 'parked by a node that failed, by the second rules',
+    workflow: 'free',
+    make: failedNode
+  },
+  'open-node-failed-measured': {
+    title: 'parked by a node that failed, by the third rules',
+    workflow: 'free',
+    make: failedNode
+  },
   'open-policies': {
     title: 'killed between two questions: those of a policy have signed, one of an obligation',
     workflow: 'asks',
