@@ -60,7 +60,9 @@ function refusal(url: string, headers: Record<string, string> = {}): Promise<num
     const socket = new WebSocket(url, { headers })
     socket.on('unexpected-response', (_, { statusCode }) => resolve(statusCode))
     socket.on('open', () => resolve(undefined))
+    // It may be cut off before it knows that it was let in.
     socket.on('error', () => undefined)
+    socket.on('close', () => resolve(undefined))
   })
 }
 
