@@ -66,7 +66,7 @@ export {
   unknownFailure
 } from './reconfirm.js'
 export { recoverTransactions, unfinishedIn } from './recover.js'
-export { type BuiltInstruction, plainInstruction } from './solana/message.js'
+export { type BuiltInstruction, plainInstruction } from './solana/instruction.js'
 export { type ConfirmOptions, confirmTransaction } from './steps/confirm.js'
 export {
   askReadiness,

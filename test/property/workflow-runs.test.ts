@@ -40,11 +40,7 @@ const document = {
       until: { cel: 'nodes.poll.outputs.balance >= 7' },
       retry: { interval_ms: 50, max_attempts: 20, backoff: 'exp' }
     }),
-    transfer(
-      'join',
-      { cel: 'nodes.poll.outputs.balance + 2' },
-      { deps: ['left', 'never'] }
-    )
+    transfer('join', { cel: 'nodes.poll.outputs.balance + 2' }, { deps: ['left', 'never'] })
   ],
   outputs: {
     sum: { cel: 'nodes.start.outputs.balance + nodes.poll.outputs.balance' },

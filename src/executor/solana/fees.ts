@@ -3,7 +3,7 @@ import type { RpcCall, Settled } from '../rpc/rpc.js'
 import { RpcError } from '../rpc/rpc-error.js'
 import { list, whole } from './answers.js'
 import type { SolanaPriorityFee } from './config.js'
-import type { BuiltInstruction } from './message.js'
+import type { BuiltInstruction } from './instruction.js'
 
 const METHOD = 'getRecentPrioritizationFees'
 const MICRO = 1_000_000n

@@ -1,22 +1,9 @@
 import type { Json, JsonObject } from '../../core/index.js'
 import { InvalidArgument } from '../invalid-argument.js'
-import type { Execution } from '../port.js'
-import { pubkeyOf } from './addresses.js'
-import { parseExecution, type SolanaWrite } from './execution.js'
+import type { BuiltInstruction } from './instruction.js'
 import type { Kit } from './kit.js'
-import { addressBytes, discriminatorBytes, layoutBytes, littleEndian } from './layout.js'
+import { littleEndian } from './layout.js'
 import type { LookupTables } from './lookup-tables.js'
-
-/** One instruction with everything derived and encoded. */
-export interface BuiltInstruction {
-  readonly program: string
-  readonly accounts: readonly {
-    readonly pubkey: string
-    readonly signer: boolean
-    readonly writable: boolean
-  }[]
-  readonly data: Uint8Array
-}
 
 /** What a transaction is made of, beside its instruction. */
 export interface MessageParts {
@@ -46,37 +33,6 @@ export interface CompiledMessage {
 const COMPUTE_BUDGET = 'ComputeBudget111111111111111111111111111111'
 /** What a transaction may load at most; a limit above it is this one. */
 const LOADED_BYTES_MAX = 64 * 1024 * 1024
-
-/** Encodes an execution's instruction. Throws `InvalidArgument`. */
-export function buildInstruction(write: SolanaWrite): BuiltInstruction {
-  const { program, accounts, data, discriminator, instruction } = write
-  addressBytes(program, 'program')
-  const front = discriminatorBytes({
-    instruction,
-    ...(discriminator === undefined ? {} : { discriminator })
-  })
-  return {
-    program,
-    accounts: accounts.map(({ pubkey, signer, writable }, index) => ({
-      pubkey: pubkeyOf(pubkey, `accounts.${index}.pubkey`),
-      signer,
-      writable
-    })),
-    data: Uint8Array.from(Buffer.concat([front, layoutBytes(data, 'data')]))
-  }
-}
-
-/** The instruction that an execution sends, without a library; undefined: it sends none. */
-export function plainInstruction(execution: Execution): BuiltInstruction | undefined {
-  const parsed = parseExecution(execution)
-  if (!parsed.ok || parsed.value.type !== 'solana_instruction') return undefined
-  try {
-    return buildInstruction(parsed.value)
-  } catch (error) {
-    if (error instanceof InvalidArgument) return undefined
-    throw error
-  }
-}
 
 /** The bytes to sign. Throws `InvalidArgument` when they are too long for a transaction. */
 export function compileMessage(

@@ -16,16 +16,10 @@ import { answered, count, list, object, text, withContext } from './answers.js'
 import type { SolanaChain } from './chain.js'
 import { COMPUTE_UNITS_MAX, type SolanaWrite } from './execution.js'
 import { type Price, priceCalls, priceIn } from './fees.js'
+import { type BuiltInstruction, buildInstruction } from './instruction.js'
 import type { Kit } from './kit.js'
 import { type LookupTables, tablesCall, tablesIn } from './lookup-tables.js'
-import {
-  type BuiltInstruction,
-  buildInstruction,
-  type CompiledMessage,
-  compileMessage,
-  instructionJson,
-  wireOf
-} from './message.js'
+import { type CompiledMessage, compileMessage, instructionJson, wireOf } from './message.js'
 import { type InstructionPlace, isUnpaid, revertOf } from './program-errors.js'
 import { type FoundAccount, findAccount } from './signer.js'
 
