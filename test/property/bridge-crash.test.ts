@@ -1,6 +1,4 @@
 import '../support/seed.js'
-// What a run loads while it is driven would look like one that is stuck.
-import '../../src/workflow/index.js'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Provider } from '../../src/block/index.js'

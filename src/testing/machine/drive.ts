@@ -3,7 +3,7 @@ import type { ManualClock, RunId } from '../../core/index.js'
 import type { RunHandle, RunResult } from '../../runtime/index.js'
 import type { Guests } from './guests.js'
 import type { Life } from './life.js'
-import { settleDown } from './settle.js'
+import { QUIET_TURNS, settleDown } from './settle.js'
 
 /** How one run has ended: with a result, or with an error that rejects it. */
 export type RunEnd = { readonly result: RunResult } | { readonly error: unknown }
@@ -30,6 +30,7 @@ export type Driven =
 
 /** How often runs may be found quiet, with nothing to wait for, before they are stuck. */
 const IDLE_MAX = 16
+const IDLE_DOUBLINGS_MAX = 9
 const ROUNDS_MAX = 10_000
 /** An answer may have a room loaded that nothing has needed yet: that takes time, not turns. */
 const ANSWERING = { quietTurns: 1, turnsMax: 50_000_000 }
@@ -49,7 +50,7 @@ export async function drive(runs: readonly RunHandle[], port: DrivePort): Promis
   let idle = 0
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const seen = () => `${life.boundaries} ${ends.size} ${String(port.progress?.())}`
-    await settleDown(() => (isBegun() ? seen() : {}), port)
+    await settleDown(() => (isBegun() ? seen() : {}), { quietTurns: patience(port, idle) })
     if (life.isDead) return { kind: 'died' }
     if (ends.size === runs.length) return { kind: 'ended', ends }
     if (await port.guests?.computeNext()) {
@@ -70,6 +71,14 @@ export async function drive(runs: readonly RunHandle[], port: DrivePort): Promis
     clock.advance(Math.max(0, (due ?? 0) - clock.now()))
   }
   return { kind: 'stuck', ends }
+}
+
+/**
+ * Turns to wait for a sign: more each time there was none, since a file that is loaded for the
+ * first time takes time, and no turns.
+ */
+function patience({ quietTurns = QUIET_TURNS }: DrivePort, idle: number): number {
+  return quietTurns * 2 ** Math.min(idle, IDLE_DOUBLINGS_MAX)
 }
 
 function endsOf(runs: readonly RunHandle[]): Map<RunId, RunEnd> {

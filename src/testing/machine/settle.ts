@@ -1,6 +1,6 @@
 import { nextTurn } from '../../core/index.js'
 
-const QUIET_TURNS = 24
+export const QUIET_TURNS = 24
 const TURNS_MAX = 200_000
 
 /** Lets the loop turn until `progress` stays the same; rejects when it never does. */
