@@ -70,7 +70,7 @@ afterAll(() => {
 })
 
 /** Documents of each kind at most: one that begins asks its endpoint for as long as it may. */
-const PLACES_MAX = isLong ? 100 : 40
+const PLACES_MAX = isLong ? 60 : 40
 const KEY = 'sk-0123456789abcdef'
 const say = defineBlock({
   name: 'say',
